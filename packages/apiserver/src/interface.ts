@@ -1,0 +1,59 @@
+import type { Clock, KeyPair, Log } from "@causeway/foundation";
+import type { KubernetesClient } from "@causeway/kubernetes";
+
+export interface ApiServerOptions {
+  /** State folder (mode 0700); undefined keeps all in memory. */
+  readonly dir?: string;
+  /** Where the management API listens. Default 127.0.0.1 and any free port (kept over restarts in `dir`). */
+  readonly host?: string;
+  readonly port?: number;
+  readonly clock?: Clock;
+  readonly log?: Log;
+  /** CustomResourceDefinition manifests that exist from the start in the management cluster. */
+  readonly crds?: readonly unknown[];
+}
+
+export interface LogicalClusterOptions {
+  /** The cluster's own roots; made (and kept) by the server when absent. */
+  readonly authority?: KeyPair;
+  readonly serviceAccountKey?: string;
+  /** CIDRs; default 10.96.0.0/12 and none. */
+  readonly serviceCidr?: string;
+  readonly podCidr?: string;
+  readonly dnsDomain?: string;
+  /** "v1.34.0": what /version answers. */
+  readonly version?: string;
+  /** A listener of its own, so that the cluster stands at "/" of https://host:port. Port 0: any free one, kept over restarts. */
+  readonly listen?: {
+    readonly host: string;
+    readonly port: number;
+    /** Names and addresses in the serving certificate. */ readonly names: readonly string[];
+  };
+}
+
+/** One logical cluster: identities, data, quotas and watches of its own. */
+export interface LogicalCluster {
+  readonly name: string;
+  /** Where it is reached: its own listener if it has one, else …/clusters/NAME of the server. */
+  readonly url: string;
+  /** The port of its own listener. */
+  readonly port: number | undefined;
+  readonly authority: KeyPair;
+  /** A kubeconfig with a new client certificate. Default: kubernetes-admin in system:masters, one year. */
+  kubeconfig(options?: { commonName?: string; organizations?: readonly string[]; server?: string }): Promise<string>;
+}
+
+export interface ApiServer {
+  /** The management cluster, at "/" of the server. */
+  readonly management: LogicalCluster;
+  /** Makes it or opens it; with the same name and options it changes nothing. */
+  ensureCluster(name: string, options?: LogicalClusterOptions): Promise<LogicalCluster>;
+  cluster(name: string): LogicalCluster | undefined;
+  /** Removes the cluster and everything in it. Nothing to do is success. */
+  removeCluster(name: string): Promise<void>;
+  /** Stops listening, ends watches, closes the store: under a second. */
+  close(): Promise<void>;
+}
+
+export type StartApiServer = (options?: ApiServerOptions) => Promise<ApiServer>;
+export type { KubernetesClient };

@@ -1,0 +1,80 @@
+import type { KubeObject } from "@causeway/kubernetes";
+
+/**
+ * The revisioned store under every logical cluster: one SQLite file, one writer. A revision is a
+ * positive integer that grows by one with each write and is never used again, also after kill -9.
+ */
+export interface StoreKey {
+  /** Logical cluster; "" is the management cluster itself. */
+  readonly cluster: string;
+  /** "group/plural", "/pods" for the core group. */
+  readonly resource: string;
+  /** "" for cluster-scoped objects. */
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface Stored {
+  readonly key: StoreKey;
+  /** Revision of the last write; also metadata.resourceVersion of `object`. */
+  readonly revision: number;
+  readonly object: KubeObject;
+}
+
+export interface StoreEvent {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  readonly key: StoreKey;
+  readonly revision: number;
+  /** The new state; for DELETED the last state, with resourceVersion set to the deletion's revision. */
+  readonly object: KubeObject;
+  /** The state before, for selectors that an object leaves or enters. */
+  readonly previous?: KubeObject;
+}
+
+export interface ListPage {
+  readonly items: readonly Stored[];
+  /** The revision the whole list is of (stays the same over its pages). */
+  readonly revision: number;
+  /** Where the next page starts; undefined when this is the last. */
+  readonly next?: string;
+  readonly remaining?: number;
+}
+
+export interface Store {
+  /** The newest revision. */
+  readonly revision: number;
+  get(key: StoreKey, atRevision?: number): Stored | undefined;
+  /** In (namespace, name) order. Throws KUBERNETES_EXPIRED when `atRevision` is compacted. */
+  list(query: {
+    cluster: string;
+    resource: string;
+    namespace?: string;
+    limit?: number;
+    after?: string;
+    atRevision?: number;
+  }): ListPage;
+  /** Throws KUBERNETES_ALREADY_EXISTS. Durable when it resolves. */
+  create(key: StoreKey, object: KubeObject): Promise<Stored>;
+  /** Compare and swap on `expected`. Throws KUBERNETES_CONFLICT or KUBERNETES_NOT_FOUND. */
+  update(key: StoreKey, object: KubeObject, expected: number): Promise<Stored>;
+  remove(key: StoreKey, expected: number): Promise<Stored>;
+  /**
+   * Every event of the resource after `fromRevision`, in order, without gap or duplicate, until `signal` aborts.
+   * Throws KUBERNETES_EXPIRED when that is compacted. `onProgress` gets the newest revision when there was nothing to say for a while.
+   */
+  watch(
+    query: { cluster: string; resource: string; namespace?: string; fromRevision: number },
+    listener: { onEvents(events: readonly StoreEvent[]): void },
+  ): { stop(): void };
+  /** Removes everything of a logical cluster. */
+  drop(cluster: string): Promise<void>;
+  clusters(): readonly string[];
+  close(): Promise<void>;
+}
+
+export interface StoreOptions {
+  /** Folder of the database; undefined keeps all in memory. */
+  readonly dir?: string;
+  /** Events older than this many revisions may be compacted. Default 20 000. */
+  readonly history?: number;
+}

@@ -1,0 +1,36 @@
+import type { KeyPair } from "@causeway/foundation";
+
+/** What a hosted control plane must be, whatever runs it. */
+export interface ControlPlaneSpec {
+  /** Unique over the management cluster: "NAMESPACE-NAME". */
+  readonly id: string;
+  /** "v1.34.0" */
+  readonly version: string;
+  readonly authority: KeyPair;
+  /** PEM private key that signs service-account tokens. */
+  readonly serviceAccountKey: string;
+  readonly endpoint: { readonly host: string; readonly port: number };
+  readonly serviceCidr: string;
+  readonly podCidr?: string;
+  readonly dnsDomain: string;
+  /** More names and addresses for the serving certificate. */
+  readonly names: readonly string[];
+}
+
+export interface ControlPlaneState {
+  readonly ready: boolean;
+  /** Where kubeconfigs and nodes point. */
+  readonly endpoint: { readonly host: string; readonly port: number };
+  readonly version: string;
+  /** Why it is not ready, for people. */
+  readonly message?: string;
+}
+
+/** Runs control planes. `embedded` is in this package; pods in a service cluster come later. */
+export interface ControlPlaneRuntime {
+  /** Makes it so, or starts to; safe to repeat. */
+  ensure(spec: ControlPlaneSpec, signal: AbortSignal): Promise<ControlPlaneState>;
+  observe(id: string, signal: AbortSignal): Promise<ControlPlaneState | undefined>;
+  /** Removes it with all its data. Nothing to do is success. */
+  remove(id: string, signal: AbortSignal): Promise<void>;
+}

@@ -1,0 +1,28 @@
+import type { Clock, Log } from "@causeway/foundation";
+
+/** A machine as its cloud shows it, whatever the cloud. */
+export interface BootedMachine {
+  /** The server's UUID. */
+  readonly id: string;
+  readonly name: string;
+  /** cloud-init user data, decoded. */
+  readonly userData: string;
+  readonly addresses: readonly { readonly type: "InternalIP" | "ExternalIP"; readonly address: string }[];
+  readonly resources: { readonly cpu: number; readonly memoryMiB: number; readonly diskGiB: number };
+}
+
+/** Where machines come from. `machines` is the whole truth each time it is called. */
+export interface MachineSource {
+  /** Machines that are running now. */
+  machines(signal: AbortSignal): Promise<readonly BootedMachine[]>;
+}
+
+export interface MachineAgentOptions {
+  readonly source: MachineSource;
+  /** Runs one machine until the signal aborts: in this process, or as a child inside its network namespace. */
+  readonly launch: (machine: BootedMachine, signal: AbortSignal) => Promise<void>;
+  /** How often to look, in milliseconds. Default 1000. */
+  readonly interval?: number;
+  readonly clock?: Clock;
+  readonly log?: Log;
+}

@@ -1,0 +1,105 @@
+import type { Collection, CallOptions, ReadOnlyCollection } from "./collection.ts";
+import type * as N from "./network.ts";
+import type * as C from "./compute.ts";
+import type * as L from "./load-balancing.ts";
+import type * as S from "./storage.ts";
+
+export interface NetworkService {
+  readonly networks: Collection<N.Network, N.NetworkCreate>;
+  readonly subnets: Collection<
+    N.Subnet,
+    N.SubnetCreate,
+    Partial<Omit<N.SubnetCreate, "network_id" | "ip_version" | "cidr">>
+  >;
+  readonly routers: Collection<N.Router, N.RouterCreate>;
+  readonly ports: Collection<N.Port, N.PortCreate>;
+  readonly securityGroups: Collection<N.SecurityGroup, N.SecurityGroupCreate>;
+  readonly securityGroupRules: Collection<N.SecurityGroupRule, N.SecurityGroupRuleCreate, never>;
+  readonly floatingIps: Collection<
+    N.FloatingIp,
+    N.FloatingIpCreate,
+    { port_id?: string | null; fixed_ip_address?: string | null; description?: string }
+  >;
+  /** Many rules or ports in one request; all or none. */
+  createSecurityGroupRules(
+    rules: readonly N.SecurityGroupRuleCreate[],
+    options?: CallOptions,
+  ): Promise<N.SecurityGroupRule[]>;
+  createPorts(ports: readonly N.PortCreate[], options?: CallOptions): Promise<N.Port[]>;
+  /** Repeating an add answers 400 on the wire; here it is success when the interface is there. */
+  addRouterInterface(
+    routerId: string,
+    body: { subnet_id: string } | { port_id: string },
+    options?: CallOptions,
+  ): Promise<void>;
+  /** 404 is success. */
+  removeRouterInterface(
+    routerId: string,
+    body: { subnet_id: string } | { port_id: string },
+    options?: CallOptions,
+  ): Promise<void>;
+  setTags(kind: N.Taggable, id: string, tags: readonly string[], options?: CallOptions): Promise<void>;
+  /** Aliases of the extensions, read once. */
+  extensions(options?: CallOptions): Promise<ReadonlySet<string>>;
+}
+
+export interface ComputeService {
+  readonly servers: Collection<C.Server, C.ServerCreate, C.ServerUpdate>;
+  readonly flavors: ReadOnlyCollection<C.Flavor>;
+  readonly serverGroups: Collection<C.ServerGroup, C.ServerGroupCreate, never>;
+  readonly keypairs: ReadOnlyCollection<C.Keypair>;
+  availabilityZones(options?: CallOptions): Promise<C.AvailabilityZone[]>;
+  /** Absolute limits and what is used of them (GET /limits): maxTotalInstances, totalInstancesUsed, … */
+  limits(options?: CallOptions): Promise<Record<string, number>>;
+}
+
+export interface LoadBalancingService {
+  readonly loadBalancers: Collection<L.LoadBalancer, L.LoadBalancerCreate, L.LoadBalancerUpdate>;
+  deleteLoadBalancer(id: string, options?: CallOptions & { cascade?: boolean }): Promise<void>;
+  /** The whole tree of a load balancer with statuses (GET …/status). */
+  statusTree(id: string, options?: CallOptions): Promise<unknown>;
+  readonly listeners: Collection<L.Listener, L.ListenerCreate, L.ListenerUpdate>;
+  readonly pools: Collection<L.Pool, L.PoolCreate, L.PoolUpdate>;
+  members(poolId: string): Collection<L.Member, L.MemberCreate, L.MemberUpdate>;
+  /** Makes the pool's members exactly these (PUT …/members), or adds to them (`additive`). */
+  replaceMembers(
+    poolId: string,
+    members: readonly L.MemberCreate[],
+    options?: CallOptions & { additive?: boolean },
+  ): Promise<void>;
+  readonly healthMonitors: Collection<L.HealthMonitor, L.HealthMonitorCreate, L.HealthMonitorUpdate>;
+  readonly providers: Pick<ReadOnlyCollection<L.Provider>, "list" | "all">;
+}
+
+export interface ImageService {
+  readonly images: ReadOnlyCollection<S.Image>;
+}
+export interface BlockStorageService {
+  readonly volumes: Collection<S.Volume, S.VolumeCreate>;
+  readonly volumeTypes: ReadOnlyCollection<S.VolumeType>;
+}
+
+/** How many calls a cloud was sent, by "METHOD service /route/{id}". */
+export interface CallStats {
+  readonly total: number;
+  readonly writes: number;
+  readonly byRoute: Readonly<Record<string, number>>;
+}
+
+/** One project of one region, with one budget for all its calls. Made by `connectCloud`. */
+export interface Cloud {
+  /** The entry's name, for people. */
+  readonly name: string;
+  readonly region: string;
+  /** Authenticates if need be. */
+  projectId(options?: CallOptions): Promise<string>;
+  readonly network: NetworkService;
+  readonly compute: ComputeService;
+  readonly loadBalancing: LoadBalancingService;
+  readonly image: ImageService;
+  readonly blockStorage: BlockStorageService;
+  /** True if the catalog has an endpoint for the service type ("load-balancer", "volumev3", …). */
+  has(serviceType: string, options?: CallOptions): Promise<boolean>;
+  stats(): CallStats;
+  close(): Promise<void>;
+}

@@ -1,0 +1,31 @@
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** The microversion this call needs at least; the newest known to both sides otherwise. */
+  readonly microversion?: string;
+}
+
+export interface CreateOptions<T> extends CallOptions {
+  /**
+   * Looks for what an earlier attempt may have made, when its answer was lost. Undefined: there is none, and it is
+   * safe to try again. Without it a create whose outcome is unknown throws OPENSTACK_OUTCOME_UNKNOWN.
+   */
+  readonly recover?: () => Promise<T | undefined>;
+}
+
+export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+
+/** The verbs every REST collection has. Bodies and answers are the wire's inner objects (no `{"port": …}` envelope). */
+export interface Collection<T, Create, Update = Partial<Create>> {
+  /** Pages as it goes. */
+  list(query?: Query, options?: CallOptions): AsyncIterable<T>;
+  all(query?: Query, options?: CallOptions): Promise<T[]>;
+  get(id: string, options?: CallOptions): Promise<T>;
+  /** Like get, but undefined on 404. */
+  find(id: string, options?: CallOptions): Promise<T | undefined>;
+  create(body: Create, options?: CreateOptions<T>): Promise<T>;
+  update(id: string, body: Update, options?: CallOptions): Promise<T>;
+  /** 404 is success. */
+  delete(id: string, options?: CallOptions): Promise<void>;
+}
+
+export type ReadOnlyCollection<T> = Pick<Collection<T, never>, "list" | "all" | "get" | "find">;

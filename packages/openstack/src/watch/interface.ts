@@ -1,0 +1,52 @@
+import type * as N from "../types/network.ts";
+import type * as C from "../types/compute.ts";
+import type * as L from "../types/load-balancing.ts";
+import type * as S from "../types/storage.ts";
+
+export interface CloudChange<T> {
+  readonly type: "added" | "updated" | "deleted";
+  readonly object: T;
+  readonly previous?: T;
+}
+
+/**
+ * A local copy of every resource of one type in one project, kept current by polling its list: fast while
+ * something is in transition or somebody hurries it, slow when all is still. Nothing is polled before the first `start`.
+ */
+export interface CloudInformer<T extends { id: string }> {
+  get(id: string): T | undefined;
+  list(): readonly T[];
+  /** Indexes: "name", and per type "tag", "network", "device", "project"…; see the type's table in watch/. */
+  byIndex(index: string, value: string): readonly T[];
+  onChange(handler: (change: CloudChange<T>) => void): () => void;
+  /** Takes in the answer of a write of ours; a list that was asked for before it does not undo it. */
+  observe(object: T): void;
+  /** A delete of ours succeeded (or answered 404): it is gone at once. */
+  forget(id: string): void;
+  /** Polls soon and fast until `until` (ms since epoch) or, without it, for 30 s. */
+  hurry(until?: number): void;
+  /** One poll that begins after this call. Concurrent callers share it. */
+  refresh(signal?: AbortSignal): Promise<void>;
+  /** Starts polling if nobody has; resolves when the first list is in. */
+  start(signal?: AbortSignal): Promise<void>;
+  readonly synced: boolean;
+}
+
+/** The informers of one project; each type is polled by one poller, from its first `start` until `close`. */
+export interface CloudWatch {
+  readonly networks: CloudInformer<N.Network>;
+  readonly subnets: CloudInformer<N.Subnet>;
+  readonly routers: CloudInformer<N.Router>;
+  readonly ports: CloudInformer<N.Port>;
+  readonly securityGroups: CloudInformer<N.SecurityGroup>;
+  readonly floatingIps: CloudInformer<N.FloatingIp>;
+  readonly servers: CloudInformer<C.Server>;
+  readonly flavors: CloudInformer<C.Flavor>;
+  readonly images: CloudInformer<S.Image>;
+  readonly serverGroups: CloudInformer<C.ServerGroup>;
+  readonly volumes: CloudInformer<S.Volume>;
+  readonly loadBalancers: CloudInformer<L.LoadBalancer>;
+  readonly listeners: CloudInformer<L.Listener>;
+  readonly pools: CloudInformer<L.Pool>;
+  close(): Promise<void>;
+}

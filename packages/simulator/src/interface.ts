@@ -1,0 +1,56 @@
+import type { Clock } from "@causeway/foundation";
+
+/** What one request was, in the order they arrived. */
+export interface CallRecord {
+  readonly sequence: number;
+  readonly at: number;
+  readonly method: string;
+  readonly service: string;
+  /** Below the service's root, with query. */
+  readonly path: string;
+  readonly projectId: string | undefined;
+  readonly userAgent: string;
+  status: number;
+}
+
+/** What to do to a request. "before": never reaches the service; "after": done, then the answer is lost or replaced. */
+export type Fault =
+  | { readonly when: "before" | "after"; readonly cut: true }
+  | {
+      readonly when: "before" | "after";
+      readonly status: number;
+      readonly body?: unknown;
+      readonly headers?: Readonly<Record<string, string>>;
+    };
+
+export interface SimulatorOptions {
+  /** State folder; undefined keeps all in memory. */
+  readonly dir?: string;
+  readonly host?: string;
+  /** Default: any free port, kept over restarts in `dir`. */
+  readonly port?: number;
+  readonly clock?: Clock;
+  /** "instant": no provisioning delay. "real": the delays measured on the real services. */
+  readonly profile?: "instant" | "real";
+  /** Delays in milliseconds that replace the profile's, by operation. */
+  readonly delays?: Readonly<Record<string, number>>;
+}
+
+export interface Simulator {
+  /** http://127.0.0.1:PORT/identity/v3 */
+  readonly authUrl: string;
+  /**
+   * A clouds.yaml with entries simulator (project demo), simulator-admin, simulator-alt, simulator-reader, named and
+   * seeded as devcloud's: flavors m1.tiny…m1.large, images cirros and fedora-coreos, network public 172.24.4.0/24, region RegionOne.
+   */
+  readonly cloudsYaml: string;
+  readonly calls: readonly CallRecord[];
+  /** Asked for each request (after authentication); the first fault it gives is done. Undefined: none. */
+  setFaults(decide: ((call: CallRecord) => Fault | undefined) | undefined): void;
+  setQuota(project: string, resource: string, limit: number): void;
+  /** Every resource of a project as "type id name", sorted: to compare before and after. */
+  inventory(project?: string): readonly string[];
+  close(): Promise<void>;
+}
+
+export type StartSimulator = (options?: SimulatorOptions) => Promise<Simulator>;
