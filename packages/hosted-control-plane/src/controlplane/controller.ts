@@ -1,0 +1,81 @@
+import { messageOf, type Clock, type Log } from "@causeway/foundation";
+import {
+  followRoad,
+  publishStatus,
+  runController,
+  setCondition,
+  watchInformer,
+  type Condition,
+  type EventRecorder,
+  type Informers,
+  type ObjectKey,
+  type Plan,
+  type Road,
+} from "@causeway/kubernetes";
+import { HostedControlPlane } from "@causeway/api";
+import type { ControlPlaneRuntime } from "../runtime.ts";
+import { gather, openInformers, type Observed } from "./gather.ts";
+import { perform } from "./perform.ts";
+import { plan } from "./plan.ts";
+import type { Step } from "./steps.ts";
+
+export interface HostedControlPlaneOptions {
+  readonly informers: Informers;
+  readonly runtime: ControlPlaneRuntime;
+  /** The host that nodes reach control planes at, when the object names none. */
+  readonly advertise: (object: HostedControlPlane) => string;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+type ObjectStatus = NonNullable<HostedControlPlane["status"]>;
+const fieldManager = "causeway-hosted-control-plane";
+
+/** The controller of HostedControlPlane objects. */
+export function createHostedControlPlane(options: HostedControlPlaneOptions): { run(signal: AbortSignal): Promise<void> } {
+  const { informers, runtime, events, clock, log } = options;
+  const from = { ...openInformers(informers), runtime, advertise: options.advertise };
+  const using = { client: informers.client, runtime, clock };
+  const road: Road<Observed, Step, ObjectStatus> = {
+    gather: (key, signal) => gather(from, key, signal),
+    plan,
+    perform: (step, observed, signal) => perform(using, step, observed, signal),
+    async publish(observed, status, planned) {
+      for (const event of planned) events.event(observed.object, event);
+      await publishStatus(informers.client, HostedControlPlane, observed.object, status, fieldManager);
+    },
+    failed: (observed, planned, step, error) => failed(clock.now(), observed, planned, { step, error }),
+  };
+  const ownersOf = (secretOrCluster: { metadata: { namespace?: string; name: string; labels?: Record<string, string> } }): ObjectKey[] => {
+    const namespace = secretOrCluster.metadata.namespace ?? "";
+    const cluster = secretOrCluster.metadata.labels?.["cluster.x-k8s.io/cluster-name"] ?? secretOrCluster.metadata.name;
+    return from.controlPlanes
+      .list(namespace)
+      .filter((o) => o.metadata.labels?.["cluster.x-k8s.io/cluster-name"] === cluster || o.metadata.ownerReferences?.some((r) => r.name === cluster))
+      .map((o) => ({ namespace, name: o.metadata.name }));
+  };
+  const sources = [
+    watchInformer(from.controlPlanes),
+    watchInformer(from.clusters, (change) => ownersOf(change.object)),
+    watchInformer(from.secrets, (change) => ownersOf(change.object)),
+  ];
+  return {
+    run: (signal) => runController({ name: "hosted-control-plane", reconcile: followRoad(road, { clock, log }), sources, clock, log }, signal),
+  };
+}
+
+function failed(
+  now: number,
+  observed: Observed,
+  planned: Plan<Step, ObjectStatus>,
+  failure: { step: Step; error: unknown },
+): { status: ObjectStatus; events: { type: "Warning"; reason: string; message: string }[] } {
+  const message = messageOf(failure.error);
+  const conditions = setCondition(
+    [...((planned.status.conditions ?? []) as Condition[])],
+    { type: "Available", status: "False", reason: "Failed", message, observedGeneration: observed.object.metadata.generation ?? 0 },
+    now,
+  );
+  return { status: { ...planned.status, conditions }, events: [{ type: "Warning", reason: "Failed", message: `${failure.step.type}: ${message}` }] };
+}

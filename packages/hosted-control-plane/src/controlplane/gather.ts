@@ -1,0 +1,98 @@
+import { readCertificate, type KeyPair } from "@causeway/foundation";
+import { Secret, type Informer, type ObjectKey, type Informers } from "@causeway/kubernetes";
+import { Cluster, HostedControlPlane } from "@causeway/api";
+import type { ControlPlaneRuntime, ControlPlaneState } from "../runtime.ts";
+import { kubeconfigRenewAnnotation, kubeconfigServerAnnotation } from "./kubeconfig.ts";
+import type { RootPurpose } from "./steps.ts";
+
+/** Everything that the plan of one hosted control plane is made from. */
+export interface Observed {
+  readonly object: HostedControlPlane;
+  /** The Cluster that owns it. */
+  readonly cluster: Cluster | undefined;
+  readonly roots: Readonly<Partial<Record<RootPurpose, KeyPair>>>;
+  /** The kubeconfig Secret: where it points, and when (ms since epoch) to write a new one. */
+  readonly kubeconfig: { readonly server: string; readonly renewAt: number } | undefined;
+  /** What the runtime runs now. */
+  readonly state: ControlPlaneState | undefined;
+  /** True if the runtime holds anything of it, ready or not. */
+  readonly exists: boolean;
+  /** Was it ever initialised? Then its roots are never made anew. */
+  readonly initialized: boolean;
+  readonly defaults: { readonly host: string };
+}
+
+export interface GatherFrom {
+  readonly controlPlanes: Informer<HostedControlPlane>;
+  readonly clusters: Informer<Cluster>;
+  readonly secrets: Informer<Secret>;
+  readonly runtime: ControlPlaneRuntime;
+  /** The host that nodes and people reach control planes at, when the object names none. */
+  readonly advertise: (object: HostedControlPlane) => string;
+}
+
+export function openInformers(informers: Informers): Pick<GatherFrom, "controlPlanes" | "clusters" | "secrets"> {
+  return {
+    controlPlanes: informers.for(HostedControlPlane),
+    clusters: informers.for(Cluster),
+    secrets: informers.for(Secret, { labelSelector: "cluster.x-k8s.io/cluster-name" }),
+  };
+}
+
+export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
+  const object = from.controlPlanes.get(key);
+  if (!object) return undefined;
+  const cluster = ownerCluster(from, object);
+  const name = clusterName(object, cluster);
+  const secret = (purpose: string) => from.secrets.get({ namespace: key.namespace, name: `${name}-${purpose}` });
+  const roots: Partial<Record<RootPurpose, KeyPair>> = {};
+  for (const purpose of ["ca", "proxy", "sa"] as const) {
+    const pair = keyPairOf(secret(purpose));
+    if (pair) roots[purpose] = pair;
+  }
+  const state = await from.runtime.observe(runtimeId(object), signal);
+  return {
+    object,
+    cluster,
+    roots,
+    kubeconfig: kubeconfigOf(secret("kubeconfig"), roots.ca),
+    state,
+    exists: state !== undefined,
+    initialized: object.status?.initialization?.controlPlaneInitialized === true,
+    defaults: { host: from.advertise(object) },
+  };
+}
+
+export function runtimeId(object: HostedControlPlane): string {
+  return `${object.metadata.namespace}-${object.metadata.name}`;
+}
+
+/** The name that Secrets of the contract start with: the Cluster's. */
+export function clusterName(object: HostedControlPlane, cluster: Cluster | undefined): string {
+  return cluster?.metadata.name ?? object.metadata.labels?.["cluster.x-k8s.io/cluster-name"] ?? object.metadata.name;
+}
+
+function ownerCluster(from: GatherFrom, object: HostedControlPlane): Cluster | undefined {
+  const owner = object.metadata.ownerReferences?.find((o) => o.kind === "Cluster" && o.apiVersion.startsWith("cluster.x-k8s.io/"));
+  return owner && from.clusters.get({ namespace: object.metadata.namespace ?? "", name: owner.name });
+}
+
+function keyPairOf(secret: Secret | undefined): KeyPair | undefined {
+  const certificate = decode(secret?.data?.["tls.crt"]);
+  const key = decode(secret?.data?.["tls.key"]);
+  return certificate === undefined || key === undefined ? undefined : { certificate, key };
+}
+
+function decode(base64: string | undefined): string | undefined {
+  return base64 === undefined ? undefined : Buffer.from(base64, "base64").toString("utf8");
+}
+
+/** A kubeconfig of another root, or one that we cannot read, counts as none. */
+function kubeconfigOf(secret: Secret | undefined, ca: KeyPair | undefined): Observed["kubeconfig"] {
+  if (secret?.data?.["value"] === undefined || ca === undefined) return undefined;
+  const server = secret.metadata.annotations?.[kubeconfigServerAnnotation];
+  const renewAt = Number(secret.metadata.annotations?.[kubeconfigRenewAnnotation]);
+  const root = secret.metadata.annotations?.["controlplane.causeway.dev/root"];
+  if (server === undefined || !Number.isFinite(renewAt) || root !== readCertificate(ca.certificate).serial) return undefined;
+  return { server, renewAt };
+}

@@ -1,0 +1,30 @@
+import { issueCertificate, readCertificate, type KeyPair } from "@causeway/foundation";
+import { renderKubeconfig } from "@causeway/kubernetes";
+
+/** Annotations on the kubeconfig Secret that say, without opening it, whether it still serves. */
+export const kubeconfigServerAnnotation = "controlplane.causeway.dev/server";
+export const kubeconfigRenewAnnotation = "controlplane.causeway.dev/renew-at";
+const kubeconfigRootAnnotation = "controlplane.causeway.dev/root";
+
+/** One year, renewed at half of it: KubeadmControlPlane's figures. */
+const lifetime = 365 * 24 * 3600_000;
+
+export interface AdminKubeconfig {
+  readonly text: string;
+  readonly annotations: Record<string, string>;
+}
+
+/** A kubeconfig of user CLUSTER-admin (CN kubernetes-admin, O system:masters). */
+export async function adminKubeconfig(options: { cluster: string; server: string; authority: KeyPair; now: number }): Promise<AdminKubeconfig> {
+  const { cluster, server, authority, now } = options;
+  const client = await issueCertificate(authority, { commonName: "kubernetes-admin", organizations: ["system:masters"], usages: ["client"], lifetime, now });
+  const text = renderKubeconfig({ server, ca: authority.certificate, certificate: client.certificate, key: client.key, clusterName: cluster, userName: `${cluster}-admin` });
+  return {
+    text,
+    annotations: {
+      [kubeconfigServerAnnotation]: server,
+      [kubeconfigRenewAnnotation]: String(now + lifetime / 2),
+      [kubeconfigRootAnnotation]: readCertificate(authority.certificate).serial,
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import { generateKeyPairSync } from "node:crypto";
+import { createAuthority, type Clock, type KeyPair } from "@causeway/foundation";
+import { addFinalizer, isAlreadyExists, ownerReference, removeFinalizer, Secret, type KubernetesClient } from "@causeway/kubernetes";
+import { HostedControlPlane } from "@causeway/api";
+import type { ControlPlaneRuntime } from "../runtime.ts";
+import { clusterName, runtimeId, type Observed } from "./gather.ts";
+import { adminKubeconfig } from "./kubeconfig.ts";
+import { finalizer } from "./plan.ts";
+import type { RootPurpose, Step } from "./steps.ts";
+
+export interface PerformWith {
+  readonly client: KubernetesClient;
+  readonly runtime: ControlPlaneRuntime;
+  readonly clock: Clock;
+}
+
+/** Ten years, as KubeadmControlPlane gives its roots. */
+const rootLifetime = 10 * 365 * 24 * 3600_000;
+
+export async function perform(using: PerformWith, step: Step, observed: Observed, signal: AbortSignal): Promise<void> {
+  const { object } = observed;
+  switch (step.type) {
+    case "add-finalizer":
+      await addFinalizer(using.client, HostedControlPlane, object, finalizer);
+      return;
+    case "create-root":
+      await createSecret(using, observed, step.purpose, await newRoot(step.purpose, clusterName(object, observed.cluster), using.clock.now()), signal);
+      return;
+    case "run":
+      await using.runtime.ensure(step.spec, signal);
+      return;
+    case "write-kubeconfig":
+      await writeKubeconfig(using, observed, step.server, signal);
+      return;
+    case "remove":
+      await using.runtime.remove(runtimeId(object), signal);
+      return;
+    case "remove-finalizer":
+      await removeFinalizer(using.client, HostedControlPlane, object, finalizer);
+      return;
+  }
+}
+
+/** The "sa" pair is a bare key: tls.crt holds the public half, as kubeadm's sa.pub does. */
+async function newRoot(purpose: RootPurpose, cluster: string, now: number): Promise<KeyPair> {
+  if (purpose !== "sa") return createAuthority({ commonName: purpose === "ca" ? "kubernetes" : `${cluster}-front-proxy`, lifetime: rootLifetime, now });
+  const pair = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  return {
+    certificate: pair.publicKey.export({ type: "spki", format: "pem" }).toString(),
+    key: pair.privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+  };
+}
+
+function secretOf(observed: Observed, purpose: string): Secret {
+  const { object, cluster } = observed;
+  const name = clusterName(object, cluster);
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: {
+      name: `${name}-${purpose}`,
+      namespace: object.metadata.namespace ?? "",
+      labels: { "cluster.x-k8s.io/cluster-name": name },
+      ownerReferences: [ownerReference(object, { controller: true })],
+    },
+    type: "cluster.x-k8s.io/secret",
+  };
+}
+
+/** A root that somebody (a person, an earlier attempt whose answer was lost) made first is the one that counts. */
+async function createSecret(using: PerformWith, observed: Observed, purpose: RootPurpose, pair: KeyPair, signal: AbortSignal): Promise<void> {
+  const secret = { ...secretOf(observed, purpose), data: { "tls.crt": encode(pair.certificate), "tls.key": encode(pair.key) } };
+  try {
+    await using.client.create(Secret, secret, { signal });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    await using.client.get(Secret, { namespace: secret.metadata.namespace ?? "", name: secret.metadata.name }, { signal });
+  }
+}
+
+async function writeKubeconfig(using: PerformWith, observed: Observed, server: string, signal: AbortSignal): Promise<void> {
+  const authority = observed.roots.ca;
+  if (!authority) return;
+  const cluster = clusterName(observed.object, observed.cluster);
+  const { text, annotations } = await adminKubeconfig({ cluster, server, authority, now: using.clock.now() });
+  const base = secretOf(observed, "kubeconfig");
+  const secret = { ...base, metadata: { ...base.metadata, annotations }, data: { value: encode(text) } };
+  await using.client.apply(Secret, secret, { fieldManager: "causeway-hosted-control-plane", signal });
+}
+
+function encode(text: string): string {
+  return Buffer.from(text, "utf8").toString("base64");
+}

@@ -1,0 +1,179 @@
+import type { Condition, Plan } from "@causeway/kubernetes";
+import { setCondition } from "@causeway/kubernetes";
+import type { HostedControlPlane } from "@causeway/api";
+import type { ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
+import type { Observed } from "./gather.ts";
+import type { Step } from "./steps.ts";
+
+/** The finalizer that keeps the object until its control plane is gone. */
+export const finalizer = "hostedcontrolplane.controlplane.cluster.x-k8s.io";
+
+/** Half the life of a kubeconfig's client certificate: then a new one is written (as KubeadmControlPlane does). */
+export const kubeconfigLifetime = 365 * 24 * 3600_000;
+
+type HostedControlPlaneStatus = NonNullable<HostedControlPlane["status"]>;
+
+/**
+ * The rules of a hosted control plane. Order: finalizer, roots, runtime, kubeconfig. Roots are made once and never
+ * again once the control plane was initialised: losing them is said, not papered over (KubeadmControlPlane's rule).
+ */
+export function plan(observed: Observed, now: number): Plan<Step, HostedControlPlaneStatus> {
+  const { object, cluster } = observed;
+  if (object.metadata.deletionTimestamp !== undefined) return planDeletion(observed, now);
+  const conditions = new Conditions(observed, now);
+  if (isPaused(observed)) {
+    conditions.set("Paused", true, "Paused", "reconciliation is paused");
+    return { steps: [], status: { ...object.status, conditions: conditions.list } };
+  }
+  conditions.set("Paused", false, "NotPaused");
+  if (!cluster) {
+    conditions.set("Available", false, "WaitingForCluster", "no Cluster owns this control plane yet");
+    return { steps: [], status: status(observed, conditions), wait: { for: "a Cluster whose controlPlaneRef names this object" } };
+  }
+  const steps = [...prepare(observed), ...run(observed), ...publishKubeconfig(observed, now)];
+  judge(observed, conditions);
+  const next = observed.kubeconfig?.renewAt;
+  return {
+    steps: steps.slice(0, firstBarrier(steps)),
+    status: status(observed, conditions),
+    ...(next === undefined ? {} : { wait: { for: "the kubeconfig's certificate to reach half its life", until: next } }),
+  };
+}
+
+function isPaused({ object, cluster }: Observed): boolean {
+  return cluster?.spec.paused === true || object.metadata.annotations?.["cluster.x-k8s.io/paused"] !== undefined;
+}
+
+/** Steps before which the world must be looked at again: what follows them reads what they made. */
+function firstBarrier(steps: readonly Step[]): number {
+  const at = steps.findIndex((step) => step.type !== "add-finalizer");
+  return at === -1 ? steps.length : lastOfKind(steps, at);
+}
+
+function lastOfKind(steps: readonly Step[], from: number): number {
+  const kind = steps[from]?.type;
+  let end = from + 1;
+  while (steps[end]?.type === kind) end += 1;
+  return end;
+}
+
+function prepare({ object, roots, initialized }: Observed): Step[] {
+  const steps: Step[] = [];
+  if (!object.metadata.finalizers?.includes(finalizer)) steps.push({ type: "add-finalizer" });
+  if (initialized) return steps;
+  for (const purpose of ["ca", "proxy", "sa"] as const) {
+    if (roots[purpose] === undefined) steps.push({ type: "create-root", purpose });
+  }
+  return steps;
+}
+
+/** What the runtime is asked for; undefined while the roots are incomplete. */
+export function desired(observed: Observed): ControlPlaneSpec | undefined {
+  const { object, cluster, roots, defaults } = observed;
+  if (!cluster || roots.ca === undefined || roots.sa === undefined) return undefined;
+  const network = cluster.spec.clusterNetwork;
+  const podCidr = network?.pods?.cidrBlocks?.[0];
+  return {
+    id: `${object.metadata.namespace}-${object.metadata.name}`,
+    version: object.spec.version,
+    authority: roots.ca,
+    serviceAccountKey: roots.sa.key,
+    endpoint: endpointOf(observed) ?? { host: defaults.host, port: 0 },
+    serviceCidr: network?.services?.cidrBlocks?.[0] ?? "10.96.0.0/12",
+    ...(podCidr === undefined ? {} : { podCidr }),
+    dnsDomain: network?.serviceDomain ?? "cluster.local",
+    names: object.spec.names ?? [],
+  };
+}
+
+/** An endpoint once published never changes by itself: nodes hold it. */
+function endpointOf({ object, defaults }: Observed): { host: string; port: number } | undefined {
+  const wanted = object.spec.endpoint;
+  const published = object.status?.endpoint;
+  if (published !== undefined) return { host: published.host, port: published.port };
+  if (wanted?.host === undefined && wanted?.port === undefined) return undefined;
+  return { host: wanted.host ?? defaults.host, port: wanted.port ?? 0 };
+}
+
+function run(observed: Observed): Step[] {
+  const spec = desired(observed);
+  if (spec === undefined) return [];
+  return isRunning(observed.state, spec) ? [] : [{ type: "run", spec }];
+}
+
+function isRunning(state: ControlPlaneState | undefined, spec: ControlPlaneSpec): boolean {
+  return state !== undefined && state.ready && state.version === spec.version;
+}
+
+function publishKubeconfig({ state, roots, kubeconfig }: Observed, now: number): Step[] {
+  if (state === undefined || !state.ready || roots.ca === undefined) return [];
+  const server = `https://${state.endpoint.host}:${state.endpoint.port}`;
+  const current = kubeconfig !== undefined && kubeconfig.server === server && now < kubeconfig.renewAt;
+  return current ? [] : [{ type: "write-kubeconfig", server }];
+}
+
+function judge(observed: Observed, conditions: Conditions): void {
+  const { roots, state, kubeconfig, initialized } = observed;
+  const missing = (["ca", "proxy", "sa"] as const).filter((purpose) => roots[purpose] === undefined);
+  if (missing.length === 0) conditions.set("CertificatesAvailable", true, "Available");
+  else if (initialized) conditions.set("CertificatesAvailable", false, "SecretsMissing", `Secrets are missing and will not be made anew: ${missing.join(", ")}; restore them from a backup`);
+  else conditions.set("CertificatesAvailable", false, "Creating", `to be created: ${missing.join(", ")}`);
+  const ready = state?.ready === true && kubeconfig !== undefined;
+  conditions.set("Initialized", initialized || ready, initialized || ready ? "Initialized" : "Starting");
+  if (ready) conditions.set("Available", true, "Available");
+  else conditions.set("Available", false, "Starting", state?.message ?? "the control plane is being started");
+}
+
+function status(observed: Observed, conditions: Conditions): HostedControlPlaneStatus {
+  const { object, state, kubeconfig, initialized } = observed;
+  const ready = state?.ready === true && kubeconfig !== undefined;
+  const count = ready ? 1 : 0;
+  return {
+    conditions: conditions.list,
+    ...(object.metadata.generation === undefined ? {} : { observedGeneration: object.metadata.generation }),
+    externalManagedControlPlane: true,
+    replicas: 1,
+    readyReplicas: count,
+    availableReplicas: count,
+    upToDateReplicas: count,
+    initialization: { controlPlaneInitialized: initialized || ready },
+    ...(state?.ready === true ? { version: state.version, endpoint: state.endpoint } : carried(object.status)),
+  };
+}
+
+function carried(before: HostedControlPlane["status"]): Pick<HostedControlPlaneStatus, "version" | "endpoint"> {
+  return {
+    ...(before?.version === undefined ? {} : { version: before.version }),
+    ...(before?.endpoint === undefined ? {} : { endpoint: before.endpoint }),
+  };
+}
+
+function planDeletion(observed: Observed, now: number): Plan<Step, HostedControlPlaneStatus> {
+  const conditions = new Conditions(observed, now);
+  conditions.set("Deleting", true, "Deleting", "removing the control plane and its data");
+  const done = !observed.object.metadata.finalizers?.includes(finalizer);
+  const remove: Step[] = observed.exists ? [{ type: "remove" }] : [{ type: "remove-finalizer" }];
+  return {
+    steps: done ? [] : remove,
+    status: { ...observed.object.status, conditions: conditions.list },
+    events: observed.exists ? [{ type: "Normal", reason: "Deleting", message: "Removing the hosted control plane and its data" }] : [],
+  };
+}
+
+/** The object's conditions with changes of ours laid over them. */
+class Conditions {
+  list: Condition[];
+  readonly #generation: number;
+  readonly #now: number;
+
+  constructor(observed: Observed, now: number) {
+    this.list = [...(observed.object.status?.conditions ?? [])] as Condition[];
+    this.#generation = observed.object.metadata.generation ?? 0;
+    this.#now = now;
+  }
+
+  set(type: string, value: boolean, reason: string, message = ""): void {
+    const condition = { type, status: value ? ("True" as const) : ("False" as const), reason, message, observedGeneration: this.#generation };
+    this.list = setCondition(this.list, condition, this.#now);
+  }
+}

@@ -1,0 +1,45 @@
+import type { ApiServer } from "@causeway/apiserver";
+import type { ControlPlaneRuntime, ControlPlaneState } from "./runtime.ts";
+
+export interface EmbeddedRuntimeOptions {
+  readonly apiServer: ApiServer;
+  /** The address that control planes listen on, such as 127.0.0.1 or 0.0.0.0. */
+  readonly listen: string;
+}
+
+/**
+ * Control planes as logical clusters of the embedded API server, each with roots, data, identities and a
+ * listener of its own. Its ports and data live in the server's state; what was asked for is remembered only
+ * as long as the process runs, so that a new process opens every control plane anew.
+ */
+export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlPlaneRuntime {
+  const running = new Map<string, ControlPlaneState>();
+  return {
+    async ensure(spec) {
+      const cluster = await options.apiServer.ensureCluster(spec.id, {
+        authority: spec.authority,
+        serviceAccountKey: spec.serviceAccountKey,
+        serviceCidr: spec.serviceCidr,
+        ...(spec.podCidr === undefined ? {} : { podCidr: spec.podCidr }),
+        dnsDomain: spec.dnsDomain,
+        version: spec.version,
+        listen: { host: options.listen, port: spec.endpoint.port, names: [spec.endpoint.host, ...spec.names] },
+      });
+      const port = cluster.port ?? spec.endpoint.port;
+      const state: ControlPlaneState = { ready: true, endpoint: { host: spec.endpoint.host, port }, version: spec.version };
+      running.set(spec.id, state);
+      return state;
+    },
+    observe: async (id) => running.get(id) ?? leftover(options.apiServer, id),
+    async remove(id) {
+      await options.apiServer.removeCluster(id);
+      running.delete(id);
+    },
+  };
+}
+
+/** Data of a control plane that this process has not opened yet: there, and not ready. */
+function leftover(apiServer: ApiServer, id: string): ControlPlaneState | undefined {
+  const cluster = apiServer.cluster(id);
+  return cluster && { ready: false, endpoint: { host: "", port: cluster.port ?? 0 }, version: "", message: "the control plane is being opened" };
+}

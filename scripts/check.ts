@@ -1,0 +1,63 @@
+/** `npm run check`: everything that can be said about the code without running it, each step with its time. */
+import { spawn } from "node:child_process";
+import { resolve } from "node:path";
+import { checkErrorCatalogue } from "./error-catalogue.ts";
+import { checkFloors } from "./floors.ts";
+
+const root = resolve(import.meta.dirname, "..");
+
+interface Outcome {
+  readonly ok: boolean;
+  readonly output: string;
+}
+
+interface Step {
+  readonly name: string;
+  run(): Promise<Outcome>;
+}
+
+function command(name: string, file: string, ...args: string[]): Step {
+  const run = () =>
+    new Promise<Outcome>((done) => {
+      const child = spawn(resolve(root, "node_modules/.bin", file), args, {
+        cwd: root,
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      let output = "";
+      child.stdout.on("data", (chunk) => (output += chunk));
+      child.stderr.on("data", (chunk) => (output += chunk));
+      child.on("error", (error) => done({ ok: false, output: error.message }));
+      child.on("close", (code) => done({ ok: code === 0, output }));
+    });
+  return { name, run };
+}
+
+function own(name: string, find: (root: string) => string[]): Step {
+  const run = async () => {
+    const problems = find(root);
+    return { ok: problems.length === 0, output: problems.join("\n") };
+  };
+  return { name, run };
+}
+
+const steps: readonly Step[] = [
+  command("format", "oxfmt", "--check"),
+  command("types", "tsc", "-b"),
+  command("lint", "oxlint", "--type-aware", "--deny-warnings", "."),
+  own("floors and doors", checkFloors),
+  own("error catalogue", checkErrorCatalogue),
+  command("dead code", "knip", "--no-progress"),
+];
+
+let failed = 0;
+for (const step of steps) {
+  const start = performance.now();
+  const outcome = await step.run();
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  console.log(`${outcome.ok ? "ok    " : "FAILED"} ${step.name} (${seconds} s)`);
+  if (!outcome.ok) {
+    failed += 1;
+    console.log(outcome.output.trimEnd());
+  }
+}
+process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,120 @@
+/**
+ * The plan of the house as data: which package stands on which floor, and the few pairs that may look
+ * sideways. `checkFloors` holds every import in packages/ against it. docs/decisions tells why a pair is named.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative, resolve, sep } from "node:path";
+import { parseSync } from "oxc-parser";
+
+export const floors: Readonly<Record<string, number>> = {
+  foundation: 0,
+  kubernetes: 1,
+  openstack: 1,
+  api: 1,
+  apiserver: 2,
+  simulator: 2,
+  "machine-agent": 2,
+  "cloud-controller-manager": 3,
+  "cluster-api": 3,
+  "cluster-api-openstack": 3,
+  "hosted-control-plane": 3,
+  causeway: 4,
+};
+
+/** Imports on one floor that a decision record allows: from → to. */
+const sidewaysPairs: Readonly<Record<string, readonly string[]>> = { api: ["kubernetes"] };
+
+/** Imports that the floors would allow and the plan forbids. */
+const forbidden: Readonly<Record<string, readonly string[]>> = {
+  simulator: ["openstack"],
+  "hosted-control-plane": ["openstack"],
+  "cluster-api": ["openstack"],
+};
+
+interface Import {
+  readonly file: string;
+  readonly specifier: string;
+  readonly line: number;
+}
+
+/** Every violation, as "file:line what is wrong". Empty when the house stands as planned. */
+export function checkFloors(root: string): string[] {
+  const problems: string[] = [];
+  for (const name of readdirSync(join(root, "packages"))) {
+    if (floors[name] === undefined) problems.push(`packages/${name}: stands on no floor; add it to scripts/floors.ts`);
+    const dir = join(root, "packages", name);
+    const declared = declaredDependencies(dir);
+    for (const found of importsBelow(join(dir, "src"))) problems.push(...judge({ root, name, dir, declared }, found));
+  }
+  return problems;
+}
+
+interface Room {
+  readonly root: string;
+  readonly name: string;
+  readonly dir: string;
+  readonly declared: ReadonlySet<string>;
+}
+
+function judge(room: Room, found: Import): string[] {
+  const where = `${relative(room.root, found.file)}:${found.line}`;
+  const { specifier } = found;
+  if (specifier.startsWith(".")) {
+    const target = resolve(found.file, "..", specifier);
+    return target.startsWith(room.dir + sep) ? [] : [`${where} reaches out of its package: ${specifier}`];
+  }
+  const match = /^@causeway\/([^/]+)(\/.*)?$/.exec(specifier);
+  if (!match) return externalProblems(room, found, where);
+  const to = match[1] ?? "";
+  if (to === room.name) return [];
+  const problems: string[] = [];
+  const door = match[2];
+  if (door !== undefined && door !== "/testing") problems.push(`${where} goes past the door of ${to}: ${specifier}`);
+  if (!room.declared.has(specifier.replace(/(@causeway\/[^/]+).*/, "$1")) && !isTest(found.file))
+    problems.push(`${where} uses @causeway/${to}, which package.json does not name`);
+  const down = (floors[room.name] ?? -1) > (floors[to] ?? 99) || (sidewaysPairs[room.name] ?? []).includes(to);
+  if (!down && !isTest(found.file))
+    problems.push(`${where} ${room.name} (floor ${floors[room.name]}) may not import ${to} (floor ${floors[to]})`);
+  if ((forbidden[room.name] ?? []).includes(to)) problems.push(`${where} ${room.name} must not know ${to}`);
+  return problems;
+}
+
+function externalProblems(room: Room, found: Import, where: string): string[] {
+  if (found.specifier.startsWith("node:") || isTest(found.file)) return [];
+  const name = found.specifier
+    .split("/")
+    .slice(0, found.specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+  return room.declared.has(name) ? [] : [`${where} uses ${name}, which package.json does not name`];
+}
+
+function isTest(file: string): boolean {
+  return file.endsWith(".test.ts");
+}
+
+function declaredDependencies(dir: string): Set<string> {
+  const manifest = JSON.parse(readFileSync(join(dir, "package.json"), "utf8")) as {
+    dependencies?: Record<string, string>;
+  };
+  return new Set(Object.keys(manifest.dependencies ?? {}));
+}
+
+function* importsBelow(dir: string): Generator<Import> {
+  for (const entry of readdirSync(dir, { withFileTypes: true, recursive: true })) {
+    if (!entry.isFile() || !entry.name.endsWith(".ts")) continue;
+    const file = join(entry.parentPath, entry.name);
+    yield* importsOf(file);
+  }
+}
+
+function* importsOf(file: string): Generator<Import> {
+  const source = readFileSync(file, "utf8");
+  const { module } = parseSync(file, source);
+  const lineAt = (offset: number) => source.slice(0, offset).split("\n").length;
+  for (const i of module.staticImports) yield { file, specifier: i.moduleRequest.value, line: lineAt(i.start) };
+  for (const e of module.staticExports) {
+    for (const entry of e.entries) {
+      if (entry.moduleRequest) yield { file, specifier: entry.moduleRequest.value, line: lineAt(e.start) };
+    }
+  }
+}
