@@ -40,6 +40,9 @@ export interface ListPage {
   readonly remaining?: number;
 }
 
+/**
+ * Objects that go in belong to the store from then on, and objects that come out are shared between all readers: nobody changes them.
+ */
 export interface Store {
   /** The newest revision. */
   readonly revision: number;
@@ -59,13 +62,14 @@ export interface Store {
   update(key: StoreKey, object: KubeObject, expected: number): Promise<Stored>;
   remove(key: StoreKey, expected: number): Promise<Stored>;
   /**
-   * Every event of the resource after `fromRevision`, in order, without gap or duplicate, until `signal` aborts.
-   * Throws KUBERNETES_EXPIRED when that is compacted. `onProgress` gets the newest revision when there was nothing to say for a while.
+   * Every event of the resource after `fromRevision`, in order, without gap or duplicate, until `stop`.
+   * Throws KUBERNETES_EXPIRED when that is compacted. Events come in later turns, never inside the call. The returned `revision` is
+   * the one up to which everything was handed over: what a bookmark may say.
    */
   watch(
     query: { cluster: string; resource: string; namespace?: string; fromRevision: number },
     listener: { onEvents(events: readonly StoreEvent[]): void },
-  ): { stop(): void };
+  ): { stop(): void; readonly revision: number };
   /** Removes everything of a logical cluster. */
   drop(cluster: string): Promise<void>;
   clusters(): readonly string[];

@@ -1,0 +1,45 @@
+import { CausewayError } from "@causeway/foundation";
+import type { StoreKey } from "./interface.ts";
+
+/** "pods", "deployments.apps": how Kubernetes names a resource in messages. */
+export function qualifiedResource(resource: string): string {
+  const slash = resource.indexOf("/");
+  const group = resource.slice(0, slash);
+  const plural = resource.slice(slash + 1);
+  return group === "" ? plural : `${plural}.${group}`;
+}
+
+export function alreadyExists(key: StoreKey): CausewayError {
+  return new CausewayError("KUBERNETES_ALREADY_EXISTS", `${subject(key)} already exists`, { details: { ...key } });
+}
+
+export function notFound(key: StoreKey): CausewayError {
+  return new CausewayError("KUBERNETES_NOT_FOUND", `${subject(key)} not found`, { details: { ...key } });
+}
+
+export function conflict(key: StoreKey, expected: number, actual: number): CausewayError {
+  return new CausewayError(
+    "KUBERNETES_CONFLICT",
+    `Operation cannot be fulfilled on ${subject(key)}: the object has been modified; please apply your changes to the latest version and try again`,
+    { details: { ...key, expected, actual } },
+  );
+}
+
+export function expired(revision: number, floor: number): CausewayError {
+  return new CausewayError("KUBERNETES_EXPIRED", `too old resource version: ${revision} (${floor})`, {
+    hint: "List again and go on from the revision of that list.",
+    details: { revision, floor },
+  });
+}
+
+export function ahead(revision: number, newest: number): CausewayError {
+  return new CausewayError(
+    "KUBERNETES_REVISION_TOO_LARGE",
+    `Too large resource version: ${revision}, current: ${newest}`,
+    { hint: "Ask again in a second, or without a resource version.", details: { revision, newest } },
+  );
+}
+
+function subject(key: StoreKey): string {
+  return `${qualifiedResource(key.resource)} "${key.name}"`;
+}

@@ -1,0 +1,103 @@
+import { ahead, expired } from "./errors.ts";
+import type { ListPage, Store, Stored, StoreKey } from "./interface.ts";
+import { DELETED, type Records } from "./records.ts";
+
+type ListQuery = Parameters<Store["list"]>[0];
+
+/** The state of one key, now or at a revision of the past. */
+export function readOne(records: Records, key: StoreKey, atRevision?: number): Stored | undefined {
+  if (atRevision !== undefined) checkRevision(records, key.cluster, atRevision);
+  if (atRevision === undefined || atRevision === records.revision) {
+    const revision = records.latestRevision(key);
+    return revision === undefined ? undefined : { key, revision, object: records.load(revision) };
+  }
+  const collection = records.collection(key.cluster, key.resource);
+  if (collection === undefined) return undefined;
+  const [revision, type, json] = records.row(
+    `SELECT revision, type, value FROM log WHERE collection = ? AND namespace = ? AND name = ? AND revision <= ?
+     ORDER BY revision DESC LIMIT 1`,
+    collection,
+    key.namespace,
+    key.name,
+    atRevision,
+  );
+  if (revision === undefined || type === DELETED) return undefined;
+  return { key, revision: Number(revision), object: records.parse(Number(revision), String(json), false) };
+}
+
+/** One page of a collection, all of one revision. */
+export function readPage(records: Records, query: ListQuery): ListPage {
+  const revision = query.atRevision ?? records.revision;
+  checkRevision(records, query.cluster, revision);
+  const collection = records.collection(query.cluster, query.resource);
+  if (collection === undefined) return { items: [], revision };
+  const source = sourceOf(query, revision === records.revision);
+  const limit = query.limit !== undefined && query.limit > 0 ? query.limit : -1;
+  const values = [collection, ...source.values, ...(source.snapshot ? [revision] : [])];
+  const rows = records.rows(`${source.page} LIMIT ?`, ...values, limit < 0 ? -1 : limit + 1);
+  const shown = limit > 0 && rows.length > limit ? rows.slice(0, limit) : rows;
+  const items = shown.map(([namespace, name, rowRevision, json]): Stored => {
+    const key = {
+      cluster: query.cluster,
+      resource: query.resource,
+      namespace: String(namespace),
+      name: String(name),
+    };
+    return { key, revision: Number(rowRevision), object: records.parse(Number(rowRevision), String(json), false) };
+  });
+  const last = items.at(-1);
+  if (shown.length === rows.length || last === undefined) return { items, revision };
+  const [total] = records.row(source.count, ...values);
+  return { items, revision, next: `${last.key.namespace}/${last.key.name}`, remaining: Number(total) - items.length };
+}
+
+interface PageSource {
+  readonly page: string;
+  readonly count: string;
+  readonly values: readonly string[];
+  readonly snapshot: boolean;
+}
+
+/** The living rows when the newest revision is asked for; else, per key, the last row of the log up to the revision. */
+function sourceOf(query: ListQuery, newest: boolean): PageSource {
+  const { where, values } = rangeOf(query);
+  if (newest) {
+    return {
+      page: `SELECT k.namespace, k.name, k.revision, l.value FROM latest k JOIN log l ON l.revision = k.revision
+             WHERE k.collection = ?${where} ORDER BY k.namespace, k.name`,
+      count: `SELECT count(*) FROM latest k WHERE k.collection = ?${where}`,
+      values,
+      snapshot: false,
+    };
+  }
+  const keys = `SELECT k.namespace, k.name, max(k.revision) AS revision FROM log k
+                WHERE k.collection = ?${where} AND k.revision <= ? GROUP BY k.namespace, k.name`;
+  const living = `FROM (${keys} ORDER BY k.namespace, k.name) k CROSS JOIN log l ON l.revision = k.revision WHERE l.type <> ${DELETED}`;
+  return {
+    page: `SELECT k.namespace, k.name, k.revision, l.value ${living} ORDER BY k.namespace, k.name`,
+    count: `SELECT count(*) ${living}`,
+    values,
+    snapshot: true,
+  };
+}
+
+function rangeOf(query: ListQuery): { where: string; values: string[] } {
+  let where = "";
+  const values: string[] = [];
+  if (query.namespace !== undefined) {
+    where += " AND k.namespace = ?";
+    values.push(query.namespace);
+  }
+  if (query.after !== undefined) {
+    const slash = query.after.indexOf("/");
+    where += " AND (k.namespace, k.name) > (?, ?)";
+    values.push(query.after.slice(0, slash), query.after.slice(slash + 1));
+  }
+  return { where, values };
+}
+
+function checkRevision(records: Records, cluster: string, revision: number): void {
+  if (revision > records.revision) throw ahead(revision, records.revision);
+  const floor = records.floorOf(cluster);
+  if (revision < floor) throw expired(revision, floor);
+}

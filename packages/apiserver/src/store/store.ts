@@ -1,0 +1,50 @@
+import { openDatabase } from "./database.ts";
+import type { Store, Stored, StoreOptions } from "./interface.ts";
+import { readOne, readPage } from "./reads.ts";
+import { Records } from "./records.ts";
+import { Watches } from "./watches.ts";
+import { Writer } from "./writer.ts";
+
+const DEFAULT_HISTORY = 20_000;
+
+/**
+ * Opens the store and holds its file alone until `close`.
+ * Throws STATE_LOCKED (another process has it), STATE_TOO_NEW (a newer Causeway wrote it), STATE_UNREADABLE.
+ * Writes fail with STATE_WRITE_FAILED when the disk does, and with STATE_CLOSED after `close`.
+ */
+export function openStore(options: StoreOptions = {}): Store {
+  const database = openDatabase(options.dir);
+  const records = new Records(database);
+  const watches = new Watches(records);
+  const writer = new Writer(records, watches, options.history ?? DEFAULT_HISTORY);
+  const stored = async (write: Parameters<Writer["submit"]>[0]): Promise<Stored> =>
+    (await writer.submit(write)) as Stored;
+  return {
+    get revision() {
+      return records.revision;
+    },
+    get: (key, atRevision) => readOne(records, key, atRevision),
+    list: (query) => readPage(records, query),
+    create: (key, object) => stored({ kind: "create", key, object }),
+    update: (key, object, expected) => stored({ kind: "update", key, object, expected }),
+    remove: (key, expected) => stored({ kind: "remove", key, expected }),
+    watch: (query, listener) => watches.start(query, listener),
+    drop: async (cluster) => {
+      await writer.submit({ kind: "drop", cluster });
+    },
+    clusters: () =>
+      records
+        .rows(
+          `SELECT DISTINCT c.cluster FROM collections c
+           WHERE EXISTS (SELECT 1 FROM latest k WHERE k.collection = c.id) ORDER BY c.cluster`,
+        )
+        .map(([cluster]) => String(cluster)),
+    close: () => {
+      if (!database.isOpen) return Promise.resolve();
+      writer.close();
+      watches.close();
+      database.close();
+      return Promise.resolve();
+    },
+  };
+}

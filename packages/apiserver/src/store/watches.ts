@@ -1,0 +1,160 @@
+import { expired } from "./errors.ts";
+import type { Store, StoreEvent } from "./interface.ts";
+import { ADDED, collectionKey, DELETED, withRevision, type Records } from "./records.ts";
+
+type WatchQuery = Parameters<Store["watch"]>[0];
+type Listener = Parameters<Store["watch"]>[1];
+
+/** Events read from the log in one turn of the event loop. */
+const REPLAY_STEP = 500;
+
+interface Watcher {
+  readonly query: WatchQuery;
+  readonly listener: Listener;
+  /** Everything up to here was handed over. While it lives on the log, the writer's events pass it by. */
+  position: number;
+  replaying: boolean;
+  stopped: boolean;
+}
+
+/** All watchers. Each first reads the log up to the newest revision, a step per turn, and is then fed by the writer. */
+export class Watches {
+  readonly #records: Records;
+  readonly #watchers = new Map<string, Set<Watcher>>();
+  readonly #replaying = new Set<Watcher>();
+
+  constructor(records: Records) {
+    this.#records = records;
+  }
+
+  start(query: WatchQuery, listener: Listener): { stop(): void; readonly revision: number } {
+    const floor = this.#records.floorOf(query.cluster);
+    if (query.fromRevision < floor) throw expired(query.fromRevision, floor);
+    const watcher: Watcher = { query, listener, position: query.fromRevision, replaying: false, stopped: false };
+    const key = collectionKey(query.cluster, query.resource);
+    const siblings = this.#watchers.get(key) ?? new Set();
+    this.#watchers.set(key, siblings.add(watcher));
+    if (watcher.position < this.#records.revision) this.#replayLater(watcher);
+    const records = this.#records;
+    return {
+      stop: () => this.#stop(watcher),
+      get revision() {
+        return watcher.replaying ? watcher.position : Math.max(watcher.position, records.revision);
+      },
+    };
+  }
+
+  has(of: { readonly cluster: string; readonly resource: string }): boolean {
+    return this.#watchers.has(collectionKey(of.cluster, of.resource));
+  }
+
+  /** History after this revision is still to be read by somebody. */
+  oldestNeeded(): number {
+    let oldest = Infinity;
+    for (const watcher of this.#replaying) oldest = Math.min(oldest, watcher.position);
+    return oldest;
+  }
+
+  /** Hands committed events, in order, to the watchers that have read everything before them. */
+  dispatch(events: readonly StoreEvent[]): void {
+    if (this.#watchers.size === 0) return;
+    for (const [key, batch] of grouped(events)) {
+      for (const watcher of this.#watchers.get(key) ?? []) {
+        if (!watcher.replaying) this.#deliver(watcher, batch);
+      }
+    }
+  }
+
+  close(): void {
+    for (const siblings of this.#watchers.values()) for (const watcher of siblings) watcher.stopped = true;
+    this.#watchers.clear();
+    this.#replaying.clear();
+  }
+
+  #stop(watcher: Watcher): void {
+    watcher.stopped = true;
+    this.#replaying.delete(watcher);
+    const key = collectionKey(watcher.query.cluster, watcher.query.resource);
+    const siblings = this.#watchers.get(key);
+    siblings?.delete(watcher);
+    if (siblings?.size === 0) this.#watchers.delete(key);
+  }
+
+  #replayLater(watcher: Watcher): void {
+    watcher.replaying = true;
+    this.#replaying.add(watcher);
+    setImmediate(() => this.#replay(watcher));
+  }
+
+  #replay(watcher: Watcher): void {
+    if (watcher.stopped) return;
+    const events = readEvents(this.#records, watcher.query, watcher.position);
+    const caughtUp = events.length < REPLAY_STEP;
+    const position = caughtUp ? this.#records.revision : (events.at(-1)?.revision ?? watcher.position);
+    this.#deliver(watcher, events);
+    watcher.position = position;
+    if (watcher.stopped) return;
+    if (!caughtUp) return this.#replayLater(watcher);
+    watcher.replaying = false;
+    this.#replaying.delete(watcher);
+  }
+
+  #deliver(watcher: Watcher, events: readonly StoreEvent[]): void {
+    if (watcher.stopped) return;
+    const { namespace } = watcher.query;
+    const first = events[0];
+    const wanted =
+      namespace === undefined && first !== undefined && first.revision > watcher.position
+        ? events
+        : events.filter(
+            (e) => e.revision > watcher.position && (namespace === undefined || e.key.namespace === namespace),
+          );
+    if (wanted.length === 0) return;
+    watcher.position = wanted.at(-1)?.revision ?? watcher.position;
+    try {
+      watcher.listener.onEvents(wanted);
+    } catch (error) {
+      // One listener's defect must not take the writer, or the other listeners, with it.
+      this.#stop(watcher);
+      process.emitWarning(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+}
+
+function grouped(events: readonly StoreEvent[]): Map<string, StoreEvent[]> {
+  const groups = new Map<string, StoreEvent[]>();
+  for (const event of events) {
+    const key = collectionKey(event.key.cluster, event.key.resource);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [event]);
+    else group.push(event);
+  }
+  return groups;
+}
+
+function readEvents(records: Records, query: WatchQuery, after: number): StoreEvent[] {
+  const collection = records.collection(query.cluster, query.resource);
+  if (collection === undefined) return [];
+  const inNamespace = query.namespace === undefined ? "" : " AND e.namespace = ?";
+  const rows = records.rows(
+    `SELECT e.revision, e.namespace, e.name, e.type, e.value, e.previous, p.value
+     FROM log e LEFT JOIN log p ON p.revision = e.previous
+     WHERE e.revision > ? AND +e.collection = ?${inNamespace} ORDER BY e.revision LIMIT ${REPLAY_STEP}`,
+    after,
+    collection,
+    ...(query.namespace === undefined ? [] : [query.namespace]),
+  );
+  return rows.map((row) => eventOf(records, query, row));
+}
+
+function eventOf(records: Records, query: WatchQuery, row: readonly unknown[]): StoreEvent {
+  const [revisionValue, namespace, name, type, json, previousRevision, previousJson] = row;
+  const revision = Number(revisionValue);
+  const key = { cluster: query.cluster, resource: query.resource, namespace: String(namespace), name: String(name) };
+  if (type === ADDED) {
+    return { type: "ADDED", key, revision, object: records.parse(revision, String(json), false) };
+  }
+  const previous = records.parse(Number(previousRevision), String(previousJson), false);
+  if (type === DELETED) return { type: "DELETED", key, revision, object: withRevision(previous, revision), previous };
+  return { type: "MODIFIED", key, revision, object: records.parse(revision, String(json), false), previous };
+}
