@@ -1,0 +1,2 @@
+export { applyJsonPatch } from "./json-patch.ts";
+export { applyMergePatch } from "./merge-patch.ts";

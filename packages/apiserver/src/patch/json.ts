@@ -1,0 +1,40 @@
+/** Any value that JSON can carry. Patches treat all of them as immutable and share what they do not change. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function isList(value: unknown): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** The value of an own key; inherited names such as "constructor" are absent. */
+export function own(object: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+/** The object with one key set, in its old place when it had one; also right for keys such as "__proto__". */
+export function withKey(object: JsonObject, key: string, value: Json): JsonObject {
+  const entries = Object.entries(object);
+  if (!Object.hasOwn(object, key)) return Object.fromEntries([...entries, [key, value]]);
+  return Object.fromEntries(entries.map(([k, v]) => [k, k === key ? value : v]));
+}
+
+export function withoutKey(object: JsonObject, key: string): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([k]) => k !== key));
+}
+
+/** Equality of JSON values; the order of keys does not count. */
+export function jsonEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (isList(a)) return isList(b) && a.length === b.length && a.every((item, i) => jsonEqual(item, b[i]));
+  if (!isObject(a) || !isObject(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && jsonEqual(a[key], b[key]))
+  );
+}

@@ -1,0 +1,20 @@
+import { isObject, type Json, type JsonObject, own } from "./json.ts";
+
+/** Applies a JSON Merge Patch (RFC 7386) and returns the new document; the given one is not changed. */
+export function applyMergePatch(document: unknown, patch: unknown): unknown {
+  return merge(document as Json | undefined, patch as Json);
+}
+
+function merge(target: Json | undefined, patch: Json): Json {
+  if (!isObject(patch)) return patch;
+  const base: JsonObject = isObject(target) ? target : {};
+  const kept = Object.entries(base).flatMap(([key, value]): [string, Json][] => {
+    const change = own(patch, key);
+    if (change === undefined) return [[key, value]];
+    return change === null ? [] : [[key, merge(value, change)]];
+  });
+  const added = Object.entries(patch).flatMap(([key, value]): [string, Json][] =>
+    value === null || Object.hasOwn(base, key) ? [] : [[key, merge(undefined, value)]],
+  );
+  return Object.fromEntries([...kept, ...added]);
+}
