@@ -1,1 +1,50 @@
-export {};
+import type { KubeObject } from "@causeway/kubernetes";
+import { KubeadmConfig, KubeadmConfigTemplate } from "./bootstrap/index.ts";
+import { Cluster, Machine, MachineDeployment, MachineSet } from "./cluster/index.ts";
+import { HostedControlPlane } from "./controlplane/index.ts";
+import { infrastructureKinds } from "./infrastructure/index.ts";
+import type { Kind } from "./kind.ts";
+
+export type { Kind, PrinterColumn } from "./kind.ts";
+export { defineKind, type DefinedObject, type KindDefinition } from "./schema/define.ts";
+export { toCustomResourceDefinition, type CustomResourceDefinitionObject, type JsonSchema } from "./schema/crd.ts";
+export { annotations, clusterSecretType, contractLabels, finalizers, labels, taints } from "./names.ts";
+export {
+  Cluster,
+  Machine,
+  MachineDeployment,
+  MachineSet,
+  type ClusterSpec,
+  type ClusterStatus,
+  type MachineDeploymentSpec,
+  type MachineDeploymentStatus,
+  type MachineSetSpec,
+  type MachineSetStatus,
+  type MachineSpec,
+  type MachineStatus,
+} from "./cluster/index.ts";
+export {
+  KubeadmConfig,
+  KubeadmConfigTemplate,
+  type KubeadmConfigSpec,
+  type KubeadmConfigStatus,
+  type KubeadmConfigTemplateSpec,
+} from "./bootstrap/index.ts";
+export {
+  HostedControlPlane,
+  type HostedControlPlaneSpec,
+  type HostedControlPlaneStatus,
+} from "./controlplane/index.ts";
+export { infrastructureKinds } from "./infrastructure/index.ts";
+
+/** Every kind of ours: what an installation must bring CRDs for. */
+export const allKinds: readonly Kind<KubeObject>[] = [
+  Cluster,
+  Machine,
+  MachineSet,
+  MachineDeployment,
+  KubeadmConfig,
+  KubeadmConfigTemplate,
+  HostedControlPlane,
+  ...infrastructureKinds,
+];

@@ -1,0 +1,7 @@
+export {
+  KubeadmConfig,
+  KubeadmConfigTemplate,
+  type KubeadmConfigSpec,
+  type KubeadmConfigStatus,
+  type KubeadmConfigTemplateSpec,
+} from "./kubeadm-config.ts";

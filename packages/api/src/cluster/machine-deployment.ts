@@ -1,0 +1,41 @@
+import type { Static } from "typebox";
+import type { Resource } from "@causeway/kubernetes";
+import type { Kind } from "../kind.ts";
+import { contractLabels, labels } from "../names.ts";
+import { defineKind } from "../schema/define.ts";
+import { flag, intOrString, object, oneOf, optional } from "../schema/fields.ts";
+import { scalableColumns } from "./scalable-columns.ts";
+import { rolloutFields, scalableSpec, scalableStatus, scaleOfReplicas } from "./shapes.ts";
+
+/** What an unset strategy means. */
+const rollingUpdateByOne = { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
+
+const machineDeploymentSpec = object({
+  ...scalableSpec,
+  paused: optional(flag({ description: "No rollout while true; scaling goes on." })),
+  rollout: optional(object(rolloutFields, { default: { strategy: rollingUpdateByOne } })),
+  remediation: optional(object({ maxInFlight: optional(intOrString()) })),
+});
+
+const machineDeploymentStatus = object({
+  ...scalableStatus,
+  phase: optional(oneOf(["ScalingUp", "ScalingDown", "Running", "Failed", "Unknown"])),
+});
+
+export type MachineDeploymentSpec = Static<typeof machineDeploymentSpec>;
+export type MachineDeploymentStatus = Static<typeof machineDeploymentStatus>;
+/** Machines of one template, replaced step by step when the template changes. */
+export type MachineDeployment = Resource<MachineDeploymentSpec, MachineDeploymentStatus>;
+
+export const MachineDeployment: Kind<MachineDeployment> = defineKind({
+  group: "cluster.x-k8s.io",
+  version: "v1beta2",
+  kind: "MachineDeployment",
+  description: "Machines of one template, replaced step by step when the template changes.",
+  shortNames: ["md"],
+  labels: { ...contractLabels, [labels.provider]: "cluster-api" },
+  columns: scalableColumns({ phase: true }),
+  scale: scaleOfReplicas,
+  spec: machineDeploymentSpec,
+  status: machineDeploymentStatus,
+});

@@ -1,0 +1,29 @@
+import type { Static } from "typebox";
+import type { Resource } from "@causeway/kubernetes";
+import type { Kind } from "../kind.ts";
+import { contractLabels, labels } from "../names.ts";
+import { defineKind } from "../schema/define.ts";
+import { object } from "../schema/fields.ts";
+import { scalableColumns } from "./scalable-columns.ts";
+import { scalableSpec, scalableStatus, scaleOfReplicas } from "./shapes.ts";
+
+const machineSetSpec = object(scalableSpec);
+const machineSetStatus = object(scalableStatus);
+
+export type MachineSetSpec = Static<typeof machineSetSpec>;
+export type MachineSetStatus = Static<typeof machineSetStatus>;
+/** Keeps a number of Machines of one template. */
+export type MachineSet = Resource<MachineSetSpec, MachineSetStatus>;
+
+export const MachineSet: Kind<MachineSet> = defineKind({
+  group: "cluster.x-k8s.io",
+  version: "v1beta2",
+  kind: "MachineSet",
+  description: "Keeps a number of Machines of one template.",
+  shortNames: ["ms"],
+  labels: { ...contractLabels, [labels.provider]: "cluster-api" },
+  columns: scalableColumns({ phase: false }),
+  scale: scaleOfReplicas,
+  spec: machineSetSpec,
+  status: machineSetStatus,
+});

@@ -1,0 +1,16 @@
+import type { PrinterColumn } from "./kind.ts";
+
+/** Columns that `kubectl get` prints, in the words scripts already look for. */
+
+export const age: PrinterColumn = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" };
+
+export function column(name: string, jsonPath: string, extra: Partial<PrinterColumn> = {}): PrinterColumn {
+  return { name, type: "string", jsonPath, ...extra };
+}
+
+/** A column that shows a condition's status. */
+export function conditionColumn(name: string, type: string, extra: Partial<PrinterColumn> = {}): PrinterColumn {
+  return column(name, `.status.conditions[?(@.type=="${type}")].status`, extra);
+}
+
+export const paused = conditionColumn("Paused", "Paused", { priority: 10 });

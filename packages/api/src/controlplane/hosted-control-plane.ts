@@ -1,0 +1,98 @@
+import type { Static } from "typebox";
+import type { Resource } from "@causeway/kubernetes";
+import { age, column, conditionColumn, paused } from "../columns.ts";
+import type { Kind } from "../kind.ts";
+import { labels } from "../names.ts";
+import { defineKind } from "../schema/define.ts";
+import { anyText, conditions, flag, instant, int32, int64, object, optional } from "../schema/fields.ts";
+import { setOf, templateMetadata, text } from "../schema/fields.ts";
+import {
+  contractReference,
+  deletionTimeouts,
+  machineTaints,
+  readinessGates,
+  scaleOfReplicas,
+  versionCounts,
+} from "../cluster/shapes.ts";
+
+const port = (description: string) => optional(int32({ minimum: 1, maximum: 65535, description }));
+
+const hostedControlPlaneSpec = object({
+  version: text(1, 256, { description: 'Kubernetes version, such as "v1.34.0".' }),
+  replicas: optional(int32({ minimum: 0, default: 1, description: "API servers. The embedded runtime runs one." })),
+  endpoint: optional(
+    object(
+      {
+        host: optional(
+          text(1, 512, { description: "Address or name that nodes and people use. Chosen by the runtime when unset." }),
+        ),
+        port: port("Port of the API. Chosen by the runtime when unset."),
+      },
+      { description: "Where the API server is reached." },
+    ),
+  ),
+  names: optional(
+    setOf(text(1, 253), { max: 100, description: "More names and addresses for the serving certificate." }),
+  ),
+  rollout: optional(object({ after: optional(instant()) })),
+  machineTemplate: optional(
+    object({
+      metadata: optional(templateMetadata),
+      spec: optional(
+        object({
+          infrastructureRef: optional(contractReference("Not used: there are no machines.")),
+          deletion: optional(object(deletionTimeouts)),
+          readinessGates: optional(readinessGates),
+          taints: optional(machineTaints),
+        }),
+      ),
+    }),
+  ),
+});
+
+const hostedControlPlaneStatus = object({
+  conditions: conditions(),
+  initialization: optional(object({ controlPlaneInitialized: optional(flag()) })),
+  externalManagedControlPlane: optional(flag({ description: "True: the control plane has no Machines." })),
+  endpoint: optional(object({ host: text(1, 512), port: int32({ minimum: 1, maximum: 65535 }) })),
+  version: optional(text(1, 256)),
+  versions: versionCounts(32),
+  selector: optional(anyText()),
+  replicas: optional(int32()),
+  readyReplicas: optional(int32()),
+  availableReplicas: optional(int32()),
+  upToDateReplicas: optional(int32()),
+  observedGeneration: optional(int64({ minimum: 1 })),
+});
+
+export type HostedControlPlaneSpec = Static<typeof hostedControlPlaneSpec>;
+export type HostedControlPlaneStatus = Static<typeof hostedControlPlaneStatus>;
+/** A control plane without machines of its own. */
+export type HostedControlPlane = Resource<HostedControlPlaneSpec, HostedControlPlaneStatus>;
+
+const integer = { type: "integer" } as const;
+
+export const HostedControlPlane: Kind<HostedControlPlane> = defineKind({
+  group: "controlplane.cluster.x-k8s.io",
+  version: "v1alpha1",
+  kind: "HostedControlPlane",
+  description: "A control plane without machines of its own.",
+  shortNames: ["hcp"],
+  labels: { "cluster.x-k8s.io/v1beta2": "v1alpha1", [labels.provider]: "control-plane-hosted" },
+  columns: [
+    column("Cluster", `.metadata.labels['cluster\\.x-k8s\\.io/cluster-name']`),
+    conditionColumn("Available", "Available"),
+    column("Desired", ".spec.replicas", integer),
+    column("Current", ".status.replicas", integer),
+    column("Ready", ".status.readyReplicas", integer),
+    column("Initialized", ".status.initialization.controlPlaneInitialized"),
+    column("Host", ".status.endpoint.host"),
+    column("Port", ".status.endpoint.port", integer),
+    paused,
+    age,
+    column("Version", ".spec.version"),
+  ],
+  scale: scaleOfReplicas,
+  spec: hostedControlPlaneSpec,
+  status: hostedControlPlaneStatus,
+});

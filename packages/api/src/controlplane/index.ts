@@ -1,0 +1,5 @@
+export {
+  HostedControlPlane,
+  type HostedControlPlaneSpec,
+  type HostedControlPlaneStatus,
+} from "./hosted-control-plane.ts";

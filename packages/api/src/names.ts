@@ -1,0 +1,54 @@
+/** Well-known names of Cluster API (contract v1beta2) and ours. Keys say what, values are what the wire carries. */
+
+export const labels = {
+  clusterName: "cluster.x-k8s.io/cluster-name",
+  controlPlane: "cluster.x-k8s.io/control-plane",
+  controlPlaneName: "cluster.x-k8s.io/control-plane-name",
+  deploymentName: "cluster.x-k8s.io/deployment-name",
+  setName: "cluster.x-k8s.io/set-name",
+  provider: "cluster.x-k8s.io/provider",
+  machineTemplateHash: "machine-template-hash",
+  drain: "cluster.x-k8s.io/drain",
+} as const;
+
+export const annotations = {
+  paused: "cluster.x-k8s.io/paused",
+  managedBy: "cluster.x-k8s.io/managed-by",
+  deleteMachine: "cluster.x-k8s.io/delete-machine",
+  disableMachineCreate: "cluster.x-k8s.io/disable-machine-create",
+  clonedFromName: "cluster.x-k8s.io/cloned-from-name",
+  clonedFromGroupKind: "cluster.x-k8s.io/cloned-from-groupkind",
+  labelsFromMachine: "cluster.x-k8s.io/labels-from-machine",
+  annotationsFromMachine: "cluster.x-k8s.io/annotations-from-machine",
+  taintsFromMachine: "cluster.x-k8s.io/taints-from-machine",
+  clusterName: "cluster.x-k8s.io/cluster-name",
+  clusterNamespace: "cluster.x-k8s.io/cluster-namespace",
+  machine: "cluster.x-k8s.io/machine",
+  ownerKind: "cluster.x-k8s.io/owner-kind",
+  ownerName: "cluster.x-k8s.io/owner-name",
+  excludeNodeDraining: "machine.cluster.x-k8s.io/exclude-node-draining",
+  excludeVolumeDetach: "machine.cluster.x-k8s.io/exclude-wait-for-node-volume-detach",
+  preDrainHookPrefix: "pre-drain.delete.hook.machine.cluster.x-k8s.io",
+  preTerminateHookPrefix: "pre-terminate.delete.hook.machine.cluster.x-k8s.io",
+  revision: "machinedeployment.clusters.x-k8s.io/revision",
+  desiredReplicas: "machinedeployment.clusters.x-k8s.io/desired-replicas",
+  maxReplicas: "machinedeployment.clusters.x-k8s.io/max-replicas",
+} as const;
+
+export const finalizers = {
+  cluster: "cluster.cluster.x-k8s.io",
+  machine: "machine.cluster.x-k8s.io",
+  machineSet: "cluster.x-k8s.io/machineset",
+  machineDeployment: "cluster.x-k8s.io/machinedeployment",
+} as const;
+
+export const taints = {
+  uninitialized: "node.cluster.x-k8s.io/uninitialized",
+  outdatedRevision: "node.cluster.x-k8s.io/outdated-revision",
+} as const;
+
+/** Type of every Secret that belongs to a cluster: certificates, kubeconfig, bootstrap data. */
+export const clusterSecretType = "cluster.x-k8s.io/secret";
+
+/** Label of a CRD that serves the contract, with the versions that do. */
+export const contractLabels = { "cluster.x-k8s.io/v1beta2": "v1beta2" } as const;
