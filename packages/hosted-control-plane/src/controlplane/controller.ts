@@ -36,7 +36,7 @@ const fieldManager = "causeway-hosted-control-plane";
 export function createHostedControlPlane(options: HostedControlPlaneOptions): { run(signal: AbortSignal): Promise<void> } {
   const { informers, runtime, events, clock, log } = options;
   const from = { ...openInformers(informers), runtime, advertise: options.advertise };
-  const using = { client: informers.client, runtime, clock };
+  const using = { client: informers.client, runtime, clock, events };
   const road: Road<Observed, Step, ObjectStatus> = {
     gather: (key, signal) => gather(from, key, signal),
     plan,

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { createAuthority, type Clock, type KeyPair } from "@causeway/foundation";
-import { addFinalizer, isAlreadyExists, ownerReference, removeFinalizer, Secret, type KubernetesClient } from "@causeway/kubernetes";
+import { addFinalizer, isAlreadyExists, ownerReference, removeFinalizer, Secret, type EventRecorder, type KubernetesClient } from "@causeway/kubernetes";
 import { HostedControlPlane } from "@causeway/api";
 import type { ControlPlaneRuntime } from "../runtime.ts";
 import { clusterName, runtimeId, type Observed } from "./gather.ts";
@@ -12,6 +12,7 @@ export interface PerformWith {
   readonly client: KubernetesClient;
   readonly runtime: ControlPlaneRuntime;
   readonly clock: Clock;
+  readonly events: EventRecorder;
 }
 
 /** Ten years, as KubeadmControlPlane gives its roots. */
@@ -33,6 +34,7 @@ export async function perform(using: PerformWith, step: Step, observed: Observed
       await writeKubeconfig(using, observed, step.server, signal);
       return;
     case "remove":
+      using.events.event(object, { type: "Normal", reason: "Deleting", message: "Removing the hosted control plane and its data" });
       await using.runtime.remove(runtimeId(object), signal);
       return;
     case "remove-finalizer":

@@ -8,9 +8,6 @@ import type { Step } from "./steps.ts";
 /** The finalizer that keeps the object until its control plane is gone. */
 export const finalizer = "hostedcontrolplane.controlplane.cluster.x-k8s.io";
 
-/** Half the life of a kubeconfig's client certificate: then a new one is written (as KubeadmControlPlane does). */
-export const kubeconfigLifetime = 365 * 24 * 3600_000;
-
 type HostedControlPlaneStatus = NonNullable<HostedControlPlane["status"]>;
 
 /**
@@ -156,7 +153,6 @@ function planDeletion(observed: Observed, now: number): Plan<Step, HostedControl
   return {
     steps: done ? [] : remove,
     status: { ...observed.object.status, conditions: conditions.list },
-    events: observed.exists ? [{ type: "Normal", reason: "Deleting", message: "Removing the hosted control plane and its data" }] : [],
   };
 }
 

@@ -1,0 +1,75 @@
+import { parse } from "yaml";
+import { CausewayError } from "@causeway/foundation";
+
+/** What a machine does at its first boot, read from cloud-init user data. */
+export interface BootPlan {
+  /** Content by absolute path. */
+  readonly files: ReadonlyMap<string, string>;
+  /** Commands in order; shell words are not split. */
+  readonly commands: readonly string[];
+}
+
+/** The instance data that a `## template: jinja` document may refer to. */
+export interface InstanceData {
+  readonly hostname: string;
+  readonly instanceId: string;
+}
+
+/**
+ * Reads `#cloud-config` user data as cloud-init does: the jinja header, write_files (plain, b64), runcmd (strings and lists).
+ * @throws MACHINE_USER_DATA_INVALID when it is not a cloud-config.
+ * @see https://cloudinit.readthedocs.io/en/latest/reference/modules.html
+ */
+export function readCloudConfig(userData: string, instance: InstanceData): BootPlan {
+  const lines = userData.trimStart().split("\n");
+  const jinja = /^## template: *jinja/.test(lines[0] ?? "");
+  const body = jinja ? lines.slice(1) : lines;
+  const header = body.find((line) => line.trim() !== "") ?? "";
+  if (!header.startsWith("#cloud-config")) {
+    throw new CausewayError("MACHINE_USER_DATA_INVALID", "the user data is not a cloud-config", {
+      hint: "Machines are booted from #cloud-config user data, such as the bootstrap provider writes.",
+    });
+  }
+  const text = jinja ? render(body.join("\n"), instance) : body.join("\n");
+  const document = record(parseYaml(text));
+  return { files: writeFiles(document["write_files"]), commands: runCommands(document["runcmd"]) };
+}
+
+/** The variables that kubeadm's cloud-init templates use; others stay as they are. */
+function render(text: string, instance: InstanceData): string {
+  return text
+    .replaceAll(/\{\{\s*(?:ds\.meta_data\.(?:local_hostname|hostname|name)|v1\.local_hostname|local_hostname)\s*\}\}/g, instance.hostname)
+    .replaceAll(/\{\{\s*(?:ds\.meta_data\.(?:instance_id|uuid)|v1\.instance_id|instance_id)\s*\}\}/g, instance.instanceId);
+}
+
+function parseYaml(text: string): unknown {
+  try {
+    return parse(text, { version: "1.1" });
+  } catch (cause) {
+    throw new CausewayError("MACHINE_USER_DATA_INVALID", "the user data is not valid YAML", { hint: "See the bootstrap data Secret of the machine.", cause });
+  }
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+function writeFiles(value: unknown): Map<string, string> {
+  const files = new Map<string, string>();
+  for (const entry of Array.isArray(value) ? value : []) {
+    const { path, content, encoding } = record(entry);
+    if (typeof path !== "string" || typeof content !== "string") continue;
+    const base64 = encoding === "b64" || encoding === "base64";
+    files.set(path, base64 ? Buffer.from(content, "base64").toString("utf8") : content);
+  }
+  return files;
+}
+
+function runCommands(value: unknown): string[] {
+  const commands: string[] = [];
+  for (const entry of Array.isArray(value) ? value : []) {
+    if (typeof entry === "string") commands.push(entry);
+    else if (Array.isArray(entry)) commands.push(entry.join(" "));
+  }
+  return commands;
+}

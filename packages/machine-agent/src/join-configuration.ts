@@ -1,0 +1,98 @@
+import { parseAllDocuments } from "yaml";
+import { CausewayError } from "@causeway/foundation";
+import type { BootPlan } from "./cloud-init.ts";
+
+export interface Taint {
+  readonly key: string;
+  readonly value?: string;
+  readonly effect: string;
+}
+
+/** What `kubeadm join` needs to know, whatever version of its API wrote it. */
+export interface JoinConfiguration {
+  readonly nodeName: string | undefined;
+  /** "id.secret" */
+  readonly token: string;
+  /** https://host:port of the API server. */
+  readonly server: string;
+  /** "sha256:<hex>" of the public keys that the cluster's root may have. */
+  readonly caCertHashes: readonly string[];
+  readonly taints: readonly Taint[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly kubeletArgs: Readonly<Record<string, string>>;
+}
+
+/**
+ * Finds the `kubeadm join --config FILE` among the commands of a boot and reads FILE.
+ * Takes kubeadm.k8s.io v1beta3 (arguments as a map) and v1beta4 (as a list).
+ * @throws MACHINE_NOT_JOINING when there is no such command or file, MACHINE_JOIN_INVALID when the file lacks what a join needs.
+ */
+export function joinConfiguration(boot: BootPlan): JoinConfiguration {
+  const command = boot.commands.find((c) => /\bkubeadm\s+join\b/.test(c));
+  const path = command && /--config[= ]\s*(\S+)/.exec(command)?.[1];
+  const text = path && boot.files.get(path);
+  if (!text) {
+    throw new CausewayError("MACHINE_NOT_JOINING", "the user data runs no `kubeadm join --config FILE` with a file that it writes", {
+      hint: "Only machines made by the kubeadm bootstrap provider join by themselves.",
+    });
+  }
+  const document = parseAllDocuments(text, { version: "1.1" })
+    .map((d) => object(d.toJS()))
+    .find((d) => d["kind"] === "JoinConfiguration");
+  if (!document) throw invalid("it has no JoinConfiguration");
+  const discovery = object(object(document["discovery"])["bootstrapToken"]);
+  const registration = object(document["nodeRegistration"]);
+  const endpoint = discovery["apiServerEndpoint"];
+  const token = discovery["token"];
+  if (typeof endpoint !== "string" || typeof token !== "string") throw invalid("discovery.bootstrapToken needs token and apiServerEndpoint");
+  const args = kubeletArgs(registration["kubeletExtraArgs"]);
+  return {
+    nodeName: typeof registration["name"] === "string" ? registration["name"] : undefined,
+    token,
+    server: `https://${endpoint}`,
+    caCertHashes: strings(discovery["caCertHashes"]),
+    taints: taints(registration["taints"]),
+    labels: labels(args["node-labels"]),
+    kubeletArgs: args,
+  };
+}
+
+function invalid(why: string): CausewayError {
+  return new CausewayError("MACHINE_JOIN_INVALID", `the kubeadm join configuration cannot be used: ${why}`, {
+    hint: "See the bootstrap data Secret of the machine.",
+  });
+}
+
+function object(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+function strings(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((v) => typeof v === "string") : [];
+}
+
+function kubeletArgs(value: unknown): Record<string, string> {
+  const out: Record<string, string> = {};
+  if (Array.isArray(value)) {
+    for (const entry of value) {
+      const { name, value: argument } = object(entry);
+      if (typeof name === "string") out[name] = String(argument ?? "");
+    }
+    return out;
+  }
+  for (const [name, argument] of Object.entries(object(value))) out[name] = String(argument);
+  return out;
+}
+
+function taints(value: unknown): Taint[] {
+  return (Array.isArray(value) ? value : []).flatMap((entry) => {
+    const { key, value: text, effect } = object(entry);
+    if (typeof key !== "string" || typeof effect !== "string") return [];
+    return [{ key, effect, ...(typeof text === "string" && text !== "" ? { value: text } : {}) }];
+  });
+}
+
+function labels(text: string | undefined): Record<string, string> {
+  const pairs = (text ?? "").split(",").filter((p) => p.includes("="));
+  return Object.fromEntries(pairs.map((p) => [p.slice(0, p.indexOf("=")), p.slice(p.indexOf("=") + 1)]));
+}
