@@ -35,7 +35,23 @@ export {
   type HostedControlPlaneSpec,
   type HostedControlPlaneStatus,
 } from "./controlplane/index.ts";
-export { infrastructureKinds } from "./infrastructure/index.ts";
+export {
+  infrastructureKinds,
+  OpenStackCluster,
+  OpenStackMachine,
+  OpenStackMachineTemplate,
+  type IdentityReference,
+  type NeutronParameter,
+  type OpenStackClusterSpec,
+  type OpenStackClusterStatus,
+  type OpenStackMachineSpec,
+  type OpenStackMachineStatus,
+  type PortSpec,
+  type ResolvedMachine,
+  type ResolvedPort,
+  type SecurityGroupRuleSpec,
+  type SubnetParameter,
+} from "./infrastructure/index.ts";
 
 /** Every kind of ours: what an installation must bring CRDs for. */
 export const allKinds: readonly Kind<KubeObject>[] = [
