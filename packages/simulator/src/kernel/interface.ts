@@ -5,11 +5,15 @@ export interface Identified {
   readonly id: string;
 }
 
-/** A table of resources of one kind: in memory, written through to SQLite when the cloud has a folder. */
+/**
+ * A table of resources of one kind: in memory, written through to SQLite when the cloud has a folder. The name is the
+ * singular type ("server", "port") as the inventory prints it; tables whose name begins with "_" are internal and not listed.
+ * Objects are never changed in place. What a request changed is on disk before its answer leaves.
+ */
 export interface Table<T extends Identified> {
   get(id: string): T | undefined;
   all(): readonly T[];
-  /** Objects with this value at this field, from an index. Fields are named when the table is made. */
+  /** Objects with this value at this field (for an array: among its elements), from an index named when the table was made. */
   by(field: string, value: string): readonly T[];
   insert(object: T): T;
   /** Shallow merge; throws if there is none. */
@@ -21,8 +25,12 @@ export interface Table<T extends Identified> {
 export interface Agenda {
   /** Runs the named handler with `argument` after `milliseconds` (0: on the next turn of the loop). */
   after(milliseconds: number, handler: string, argument: string): void;
+  /** Handlers are named before the cloud starts. They find what they act on by id, and do nothing if it is gone. */
   handler(name: string, run: (argument: string) => void): void;
 }
+
+/** How a provisioning ends: well, in ERROR, or never (a resource stays in its pending state). */
+export type Outcome = "ok" | "error" | "stuck";
 
 /** The caller of a request, from its token. */
 export interface Caller {
@@ -39,8 +47,14 @@ export interface Kernel {
   readonly agenda: Agenda;
   /** Milliseconds that this operation takes, from the profile ("server.create", "loadbalancer.create", …); 0 when instant. */
   delay(operation: string): number;
-  /** Throws the service's own over-quota error when `used + more` passes the limit of the project. -1 is no limit. */
+  /** The limit of a resource in a project, by the services' own names ("instances", "port", "load_balancer"). -1 is no limit. */
   quota(projectId: string, resource: string): number;
+  /** Sets a limit of a project; undefined gives back the default. */
+  setQuota(projectId: string, resource: string, limit: number | undefined): void;
+  /** What is to become of an operation on something of these names: an outcome that tests ordered, else "ok". */
+  outcome(operation: string, ...names: readonly string[]): Outcome;
+  /** Runs synchronous work; if it throws, no table and no agenda entry has changed. */
+  atomic<R>(work: () => R): R;
   newId(): string;
   /** Time as OpenStack writes it: "2026-01-02T03:04:05Z". */
   timestamp(): string;
@@ -53,5 +67,7 @@ export interface Service {
   readonly name: string;
   /** Below the service's root, e.g. "/v2.1" for compute; appended to the catalog's URL. */
   readonly catalogPath: string;
+  /** Paths below the root that need no token (version documents); default "" and "/". The root's "/" is one of them or 404. */
+  readonly open?: readonly string[];
   readonly app: Hono<{ Variables: { caller: Caller } }>;
 }

@@ -1,0 +1,21 @@
+import type { CallRecord } from "../interface.ts";
+
+/** Records kept at most; past that the oldest fifth is dropped, `sequence` goes on. */
+const KEPT = 50_000;
+
+/** The log of requests. */
+export class CallLog {
+  readonly records: CallRecord[] = [];
+  #sequence = 0;
+
+  add(call: Omit<CallRecord, "sequence" | "status">): CallRecord {
+    if (this.records.length >= KEPT) this.records.splice(0, KEPT / 5);
+    const record: CallRecord = { sequence: ++this.#sequence, ...call, status: 0 };
+    this.records.push(record);
+    return record;
+  }
+
+  clear(): void {
+    this.records.length = 0;
+  }
+}

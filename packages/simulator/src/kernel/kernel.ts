@@ -1,0 +1,109 @@
+import { randomUUID } from "node:crypto";
+import { systemClock, type Clock } from "@causeway/foundation";
+import { StoredAgenda, type AgendaEntry } from "./agenda.ts";
+import type { Identified, Kernel, Table } from "./interface.ts";
+import { delaysOf, Settings } from "./settings.ts";
+import { memoryStore, openStore, type Store } from "./store.ts";
+import { StoredTable, type UndoLog } from "./table.ts";
+
+export interface KernelOptions {
+  /** State folder; undefined keeps all in memory. */
+  readonly dir?: string | undefined;
+  readonly clock?: Clock | undefined;
+  readonly profile?: "instant" | "real" | undefined;
+  readonly delays?: Readonly<Record<string, number>> | undefined;
+}
+
+/** The kernel with what only its owner may do. */
+export interface OwnedKernel extends Kernel {
+  readonly store: Store;
+  readonly settings: Settings;
+  readonly failures: readonly string[];
+  /** "type id name" of everything in tables that are not internal, sorted; of one project, by its id. */
+  inventory(projectId?: string): readonly string[];
+  /** Lets the agenda run. Call it when every service is made. */
+  start(): void;
+  /** Commits what has changed since the last flush. */
+  flush(): void;
+  close(): void;
+}
+
+/** The ground all simulated services stand on. Errors: STATE_TOO_NEW, STATE_IN_USE, STATE_UNREADABLE. */
+export function createKernel(options: KernelOptions = {}): OwnedKernel {
+  const clock = options.clock ?? systemClock;
+  const store = options.dir === undefined ? memoryStore() : openStore(options.dir);
+  const undo: UndoLog = { current: undefined };
+  const tables = new Map<string, StoredTable<Identified>>();
+
+  function table<T extends Identified>(name: string, indexes: readonly string[] = []): Table<T> {
+    const known = tables.get(name);
+    if (known) {
+      known.index(indexes);
+      return known as unknown as Table<T>;
+    }
+    const made = new StoredTable<T>(name, indexes, { store, undo });
+    tables.set(name, made as unknown as StoredTable<Identified>);
+    return made;
+  }
+
+  const agenda = new StoredAgenda({ clock, table: table<AgendaEntry>("_agenda"), flush: () => store.flush() });
+  const settings = new Settings(table("_quota"), { ...delaysOf(options.profile ?? "instant"), ...options.delays });
+
+  return {
+    clock,
+    table,
+    agenda,
+    store,
+    settings,
+    failures: agenda.failures,
+    delay: (operation) => settings.delays.get(operation) ?? 0,
+    quota: (projectId, resource) => settings.quota(projectId, resource),
+    setQuota: (projectId, resource, limit) => settings.setQuota(projectId, resource, limit),
+    outcome: (operation, ...names) => settings.outcome(operation, names),
+    atomic: (work) => atomic(undo, work),
+    newId: () => randomUUID(),
+    timestamp: () => `${new Date(clock.now()).toISOString().slice(0, 19)}Z`,
+    inventory: (projectId) => inventory([...tables.values()], projectId),
+    start: () => agenda.start(),
+    flush: () => store.flush(),
+    close() {
+      agenda.stop();
+      store.close();
+    },
+  };
+}
+
+function atomic<R>(undo: UndoLog, work: () => R): R {
+  const outer = undo.current;
+  const mine: (() => void)[] = [];
+  undo.current = mine;
+  try {
+    const result = work();
+    undo.current = outer;
+    outer?.push(...mine);
+    return result;
+  } catch (error) {
+    undo.current = undefined;
+    for (const back of mine.toReversed()) back();
+    undo.current = outer;
+    throw error;
+  }
+}
+
+function inventory(tables: readonly StoredTable<Identified>[], projectId: string | undefined): readonly string[] {
+  const lines: string[] = [];
+  for (const table of tables) {
+    if (table.name.startsWith("_")) continue;
+    for (const object of table.all() as readonly InventoryObject[]) {
+      if (projectId !== undefined && (object.project_id ?? object.tenant_id) !== projectId) continue;
+      lines.push(`${table.name} ${object.id} ${object.name ?? ""}`.trimEnd());
+    }
+  }
+  return lines.sort();
+}
+
+interface InventoryObject extends Identified {
+  readonly name?: string | null;
+  readonly project_id?: string;
+  readonly tenant_id?: string;
+}

@@ -1,0 +1,62 @@
+/** A port as other services see it. */
+export interface LinkedPort {
+  readonly id: string;
+  readonly project_id: string;
+  readonly network_id: string;
+  readonly mac_address: string;
+  readonly fixed_ips: readonly { readonly subnet_id: string; readonly ip_address: string }[];
+  readonly device_id: string;
+  readonly device_owner: string;
+  readonly status: string;
+}
+
+/** What a port is asked to be. One of `network_id` and `subnet_id` is needed; the address is the caller's wish. */
+export interface PortRequest {
+  readonly network_id?: string;
+  readonly subnet_id?: string;
+  readonly ip_address?: string;
+  readonly name?: string;
+  readonly device_id?: string;
+  readonly device_owner?: string;
+  /** Default true. */
+  readonly admin_state_up?: boolean;
+  /** Undefined: the project's default group. */
+  readonly security_groups?: readonly string[];
+}
+
+/** One address of a server: what Nova prints under its network's name. */
+export interface ServerAddress {
+  readonly network: string;
+  readonly addr: string;
+  readonly version: 4 | 6;
+  readonly mac_address: string;
+  readonly port_id: string;
+  readonly kind: "fixed" | "floating";
+}
+
+/** What the network service does for Nova and Octavia. Calls are synchronous; errors are the network service's own. */
+export interface NetworkLinks {
+  /** Makes a port of the project; throws what POST /v2.0/ports would answer (quota, no address left, no such network). */
+  createPort(projectId: string, request: PortRequest): LinkedPort;
+  /** Ties a port to a server: device_id, device_owner "compute:ZONE", host. Its status stays DOWN until `activatePort`. */
+  bindPort(id: string, serverId: string, zone: string): void;
+  /** ACTIVE, as when the server runs. Nothing if the port is gone. */
+  activatePort(id: string): void;
+  /** Frees a port: no device, no owner, status DOWN. Nothing if the port is gone. */
+  unbindPort(id: string): void;
+  /** Deletes a port whatever owns it, with the floating IPs' association. Nothing if the port is gone. */
+  deletePort(id: string): void;
+  port(id: string): LinkedPort | undefined;
+  /** Ports whose device is this server (or other device), oldest first. */
+  portsOf(deviceId: string): readonly LinkedPort[];
+  /** Name of a network that the project may see (own, shared; external for admins), by id; undefined if there is none. */
+  networkName(id: string, projectId?: string): string | undefined;
+  /** Networks on which a server without any wish would get a port: those of the project, then the shared ones. */
+  networksOf(projectId: string): readonly string[];
+  /** All addresses of a server, fixed before floating, in the order of its ports. */
+  serverAddresses(serverId: string): readonly ServerAddress[];
+  /** True if the security group (id or name) exists in the project. */
+  hasSecurityGroup(projectId: string, idOrName: string): boolean;
+  /** Names of the security groups on a port. */
+  securityGroupNames(portId: string): readonly string[];
+}

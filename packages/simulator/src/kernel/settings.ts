@@ -1,0 +1,105 @@
+import type { Outcome, Table } from "./interface.ts";
+
+/** Limits of a new project, by the services' own names; as the services are shipped. */
+export const defaultQuotas: Readonly<Record<string, number>> = {
+  instances: 10,
+  cores: 20,
+  ram: 51200,
+  key_pairs: 100,
+  metadata_items: 128,
+  server_groups: 10,
+  server_group_members: 10,
+  network: 100,
+  subnet: 100,
+  subnetpool: -1,
+  port: 500,
+  router: 10,
+  floatingip: 50,
+  security_group: 10,
+  security_group_rule: 100,
+  rbac_policy: 10,
+  trunk: -1,
+  volumes: 10,
+  snapshots: 10,
+  gigabytes: 1000,
+  per_volume_gigabytes: -1,
+  backups: 10,
+  backup_gigabytes: 1000,
+  groups: 10,
+};
+
+/** Milliseconds from request to result, measured on the real services; operations not named take none. */
+const realDelays: Readonly<Record<string, number>> = {
+  "server.create": 1500,
+  "server.delete": 600,
+  "server.stop": 400,
+  "server.start": 600,
+  "server.reboot": 800,
+  "server.attach": 500,
+  "server.detach": 500,
+  "volume.create": 400,
+  "volume.delete": 300,
+  "volume.extend": 300,
+  "snapshot.create": 300,
+  "snapshot.delete": 300,
+  "loadbalancer.ovn.create": 800,
+  "loadbalancer.ovn.update": 500,
+  "loadbalancer.ovn.delete": 500,
+  "loadbalancer.amphora.create": 4000,
+  "loadbalancer.amphora.update": 2500,
+  "loadbalancer.amphora.delete": 2500,
+};
+
+export const delaysOf = (profile: "instant" | "real"): Readonly<Record<string, number>> =>
+  profile === "real" ? realDelays : {};
+
+/** One order about how provisioning ends. */
+export interface OutcomeRule {
+  /** "server.create", "loadbalancer.create"…; a prefix ending in "*" matches all that begin so. */
+  readonly operation: string;
+  /** Exact name of the resource (or its flavor, its image…); undefined matches all. */
+  readonly name?: string;
+  readonly outcome: Outcome;
+}
+
+interface QuotaRow {
+  readonly id: string;
+  readonly limits: Readonly<Record<string, number>>;
+}
+
+/** What tests and people order of the cloud: limits (kept with the state), delays and outcomes (forgotten on restart). */
+export class Settings {
+  readonly delays: Map<string, number>;
+  outcomes: readonly OutcomeRule[] = [];
+  readonly #quotas: Table<QuotaRow>;
+
+  constructor(quotas: Table<QuotaRow>, delays: Readonly<Record<string, number>>) {
+    this.#quotas = quotas;
+    this.delays = new Map(Object.entries(delays));
+  }
+
+  quota(projectId: string, resource: string): number {
+    return this.#quotas.get(projectId)?.limits[resource] ?? defaultQuotas[resource] ?? -1;
+  }
+
+  setQuota(projectId: string, resource: string, limit: number | undefined): void {
+    const row = this.#quotas.get(projectId) ?? this.#quotas.insert({ id: projectId, limits: {} });
+    const { [resource]: _, ...others } = row.limits;
+    this.#quotas.update(projectId, { limits: limit === undefined ? others : { ...others, [resource]: limit } });
+  }
+
+  quotas(): readonly QuotaRow[] {
+    return this.#quotas.all();
+  }
+
+  outcome(operation: string, names: readonly string[]): Outcome {
+    const rule = this.outcomes.find(
+      (r) => matches(r.operation, operation) && (r.name === undefined || names.includes(r.name)),
+    );
+    return rule?.outcome ?? "ok";
+  }
+}
+
+function matches(pattern: string, operation: string): boolean {
+  return pattern.endsWith("*") ? operation.startsWith(pattern.slice(0, -1)) : pattern === operation;
+}
