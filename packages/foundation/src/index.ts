@@ -13,3 +13,13 @@ export {
   verifyChain,
   type CertificateFacts,
 } from "./pki.ts";
+export { backoff, retry, type Backoff, type BackoffOptions, type RetryOptions } from "./retry.ts";
+export {
+  createMetrics,
+  type CounterMetric,
+  type GaugeMetric,
+  type HistogramMetric,
+  type MetricLabels,
+  type MetricOptions,
+  type Metrics,
+} from "./metrics.ts";

@@ -13,3 +13,31 @@ export type {
   NetworkService,
 } from "./types/cloud.ts";
 export type { CloudChange, CloudInformer, CloudWatch } from "./watch/interface.ts";
+export type {
+  ApplicationCredentialAuth,
+  CloudAuth,
+  CloudConfig,
+  CloudScope,
+  CloudTls,
+  DomainReference,
+  EndpointInterface,
+  PasswordAuth,
+  TokenAuth,
+} from "./config/config.ts";
+export { loadCloudsYaml, renderCloudsYaml, type LoadOptions } from "./config/clouds-yaml.ts";
+export { environmentConfig } from "./config/environment.ts";
+export { connectCloud, type ConnectOptions } from "./connect.ts";
+export type { BudgetOptions } from "./http/budget.ts";
+export { cloudIdentity } from "./identity.ts";
+export {
+  isBadRequest,
+  isForbidden,
+  isImmutable,
+  isNotImplemented,
+  isOpenStackConflict,
+  isOpenStackNotFound,
+  isOutcomeUnknown,
+  isQuotaExceeded,
+  isRetryableOpenStackError,
+  isUnauthorized,
+} from "./errors/predicates.ts";

@@ -1,0 +1,58 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { CausewayError, messageOf } from "@causeway/foundation";
+
+export interface SearchOptions {
+  /** A clouds.yaml to take in place of any other. */
+  readonly path?: string | undefined;
+  /** Default process.env. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Default the working directory. */
+  readonly directory?: string;
+}
+
+export interface CloudFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The clouds.yaml to use. Throws CLOUDS_YAML_NOT_FOUND with the places looked at. */
+export function findCloudFiles(options: SearchOptions): CloudFile {
+  const named = options.path ?? (options.env ?? process.env)["OS_CLIENT_CONFIG_FILE"];
+  const places = named === undefined ? folders(options).flatMap((f) => both(join(f, "clouds.yaml"))) : [resolve(named)];
+  const path = places.find((p) => existsSync(p));
+  if (path === undefined) {
+    throw new CausewayError("CLOUDS_YAML_NOT_FOUND", `There is no clouds.yaml; looked at ${places.join(", ")}.`, {
+      hint: "Download it from the cloud's dashboard (API access) and point OS_CLIENT_CONFIG_FILE at it.",
+      details: { places },
+    });
+  }
+  return read(path);
+}
+
+/** secure.yaml or clouds-public.yaml: beside the clouds.yaml, or in the places where that may be. */
+export function findCompanion(name: string, file: CloudFile, options: SearchOptions): CloudFile | undefined {
+  const named = name === "secure.yaml" ? (options.env ?? process.env)["OS_CLIENT_SECURE_FILE"] : undefined;
+  const places = named === undefined ? [dirname(file.path), ...folders(options)].map((f) => join(f, name)) : [named];
+  const path = places.flatMap(both).find((p) => existsSync(p));
+  return path === undefined ? undefined : read(path);
+}
+
+function folders(options: SearchOptions): string[] {
+  const env = options.env ?? process.env;
+  const home = env["XDG_CONFIG_HOME"] ?? (env["HOME"] === undefined ? undefined : join(env["HOME"], ".config"));
+  const own = home === undefined ? [] : [join(home, "openstack")];
+  return [options.directory ?? process.cwd(), ...own, "/etc/openstack"];
+}
+
+function both(path: string): string[] {
+  return [path, path.replace(/\.yaml$/, ".yml")];
+}
+
+function read(path: string): CloudFile {
+  try {
+    return { path, text: readFileSync(path, "utf8") };
+  } catch (cause) {
+    throw new CausewayError("CLOUDS_YAML_INVALID", `${path} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+}

@@ -1,0 +1,147 @@
+import { CausewayError, messageOf } from "@causeway/foundation";
+import { parse, stringify } from "yaml";
+import { isRecord } from "../errors/message.ts";
+import { findCloudFiles, findCompanion, type CloudFile, type SearchOptions } from "./cloud-files.ts";
+import type { CloudConfig, DomainReference } from "./config.ts";
+import { readEntry } from "./entry.ts";
+
+export interface LoadOptions extends SearchOptions {
+  /** The entry's name. Without it OS_CLOUD, or the only entry there is. */
+  readonly cloud?: string | undefined;
+  /** The content of a clouds.yaml, in place of any file (as from a Secret). */
+  readonly text?: string | undefined;
+  /** PEM of the authorities to trust, which a Secret holds beside clouds.yaml. Wins over the entry's cacert. */
+  readonly ca?: string | undefined;
+}
+
+type Entries = Record<string, unknown>;
+
+/**
+ * Reads one entry of clouds.yaml, as openstacksdk does: from `text`, `path`, OS_CLIENT_CONFIG_FILE, or the first
+ * clouds.yaml in the working directory, ~/.config/openstack and /etc/openstack; merged over its `profile`
+ * (clouds-public.yaml) and under secure.yaml. Throws CLOUD_NOT_FOUND, CLOUDS_YAML_NOT_FOUND, CLOUDS_YAML_INVALID,
+ * CLOUD_CONFIG_INVALID.
+ */
+export function loadCloudsYaml(options: LoadOptions = {}): CloudConfig {
+  const env = options.env ?? process.env;
+  const file = options.text === undefined ? findCloudFiles(options) : { path: "the given text", text: options.text };
+  const clouds = entriesOf(file, "clouds");
+  const name = options.cloud ?? env["OS_CLOUD"] ?? onlyName(clouds, file);
+  const entry = clouds[name];
+  if (!isRecord(entry)) throw notFound(name, clouds, file);
+  const fromFile = options.text === undefined;
+  const secure = fromFile ? companion("secure.yaml", "clouds", file, options)[name] : undefined;
+  const profile = typeof entry["profile"] === "string" ? profileOf(entry["profile"], file, options) : {};
+  const merged = merge(merge(profile, entry), isRecord(secure) ? secure : {});
+  const config = readEntry(name, merged, env["HOME"]);
+  return options.ca === undefined ? config : { ...config, tls: { ...config.tls, ca: options.ca } };
+}
+
+/** The content of a clouds.yaml with this one entry. Holds the secrets: only for a Secret or a file of mode 0600. */
+export function renderCloudsYaml(config: CloudConfig): string {
+  const { auth, scope, tls } = config;
+  const user =
+    auth.type === "token"
+      ? { token: auth.token }
+      : {
+          user_id: auth.userId,
+          username: auth.username,
+          ...domain("user", auth.userDomain),
+          ...(auth.type === "password"
+            ? { password: auth.password }
+            : {
+                application_credential_id: auth.id,
+                application_credential_name: auth.name,
+                application_credential_secret: auth.secret,
+              }),
+        };
+  const entry = {
+    auth_type: { password: "v3password", token: "v3token", application_credential: "v3applicationcredential" }[
+      auth.type
+    ],
+    auth: {
+      auth_url: config.authUrl,
+      ...user,
+      project_id: scope?.projectId,
+      project_name: scope?.projectName,
+      ...domain("project", scope?.projectDomain),
+      trust_id: scope?.trustId,
+    },
+    region_name: config.region,
+    interface: config.interface,
+    identity_api_version: 3,
+    verify: tls?.verify,
+    cacert: tls?.ca ?? tls?.caFile,
+    cert: tls?.certificate ?? tls?.certificateFile,
+    key: tls?.key ?? tls?.keyFile,
+    ...Object.fromEntries(
+      Object.entries(config.endpointOverrides ?? {}).map(([k, url]) => [
+        `${k.replaceAll("-", "_")}_endpoint_override`,
+        url,
+      ]),
+    ),
+  };
+  return stringify({ clouds: { [config.name]: withoutUndefined(entry) } });
+}
+
+function domain(of: "user" | "project", reference: DomainReference | undefined): Record<string, string | undefined> {
+  return { [`${of}_domain_id`]: reference?.id, [`${of}_domain_name`]: reference?.name };
+}
+
+function withoutUndefined(value: Entries): Entries {
+  const kept = Object.entries(value).filter(([, v]) => v !== undefined);
+  return Object.fromEntries(kept.map(([k, v]) => [k, isRecord(v) ? withoutUndefined(v) : v]));
+}
+
+function entriesOf(file: CloudFile, key: "clouds" | "public-clouds"): Entries {
+  let content: unknown;
+  try {
+    content = parse(file.text);
+  } catch (cause) {
+    throw new CausewayError("CLOUDS_YAML_INVALID", `${file.path} is not YAML: ${firstLine(messageOf(cause))}`);
+  }
+  const clouds = isRecord(content) ? content[key] : undefined;
+  if (isRecord(clouds)) return clouds;
+  throw new CausewayError("CLOUDS_YAML_INVALID", `${file.path} has no map "${key}".`, {
+    hint: "A clouds.yaml begins with `clouds:` and has one entry for each cloud below it.",
+  });
+}
+
+function companion(name: string, key: "clouds" | "public-clouds", file: CloudFile, options: SearchOptions): Entries {
+  const found = findCompanion(name, file, options);
+  return found === undefined ? {} : entriesOf(found, key);
+}
+
+function profileOf(name: string, file: CloudFile, options: SearchOptions): Entries {
+  const profile = companion("clouds-public.yaml", "public-clouds", file, options)[name];
+  return isRecord(profile) ? profile : {};
+}
+
+function merge(below: Entries, above: Entries): Entries {
+  const merged: Entries = { ...below };
+  for (const [key, value] of Object.entries(above)) {
+    const under = merged[key];
+    merged[key] = isRecord(under) && isRecord(value) ? merge(under, value) : value;
+  }
+  return merged;
+}
+
+function onlyName(clouds: Entries, file: CloudFile): string {
+  const names = Object.keys(clouds);
+  if (names.length === 1 && names[0] !== undefined) return names[0];
+  throw new CausewayError("CLOUD_NOT_FOUND", `No cloud is chosen of those in ${file.path}.`, {
+    hint: `Set OS_CLOUD or name one of: ${names.join(", ")}.`,
+  });
+}
+
+function notFound(name: string, clouds: Entries, file: CloudFile): CausewayError {
+  return new CausewayError("CLOUD_NOT_FOUND", `There is no cloud ${name} in ${file.path}.`, {
+    hint: `The clouds there: ${Object.keys(clouds).join(", ") || "none"}.`,
+    details: { cloud: name, path: file.path, clouds: Object.keys(clouds) },
+  });
+}
+
+/** A YAML parser's message goes on with an excerpt, which may hold a password. */
+function firstLine(message: string): string {
+  return message.split("\n")[0] ?? "";
+}

@@ -1,0 +1,20 @@
+import type { CloudConfig } from "./config.ts";
+import { readEntry } from "./entry.ts";
+
+/** OS_ variables that stand beside `auth` in a clouds.yaml entry; all others belong into it. */
+const BESIDE = new Set(["auth_type", "region_name", "interface", "endpoint_type", "cacert", "cert", "key", "insecure"]);
+
+/** The cloud that OS_AUTH_URL and its fellows describe (an openrc file); undefined where OS_AUTH_URL is not set. */
+export function environmentConfig(env: Readonly<Record<string, string | undefined>>): CloudConfig | undefined {
+  if (!env["OS_AUTH_URL"]) return undefined;
+  const auth: Record<string, string> = {};
+  const entry: Record<string, unknown> = { auth };
+  for (const [variable, value] of Object.entries(env)) {
+    if (!variable.startsWith("OS_") || value === undefined || value === "") continue;
+    const field = variable.slice(3).toLowerCase();
+    if (field === "insecure") entry["insecure"] = /^(true|1|yes)$/i.test(value);
+    else if (BESIDE.has(field) || field.endsWith("_endpoint_override")) entry[field] = value;
+    else auth[field] = value;
+  }
+  return readEntry(env["OS_CLOUD"] ?? "environment", entry, env["HOME"]);
+}

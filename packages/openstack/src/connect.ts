@@ -1,0 +1,92 @@
+import { CausewayError, silentLog, systemClock, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import type { CloudConfig } from "./config/config.ts";
+import { Budget, type BudgetOptions } from "./http/budget.ts";
+import { createExchange } from "./http/exchange.ts";
+import { CallCounter } from "./http/stats.ts";
+import { createTransport } from "./http/transport.ts";
+import { createComputeService } from "./services/compute.ts";
+import { createLoadBalancingService } from "./services/load-balancing.ts";
+import { createNetworkService } from "./services/network.ts";
+import { createBlockStorageService, createImageService } from "./services/storage.ts";
+import { createServiceClient, type ServiceClient } from "./session/client.ts";
+import type { ServiceName } from "./session/endpoints.ts";
+import { Session } from "./session/session.ts";
+import type { Cloud } from "./types/cloud.ts";
+import type { CallOptions } from "./types/collection.ts";
+
+export interface ConnectOptions {
+  readonly clock?: Clock;
+  readonly log?: Log;
+  /** Default "causeway". */
+  readonly userAgent?: string;
+  readonly budget?: BudgetOptions;
+  readonly metrics?: Metrics;
+}
+
+/**
+ * A cloud to call. Nothing is sent before the first call, which authenticates.
+ * Throws CLOUD_CONFIG_INVALID when a certificate file cannot be read or auth_url is no URL.
+ */
+export function connectCloud(config: CloudConfig, options: ConnectOptions = {}): Cloud {
+  const { clock = systemClock, log = silentLog } = options;
+  warnOfPlainHttp(config, log);
+  const transport = createTransport(config.tls, options.budget?.inFlight ?? 16);
+  const counter = new CallCounter();
+  const closing = new AbortController();
+  const budget = new Budget(clock, options.budget);
+  const exchange = createExchange({
+    cloud: config.name,
+    clock,
+    log,
+    userAgent: options.userAgent ?? "causeway",
+    transport,
+    budget,
+    counter,
+    metrics: options.metrics,
+    closed: closing.signal,
+  });
+  const repeat = { clock, log, signal: closing.signal };
+  const session = new Session(config, exchange, repeat);
+  const client = (service: ServiceName): ServiceClient => createServiceClient(service, { session, exchange, repeat });
+  return {
+    name: config.name,
+    get region() {
+      return session.region;
+    },
+    projectId: (call) => projectOf(config, session, call),
+    network: createNetworkService(client("network")),
+    compute: createComputeService(client("compute"), clock),
+    loadBalancing: createLoadBalancingService(client("load-balancer")),
+    image: createImageService(client("image")),
+    blockStorage: createBlockStorageService(client("block-storage")),
+    has: async (service, call) => (await session.endpoint(service, call?.signal)) !== undefined,
+    stats: () => counter.stats(),
+    async close() {
+      closing.abort(new CausewayError("CLOUD_CLOSED", `The connection to cloud ${config.name} has been closed.`));
+      await transport.close();
+    },
+  };
+}
+
+async function projectOf(config: CloudConfig, session: Session, call: CallOptions | undefined): Promise<string> {
+  const { projectId } = await session.token(call?.signal);
+  if (projectId !== undefined) return projectId;
+  throw new CausewayError("CLOUD_CONFIG_INVALID", `The credentials of cloud ${config.name} are for no project.`, {
+    hint: "Set project_name with project_domain_name, or project_id, in the cloud's entry.",
+  });
+}
+
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+
+function warnOfPlainHttp(config: CloudConfig, log: Log): void {
+  if (!URL.canParse(config.authUrl)) {
+    throw new CausewayError("CLOUD_CONFIG_INVALID", `The auth_url of cloud ${config.name} is not a URL.`, {
+      hint: "It looks like https://identity.example.org/v3.",
+    });
+  }
+  const { protocol, hostname } = new URL(config.authUrl);
+  if (protocol === "http:" && !LOOPBACK.test(hostname)) {
+    log.warn("credentials travel in the clear: auth_url is plain http", { cloud: config.name, host: hostname });
+  }
+  if (config.tls?.verify === false) log.warn("the cloud's certificates are not checked", { cloud: config.name });
+}

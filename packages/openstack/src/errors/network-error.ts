@@ -1,0 +1,66 @@
+import { CausewayError, messageOf } from "@causeway/foundation";
+import type { CallFacts } from "./openstack-error.ts";
+
+/** System codes after which no byte of the request can have reached the service. */
+const NOT_SENT = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENETDOWN",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+/** Part of the codes by which Node refuses a certificate. */
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|EPROTO/;
+
+/** The error for a call that got no answer. Details: `reason` (system code) and `sent` (false: surely not executed). */
+export function errorFromNetwork(call: CallFacts, cause: unknown): CausewayError {
+  const reason = systemCode(cause) ?? "";
+  const where = new URL(call.url).origin;
+  const sent = !NOT_SENT.has(reason) && !CERTIFICATE.test(reason);
+  const details = { ...call, reason, sent };
+  if (CERTIFICATE.test(reason)) {
+    return new CausewayError("OPENSTACK_TLS", `${call.service} at ${where} cannot be trusted: ${messageOf(cause)}`, {
+      cause,
+      hint: "Set cacert (and cert, key) of the cloud to what its endpoints use; verify: false only where nothing is at stake.",
+      details,
+    });
+  }
+  const what = sent ? "did not answer" : "cannot be reached";
+  return new CausewayError("OPENSTACK_UNREACHABLE", `${call.service} at ${where} ${what}: ${messageOf(cause)}`, {
+    cause,
+    hint: "See that the address of the catalog or auth_url is right, and that it is reachable from here.",
+    details,
+  });
+}
+
+/** The error for a call that took longer than its deadline. It may have been executed. */
+export function errorFromDeadline(call: CallFacts, milliseconds: number): CausewayError {
+  const message = `${call.method} ${call.service} ${new URL(call.url).pathname} had no answer within ${milliseconds / 1000} s`;
+  return new CausewayError("OPENSTACK_UNREACHABLE", message, { details: { ...call, reason: "DEADLINE", sent: true } });
+}
+
+/** The error for a create whose answer was lost and that could not be looked for. */
+export function errorOfUnknownOutcome(call: CallFacts, cause: CausewayError): CausewayError {
+  const message = `It is unknown whether ${call.method} ${call.service} ${new URL(call.url).pathname} was executed: ${cause.message}`;
+  return new CausewayError("OPENSTACK_OUTCOME_UNKNOWN", message, {
+    cause,
+    hint: "Look for what it may have made before trying again.",
+    details: { ...call },
+  });
+}
+
+function systemCode(error: unknown): string | undefined {
+  for (let e: unknown = error; e instanceof Error; e = e.cause) {
+    const code: unknown = (e as { code?: unknown }).code;
+    if (typeof code === "string") return code;
+    if (e instanceof AggregateError) {
+      const first: unknown = e.errors[0];
+      const inner = systemCode(first);
+      if (inner !== undefined) return inner;
+    }
+  }
+  return undefined;
+}

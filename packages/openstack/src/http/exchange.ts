@@ -1,0 +1,146 @@
+import type { Clock, CounterMetric, HistogramMetric, Log, Metrics } from "@causeway/foundation";
+import { errorFromAnswer, type CallFacts } from "../errors/openstack-error.ts";
+import { errorFromDeadline, errorFromNetwork } from "../errors/network-error.ts";
+import type { Budget } from "./budget.ts";
+import type { CallCounter } from "./stats.ts";
+import type { HttpAnswer, Transport } from "./transport.ts";
+
+/** One HTTP request, not repeated. */
+export interface Call {
+  readonly service: string;
+  readonly method: string;
+  readonly url: string;
+  /** The path with {id} in place of ids, for counting. */
+  readonly route: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** Milliseconds. */
+  readonly deadline: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ExchangeOptions {
+  readonly cloud: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly userAgent: string;
+  readonly transport: Transport;
+  readonly budget: Budget;
+  readonly counter: CallCounter;
+  readonly metrics?: Metrics | undefined;
+  /** Aborts with the reason that every later call is refused with. */
+  readonly closed: AbortSignal;
+}
+
+/** Sends a call within the cloud's budget; anything but an answer below 400 is thrown as a CausewayError. */
+export type Exchange = (call: Call) => Promise<HttpAnswer>;
+
+export function createExchange(options: ExchangeOptions): Exchange {
+  const { clock, log, budget, counter } = options;
+  const measure = measures(options.metrics);
+  return async (given) => {
+    const signal = given.signal ? AbortSignal.any([given.signal, options.closed]) : options.closed;
+    const call = { ...given, signal };
+    const facts: CallFacts = { cloud: options.cloud, service: call.service, method: call.method, url: bare(call.url) };
+    const leave = await budget.enter(call.service, call.signal);
+    const begun = clock.now();
+    let status = "none";
+    try {
+      counter.count(call.method, call.service, call.route);
+      const answer = await withDeadline(options, call, facts);
+      status = String(answer.status);
+      log.debug("openstack call", {
+        service: call.service,
+        method: call.method,
+        route: call.route,
+        status: answer.status,
+        milliseconds: clock.now() - begun,
+        requestId: requestIdOf(answer),
+      });
+      if (answer.status < 400) return answer;
+      throw refusal(budget, facts, answer);
+    } finally {
+      leave();
+      measure(call, status, (clock.now() - begun) / 1000);
+    }
+  };
+}
+
+async function withDeadline(options: ExchangeOptions, call: Call, facts: CallFacts): Promise<HttpAnswer> {
+  const { clock, transport } = options;
+  const over = new AbortController();
+  const done = new AbortController();
+  clock.sleep(call.deadline, done.signal).then(
+    () => over.abort(),
+    () => {},
+  );
+  const signal = call.signal ? AbortSignal.any([call.signal, over.signal]) : over.signal;
+  const body = call.body === undefined ? {} : { body: JSON.stringify(call.body) };
+  const headers = {
+    Accept: "application/json",
+    "User-Agent": options.userAgent,
+    ...(call.body !== undefined && { "Content-Type": "application/json" }),
+    ...call.headers,
+  };
+  try {
+    return await transport.send({ method: call.method, url: call.url, headers, signal, ...body });
+  } catch (cause) {
+    if (call.signal?.aborted) throw call.signal.reason;
+    if (over.signal.aborted) throw errorFromDeadline(facts, call.deadline);
+    throw errorFromNetwork(facts, cause);
+  } finally {
+    done.abort();
+  }
+}
+
+function refusal(budget: Budget, facts: CallFacts, answer: HttpAnswer): Error {
+  const seconds = retryAfter(answer.headers["retry-after"]);
+  if (seconds !== undefined && (answer.status === 429 || answer.status === 503)) {
+    budget.pause(facts.service, seconds * 1000);
+  }
+  const requestId = requestIdOf(answer);
+  return errorFromAnswer(facts, {
+    status: answer.status,
+    body: answer.body,
+    ...(requestId !== undefined && { requestId }),
+    ...(seconds !== undefined && { retryAfter: seconds }),
+  });
+}
+
+function requestIdOf(answer: HttpAnswer): string | undefined {
+  return answer.headers["x-openstack-request-id"] ?? answer.headers["x-compute-request-id"];
+}
+
+/** Seconds, a minute at most; the header's date form is not used by OpenStack services. */
+function retryAfter(header: string | undefined): number | undefined {
+  if (header === undefined || !/^\d+(\.\d+)?$/.test(header)) return undefined;
+  return Math.min(60, Number(header));
+}
+
+/** Without user information, which some put into an auth_url. */
+function bare(url: string): string {
+  const parsed = new URL(url);
+  parsed.username = "";
+  parsed.password = "";
+  return parsed.href;
+}
+
+function measures(metrics: Metrics | undefined): (call: Call, status: string, seconds: number) => void {
+  if (metrics === undefined) return () => {};
+  const requests: CounterMetric = metrics.counter({
+    name: "causeway_openstack_requests_total",
+    help: "Requests sent to OpenStack services.",
+    labels: ["service", "method", "route", "status"],
+  });
+  const seconds: HistogramMetric = metrics.histogram({
+    name: "causeway_openstack_request_seconds",
+    help: "Time from a request to the end of its answer.",
+    labels: ["service", "method"],
+    buckets: [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100],
+  });
+  return (call, status, taken) => {
+    const { service, method, route } = call;
+    requests.increment({ service, method, route, status });
+    seconds.observe(taken, { service, method });
+  };
+}

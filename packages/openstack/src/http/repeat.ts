@@ -1,0 +1,98 @@
+import { backoff, CausewayError, retry, type Backoff, type Clock, type Log } from "@causeway/foundation";
+import { errorOfUnknownOutcome } from "../errors/network-error.ts";
+import type { CallFacts } from "../errors/openstack-error.ts";
+
+export interface RepeatOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const ATTEMPTS = 5;
+const delay: Backoff = withRetryAfter(backoff({ base: 250, cap: 8_000 }));
+
+/** Repeats a call that may safely be sent again: after lost connections, 429 and 5xx (but 501). */
+export function repeatIdempotent<T>(send: () => Promise<T>, options: RepeatOptions): Promise<T> {
+  return retry(send, settings(options, isTransient));
+}
+
+/** Repeats a call only where it surely was not executed: it never left, or was answered with 429. */
+export function repeatUnsent<T>(send: () => Promise<T>, options: RepeatOptions): Promise<T> {
+  return retry(send, settings(options, wasNotExecuted));
+}
+
+/**
+ * Repeats a create. Where it is not known whether an attempt was executed, `recover` looks for its result: at once,
+ * and again after each of `looks` (milliseconds), since a service may still be at work on a request whose connection
+ * is gone. Without `recover` the outcome stays unknown and is thrown so.
+ */
+export async function repeatCreate<T>(
+  send: () => Promise<T>,
+  recover: (() => Promise<T | undefined>) | undefined,
+  options: RepeatOptions & { readonly looks: readonly number[] },
+): Promise<T> {
+  const attempt = async (): Promise<T> => {
+    try {
+      return await repeatUnsent(send, options);
+    } catch (error) {
+      if (!isTransient(error) || wasNotExecuted(error)) throw error;
+      if (recover === undefined) throw errorOfUnknownOutcome(factsOf(error), error);
+      const found = await look(recover, options);
+      if (found !== undefined) return found;
+      throw error;
+    }
+  };
+  return retry(
+    attempt,
+    settings(options, (error) => isTransient(error) && !wasNotExecuted(error)),
+  );
+}
+
+async function look<T>(
+  recover: () => Promise<T | undefined>,
+  options: RepeatOptions & { readonly looks: readonly number[] },
+): Promise<T | undefined> {
+  for (const pause of [0, ...options.looks]) {
+    if (pause > 0) await options.clock.sleep(pause, options.signal);
+    const found = await recover();
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function settings(options: RepeatOptions, retryable: (error: unknown) => boolean) {
+  const { clock, log, signal } = options;
+  return {
+    attempts: ATTEMPTS,
+    clock,
+    ...(signal && { signal }),
+    retryable,
+    delay,
+    onRetry: (error: unknown, failure: number, wait: number) =>
+      log.debug("openstack call is repeated", { failure, wait, error }),
+  };
+}
+
+function isTransient(error: unknown): error is CausewayError {
+  return (
+    error instanceof CausewayError &&
+    ["OPENSTACK_UNREACHABLE", "OPENSTACK_UNAVAILABLE", "OPENSTACK_RATE_LIMITED"].includes(error.code)
+  );
+}
+
+function wasNotExecuted(error: unknown): boolean {
+  if (!(error instanceof CausewayError)) return false;
+  return error.code === "OPENSTACK_RATE_LIMITED" || error.details["sent"] === false;
+}
+
+function withRetryAfter(usual: Backoff): Backoff {
+  return (failure, error) => {
+    const asked = error instanceof CausewayError ? error.details["retryAfter"] : undefined;
+    return Math.max(usual(failure), typeof asked === "number" ? asked * 1000 : 0);
+  };
+}
+
+function factsOf(error: CausewayError): CallFacts {
+  const { cloud, service, method, url } = error.details;
+  return { cloud: String(cloud), service: String(service), method: String(method), url: String(url) };
+}

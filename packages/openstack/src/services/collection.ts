@@ -1,0 +1,93 @@
+import { isOpenStackNotFound } from "../errors/predicates.ts";
+import { splitQuery } from "../http/query.ts";
+import type { ServiceClient } from "../session/client.ts";
+import type { Collection, Query } from "../types/collection.ts";
+import { listIn, nextQuery, objectIn } from "./wire.ts";
+
+export interface CollectionShape<T, Create> {
+  /** "/ports"; may have {id} for `parents`. */
+  readonly route: string;
+  readonly parents?: readonly string[];
+  /** Envelope of one: "port". Empty: none. */
+  readonly one: string;
+  /** Envelope of many: "ports". */
+  readonly many: string;
+  /** Where lists with all fields are, if not at `route`. */
+  readonly listRoute?: string;
+  /** Added to every list that does not say otherwise. */
+  readonly defaults?: Query;
+  /** The body of a create, where it is not just `{[one]: create}`. */
+  readonly envelope?: (create: Create) => unknown;
+  /** The created object, where the answer to a create is not the whole of it. */
+  readonly complete?: (answer: unknown, create: Create) => T;
+  /** What a list's element has to be unwrapped from. */
+  readonly unwrap?: string;
+  /** How many things a create makes. */
+  readonly size?: (create: Create) => number;
+}
+
+/** The verbs of a REST collection over a service. */
+export function createCollection<T, Create, Update = Partial<Create>>(
+  client: ServiceClient,
+  shape: CollectionShape<T, Create>,
+): Collection<T, Create, Update> {
+  const { route, parents = [], one, many } = shape;
+  const single = `${route}/{id}`;
+  const element = (object: unknown): T =>
+    shape.unwrap === undefined ? (object as T) : objectIn<T>(object, shape.unwrap);
+
+  const list: Collection<T, Create, Update>["list"] = async function* (query = {}, options = {}) {
+    for (const part of splitQuery({ ...shape.defaults, ...query })) {
+      let next: Query | string | undefined = part;
+      while (next !== undefined) {
+        const page = { method: "GET" as const, route: shape.listRoute ?? route, ids: parents, query: next };
+        const body: unknown = await client.send(page, options);
+        yield* listIn<unknown>(body, many).map(element);
+        const following: string | undefined = nextQuery(body, many);
+        next = following === next ? undefined : following;
+      }
+    }
+  };
+  const get: Collection<T, Create, Update>["get"] = async (id, options) =>
+    objectIn<T>(await client.send({ method: "GET", route: single, ids: [...parents, id] }, options), one);
+
+  return {
+    list,
+    all: (query, options) => Array.fromAsync(list(query, options)),
+    get,
+    async find(id, options) {
+      try {
+        return await get(id, options);
+      } catch (error) {
+        if (isOpenStackNotFound(error)) return undefined;
+        throw error;
+      }
+    },
+    create: (body, options = {}) =>
+      client.create({
+        method: "POST",
+        route,
+        ids: parents,
+        body: shape.envelope ? shape.envelope(body) : { [one]: body },
+        size: shape.size?.(body) ?? 1,
+        read: (answer) => (shape.complete ? shape.complete(answer, body) : objectIn<T>(answer, one)),
+        options,
+      }),
+    async update(id, body, options) {
+      const call = { method: "PUT" as const, route: single, ids: [...parents, id], body: { [one]: body } };
+      return objectIn<T>(await client.send(call, options), one);
+    },
+    async delete(id, options) {
+      await ignoringNotFound(client.send({ method: "DELETE", route: single, ids: [...parents, id] }, options));
+    },
+  };
+}
+
+/** A delete of what is not there has done its work. */
+export async function ignoringNotFound(deleting: Promise<unknown>): Promise<void> {
+  try {
+    await deleting;
+  } catch (error) {
+    if (!isOpenStackNotFound(error)) throw error;
+  }
+}

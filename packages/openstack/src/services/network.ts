@@ -1,0 +1,83 @@
+import { isOpenStackConflict, isBadRequest } from "../errors/predicates.ts";
+import { isRecord } from "../errors/message.ts";
+import type { ServiceClient } from "../session/client.ts";
+import type { NetworkService } from "../types/cloud.ts";
+import type { CallOptions } from "../types/collection.ts";
+import type * as N from "../types/network.ts";
+import { createCollection, ignoringNotFound } from "./collection.ts";
+import { listIn } from "./wire.ts";
+
+type InterfaceBody = { subnet_id: string } | { port_id: string };
+
+/** Neutron. */
+export function createNetworkService(client: ServiceClient): NetworkService {
+  const ports = createCollection<N.Port, N.PortCreate>(client, { route: "/ports", one: "port", many: "ports" });
+  let aliases: Promise<ReadonlySet<string>> | undefined;
+
+  const hasInterface = async (routerId: string, body: InterfaceBody, options?: CallOptions): Promise<boolean> => {
+    if ("port_id" in body) return (await ports.find(body.port_id, options))?.device_id === routerId;
+    const held = await ports.all({ device_id: routerId }, options);
+    return held.some((port) => port.fixed_ips.some((ip) => ip.subnet_id === body.subnet_id));
+  };
+
+  const bulk = async <T>(many: string, bodies: readonly unknown[], options?: CallOptions): Promise<T[]> => {
+    if (bodies.length === 0) return [];
+    return client.create({
+      method: "POST",
+      route: `/${many.replaceAll("_", "-")}`,
+      body: { [many]: bodies },
+      size: bodies.length,
+      read: (answer) => listIn<T>(answer, many),
+      options: options ?? {},
+    });
+  };
+
+  return {
+    ports,
+    networks: createCollection(client, { route: "/networks", one: "network", many: "networks" }),
+    subnets: createCollection(client, { route: "/subnets", one: "subnet", many: "subnets" }),
+    routers: createCollection(client, { route: "/routers", one: "router", many: "routers" }),
+    securityGroups: createCollection(client, {
+      route: "/security-groups",
+      one: "security_group",
+      many: "security_groups",
+    }),
+    securityGroupRules: createCollection(client, {
+      route: "/security-group-rules",
+      one: "security_group_rule",
+      many: "security_group_rules",
+    }),
+    floatingIps: createCollection(client, { route: "/floatingips", one: "floatingip", many: "floatingips" }),
+    createSecurityGroupRules: (rules, options) => bulk("security_group_rules", rules, options),
+    createPorts: (bodies, options) => bulk("ports", bodies, options),
+    async addRouterInterface(routerId, body, options) {
+      try {
+        const route = "/routers/{id}/add_router_interface";
+        await client.send({ method: "PUT", route, ids: [routerId], body }, options);
+      } catch (error) {
+        if (!isBadRequest(error) && !isOpenStackConflict(error)) throw error;
+        if (!(await hasInterface(routerId, body, options))) throw error;
+      }
+    },
+    async removeRouterInterface(routerId, body, options) {
+      const route = "/routers/{id}/remove_router_interface";
+      await ignoringNotFound(client.send({ method: "PUT", route, ids: [routerId], body }, options));
+    },
+    async setTags(kind, id, tags, options) {
+      await client.send({ method: "PUT", route: `/${kind}/{id}/tags`, ids: [id], body: { tags } }, options);
+    },
+    extensions(options) {
+      aliases ??= readExtensions(client, options).catch((error: unknown) => {
+        aliases = undefined;
+        throw error;
+      });
+      return aliases;
+    },
+  };
+}
+
+async function readExtensions(client: ServiceClient, options?: CallOptions): Promise<ReadonlySet<string>> {
+  const body = await client.send({ method: "GET", route: "/extensions" }, options);
+  const aliases = listIn<unknown>(body, "extensions").map((e) => (isRecord(e) ? e["alias"] : undefined));
+  return new Set(aliases.filter((a) => typeof a === "string"));
+}

@@ -1,0 +1,165 @@
+import { CausewayError, hasCode } from "@causeway/foundation";
+import type { CallOptions, CreateOptions, Query } from "../types/collection.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { repeatCreate, repeatIdempotent, repeatUnsent, type RepeatOptions } from "../http/repeat.ts";
+import { encodeQuery } from "../http/query.ts";
+import { baseUrl, versionUrl, type ServiceName } from "./endpoints.ts";
+import { compareVersions, microversionHeaders, negotiate } from "./microversion.ts";
+import type { Session } from "./session.ts";
+
+/** A call of a service, as its API reference has it. */
+export interface ServiceCall {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** With {id} for each of `ids`, in their order: "/routers/{id}/add_router_interface". */
+  readonly route: string;
+  readonly ids?: readonly string[];
+  /** Already encoded, without "?"; or the fields to encode. */
+  readonly query?: string | Query | undefined;
+  readonly body?: unknown;
+  /** How many things the call makes or changes; its deadline grows with them. Default 1. */
+  readonly size?: number;
+}
+
+/** A create, and how what it made is found again. */
+export interface CreateCall<T> extends ServiceCall {
+  readonly read: (body: unknown) => T;
+  readonly options: CreateOptions<T>;
+}
+
+/** One service of one cloud: address, token, microversion and repetition for every call. */
+export interface ServiceClient {
+  readonly service: ServiceName;
+  /** The parsed body of the answer. GET, PUT, PATCH and DELETE are repeated, other methods only when surely not executed. */
+  send(call: ServiceCall, options?: CallOptions): Promise<unknown>;
+  create<T>(call: CreateCall<T>): Promise<T>;
+}
+
+export interface ClientParts {
+  readonly session: Session;
+  readonly exchange: Exchange;
+  /** Its signal aborts when the cloud is closed. */
+  readonly repeat: RepeatOptions & { readonly signal: AbortSignal };
+}
+
+export function createServiceClient(service: ServiceName, parts: ClientParts): ServiceClient {
+  const { session, exchange } = parts;
+  const repeat = (options: CallOptions | undefined): RepeatOptions => ({
+    ...parts.repeat,
+    signal: options?.signal ? AbortSignal.any([options.signal, parts.repeat.signal]) : parts.repeat.signal,
+  });
+
+  const attempt = async (call: ServiceCall, options: CallOptions | undefined): Promise<unknown> => {
+    const base = await address(options);
+    const version = await microversion(base, options);
+    const answer = await authorized(session, options?.signal, (token) =>
+      exchange({
+        service,
+        method: call.method,
+        url: urlOf(base, call),
+        route: call.route,
+        headers: { "X-Auth-Token": token, ...microversionHeaders(service, version) },
+        body: call.body,
+        deadline: deadlineOf(service, call),
+        signal: options?.signal,
+      }),
+    );
+    return answer.body;
+  };
+
+  const address = async (options: CallOptions | undefined): Promise<string> => {
+    const endpoint = await session.endpoint(service, options?.signal);
+    if (endpoint !== undefined) return baseUrl(service, endpoint);
+    throw new CausewayError("OPENSTACK_NO_SERVICE", `The cloud's catalog has no ${service} service in this region.`, {
+      hint: "See region_name and interface of the cloud's entry, and `openstack catalog list`.",
+      details: { service, region: session.region },
+    });
+  };
+
+  let negotiated: Promise<string | undefined> | undefined;
+  const microversion = async (base: string, options: CallOptions | undefined): Promise<string | undefined> => {
+    negotiated ??= askVersions(service, base, parts).catch((error: unknown) => {
+      negotiated = undefined;
+      throw error;
+    });
+    const version = await negotiated;
+    const needed = options?.microversion;
+    if (needed !== undefined && compareVersions(version ?? "0.0", needed) < 0) {
+      throw new CausewayError(
+        "OPENSTACK_MICROVERSION",
+        `${service} here speaks ${version ?? "no microversion"}, not ${needed}.`,
+        {
+          hint: "The cloud's release is too old for this feature.",
+          details: { service, needed, newest: version },
+        },
+      );
+    }
+    return version;
+  };
+
+  return {
+    service,
+    send(call, options) {
+      const again = call.method === "POST" ? repeatUnsent : repeatIdempotent;
+      return again(() => attempt(call, options), repeat(options));
+    },
+    create({ read, options, ...call }) {
+      const looks = service === "load-balancer" ? [1_000, 3_000] : [1_000];
+      const send = async () => read(await attempt(call, options));
+      return repeatCreate(send, options.recover, { ...repeat(options), looks });
+    },
+  };
+}
+
+/** Sends with a token, and once more with a new one if the service answers 401. */
+async function authorized<T>(
+  session: Session,
+  signal: AbortSignal | undefined,
+  send: (token: string) => Promise<T>,
+): Promise<T> {
+  const { token } = await session.token(signal);
+  try {
+    return await send(token);
+  } catch (error) {
+    if (!hasCode(error, "OPENSTACK_UNAUTHORIZED")) throw error;
+    session.refuse(token);
+    const renewed = await session.token(signal);
+    return send(renewed.token);
+  }
+}
+
+async function askVersions(service: ServiceName, base: string, parts: ClientParts): Promise<string | undefined> {
+  const url = versionUrl(service, base);
+  if (url === undefined) return undefined;
+  const ask = () =>
+    authorized(parts.session, undefined, (token) =>
+      parts.exchange({
+        service,
+        method: "GET",
+        url,
+        route: "/",
+        headers: { "X-Auth-Token": token },
+        deadline: 30_000,
+      }),
+    );
+  try {
+    return negotiate(service, (await repeatIdempotent(ask, parts.repeat)).body);
+  } catch (error) {
+    // Some gateways hide the version document; the base version works everywhere.
+    if (hasCode(error, "OPENSTACK_NOT_FOUND") || hasCode(error, "OPENSTACK_FORBIDDEN")) return undefined;
+    throw error;
+  }
+}
+
+function urlOf(base: string, call: ServiceCall): string {
+  let next = 0;
+  const path = call.route.replace(/\{id\}/g, () => encodeURIComponent(call.ids?.[next++] ?? ""));
+  const query = typeof call.query === "string" ? call.query : encodeQuery(call.query ?? {});
+  return `${base}${path}${query === "" ? "" : `?${query}`}`;
+}
+
+/** Milliseconds. A load balancer's driver may do all the work of a call before it answers. */
+function deadlineOf(service: ServiceName, call: ServiceCall): number {
+  if (call.method === "GET") return 30_000;
+  const size = call.size ?? 1;
+  return service === "load-balancer" ? 180_000 + size * 1_000 : 60_000 + size * 500;
+}

@@ -1,0 +1,39 @@
+import { isRecord } from "../errors/message.ts";
+import type { ServiceName } from "./endpoints.ts";
+
+/** The newest microversions this kit has been written for. */
+const NEWEST: Partial<Record<ServiceName, string>> = { compute: "2.96", "block-storage": "3.71" };
+
+/**
+ * The microversion to speak: the newest that both sides know, or undefined where the version document tells none.
+ * Documents: `{"version": {…}}` or `{"versions": [{…}]}` with `id`, `version` (newest) and `min_version`.
+ */
+export function negotiate(service: ServiceName, document: unknown): string | undefined {
+  const newest = NEWEST[service];
+  if (newest === undefined || !isRecord(document)) return undefined;
+  const versions = Array.isArray(document["versions"]) ? document["versions"] : [document["version"]];
+  for (const version of versions) {
+    if (!isRecord(version)) continue;
+    const theirs = version["version"];
+    if (typeof theirs !== "string" || !/^\d+\.\d+$/.test(theirs)) continue;
+    if (theirs.split(".")[0] !== newest.split(".")[0]) continue;
+    return compareVersions(theirs, newest) < 0 ? theirs : newest;
+  }
+  return undefined;
+}
+
+/** Below 0 if `a` is the older, 0 if they are the same. */
+export function compareVersions(a: string, b: string): number {
+  const [aMajor = 0, aMinor = 0] = a.split(".").map(Number);
+  const [bMajor = 0, bMinor = 0] = b.split(".").map(Number);
+  return aMajor - bMajor || aMinor - bMinor;
+}
+
+/** The headers that ask for a microversion (API-WG guideline, and Nova's older one). */
+export function microversionHeaders(service: ServiceName, version: string | undefined): Record<string, string> {
+  if (version === undefined) return {};
+  if (service === "compute") {
+    return { "OpenStack-API-Version": `compute ${version}`, "X-OpenStack-Nova-API-Version": version };
+  }
+  return { "OpenStack-API-Version": `volume ${version}` };
+}

@@ -1,0 +1,37 @@
+import type { CloudConfig, CloudScope, DomainReference } from "../config/config.ts";
+
+/** The body of POST /v3/auth/tokens (Identity API v3, "Password/token/application credential authentication"). */
+export function tokenRequest(config: CloudConfig): unknown {
+  const identity = identityOf(config);
+  const scope = config.auth.type === "application_credential" ? undefined : scopeOf(config.scope);
+  return { auth: { identity, ...(scope !== undefined && { scope }) } };
+}
+
+function identityOf({ auth }: CloudConfig): Record<string, unknown> {
+  switch (auth.type) {
+    case "password":
+      return { methods: ["password"], password: { user: { ...userOf(auth), password: auth.password } } };
+    case "token":
+      return { methods: ["token"], token: { id: auth.token } };
+    case "application_credential": {
+      const named = auth.id === undefined ? { name: auth.name, user: userOf(auth) } : { id: auth.id };
+      return { methods: ["application_credential"], application_credential: { ...named, secret: auth.secret } };
+    }
+  }
+}
+
+function userOf(auth: { userId?: string; username?: string; userDomain?: DomainReference }): Record<string, unknown> {
+  return auth.userId === undefined ? { name: auth.username, domain: domainOf(auth.userDomain) } : { id: auth.userId };
+}
+
+function scopeOf(scope: CloudScope | undefined): Record<string, unknown> | undefined {
+  if (scope?.trustId !== undefined) return { "OS-TRUST:trust": { id: scope.trustId } };
+  if (scope?.projectId !== undefined) return { project: { id: scope.projectId } };
+  if (scope?.projectName === undefined) return undefined;
+  return { project: { name: scope.projectName, domain: domainOf(scope.projectDomain) } };
+}
+
+function domainOf(domain: DomainReference | undefined): DomainReference {
+  if (domain?.id !== undefined) return { id: domain.id };
+  return domain?.name === undefined ? { id: "default" } : { name: domain.name };
+}
