@@ -34,3 +34,27 @@ export type {
   Source,
   Wait,
 } from "./controller/interface.ts";
+export { createClient } from "./client/client.ts";
+export type { ClientOptions, ClientOutcome } from "./client/transport.ts";
+export {
+  isAlreadyExists,
+  isConflict,
+  isExpired,
+  isForbidden,
+  isInvalid,
+  isNotFound,
+  isTooManyRequests,
+  isUnauthorized,
+  isUnreachable,
+} from "./client/errors.ts";
+export { apiVersionOf, collectionPath, objectPath } from "./client/urls.ts";
+export type { ClusterConfig, ExecConfig } from "./config/interface.ts";
+export { loadKubeconfig, type KubeconfigOptions } from "./config/kubeconfig.ts";
+export { inClusterConfig } from "./config/in-cluster.ts";
+export { renderKubeconfig, type RenderKubeconfigOptions } from "./config/render.ts";
+export { createInformers, type InformersOptions } from "./cache/informers.ts";
+export { WorkQueue, type WorkQueueOptions } from "./controller/work-queue.ts";
+export { runController } from "./controller/controller.ts";
+export { followRoad, type RoadOptions } from "./controller/road.ts";
+export { watchInformer, watchOwner, watchWith } from "./controller/sources.ts";
+export { controllerOf, isControlledBy, keyOf, ownerReference } from "./types/identity.ts";

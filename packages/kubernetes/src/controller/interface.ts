@@ -16,6 +16,8 @@ export interface ControllerOptions {
   readonly name: string;
   readonly reconcile: Reconcile;
   readonly sources: readonly Source[];
+  /** Awaited before the first key is worked on: what reconcile reads must be there, as `informers.whenSynced` tells. */
+  readonly ready?: (signal: AbortSignal) => Promise<void>;
   /** Keys worked on at once; one key never twice. Default 8. */
   readonly concurrency?: number;
   readonly clock?: Clock;

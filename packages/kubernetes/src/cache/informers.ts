@@ -1,0 +1,195 @@
+import { messageOf, silentLog, systemClock, type Clock, type Log } from "@causeway/foundation";
+import type { KubernetesClient, ListOptions, WatchEvent } from "../client/interface.ts";
+import { apiVersionOf } from "../client/urls.ts";
+import type { KubeObject, ObjectKey, ObjectList, ResourceType } from "../types/meta.ts";
+import type { Change, Indexes, Informer, Informers, Unsubscribe } from "./interface.ts";
+import { observing } from "./observing-client.ts";
+import { reflect } from "./reflector.ts";
+import { fieldPredicate, labelPredicate, type Predicate } from "./selectors.ts";
+import { Store } from "./store.ts";
+
+type Scope = Pick<ListOptions, "namespace" | "labelSelector" | "fieldSelector">;
+
+export interface InformersOptions {
+  readonly clock?: Clock;
+  readonly log?: Log;
+}
+
+/** Informers of the server that `client` reaches. Nothing is asked of it until `run`. */
+export function createInformers(client: KubernetesClient, options: InformersOptions = {}): Informers {
+  return new SharedInformers(client, options.clock ?? systemClock, options.log ?? silentLog);
+}
+
+class SharedInformers implements Informers {
+  readonly client: KubernetesClient;
+  readonly #server: KubernetesClient;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #made = new Map<string, CachedInformer<KubeObject>>();
+  readonly #running = new Set<Promise<void>>();
+  #signal: AbortSignal | undefined;
+
+  constructor(client: KubernetesClient, clock: Clock, log: Log) {
+    this.#server = client;
+    this.#clock = clock;
+    this.#log = log;
+    this.client = observing(client, (type, object) => this.#observe(type, object));
+  }
+
+  for<T extends KubeObject>(type: ResourceType<T>, options: Scope = {}): Informer<T> {
+    const { namespace, labelSelector, fieldSelector } = options;
+    const id = JSON.stringify([
+      apiVersionOf(type),
+      type.plural,
+      namespace ?? "",
+      labelSelector ?? "",
+      fieldSelector ?? "",
+    ]);
+    const known = this.#made.get(id);
+    if (known) return known as unknown as CachedInformer<T>;
+    const informer = new CachedInformer<T>(type, options, this.#log.with({ type: type.plural }));
+    this.#made.set(id, informer as unknown as CachedInformer<KubeObject>);
+    if (this.#signal) this.#start(informer as unknown as CachedInformer<KubeObject>, this.#signal);
+    return informer;
+  }
+
+  index<T extends KubeObject>(informer: Informer<T>, indexes: Indexes<T>): void {
+    (informer as CachedInformer<T>).addIndexes(indexes);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    this.#signal = signal;
+    for (const informer of this.#made.values()) this.#start(informer, signal);
+    if (!signal.aborted) {
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    }
+    await Promise.all(this.#running);
+  }
+
+  async whenSynced(signal?: AbortSignal): Promise<void> {
+    await Promise.all([...this.#made.values()].map((informer) => informer.whenSynced(signal)));
+  }
+
+  #start(informer: CachedInformer<KubeObject>, signal: AbortSignal): void {
+    const running = reflect(
+      {
+        client: this.#server,
+        type: informer.type,
+        scope: informer.scope,
+        mirror: informer,
+        clock: this.#clock,
+        log: this.#log.with({ type: informer.type.plural, server: this.#server.server }),
+      },
+      signal,
+    );
+    this.#running.add(running);
+    void running.finally(() => this.#running.delete(running));
+  }
+
+  #observe(type: ResourceType<KubeObject>, object: KubeObject): void {
+    for (const informer of this.#made.values()) {
+      if (informer.type.plural === type.plural && apiVersionOf(informer.type) === apiVersionOf(type)) {
+        informer.observe(object);
+      }
+    }
+  }
+}
+
+class CachedInformer<T extends KubeObject> implements Informer<T> {
+  readonly type: ResourceType<T>;
+  readonly scope: Scope;
+  readonly #log: Log;
+  readonly #store = new Store<T>();
+  readonly #handlers = new Set<(change: Change<T>) => void>();
+  readonly #selects: Predicate;
+  readonly #sync = Promise.withResolvers<void>();
+  #synced = false;
+
+  constructor(type: ResourceType<T>, scope: Scope, log: Log) {
+    this.type = type;
+    this.scope = scope;
+    this.#log = log;
+    const labels = labelPredicate(scope.labelSelector);
+    const fields = fieldPredicate(scope.fieldSelector);
+    const within: Predicate = ({ metadata }) => !scope.namespace || metadata.namespace === scope.namespace;
+    this.#selects = (object) => within(object) && labels(object) && fields(object);
+  }
+
+  get synced(): boolean {
+    return this.#synced;
+  }
+
+  get(key: ObjectKey): T | undefined {
+    return this.#store.get(key);
+  }
+
+  list(namespace?: string): readonly T[] {
+    return this.#store.list(namespace);
+  }
+
+  byIndex(index: string, value: string): readonly T[] {
+    if (!this.#store.hasIndex(index)) throw new TypeError(`the informer of ${this.type.plural} has no index ${index}`);
+    return this.#store.byIndex(index, value);
+  }
+
+  addIndexes(indexes: Indexes<T>): void {
+    this.#store.addIndexes(indexes);
+  }
+
+  onChange(handler: (change: Change<T>) => void): Unsubscribe {
+    // Wrapped, so that one function added twice is two subscriptions.
+    const subscription = (change: Change<T>) => handler(change);
+    this.#handlers.add(subscription);
+    for (const object of this.#store.list()) this.#tell(subscription, { type: "added", object });
+    return () => this.#handlers.delete(subscription);
+  }
+
+  observe(object: T): void {
+    if (!this.#selects(object)) return;
+    this.#publish(this.#store.observe(stripped(object)));
+  }
+
+  replace(list: ObjectList<T>): void {
+    for (const change of this.#store.replace(list.items.map(stripped), list.resourceVersion)) this.#publish(change);
+    this.#synced = true;
+    this.#sync.resolve();
+  }
+
+  told(event: WatchEvent<T>): void {
+    if (event.type === "BOOKMARK") this.#store.bookmark(event.resourceVersion);
+    else this.#publish(this.#store.told(event.type, stripped(event.object)));
+  }
+
+  whenSynced(signal?: AbortSignal): Promise<void> {
+    if (this.#synced || !signal) return this.#sync.promise;
+    if (signal.aborted) return Promise.reject(signal.reason);
+    return new Promise((resolve, reject) => {
+      const onAbort = () => reject(signal.reason);
+      signal.addEventListener("abort", onAbort, { once: true });
+      void this.#sync.promise.then(() => {
+        signal.removeEventListener("abort", onAbort);
+        resolve();
+      });
+    });
+  }
+
+  #publish(change: Change<T> | undefined): void {
+    if (!change) return;
+    for (const handler of this.#handlers) this.#tell(handler, change);
+  }
+
+  /** A handler that fails must not stop the watch, nor the handlers after it. */
+  #tell(handler: (change: Change<T>) => void, change: Change<T>): void {
+    try {
+      handler(change);
+    } catch (error) {
+      this.#log.error("a change handler failed", { reason: messageOf(error) });
+    }
+  }
+}
+
+/** managedFields are about a third of an object, and nobody here reads them. */
+function stripped<T extends KubeObject>(object: T): T {
+  delete object.metadata.managedFields;
+  return object;
+}

@@ -1,0 +1,149 @@
+import { messageOf, type Clock, type Log } from "@causeway/foundation";
+import type { KubernetesClient, ListOptions, WatchEvent } from "../client/interface.ts";
+import { isExpired, isNotFound } from "../client/errors.ts";
+import type { KubeObject, ObjectList, ResourceType } from "../types/meta.ts";
+import { Backoff } from "./backoff.ts";
+
+/** Who is told what the server holds. */
+export interface Mirror<T extends KubeObject> {
+  replace(list: ObjectList<T>): void;
+  told(event: WatchEvent<T>): void;
+}
+
+export interface ReflectorOptions<T extends KubeObject> {
+  readonly client: KubernetesClient;
+  readonly type: ResourceType<T>;
+  readonly scope: Pick<ListOptions, "namespace" | "labelSelector" | "fieldSelector">;
+  readonly mirror: Mirror<T>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** kube-apiserver sends a bookmark about once a minute: silence of more than two is a dead connection. */
+const SILENCE = 150_000;
+/** Spread over a factor of two, so that watches opened together do not all end together. */
+const WATCH_SECONDS = 300;
+
+/**
+ * Lists, then watches from there, until `signal` aborts. A lost watch is resumed at the last revision; after a 410,
+ * or at the start, everything is listed anew. A type the server does not serve (yet) is asked for again quietly.
+ */
+export async function reflect<T extends KubeObject>(options: ReflectorOptions<T>, signal: AbortSignal): Promise<void> {
+  const { clock, log, mirror } = options;
+  const backoff = new Backoff(50, 30_000);
+  const absent = new Backoff(50, 2_000);
+  let revision: string | undefined;
+  while (!signal.aborted) {
+    try {
+      if (revision === undefined) {
+        const list = await options.client.list(options.type, { ...options.scope, signal });
+        mirror.replace(list);
+        revision = list.resourceVersion;
+        absent.reset();
+      }
+      const told = await watchOnce(options, revision, signal);
+      revision = told.revision;
+      if (told.expired) revision = undefined;
+      if (told.healthy) backoff.reset();
+      await clock.sleep(told.healthy ? 0 : backoff.next(), signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      const unknown = isNotFound(error);
+      if (unknown) revision = undefined;
+      const delay = unknown ? absent.next() : backoff.next();
+      report(log, error, { quiet: unknown || backoff.failures === 1, delay });
+      await clock.sleep(delay, signal).catch(() => {});
+    }
+  }
+}
+
+interface WatchEnd {
+  readonly revision: string;
+  readonly expired: boolean;
+  /** It told something, or stayed open for a while: no reason to wait before the next. */
+  readonly healthy: boolean;
+}
+
+async function watchOnce<T extends KubeObject>(
+  options: ReflectorOptions<T>,
+  from: string,
+  signal: AbortSignal,
+): Promise<WatchEnd> {
+  const { clock } = options;
+  const began = clock.now();
+  const watchdog = new Watchdog(clock, signal);
+  let revision = from;
+  const end = (expired = false): WatchEnd => ({
+    revision,
+    expired,
+    healthy: revision !== from || clock.now() - began > 5_000,
+  });
+  try {
+    const events = options.client.watch(options.type, {
+      ...options.scope,
+      resourceVersion: from,
+      timeoutSeconds: Math.round(WATCH_SECONDS * (1 + Math.random())),
+      signal: watchdog.signal,
+    });
+    for await (const event of events) {
+      watchdog.heard();
+      revision =
+        (event.type === "BOOKMARK" ? event.resourceVersion : event.object.metadata.resourceVersion) || revision;
+      options.mirror.told(event);
+    }
+    return end();
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isExpired(error)) return end(true);
+    // What was told before the connection broke stands: go on from there.
+    if (watchdog.bit || revision !== from) return end();
+    throw error;
+  } finally {
+    watchdog.stop();
+  }
+}
+
+/** Aborts its signal when nothing was heard for too long, or when the outer one aborts. */
+class Watchdog {
+  readonly #clock: Clock;
+  readonly #silence = new AbortController();
+  readonly #stopped = new AbortController();
+  readonly signal: AbortSignal;
+  #heardAt: number;
+
+  constructor(clock: Clock, outer: AbortSignal) {
+    this.#clock = clock;
+    this.#heardAt = clock.now();
+    this.signal = AbortSignal.any([outer, this.#silence.signal]);
+    void this.#guard();
+  }
+
+  get bit(): boolean {
+    return this.#silence.signal.aborted;
+  }
+
+  heard(): void {
+    this.#heardAt = this.#clock.now();
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+  }
+
+  async #guard(): Promise<void> {
+    try {
+      for (let left = SILENCE; left > 0; left = this.#heardAt + SILENCE - this.#clock.now()) {
+        await this.#clock.sleep(left, this.#stopped.signal);
+      }
+      this.#silence.abort();
+    } catch {
+      // Stopped: the watch is over.
+    }
+  }
+}
+
+function report(log: Log, error: unknown, facts: { quiet: boolean; delay: number }): void {
+  const fields = { reason: messageOf(error), retryMs: Math.round(facts.delay) };
+  if (facts.quiet) log.debug("list or watch failed, trying again", fields);
+  else log.warn("list or watch failed, trying again", fields);
+}

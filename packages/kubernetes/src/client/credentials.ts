@@ -1,0 +1,88 @@
+import { readFile } from "node:fs/promises";
+import { CausewayError, type Clock } from "@causeway/foundation";
+import type { ClusterConfig } from "../config/interface.ts";
+import { runExecPlugin } from "./exec-plugin.ts";
+
+/** What a request is authenticated with. */
+export interface Credentials {
+  readonly token?: string;
+  readonly certificate?: string;
+  readonly key?: string;
+}
+
+export interface CredentialSource {
+  current(signal?: AbortSignal): Promise<Credentials>;
+  /** Forgets what the server refused. True if `current` may now give something else. */
+  refresh(): boolean;
+}
+
+/** Kubelets rotate projected tokens long before they expire; client-go reads them anew every minute. */
+const TOKEN_FILE_AGE = 60_000;
+
+export function credentialSource(config: ClusterConfig, clock: Clock): CredentialSource {
+  if (config.exec) return cached(clock, (signal) => runExecPlugin(config, signal));
+  if (config.tokenFile !== undefined) {
+    const file = config.tokenFile;
+    return cached(clock, async () => ({
+      value: { ...certificateOf(config), token: await readToken(file, config.token) },
+      expires: clock.now() + TOKEN_FILE_AGE,
+    }));
+  }
+  const fixed: Credentials = {
+    ...certificateOf(config),
+    ...(config.token === undefined ? {} : { token: config.token }),
+  };
+  return { current: () => Promise.resolve(fixed), refresh: () => false };
+}
+
+/** Credentials with the instant (ms) from which they must be fetched anew; undefined: when refused. */
+export interface ExpiringCredentials {
+  readonly value: Credentials;
+  readonly expires?: number;
+}
+
+function cached(clock: Clock, load: (signal?: AbortSignal) => Promise<ExpiringCredentials>): CredentialSource {
+  let held: ExpiringCredentials | undefined;
+  let loading: Promise<ExpiringCredentials> | undefined;
+  return {
+    async current(signal) {
+      if (held && (held.expires === undefined || held.expires > clock.now())) return held.value;
+      // Shared by all who wait, so it must not end with the first caller's signal.
+      loading ??= load().finally(() => (loading = undefined));
+      held = await unlessAborted(loading, signal);
+      return held.value;
+    },
+    refresh() {
+      held = undefined;
+      return true;
+    },
+  };
+}
+
+function unlessAborted<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (!signal) return promise;
+  if (signal.aborted) return Promise.reject(signal.reason);
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
+
+function certificateOf(config: ClusterConfig): Credentials {
+  return config.certificate === undefined || config.key === undefined
+    ? {}
+    : { certificate: config.certificate, key: config.key };
+}
+
+async function readToken(file: string, fallback: string | undefined): Promise<string> {
+  try {
+    return (await readFile(file, "utf8")).trim();
+  } catch (cause) {
+    if (fallback !== undefined) return fallback;
+    throw new CausewayError("KUBERNETES_TOKEN_FILE", `the token file ${file} cannot be read`, {
+      cause,
+      hint: "Check that the file exists and may be read by this user.",
+    });
+  }
+}

@@ -1,0 +1,105 @@
+import { CausewayError, hasCode } from "@causeway/foundation";
+import type { Status } from "../types/meta.ts";
+
+/** What was asked when the server refused. Never carries a body or a header. */
+export interface RequestFacts {
+  readonly method: string;
+  readonly path: string;
+  readonly server: string;
+}
+
+/** metav1.StatusReason by HTTP code, for answers that carry no Status (a proxy's, for instance). */
+const REASONS: Readonly<Record<number, string>> = {
+  400: "BadRequest",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  405: "MethodNotAllowed",
+  406: "NotAcceptable",
+  409: "Conflict",
+  410: "Gone",
+  413: "RequestEntityTooLarge",
+  415: "UnsupportedMediaType",
+  422: "Invalid",
+  429: "TooManyRequests",
+  500: "InternalError",
+  502: "ServiceUnavailable",
+  503: "ServiceUnavailable",
+  504: "Timeout",
+};
+
+const HINTS: Readonly<Record<string, string>> = {
+  KUBERNETES_UNAUTHORIZED:
+    "Check the token or client certificate of the kubeconfig: it may have expired or belong to another cluster.",
+  KUBERNETES_FORBIDDEN: "Grant the permission with a Role and RoleBinding, or use another identity.",
+  KUBERNETES_CONFLICT: "Read the object again and repeat the change.",
+  KUBERNETES_TOO_MANY_REQUESTS: "Wait and try again.",
+};
+
+/** The error for a refused request. `body` is the parsed answer, or its text. */
+export function refused(httpStatus: number, body: unknown, facts: RequestFacts): CausewayError {
+  const status = isStatus(body) ? body : undefined;
+  const reason = status?.reason || REASONS[status?.code ?? httpStatus] || "Unknown";
+  const code = codeOf(reason);
+  const message = status?.message || `${facts.method} ${facts.path} was answered with HTTP ${httpStatus}`;
+  const hint = HINTS[code];
+  return new CausewayError(code, message, {
+    ...(hint === undefined ? {} : { hint }),
+    details: { ...facts, httpStatus, ...(status ? { status } : {}) },
+  });
+}
+
+/** The error for a server that could not be reached or that hung up. */
+export function unreachable(cause: unknown, facts: RequestFacts): CausewayError {
+  const reason = rootMessage(cause);
+  return new CausewayError("KUBERNETES_UNREACHABLE", `${facts.server} cannot be reached: ${reason}`, {
+    cause,
+    hint: unreachableHint(cause),
+    details: { ...facts },
+  });
+}
+
+export const isNotFound = (error: unknown): boolean => hasCode(error, "KUBERNETES_NOT_FOUND");
+export const isConflict = (error: unknown): boolean => hasCode(error, "KUBERNETES_CONFLICT");
+export const isAlreadyExists = (error: unknown): boolean => hasCode(error, "KUBERNETES_ALREADY_EXISTS");
+export const isForbidden = (error: unknown): boolean => hasCode(error, "KUBERNETES_FORBIDDEN");
+export const isUnauthorized = (error: unknown): boolean => hasCode(error, "KUBERNETES_UNAUTHORIZED");
+export const isInvalid = (error: unknown): boolean => hasCode(error, "KUBERNETES_INVALID");
+/** True if a resource version or continue token is older than what the server keeps (HTTP 410). */
+export const isExpired = (error: unknown): boolean => hasCode(error, "KUBERNETES_EXPIRED");
+export const isUnreachable = (error: unknown): boolean => hasCode(error, "KUBERNETES_UNREACHABLE");
+export const isTooManyRequests = (error: unknown): boolean => hasCode(error, "KUBERNETES_TOO_MANY_REQUESTS");
+
+export function isStatus(body: unknown): body is Status {
+  return typeof body === "object" && body !== null && (body as { kind?: unknown }).kind === "Status";
+}
+
+function codeOf(reason: string): string {
+  if (reason === "Gone") return "KUBERNETES_EXPIRED";
+  const words = reason.replaceAll(/[^A-Za-z0-9]+/g, "_").replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2");
+  return `KUBERNETES_${words.toUpperCase()}`;
+}
+
+/** The innermost message: the outer ones of the HTTP client only say that a request failed. */
+function rootMessage(cause: unknown): string {
+  let error = cause;
+  while (error instanceof Error && error.cause instanceof Error) error = error.cause;
+  if (error instanceof AggregateError && error.errors.length > 0) error = error.errors[0];
+  if (!(error instanceof Error)) return String(error);
+  return error.message || errorCode(error) || error.name;
+}
+
+/** The code that Node gives its errors (ECONNREFUSED…), or "". */
+function errorCode(error: unknown): string {
+  const code = (error as { code?: unknown } | undefined)?.code;
+  return typeof code === "string" ? code : "";
+}
+
+function unreachableHint(cause: unknown): string {
+  const text = `${errorCode(cause)} ${rootMessage(cause)}`;
+  if (/certificate|CERT|altname|self.signed|issuer/i.test(text)) {
+    return "Check certificate-authority-data and the server name in the kubeconfig: the server's certificate does not fit them.";
+  }
+  if (/ENOTFOUND|EAI_AGAIN/.test(text)) return "Check the host name of the server in the kubeconfig.";
+  return "Check that the API server runs and that its address in the kubeconfig is right.";
+}

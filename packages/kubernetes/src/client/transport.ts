@@ -1,0 +1,240 @@
+import { isIPv4 } from "node:net";
+import { CausewayError, systemClock, type Clock } from "@causeway/foundation";
+import { Agent, type Dispatcher } from "undici";
+import type { ClusterConfig } from "../config/interface.ts";
+import { credentialSource, type Credentials, type CredentialSource } from "./credentials.ts";
+import { refused, unreachable, type RequestFacts } from "./errors.ts";
+
+export interface TransportRequest {
+  readonly method: string;
+  /** Below the server's base URL, query included. */
+  readonly path: string;
+  readonly body?: string;
+  readonly contentType?: string;
+  readonly signal?: AbortSignal | undefined;
+  /** True for a stream that may stay silent. */
+  readonly watch?: boolean;
+}
+
+/** What a request told about the server's health. */
+export type ClientOutcome = "answered" | "unauthorized" | "unreachable";
+
+export interface ClientOptions {
+  /** For the waits that the server asks for. */
+  readonly clock?: Clock;
+  readonly userAgent?: string;
+  /** Told after every request; must not throw. */
+  readonly onOutcome?: (outcome: ClientOutcome) => void;
+  /** Told with 1 and -1 as watches open and end. */
+  readonly onWatch?: (change: 1 | -1) => void;
+}
+
+/** Webhooks may take 30 s of a request's 60 s (kube-apiserver --request-timeout). */
+const ANSWER_TIMEOUT = 65_000;
+const CONNECTIONS = 8;
+const MAX_RETRIES = 5;
+const MAX_RETRY_WAIT = 30_000;
+
+interface Connection {
+  readonly credentials: Credentials;
+  readonly calls: Agent;
+  readonly watches: Agent;
+}
+
+/** Authenticated HTTP to one API server: the pools, the credentials, and the retries that are always right. */
+export class Transport {
+  readonly server: string;
+  readonly #config: ClusterConfig;
+  readonly #origin: string;
+  readonly #base: string;
+  readonly #clock: Clock;
+  readonly #options: ClientOptions;
+  readonly #credentials: CredentialSource;
+  #connection: Connection | undefined;
+  #closed = false;
+
+  constructor(config: ClusterConfig, options: ClientOptions = {}) {
+    const url = serverUrl(config);
+    this.#config = config;
+    this.#options = options;
+    this.#origin = url.origin;
+    this.#base = url.pathname.replace(/\/+$/, "");
+    this.#clock = options.clock ?? systemClock;
+    this.#credentials = credentialSource(config, this.#clock);
+    this.server = this.#origin + this.#base;
+  }
+
+  /** The answer to a request that the server accepted; everything else is thrown. */
+  async send(request: TransportRequest): Promise<Dispatcher.ResponseData> {
+    let refreshed = false;
+    for (let attempt = 0; ; attempt++) {
+      const answer = await this.#once(request, attempt);
+      if (answer === undefined) continue;
+      if (answer.statusCode < 400) {
+        this.#tell("answered");
+        return answer;
+      }
+      const error = await this.#refusal(answer, request);
+      if (answer.statusCode === 401 && !refreshed && this.#credentials.refresh()) {
+        refreshed = true;
+        continue;
+      }
+      this.#tell(answer.statusCode === 401 ? "unauthorized" : "answered");
+      const wait = attempt < MAX_RETRIES ? retryWait(answer, request, this.#clock.now()) : undefined;
+      if (wait === undefined) throw error;
+      await this.#clock.sleep(wait, request.signal);
+    }
+  }
+
+  /** What a broken answer stream is to the caller: the abort it asked for, or an unreachable server. */
+  broken(error: unknown, request: TransportRequest): unknown {
+    if (request.signal?.aborted) return request.signal.reason;
+    if (error instanceof CausewayError) return error;
+    this.#tell("unreachable");
+    return unreachable(error, this.#facts(request));
+  }
+
+  watchChanged(change: 1 | -1): void {
+    this.#options.onWatch?.(change);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const connection = this.#connection;
+    this.#connection = undefined;
+    if (connection) await Promise.all([connection.calls.destroy(), connection.watches.destroy()]);
+  }
+
+  /** Undefined: the connection broke under a read that is safe to repeat at once. */
+  async #once(request: TransportRequest, attempt: number): Promise<Dispatcher.ResponseData | undefined> {
+    request.signal?.throwIfAborted();
+    const credentials = await this.#credentials.current(request.signal);
+    const connection = this.#connect(credentials);
+    try {
+      return await (request.watch ? connection.watches : connection.calls).request({
+        origin: this.#origin,
+        path: this.#base + request.path,
+        method: request.method,
+        headers: this.#headers(request, credentials),
+        headersTimeout: ANSWER_TIMEOUT,
+        bodyTimeout: request.watch ? 0 : ANSWER_TIMEOUT,
+        ...(request.body === undefined ? {} : { body: request.body }),
+        ...(request.signal ? { signal: request.signal } : {}),
+      });
+    } catch (error) {
+      if (attempt === 0 && request.method === "GET" && isStaleConnection(error) && !request.signal?.aborted) {
+        return undefined;
+      }
+      throw this.broken(error, request);
+    }
+  }
+
+  #headers(request: TransportRequest, credentials: Credentials): Record<string, string> {
+    return {
+      accept: "application/json",
+      "user-agent": this.#options.userAgent ?? "causeway",
+      ...(request.body === undefined ? {} : { "content-type": request.contentType ?? "application/json" }),
+      ...(credentials.token === undefined ? {} : { authorization: `Bearer ${credentials.token}` }),
+    };
+  }
+
+  #connect(credentials: Credentials): Connection {
+    if (this.#closed) {
+      throw new CausewayError("KUBERNETES_CLIENT_CLOSED", `the client of ${this.server} is closed`);
+    }
+    const current = this.#connection;
+    if (
+      current &&
+      current.credentials.certificate === credentials.certificate &&
+      current.credentials.key === credentials.key
+    ) {
+      return current;
+    }
+    const connect = tlsOptions(this.#config, credentials);
+    // HTTP/1.1 on purpose: one socket per watch, so that a lost or slow watch holds up nothing else.
+    const shared = { allowH2: false, pipelining: 1, connectTimeout: 10_000, connect };
+    this.#connection = {
+      credentials,
+      calls: new Agent({ ...shared, connections: CONNECTIONS, keepAliveTimeout: 30_000 }),
+      watches: new Agent({ ...shared, keepAliveTimeout: 1_000 }),
+    };
+    if (current) void Promise.all([current.calls.close(), current.watches.close()]);
+    return this.#connection;
+  }
+
+  async #refusal(answer: Dispatcher.ResponseData, request: TransportRequest): Promise<CausewayError> {
+    let body: unknown;
+    try {
+      body = parseIfJson(await answer.body.text());
+    } catch (error) {
+      throw this.broken(error, request);
+    }
+    return refused(answer.statusCode, body, this.#facts(request));
+  }
+
+  #facts(request: TransportRequest): RequestFacts {
+    return { method: request.method, path: request.path, server: this.server };
+  }
+
+  #tell(outcome: ClientOutcome): void {
+    this.#options.onOutcome?.(outcome);
+  }
+}
+
+/** JSON where the text is JSON, else the text. */
+export function parseIfJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+function serverUrl(config: ClusterConfig): URL {
+  const url = URL.parse(config.server);
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new CausewayError("KUBERNETES_SERVER_URL", `"${config.server}" is not the URL of an API server`, {
+      hint: "Give an address such as https://10.0.0.1:6443.",
+    });
+  }
+  const local =
+    url.hostname === "localhost" ||
+    url.hostname === "[::1]" ||
+    (isIPv4(url.hostname) && url.hostname.startsWith("127."));
+  if (url.protocol === "http:" && !local) {
+    throw new CausewayError("KUBERNETES_PLAINTEXT", `${url.origin} would carry credentials and secrets unencrypted`, {
+      hint: "Use https://; http:// is only for the loopback address.",
+    });
+  }
+  return url;
+}
+
+function tlsOptions(config: ClusterConfig, credentials: Credentials): Record<string, unknown> {
+  return {
+    keepAlive: true,
+    keepAliveInitialDelay: 30_000,
+    ...(config.ca === undefined ? {} : { ca: config.ca }),
+    ...(config.insecureSkipTlsVerify ? { rejectUnauthorized: false } : {}),
+    ...(config.tlsServerName === undefined ? {} : { servername: config.tlsServerName }),
+    ...(credentials.certificate === undefined ? {} : { cert: credentials.certificate, key: credentials.key }),
+  };
+}
+
+/** The server closed an idle connection just as it was used again. */
+function isStaleConnection(error: unknown): boolean {
+  const code = (error as { code?: unknown } | undefined)?.code;
+  return code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE";
+}
+
+/**
+ * How long the server asks to wait, if asking again is safe: a 429 was not acted on; after a 503 only
+ * requests whose repetition changes nothing.
+ */
+function retryWait(answer: Dispatcher.ResponseData, request: TransportRequest, now: number): number | undefined {
+  const safe = request.method !== "POST" && request.contentType !== "application/json-patch+json";
+  if (answer.statusCode !== 429 && !(answer.statusCode === 503 && safe)) return undefined;
+  const header = answer.headers["retry-after"];
+  if (typeof header !== "string") return undefined;
+  const wait = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
+  return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), MAX_RETRY_WAIT);
+}

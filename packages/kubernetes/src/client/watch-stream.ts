@@ -1,0 +1,66 @@
+import { CausewayError } from "@causeway/foundation";
+import type { KubeObject } from "../types/meta.ts";
+import { isStatus, refused, type RequestFacts } from "./errors.ts";
+import type { WatchEvent } from "./interface.ts";
+
+/** Splits a byte stream at newlines. A last line without a newline was cut off, and is dropped. */
+export async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let held: Buffer[] = [];
+  for await (const chunk of chunks) {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    let start = 0;
+    for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, start)) {
+      const tail = bytes.subarray(start, end);
+      const line = held.length === 0 ? tail : Buffer.concat([...held, tail]);
+      held = [];
+      start = end + 1;
+      if (line.length > 0) yield line.toString("utf8");
+    }
+    if (start < bytes.length) held.push(bytes.subarray(start));
+  }
+}
+
+/** One line of a watch. An ERROR event (410 Gone above all) is thrown as the refusal it stands for. */
+export function parseWatchEvent<T extends KubeObject>(line: string, facts: RequestFacts): WatchEvent<T> {
+  const event = parse(line, facts);
+  switch (event.type) {
+    case "ADDED":
+    case "MODIFIED":
+    case "DELETED":
+      return { type: event.type, object: event.object as T };
+    case "BOOKMARK":
+      return { type: "BOOKMARK", resourceVersion: event.object.metadata?.resourceVersion ?? "" };
+    case "ERROR":
+      throw refused(isStatus(event.object) ? (event.object.code ?? 500) : 500, event.object, facts);
+    default:
+      throw malformed(facts);
+  }
+}
+
+interface WireEvent {
+  readonly type?: unknown;
+  readonly object: { readonly metadata?: { readonly resourceVersion?: string } };
+}
+
+function parse(line: string, facts: RequestFacts): WireEvent {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(line);
+  } catch {
+    throw malformed(facts);
+  }
+  const object = (parsed as { object?: unknown } | null)?.object;
+  if (typeof object !== "object" || object === null) throw malformed(facts);
+  return parsed as WireEvent;
+}
+
+function malformed(facts: RequestFacts): CausewayError {
+  return new CausewayError(
+    "KUBERNETES_MALFORMED_ANSWER",
+    `${facts.method} ${facts.path} was answered with something that is no watch event`,
+    {
+      hint: "Check that the server's address leads to a Kubernetes API server and not to another web server.",
+      details: { ...facts },
+    },
+  );
+}

@@ -1,0 +1,170 @@
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, join, resolve } from "node:path";
+import { CausewayError } from "@causeway/foundation";
+import type { ClusterConfig, ExecConfig } from "./interface.ts";
+import {
+  directoryOf,
+  invalid,
+  isRecord,
+  mergeKubeconfigs,
+  parseKubeconfig,
+  pemOf,
+  textOf,
+  type Entry,
+  type KubeconfigFile,
+} from "./parse.ts";
+
+export interface KubeconfigOptions {
+  /** A file. Without it and `text`: the files of KUBECONFIG, else ~/.kube/config. */
+  readonly path?: string;
+  readonly text?: string;
+  /** Default: the current context. */
+  readonly context?: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * What a kubeconfig says about one context. Throws KUBECONFIG_NOT_FOUND, KUBECONFIG_INVALID or
+ * KUBECONFIG_CONTEXT_UNKNOWN; secrets in the file reach no message.
+ */
+export function loadKubeconfig(options: KubeconfigOptions = {}): ClusterConfig {
+  const config = mergeKubeconfigs(readAll(options));
+  const context = selectContext(config, options.context);
+  const cluster = named(config.clusters, textOf(context, "cluster"), { what: "cluster", context });
+  const user =
+    textOf(context, "user") === undefined
+      ? undefined
+      : named(config.users, textOf(context, "user"), { what: "user", context });
+  const namespace = textOf(context, "namespace");
+  return { ...clusterOf(cluster), ...(user ? userOf(user) : {}), ...(namespace === undefined ? {} : { namespace }) };
+}
+
+function readAll(options: KubeconfigOptions): KubeconfigFile[] {
+  if (options.text !== undefined) return [parseKubeconfig(options.text, "given as text", process.cwd())];
+  if (options.path !== undefined) return [readOne(options.path)];
+  const env = options.env ?? process.env;
+  const listed = (env["KUBECONFIG"] ?? "").split(delimiter).filter((path) => path !== "");
+  if (listed.length === 0) return [readOne(join(env["HOME"] ?? homedir(), ".kube", "config"))];
+  // kubectl passes over listed files that do not exist, so that a list can name files yet to be made.
+  const files = listed.map(readIfPresent).filter((file) => file !== undefined);
+  if (files.length === 0) throw notFound(listed.join(", "));
+  return files;
+}
+
+function readOne(path: string): KubeconfigFile {
+  const file = readIfPresent(path);
+  if (!file) throw notFound(resolve(path));
+  return file;
+}
+
+function readIfPresent(path: string): KubeconfigFile | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (cause) {
+    if ((cause as { code?: unknown }).code === "ENOENT") return undefined;
+    throw new CausewayError("KUBECONFIG_NOT_FOUND", `the kubeconfig ${resolve(path)} cannot be read`, {
+      cause,
+      hint: "Check that the file may be read by this user.",
+    });
+  }
+  return parseKubeconfig(text, resolve(path), directoryOf(path));
+}
+
+function notFound(where: string): CausewayError {
+  return new CausewayError("KUBECONFIG_NOT_FOUND", `there is no kubeconfig at ${where}`, {
+    hint: "Name one with --kubeconfig or KUBECONFIG, or write ~/.kube/config.",
+  });
+}
+
+function selectContext(config: KubeconfigFile, wanted: string | undefined): Entry {
+  const known = [...config.contexts.keys()];
+  const choices = known.length === 0 ? "It has no contexts." : `It has: ${known.join(", ")}.`;
+  const name = wanted ?? config.currentContext;
+  if (name === undefined) {
+    // A kubeconfig with one context leaves no doubt.
+    const only = known.length === 1 ? config.contexts.get(known[0] ?? "") : undefined;
+    if (only) return only;
+    throw new CausewayError("KUBECONFIG_CONTEXT_UNKNOWN", `the kubeconfig ${config.origin} has no current-context`, {
+      hint: `Choose one by name. ${choices}`,
+    });
+  }
+  const context = config.contexts.get(name);
+  if (context) return context;
+  throw new CausewayError("KUBECONFIG_CONTEXT_UNKNOWN", `the kubeconfig ${config.origin} has no context ${name}`, {
+    hint: choices,
+  });
+}
+
+function named(
+  entries: ReadonlyMap<string, Entry>,
+  name: string | undefined,
+  where: { what: string; context: Entry },
+): Entry {
+  if (name === undefined) throw invalid(where.context.origin, `has a context that names no ${where.what}`);
+  const entry = entries.get(name);
+  if (!entry)
+    throw invalid(where.context.origin, `has a context that names the ${where.what} ${name}, which it does not define`);
+  return entry;
+}
+
+function clusterOf(entry: Entry): ClusterConfig {
+  const server = textOf(entry, "server");
+  if (server === undefined) throw invalid(entry.origin, "has a cluster without a server");
+  if (textOf(entry, "proxy-url") !== undefined) {
+    throw invalid(entry.origin, "asks for a proxy-url, which is not supported");
+  }
+  const ca = pemOf(entry, "certificate-authority");
+  const tlsServerName = textOf(entry, "tls-server-name");
+  return {
+    server,
+    ...(ca === undefined ? {} : { ca }),
+    ...(tlsServerName === undefined ? {} : { tlsServerName }),
+    ...(entry.fields["insecure-skip-tls-verify"] === true ? { insecureSkipTlsVerify: true } : {}),
+  };
+}
+
+function userOf(entry: Entry): Partial<ClusterConfig> {
+  const certificate = pemOf(entry, "client-certificate");
+  const key = pemOf(entry, "client-key");
+  const token = textOf(entry, "token");
+  const tokenFile = textOf(entry, "tokenFile");
+  const exec = entry.fields["exec"];
+  if ((certificate === undefined) !== (key === undefined)) {
+    throw invalid(entry.origin, "has a user with a client certificate but no key, or a key but no certificate");
+  }
+  return {
+    ...(certificate === undefined || key === undefined ? {} : { certificate, key }),
+    ...(token === undefined ? {} : { token }),
+    ...(tokenFile === undefined ? {} : { tokenFile: resolve(entry.directory, tokenFile) }),
+    ...(isRecord(exec) ? { exec: execOf({ ...entry, fields: exec }) } : {}),
+  };
+}
+
+function execOf(entry: Entry): ExecConfig {
+  const command = textOf(entry, "command");
+  const apiVersion = textOf(entry, "apiVersion");
+  if (command === undefined || apiVersion === undefined) {
+    throw invalid(entry.origin, "has a user whose exec lacks a command or an apiVersion");
+  }
+  const { args, env } = entry.fields;
+  const mode = textOf(entry, "interactiveMode");
+  const installHint = textOf(entry, "installHint");
+  const pairs = Array.isArray(env) ? env.filter(isRecord) : [];
+  return {
+    apiVersion,
+    // As client-go: a command with a slash is relative to the file, others are looked up on PATH.
+    command: command.includes("/") ? resolve(entry.directory, command) : command,
+    args: Array.isArray(args) ? args.map(String) : [],
+    env: Object.fromEntries(pairs.flatMap(variable)),
+    provideClusterInfo: entry.fields["provideClusterInfo"] === true,
+    interactiveMode: mode === "Never" || mode === "Always" ? mode : "IfAvailable",
+    ...(installHint === undefined ? {} : { installHint }),
+  };
+}
+
+function variable(pair: Record<string, unknown>): [string, string][] {
+  const { name, value } = pair;
+  return typeof name === "string" && typeof value === "string" ? [[name, value]] : [];
+}

@@ -1,0 +1,74 @@
+import { CausewayError, isAborted, messageOf, silentLog, type Log } from "@causeway/foundation";
+import { isConflict } from "../client/errors.ts";
+import type { ObjectKey } from "../types/meta.ts";
+import type { ControllerOptions, RunController } from "./interface.ts";
+import { WorkQueue } from "./work-queue.ts";
+
+const CONCURRENCY = 8;
+
+export const runController: RunController = async (options: ControllerOptions, signal: AbortSignal): Promise<void> => {
+  const log = (options.log ?? silentLog).with({ controller: options.name });
+  const queue = new WorkQueue(options.clock ? { clock: options.clock } : {});
+  const stops = options.sources.map((source) => source((key) => queue.add(key)));
+  const stop = () => {
+    for (const one of stops.splice(0)) one();
+    queue.close();
+  };
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    await options.ready?.(signal);
+    const work = () => worker(options, { queue, log, signal });
+    await Promise.all(Array.from({ length: options.concurrency ?? CONCURRENCY }, work));
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    signal.removeEventListener("abort", stop);
+    stop();
+  }
+};
+
+interface Shift {
+  readonly queue: WorkQueue;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+async function worker(options: ControllerOptions, shift: Shift): Promise<void> {
+  for (;;) {
+    const key = await shift.queue.take();
+    if (key === undefined) return;
+    try {
+      await reconcileOne(options, key, shift);
+    } finally {
+      shift.queue.done(key);
+    }
+  }
+}
+
+async function reconcileOne(options: ControllerOptions, key: ObjectKey, shift: Shift): Promise<void> {
+  const { queue, log, signal } = shift;
+  try {
+    const result = await options.reconcile(key, signal);
+    queue.forget(key);
+    if (result?.after !== undefined) queue.addAfter(key, result.after);
+  } catch (error) {
+    if (signal.aborted) return;
+    const delay = queue.addRateLimited(key);
+    reportFailure(log, error, { key, delay });
+  }
+}
+
+function reportFailure(log: Log, error: unknown, facts: { key: ObjectKey; delay: number }): void {
+  const fields = {
+    namespace: facts.key.namespace,
+    name: facts.key.name,
+    reason: messageOf(error),
+    code: error instanceof CausewayError ? error.code : undefined,
+    hint: error instanceof CausewayError ? error.hint : undefined,
+    retryMs: Math.round(facts.delay),
+  };
+  // Losing a race for an object is the ordinary way of optimistic locking, and the next look settles it.
+  if (isConflict(error) || isAborted(error)) log.debug("reconcile will be repeated", fields);
+  else log.warn("reconcile failed", fields);
+}

@@ -1,0 +1,40 @@
+import type { Change, Informer, Unsubscribe } from "../cache/interface.ts";
+import type { KubeObject, ObjectKey } from "../types/meta.ts";
+import { controllerOf, keyOf } from "../types/identity.ts";
+import type { Source } from "./interface.ts";
+
+/** The keys to look at when an informer's object changes: by default the object's own. */
+export function watchInformer<T extends KubeObject>(
+  informer: Informer<T>,
+  map: (change: Change<T>) => readonly ObjectKey[] = ({ object }) => [keyOf(object)],
+): Source {
+  return watchWith((handler: (change: Change<T>) => void) => informer.onChange(handler), map);
+}
+
+/**
+ * The key of the controlling owner of each object that changes, if it is of `ownerKind`; also of the owner that
+ * an object has just lost.
+ */
+export function watchOwner<T extends KubeObject>(informer: Informer<T>, ownerKind: string): Source {
+  const ownerKey = (object: T | undefined): ObjectKey[] => {
+    const owner = object && controllerOf(object);
+    if (!object || owner?.kind !== ownerKind) return [];
+    return [{ namespace: object.metadata.namespace ?? "", name: owner.name }];
+  };
+  return watchInformer(informer, ({ object, previous }) => {
+    const now = ownerKey(object);
+    const before = ownerKey(previous);
+    return before[0] && before[0].name !== now[0]?.name ? [...now, ...before] : now;
+  });
+}
+
+/** A source from anything that can be subscribed to: `map` names the keys that a value concerns. */
+export function watchWith<V>(
+  subscribe: (handler: (value: V) => void) => Unsubscribe,
+  map: (value: V) => readonly ObjectKey[],
+): Source {
+  return (enqueue) =>
+    subscribe((value) => {
+      for (const key of map(value)) enqueue(key);
+    });
+}

@@ -1,0 +1,131 @@
+import { systemClock, type Clock } from "@causeway/foundation";
+import { idOf } from "../cache/store.ts";
+import type { ObjectKey } from "../types/meta.ts";
+
+export interface WorkQueueOptions {
+  readonly clock?: Clock;
+  /** Between 0 and 1, for the jitter. */
+  readonly random?: () => number;
+}
+
+const FIRST_DELAY = 5;
+const LAST_DELAY = 60_000;
+
+/**
+ * Keys to look at. A key waits in it once however often it is added; it is handed out to one worker at a time, and
+ * again afterwards if it was added meanwhile. Handing a key out also forgets when it was to be looked at later.
+ */
+export class WorkQueue {
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #ready = new Map<string, ObjectKey>();
+  readonly #working = new Set<string>();
+  readonly #again = new Map<string, ObjectKey>();
+  readonly #later = new Map<string, { at: number; cancel: AbortController }>();
+  readonly #failures = new Map<string, number>();
+  readonly #takers: ((key: ObjectKey | undefined) => void)[] = [];
+  #closed = false;
+
+  constructor(options: WorkQueueOptions = {}) {
+    this.#clock = options.clock ?? systemClock;
+    this.#random = options.random ?? Math.random;
+  }
+
+  /** Keys ready to be handed out. */
+  get length(): number {
+    return this.#ready.size;
+  }
+
+  add(key: ObjectKey): void {
+    if (this.#closed) return;
+    const id = idOf(key);
+    if (this.#working.has(id)) {
+      this.#again.set(id, key);
+      return;
+    }
+    this.#ready.set(id, key);
+    this.#handOut();
+  }
+
+  /** Adds the key in `milliseconds`, or earlier if an earlier instant is set already. */
+  addAfter(key: ObjectKey, milliseconds: number): void {
+    if (this.#closed) return;
+    if (milliseconds <= 0) return this.add(key);
+    const id = idOf(key);
+    const at = this.#clock.now() + milliseconds;
+    const waiting = this.#later.get(id);
+    if (waiting && waiting.at <= at) return;
+    this.#forgetLater(id);
+    const cancel = new AbortController();
+    this.#later.set(id, { at, cancel });
+    this.#clock.sleep(milliseconds, cancel.signal).then(
+      () => {
+        this.#later.delete(id);
+        this.add(key);
+      },
+      () => {},
+    );
+  }
+
+  /** Adds the key after a delay that doubles with each failure since `forget`: 5 ms … 60 s, jittered. Returns it. */
+  addRateLimited(key: ObjectKey): number {
+    const id = idOf(key);
+    const failures = this.#failures.get(id) ?? 0;
+    this.#failures.set(id, failures + 1);
+    const full = Math.min(FIRST_DELAY * 2 ** Math.min(failures, 30), LAST_DELAY);
+    const delay = full / 2 + (full / 2) * this.#random();
+    this.addAfter(key, delay);
+    return delay;
+  }
+
+  /** The key did not fail: its next failure is its first. */
+  forget(key: ObjectKey): void {
+    this.#failures.delete(idOf(key));
+  }
+
+  failures(key: ObjectKey): number {
+    return this.#failures.get(idOf(key)) ?? 0;
+  }
+
+  /** The next key; undefined once the queue is closed. Each key taken must be given back with `done`. */
+  take(): Promise<ObjectKey | undefined> {
+    if (this.#closed) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      this.#takers.push(resolve);
+      this.#handOut();
+    });
+  }
+
+  done(key: ObjectKey): void {
+    const id = idOf(key);
+    this.#working.delete(id);
+    const again = this.#again.get(id);
+    this.#again.delete(id);
+    if (again) this.add(again);
+  }
+
+  /** Drops what waits and lets the takers go. */
+  close(): void {
+    this.#closed = true;
+    this.#ready.clear();
+    this.#again.clear();
+    for (const id of this.#later.keys()) this.#forgetLater(id);
+    for (const taker of this.#takers.splice(0)) taker(undefined);
+  }
+
+  #handOut(): void {
+    for (const [id, key] of this.#ready) {
+      const taker = this.#takers.shift();
+      if (!taker) return;
+      this.#ready.delete(id);
+      this.#working.add(id);
+      this.#forgetLater(id);
+      taker(key);
+    }
+  }
+
+  #forgetLater(id: string): void {
+    this.#later.get(id)?.cancel.abort();
+    this.#later.delete(id);
+  }
+}
