@@ -19,7 +19,10 @@ interface Operation {
 export function applyJsonPatch(document: unknown, operations: unknown): unknown {
   if (!isList(operations)) throw malformed(-1, "a JSON patch is a list of operations");
   if (operations.length > MAXIMUM_OPERATIONS) {
-    throw malformed(-1, `The allowed maximum operations in a JSON patch is ${MAXIMUM_OPERATIONS}, got ${operations.length}`);
+    throw malformed(
+      -1,
+      `The allowed maximum operations in a JSON patch is ${MAXIMUM_OPERATIONS}, got ${operations.length}`,
+    );
   }
   const parsed = operations.map(parseOperation);
   let result = document as Json;
@@ -61,7 +64,8 @@ function perform(document: Json, operation: Operation, index: number): Json {
       lookUp(document, path, index);
       return path.length === 0 ? value : change(document, path, (parent, step) => replaceIn(parent, step, value));
     case "test":
-      if (!jsonEqual(lookUp(document, path, index), value)) throw failed(index, path, "the value is not the expected one");
+      if (!jsonEqual(lookUp(document, path, index), value))
+        throw failed(index, path, "the value is not the expected one");
       return document;
     case "copy":
       return add(document, path, lookUp(document, from, index), index);
@@ -80,7 +84,8 @@ function add(document: Json, path: readonly string[], value: Json, index: number
   if (path.length === 0) return value;
   const parent = lookUp(document, path.slice(0, -1), index);
   const last = path.at(-1) ?? "";
-  if (isList(parent) && last !== "-" && !isIndex(last, parent.length)) throw failed(index, path, "no such place in the list");
+  if (isList(parent) && last !== "-" && !isIndex(last, parent.length))
+    throw failed(index, path, "no such place in the list");
   if (!isList(parent) && !isObject(parent)) throw failed(index, path, "its parent is neither object nor list");
   return change(document, path, (container, step) => {
     if (isObject(container)) return withKey(container, step, value);

@@ -1,0 +1,80 @@
+import { compilePattern } from "../regexp.ts";
+import type { CelEnvironment } from "./environment.ts";
+
+/** Kubernetes' regular-expression library and the string functions that the CEL library here lacks. */
+export function registerStrings(environment: CelEnvironment): void {
+  environment
+    .registerFunction("string.find(string): string", (text: string, pattern: string) => findAll(text, pattern)[0] ?? "")
+    .registerFunction("string.findAll(string): list<string>", (text: string, pattern: string) => findAll(text, pattern))
+    .registerFunction("string.findAll(string, int): list<string>", (text: string, pattern: string, limit: bigint) =>
+      limit < 0n ? findAll(text, pattern) : findAll(text, pattern).slice(0, Number(limit)),
+    )
+    .registerFunction("string.charAt(int): string", (text: string, index: bigint) => {
+      const points = Array.from(text);
+      if (index < 0n || index > BigInt(points.length)) throw new Error(`index out of range: ${index}`);
+      return points[Number(index)] ?? "";
+    })
+    .registerFunction("string.reverse(): string", (text: string) => Array.from(text).toReversed().join(""))
+    .registerFunction("string.replace(string, string): string", (text: string, from: string, to: string) =>
+      text.replaceAll(from, () => to),
+    )
+    .registerFunction("string.replace(string, string, int): string", replaceSome)
+    .registerFunction("string.format(list): string", (text: string, values: readonly unknown[]) =>
+      format(text, values),
+    );
+}
+
+function findAll(text: string, pattern: string): string[] {
+  const compiled = compilePattern(pattern);
+  return [...text.matchAll(new RegExp(compiled, `${compiled.flags}g`))].map((match) => match[0]);
+}
+
+// The arity is fixed by CEL: the receiver and three arguments.
+function replaceSome(...[text, from, to, limit]: [string, string, string, bigint]): string {
+  let left = limit < 0n ? Infinity : Number(limit);
+  return text.replaceAll(from, (found) => (left-- > 0 ? to : found));
+}
+
+/** %s %d %f %e %x %X %o %b with an optional precision, as cel-go's strings extension. */
+function format(text: string, values: readonly unknown[]): string {
+  let next = 0;
+  return text.replaceAll(/%(?:%|(?:\.(\d+))?([sdfexXob]))/g, (whole, precision: string | undefined, verb: string) => {
+    if (whole === "%%") return "%";
+    if (next >= values.length) throw new Error(`index ${next} out of range`);
+    return formatOne(verb, values[next++], precision === undefined ? 6 : Number(precision));
+  });
+}
+
+function formatOne(verb: string, value: unknown, precision: number): string {
+  switch (verb) {
+    case "s":
+      return display(value);
+    case "d":
+      return display(value);
+    case "f":
+      return Number(value).toFixed(precision);
+    case "e":
+      return Number(value)
+        .toExponential(precision)
+        .replace(/e([+-])(\d)$/, "e$10$2");
+    case "x":
+    case "X": {
+      const hex = typeof value === "string" ? Buffer.from(value).toString("hex") : BigInt(Number(value)).toString(16);
+      return verb === "X" ? hex.toUpperCase() : hex;
+    }
+    case "o":
+      return BigInt(Number(value)).toString(8);
+    default:
+      return typeof value === "boolean" ? (value ? "1" : "0") : BigInt(Number(value)).toString(2);
+  }
+}
+
+function display(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(display).join(", ")}]`;
+  if (value instanceof Date) return value.toISOString().replace(".000Z", "Z");
+  if (typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype) {
+    const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+    return `{${entries.map(([name, child]) => `${name}: ${display(child)}`).join(", ")}}`;
+  }
+  return String(value);
+}

@@ -1,0 +1,44 @@
+import type { Json, JsonObject } from "../patch/json.ts";
+import { compileRules } from "./cel/rules.ts";
+import { defaultValue } from "./defaulting.ts";
+import type { FieldError } from "./field-error.ts";
+import { readNode, type SchemaNode } from "./node.ts";
+import { pruneValue } from "./prune.ts";
+import { shapeOf, type Shape } from "./shape.ts";
+import { validateValue } from "./validate.ts";
+
+/** What a custom resource's schema does with its objects. Nothing here changes its argument. */
+export interface CompiledSchema {
+  /** Without the fields that the schema does not specify; apiVersion, kind and metadata always stay. */
+  prune<T>(object: T): T;
+  /** Paths of the fields that `prune` would drop: "spec.foo". */
+  unknownFields(object: unknown): string[];
+  /** With defaults filled in, at every depth that exists. */
+  default<T>(object: T): T;
+  /** All that is wrong, CEL rules included; with `old`, transition rules too. Empty is valid. */
+  validate(object: unknown, old?: unknown): FieldError[];
+  /** How server-side apply merges the parts of an object. */
+  readonly shape: Shape;
+}
+
+/** Reads an `openAPIV3Schema` of a CustomResourceDefinition v1 version; `validateSchema` says whether it is a good one. */
+export function compileSchema(openAPIV3Schema: unknown): CompiledSchema {
+  const root: SchemaNode = readNode(openAPIV3Schema);
+  const rules = compileRules(root);
+  const at = { path: "", isObjectRoot: true };
+  return {
+    prune: <T>(object: T) => pruneValue(root, object as Json, at, () => {}) as T,
+    unknownFields: (object) => {
+      const paths: string[] = [];
+      pruneValue(root, object as Json, at, (path) => paths.push(path));
+      return paths;
+    },
+    default: <T>(object: T) => defaultValue(root, object as Json) as T,
+    validate: (object, old) => {
+      const errors = validateValue(root, object as Json, "", true);
+      // Rules may trust what the schema promises, so they run on values that keep it.
+      return errors.length > 0 ? errors : rules(object as Json, old as JsonObject | undefined);
+    },
+    shape: shapeOf(root, true),
+  };
+}

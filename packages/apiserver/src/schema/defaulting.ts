@@ -1,0 +1,31 @@
+import { isList, isObject, type Json, type JsonObject } from "../patch/json.ts";
+import type { SchemaNode } from "./node.ts";
+import { mapList, mapMembers } from "./prune.ts";
+
+/**
+ * The value with the schema's defaults filled in, at every depth that exists. A null where the schema is not nullable but has a default
+ * counts as absent. The same value comes back when nothing was to fill.
+ */
+export function defaultValue(node: SchemaNode, value: Json): Json {
+  if (isList(value)) {
+    const { items } = node;
+    return items === undefined ? value : mapList(value, (item) => orDefault(items, item));
+  }
+  if (!isObject(value)) return value;
+  const filled = withMissing(node, value);
+  return mapMembers(filled, (name, child) => {
+    const schema = node.properties.get(name) ?? node.additional;
+    return schema === undefined || schema === true ? child : orDefault(schema, child);
+  });
+}
+
+function orDefault(node: SchemaNode, value: Json): Json {
+  return defaultValue(node, value === null && !node.nullable && node.default !== undefined ? node.default : value);
+}
+
+function withMissing(node: SchemaNode, object: JsonObject): JsonObject {
+  const missing = [...node.properties].flatMap(([name, property]): [string, Json][] =>
+    property.default === undefined || Object.hasOwn(object, name) ? [] : [[name, property.default]],
+  );
+  return missing.length === 0 ? object : Object.fromEntries([...Object.entries(object), ...missing]);
+}

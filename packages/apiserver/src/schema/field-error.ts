@@ -1,0 +1,72 @@
+/** The reasons of apimachinery's field errors, as they stand in `details.causes[].reason` of a Status. */
+export type FieldErrorReason =
+  | "FieldValueRequired"
+  | "FieldValueInvalid"
+  | "FieldValueTypeInvalid"
+  | "FieldValueNotSupported"
+  | "FieldValueDuplicate"
+  | "FieldValueForbidden"
+  | "FieldValueTooLong"
+  | "FieldValueTooMany";
+
+/** One thing wrong with an object. `message` does not repeat the field; `formatFieldError` joins the two as kubectl shows them. */
+export interface FieldError {
+  readonly reason: FieldErrorReason;
+  /** "spec.containers[0].name"; "" is the whole object. */
+  readonly field: string;
+  readonly message: string;
+}
+
+export function formatFieldError(error: FieldError): string {
+  return `${error.field === "" ? "<nil>" : error.field}: ${error.message}`;
+}
+
+export function required(field: string, detail = ""): FieldError {
+  return { reason: "FieldValueRequired", field, message: detailed("Required value", detail) };
+}
+
+export function invalid(field: string, value: unknown, detail: string): FieldError {
+  return { reason: "FieldValueInvalid", field, message: detailed(`Invalid value: ${shown(value)}`, detail) };
+}
+
+export function typeInvalid(field: string, value: unknown, detail: string): FieldError {
+  return { reason: "FieldValueTypeInvalid", field, message: detailed(`Invalid value: ${shown(value)}`, detail) };
+}
+
+export function notSupported(field: string, value: unknown, supported: readonly unknown[]): FieldError {
+  const values = supported.map(shown).join(", ");
+  const detail = supported.length > 0 ? `supported values: ${values}` : "";
+  return { reason: "FieldValueNotSupported", field, message: detailed(`Unsupported value: ${shown(value)}`, detail) };
+}
+
+export function duplicate(field: string, value: unknown): FieldError {
+  return { reason: "FieldValueDuplicate", field, message: `Duplicate value: ${shown(value)}` };
+}
+
+export function forbidden(field: string, detail: string): FieldError {
+  return { reason: "FieldValueForbidden", field, message: detailed("Forbidden", detail) };
+}
+
+export function tooLong(field: string, maximum: number): FieldError {
+  return { reason: "FieldValueTooLong", field, message: `Too long: may not be more than ${maximum} bytes` };
+}
+
+export function tooMany(field: string, actual: number, maximum: number): FieldError {
+  const noun = maximum === 1 ? "item" : "items";
+  return { reason: "FieldValueTooMany", field, message: `Too many: ${actual}: must have at most ${maximum} ${noun}` };
+}
+
+function detailed(head: string, detail: string): string {
+  return detail === "" ? head : `${head}: ${detail}`;
+}
+
+/** Strings quoted, the rest as JSON; cut so that no error grows with the object. */
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? "null";
+  return text.length > 1000 ? `${text.slice(0, 1000)}...` : text;
+}
+
+/** The path of a member of an object. */
+export function member(path: string, name: string): string {
+  return path === "" ? name : `${path}.${name}`;
+}
