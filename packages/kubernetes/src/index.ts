@@ -58,3 +58,64 @@ export { runController } from "./controller/controller.ts";
 export { followRoad, type RoadOptions } from "./controller/road.ts";
 export { watchInformer, watchOwner, watchWith } from "./controller/sources.ts";
 export { controllerOf, isControlledBy, keyOf, ownerReference } from "./types/identity.ts";
+export {
+  ConfigMap,
+  Event,
+  Namespace,
+  Node,
+  Pod,
+  Secret,
+  ServiceAccount,
+  type Container,
+  type NodeAddress,
+  type NodeCondition,
+  type NodeSpec,
+  type NodeStatus,
+  type ObjectReference,
+  type PodSpec,
+  type PodStatus,
+  type PodTemplateSpec,
+  type Taint,
+} from "./types/core.ts";
+export {
+  EndpointSlice,
+  Service,
+  type Endpoint,
+  type LoadBalancerIngress,
+  type ServicePort,
+  type ServiceSpec,
+  type ServiceStatus,
+} from "./types/network.ts";
+export {
+  CertificateSigningRequest,
+  ClusterRole,
+  ClusterRoleBinding,
+  Lease,
+  Role,
+  RoleBinding,
+  type CertificateSigningRequestCondition,
+  type CertificateSigningRequestSpec,
+  type CertificateSigningRequestStatus,
+  type LeaseSpec,
+  type PolicyRule,
+  type RoleRef,
+  type Subject,
+} from "./types/access.ts";
+export {
+  CustomResourceDefinition,
+  type CustomResourceColumn,
+  type CustomResourceDefinitionNames,
+  type CustomResourceDefinitionSpec,
+  type CustomResourceDefinitionStatus,
+  type CustomResourceDefinitionVersion,
+} from "./types/extension.ts";
+export {
+  getCondition,
+  isTrue,
+  microTimestamp,
+  setCondition,
+  timestamp,
+  type NewCondition,
+} from "./status/conditions.ts";
+export { publishStatus, type PublishOptions } from "./status/publish.ts";
+export { addFinalizer, removeFinalizer, type FinalizerOptions } from "./status/finalizers.ts";

@@ -1,0 +1,113 @@
+import type { KubeObject, Resource, ResourceType } from "./meta.ts";
+
+/** Wire types of certificates.k8s.io/v1, rbac.authorization.k8s.io/v1 and coordination.k8s.io/v1. */
+
+export interface CertificateSigningRequestSpec {
+  /** PEM in base64. */
+  request: string;
+  signerName: string;
+  usages?: string[];
+  expirationSeconds?: number;
+  /** Who asked; set by the server. */
+  username?: string;
+  uid?: string;
+  groups?: string[];
+  extra?: Record<string, string[]>;
+}
+
+export interface CertificateSigningRequestCondition {
+  type: "Approved" | "Denied" | "Failed";
+  status: "True" | "False" | "Unknown";
+  reason?: string;
+  message?: string;
+  lastUpdateTime?: string;
+  lastTransitionTime?: string;
+}
+
+export interface CertificateSigningRequestStatus {
+  conditions?: CertificateSigningRequestCondition[];
+  /** PEM in base64. */
+  certificate?: string;
+}
+
+export type CertificateSigningRequest = Resource<CertificateSigningRequestSpec, CertificateSigningRequestStatus>;
+
+export interface PolicyRule {
+  verbs: string[];
+  apiGroups?: string[];
+  resources?: string[];
+  resourceNames?: string[];
+  nonResourceURLs?: string[];
+}
+
+export interface Subject {
+  kind: "User" | "Group" | "ServiceAccount";
+  name: string;
+  namespace?: string;
+  apiGroup?: string;
+}
+
+export interface RoleRef {
+  apiGroup: string;
+  kind: "Role" | "ClusterRole";
+  name: string;
+}
+
+export interface Role extends KubeObject {
+  rules?: PolicyRule[];
+}
+
+export interface ClusterRole extends KubeObject {
+  rules?: PolicyRule[];
+  aggregationRule?: Record<string, unknown>;
+}
+
+export interface RoleBinding extends KubeObject {
+  subjects?: Subject[];
+  roleRef: RoleRef;
+}
+
+export interface ClusterRoleBinding extends KubeObject {
+  subjects?: Subject[];
+  roleRef: RoleRef;
+}
+
+export interface LeaseSpec {
+  holderIdentity?: string;
+  leaseDurationSeconds?: number;
+  /** MicroTime: six digits after the second. */
+  acquireTime?: string;
+  renewTime?: string;
+  leaseTransitions?: number;
+}
+
+export interface Lease extends KubeObject {
+  spec?: LeaseSpec;
+}
+
+export const CertificateSigningRequest: ResourceType<CertificateSigningRequest> = {
+  group: "certificates.k8s.io",
+  version: "v1",
+  kind: "CertificateSigningRequest",
+  plural: "certificatesigningrequests",
+  namespaced: false,
+};
+export const Role: ResourceType<Role> = rbac("Role", "roles", true);
+export const RoleBinding: ResourceType<RoleBinding> = rbac("RoleBinding", "rolebindings", true);
+export const ClusterRole: ResourceType<ClusterRole> = rbac("ClusterRole", "clusterroles", false);
+export const ClusterRoleBinding: ResourceType<ClusterRoleBinding> = rbac(
+  "ClusterRoleBinding",
+  "clusterrolebindings",
+  false,
+);
+export const Lease: ResourceType<Lease> = {
+  group: "coordination.k8s.io",
+  version: "v1",
+  kind: "Lease",
+  plural: "leases",
+  namespaced: true,
+};
+
+function rbac<T extends KubeObject>(kind: string, plural: string, namespaced: boolean): ResourceType<T> {
+  return { group: "rbac.authorization.k8s.io", version: "v1", kind, plural, namespaced };
+}

@@ -1,0 +1,149 @@
+import type { KubeObject, ObjectMeta, Resource, ResourceType } from "./meta.ts";
+
+/** Wire types of core/v1, with the fields that controllers here read or write; unknown fields are kept. */
+
+export interface Namespace extends KubeObject {
+  spec?: { finalizers?: string[] };
+  status?: { phase?: "Active" | "Terminating" };
+}
+
+/** Values of `data` are base64. */
+export interface Secret extends KubeObject {
+  type?: string;
+  data?: Record<string, string>;
+  stringData?: Record<string, string>;
+  immutable?: boolean;
+}
+
+export interface ConfigMap extends KubeObject {
+  data?: Record<string, string>;
+  binaryData?: Record<string, string>;
+  immutable?: boolean;
+}
+
+export interface ServiceAccount extends KubeObject {
+  secrets?: ObjectReference[];
+  imagePullSecrets?: { name: string }[];
+  automountServiceAccountToken?: boolean;
+}
+
+export interface ObjectReference {
+  apiVersion?: string;
+  kind?: string;
+  namespace?: string;
+  name?: string;
+  uid?: string;
+  resourceVersion?: string;
+  fieldPath?: string;
+}
+
+/** core/v1 Event. */
+export interface Event extends KubeObject {
+  involvedObject: ObjectReference;
+  type?: string;
+  reason?: string;
+  message?: string;
+  source?: { component?: string; host?: string };
+  firstTimestamp?: string | null;
+  lastTimestamp?: string | null;
+  eventTime?: string | null;
+  count?: number;
+  reportingComponent?: string;
+  reportingInstance?: string;
+  action?: string;
+  related?: ObjectReference;
+}
+
+export interface Taint {
+  key: string;
+  value?: string;
+  effect: "NoSchedule" | "PreferNoSchedule" | "NoExecute";
+  timeAdded?: string;
+}
+
+export interface NodeAddress {
+  type: "Hostname" | "InternalIP" | "ExternalIP" | "InternalDNS" | "ExternalDNS";
+  address: string;
+}
+
+export interface NodeCondition {
+  type: string;
+  status: "True" | "False" | "Unknown";
+  reason?: string;
+  message?: string;
+  lastHeartbeatTime?: string;
+  lastTransitionTime?: string;
+}
+
+export interface NodeSpec {
+  providerID?: string;
+  podCIDR?: string;
+  podCIDRs?: string[];
+  unschedulable?: boolean;
+  taints?: Taint[];
+}
+
+export interface NodeStatus {
+  addresses?: NodeAddress[];
+  conditions?: NodeCondition[];
+  capacity?: Record<string, string>;
+  allocatable?: Record<string, string>;
+  nodeInfo?: Record<string, string>;
+  daemonEndpoints?: { kubeletEndpoint?: { Port: number } };
+}
+
+export type Node = Resource<NodeSpec, NodeStatus>;
+
+export interface Container {
+  name: string;
+  image?: string;
+  command?: string[];
+  args?: string[];
+  env?: { name: string; value?: string; valueFrom?: Record<string, unknown> }[];
+  ports?: { name?: string; containerPort: number; hostPort?: number; protocol?: string }[];
+  resources?: { requests?: Record<string, string>; limits?: Record<string, string> };
+  volumeMounts?: { name: string; mountPath: string; readOnly?: boolean; subPath?: string }[];
+  [field: string]: unknown;
+}
+
+export interface PodSpec {
+  containers: Container[];
+  initContainers?: Container[];
+  nodeName?: string;
+  serviceAccountName?: string;
+  hostNetwork?: boolean;
+  nodeSelector?: Record<string, string>;
+  volumes?: ({ name: string } & Record<string, unknown>)[];
+  tolerations?: Record<string, unknown>[];
+  terminationGracePeriodSeconds?: number;
+  [field: string]: unknown;
+}
+
+export interface PodStatus {
+  phase?: "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown";
+  podIP?: string;
+  podIPs?: { ip: string }[];
+  hostIP?: string;
+  conditions?: { type: string; status: "True" | "False" | "Unknown"; reason?: string; message?: string }[];
+  reason?: string;
+  message?: string;
+}
+
+export type Pod = Resource<PodSpec, PodStatus>;
+
+export interface PodTemplateSpec {
+  metadata?: Partial<ObjectMeta>;
+  spec: PodSpec;
+}
+
+export const Namespace: ResourceType<Namespace> = core("Namespace", "namespaces", false);
+export const Secret: ResourceType<Secret> = core("Secret", "secrets");
+export const ConfigMap: ResourceType<ConfigMap> = core("ConfigMap", "configmaps");
+export const ServiceAccount: ResourceType<ServiceAccount> = core("ServiceAccount", "serviceaccounts");
+export const Event: ResourceType<Event> = core("Event", "events");
+export const Node: ResourceType<Node> = core("Node", "nodes", false);
+export const Pod: ResourceType<Pod> = core("Pod", "pods");
+
+function core<T extends KubeObject>(kind: string, plural: string, namespaced = true): ResourceType<T> {
+  return { group: "", version: "v1", kind, plural, namespaced };
+}

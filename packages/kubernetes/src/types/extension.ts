@@ -1,0 +1,66 @@
+import type { Resource, ResourceType } from "./meta.ts";
+
+/** Wire types of apiextensions.k8s.io/v1. */
+
+export interface CustomResourceDefinitionNames {
+  plural: string;
+  singular?: string;
+  kind: string;
+  listKind?: string;
+  shortNames?: string[];
+  categories?: string[];
+}
+
+export interface CustomResourceColumn {
+  name: string;
+  type: string;
+  jsonPath: string;
+  format?: string;
+  description?: string;
+  priority?: number;
+}
+
+export interface CustomResourceDefinitionVersion {
+  name: string;
+  served: boolean;
+  storage: boolean;
+  deprecated?: boolean;
+  deprecationWarning?: string;
+  schema?: { openAPIV3Schema?: Record<string, unknown> };
+  subresources?: {
+    status?: Record<string, never>;
+    scale?: { specReplicasPath: string; statusReplicasPath: string; labelSelectorPath?: string };
+  };
+  additionalPrinterColumns?: CustomResourceColumn[];
+}
+
+export interface CustomResourceDefinitionSpec {
+  group: string;
+  names: CustomResourceDefinitionNames;
+  scope: "Namespaced" | "Cluster";
+  versions: CustomResourceDefinitionVersion[];
+  conversion?: Record<string, unknown>;
+  preserveUnknownFields?: boolean;
+}
+
+export interface CustomResourceDefinitionStatus {
+  conditions?: {
+    type: string;
+    status: "True" | "False" | "Unknown";
+    reason?: string;
+    message?: string;
+    lastTransitionTime?: string;
+  }[];
+  acceptedNames?: CustomResourceDefinitionNames;
+  storedVersions?: string[];
+}
+
+export type CustomResourceDefinition = Resource<CustomResourceDefinitionSpec, CustomResourceDefinitionStatus>;
+
+export const CustomResourceDefinition: ResourceType<CustomResourceDefinition> = {
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  kind: "CustomResourceDefinition",
+  plural: "customresourcedefinitions",
+  namespaced: false,
+};
