@@ -1,1 +1,1 @@
-export {};
+export { program } from "./program.ts";

@@ -1,5 +1,5 @@
 import { isAborted, messageOf, type Clock, type Log } from "@causeway/foundation";
-import { createClient, isAlreadyExists, isNotFound, Lease, Node, type KubernetesClient } from "@causeway/kubernetes";
+import { createClient, isAlreadyExists, isNotFound, isUnauthorized, Lease, Node, type KubernetesClient } from "@causeway/kubernetes";
 import { requestCertificate } from "./certificates.ts";
 import type { IdentityStore } from "./identity.ts";
 import type { BootedMachine } from "./interface.ts";
@@ -30,6 +30,7 @@ export async function runMachine(machine: BootedMachine, using: MachineUsing, si
       return;
     } catch (error) {
       if (signal.aborted || isAborted(error)) return;
+      if (isUnauthorized(error)) await using.identity.forget();
       log.warn("the machine's kubelet stopped and starts again", { error: messageOf(error), pause });
       await using.clock.sleep(pause, signal).catch(() => {});
     }

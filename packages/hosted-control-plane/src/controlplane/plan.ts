@@ -147,6 +147,12 @@ function carried(before: HostedControlPlane["status"]): Pick<HostedControlPlaneS
 
 function planDeletion(observed: Observed, now: number): Plan<Step, HostedControlPlaneStatus> {
   const conditions = new Conditions(observed, now);
+  const others = (observed.object.metadata.finalizers ?? []).filter((f) => f !== finalizer);
+  if (others.length > 0) {
+    const message = `waiting for others that still need the control plane: ${others.join(", ")}`;
+    conditions.set("Deleting", true, "WaitingForFinalizers", message);
+    return { steps: [], status: { ...observed.object.status, conditions: conditions.list }, wait: { for: message } };
+  }
   conditions.set("Deleting", true, "Deleting", "removing the control plane and its data");
   const done = !observed.object.metadata.finalizers?.includes(finalizer);
   const remove: Step[] = observed.exists ? [{ type: "remove" }] : [{ type: "remove-finalizer" }];

@@ -1,0 +1,48 @@
+import { text } from "node:stream/consumers";
+import { CausewayError, createLog, systemClock, type LogLevel } from "@causeway/foundation";
+import { fileIdentity, runMachine, runMachineAgent, type BootedMachine } from "@causeway/machine-agent";
+import { connectCloud, loadCloudsYaml, type CloudConfig } from "@causeway/openstack";
+import { cloudMachines, launchInNamespaces } from "../composition/machines.ts";
+
+export interface MachineAgentOptions {
+  readonly cloud: string;
+  readonly adminCloud?: string;
+  readonly state: string;
+  readonly logLevel: LogLevel;
+  /** How this program is started again for one machine. */
+  readonly program: readonly string[];
+}
+
+/** Plays every machine of a cloud whose servers are network namespaces of this host, until the signal aborts. */
+export async function machineAgent(options: MachineAgentOptions, signal: AbortSignal): Promise<void> {
+  const log = createLog({ level: options.logLevel });
+  const project = connectCloud(loadCloudsYaml({ cloud: options.cloud }), { clock: systemClock, log });
+  const admin = connectCloud(adminConfig(options), { clock: systemClock, log });
+  try {
+    const projectId = await project.projectId({ signal });
+    const launch = launchInNamespaces({ dir: options.state, clock: systemClock, log, program: options.program }, signal);
+    log.info("playing the machines of a project", { cloud: options.cloud, project: projectId });
+    await runMachineAgent({ source: cloudMachines(admin, projectId), launch, interval: 1000, clock: systemClock, log }, signal);
+  } finally {
+    await Promise.all([project.close(), admin.close()]);
+  }
+}
+
+/** User data is shown to administrators only: --admin-cloud, or the entry named like the cloud with "-admin" behind it. */
+function adminConfig(options: MachineAgentOptions): CloudConfig {
+  if (options.adminCloud !== undefined) return loadCloudsYaml({ cloud: options.adminCloud });
+  try {
+    return loadCloudsYaml({ cloud: `${options.cloud}-admin` });
+  } catch (cause) {
+    throw new CausewayError("ADMIN_CLOUD_NEEDED", `playing machines needs an administrator's account: only they are shown servers' user data`, {
+      hint: `Name one with --admin-cloud NAME, or give clouds.yaml an entry ${options.cloud}-admin.`,
+      cause,
+    });
+  }
+}
+
+/** Plays one machine, told on standard input: what `machineAgent` starts inside a namespace. */
+export async function oneMachine(options: { disk: string; logLevel: LogLevel }, signal: AbortSignal): Promise<void> {
+  const machine = JSON.parse(await text(process.stdin)) as BootedMachine;
+  await runMachine(machine, { identity: fileIdentity(options.disk), clock: systemClock, log: createLog({ level: options.logLevel }) }, signal);
+}

@@ -1,0 +1,90 @@
+import { createLog, silentLog, systemClock, type LogLevel } from "@causeway/foundation";
+import { openCloud, type ChosenCloud } from "../composition/cloud.ts";
+import { openState, type State } from "../composition/state.ts";
+import { startSystem, type System } from "../composition/system.ts";
+import { applyDemo, applyDemoService } from "../demo/apply.ts";
+import { followDemo, type DemoFollower } from "../demo/follow.ts";
+import { demo } from "../demo/manifests.ts";
+import { showProgress } from "../demo/progress.ts";
+import { farewell, readyLine } from "../demo/words.ts";
+
+export interface UpOptions {
+  readonly cloud?: string;
+  readonly state: string;
+  readonly demo: boolean;
+  readonly exitWhenReady: boolean;
+  readonly port?: number;
+  readonly advertiseAddress?: string;
+  readonly delays: "instant" | "real";
+  readonly replicas: number;
+  readonly flavor: string;
+  readonly image: string;
+  readonly logLevel: LogLevel;
+}
+
+/** Runs the whole system in this process until the signal aborts, or until the demo is ready when asked to. */
+export async function up(options: UpOptions, signal: AbortSignal): Promise<void> {
+  const started = performance.now();
+  const state = openState(options.state);
+  const log = options.logLevel === "silent" ? silentLog : createLog({ level: options.logLevel });
+  const cloud = await openCloud(options, { state, clock: systemClock, log, signal });
+  try {
+    const system = await startSystem({ state, cloud, clock: systemClock, log, ...(options.port === undefined ? {} : { port: options.port }) });
+    try {
+      if (options.demo) await bringUpDemo({ options, state, cloud, system, started }, signal);
+      else process.stdout.write(`management API ${system.apiServer.management.url}\n  export KUBECONFIG=${system.kubeconfig}\n`);
+      if (!options.exitWhenReady) await aborted(signal);
+    } finally {
+      await system.stop();
+    }
+  } finally {
+    await cloud.close();
+  }
+}
+
+interface Demo {
+  readonly options: UpOptions;
+  readonly state: State;
+  readonly cloud: ChosenCloud;
+  readonly system: System;
+  readonly started: number;
+}
+
+async function bringUpDemo(running: Demo, signal: AbortSignal): Promise<void> {
+  const { options, cloud, state, system, started } = running;
+  const { informers, remoteClusters } = system.controllers;
+  await informers.whenSynced(signal);
+  const follower = followDemo({ informers, remoteClusters, clock: systemClock });
+  await applyDemo(
+    system.client,
+    { cloudsYaml: cloud.cloudsYaml, cloudName: cloud.config.name, flavor: options.flavor, image: options.image, replicas: options.replicas },
+    signal,
+  );
+  const failing = new AbortController();
+  const service = makeService(system, follower, AbortSignal.any([signal, failing.signal]));
+  try {
+    await Promise.all([showProgress({ follower, signal, unattended: options.exitWhenReady }), service]);
+  } finally {
+    failing.abort();
+    await service.catch(() => {});
+  }
+  const cluster = system.apiServer.cluster(`${demo.namespace}-${demo.name}`);
+  const workload = cluster === undefined ? undefined : state.write(`${demo.name}.kubeconfig`, await cluster.kubeconfig());
+  if (!options.exitWhenReady) process.stdout.write(farewell(system.kubeconfig, workload));
+  const calls = system.clouds.stats().total;
+  process.stdout.write(readyLine({ nodes: follower.view.wanted, address: follower.view.address ?? "", calls, seconds: (performance.now() - started) / 1000 }));
+}
+
+/** The demo's Service is made as soon as its cluster answers; nodes may still be on their way. */
+async function makeService(system: System, follower: DemoFollower, signal: AbortSignal): Promise<void> {
+  await follower.until((view) => view.endpoint.done && view.machines.some((m) => m.done), signal);
+  const remote = system.controllers.remoteClusters.get(demo);
+  if (remote) await applyDemoService(system.client, remote.client, signal);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

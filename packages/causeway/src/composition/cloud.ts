@@ -1,0 +1,80 @@
+import { CausewayError, type Clock, type Log } from "@causeway/foundation";
+import { cloudIdentity, connectCloud, loadCloudsYaml, renderCloudsYaml, type CloudConfig } from "@causeway/openstack";
+import { startSimulator, type Simulator } from "@causeway/simulator";
+import { advertiseAddress } from "./advertise.ts";
+import type { State } from "./state.ts";
+
+/** The cloud that the demo runs on, and how its machines reach this host. */
+export interface ChosenCloud {
+  readonly config: CloudConfig;
+  /** Who made the cloud: undefined for a real one. */
+  readonly simulator: Simulator | undefined;
+  /** A clouds.yaml with this one entry, for the cluster's Secret. */
+  readonly cloudsYaml: string;
+  readonly advertise: string;
+  /** The load balancer provider to use; undefined: the cloud's default. */
+  readonly provider: string | undefined;
+  /** Requests that the cloud has answered to us so far. */
+  close(): Promise<void>;
+}
+
+export interface CloudChoice {
+  readonly cloud?: string;
+  readonly advertiseAddress?: string;
+  readonly delays: "instant" | "real";
+}
+
+interface Using {
+  readonly state: State;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Opens the cloud before anything else starts, so that a wrong name or password is said at once.
+ * @throws CLOUD_NOT_FOUND, OPENSTACK_UNAUTHORIZED, OPENSTACK_UNREACHABLE, STATE_OF_ANOTHER_CLOUD, …
+ */
+export async function openCloud(choice: CloudChoice, using: Using): Promise<ChosenCloud> {
+  return choice.cloud === undefined ? openSimulator(choice, using) : openRealCloud(choice.cloud, choice, using);
+}
+
+async function openSimulator(choice: CloudChoice, using: Using): Promise<ChosenCloud> {
+  using.state.bindTo("simulator");
+  const simulator = await startSimulator({ dir: using.state.path("simulator"), profile: choice.delays, clock: using.clock });
+  const config = loadCloudsYaml({ cloud: "simulator", text: simulator.cloudsYaml });
+  using.state.write("clouds.yaml", simulator.cloudsYaml);
+  return {
+    config,
+    simulator,
+    cloudsYaml: renderCloudsYaml(config),
+    advertise: choice.advertiseAddress ?? "127.0.0.1",
+    provider: "ovn",
+    close: () => simulator.close(),
+  };
+}
+
+async function openRealCloud(name: string, choice: CloudChoice, using: Using): Promise<ChosenCloud> {
+  const config = loadCloudsYaml({ cloud: name });
+  const cloud = connectCloud(config, { clock: using.clock, log: using.log });
+  const options = { signal: using.signal };
+  try {
+    using.state.bindTo(await cloudIdentity(cloud));
+    if (!(await cloud.has("load-balancer", options))) {
+      throw new CausewayError("CLOUD_WITHOUT_OCTAVIA", `the cloud ${name} has no load balancing service`, {
+        hint: "The demo makes a Service of type LoadBalancer. Use a cloud with Octavia.",
+      });
+    }
+    const providers = await cloud.loadBalancing.providers.all({}, options);
+    return {
+      config,
+      simulator: undefined,
+      cloudsYaml: renderCloudsYaml(config),
+      advertise: choice.advertiseAddress ?? (await advertiseAddress(cloud, using.signal)),
+      provider: providers.some((p) => p.name === "ovn") ? "ovn" : undefined,
+      close: async () => {},
+    };
+  } finally {
+    await cloud.close();
+  }
+}

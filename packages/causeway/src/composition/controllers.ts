@@ -1,0 +1,55 @@
+import type { Clock, Log } from "@causeway/foundation";
+import { allKinds } from "@causeway/api";
+import { createClusterApi } from "@causeway/cluster-api";
+import { createOpenStackInfrastructure } from "@causeway/cluster-api-openstack";
+import { createHostedControlPlane, type ControlPlaneRuntime } from "@causeway/hosted-control-plane";
+import { createEventRecorder, createInformers, createRemoteClusters, type Informers, type KubernetesClient, type RemoteClusters } from "@causeway/kubernetes";
+import type { CloudPool } from "@causeway/openstack";
+import { createFleet } from "../fleet/fleet.ts";
+
+export interface ControllersOptions {
+  readonly client: KubernetesClient;
+  readonly clouds: CloudPool;
+  readonly runtime: ControlPlaneRuntime;
+  /** The host that hosted control planes are reached at. */
+  readonly advertise: string;
+  /** The load balancer provider of workload clusters' Services; undefined: the cloud's default. */
+  readonly provider: string | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface Controllers {
+  readonly informers: Informers;
+  readonly remoteClusters: RemoteClusters;
+  /** Runs every controller until the signal aborts and what they had in hand is done. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Every controller of a management cluster, on one set of informers. */
+export function createControllers(options: ControllersOptions): Controllers {
+  const { client, clouds, clock, log } = options;
+  const informers = createInformers(client, { clock, log });
+  const remoteClusters = createRemoteClusters({ informers, clock, log });
+  const recorder = (component: string) => createEventRecorder(client, { component, clock });
+  const components = [
+    createClusterApi({ informers, remoteClusters, kinds: allKinds, clock, log: log.with({ component: "cluster-api" }), events: recorder("cluster-api") }),
+    createOpenStackInfrastructure({ informers, clouds, clock, log: log.with({ component: "cluster-api-openstack" }), events: recorder("cluster-api-openstack") }),
+    createHostedControlPlane({
+      informers,
+      runtime: options.runtime,
+      advertise: () => options.advertise,
+      clock,
+      log: log.with({ component: "hosted-control-plane" }),
+      events: recorder("hosted-control-plane"),
+    }),
+    createFleet({ informers, remoteClusters, clouds, provider: options.provider, clock, log: log.with({ component: "fleet" }), events: recorder("fleet") }),
+  ];
+  return {
+    informers,
+    remoteClusters,
+    async run(signal) {
+      await Promise.all([informers.run(signal), remoteClusters.run(signal), ...components.map((component) => component.run(signal))]);
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import type { Clock, Log } from "@causeway/foundation";
+import { allKinds, toCustomResourceDefinition } from "@causeway/api";
+import { startApiServer, type ApiServer } from "@causeway/apiserver";
+import { createEmbeddedRuntime } from "@causeway/hosted-control-plane";
+import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
+import { runMachineAgent } from "@causeway/machine-agent";
+import { createCloudPool, type CloudPool } from "@causeway/openstack";
+import type { ChosenCloud } from "./cloud.ts";
+import { createControllers, type Controllers } from "./controllers.ts";
+import { launchHere, simulatedMachines } from "./machines.ts";
+import type { State } from "./state.ts";
+
+export interface SystemOptions {
+  readonly state: State;
+  readonly cloud: ChosenCloud;
+  /** Port of the management API; any free one by default. */
+  readonly port?: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Everything `causeway up` runs in one process. */
+export interface System {
+  readonly apiServer: ApiServer;
+  readonly client: KubernetesClient;
+  readonly clouds: CloudPool;
+  readonly controllers: Controllers;
+  /** Path of the management kubeconfig. */
+  readonly kubeconfig: string;
+  /** Ends everything in order: controllers, machines, clients, API server. The cloud is the caller's. */
+  stop(): Promise<void>;
+}
+
+/** Starts the embedded API server and every controller on it, and, in a simulated cloud, plays its machines. */
+export async function startSystem(options: SystemOptions): Promise<System> {
+  const { state, cloud, clock, log } = options;
+  const apiServer = await startApiServer({
+    dir: state.path("apiserver"),
+    ...(options.port === undefined ? {} : { port: options.port }),
+    crds: allKinds.map(toCustomResourceDefinition),
+    clock,
+    log: log.with({ component: "apiserver" }),
+  });
+  const text = await apiServer.management.kubeconfig();
+  const kubeconfig = state.write("management.kubeconfig", text);
+  const client = createClient(loadKubeconfig({ text }));
+  const clouds = createCloudPool({ clock, log: log.with({ component: "openstack" }) });
+  const controllers = createControllers({
+    client,
+    clouds,
+    runtime: createEmbeddedRuntime({ apiServer, listen: cloud.advertise }),
+    advertise: cloud.advertise,
+    provider: cloud.provider,
+    clock,
+    log,
+  });
+  const stopping = new AbortController();
+  const running = [controllers.run(stopping.signal), playMachines(options, stopping.signal)];
+  return {
+    apiServer,
+    client,
+    clouds,
+    controllers,
+    kubeconfig,
+    async stop() {
+      stopping.abort();
+      await Promise.allSettled(running);
+      await Promise.allSettled([client.close(), clouds.close()]);
+      await apiServer.close();
+    },
+  };
+}
+
+async function playMachines({ state, cloud, clock, log }: SystemOptions, signal: AbortSignal): Promise<void> {
+  if (!cloud.simulator) return;
+  const launch = launchHere({ dir: state.path("machines"), clock, log: log.with({ component: "machine-agent" }) }, signal);
+  await runMachineAgent({ source: simulatedMachines(cloud.simulator), launch, interval: 100, clock, log }, signal);
+}

@@ -1,0 +1,108 @@
+import { CausewayError, type Clock } from "@causeway/foundation";
+import { Node, Service, type Informers, type RemoteClusters } from "@causeway/kubernetes";
+import { Cluster, HostedControlPlane, Machine, MachineDeployment, OpenStackCluster, OpenStackMachine } from "@causeway/api";
+import { demo } from "./manifests.ts";
+import { viewOf, type DemoView, type DemoWorld } from "./view.ts";
+
+export interface DemoFollower {
+  readonly view: DemoView;
+  onChange(handler: (view: DemoView) => void): () => void;
+  /**
+   * Resolves when `test` holds.
+   * @throws DEMO_FAILED when `patience` milliseconds have passed since a problem that does not mend itself appeared.
+   */
+  until(test: (view: DemoView) => boolean, signal: AbortSignal, patience?: number): Promise<void>;
+}
+
+export interface FollowOptions {
+  readonly informers: Informers;
+  readonly remoteClusters: RemoteClusters;
+  readonly clock: Clock;
+}
+
+/** Watches the demo through the caches the controllers have anyway; it costs no request. */
+export function followDemo(options: FollowOptions): DemoFollower {
+  const { informers, remoteClusters, clock } = options;
+  const clusters = informers.for(Cluster);
+  const infrastructures = informers.for(OpenStackCluster);
+  const controlPlanes = informers.for(HostedControlPlane);
+  const deployments = informers.for(MachineDeployment);
+  const machines = informers.for(Machine);
+  const servers = informers.for(OpenStackMachine);
+  const handlers = new Set<(view: DemoView) => void>();
+
+  const world = (): DemoWorld => {
+    const remote = remoteClusters.get(demo)?.informers;
+    return {
+      cluster: clusters.get(demo),
+      infrastructure: infrastructures.get(demo),
+      controlPlane: controlPlanes.get(demo),
+      deployment: deployments.get({ namespace: demo.namespace, name: demo.workers }),
+      machines: machines.list(demo.namespace).filter((m) => m.spec.clusterName === demo.name),
+      servers: servers.list(demo.namespace),
+      nodes: remote?.for(Node).list() ?? [],
+      service: remote?.for(Service).get({ namespace: "default", name: demo.service }),
+    };
+  };
+  const tell = () => {
+    const view = viewOf(world());
+    for (const handler of handlers) handler(view);
+  };
+  for (const informer of [clusters, infrastructures, controlPlanes, deployments, machines, servers]) informer.onChange(tell);
+  remoteClusters.onConnect((remote) => {
+    if (remote.key.namespace !== demo.namespace || remote.key.name !== demo.name) return;
+    remote.informers.for(Node).onChange(tell);
+    remote.informers.for(Service).onChange(tell);
+  });
+
+  const onChange = (handler: (view: DemoView) => void) => {
+    handlers.add(handler);
+    return () => void handlers.delete(handler);
+  };
+  return {
+    get view() {
+      return viewOf(world());
+    },
+    onChange,
+    until: (test, signal, patience) => until({ view: () => viewOf(world()), onChange, clock }, { test, signal, patience }),
+  };
+}
+
+interface Watching {
+  view(): DemoView;
+  onChange(handler: (view: DemoView) => void): () => void;
+  readonly clock: Clock;
+}
+
+async function until(watching: Watching, goal: { test: (view: DemoView) => boolean; signal: AbortSignal; patience: number | undefined }): Promise<void> {
+  let troubledSince: number | undefined;
+  for (;;) {
+    goal.signal.throwIfAborted();
+    const view = watching.view();
+    if (goal.test(view)) return;
+    const problem = problemIn(view);
+    const now = watching.clock.now();
+    troubledSince = problem === undefined ? undefined : (troubledSince ?? now);
+    if (goal.patience !== undefined && troubledSince !== undefined && now - troubledSince >= goal.patience) {
+      throw new CausewayError("DEMO_FAILED", problem ?? "the demo does not become ready", { hint: "kubectl describe the object that it names; mend it, or delete the cluster." });
+    }
+    await changeOrPause(watching, goal.signal);
+  }
+}
+
+function problemIn(view: DemoView): string | undefined {
+  const items = [view.network, view.router, view.securityGroups, view.endpoint, ...view.machines, view.loadBalancer];
+  const item = items.find((i) => i.problem !== undefined);
+  return item && `${item.title}: ${item.problem}`;
+}
+
+/** Wakes on the next change, and at the latest after a second. */
+async function changeOrPause(watching: Watching, signal: AbortSignal): Promise<void> {
+  const waking = new AbortController();
+  const stop = watching.onChange(() => waking.abort());
+  try {
+    await watching.clock.sleep(1000, AbortSignal.any([signal, waking.signal])).catch(() => {});
+  } finally {
+    stop();
+  }
+}

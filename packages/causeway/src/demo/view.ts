@@ -1,0 +1,102 @@
+import { getCondition, isTrue, type Condition, type Node, type Service } from "@causeway/kubernetes";
+import type { Cluster, HostedControlPlane, Machine, MachineDeployment, OpenStackCluster, OpenStackMachine } from "@causeway/api";
+
+/** What the caches hold of the demo. */
+export interface DemoWorld {
+  readonly cluster: Cluster | undefined;
+  readonly infrastructure: OpenStackCluster | undefined;
+  readonly controlPlane: HostedControlPlane | undefined;
+  readonly deployment: MachineDeployment | undefined;
+  readonly machines: readonly Machine[];
+  readonly servers: readonly OpenStackMachine[];
+  readonly nodes: readonly Node[];
+  readonly service: Service | undefined;
+}
+
+export interface Item {
+  readonly title: string;
+  readonly done: boolean;
+  /** What is going on, in a few words. */
+  readonly detail: string;
+  /** Why it will not go on by itself. */
+  readonly problem?: string;
+}
+
+export interface DemoView {
+  readonly network: Item;
+  readonly router: Item;
+  readonly securityGroups: Item;
+  readonly endpoint: Item;
+  readonly machines: readonly Item[];
+  readonly wanted: number;
+  readonly loadBalancer: Item;
+  /** The address of the Service's load balancer. */
+  readonly address: string | undefined;
+  readonly ready: boolean;
+}
+
+/** Reasons of conditions that time does not mend: a person must change something. */
+const lasting = new Set(["InvalidMachineSpec", "InvalidClusterSpec", "OpenStackAuthenticationFailed", "AuthenticationFailed", "QuotaExceeded", "CIDROverlap", "InvalidCIDR", "InvalidIdentity", "InstanceStateError", "Failed"]);
+
+export function viewOf(world: DemoWorld): DemoView {
+  const { infrastructure, deployment } = world;
+  const parts = conditionsOf(infrastructure);
+  const problem = problemOf(parts);
+  const wanted = deployment?.spec.replicas ?? 0;
+  const machines = [...world.machines].sort((a, b) => a.metadata.name.localeCompare(b.metadata.name)).map((machine) => machineItem(machine, world));
+  const address = world.service?.status?.loadBalancer?.ingress?.[0]?.ip;
+  const endpoint = endpointItem(world);
+  const items = {
+    network: partItem("Network", getCondition(parts, "NetworkReady"), problem),
+    router: partItem("Router", getCondition(parts, "RouterReady"), problem),
+    securityGroups: partItem("Security groups", getCondition(parts, "SecurityGroupsReady"), problem),
+    endpoint,
+    loadBalancer: { title: "Load balancer", done: address !== undefined, detail: address ?? "waiting for Octavia" },
+  };
+  const readyNodes = machines.filter((m) => m.done).length;
+  const ready = Object.values(items).every((item) => item.done) && wanted > 0 && readyNodes >= wanted && world.machines.length === wanted;
+  return { ...items, machines, wanted, address, ready };
+}
+
+function conditionsOf(object: { status?: { conditions?: unknown } } | undefined): readonly Condition[] {
+  return (object?.status?.conditions ?? []) as readonly Condition[];
+}
+
+function problemOf(conditions: readonly Condition[]): string | undefined {
+  return conditions.find((c) => c.status === "False" && lasting.has(c.reason))?.message;
+}
+
+function partItem(title: string, condition: Condition | undefined, problem: string | undefined): Item {
+  const done = condition?.status === "True";
+  const detail = done ? "ready" : (condition?.message ?? "waiting");
+  return { title, done, detail, ...(problem === undefined || done ? {} : { problem }) };
+}
+
+function endpointItem({ cluster, controlPlane }: DemoWorld): Item {
+  const endpoint = cluster?.spec.controlPlaneEndpoint;
+  const available = isTrue(conditionsOf(controlPlane), "Available");
+  const host = endpoint?.host;
+  const done = available && host !== undefined && host !== "";
+  const problem = done ? undefined : problemOf(conditionsOf(controlPlane));
+  const detail = done ? `https://${host}:${endpoint?.port}` : (getCondition(conditionsOf(controlPlane), "Available")?.message ?? "waiting");
+  return { title: "API endpoint", done, detail, ...(problem === undefined ? {} : { problem }) };
+}
+
+function machineItem(machine: Machine, world: DemoWorld): Item {
+  const title = machine.metadata.name;
+  const node = world.nodes.find((n) => n.metadata.name === (machine.status?.nodeRef?.name ?? machine.metadata.name));
+  const server = world.servers.find((s) => s.metadata.name === machine.spec.infrastructureRef.name);
+  const ready = node !== undefined && isTrue((node.status?.conditions ?? []) as readonly Condition[], "Ready");
+  const initialized = node?.spec?.taints?.every((t) => t.key !== "node.cloudprovider.kubernetes.io/uninitialized") ?? false;
+  if (ready && initialized && machine.status?.nodeRef !== undefined) return { title, done: true, detail: `node Ready, ${node.status?.addresses?.find((a) => a.type === "InternalIP")?.address ?? "no address"}` };
+  if (node) return { title, done: false, detail: ready ? "joined, being initialised" : "joined" };
+  const problem = problemOf(conditionsOf(server));
+  return { title, done: false, detail: stage(machine, server), ...(problem === undefined ? {} : { problem }) };
+}
+
+function stage(machine: Machine, server: OpenStackMachine | undefined): string {
+  if (server?.status?.initialization?.provisioned === true) return "booting, joining";
+  const condition = getCondition(conditionsOf(server), "InstanceReady") ?? getCondition(conditionsOf(server), "Ready");
+  if (condition?.message !== undefined && condition.message !== "") return condition.message;
+  return machine.status?.phase === undefined ? "waiting" : machine.status.phase.toLowerCase();
+}

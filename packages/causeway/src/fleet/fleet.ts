@@ -1,0 +1,101 @@
+import type { Clock, Log } from "@causeway/foundation";
+import { Cluster, HostedControlPlane, OpenStackCluster } from "@causeway/api";
+import {
+  addFinalizer,
+  removeFinalizer,
+  runController,
+  watchInformer,
+  type EventRecorder,
+  type Informers,
+  type ObjectKey,
+  type RemoteCluster,
+  type RemoteClusters,
+  type Source,
+} from "@causeway/kubernetes";
+import type { CloudPool } from "@causeway/openstack";
+import { startMember, type Member } from "./member.ts";
+
+/** Holds a control plane until the load balancers of its Services are gone: only its own API knows them all. */
+export const fleetFinalizer = "cloud-controller-manager.causeway.dev/load-balancers";
+
+export interface FleetOptions {
+  readonly informers: Informers;
+  readonly remoteClusters: RemoteClusters;
+  readonly clouds: CloudPool;
+  readonly provider: string | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: EventRecorder;
+}
+
+const retryLater = { after: 2_000 };
+
+/**
+ * One cloud controller manager for each workload cluster on OpenStack, all in this process, each with clients of its
+ * own. When a cluster is deleted its Services' load balancers go first, while its API still stands.
+ */
+export function createFleet(options: FleetOptions): { run(signal: AbortSignal): Promise<void> } {
+  const { informers, remoteClusters, clock, log } = options;
+  const clusters = informers.for(Cluster);
+  const infrastructures = informers.for(OpenStackCluster);
+  const controlPlanes = informers.for(HostedControlPlane);
+  const members = new Map<string, Member>();
+
+  const reconcile = async (key: ObjectKey, signal: AbortSignal) => {
+    const cluster = clusters.get(key);
+    const id = `${key.namespace}/${key.name}`;
+    const remote = remoteClusters.get(key);
+    const member = members.get(id);
+    if (member && (remote !== member.remote || !cluster)) {
+      members.delete(id);
+      await member.stop();
+      return { after: 0 };
+    }
+    if (!cluster) return;
+    const controlPlane = controlPlaneOf(controlPlanes.list(key.namespace), cluster);
+    if (controlPlane && !isInitialized(controlPlane)) return;
+    if (!member && remote) return join({ id, cluster, controlPlane, remote }, signal);
+    if (cluster.metadata.deletionTimestamp === undefined || !member) return;
+    member.release();
+    if (!member.released) return retryLater;
+    if (controlPlane) await removeFinalizer(informers.client, HostedControlPlane, controlPlane, fleetFinalizer);
+    return;
+  };
+
+  const join = async (
+    joining: { id: string; cluster: Cluster; controlPlane: HostedControlPlane | undefined; remote: RemoteCluster },
+    signal: AbortSignal,
+  ) => {
+    const { id, cluster, controlPlane, remote } = joining;
+    const infrastructure = infrastructures.get({ namespace: cluster.metadata.namespace ?? "", name: cluster.spec.infrastructureRef?.name ?? "" });
+    if (!infrastructure) return retryLater;
+    if (controlPlane?.metadata.deletionTimestamp !== undefined && !controlPlane.metadata.finalizers?.includes(fleetFinalizer)) return;
+    if (controlPlane && controlPlane.metadata.deletionTimestamp === undefined) await addFinalizer(informers.client, HostedControlPlane, controlPlane, fleetFinalizer);
+    members.set(id, await startMember({ ...options, cluster, infrastructure, remote }, signal));
+    return { after: 0 };
+  };
+
+  const clusterOf = (controlPlane: HostedControlPlane): ObjectKey[] =>
+    clusters
+      .list(controlPlane.metadata.namespace)
+      .filter((c) => c.spec.controlPlaneRef?.name === controlPlane.metadata.name)
+      .map((c) => ({ namespace: c.metadata.namespace ?? "", name: c.metadata.name }));
+  const connected: Source = (enqueue) => remoteClusters.onConnect((remote) => enqueue(remote.key));
+  const sources = [watchInformer(clusters), watchInformer(controlPlanes, (change) => clusterOf(change.object)), connected];
+
+  return {
+    async run(signal) {
+      await runController({ name: "fleet", reconcile, sources, clock, log }, signal);
+      await Promise.all([...members.values()].map((member) => member.stop()));
+    },
+  };
+}
+
+function controlPlaneOf(controlPlanes: readonly HostedControlPlane[], cluster: Cluster): HostedControlPlane | undefined {
+  const ref = cluster.spec.controlPlaneRef;
+  return ref?.kind === HostedControlPlane.kind ? controlPlanes.find((c) => c.metadata.name === ref.name) : undefined;
+}
+
+function isInitialized(controlPlane: HostedControlPlane): boolean {
+  return controlPlane.status?.initialization?.controlPlaneInitialized === true;
+}

@@ -1,0 +1,72 @@
+import { messageOf, type Clock, type Log } from "@causeway/foundation";
+import type { Cluster, OpenStackCluster } from "@causeway/api";
+import { createCloudControllerManager, defaultCloudConfig, releaseLoadBalancers } from "@causeway/cloud-controller-manager";
+import { resolveIdentity } from "@causeway/cluster-api-openstack";
+import { createEventRecorder, type Informers, type RemoteCluster } from "@causeway/kubernetes";
+import type { CloudPool } from "@causeway/openstack";
+
+export interface MemberOptions {
+  /** Of the management cluster. */
+  readonly informers: Informers;
+  readonly clouds: CloudPool;
+  readonly provider: string | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly cluster: Cluster;
+  readonly infrastructure: OpenStackCluster;
+  readonly remote: RemoteCluster;
+}
+
+/** The cloud controller manager of one workload cluster. */
+export interface Member {
+  readonly remote: RemoteCluster;
+  /** Starts to give back every load balancer of the cluster's Services. Repeating it is harmless. */
+  release(): void;
+  /** True when none is left. */
+  readonly released: boolean;
+  stop(): Promise<void>;
+}
+
+export async function startMember(options: MemberOptions, signal: AbortSignal): Promise<Member> {
+  const { cluster, remote, clock } = options;
+  const log = options.log.with({ cluster: cluster.metadata.name });
+  const config = await resolveIdentity({ client: options.informers.client, owner: options.infrastructure }, signal);
+  const { cloud, watch } = options.clouds.get(config);
+  const stopping = new AbortController();
+  const life = AbortSignal.any([stopping.signal, remote.signal]);
+  const defaults = defaultCloudConfig();
+  const manager = createCloudControllerManager({
+    informers: remote.informers,
+    cloud,
+    watch,
+    config: options.provider === undefined ? defaults : { ...defaults, loadBalancer: { ...defaults.loadBalancer, provider: options.provider } },
+    clusterName: `${cluster.metadata.namespace}-${cluster.metadata.name}`,
+    clock,
+    log,
+    events: createEventRecorder(remote.client, { component: "cloud-controller-manager", clock }),
+  });
+  const running = manager.run(life).catch((error: unknown) => log.error("the cloud controller manager ended", { error: messageOf(error) }));
+  let releasing: Promise<void> | undefined;
+  let released = false;
+  return {
+    remote,
+    release() {
+      releasing ??= releaseLoadBalancers({ informers: remote.informers, clock, log }, life).then(
+        () => {
+          released = true;
+        },
+        (error: unknown) => {
+          releasing = undefined;
+          if (!life.aborted) log.warn("load balancers are not released yet", { error: messageOf(error) });
+        },
+      );
+    },
+    get released() {
+      return released;
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { styleText } from "node:util";
+import { CausewayError, messageOf } from "@causeway/foundation";
+
+/** Exit codes: 1 something failed, 2 the input was wrong and nothing was started, 130 interrupted. */
+export const exitCodes = { failed: 1, usage: 2, interrupted: 130 } as const;
+
+/** Codes that say: what you gave me cannot work; nothing was touched. */
+const inputErrors = new Set([
+  "CLOUD_NOT_FOUND",
+  "CLOUDS_YAML_INVALID",
+  "CLOUDS_YAML_NOT_FOUND",
+  "OPENSTACK_UNAUTHORIZED",
+  "STATE_TOO_NEW",
+  "STATE_OF_ANOTHER_CLOUD",
+  "STATE_UNREADABLE",
+  "STATE_NOT_WRITABLE",
+  "STATE_LOCKED",
+  "PORT_TAKEN",
+  "ADVERTISE_ADDRESS_UNKNOWN",
+  "CLOUD_WITHOUT_OCTAVIA",
+]);
+
+/** What a person sees of an error: what happened, what to do, and the code to search for. */
+export function renderError(error: unknown): string {
+  const lines = [`${styleText("red", "error:", { stream: process.stderr })} ${messageOf(error)}`];
+  if (error instanceof CausewayError) {
+    const cause = error.cause instanceof Error ? error.cause.message : undefined;
+    if (cause !== undefined && !error.message.includes(cause)) lines.push(`  because: ${cause}`);
+    if (error.hint !== undefined) lines.push(`  what to do: ${error.hint}`);
+    lines.push(`  code: ${error.code}`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+export function exitCodeOf(error: unknown): number {
+  return error instanceof CausewayError && inputErrors.has(error.code) ? exitCodes.usage : exitCodes.failed;
+}

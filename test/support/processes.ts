@@ -1,0 +1,76 @@
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { resolve } from "node:path";
+
+export const root = resolve(import.meta.dirname, "../..");
+const main = resolve(root, "packages/causeway/src/main.ts");
+
+export interface Started {
+  readonly child: ChildProcess;
+  /** Everything it has printed, both streams. */
+  output(): string;
+  /** Resolves with the output when it matches; rejects when the process ends or the time (ms) is up. */
+  until(pattern: RegExp, milliseconds: number): Promise<string>;
+  /** The exit code. */
+  readonly ended: Promise<number | null>;
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Starts `causeway ARGS…` as a person would, from sources, with the Node that runs the test. */
+export function causeway(args: readonly string[], options: { env?: NodeJS.ProcessEnv; cwd?: string } = {}): Started {
+  const child = spawn(process.execPath, [main, ...args], { cwd: options.cwd ?? root, env: { ...process.env, NO_COLOR: "1", ...options.env }, stdio: ["ignore", "pipe", "pipe"] });
+  let text = "";
+  const listeners = new Set<() => void>();
+  const take = (chunk: Buffer) => {
+    text += chunk.toString("utf8");
+    for (const listener of listeners) listener();
+  };
+  child.stdout.on("data", take);
+  child.stderr.on("data", take);
+  const ended = new Promise<number | null>((done) => child.on("close", done));
+  return {
+    child,
+    output: () => text,
+    ended,
+    until(pattern, milliseconds) {
+      return new Promise((done, reject) => {
+        const finish = (act: () => void) => {
+          clearTimeout(timer);
+          listeners.delete(look);
+          act();
+        };
+        const look = () => pattern.test(text) && finish(() => done(text));
+        const timer = setTimeout(() => finish(() => reject(new Error(`no ${pattern} within ${milliseconds} ms; it printed:\n${text}`))), milliseconds);
+        listeners.add(look);
+        void ended.then((code) => finish(() => (pattern.test(text) ? done(text) : reject(new Error(`ended with ${code} before ${pattern}; it printed:\n${text}`)))));
+        look();
+      });
+    },
+    async stop(signal = "SIGINT") {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+/** Runs stock kubectl on a kubeconfig; throws with what it said when it fails. */
+export function kubectl(kubeconfig: string, ...args: readonly string[]): string {
+  const run = spawnSync("kubectl", ["--kubeconfig", kubeconfig, ...args], { encoding: "utf8", env: { ...process.env, HOME: "/nonexistent" } });
+  if (run.status !== 0) throw new Error(`kubectl ${args.join(" ")}: ${run.stderr}`);
+  return run.stdout;
+}
+
+/** Tries until it gives something other than undefined or false; the last error is the one thrown. */
+export async function eventually<T>(milliseconds: number, attempt: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
+  const deadline = Date.now() + milliseconds;
+  let last: unknown = new Error(`not within ${milliseconds} ms`);
+  while (Date.now() < deadline) {
+    try {
+      const result = await attempt();
+      if (result !== undefined && result !== false) return result;
+    } catch (error) {
+      last = error;
+    }
+    await new Promise((done) => setTimeout(done, 250));
+  }
+  throw last;
+}
