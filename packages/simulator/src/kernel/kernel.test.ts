@@ -185,12 +185,12 @@ test("fault rules skip and count", async () => {
 
 test("quotas have the services' defaults and are set by project", () => {
   const kernel = createKernel();
-  expect(kernel.quota("p", "port")).toBe(500);
-  expect(kernel.quota("p", "load_balancer")).toBe(-1);
+  expect(kernel.quota("p", "port")).toBe(5000);
+  expect(kernel.quota("p", "l7policy")).toBe(-1);
   kernel.setQuota("p", "port", 1);
-  expect([kernel.quota("p", "port"), kernel.quota("q", "port")]).toEqual([1, 500]);
+  expect([kernel.quota("p", "port"), kernel.quota("q", "port")]).toEqual([1, 5000]);
   kernel.setQuota("p", "port", undefined);
-  expect(kernel.quota("p", "port")).toBe(500);
+  expect(kernel.quota("p", "port")).toBe(5000);
 });
 
 test("outcomes are ordered by operation and name", () => {

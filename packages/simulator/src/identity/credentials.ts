@@ -1,0 +1,111 @@
+import { randomBytes } from "node:crypto";
+import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
+import {
+  hashSecret,
+  identityError,
+  identityId,
+  identityTables,
+  malformed,
+  type Credential,
+  type IdentityTables,
+} from "./model.ts";
+import { baseOf, callerOf, type IdentityApp, type IdentityContext, type IdentityParts } from "./request.ts";
+import { credentialView } from "./views.ts";
+
+const path = "/v3/users/:user/application_credentials";
+
+/** Application credentials of the caller. Their secret is told once, in the answer to the create. */
+export function addCredentialRoutes(app: IdentityApp, parts: IdentityParts): void {
+  const { kernel, tables } = parts;
+  app.get(path, (c) => {
+    const user = owner(c, "list_application_credentials");
+    const name = c.req.query("name");
+    const found = tables.credentials.by("user_id", user).filter((k) => name === undefined || k.name === name);
+    const self = `${baseOf(c)}/users/${user}/application_credentials`;
+    const views = found.map((k) => credentialView(k, tables, baseOf(c)));
+    return c.json({ application_credentials: views, links: { next: null, self, previous: null } });
+  });
+  app.post(path, async (c) => {
+    const user = owner(c, "create_application_credential");
+    const given = at(await bodyOf(c.req), "application_credential");
+    const secret = textAt(given, "secret") ?? randomBytes(64).toString("base64url");
+    const credential = create(c, given, { parts, secret, user });
+    const view = { ...credentialView(credential, tables, baseOf(c)), secret };
+    return c.json({ application_credential: view }, 201);
+  });
+  app.get(`${path}/:id`, (c) => {
+    const user = owner(c, "get_application_credential");
+    return c.json({ application_credential: credentialView(find(tables, user, c.req.param("id")), tables, baseOf(c)) });
+  });
+  app.delete(`${path}/:id`, (c) => {
+    const user = owner(c, "delete_application_credential");
+    const { id } = find(tables, user, c.req.param("id"));
+    tables.credentials.remove(id);
+    for (const token of identityTables(kernel).tokens.all()) {
+      if (token.application_credential_id === id) tables.tokens.remove(token.id);
+    }
+    return c.body(null, 204);
+  });
+}
+
+/** The user of the path, who must be the caller. */
+function owner(c: IdentityContext, rule: string): string {
+  const user = c.req.param("user") ?? "";
+  if (callerOf(c).userId !== user) {
+    throw identityError(403, `You are not authorized to perform the requested action: identity:${rule}.`);
+  }
+  return user;
+}
+
+function find(tables: IdentityTables, user: string, id: string): Credential {
+  const credential = tables.credentials.get(id);
+  if (credential?.user_id !== user) throw identityError(404, `Could not find Application Credential: ${id}.`);
+  return credential;
+}
+
+interface Creation {
+  readonly parts: IdentityParts;
+  readonly secret: string;
+  readonly user: string;
+}
+
+function create(c: IdentityContext, given: unknown, { parts, secret, user }: Creation): Credential {
+  const { kernel, tables, tokens } = parts;
+  const name = textAt(given, "name");
+  if (name === undefined) throw malformed("name in application_credential");
+  if (tables.credentials.by("user_id", user).some((k) => k.name === name)) {
+    const message = `Conflict occurred attempting to store application_credential - Duplicate entry found with name ${name}.`;
+    throw identityError(409, message);
+  }
+  const token = tokens.find(c.req.header("x-auth-token") ?? "");
+  if (token?.application_credential_id !== undefined) {
+    const rule = "create_application_credential";
+    throw identityError(403, `You are not authorized to perform the requested action: identity:${rule}.`);
+  }
+  const held = token?.role_ids ?? [];
+  const unrestricted = at(given, "unrestricted");
+  return tables.credentials.insert({
+    id: identityId(kernel),
+    name,
+    description: textAt(given, "description") ?? null,
+    user_id: user,
+    project_id: callerOf(c).projectId,
+    role_ids: rolesOf(at(given, "roles"), held, tables),
+    expires_at: textAt(given, "expires_at")?.replace(/Z$/, "") ?? null,
+    unrestricted: typeof unrestricted === "boolean" ? unrestricted : null,
+    secret: hashSecret(secret),
+  });
+}
+
+/** The roles asked for, which the caller must have; all of the caller's if none is named. */
+function rolesOf(asked: unknown, held: readonly string[], tables: IdentityTables): readonly string[] {
+  if (!Array.isArray(asked) || asked.length === 0) return held;
+  return asked.filter(isObject).map((role) => {
+    const id = textAt(role, "id") ?? tables.roles.by("name", textAt(role, "name") ?? "")[0]?.id;
+    if (id === undefined || !held.includes(id)) {
+      const message = "Invalid application credential: Cannot create an application credential with unassigned role";
+      throw identityError(400, message);
+    }
+    return id;
+  });
+}

@@ -1,0 +1,61 @@
+import type { Kernel } from "../kernel/interface.ts";
+import { hashSecret, identityId, identityTables } from "./model.ts";
+
+/** Password of every seeded account; the cloud answers on loopback only. */
+export const seededPassword = "devcloud";
+
+const roleNames = [
+  "admin",
+  "member",
+  "reader",
+  "service",
+  "creator",
+  "heat_stack_owner",
+  "load-balancer_member",
+  "load-balancer_observer",
+  "load-balancer_admin",
+] as const;
+
+const member = ["member", "reader", "load-balancer_member", "creator", "heat_stack_owner"];
+
+/** user, project, roles */
+const grants: readonly (readonly [string, string, readonly string[]])[] = [
+  ["admin", "admin", ["admin", "load-balancer_admin", "creator"]],
+  ["admin", "demo", ["admin"]],
+  ["demo", "demo", member],
+  ["alt", "alt", member],
+  ["reader", "demo", ["reader", "load-balancer_observer"]],
+];
+
+/** Entries of clouds.yaml: name, user, project. */
+export const seededClouds = [
+  ["simulator-admin", "admin", "admin"],
+  ["simulator", "demo", "demo"],
+  ["simulator-alt", "alt", "alt"],
+  ["simulator-reader", "reader", "demo"],
+] as const;
+
+/** Accounts, projects and roles of a new cloud; nothing if they are there. */
+export function seedIdentity(kernel: Kernel): void {
+  const tables = identityTables(kernel);
+  if (tables.projects.all().length > 0) return;
+  const domain_id = "default";
+  const secret = hashSecret(seededPassword);
+  for (const name of roleNames) tables.roles.insert({ id: identityId(kernel), name });
+  for (const name of ["service", "admin", "demo", "alt"]) {
+    tables.projects.insert({ id: identityId(kernel), name, domain_id, description: "", enabled: true });
+  }
+  for (const name of ["admin", "demo", "alt", "reader"]) {
+    tables.users.insert({ id: identityId(kernel), name, domain_id, enabled: true, secret });
+  }
+  for (const [user, project, roles] of grants) {
+    for (const role of roles) {
+      const [user_id, project_id, role_id] = [
+        tables.users.by("name", user)[0]?.id ?? "",
+        tables.projects.by("name", project)[0]?.id ?? "",
+        tables.roles.by("name", role)[0]?.id ?? "",
+      ];
+      tables.assignments.insert({ id: `${project_id}/${user_id}/${role_id}`, user_id, project_id, role_id });
+    }
+  }
+}
