@@ -1,1 +1,5 @@
-export {};
+export { planCluster, type ClusterPlan } from "./openstackcluster/plan.ts";
+export type { ClusterCloud, ClusterObserved, ClusterStep } from "./openstackcluster/model.ts";
+export { planMachine, type MachinePlan } from "./openstackmachine/plan.ts";
+export type { MachineCloud, MachineObserved, MachineOwner, MachineStep } from "./openstackmachine/model.ts";
+export type { Hold, IdentityState } from "./identity/state.ts";

@@ -1,0 +1,171 @@
+import type { OpenStackClusterStatus } from "@causeway/api";
+import type { Plan } from "@causeway/kubernetes";
+import type { Network, Port, Router } from "@causeway/openstack";
+import { withFindings } from "../resources/findings.ts";
+import { description, loadBalancerName, networkName } from "../resources/naming.ts";
+import { isOwned } from "../resources/ownership.ts";
+import { resolveParameter } from "../resources/parameters.ts";
+import { missing, type ClusterContext, type ClusterObserved, type ClusterStep } from "./model.ts";
+import { isRouterInterface } from "./router.ts";
+import { findGroup, nodeRoles } from "./security-groups.ts";
+
+/** One stage of taking a cluster down: what to do, or what it waits for. Neither: the next stage. */
+interface Stage {
+  readonly steps?: readonly ClusterStep[];
+  readonly wait?: string;
+  readonly reason?: string;
+}
+
+const pollForeign = 30_000;
+
+/**
+ * Takes away what was made for the cluster, in the order in which OpenStack lets go, and nothing else. It looks
+ * for resources by name and mark, so it needs nothing that a creation cut short did not record.
+ */
+export function planDeletion(context: ClusterContext, hold: ClusterObserved["hold"], now: number): Plan<ClusterStep, OpenStackClusterStatus> {
+  const held = hold && hold.until > now ? hold : undefined;
+  const stage = held ? { wait: held.message, reason: held.reason } : nextStage(context);
+  const steps = stage.steps ?? [];
+  const { object } = context;
+  const message = stage.wait ?? "Deleting";
+  const finding = { ...missing("NetworkReady", stage.reason ?? "Deleting", message), type: "Ready" };
+  const moment = { generation: object.metadata.generation, now };
+  const status = { ...object.status, conditions: withFindings(object.status?.conditions ?? [], [finding], moment) };
+  if (steps.length > 0) return { steps, status };
+  const blocked = stage.reason === "DeletionBlocked";
+  return {
+    steps,
+    status,
+    wait: { for: message, until: held?.until ?? now + pollForeign },
+    ...(blocked ? { events: [{ type: "Warning", reason: "DeletionBlocked", message }] } : {}),
+  };
+}
+
+function nextStage(context: ClusterContext): Stage {
+  const stages = [waitForMachines, takeLoadBalancer, takeFloatingIps, waitForServices, takeRouters, takePorts, takeNetworks, takeGroups];
+  for (const stage of stages) {
+    const result = stage(context);
+    if (result.wait !== undefined || (result.steps?.length ?? 0) > 0) return result;
+  }
+  return { steps: [{ for: "NetworkReady", do: "remove-finalizer" }] };
+}
+
+function waitForMachines({ machines }: ClusterContext): Stage {
+  if (machines.length === 0) return {};
+  const names = machines.map((m) => m.metadata.name).sort();
+  const shown = names.slice(0, 5).join(", ");
+  return { wait: `${names.length} machines to be deleted first: ${shown}${names.length > 5 ? ", …" : ""}`, reason: "WaitingForMachines" };
+}
+
+function takeLoadBalancer(context: ClusterContext): Stage {
+  const mark = { ...ownMark(context), name: loadBalancerName(context.crn) };
+  const ours = context.cloud.loadBalancing.loadBalancers.filter((lb) => isOwned(lb, mark) && lb.provisioning_status !== "DELETED");
+  const steps = ours
+    .filter((lb) => !lb.provisioning_status.startsWith("PENDING_"))
+    .map((lb): ClusterStep => ({ for: "APIEndpointReady", do: "delete-load-balancer", id: lb.id, name: lb.name }));
+  if (steps.length > 0) return { steps };
+  return ours.length > 0 ? { wait: `load balancer ${ours[0]?.name} to go; it is ${ours[0]?.provisioning_status}` } : {};
+}
+
+/** Ours are those with our description; a floating IP from the spec has its owner's. */
+function takeFloatingIps(context: ClusterContext): Stage {
+  const mark = { ...ownMark(context), name: "" };
+  const given = context.object.spec.apiServer?.floatingIP;
+  const ours = context.cloud.floatingIps.filter((ip) => ip.floating_ip_address !== given && isOwned({ ...ip, name: "" }, mark));
+  return {
+    steps: ours.map((ip) => ({ for: "APIEndpointReady", do: "delete-floating-ip", id: ip.id, address: ip.floating_ip_address })),
+  };
+}
+
+/** Load balancers of Services are their controller's to delete; while they are on our subnets, those must stay. */
+function waitForServices(context: ClusterContext): Stage {
+  const subnets = ownSubnets(context);
+  const others = context.cloud.loadBalancing.loadBalancers.filter(
+    (lb) => lb.provisioning_status !== "DELETED" && subnets.has(lb.vip_subnet_id),
+  );
+  if (others.length === 0) return {};
+  const names = others.map((lb) => `${lb.name} (${lb.id})`).sort();
+  return {
+    wait: `Load balancers are still on the cluster's subnet: ${names.slice(0, 5).join(", ")}. Delete their Services, or them`,
+    reason: "DeletionBlocked",
+  };
+}
+
+function takeRouters(context: ClusterContext): Stage {
+  const subnets = ownSubnets(context);
+  const interfaces = context.cloud.ports
+    .filter((p) => isRouterInterface(p.device_owner) && p.fixed_ips.some((ip) => subnets.has(ip.subnet_id)))
+    .flatMap((p): ClusterStep[] => {
+      const subnetId = p.fixed_ips.find((ip) => subnets.has(ip.subnet_id))?.subnet_id;
+      return subnetId === undefined
+        ? []
+        : [{ for: "RouterReady", do: "remove-router-interface", routerId: p.device_id, subnetId, portId: p.id }];
+    });
+  const routers = ownRouters(context).map((r): ClusterStep => ({ for: "RouterReady", do: "delete-router", id: r.id, name: r.name }));
+  return { steps: [...interfaces, ...routers] };
+}
+
+function ownRouters(context: ClusterContext): readonly Router[] {
+  const given = context.object.spec.router;
+  const kept = given && resolveParameter(given, context.cloud.routers, "spec.router");
+  const mark = { ...ownMark(context), name: networkName(context.crn) };
+  return context.cloud.routers.filter((r) => isOwned(r, mark) && !(kept?.ok && kept.resource.id === r.id));
+}
+
+/** Ports that a machine left behind are ours to delete; those of others are named, and waited for. */
+function takePorts(context: ClusterContext): Stage {
+  const networks = new Set(ownNetworks(context).map((n) => n.id));
+  const ports = context.cloud.ports.filter((p) => networks.has(p.network_id) && !goesWithNetwork(p));
+  const left = ports.filter((p) => p.description === description(context.crn) && p.device_id === "");
+  if (left.length > 0) {
+    return { steps: left.map((p) => ({ for: "NetworkReady", do: "delete-port", id: p.id, name: p.name })) };
+  }
+  if (ports.length === 0) return {};
+  const names = ports.map((p) => `${p.name || p.id} (${p.device_owner || "no owner"})`).sort();
+  const shown = names.slice(0, 8).join(", ");
+  return {
+    wait: `Ports that are not the cluster's are on its network: ${shown}${names.length > 8 ? ", …" : ""}. Delete them, then the network can go`,
+    reason: "DeletionBlocked",
+  };
+}
+
+/** Neutron takes these away with the network. */
+function goesWithNetwork(port: Port): boolean {
+  return ["network:dhcp", "network:distributed"].includes(port.device_owner) || port.device_owner.startsWith("network:floatingip");
+}
+
+function takeNetworks(context: ClusterContext): Stage {
+  return {
+    steps: ownNetworks(context).map((n) => ({ for: "NetworkReady", do: "delete-network", id: n.id, name: n.name })),
+  };
+}
+
+function takeGroups(context: ClusterContext): Stage {
+  const steps: ClusterStep[] = [];
+  for (const role of [...nodeRoles, "bastion"] as const) {
+    const result = findGroup(context, role);
+    const ids = result.kind === "one" ? [result.resource.id] : result.kind === "several" ? result.ids : [];
+    for (const id of ids) {
+      const name = context.cloud.securityGroups.find((g) => g.id === id)?.name ?? id;
+      steps.push({ for: "SecurityGroupsReady", do: "delete-security-group", id, name });
+    }
+  }
+  const users = context.cloud.ports.filter((p) => steps.some((s) => s.do === "delete-security-group" && p.security_groups.includes(s.id)));
+  if (users.length === 0) return { steps };
+  const names = users.map((p) => p.name || p.id).sort();
+  return { wait: `Ports still use the cluster's security groups: ${names.slice(0, 8).join(", ")}`, reason: "DeletionBlocked" };
+}
+
+function ownNetworks(context: ClusterContext): readonly Network[] {
+  const mark = { ...ownMark(context), name: networkName(context.crn) };
+  return context.cloud.networks.filter((n) => isOwned(n, mark));
+}
+
+function ownSubnets(context: ClusterContext): ReadonlySet<string> {
+  const networks = new Set(ownNetworks(context).map((n) => n.id));
+  return new Set(context.cloud.subnets.filter((s) => networks.has(s.network_id)).map((s) => s.id));
+}
+
+function ownMark({ cloud, crn }: ClusterContext) {
+  return { description: description(crn), projectId: cloud.projectId };
+}

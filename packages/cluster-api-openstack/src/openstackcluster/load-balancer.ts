@@ -1,0 +1,202 @@
+import type { OpenStackClusterSpec } from "@causeway/api";
+import type { PlannedEvent } from "@causeway/kubernetes";
+import type {
+  Listener,
+  ListenerInCreate,
+  LoadBalancer,
+  LoadBalancerCreate,
+  Network,
+  Subnet,
+} from "@causeway/openstack";
+import { parseCidr } from "../resources/cidr.ts";
+import { description, listenerName, loadBalancerName } from "../resources/naming.ts";
+import { findOwned } from "../resources/ownership.ts";
+import { resolveParameter, resolveSubnet } from "../resources/parameters.ts";
+import { apiPorts } from "./endpoint-port.ts";
+import { desiredMembers, sameMembers } from "./members.ts";
+import { found, missing, type ClusterContext, type ClusterStep, type Part } from "./model.ts";
+import { duplicates, type NetworkPart } from "./network.ts";
+import type { RouterPart } from "./router.ts";
+
+type Wanted = NonNullable<NonNullable<OpenStackClusterSpec["apiServer"]>["managedLoadBalancer"]>;
+
+/** The load balancer's share of the endpoint part. */
+export interface BalancerPart extends Part {
+  readonly loadBalancer?: LoadBalancer;
+}
+
+interface Site {
+  readonly network?: Network;
+  /** Where the VIP is. */
+  readonly subnets: readonly Subnet[];
+  /** Where the members are. */
+  readonly memberSubnets: readonly Subnet[];
+  readonly allowedCidrs: readonly string[];
+}
+
+const type = "APIEndpointReady";
+
+/** The load balancer before the API servers, made whole in one call, then kept as declared. */
+export function planLoadBalancer(context: ClusterContext, network: NetworkPart, router: RouterPart): BalancerPart {
+  const { cloud, crn, object } = context;
+  const wanted = object.spec.apiServer?.managedLoadBalancer ?? {};
+  if (!cloud.loadBalancing.available) {
+    const message = "The cloud has no load-balancer service; set spec.apiServer.managedLoadBalancer.enabled to false";
+    return broken("LoadBalancerServiceMissing", message);
+  }
+  if (network.subnets.length === 0) return broken("WaitingForNetwork", "The network comes first");
+  const site = siteOf(context, wanted, network, router);
+  if (typeof site === "string") return broken("LoadBalancerNetworkNotFound", site);
+  const name = loadBalancerName(crn);
+  const mark = {
+    name,
+    description: description(crn),
+    projectId: cloud.projectId,
+    recordedId: object.status?.apiServerManagedLoadBalancer?.id,
+  };
+  const balancers = cloud.loadBalancing.loadBalancers.filter((lb) => lb.provisioning_status !== "DELETED");
+  const result = findOwned(balancers, mark);
+  if (result.kind === "several") return broken("DuplicateLoadBalancer", duplicates("load balancers", name, result.ids));
+  if (result.kind === "one") return planExisting(context, result.resource, site);
+  return planCreate(context, wanted, site);
+}
+
+function planCreate(context: ClusterContext, wanted: Wanted, site: Site): BalancerPart {
+  const { providers } = context.cloud.loadBalancing;
+  const unknown = wanted.provider !== undefined && !providers.includes(wanted.provider);
+  const events: PlannedEvent[] = unknown
+    ? [
+        {
+          type: "Warning",
+          reason: "LoadBalancerProviderNotFound",
+          message: `There is no load-balancer provider ${wanted.provider}, the default is used; there are ${providers.join(", ")}`,
+        },
+      ]
+    : [];
+  const provider = unknown ? undefined : wanted.provider;
+  return {
+    finding: missing(type, "CreatingLoadBalancer", `Creating load balancer ${loadBalancerName(context.crn)}`),
+    steps: [{ for: type, do: "create-load-balancer", body: balancerBody(context, { ...wanted, provider }, site) }],
+    events,
+  };
+}
+
+function balancerBody(
+  context: ClusterContext,
+  wanted: Omit<Wanted, "provider"> & { provider: string | undefined },
+  site: Site,
+): LoadBalancerCreate {
+  const { crn, tags, object } = context;
+  const fixed = object.spec.apiServer?.fixedIP;
+  return {
+    name: loadBalancerName(crn),
+    description: description(crn),
+    ...(site.network ? { vip_network_id: site.network.id } : {}),
+    ...(site.subnets[0] ? { vip_subnet_id: site.subnets[0].id } : {}),
+    ...(fixed ? { vip_address: fixed } : {}),
+    ...(wanted.provider ? { provider: wanted.provider } : {}),
+    ...(wanted.flavor ? { flavor_id: wanted.flavor } : {}),
+    ...(wanted.availabilityZone ? { availability_zone: wanted.availabilityZone } : {}),
+    ...(tags.length > 0 ? { tags: [...tags] } : {}),
+    listeners: apiPorts(object.spec).map((port) => listenerBody(context, port, site)),
+  };
+}
+
+function listenerBody(context: ClusterContext, port: number, site: Site): ListenerInCreate {
+  const { crn, tags, object } = context;
+  const wanted = object.spec.apiServer?.managedLoadBalancer ?? {};
+  const name = listenerName(crn, port);
+  const own = tags.length > 0 ? { tags: [...tags] } : {};
+  const { delay = 10, timeout = 5, maxRetries = 5, maxRetriesDown = 3 } = wanted.monitor ?? {};
+  return {
+    name,
+    protocol: "TCP",
+    protocol_port: port,
+    ...(site.allowedCidrs.length > 0 ? { allowed_cidrs: [...site.allowedCidrs] } : {}),
+    ...own,
+    default_pool: {
+      name,
+      protocol: "TCP",
+      lb_algorithm: wanted.provider === "ovn" ? "SOURCE_IP_PORT" : "ROUND_ROBIN",
+      ...own,
+      members: desiredMembers(context, name, port, site.memberSubnets),
+      healthmonitor: { name, type: "TCP", delay, timeout, max_retries: maxRetries, max_retries_down: maxRetriesDown },
+    },
+  };
+}
+
+function planExisting(context: ClusterContext, loadBalancer: LoadBalancer, site: Site): BalancerPart {
+  const { name, id, provisioning_status: status } = loadBalancer;
+  if (status === "ERROR") {
+    const message = `Load balancer ${name} (${id}) is in ERROR; look at it in Octavia: openstack loadbalancer show ${id}`;
+    return { finding: missing(type, "LoadBalancerError", message), steps: [], loadBalancer };
+  }
+  if (status !== "ACTIVE") {
+    const wait = `load balancer ${name} (${id}) to be ACTIVE; it is ${status}`;
+    const recorded = context.object.spec.controlPlaneEndpoint?.host !== undefined;
+    const finding = recorded
+      ? found(type, "LoadBalancerUpdating", `Load balancer ${name} is ${status}`)
+      : missing(type, "WaitingForLoadBalancer", `Waiting for ${wait}`);
+    return { finding, steps: [], wait, loadBalancer };
+  }
+  // Each change makes the load balancer immutable for a while, so one at a time.
+  const change = nextChange(context, loadBalancer, site);
+  return { finding: found(type, "LoadBalancerReady"), steps: change ? [change] : [], loadBalancer };
+}
+
+function nextChange(context: ClusterContext, loadBalancer: LoadBalancer, site: Site): ClusterStep | undefined {
+  const { listeners, pools, members } = context.cloud.loadBalancing;
+  for (const port of apiPorts(context.object.spec)) {
+    const name = listenerName(context.crn, port);
+    const listener = listeners.find((l) => l.protocol_port === port && l.loadbalancers.some((lb) => lb.id === loadBalancer.id));
+    if (!listener) {
+      const body = { loadbalancer_id: loadBalancer.id, ...listenerBody(context, port, site) };
+      return { for: type, do: "create-listener", body };
+    }
+    if (!sameCidrs(listener, site.allowedCidrs)) {
+      return { for: type, do: "update-listener", listener, allowedCidrs: [...site.allowedCidrs] };
+    }
+    const pool = pools.find((p) => p.id === listener.default_pool_id);
+    const present = pool && members.get(pool.id);
+    const wanted = desiredMembers(context, name, port, site.memberSubnets);
+    if (pool && present && !sameMembers(present, wanted)) {
+      return { for: type, do: "replace-members", loadBalancerId: loadBalancer.id, poolId: pool.id, members: wanted };
+    }
+  }
+  return undefined;
+}
+
+function sameCidrs(listener: Listener, wanted: readonly string[]): boolean {
+  const canonical = (list: readonly string[]) => list.map((c) => parseCidr(c)?.text ?? c).sort().join();
+  return canonical(listener.allowed_cidrs ?? []) === canonical(wanted);
+}
+
+function siteOf(context: ClusterContext, wanted: Wanted, network: NetworkPart, router: RouterPart): Site | string {
+  const { cloud } = context;
+  const base = { memberSubnets: network.subnets, allowedCidrs: allowedCidrs(wanted, network.subnets, router) };
+  if (!wanted.network && !wanted.subnets?.length) return { ...base, subnets: network.subnets };
+  const where = "spec.apiServer.managedLoadBalancer";
+  const chosen = wanted.network && resolveParameter(wanted.network, cloud.networks, `${where}.network`);
+  if (chosen && !chosen.ok) return chosen.problem;
+  const candidates = cloud.subnets.filter((s) => !chosen || s.network_id === chosen.resource.id);
+  const subnets: Subnet[] = [];
+  for (const [i, parameter] of (wanted.subnets ?? []).entries()) {
+    const subnet = resolveSubnet(parameter, candidates, `${where}.subnets[${i}]`);
+    if (!subnet.ok) return subnet.problem;
+    subnets.push(subnet.resource);
+  }
+  return { ...base, subnets, ...(chosen ? { network: chosen.resource } : {}) };
+}
+
+/** Whom the user lets in, and the cluster itself: its subnets, and its router's outer addresses. IPv4 only. */
+function allowedCidrs(wanted: Wanted, subnets: readonly Subnet[], { router }: RouterPart): string[] {
+  if (!wanted.allowedCIDRs?.length) return [];
+  const outer = (router?.external_gateway_info?.external_fixed_ips ?? []).flatMap((ip) => ip.ip_address ?? []);
+  const all = [...wanted.allowedCIDRs, ...subnets.map((s) => s.cidr), ...outer.map((ip) => `${ip}/32`)];
+  const parsed = all.map((c) => parseCidr(c.includes("/") ? c : `${c}/32`)).filter((c) => c?.version === 4);
+  return [...new Set(parsed.flatMap((c) => c?.text ?? []))].sort();
+}
+
+function broken(reason: string, message: string): BalancerPart {
+  return { finding: missing(type, reason, message), steps: [] };
+}

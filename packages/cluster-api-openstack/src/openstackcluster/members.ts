@@ -1,0 +1,28 @@
+import { labels, type OpenStackMachine } from "@causeway/api";
+import type { Member, MemberCreate, Subnet } from "@causeway/openstack";
+import { parseCidr } from "../resources/cidr.ts";
+import type { ClusterContext } from "./model.ts";
+
+export function isControlPlane(machine: OpenStackMachine): boolean {
+  return machine.metadata.labels?.[labels.controlPlane] !== undefined;
+}
+
+/** One member per control-plane machine that runs, has an address on the cluster's network, and is not being deleted. */
+export function desiredMembers(context: ClusterContext, poolName: string, port: number, subnets: readonly Subnet[]): MemberCreate[] {
+  return context.machines
+    .filter((m) => isControlPlane(m) && m.metadata.deletionTimestamp === undefined && m.status?.instanceState === "ACTIVE")
+    .flatMap((machine) => {
+      const internal = (machine.status?.addresses ?? []).filter((a) => a.type === "InternalIP").map((a) => a.address);
+      const address = internal.find((a) => subnets.some((s) => parseCidr(s.cidr)?.contains(a)));
+      return address === undefined
+        ? []
+        : [{ address, protocol_port: port, name: `${poolName}-${machine.metadata.name}`, tags: [...context.tags] }];
+    })
+    .sort((a, b) => a.address.localeCompare(b.address));
+}
+
+/** True if the members are the wanted ones, whatever their order. */
+export function sameMembers(present: readonly Member[], wanted: readonly MemberCreate[]): boolean {
+  const key = (m: { address: string; protocol_port: number; name?: string }) => `${m.address}|${m.protocol_port}|${m.name ?? ""}`;
+  return present.map(key).sort().join() === wanted.map(key).sort().join();
+}

@@ -1,0 +1,123 @@
+import type { OpenStackClusterStatus } from "@causeway/api";
+import type { Plan, PlannedEvent } from "@causeway/kubernetes";
+import { summarise, withFindings, type Finding } from "../resources/findings.ts";
+import { clusterFinalizer, clusterResourceName } from "../resources/naming.ts";
+import { planDeletion } from "./deletion.ts";
+import { planEndpoint } from "./endpoint.ts";
+import { missing, type ClusterCloud, type ClusterContext, type ClusterObserved, type ClusterStep, type Part } from "./model.ts";
+import { ignored, planNetwork } from "./network.ts";
+import { planRouter } from "./router.ts";
+import { planSecurityGroups } from "./security-groups.ts";
+import { statusOf, type Parts } from "./status.ts";
+import { wrongCloud } from "./identity.ts";
+
+export type ClusterPlan = Plan<ClusterStep, OpenStackClusterStatus>;
+
+/** How often the availability zones of an unchanged cluster are looked at. */
+const refresh = 10 * 60_000;
+const retryIdentity = 60_000;
+
+/**
+ * What an OpenStackCluster needs next. Pure: the same observation gives the same plan, and a plan whose steps
+ * have all been performed leads to a plan without steps.
+ */
+export function planCluster(observed: ClusterObserved, now: number): ClusterPlan {
+  const { object, clusterName, identity } = observed;
+  const status = object.status ?? {};
+  if (observed.paused) return { steps: [], status };
+  const deleting = object.metadata.deletionTimestamp !== undefined;
+  if (deleting && !object.metadata.finalizers?.includes(clusterFinalizer)) return { steps: [], status };
+  if (clusterName === undefined) {
+    if (!deleting) return { steps: [], status, wait: { for: "a Cluster that owns this OpenStackCluster" } };
+  }
+  if (!identity.ok) return refused(observed, identity, now);
+  const elsewhere = wrongCloud(object, identity.cloud.identity);
+  if (elsewhere !== undefined) return refused(observed, { reason: "WrongCloud", message: elsewhere }, now);
+  const context = contextOf(observed, clusterName ?? object.metadata.name, identity.cloud);
+  return deleting ? planDeletion(context, observed.hold, now) : planNormal(context, observed, now);
+}
+
+function contextOf({ object, machines }: ClusterObserved, clusterName: string, cloud: ClusterCloud): ClusterContext {
+  const crn = clusterResourceName(object.metadata.namespace ?? "", clusterName);
+  return { object, cloud, crn, tags: object.spec.tags ?? [], machines };
+}
+
+function refused(observed: ClusterObserved, why: { reason: string; message: string }, now: number): ClusterPlan {
+  const { object } = observed;
+  const finding = missing("OpenStackAuthenticationSucceeded", why.reason, why.message);
+  const findings = [finding, { ...finding, type: "Ready" }];
+  const moment = { generation: object.metadata.generation, now };
+  return {
+    steps: [],
+    status: { ...object.status, conditions: withFindings(object.status?.conditions ?? [], findings, moment) },
+    wait: { for: `credentials that work: ${why.message}`, until: now + retryIdentity },
+    events: [{ type: "Warning", reason: why.reason, message: why.message }],
+  };
+}
+
+function planNormal(context: ClusterContext, observed: ClusterObserved, now: number): ClusterPlan {
+  const parts = planParts(context);
+  const all: readonly Part[] = [parts.network, parts.router, parts.groups, parts.endpoint];
+  const provisioned = context.object.status?.initialization?.provisioned === true;
+  // Before anything is made, a spec that cannot be satisfied is answered with words only.
+  const refusals = all.filter((part) => part.finding.status === "False" && part.steps.length === 0 && !part.wait);
+  const stuck = !provisioned && refusals.some((part) => !waitsForOthers(part));
+  const held = observed.hold && observed.hold.until > now ? observed.hold : undefined;
+  const steps = stuck || held ? [] : [...finalizerSteps(context), ...all.flatMap((part) => part.steps)];
+  const findings = findingsOf(all, held);
+  const status = statusOf(context, parts, { findings, now });
+  return {
+    steps,
+    status,
+    ...(steps.length > 0 ? {} : { wait: waitOf(all, findings, held?.until ?? now + refresh) }),
+    events: eventsOf(context, all, stuck ? refusals : []),
+  };
+}
+
+function planParts(context: ClusterContext): Parts {
+  const network = planNetwork(context);
+  const router = planRouter(context, network);
+  const groups = planSecurityGroups(context, network.subnets);
+  const endpoint = planEndpoint(context, network, router);
+  return { network, router, groups, endpoint };
+}
+
+function waitsForOthers(part: Part): boolean {
+  return part.finding.reason.startsWith("Waiting") || part.finding.reason === "ConnectingRouter" || part.finding.reason.startsWith("Creating");
+}
+
+function finalizerSteps({ object, cloud }: ClusterContext): ClusterStep[] {
+  if (object.metadata.finalizers?.includes(clusterFinalizer)) return [];
+  return [{ for: "OpenStackAuthenticationSucceeded", do: "add-finalizer", identity: cloud.identity }];
+}
+
+function findingsOf(parts: readonly Part[], held: ClusterObserved["hold"]): Finding[] {
+  const authenticated: Finding = {
+    type: "OpenStackAuthenticationSucceeded",
+    status: "True",
+    reason: "OpenStackAuthenticationSucceeded",
+  };
+  const own = [authenticated, ...parts.map((part) => part.finding)].map((finding): Finding =>
+    held && held.type === finding.type
+      ? { type: finding.type, status: "False", reason: held.reason, message: held.message }
+      : finding,
+  );
+  return [...own, summarise(own, "Ready")];
+}
+
+function waitOf(parts: readonly Part[], findings: readonly Finding[], until: number) {
+  const ready = findings.find((f) => f.type === "Ready");
+  const reason = parts.find((part) => part.wait)?.wait ?? (ready?.status === "True" ? "changes" : (ready?.message ?? ""));
+  return { for: reason, until };
+}
+
+function eventsOf({ object }: ClusterContext, parts: readonly Part[], refusals: readonly Part[]): PlannedEvent[] {
+  const bastion = object.spec.bastion && object.spec.bastion.enabled !== false;
+  return [
+    ...parts.flatMap((part) => part.events ?? []),
+    ...refusals
+      .filter((part) => !waitsForOthers(part))
+      .map((part): PlannedEvent => ({ type: "Warning", reason: part.finding.reason, message: part.finding.message ?? "" })),
+    ...(bastion ? [ignored("spec.bastion is enabled, but bastion hosts are not served")] : []),
+  ];
+}

@@ -1,0 +1,91 @@
+import type { SecurityGroup, Subnet } from "@causeway/openstack";
+import { securityGroupDescription, securityGroupName, type NodeRole } from "../resources/naming.ts";
+import { findOwned } from "../resources/ownership.ts";
+import { apiPorts } from "./endpoint-port.ts";
+import { found, missing, type ClusterContext, type ClusterStep, type Part } from "./model.ts";
+import { duplicates, ignored, tagSteps } from "./network.ts";
+import { desiredRules, ruleChanges } from "./rules.ts";
+
+export const nodeRoles: readonly NodeRole[] = ["controlplane", "worker"];
+
+/** The security-group part of a plan. */
+export interface SecurityGroupsPart extends Part {
+  readonly groups: Partial<Record<NodeRole, SecurityGroup>>;
+}
+
+/** Managed groups with exactly the rules declared: what is lacking is added before what is too much is taken away. */
+export function planSecurityGroups(context: ClusterContext, subnets: readonly Subnet[]): SecurityGroupsPart {
+  const managed = context.object.spec.managedSecurityGroups;
+  if (!managed) return unmanaged(context);
+  const groups: Partial<Record<NodeRole, SecurityGroup>> = {};
+  const creates: ClusterStep[] = [];
+  for (const role of nodeRoles) {
+    const name = securityGroupName(context.crn, role);
+    const result = findGroup(context, role);
+    if (result.kind === "several") {
+      const finding = missing(type, "DuplicateSecurityGroup", duplicates("security groups", name, result.ids));
+      return { finding, steps: [], groups };
+    }
+    if (result.kind === "one") groups[role] = result.resource;
+    else creates.push({ for: type, do: "create-security-group", body: { name, description: securityGroupDescription } });
+  }
+  const { controlplane, worker } = groups;
+  if (!controlplane || !worker || subnets.length === 0) {
+    const tags = Object.values(groups).flatMap((g) => tagSteps("security-groups", g, context.tags));
+    return { finding: missing(type, "CreatingSecurityGroups", "Creating the security groups"), steps: [...creates, ...tags], groups };
+  }
+  const rules = ruleSteps(context, { controlplane, worker }, subnets);
+  const steps = [...tagSteps("security-groups", controlplane, context.tags), ...tagSteps("security-groups", worker, context.tags), ...rules];
+  return { finding: found(type, "SecurityGroupsReady"), steps, groups };
+}
+
+const type = "SecurityGroupsReady";
+
+export function findGroup({ object, cloud, crn }: ClusterContext, role: NodeRole | "bastion") {
+  const recorded = {
+    controlplane: object.status?.controlPlaneSecurityGroup,
+    worker: object.status?.workerSecurityGroup,
+    bastion: object.status?.bastionSecurityGroup,
+  }[role];
+  return findOwned(cloud.securityGroups, {
+    name: securityGroupName(crn, role),
+    description: securityGroupDescription,
+    projectId: cloud.projectId,
+    recordedId: recorded?.id,
+  });
+}
+
+function ruleSteps(
+  { object }: ClusterContext,
+  groups: Readonly<Record<NodeRole, SecurityGroup>>,
+  subnets: readonly Subnet[],
+): ClusterStep[] {
+  const inputs = {
+    groups: { controlplane: groups.controlplane.id, worker: groups.worker.id },
+    managed: object.spec.managedSecurityGroups ?? {},
+    apiPorts: apiPorts(object.spec),
+    subnets,
+  };
+  const changes = nodeRoles.map((role) => ruleChanges(desiredRules(role, inputs), groups[role].security_group_rules));
+  const add = changes.flatMap((c) => c.add);
+  const removals = changes.flatMap((c) => c.remove);
+  return [
+    ...(add.length > 0 ? [{ for: type, do: "create-rules", rules: add } as const] : []),
+    ...removals.map((rule): ClusterStep => ({
+      for: type,
+      do: "delete-rule",
+      groupId: rule.security_group_id,
+      id: rule.id,
+      about: `${rule.direction} ${rule.protocol ?? "any"} ${rule.port_range_min ?? ""}-${rule.port_range_max ?? ""}`,
+    })),
+  ];
+}
+
+function unmanaged({ object }: ClusterContext): SecurityGroupsPart {
+  const finding = found(type, "NotManaged", "spec.managedSecurityGroups is not set");
+  const before = object.status?.workerSecurityGroup;
+  const events = before
+    ? [ignored(`spec.managedSecurityGroups was taken away, but machines use ${before.name} and its rules stay`)]
+    : [];
+  return { finding, steps: [], groups: {}, events };
+}

@@ -1,0 +1,123 @@
+import type { ResolvedPort } from "@causeway/api";
+import type { Port, Volume } from "@causeway/openstack";
+import type { Finding } from "../resources/findings.ts";
+import { machineFinalizer } from "../resources/naming.ts";
+import { chosen, tagsToSet, type Found } from "../resources/ownership.ts";
+import type { MachineContext, MachineStep } from "./model.ts";
+import { portBody } from "./ports.ts";
+import { resolveSpec } from "./resolve.ts";
+import { ownVolumes, serverBody, volumeBodies } from "./server.ts";
+import type { Outcome } from "./plan.ts";
+
+const recheck = 30_000;
+
+/** Ports and volumes first, then the server; nothing at all before the whole spec has been understood. */
+export function planBuild(context: MachineContext, now: number): Outcome {
+  const spec = resolveSpec(context);
+  if (!spec.ok) {
+    const message = spec.problems.join(". ");
+    return {
+      ...failed("InvalidMachineSpec", message, now + recheck),
+      events: [{ type: "Warning", reason: "InvalidMachineSpec", message }],
+    };
+  }
+  const { resolved } = spec;
+  const ports = planPorts(context, resolved.ports ?? []);
+  if (typeof ports === "string") return failed("DuplicatePort", ports, now + recheck);
+  if (ports.wait !== undefined) return { steps: [], finding: building(`Waiting for ${ports.wait}`), wait: { for: ports.wait, until: now + recheck } };
+  const volumes = planVolumes(context, resolved.imageID);
+  if (volumes.problem !== undefined) return failed("VolumeError", volumes.problem, now + recheck);
+  const finalizer: MachineStep[] = context.object.metadata.finalizers?.includes(machineFinalizer)
+    ? []
+    : [{ do: "add-finalizer", reason: "InstanceNotReady" }];
+  const before = [...finalizer, ...volumes.steps, ...ports.steps];
+  const status = { resolved };
+  if (before.length > 0) return { steps: before, finding: building("Creating ports and volumes"), status };
+  if (volumes.wait !== undefined) {
+    return { steps: [], finding: building(`Waiting for ${volumes.wait}`), status, wait: { for: volumes.wait } };
+  }
+  const portIds = ports.ports.map((p) => p.id);
+  const body = serverBody(context, { resolved, portIds, volumes: volumes.volumes });
+  const secret = context.owner?.bootstrapSecret ?? "";
+  return {
+    steps: [{ do: "create-server", reason: "InstanceCreateFailed", body, secret }],
+    finding: building(`Creating server ${context.name}`),
+    status,
+  };
+}
+
+function building(message: string): Finding {
+  return { type: "InstanceReady", status: "False", reason: "InstanceNotReady", message };
+}
+
+function failed(reason: string, message: string, until: number): Outcome {
+  return { steps: [], finding: { type: "InstanceReady", status: "False", reason, message }, wait: { for: message, until } };
+}
+
+interface PortsPlan {
+  readonly steps: readonly MachineStep[];
+  readonly ports: readonly Port[];
+  readonly wait?: string;
+}
+
+function planPorts(context: MachineContext, wanted: readonly ResolvedPort[]): PortsPlan | string {
+  const steps: MachineStep[] = [];
+  const ports: Port[] = [];
+  for (const port of wanted) {
+    const found = findPort(context, port);
+    if (found.kind === "one" && found.resource.device_id !== "") {
+      return { steps: [], ports: [], wait: `server ${found.resource.device_id}, which has port ${port.name}, to be listed` };
+    }
+    if (found.kind === "several") return `Several ports are named ${port.name}: ${found.ids.join(", ")}. Delete all but one`;
+    if (found.kind === "none") {
+      steps.push({ do: "create-port", reason: "PortCreateFailed", body: portBody(port), tags: port.tags ?? [] });
+      continue;
+    }
+    ports.push(found.resource);
+    const tags = tagsToSet(found.resource.tags, port.tags ?? []);
+    if (tags) steps.push({ do: "set-port-tags", reason: "PortCreateFailed", id: found.resource.id, tags });
+  }
+  return { steps, ports };
+}
+
+/** A port of ours by that name: left by an attempt that ended before the server was made, or was seen. */
+export function findPort({ cloud }: MachineContext, port: ResolvedPort): Found<Port> {
+  return chosen(
+    cloud.ports.filter(
+      (p) =>
+        p.name === port.name &&
+        p.network_id === port.networkID &&
+        p.description === port.description &&
+        p.project_id === cloud.projectId,
+    ),
+  );
+}
+
+interface VolumesPlan {
+  readonly steps: readonly MachineStep[];
+  readonly volumes: readonly Volume[];
+  readonly wait?: string;
+  readonly problem?: string;
+}
+
+function planVolumes(context: MachineContext, imageId: string): VolumesPlan {
+  const own = ownVolumes(context);
+  const steps: MachineStep[] = [];
+  const volumes: Volume[] = [];
+  let wait: string | undefined;
+  for (const body of volumeBodies(context, imageId)) {
+    const found = chosen(own.filter((v) => v.name === body.name));
+    if (found.kind === "several") return { steps, volumes, problem: `Several volumes are named ${body.name}: ${found.ids.join(", ")}` };
+    if (found.kind === "none") {
+      steps.push({ do: "create-volume", reason: "VolumeError", body });
+      continue;
+    }
+    const volume = found.resource;
+    volumes.push(volume);
+    if (volume.status.startsWith("error")) {
+      return { steps: [], volumes, problem: `Volume ${volume.name} (${volume.id}) is in ${volume.status}; delete it to have it made anew` };
+    }
+    if (volume.status !== "available") wait = `volume ${volume.name} (${volume.id}) to be available; it is ${volume.status}`;
+  }
+  return { steps, volumes, ...(wait === undefined ? {} : { wait }) };
+}

@@ -1,0 +1,66 @@
+import type { Port, Volume } from "@causeway/openstack";
+import type { Finding } from "../resources/findings.ts";
+import { description, portName, serverOwnerKey } from "../resources/naming.ts";
+import type { MachineContext, MachineStep } from "./model.ts";
+import { isGone, ownVolumes, recordedServerId } from "./server.ts";
+import type { Outcome } from "./plan.ts";
+
+const reason = "InstanceDeleteFailed";
+
+/**
+ * Takes the server away, then what was made for it and did not go along. It goes by marks, not by records, so
+ * that a creation cut short at any point leaves nothing.
+ */
+export function planMachineDeletion(context: MachineContext): Outcome {
+  const servers = ownServers(context);
+  const toDelete = servers.filter((s) => s["OS-EXT-STS:task_state"] !== "deleting");
+  const steps = toDelete.map((s): MachineStep => ({ do: "delete-server", reason, id: s.id }));
+  if (steps.length > 0) return outcome(steps, "Deleting the server");
+  if (servers.length > 0) return waitFor(`server ${servers[0]?.id} to be deleted`);
+  const ports = ownPorts(context);
+  const free = ports.map((p): MachineStep => ({ do: "delete-port", reason, id: p.id, name: p.name }));
+  if (free.length > 0) return outcome(free, "Deleting the ports");
+  const volumes = ownVolumes(context);
+  const left = volumes.filter((v) => isFree(v)).map((v): MachineStep => ({ do: "delete-volume", reason, id: v.id, name: v.name }));
+  if (left.length > 0) return outcome(left, "Deleting the volumes");
+  if (volumes.length > 0) return waitFor(`volume ${volumes[0]?.name} to go; it is ${volumes[0]?.status}`);
+  return outcome([{ do: "remove-finalizer", reason }], "Deleted");
+}
+
+function ownServers(context: MachineContext) {
+  const recorded = recordedServerId(context);
+  return context.cloud.servers.filter(
+    (s) => !isGone(s) && (s.id === recorded || (s.name === context.name && s.metadata[serverOwnerKey] === context.ownerMark)),
+  );
+}
+
+/**
+ * Ports by recorded id, or by the name and description that the spec gives them. A port may still name the
+ * server that has just gone; one that a living server has is left alone.
+ */
+function ownPorts({ object, name, crn, cloud }: MachineContext): Port[] {
+  const recorded = new Set((object.status?.resources?.ports ?? []).map((p) => p.id));
+  const specs = object.spec.ports?.length ? object.spec.ports : [{}];
+  const marks = specs.map((spec, i) => `${portName(name, i, spec.nameSuffix)}|${spec.description || description(crn)}`);
+  const living = new Set(cloud.servers.filter((s) => !isGone(s)).map((s) => s.id));
+  return cloud.ports.filter(
+    (p) => p.project_id === cloud.projectId && !living.has(p.device_id) && (recorded.has(p.id) || marks.includes(`${p.name}|${p.description}`)),
+  );
+}
+
+/** Volumes that are still being made cannot be deleted; those being deleted need no second call. */
+function isFree(volume: Volume): boolean {
+  return volume.status === "available" || volume.status.startsWith("error");
+}
+
+function finding(message: string): Finding {
+  return { type: "InstanceReady", status: "False", reason: "InstanceDeleting", message };
+}
+
+function outcome(steps: readonly MachineStep[], message: string): Outcome {
+  return { steps, finding: finding(message) };
+}
+
+function waitFor(what: string): Outcome {
+  return { steps: [], finding: finding(`Waiting for ${what}`), wait: { for: what } };
+}

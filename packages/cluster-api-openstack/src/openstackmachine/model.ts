@@ -1,0 +1,69 @@
+import type { OpenStackCluster, OpenStackMachine } from "@causeway/api";
+import type * as OpenStack from "@causeway/openstack";
+import type { Hold, IdentityState } from "../identity/state.ts";
+import type { Finding } from "../resources/findings.ts";
+
+/** The part of a project that a machine can be concerned with, as the informers hold it. */
+export interface MachineCloud {
+  readonly projectId: string;
+  readonly identity: string;
+  readonly region: string;
+  readonly servers: readonly OpenStack.Server[];
+  readonly ports: readonly OpenStack.Port[];
+  readonly networks: readonly OpenStack.Network[];
+  readonly subnets: readonly OpenStack.Subnet[];
+  readonly securityGroups: readonly OpenStack.SecurityGroup[];
+  readonly images: readonly OpenStack.Image[];
+  readonly flavors: readonly OpenStack.Flavor[];
+  readonly serverGroups: readonly OpenStack.ServerGroup[];
+  readonly volumes: readonly OpenStack.Volume[];
+}
+
+/** Everything the planner looks at. The bootstrap data itself stays in its Secret. */
+export interface MachineObserved {
+  readonly object: OpenStackMachine;
+  readonly clusterName: string | undefined;
+  readonly infrastructure: OpenStackCluster | undefined;
+  /** The owning Machine's failure domain and bootstrap Secret; undefined while it has no owner. */
+  readonly owner: MachineOwner | undefined;
+  readonly paused: boolean;
+  readonly identity: IdentityState<MachineCloud>;
+  readonly hold?: Hold | undefined;
+}
+
+export interface MachineOwner {
+  readonly name: string;
+  readonly zone?: string;
+  /** Name of the Secret, once it exists and holds data. */
+  readonly bootstrapSecret?: string;
+}
+
+export interface MachineContext {
+  readonly object: OpenStackMachine;
+  readonly name: string;
+  readonly crn: string;
+  /** "namespace/cluster". */
+  readonly ownerMark: string;
+  readonly cloud: MachineCloud;
+  readonly infrastructure: OpenStackCluster | undefined;
+  readonly owner: MachineOwner | undefined;
+}
+
+export type MachineCondition = "InstanceReady";
+export type MachineFinding = Finding;
+
+/** One call to OpenStack or Kubernetes. `reason` is what InstanceReady says when it fails. */
+export type MachineStep = { readonly reason: string } & (
+  | { readonly do: "add-finalizer" }
+  | { readonly do: "remove-finalizer" }
+  | { readonly do: "record-provider-id"; readonly providerId: string }
+  | { readonly do: "create-port"; readonly body: OpenStack.PortCreate; readonly tags: readonly string[] }
+  | { readonly do: "update-port"; readonly id: string; readonly pairs: OpenStack.AddressPair[] }
+  | { readonly do: "set-port-tags"; readonly id: string; readonly tags: string[] }
+  | { readonly do: "create-volume"; readonly body: OpenStack.VolumeCreate }
+  /** `secret` names the bootstrap data; it is read when the call is made. */
+  | { readonly do: "create-server"; readonly body: OpenStack.ServerCreate; readonly secret: string }
+  | { readonly do: "delete-server"; readonly id: string }
+  | { readonly do: "delete-port"; readonly id: string; readonly name: string }
+  | { readonly do: "delete-volume"; readonly id: string; readonly name: string }
+);

@@ -1,0 +1,185 @@
+import type { OpenStackMachineStatus, ResolvedMachine } from "@causeway/api";
+import type { Plan, PlannedEvent } from "@causeway/kubernetes";
+import type { Port, Server } from "@causeway/openstack";
+import { summarise, withFindings, type Finding } from "../resources/findings.ts";
+import { clusterResourceName, machineFinalizer, serverOwner } from "../resources/naming.ts";
+import { wrongCloud } from "../openstackcluster/identity.ts";
+import { planBuild } from "./build.ts";
+import { planMachineDeletion } from "./deletion.ts";
+import { ignoredChanges } from "./immutable.ts";
+import type { MachineCloud, MachineContext, MachineObserved, MachineStep } from "./model.ts";
+import { planPortUpdates } from "./port-updates.ts";
+import { findServer, machineAddresses, providerId, recordedServerId } from "./server.ts";
+
+export type MachinePlan = Plan<MachineStep, OpenStackMachineStatus>;
+
+/** What is known at the end of a plan about the server. */
+export interface Outcome {
+  readonly steps: readonly MachineStep[];
+  readonly finding: Finding;
+  readonly status?: Partial<OpenStackMachineStatus>;
+  readonly wait?: { readonly for: string; readonly until?: number };
+  readonly events?: readonly PlannedEvent[];
+}
+
+const slow = 60_000;
+
+/** What an OpenStackMachine needs next. Pure, like planCluster. */
+export function planMachine(observed: MachineObserved, now: number): MachinePlan {
+  const { object, identity, hold } = observed;
+  const status = object.status ?? {};
+  if (observed.paused) return { steps: [], status };
+  const deleting = object.metadata.deletionTimestamp !== undefined;
+  if (deleting && !object.metadata.finalizers?.includes(machineFinalizer)) return { steps: [], status };
+  if (!deleting) {
+    const early = tooEarly(observed);
+    if (early) return finish(observed, early, now);
+  }
+  if (!identity.ok) return finish(observed, unauthenticated(identity.reason, identity.message, now), now);
+  const inherited = object.spec.identityRef === undefined && observed.infrastructure;
+  const elsewhere = inherited ? wrongCloud(inherited, identity.cloud.identity) : undefined;
+  if (elsewhere !== undefined) return finish(observed, unauthenticated("WrongCloud", elsewhere, now), now);
+  const context = contextOf(observed, identity.cloud);
+  if (hold && hold.until > now) {
+    const finding: Finding = { type: "InstanceReady", status: "False", reason: hold.reason, message: hold.message };
+    return finish(observed, { steps: [], finding, wait: { for: hold.message, until: hold.until } }, now);
+  }
+  if (deleting) return finish(observed, planMachineDeletion(context), now);
+  return finish(observed, planPresent(context, now), now);
+}
+
+function contextOf(observed: MachineObserved, cloud: MachineCloud): MachineContext {
+  const { object, clusterName = "", infrastructure, owner } = observed;
+  const namespace = object.metadata.namespace ?? "";
+  return {
+    object,
+    name: object.metadata.name,
+    crn: clusterResourceName(namespace, clusterName),
+    ownerMark: serverOwner(namespace, clusterName),
+    cloud,
+    infrastructure,
+    owner,
+  };
+}
+
+/** What must be there before OpenStack is asked for anything. A machine that has a server needs none of it. */
+function tooEarly(observed: MachineObserved): Outcome | undefined {
+  const { object, owner, infrastructure, clusterName } = observed;
+  if (object.spec.providerID !== undefined) return undefined;
+  if (clusterName === undefined || !owner) return waiting("WaitingForMachine", "a Machine that owns this OpenStackMachine");
+  if (infrastructure?.status?.initialization?.provisioned !== true) {
+    return waiting("WaitingForClusterInfrastructure", "the cluster's network and security groups");
+  }
+  if (owner.bootstrapSecret === undefined) return waiting("WaitingForBootstrapData", "bootstrap data of the Machine");
+  return undefined;
+}
+
+export function waiting(reason: string, what: string): Outcome {
+  const finding: Finding = { type: "InstanceReady", status: "False", reason, message: `Waiting for ${what}` };
+  return { steps: [], finding, wait: { for: what } };
+}
+
+function unauthenticated(reason: string, message: string, now: number): Outcome {
+  return {
+    steps: [],
+    finding: { type: "InstanceReady", status: "False", reason, message },
+    wait: { for: "credentials that work", until: now + slow },
+    events: [{ type: "Warning", reason, message }],
+  };
+}
+
+function planPresent(context: MachineContext, now: number): Outcome {
+  const found = findServer(context);
+  if (found.kind === "several") {
+    const message = `Several servers named ${context.name} bear this machine's mark: ${found.ids.join(", ")}. Delete the ones that are not in use`;
+    return { steps: [], finding: { type: "InstanceReady", status: "False", reason: "DuplicateServer", message }, wait: { for: message, until: now + slow } };
+  }
+  if (found.kind === "one") return planServer(context, found.resource, now);
+  const recorded = recordedServerId(context);
+  if (recorded !== undefined) {
+    const message = `Server ${recorded} is gone, and a machine's server is not replaced; delete the Machine to get a new one`;
+    return {
+      steps: [],
+      finding: { type: "InstanceReady", status: "False", reason: "InstanceDeleted", message },
+      status: { instanceState: "DELETED" },
+      wait: { for: message, until: now + slow },
+      events: [{ type: "Warning", reason: "InstanceDeleted", message }],
+    };
+  }
+  return planBuild(context, now);
+}
+
+function planServer(context: MachineContext, server: Server, now: number): Outcome {
+  const ports = context.cloud.ports.filter((p) => p.device_id === server.id);
+  const before = context.object.status?.resolved;
+  const status: Partial<OpenStackMachineStatus> = {
+    instanceID: server.id,
+    instanceState: server.status,
+    ...(ports.length > 0 ? { resources: { ports: portIds(ports) } } : {}),
+    ...(before ? {} : resolvedOf(context)),
+  };
+  const base = { status, events: ignoredChanges(context, server), steps: planPortUpdates(context, ports) };
+  const state = stateOf(server, now);
+  if (server.status !== "ACTIVE") return { ...base, ...state };
+  const id = providerId(context, server);
+  const record: MachineStep[] =
+    context.object.spec.providerID === undefined
+      ? [{ do: "record-provider-id", reason: "InstanceNotReady", providerId: id }]
+      : [];
+  return {
+    ...base,
+    ...state,
+    steps: [...base.steps, ...record],
+    status: { ...status, addresses: machineAddresses(server), initialization: { provisioned: true } },
+  };
+}
+
+function portIds(ports: readonly Port[]): { id: string }[] {
+  return [...ports].sort((a, b) => a.name.localeCompare(b.name)).map((p) => ({ id: p.id }));
+}
+
+/** What names meant is kept from the build on, so that a renamed image does not look like a change. */
+function resolvedOf({ object, cloud }: MachineContext): { resolved?: ResolvedMachine } {
+  const flavor = cloud.flavors.find((f) => f.id === object.spec.flavor.id || f.name === object.spec.flavor.filter?.name);
+  const image = cloud.images.find((i) => i.id === object.spec.image.id || i.name === object.spec.image.filter?.name);
+  return flavor && image ? { resolved: { flavorID: flavor.id, imageID: image.id } } : {};
+}
+
+function stateOf(server: Server, now: number): Pick<Outcome, "finding" | "wait" | "events"> {
+  const finding = (status: Finding["status"], reason: string, message?: string): Finding => ({
+    type: "InstanceReady",
+    status,
+    reason,
+    ...(message === undefined ? {} : { message }),
+  });
+  switch (server.status) {
+    case "ACTIVE":
+      return { finding: finding("True", "InstanceReady") };
+    case "BUILD": {
+      const wait = `server ${server.name} (${server.id}) to be ACTIVE; it is BUILD`;
+      return { finding: finding("False", "InstanceNotReady", `Waiting for ${wait}`), wait: { for: wait } };
+    }
+    case "ERROR": {
+      const fault = server.fault?.message ?? "Nova gives no reason";
+      const message = `Server ${server.id} is in ERROR: ${fault} Delete the Machine to get another one, or repair the server`;
+      const events: PlannedEvent[] = [{ type: "Warning", reason: "InstanceStateError", message }];
+      return { finding: finding("False", "InstanceStateError", message), wait: { for: message, until: now + slow }, events };
+    }
+    default: {
+      const message = `Server ${server.id} is ${server.status}`;
+      return { finding: finding("Unknown", "InstanceNotReady", message), wait: { for: message, until: now + slow } };
+    }
+  }
+}
+
+function finish({ object }: MachineObserved, outcome: Outcome, now: number): MachinePlan {
+  const before = object.status ?? {};
+  const findings = [outcome.finding, summarise([outcome.finding], "Ready")];
+  const moment = { generation: object.metadata.generation, now };
+  return {
+    steps: outcome.steps,
+    status: { ...before, ...outcome.status, conditions: withFindings(before.conditions ?? [], findings, moment) },
+    ...(outcome.wait ? { wait: outcome.wait } : {}),
+    events: outcome.events ?? [],
+  };
+}

@@ -1,0 +1,152 @@
+import type { NeutronParameter, PortSpec, ResolvedPort } from "@causeway/api";
+import { labels } from "@causeway/api";
+import type { PortCreate } from "@causeway/openstack";
+import { description, portName } from "../resources/naming.ts";
+import { resolveParameter, resolveSubnet } from "../resources/parameters.ts";
+import type { MachineContext } from "./model.ts";
+
+export interface ResolvedPorts {
+  readonly ports: readonly ResolvedPort[];
+  readonly problems: readonly string[];
+}
+
+/** The ports of a machine: those of its spec, or one on the cluster's network. */
+export function resolvePorts(context: MachineContext): ResolvedPorts {
+  const specs = context.object.spec.ports?.length ? context.object.spec.ports : [{}];
+  const problems: string[] = [];
+  const ports = specs.flatMap((spec, index) => {
+    const port = resolvePort(context, spec, { index, problems });
+    return port ? [port] : [];
+  });
+  const names = ports.map((p) => p.name);
+  if (new Set(names).size < names.length) problems.push("spec.ports: two ports have the same name suffix");
+  return { ports, problems };
+}
+
+interface Place {
+  readonly index: number;
+  readonly problems: string[];
+}
+
+function resolvePort(context: MachineContext, spec: PortSpec, place: Place): ResolvedPort | undefined {
+  const networkID = networkOf(context, spec, place);
+  if (networkID === undefined) return undefined;
+  const { network: _, fixedIPs: _ips, securityGroups: _groups, nameSuffix, tags: _tags, ...kept } = spec;
+  const fixedIPs = fixedIpsOf(context, spec, { ...place, networkID });
+  const groups = groupsOf(context, spec, place);
+  const tags = tagsOf(context, spec);
+  return {
+    ...kept,
+    name: portName(context.name, place.index, nameSuffix),
+    networkID,
+    description: spec.description || description(context.crn),
+    ...(fixedIPs.length > 0 ? { fixedIPs } : {}),
+    ...(groups.length > 0 ? { securityGroups: groups } : {}),
+    ...(tags.length > 0 ? { tags } : {}),
+  };
+}
+
+function networkOf(context: MachineContext, spec: PortSpec, { index, problems }: Place): string | undefined {
+  if (!spec.network) {
+    const id = context.infrastructure?.status?.network?.id;
+    if (id === undefined) problems.push("The cluster has no network yet");
+    return id;
+  }
+  const network = resolveParameter(spec.network, context.cloud.networks, `spec.ports[${index}].network`);
+  if (!network.ok) problems.push(network.problem);
+  return network.ok ? network.resource.id : undefined;
+}
+
+/** The fixed IPs asked for; on the cluster's network, without any, one in each of the cluster's subnets. */
+function fixedIpsOf(context: MachineContext, spec: PortSpec, place: Place & { networkID: string }): { subnet?: string; ipAddress?: string }[] {
+  const wanted = spec.fixedIPs ?? [];
+  if (wanted.length === 0) return spec.network ? [] : clusterSubnets(context, place).map((subnet) => ({ subnet }));
+  const candidates = context.cloud.subnets.filter((s) => s.network_id === place.networkID);
+  return wanted.map(({ subnet, ipAddress }, i) => {
+    const address = ipAddress ? { ipAddress } : {};
+    if (!subnet) return address;
+    const resolved = resolveSubnet(subnet, candidates, `spec.ports[${place.index}].fixedIPs[${i}].subnet`);
+    if (!resolved.ok) place.problems.push(resolved.problem);
+    return resolved.ok ? { subnet: resolved.resource.id, ...address } : address;
+  });
+}
+
+function clusterSubnets({ infrastructure, cloud }: MachineContext, { problems }: Place): string[] {
+  const known = (infrastructure?.status?.network?.subnets ?? []).map((s) => s.id);
+  const primary = infrastructure?.spec.primarySubnet;
+  if (!primary) return known;
+  const candidates = cloud.subnets.filter((s) => known.includes(s.id));
+  const resolved = resolveSubnet(primary, candidates, "spec.primarySubnet of the OpenStackCluster");
+  if (!resolved.ok) problems.push(resolved.problem);
+  return resolved.ok ? [resolved.resource.id] : [];
+}
+
+/** The port's groups, or the managed group of the machine's role; the machine's own groups come on top. */
+function groupsOf(context: MachineContext, spec: PortSpec, { index, problems }: Place): string[] {
+  const { object, cloud, infrastructure } = context;
+  const field = `spec.ports[${index}].securityGroups`;
+  const clusterWide = spec.network === undefined && infrastructure?.spec.managedNetwork?.enablePortSecurity === false;
+  const secured = spec.enablePortSecurity ?? !clusterWide;
+  if (!secured) {
+    if (spec.securityGroups?.length) problems.push(`${field} cannot be set on a port without port security`);
+    return [];
+  }
+  const resolve = (parameter: NeutronParameter, what: string): string[] => {
+    const group = resolveParameter(parameter, cloud.securityGroups, what);
+    if (!group.ok) problems.push(group.problem);
+    return group.ok ? [group.resource.id] : [];
+  };
+  const own = (spec.securityGroups ?? []).flatMap((g, i) => resolve(g, `${field}[${i}]`));
+  const machine = (object.spec.securityGroups ?? []).flatMap((g, i) => resolve(g, `spec.securityGroups[${i}]`));
+  const base = spec.securityGroups?.length ? own : managedGroup(context);
+  return [...new Set([...base, ...machine])];
+}
+
+function managedGroup({ object, infrastructure }: MachineContext): string[] {
+  const controlPlane = object.metadata.labels?.[labels.controlPlane] !== undefined;
+  const { status } = infrastructure ?? {};
+  const group = controlPlane ? status?.controlPlaneSecurityGroup : status?.workerSecurityGroup;
+  return infrastructure?.spec.managedSecurityGroups && group ? [group.id] : [];
+}
+
+function tagsOf({ object, infrastructure }: MachineContext, spec: PortSpec): string[] {
+  return [...new Set([...(object.spec.tags ?? []), ...(infrastructure?.spec.tags ?? []), ...(spec.tags ?? [])])];
+}
+
+/** The body of the call that makes a port. */
+export function portBody(port: ResolvedPort): PortCreate {
+  const extra = Object.fromEntries((port.valueSpecs ?? []).map((v) => [v.key, v.value]));
+  const profile = {
+    ...(port.profile?.ovsHWOffload ? { capabilities: ["switchdev"] } : {}),
+    ...(port.profile?.trustedVF ? { trusted: true } : {}),
+  };
+  return {
+    ...extra,
+    name: port.name,
+    network_id: port.networkID,
+    ...given("description", port.description),
+    ...given("admin_state_up", port.adminStateUp),
+    ...given("mac_address", port.macAddress),
+    ...given("port_security_enabled", port.enablePortSecurity),
+    ...given("propagate_uplink_status", port.propagateUplinkStatus),
+    ...given("binding:host_id", port.hostID),
+    ...given("binding:vnic_type", port.vnicType),
+    ...(Object.keys(profile).length > 0 ? { "binding:profile": profile } : {}),
+    ...(port.fixedIPs?.length
+      ? { fixed_ips: port.fixedIPs.map((ip) => ({ ...given("subnet_id", ip.subnet), ...given("ip_address", ip.ipAddress) })) }
+      : {}),
+    ...(port.securityGroups?.length ? { security_groups: [...port.securityGroups] } : {}),
+    ...(port.allowedAddressPairs?.length ? { allowed_address_pairs: addressPairs(port) } : {}),
+  };
+}
+
+export function addressPairs(port: Pick<ResolvedPort, "allowedAddressPairs">) {
+  return (port.allowedAddressPairs ?? []).map((pair) => ({
+    ip_address: pair.ipAddress,
+    ...given("mac_address", pair.macAddress),
+  }));
+}
+
+function given<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { [P in K]?: V });
+}

@@ -1,0 +1,54 @@
+/** Names, descriptions and metadata by which resources of a cluster are known. They equal upstream's, so that estates can be taken over. */
+
+/** "namespace-name": how a cluster is called in the names of its resources. */
+export function clusterResourceName(namespace: string, cluster: string): string {
+  return `${namespace}-${cluster}`;
+}
+
+/** The name of the network, the subnet and the router. */
+export function networkName(crn: string): string {
+  return `k8s-clusterapi-cluster-${crn}`;
+}
+
+export function loadBalancerName(crn: string): string {
+  return `${networkName(crn)}-kubeapi`;
+}
+
+/** The name of a listener, its pool and its monitor. */
+export function listenerName(crn: string, port: number): string {
+  return `${loadBalancerName(crn)}-${port}`;
+}
+
+export type NodeRole = "controlplane" | "worker";
+
+export function securityGroupName(crn: string, role: NodeRole | "bastion"): string {
+  return `k8s-cluster-${crn}-secgroup-${role}`;
+}
+
+/** The proof that we made it: written with the create itself, so it survives a crash right after. */
+export function description(crn: string): string {
+  return `Created by cluster-api-provider-openstack cluster ${crn}`;
+}
+
+export const securityGroupDescription = "Cluster API managed group";
+
+/** Server metadata that names the owner, "namespace/cluster". Nova allows no slash in keys. */
+export const serverOwnerKey = "causeway.dev.cluster";
+
+export function serverOwner(namespace: string, cluster: string): string {
+  return `${namespace}/${cluster}`;
+}
+
+export function portName(server: string, index: number, suffix: string | undefined): string {
+  return `${server}-${suffix === undefined || suffix === "" ? index : suffix}`;
+}
+
+export function volumeName(server: string, device: string): string {
+  return `${server}-${device}`;
+}
+
+export const clusterFinalizer = "openstackcluster.infrastructure.cluster.x-k8s.io";
+export const machineFinalizer = "openstackmachine.infrastructure.cluster.x-k8s.io";
+
+/** Annotation with "region/project" in which a cluster's resources are, written before the first is made. */
+export const cloudIdentityAnnotation = "causeway.dev/cloud-identity";
