@@ -119,3 +119,7 @@ export {
 } from "./status/conditions.ts";
 export { publishStatus, type PublishOptions } from "./status/publish.ts";
 export { addFinalizer, removeFinalizer, type FinalizerOptions } from "./status/finalizers.ts";
+export { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "./events/recorder.ts";
+export { electLeader, type ElectionOptions } from "./election/elect.ts";
+export { createRemoteClusters, type RemoteClustersOptions } from "./remote/clusters.ts";
+export type { RemoteCluster, RemoteClusters } from "./remote/interface.ts";

@@ -24,7 +24,7 @@ export interface ClientOptions {
   readonly clock?: Clock;
   readonly userAgent?: string;
   /** Told after every request; must not throw. */
-  readonly onOutcome?: (outcome: ClientOutcome) => void;
+  readonly onOutcome?: (outcome: ClientOutcome, path: string) => void;
   /** Told with 1 and -1 as watches open and end. */
   readonly onWatch?: (change: 1 | -1) => void;
 }
@@ -71,7 +71,7 @@ export class Transport {
       const answer = await this.#once(request, attempt);
       if (answer === undefined) continue;
       if (answer.statusCode < 400) {
-        this.#tell("answered");
+        this.#tell("answered", request);
         return answer;
       }
       const error = await this.#refusal(answer, request);
@@ -79,7 +79,7 @@ export class Transport {
         refreshed = true;
         continue;
       }
-      this.#tell(answer.statusCode === 401 ? "unauthorized" : "answered");
+      this.#tell(answer.statusCode === 401 ? "unauthorized" : "answered", request);
       const wait = attempt < MAX_RETRIES ? retryWait(answer, request, this.#clock.now()) : undefined;
       if (wait === undefined) throw error;
       await this.#clock.sleep(wait, request.signal);
@@ -90,7 +90,7 @@ export class Transport {
   broken(error: unknown, request: TransportRequest): unknown {
     if (request.signal?.aborted) return request.signal.reason;
     if (error instanceof CausewayError) return error;
-    this.#tell("unreachable");
+    this.#tell("unreachable", request);
     return unreachable(error, this.#facts(request));
   }
 
@@ -176,8 +176,8 @@ export class Transport {
     return { method: request.method, path: request.path, server: this.server };
   }
 
-  #tell(outcome: ClientOutcome): void {
-    this.#options.onOutcome?.(outcome);
+  #tell(outcome: ClientOutcome, request: TransportRequest): void {
+    this.#options.onOutcome?.(outcome, request.path);
   }
 }
 

@@ -22,6 +22,11 @@ export interface KubeconfigOptions {
   /** Default: the current context. */
   readonly context?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /**
+   * True for a kubeconfig that others wrote (one from a Secret): it may name no files and no commands, since those
+   * would be read and run as us.
+   */
+  readonly selfContained?: boolean;
 }
 
 /**
@@ -36,6 +41,7 @@ export function loadKubeconfig(options: KubeconfigOptions = {}): ClusterConfig {
     textOf(context, "user") === undefined
       ? undefined
       : named(config.users, textOf(context, "user"), { what: "user", context });
+  if (options.selfContained) requireSelfContained(cluster, user);
   const namespace = textOf(context, "namespace");
   return { ...clusterOf(cluster), ...(user ? userOf(user) : {}), ...(namespace === undefined ? {} : { namespace }) };
 }
@@ -107,6 +113,16 @@ function named(
   if (!entry)
     throw invalid(where.context.origin, `has a context that names the ${where.what} ${name}, which it does not define`);
   return entry;
+}
+
+function requireSelfContained(cluster: Entry, user: Entry | undefined): void {
+  const named = [
+    ...["certificate-authority"].filter((field) => cluster.fields[field] !== undefined),
+    ...["client-certificate", "client-key", "tokenFile", "exec"].filter((field) => user?.fields[field] !== undefined),
+  ];
+  if (named.length > 0) {
+    throw invalid(cluster.origin, `names files or commands of another machine (${named.join(", ")})`);
+  }
 }
 
 function clusterOf(entry: Entry): ClusterConfig {

@@ -10,6 +10,12 @@ export interface WorkQueueOptions {
 
 const FIRST_DELAY = 5;
 const LAST_DELAY = 60_000;
+/**
+ * From so many failures on, events do not cut the back-off short: a failing reconcile that writes its failure into
+ * the status causes an event itself, and would run without a pause.
+ */
+const HURRIED = 3;
+const HURRY_DELAY = 1_000;
 
 /**
  * Keys to look at. A key waits in it once however often it is added; it is handed out to one worker at a time, and
@@ -36,21 +42,16 @@ export class WorkQueue {
     return this.#ready.size;
   }
 
+  /** Adds the key at once; but one that fails again and again is not hurried beyond once a second. */
   add(key: ObjectKey): void {
-    if (this.#closed) return;
-    const id = idOf(key);
-    if (this.#working.has(id)) {
-      this.#again.set(id, key);
-      return;
-    }
-    this.#ready.set(id, key);
-    this.#handOut();
+    if (this.failures(key) >= HURRIED) this.addAfter(key, HURRY_DELAY);
+    else this.#enqueue(key);
   }
 
   /** Adds the key in `milliseconds`, or earlier if an earlier instant is set already. */
   addAfter(key: ObjectKey, milliseconds: number): void {
     if (this.#closed) return;
-    if (milliseconds <= 0) return this.add(key);
+    if (milliseconds <= 0) return this.#enqueue(key);
     const id = idOf(key);
     const at = this.#clock.now() + milliseconds;
     const waiting = this.#later.get(id);
@@ -61,7 +62,7 @@ export class WorkQueue {
     this.#clock.sleep(milliseconds, cancel.signal).then(
       () => {
         this.#later.delete(id);
-        this.add(key);
+        this.#enqueue(key);
       },
       () => {},
     );
@@ -111,6 +112,17 @@ export class WorkQueue {
     this.#again.clear();
     for (const id of this.#later.keys()) this.#forgetLater(id);
     for (const taker of this.#takers.splice(0)) taker(undefined);
+  }
+
+  #enqueue(key: ObjectKey): void {
+    if (this.#closed) return;
+    const id = idOf(key);
+    if (this.#working.has(id)) {
+      this.#again.set(id, key);
+      return;
+    }
+    this.#ready.set(id, key);
+    this.#handOut();
   }
 
   #handOut(): void {

@@ -19,7 +19,8 @@ export function compareStatus(wanted: unknown, standing: unknown): Comparison {
   if (isRecord(wanted) && isRecord(standing)) {
     const names = Object.keys(wanted).filter((name) => wanted[name] !== undefined);
     const inner = all(names.map((name) => compareStatus(wanted[name], standing[name])));
-    return { same: inner.same, more: inner.more || Object.keys(standing).some((name) => wanted[name] === undefined) };
+    const hasMore = Object.keys(standing).some((name) => standing[name] !== undefined && wanted[name] === undefined);
+    return { same: inner.same, more: inner.more || hasMore };
   }
   return wanted === standing ? SAME : DIFFERENT;
 }
@@ -53,8 +54,8 @@ function compareConditions(wanted: readonly ConditionLike[], standing: readonly 
   return { same: inner.same, more: inner.more || standing.length > wanted.length };
 }
 
-function timeless({ lastTransitionTime: _, ...rest }: ConditionLike): unknown {
-  return rest;
+function timeless(condition: ConditionLike): unknown {
+  return { ...condition, lastTransitionTime: undefined };
 }
 
 function retime(wanted: unknown, standing: unknown): unknown {
