@@ -41,3 +41,7 @@ export {
   isRetryableOpenStackError,
   isUnauthorized,
 } from "./errors/predicates.ts";
+export { createCloudPool, type CloudClient, type CloudPool, type PoolOptions } from "./pool.ts";
+export { until, type UntilOptions } from "./watch/until.ts";
+export { watchCloud, type WatchOptions } from "./watch/watch.ts";
+export type { WatchIntervals } from "./watch/pace.ts";

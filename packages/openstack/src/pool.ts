@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { CloudConfig } from "./config/config.ts";
+import { connectCloud, type ConnectOptions } from "./connect.ts";
+import type { Cloud } from "./types/cloud.ts";
+import type { CloudWatch } from "./watch/interface.ts";
+import type { WatchIntervals } from "./watch/pace.ts";
+import { watchCloud } from "./watch/watch.ts";
+
+export interface CloudClient {
+  readonly cloud: Cloud;
+  readonly watch: CloudWatch;
+}
+
+/** Clouds shared by all who need the same: one session, one budget and one set of informers for each content of a config. */
+export interface CloudPool {
+  /** Any difference in the config (region, credentials, content of a CA file) gives another client. */
+  get(config: CloudConfig): CloudClient;
+  close(): Promise<void>;
+}
+
+export interface PoolOptions extends ConnectOptions {
+  readonly intervals?: WatchIntervals;
+}
+
+export function createCloudPool(options: PoolOptions = {}): CloudPool {
+  const clients = new Map<string, CloudClient>();
+  return {
+    get(config) {
+      const key = fingerprint(config);
+      const known = clients.get(key);
+      if (known) return known;
+      const cloud = connectCloud(config, options);
+      const client = { cloud, watch: watchCloud(cloud, options) };
+      clients.set(key, client);
+      return client;
+    },
+    async close() {
+      const all = [...clients.values()];
+      clients.clear();
+      await Promise.all(
+        all.map(async ({ cloud, watch }) => {
+          await watch.close();
+          await cloud.close();
+        }),
+      );
+    },
+  };
+}
+
+/** A digest of all that the config says, files included. */
+function fingerprint(config: CloudConfig): string {
+  const { caFile, certificateFile, keyFile } = config.tls ?? {};
+  const files = [caFile, certificateFile, keyFile].map((path) => (path === undefined ? null : contentOf(path)));
+  return createHash("sha256").update(canonical(config)).update(canonical(files)).digest("hex");
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return ""; // connectCloud says what is wrong with it
+  }
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === "object" && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}

@@ -1,0 +1,236 @@
+import { backoff, CausewayError, type Clock, type Log } from "@causeway/foundation";
+import { isRetryableOpenStackError } from "../errors/predicates.ts";
+import type { CloudChange, CloudInformer } from "./interface.ts";
+import { pace, type WatchIntervals } from "./pace.ts";
+import { ObjectStore, type Indexes } from "./store.ts";
+
+/** What an informer has to know of a resource type. */
+export interface WatchedType<T> {
+  readonly name: string;
+  readonly indexes: Indexes<T>;
+  /** True if the object will change by itself soon; `unchanged` is how long (ms) it has been seen as it is. */
+  readonly inTransition: (object: T, unchanged: number) => boolean;
+  /** True if a delete of it has been accepted. */
+  readonly deleting: (object: T) => boolean;
+  readonly hardlyChanges: boolean;
+}
+
+export interface InformerOptions<T> {
+  readonly type: WatchedType<T>;
+  readonly list: (signal: AbortSignal) => Promise<T[]>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly intervals: WatchIntervals;
+}
+
+interface Waiter {
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+const HURRY = 30_000;
+const afterFailure = backoff({ base: 1_000, cap: 60_000 });
+
+/** One resource type of one project, polled by one loop. See CloudInformer for the contract. */
+export class PollingInformer<T extends { id: string }> implements CloudInformer<T> {
+  readonly #options: InformerOptions<T>;
+  readonly #store: ObjectStore<T>;
+  readonly #handlers = new Set<(change: CloudChange<T>) => void>();
+  readonly #closing = new AbortController();
+  /** Counts our writes; a list that began before a write says nothing of what was written. */
+  #sequence = 0;
+  readonly #written = new Map<string, number>();
+  /** Deleted by us. A list that still shows them on their way out does not bring them back. */
+  readonly #forgotten = new Set<string>();
+  #leaving = 0;
+  #loop: Promise<void> | undefined;
+  #wake: AbortController | undefined;
+  #synced = false;
+  #starting: Waiter[] = [];
+  #refreshing: Waiter[] = [];
+  #hurriedUntil = 0;
+  #begunAt = 0;
+  #took = Number.POSITIVE_INFINITY;
+  #failures = 0;
+
+  constructor(options: InformerOptions<T>) {
+    this.#options = options;
+    this.#store = new ObjectStore(options.type.indexes);
+  }
+
+  get synced(): boolean {
+    return this.#synced;
+  }
+  get(id: string): T | undefined {
+    return this.#store.get(id);
+  }
+  list(): readonly T[] {
+    return this.#store.list();
+  }
+  byIndex(index: string, value: string): readonly T[] {
+    return this.#store.byIndex(index, value);
+  }
+  onChange(handler: (change: CloudChange<T>) => void): () => void {
+    const own = (change: CloudChange<T>) => handler(change);
+    this.#handlers.add(own);
+    return () => this.#handlers.delete(own);
+  }
+
+  observe(object: T): void {
+    this.#written.set(object.id, ++this.#sequence);
+    this.#forgotten.delete(object.id);
+    this.#tell([this.#store.put(object, this.#options.clock.now())]);
+    this.#wake?.abort();
+  }
+
+  forget(id: string): void {
+    this.#written.set(id, ++this.#sequence);
+    this.#forgotten.add(id);
+    this.#tell([this.#store.remove(id)]);
+  }
+
+  hurry(until?: number): void {
+    const wanted = until ?? this.#options.clock.now() + HURRY;
+    if (wanted <= this.#hurriedUntil) return;
+    this.#hurriedUntil = wanted;
+    this.#wake?.abort();
+  }
+
+  /** Begins polling, too, if nobody has. Rejects when that poll fails; the polling goes on. */
+  refresh(signal?: AbortSignal): Promise<void> {
+    return this.#wait(this.#refreshing, signal);
+  }
+
+  /** Rejects when the first list fails for good reason (credentials, no such service); the polling goes on. */
+  start(signal?: AbortSignal): Promise<void> {
+    if (this.#synced) return Promise.resolve();
+    return this.#wait(this.#starting, signal);
+  }
+
+  async close(): Promise<void> {
+    const reason = new CausewayError("CLOUD_CLOSED", `The watch of ${this.#options.type.name} has been closed.`);
+    this.#closing.abort(reason);
+    this.#wake?.abort();
+    await this.#loop;
+    for (const waiter of [...this.#starting, ...this.#refreshing]) waiter.reject(reason);
+    this.#handlers.clear();
+  }
+
+  #wait(line: Waiter[], signal: AbortSignal | undefined): Promise<void> {
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
+    return new Promise((resolve, reject) => {
+      const onAbort = () => reject(signal?.reason);
+      signal?.addEventListener("abort", onAbort, { once: true });
+      const done = (settle: () => void) => {
+        signal?.removeEventListener("abort", onAbort);
+        settle();
+      };
+      line.push({ resolve: () => done(resolve), reject: (reason) => done(() => reject(reason)) });
+      this.#loop ??= this.#run();
+      this.#wake?.abort();
+    });
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      await this.#poll();
+      await this.#pause();
+    }
+  }
+
+  async #poll(): Promise<void> {
+    const { clock, log, type } = this.#options;
+    const waiting = this.#refreshing.splice(0);
+    const sequence = this.#sequence;
+    this.#begunAt = clock.now();
+    try {
+      const objects = await this.#options.list(this.#closing.signal);
+      this.#took = clock.now() - this.#begunAt;
+      if (this.#failures > 0) log.info("watch goes on", { resource: type.name, failures: this.#failures });
+      this.#failures = 0;
+      this.#synced = true;
+      this.#take(objects, sequence);
+      for (const waiter of [...waiting, ...this.#starting.splice(0)]) waiter.resolve();
+    } catch (error) {
+      for (const waiter of waiting) waiter.reject(error);
+      if (this.#closing.signal.aborted) return;
+      this.#failures++;
+      if (!isRetryableOpenStackError(error)) for (const waiter of this.#starting.splice(0)) waiter.reject(error);
+      const fields = { resource: type.name, failures: this.#failures, error };
+      if (this.#failures === 1) log.warn("a list failed; it is tried again", fields);
+      else log.debug("a list failed again", fields);
+    }
+  }
+
+  #take(objects: readonly T[], sequence: number): void {
+    const now = this.#options.clock.now();
+    const newer = (id: string) => (this.#written.get(id) ?? 0) > sequence;
+    const changes: (CloudChange<T> | undefined)[] = [];
+    const seen = new Set<string>();
+    this.#leaving = 0;
+    for (const object of objects) {
+      seen.add(object.id);
+      if (newer(object.id)) continue;
+      if (this.#forgotten.has(object.id) && this.#options.type.deleting(object)) {
+        this.#leaving++;
+        continue;
+      }
+      this.#forgotten.delete(object.id);
+      changes.push(this.#store.put(object, now));
+    }
+    for (const id of this.#store.ids()) if (!seen.has(id) && !newer(id)) changes.push(this.#store.remove(id));
+    for (const id of this.#forgotten) if (!seen.has(id) && !newer(id)) this.#forgotten.delete(id);
+    for (const [id, written] of this.#written) if (written <= sequence) this.#written.delete(id);
+    this.#tell(changes);
+  }
+
+  #tell(changes: readonly (CloudChange<T> | undefined)[]): void {
+    for (const change of changes) {
+      if (change === undefined) continue;
+      for (const handler of this.#handlers) {
+        try {
+          handler(change);
+        } catch (error) {
+          this.#options.log.error("a handler of cloud changes failed", { resource: this.#options.type.name, error });
+        }
+      }
+    }
+  }
+
+  /** Waits until the next poll is due, which whoever wakes it may have changed. */
+  async #pause(): Promise<void> {
+    const { clock } = this.#options;
+    while (!this.#closing.signal.aborted && this.#refreshing.length === 0) {
+      const wait = this.#dueAt() - clock.now();
+      if (wait <= 0) return;
+      const wake = new AbortController();
+      this.#wake = wake;
+      await clock.sleep(wait, wake.signal).catch(() => {});
+      this.#wake = undefined;
+    }
+  }
+
+  #dueAt(): number {
+    const { clock, intervals, type } = this.#options;
+    if (this.#failures > 0) return this.#begunAt + afterFailure(this.#failures);
+    const now = clock.now();
+    const situation = {
+      took: this.#took,
+      hurried: now < this.#hurriedUntil,
+      age: this.#leaving > 0 ? 0 : this.#ageOfTransition(now),
+      hardlyChanges: type.hardlyChanges,
+    };
+    return this.#begunAt + pace(situation, intervals);
+  }
+
+  #ageOfTransition(now: number): number | undefined {
+    let youngest: number | undefined;
+    for (const { object, changedAt } of this.#store.entries()) {
+      const unchanged = now - changedAt;
+      if (!this.#options.type.inTransition(object, unchanged)) continue;
+      youngest = Math.min(youngest ?? unchanged, unchanged);
+    }
+    return youngest;
+  }
+}

@@ -1,0 +1,92 @@
+import { sameResource } from "./difference.ts";
+import type { CloudChange } from "./interface.ts";
+
+/** What an object is found by: index name to the values an object has in it. */
+export type Indexes<T> = Readonly<Record<string, (object: T) => readonly string[]>>;
+
+interface Entry<T> {
+  readonly object: T;
+  /** When it was first seen in this shape. */
+  readonly changedAt: number;
+}
+
+const NOTHING: readonly never[] = [];
+
+/** Objects by id and by index. Every mutation tells the change it made, if it made one. */
+export class ObjectStore<T extends { id: string }> {
+  readonly #indexes: Indexes<T>;
+  readonly #entries = new Map<string, Entry<T>>();
+  readonly #byValue = new Map<string, Map<string, Map<string, T>>>();
+  #list: readonly T[] | undefined;
+
+  constructor(indexes: Indexes<T>) {
+    this.#indexes = indexes;
+    for (const name of Object.keys(indexes)) this.#byValue.set(name, new Map());
+  }
+
+  get(id: string): T | undefined {
+    return this.#entries.get(id)?.object;
+  }
+
+  list(): readonly T[] {
+    this.#list ??= [...this.#entries.values()].map((e) => e.object);
+    return this.#list;
+  }
+
+  byIndex(index: string, value: string): readonly T[] {
+    const values = this.#byValue.get(index);
+    if (values === undefined) throw new RangeError(`There is no index "${index}" here.`);
+    const found = values.get(value);
+    return found === undefined ? NOTHING : [...found.values()];
+  }
+
+  ids(): string[] {
+    return [...this.#entries.keys()];
+  }
+
+  entries(): Iterable<Entry<T>> {
+    return this.#entries.values();
+  }
+
+  put(object: T, now: number): CloudChange<T> | undefined {
+    const entry = this.#entries.get(object.id);
+    const unchanged = entry !== undefined && sameResource(entry.object, object);
+    if (entry) this.#unindex(entry.object);
+    this.#entries.set(object.id, { object, changedAt: unchanged ? entry.changedAt : now });
+    this.#index(object);
+    if (entry === undefined) return { type: "added", object };
+    return unchanged ? undefined : { type: "updated", object, previous: entry.object };
+  }
+
+  remove(id: string): CloudChange<T> | undefined {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return undefined;
+    this.#entries.delete(id);
+    this.#unindex(entry.object);
+    return { type: "deleted", object: entry.object };
+  }
+
+  #index(object: T): void {
+    this.#list = undefined;
+    for (const [name, valuesOf] of Object.entries(this.#indexes)) {
+      const values = this.#byValue.get(name);
+      for (const value of valuesOf(object)) {
+        const found = values?.get(value);
+        if (found) found.set(object.id, object);
+        else values?.set(value, new Map([[object.id, object]]));
+      }
+    }
+  }
+
+  #unindex(object: T): void {
+    this.#list = undefined;
+    for (const [name, valuesOf] of Object.entries(this.#indexes)) {
+      const values = this.#byValue.get(name);
+      for (const value of valuesOf(object)) {
+        const found = values?.get(value);
+        found?.delete(object.id);
+        if (found?.size === 0) values?.delete(value);
+      }
+    }
+  }
+}

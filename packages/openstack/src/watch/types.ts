@@ -1,0 +1,108 @@
+import type * as N from "../types/network.ts";
+import type * as C from "../types/compute.ts";
+import type * as L from "../types/load-balancing.ts";
+import type * as S from "../types/storage.ts";
+import type { WatchedType } from "./informer.ts";
+import type { Indexes } from "./store.ts";
+
+/** How long (ms) a port that belongs to a device may be DOWN and still be thought to come up. */
+const PORT_COMES_UP = 60_000;
+
+const tagged = { tag: (object: { tags?: readonly string[] }) => object.tags ?? [] };
+const named = { name: (object: { name: string }) => [object.name] };
+const owned = { project: (object: { project_id: string }) => [object.project_id] };
+
+export const networks = still<N.Network>("networks", { ...named, ...tagged, ...owned });
+
+export const subnets = still<N.Subnet>("subnets", {
+  ...named,
+  ...tagged,
+  ...owned,
+  network: (subnet) => [subnet.network_id],
+});
+
+export const routers = still<N.Router>("routers", { ...named, ...tagged });
+
+export const securityGroups = still<N.SecurityGroup>("security groups", { ...named, ...tagged });
+
+export const floatingIps = still<N.FloatingIp>("floating IPs", {
+  ...tagged,
+  address: (ip) => [ip.floating_ip_address],
+  port: (ip) => (ip.port_id === null ? [] : [ip.port_id]),
+  network: (ip) => [ip.floating_network_id],
+});
+
+export const ports: WatchedType<N.Port> = {
+  ...still<N.Port>("ports", {
+    ...named,
+    ...tagged,
+    network: (port) => [port.network_id],
+    device: (port) => (port.device_id === "" ? [] : [port.device_id]),
+    subnet: (port) => [...new Set(port.fixed_ips.map((ip) => ip.subnet_id))],
+    address: (port) => port.fixed_ips.map((ip) => ip.ip_address),
+  }),
+  inTransition: (port, unchanged) =>
+    port.status === "BUILD" || (port.status === "DOWN" && isOnServer(port) && unchanged < PORT_COMES_UP),
+};
+
+export const servers: WatchedType<C.Server> = {
+  ...still<C.Server>("servers", { ...named, ...tagged }),
+  inTransition: (server) => server.status === "BUILD" || (server["OS-EXT-STS:task_state"] ?? null) !== null,
+  deleting: (server) =>
+    server["OS-EXT-STS:task_state"] === "deleting" || ["DELETED", "SOFT_DELETED"].includes(server.status),
+};
+
+export const serverGroups = still<C.ServerGroup>("server groups", { ...named });
+export const flavors: WatchedType<C.Flavor> = { ...still<C.Flavor>("flavors", { ...named }), hardlyChanges: true };
+export const images: WatchedType<S.Image> = {
+  ...still<S.Image>("images", { ...named, ...tagged }),
+  inTransition: (image) => ["queued", "saving", "importing"].includes(image.status),
+  hardlyChanges: true,
+};
+
+const VOLUME_SETTLED = new Set(["available", "in-use", "error", "maintenance", "reserved"]);
+export const volumes: WatchedType<S.Volume> = {
+  ...still<S.Volume>("volumes", {
+    ...named,
+    server: (volume) => volume.attachments.map((a) => a.server_id),
+  }),
+  inTransition: (volume) => !VOLUME_SETTLED.has(volume.status) && !volume.status.startsWith("error"),
+  deleting: (volume) => volume.status === "deleting",
+};
+
+export const loadBalancers: WatchedType<L.LoadBalancer> = {
+  ...provisioned<L.LoadBalancer>("load balancers", {
+    ...named,
+    ...tagged,
+    address: (lb) => [lb.vip_address],
+    port: (lb) => [lb.vip_port_id],
+    subnet: (lb) => [lb.vip_subnet_id],
+  }),
+};
+export const listeners = provisioned<L.Listener>("listeners", { ...named, ...tagged, loadbalancer: ofLoadBalancer });
+export const pools = provisioned<L.Pool>("pools", { ...named, ...tagged, loadbalancer: ofLoadBalancer });
+
+function ofLoadBalancer(part: { loadbalancers: readonly { id: string }[] }): string[] {
+  return part.loadbalancers.map((lb) => lb.id);
+}
+
+/** Nova's ports come up by themselves; a router's or load balancer's may stay DOWN for good. */
+function isOnServer(port: N.Port): boolean {
+  return port.device_id !== "" && port.device_owner.startsWith("compute:");
+}
+
+/** A type whose objects do not change by themselves, and are gone when their delete has been answered. */
+function still<T>(name: string, indexes: Indexes<T>): WatchedType<T> {
+  return { name, indexes, inTransition: () => false, deleting: () => false, hardlyChanges: false };
+}
+
+function provisioned<T extends { provisioning_status: L.ProvisioningStatus }>(
+  name: string,
+  indexes: Indexes<T>,
+): WatchedType<T> {
+  return {
+    ...still(name, indexes),
+    inTransition: (object) => object.provisioning_status.startsWith("PENDING_"),
+    deleting: ({ provisioning_status: status }) => status === "PENDING_DELETE" || status === "DELETED",
+  };
+}

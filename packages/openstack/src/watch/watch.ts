@@ -1,0 +1,61 @@
+import { silentLog, systemClock, type Clock, type Log } from "@causeway/foundation";
+import type { Cloud } from "../types/cloud.ts";
+import type { Collection, Query } from "../types/collection.ts";
+import { PollingInformer, type WatchedType } from "./informer.ts";
+import type { CloudWatch } from "./interface.ts";
+import type { WatchIntervals } from "./pace.ts";
+import * as types from "./types.ts";
+
+export interface WatchOptions {
+  readonly clock?: Clock;
+  readonly log?: Log;
+  readonly intervals?: WatchIntervals;
+}
+
+type Listed<T> = Pick<Collection<T, never>, "all">;
+
+/**
+ * The informers of the cloud's project. Networks and subnets, flavors and images are all that the project can see
+ * (external and shared ones, too); of the other types only the project's own.
+ */
+export function watchCloud(cloud: Cloud, options: WatchOptions = {}): CloudWatch {
+  const { clock = systemClock, log = silentLog, intervals = {} } = options;
+  const informers: PollingInformer<never>[] = [];
+
+  const inform = <T extends { id: string }>(
+    type: WatchedType<T>,
+    list: (signal: AbortSignal) => Promise<T[]>,
+  ): PollingInformer<T> => {
+    const informer = new PollingInformer<T>({ type, list, clock, log: log.with({ cloud: cloud.name }), intervals });
+    informers.push(informer as unknown as PollingInformer<never>);
+    return informer;
+  };
+  const visible = <T extends { id: string }>(type: WatchedType<T>, collection: Listed<T>) =>
+    inform(type, (signal) => collection.all({}, { signal }));
+  const own = <T extends { id: string }>(type: WatchedType<T>, collection: Listed<T>) =>
+    inform(type, async (signal) => {
+      const query: Query = { project_id: await cloud.projectId({ signal }) };
+      return collection.all(query, { signal });
+    });
+
+  const { network, compute, loadBalancing } = cloud;
+  return {
+    networks: visible(types.networks, network.networks),
+    subnets: visible(types.subnets, network.subnets),
+    routers: own(types.routers, network.routers),
+    ports: own(types.ports, network.ports),
+    securityGroups: own(types.securityGroups, network.securityGroups),
+    floatingIps: own(types.floatingIps, network.floatingIps),
+    servers: visible(types.servers, compute.servers),
+    flavors: visible(types.flavors, compute.flavors),
+    images: visible(types.images, cloud.image.images),
+    serverGroups: visible(types.serverGroups, compute.serverGroups),
+    volumes: visible(types.volumes, cloud.blockStorage.volumes),
+    loadBalancers: own(types.loadBalancers, loadBalancing.loadBalancers),
+    listeners: own(types.listeners, loadBalancing.listeners),
+    pools: own(types.pools, loadBalancing.pools),
+    async close() {
+      await Promise.all(informers.map((informer) => informer.close()));
+    },
+  };
+}
