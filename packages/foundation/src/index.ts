@@ -23,3 +23,18 @@ export {
   type MetricOptions,
   type Metrics,
 } from "./metrics.ts";
+export {
+  canonicalIp,
+  cidrContains,
+  cidrSize,
+  cidrsOverlap,
+  compareIps,
+  formatCidr,
+  formatIp,
+  nthAddress,
+  parseCidr,
+  parseIp,
+  type Cidr,
+  type IpAddress,
+} from "./ip.ts";
+export { iniBoolean, iniSection, iniText, iniTexts, parseIni, type IniSection, type IniValue } from "./ini.ts";

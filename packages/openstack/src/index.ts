@@ -25,6 +25,7 @@ export type {
   TokenAuth,
 } from "./config/config.ts";
 export { loadCloudsYaml, renderCloudsYaml, type LoadOptions } from "./config/clouds-yaml.ts";
+export { parseCloudConf } from "./config/cloud-conf.ts";
 export { environmentConfig } from "./config/environment.ts";
 export { connectCloud, type ConnectOptions } from "./connect.ts";
 export type { BudgetOptions } from "./http/budget.ts";

@@ -14,7 +14,7 @@ export interface LoadOptions extends SearchOptions {
   readonly ca?: string | undefined;
 }
 
-type Entries = Record<string, unknown>;
+export type Entries = Record<string, unknown>;
 
 /**
  * Reads one entry of clouds.yaml, as openstacksdk does: from `text`, `path`, OS_CLIENT_CONFIG_FILE, or the first
@@ -23,6 +23,13 @@ type Entries = Record<string, unknown>;
  * CLOUD_CONFIG_INVALID.
  */
 export function loadCloudsYaml(options: LoadOptions = {}): CloudConfig {
+  const { name, fields } = loadEntry(options);
+  const config = readEntry(name, fields, (options.env ?? process.env)["HOME"]);
+  return options.ca === undefined ? config : { ...config, tls: { ...config.tls, ca: options.ca } };
+}
+
+/** The fields of an entry as they stand in the files, profile and secure.yaml merged in. */
+export function loadEntry(options: LoadOptions): { readonly name: string; readonly fields: Entries } {
   const env = options.env ?? process.env;
   const file = options.text === undefined ? findCloudFiles(options) : { path: "the given text", text: options.text };
   const clouds = entriesOf(file, "clouds");
@@ -32,9 +39,7 @@ export function loadCloudsYaml(options: LoadOptions = {}): CloudConfig {
   const fromFile = options.text === undefined;
   const secure = fromFile ? companion("secure.yaml", "clouds", file, options)[name] : undefined;
   const profile = typeof entry["profile"] === "string" ? profileOf(entry["profile"], file, options) : {};
-  const merged = merge(merge(profile, entry), isRecord(secure) ? secure : {});
-  const config = readEntry(name, merged, env["HOME"]);
-  return options.ca === undefined ? config : { ...config, tls: { ...config.tls, ca: options.ca } };
+  return { name, fields: mergeEntries(mergeEntries(profile, entry), isRecord(secure) ? secure : {}) };
 }
 
 /** The content of a clouds.yaml with this one entry. Holds the secrets: only for a Secret or a file of mode 0600. */
@@ -117,11 +122,12 @@ function profileOf(name: string, file: CloudFile, options: SearchOptions): Entri
   return isRecord(profile) ? profile : {};
 }
 
-function merge(below: Entries, above: Entries): Entries {
+/** `above` wins, field by field. */
+export function mergeEntries(below: Entries, above: Entries): Entries {
   const merged: Entries = { ...below };
   for (const [key, value] of Object.entries(above)) {
     const under = merged[key];
-    merged[key] = isRecord(under) && isRecord(value) ? merge(under, value) : value;
+    merged[key] = isRecord(under) && isRecord(value) ? mergeEntries(under, value) : value;
   }
   return merged;
 }

@@ -1,0 +1,77 @@
+import { CausewayError, iniBoolean, iniSection, iniText, parseIni, type IniSection } from "@causeway/foundation";
+import type { SearchOptions } from "./cloud-files.ts";
+import { loadEntry, mergeEntries, type Entries } from "./clouds-yaml.ts";
+import type { CloudConfig } from "./config.ts";
+import { readEntry } from "./entry.ts";
+
+/** Keys of [Global] and the fields of `auth` in clouds.yaml that mean the same. */
+const AUTH: Readonly<Record<string, string>> = {
+  "auth-url": "auth_url",
+  "user-id": "user_id",
+  username: "username",
+  password: "password",
+  "tenant-id": "project_id",
+  "tenant-name": "project_name",
+  "trust-id": "trust_id",
+  "domain-id": "domain_id",
+  "domain-name": "domain_name",
+  "tenant-domain-id": "project_domain_id",
+  "tenant-domain-name": "project_domain_name",
+  "user-domain-id": "user_domain_id",
+  "user-domain-name": "user_domain_name",
+  token: "token",
+  "application-credential-id": "application_credential_id",
+  "application-credential-name": "application_credential_name",
+  "application-credential-secret": "application_credential_secret",
+};
+
+/** And those that stand beside `auth`. */
+const BESIDE: Readonly<Record<string, string>> = {
+  region: "region_name",
+  "os-endpoint-type": "interface",
+  "ca-file": "cacert",
+  "cert-file": "cert",
+  "key-file": "key",
+};
+
+/**
+ * The cloud that [Global] of a cloud.conf describes (cloud-provider-openstack's configuration file). With
+ * `use-clouds = true` the entry `cloud` of clouds.yaml fills in what the file itself leaves open. Other sections and
+ * unknown keys are not looked at. Throws INI_INVALID, CLOUD_CONFIG_INVALID, and what loadCloudsYaml throws.
+ */
+export function parseCloudConf(text: string, options: Omit<SearchOptions, "path"> = {}): CloudConfig {
+  const global = iniSection(parseIni(text, "cloud.conf"), "global");
+  const own = entryOf(global);
+  const home = (options.env ?? process.env)["HOME"];
+  if (iniBoolean(global, "use-clouds") !== true) return readEntry(given(global, "cloud") ?? "cloud.conf", own, home);
+  const path = given(global, "clouds-file");
+  const { name, fields } = loadEntry({ ...options, path, cloud: given(global, "cloud") });
+  return readEntry(name, mergeEntries(fields, own), home);
+}
+
+function entryOf(global: IniSection | undefined): Entries {
+  const auth = pick(global, AUTH);
+  const trustee = { user_id: given(global, "trustee-id"), password: given(global, "trustee-password") };
+  for (const [field, value] of Object.entries(trustee)) if (value !== undefined) auth[field] = value;
+  if ((given(global, "cert-file") === undefined) !== (given(global, "key-file") === undefined)) {
+    throw new CausewayError("CLOUD_CONFIG_INVALID", "cloud.conf has only one of cert-file and key-file.", {
+      hint: "A client certificate needs both.",
+    });
+  }
+  const insecure = iniBoolean(global, "tls-insecure") === true;
+  return { ...pick(global, BESIDE), ...(insecure && { verify: false }), auth };
+}
+
+function pick(global: IniSection | undefined, names: Readonly<Record<string, string>>): Entries {
+  const picked: Entries = {};
+  for (const [key, field] of Object.entries(names)) {
+    const value = given(global, key);
+    if (value !== undefined) picked[field] = value;
+  }
+  return picked;
+}
+
+/** A value that is not empty. */
+function given(global: IniSection | undefined, key: string): string | undefined {
+  return iniText(global, key) || undefined;
+}
