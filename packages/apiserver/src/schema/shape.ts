@@ -1,13 +1,20 @@
 import type { SchemaNode } from "./node.ts";
 
 /**
- * How server-side apply sees a value: which parts have owners of their own.
+ * How patches see a value: which parts server-side apply gives owners of their own, and by what a strategic merge finds a list's items.
  * `atomic` has one owner for all of it; `struct` one per field; `set` one per item; `map` one per item, found by `keys`.
  * Source: KEP-555 and the x-kubernetes-list-type, -list-map-keys and -map-type extensions.
  */
 export type Shape =
   | { readonly kind: "atomic" }
-  | { readonly kind: "struct"; field(name: string): Shape }
+  | {
+      readonly kind: "struct";
+      field(name: string): Shape;
+      /** The name is no field of a schema but a key of somebody's data: then the member is owned as well as what it holds. */
+      isKey(name: string): boolean;
+      /** A union: a strategic merge may name the members to keep. */
+      readonly retainKeys?: boolean;
+    }
   | { readonly kind: "set" }
   | {
       readonly kind: "map";
@@ -18,9 +25,10 @@ export type Shape =
     };
 
 export const ATOMIC: Shape = { kind: "atomic" };
+export const SET: Shape = { kind: "set" };
 
-/** Members are owned one by one, each by the shape of its value: for data without a schema. Lists are atomic. */
-export const UNTYPED: Shape = { kind: "struct", field: () => UNTYPED };
+/** For data without a schema: members are owned one by one, lists as a whole. */
+export const UNTYPED: Shape = { kind: "struct", field: () => UNTYPED, isKey: () => true };
 
 const TYPE_META = new Set(["apiVersion", "kind"]);
 
@@ -33,12 +41,15 @@ export function shapeOf(node: SchemaNode, isObjectRoot = false): Shape {
         if (name === "metadata") return METADATA;
         return TYPE_META.has(name) ? ATOMIC : fieldOf(node, name);
       },
+      isKey: (name) => name !== "metadata" && !TYPE_META.has(name) && !node.properties.has(name),
     };
   }
   if (node.intOrString) return ATOMIC;
   if (node.type === "array") return listShape(node);
   if (node.mapAtomic) return ATOMIC;
-  if (node.type === "object") return { kind: "struct", field: (name) => fieldOf(node, name) };
+  if (node.type === "object") {
+    return { kind: "struct", field: (name) => fieldOf(node, name), isKey: (name) => !node.properties.has(name) };
+  }
   return node.preserveUnknown ? UNTYPED : ATOMIC;
 }
 
@@ -48,7 +59,7 @@ function fieldOf(node: SchemaNode, name: string): Shape {
 }
 
 function listShape(node: SchemaNode): Shape {
-  if (node.listType === "set") return { kind: "set" };
+  if (node.listType === "set") return SET;
   if (node.listType !== "map" || node.items === undefined) return ATOMIC;
   const { items } = node;
   const keyDefaults = Object.fromEntries(
@@ -64,8 +75,9 @@ function listShape(node: SchemaNode): Shape {
 export const METADATA: Shape = {
   kind: "struct",
   field: (name) => {
-    if (name === "finalizers") return { kind: "set" };
+    if (name === "finalizers") return SET;
     if (name === "ownerReferences") return { kind: "map", keys: ["uid"], keyDefaults: {}, item: ATOMIC };
     return name === "labels" || name === "annotations" ? UNTYPED : ATOMIC;
   },
+  isKey: () => false,
 };
