@@ -24,7 +24,7 @@ export interface Entry {
 export function parseKubeconfig(text: string, origin: string, directory: string): KubeconfigFile {
   let parsed: unknown;
   try {
-    parsed = parse(text, { version: "1.1", logLevel: "silent", prettyErrors: false });
+    parsed = parse(text, { version: "1.1", logLevel: "error", prettyErrors: false });
   } catch {
     throw invalid(origin, "is not YAML");
   }

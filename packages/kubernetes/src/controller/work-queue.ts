@@ -61,6 +61,7 @@ export class WorkQueue {
     this.#later.set(id, { at, cancel });
     this.#clock.sleep(milliseconds, cancel.signal).then(
       () => {
+        if (this.#later.get(id)?.cancel !== cancel) return;
         this.#later.delete(id);
         this.#enqueue(key);
       },

@@ -1,0 +1,106 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { KubeObject } from "../types/meta.ts";
+import { Store } from "./store.ts";
+
+const object = (name: string, revision: number, group = ""): KubeObject => ({
+  apiVersion: "v1",
+  kind: "Thing",
+  metadata: { namespace: "n", name, resourceVersion: String(revision), labels: { group } },
+});
+const key = (name: string) => ({ namespace: "n", name });
+const byGroup = { group: (each: KubeObject) => [each.metadata.labels?.["group"] ?? ""] };
+
+describe("a store", () => {
+  test("does not bring back what was deleted, when an older write of ours is observed", () => {
+    const store = new Store();
+    store.replace([], "1");
+    store.told("ADDED", object("a", 2));
+    store.told("DELETED", object("a", 4));
+    expect(store.observe(object("a", 3))).toBeUndefined();
+    expect(store.get(key("a"))).toBeUndefined();
+  });
+
+  test("keeps what we created after the list was taken", () => {
+    const store = new Store();
+    store.replace([], "5");
+    store.observe(object("a", 8));
+    expect(store.replace([], "7")).toEqual([]);
+    expect(store.get(key("a"))).toBeDefined();
+    expect(store.replace([], "9").map((change) => change.type)).toEqual(["deleted"]);
+  });
+
+  test("ignores the deletion of an object that has been made anew since", () => {
+    const store = new Store();
+    store.replace([object("a", 2)], "2");
+    store.observe(object("a", 6));
+    expect(store.told("DELETED", object("a", 5))).toBeUndefined();
+    expect(store.get(key("a"))?.metadata.resourceVersion).toBe("6");
+  });
+
+  test("believes the list of a server that was restored to an older revision", () => {
+    const store = new Store();
+    store.replace([object("a", 90), object("b", 80)], "100");
+    const changes = store.replace([object("a", 10)], "20");
+    expect(changes.map((change) => `${change.type} ${change.object.metadata.name}`)).toEqual([
+      "deleted b",
+      "updated a",
+    ]);
+  });
+
+  test("finds by index what it holds, and nothing else", () => {
+    const store = new Store();
+    store.replace([object("a", 1, "x"), object("b", 2, "x")], "2");
+    store.addIndexes(byGroup);
+    store.told("MODIFIED", object("a", 3, "y"));
+    expect(store.byIndex("group", "x").map((each) => each.metadata.name)).toEqual(["b"]);
+    expect(store.byIndex("group", "y").map((each) => each.metadata.name)).toEqual(["a"]);
+    store.told("DELETED", object("b", 4, "moved"));
+    expect(store.byIndex("group", "x")).toEqual([]);
+  });
+
+  test("ends as the server is, however our observations are mixed into what the server tells", () => {
+    const names = fc.constantFrom("a", "b", "c");
+    const history = fc.array(fc.record({ name: names, remove: fc.boolean(), early: fc.nat(6), group: names }));
+    fc.assert(
+      fc.property(history, fc.nat(20), (steps, listAt) => {
+        const store = new Store();
+        store.addIndexes(byGroup);
+        const truth = new Map<string, KubeObject>();
+        const log: { type: "ADDED" | "MODIFIED" | "DELETED"; object: KubeObject; early: number }[] = [];
+        const listed: { items: KubeObject[]; at: number } = { items: [], at: 0 };
+        for (const [i, step] of steps.entries()) {
+          const next = object(step.name, i + 1, step.group);
+          const exists = truth.has(step.name);
+          if (step.remove && !exists) continue;
+          if (step.remove) truth.delete(step.name);
+          else truth.set(step.name, next);
+          log.push({ type: step.remove ? "DELETED" : exists ? "MODIFIED" : "ADDED", object: next, early: step.early });
+          if (log.length === listAt) Object.assign(listed, { items: [...truth.values()], at: i + 1 });
+        }
+        const known = new Map<string, number>();
+        const follow = (change: { type: string; object: KubeObject } | undefined) => {
+          if (change?.type === "deleted") known.delete(change.object.metadata.name);
+          else if (change) known.set(change.object.metadata.name, Number(change.object.metadata.resourceVersion));
+        };
+        for (const change of store.replace(listed.items, String(listed.at))) follow(change);
+        const events = log.slice(listed.at === 0 ? 0 : listAt);
+        // An answer to our own write comes up to six events before the watch tells of it, or after.
+        for (const [i, event] of events.entries()) {
+          for (const write of events.slice(Math.max(0, i - 2), i + 6)) {
+            if (write.type !== "DELETED" && write.early % 3 === i % 3) follow(store.observe(write.object));
+          }
+          follow(store.told(event.type, event.object));
+        }
+        const held = (items: readonly KubeObject[]) =>
+          items.map((each) => Number(each.metadata.resourceVersion)).toSorted((a, b) => a - b);
+        expect(held(store.list())).toEqual(held([...truth.values()]));
+        expect([...known.values()].toSorted((a, b) => a - b)).toEqual(held(store.list()));
+        for (const group of ["a", "b", "c"]) {
+          const expected = [...truth.values()].filter((each) => each.metadata.labels?.["group"] === group);
+          expect(held(store.byIndex("group", group))).toEqual(held(expected));
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,117 @@
+import { VirtualClock } from "@causeway/foundation";
+import { describe, expect, test } from "vitest";
+import type { ObjectKey } from "../types/meta.ts";
+import { runController } from "./controller.ts";
+import type { ControllerOptions, Source } from "./interface.ts";
+
+const key = (name: string): ObjectKey => ({ namespace: "n", name });
+const settled = async () => {
+  for (let i = 0; i < 5; i++) await new Promise<void>((resolve) => setImmediate(resolve));
+};
+
+function start(options: Partial<ControllerOptions> & Pick<ControllerOptions, "reconcile">) {
+  const clock = new VirtualClock();
+  const stop = new AbortController();
+  let enqueue: (key: ObjectKey) => void = () => {};
+  let stopped = false;
+  const source: Source = (add) => {
+    enqueue = add;
+    return () => (stopped = true);
+  };
+  const running = runController({ name: "test", sources: [source], clock, ...options }, stop.signal);
+  return {
+    clock,
+    add: (name: string) => enqueue(key(name)),
+    end: async () => {
+      stop.abort();
+      await running;
+      return stopped;
+    },
+  };
+}
+
+describe("a controller", () => {
+  test("reconciles what its sources name, again after the time it asks for, and after a failure", async () => {
+    const seen: string[] = [];
+    let failures = 2;
+    const controller = start({
+      reconcile: async ({ name }) => {
+        seen.push(name);
+        if (name === "bad" && failures-- > 0) throw new Error("not yet");
+        return name === "later" && seen.length < 3 ? { after: 60_000 } : undefined;
+      },
+    });
+    controller.add("later");
+    controller.add("bad");
+    await settled();
+    expect(seen).toEqual(["later", "bad"]);
+    await controller.clock.advance(100);
+    await settled();
+    await controller.clock.advance(100);
+    await settled();
+    expect(seen).toEqual(["later", "bad", "bad", "bad"]);
+    await controller.clock.advance(60_000);
+    await settled();
+    expect(seen.at(-1)).toBe("later");
+    expect(await controller.end()).toBe(true);
+  });
+
+  test("works on so many keys at once and no more, and never on one twice", async () => {
+    let now = 0;
+    let most = 0;
+    const gates: (() => void)[] = [];
+    const controller = start({
+      concurrency: 2,
+      reconcile: async () => {
+        most = Math.max(most, ++now);
+        await new Promise<void>((resolve) => gates.push(resolve));
+        now--;
+      },
+    });
+    for (const name of ["a", "a", "b", "c"]) controller.add(name);
+    await settled();
+    expect(now).toBe(2);
+    while (gates.length > 0) {
+      gates.shift()?.();
+      await settled();
+    }
+    expect(most).toBe(2);
+    await controller.end();
+  });
+
+  test("works on nothing before it is ready", async () => {
+    const gate = Promise.withResolvers<void>();
+    const seen: string[] = [];
+    const controller = start({
+      ready: () => gate.promise,
+      reconcile: async ({ name }) => void seen.push(name),
+    });
+    controller.add("a");
+    await settled();
+    expect(seen).toEqual([]);
+    gate.resolve();
+    await settled();
+    expect(seen).toEqual(["a"]);
+    await controller.end();
+  });
+
+  test("ends only when what is under way has ended", async () => {
+    const gate = Promise.withResolvers<void>();
+    let aborted = false;
+    const controller = start({
+      reconcile: async (_, signal) => {
+        signal.addEventListener("abort", () => (aborted = true));
+        await gate.promise;
+      },
+    });
+    controller.add("a");
+    await settled();
+    let ended = false;
+    const end = controller.end().then(() => (ended = true));
+    await settled();
+    expect({ aborted, ended }).toEqual({ aborted: true, ended: false });
+    gate.resolve();
+    await end;
+    expect(ended).toBe(true);
+  });
+});

@@ -1,0 +1,96 @@
+import { VirtualClock } from "@causeway/foundation";
+import { describe, expect, test } from "vitest";
+import type { PlannedEvent, Road } from "./interface.ts";
+import { followRoad } from "./road.ts";
+
+const key = { namespace: "n", name: "a" };
+const never = new AbortController().signal;
+const event = (message: string): PlannedEvent => ({ type: "Normal", reason: "Did", message });
+
+/** A road towards a number: each step adds one. What happens on it is written down. */
+function counting(goal: number, change: Partial<Road<{ at: number }, string, string>> = {}) {
+  const world = { at: 0, log: [] as string[] };
+  const road: Road<{ at: number }, string, string> = {
+    gather: async () => ({ at: world.at }),
+    plan: ({ at }) => ({
+      steps: at < goal ? ["add"] : [],
+      status: `at ${at}`,
+      events: at < goal ? [event(`from ${at}`)] : [],
+    }),
+    perform: async (step) => {
+      world.at++;
+      world.log.push(step);
+    },
+    publish: async (_, status, events) => {
+      world.log.push([status, ...events.map((each) => each.message)].join(", "));
+    },
+    failed: (_, __, step, error) => ({
+      status: `failed to ${step}: ${String(error)}`,
+      events: [{ ...event("failed"), type: "Warning" }],
+    }),
+    ...change,
+  };
+  return { world, road };
+}
+
+describe("the road", () => {
+  test("performs and plans until no step is left, then publishes once, with the events of all rounds", async () => {
+    const { world, road } = counting(3);
+    expect(await followRoad(road)(key, never)).toBeUndefined();
+    expect(world.log).toEqual(["add", "add", "add", "at 3, from 0, from 1, from 2"]);
+  });
+
+  test("ends where the object is gone", async () => {
+    const { world, road } = counting(3, { gather: () => Promise.resolve(undefined) });
+    expect(await followRoad(road)(key, never)).toBeUndefined();
+    expect(world.log).toEqual([]);
+  });
+
+  test("goes to the end of the queue after so many rounds, telling how far it came", async () => {
+    const { world, road } = counting(5);
+    expect(await followRoad(road, { maxRounds: 2 })(key, never)).toEqual({ after: 0 });
+    expect(world.log).toEqual(["add", "add", "at 2, from 0, from 1, from 2"]);
+  });
+
+  test("comes back when the wait is over", async () => {
+    const clock = new VirtualClock(1000);
+    const plan = () => ({ steps: [], status: "waiting", wait: { for: "the boat", until: 4000 } });
+    expect(await followRoad(counting(0, { plan }).road, { clock })(key, never)).toEqual({ after: 3000 });
+    const open = () => ({ steps: [], status: "waiting", wait: { for: "the boat" } });
+    expect(await followRoad(counting(0, { plan: open }).road, { clock })(key, never)).toBeUndefined();
+  });
+
+  test("publishes a failure, leaves out the steps after it, and throws it on", async () => {
+    const error = new Error("no");
+    const { world, road } = counting(2, {
+      plan: () => ({ steps: ["one", "two"], status: "s" }),
+      perform: (step) => {
+        world.log.push(step);
+        return Promise.reject(error);
+      },
+    });
+    await expect(followRoad(road)(key, never)).rejects.toBe(error);
+    expect(world.log).toEqual(["one", "failed to one: Error: no, failed"]);
+  });
+
+  test("throws the step's error even if its status cannot be written", async () => {
+    const error = new Error("no");
+    const { road } = counting(2, {
+      perform: () => Promise.reject(error),
+      publish: () => Promise.reject(new Error("unreachable")),
+    });
+    await expect(followRoad(road)(key, never)).rejects.toBe(error);
+  });
+
+  test("publishes nothing when it is told to stop", async () => {
+    const stop = new AbortController();
+    const { world, road } = counting(2, {
+      perform: () => {
+        stop.abort();
+        return Promise.reject(stop.signal.reason as Error);
+      },
+    });
+    await expect(followRoad(road)(key, stop.signal)).rejects.toThrow();
+    expect(world.log).toEqual([]);
+  });
+});

@@ -1,0 +1,119 @@
+import { VirtualClock } from "@causeway/foundation";
+import { describe, expect, test } from "vitest";
+import { WorkQueue } from "./work-queue.ts";
+
+const key = (name: string) => ({ namespace: "n", name });
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** What a worker that never finishes would have been handed so far. */
+function taken(queue: WorkQueue): string[] {
+  const names: string[] = [];
+  const pull = async () => {
+    for (;;) {
+      const next = await queue.take();
+      if (!next) return;
+      names.push(next.name);
+      queue.done(next);
+    }
+  };
+  void pull();
+  return names;
+}
+
+describe("a work queue", () => {
+  test("holds a key once, however often it is added", async () => {
+    const queue = new WorkQueue();
+    for (const name of ["a", "b", "a", "a"]) queue.add(key(name));
+    expect(queue.length).toBe(2);
+    const names = taken(queue);
+    await settled();
+    expect(names).toEqual(["a", "b"]);
+  });
+
+  test("gives a key to one worker at a time, and again if it was added meanwhile", async () => {
+    const queue = new WorkQueue();
+    queue.add(key("a"));
+    const first = await queue.take();
+    queue.add(key("a"));
+    queue.add(key("a"));
+    const second = queue.take();
+    let handedOut = false;
+    void second.then(() => (handedOut = true));
+    await settled();
+    expect(handedOut).toBe(false);
+    queue.done(first ?? key("none"));
+    expect(await second).toEqual(key("a"));
+    queue.done(key("a"));
+    expect(queue.length).toBe(0);
+  });
+
+  test("adds a key later, at the earliest instant asked for", async () => {
+    const clock = new VirtualClock();
+    const queue = new WorkQueue({ clock });
+    const names = taken(queue);
+    queue.addAfter(key("a"), 1000);
+    queue.addAfter(key("a"), 500);
+    queue.addAfter(key("a"), 2000);
+    await clock.advance(499);
+    expect(names).toEqual([]);
+    await clock.advance(1);
+    await settled();
+    expect(names).toEqual(["a"]);
+    await clock.advance(5000);
+    expect(names).toEqual(["a"]);
+  });
+
+  test("forgets an appointment when the key comes earlier for another reason", async () => {
+    const clock = new VirtualClock();
+    const queue = new WorkQueue({ clock });
+    queue.addAfter(key("a"), 1000);
+    queue.add(key("a"));
+    const names = taken(queue);
+    await clock.advance(2000);
+    await settled();
+    expect(names).toEqual(["a"]);
+  });
+
+  test("doubles the delay of a key that fails, up to a minute, until it is forgotten", () => {
+    const queue = new WorkQueue({ clock: new VirtualClock(), random: () => 1 });
+    const delays = Array.from({ length: 16 }, () => queue.addRateLimited(key("a")));
+    expect(delays.slice(0, 4)).toEqual([5, 10, 20, 40]);
+    expect(delays.slice(13)).toEqual([40_960, 60_000, 60_000]);
+    queue.forget(key("a"));
+    expect(queue.addRateLimited(key("a"))).toBe(5);
+    queue.close();
+  });
+
+  test("jitters by up to half", () => {
+    const queue = new WorkQueue({ clock: new VirtualClock(), random: () => 0 });
+    expect(queue.addRateLimited(key("a"))).toBe(2.5);
+    queue.close();
+  });
+
+  test("is not hurried beyond once a second by events of a key that keeps failing", async () => {
+    const clock = new VirtualClock();
+    const queue = new WorkQueue({ clock, random: () => 1 });
+    const names = taken(queue);
+    for (let i = 0; i < 12; i++) queue.addRateLimited(key("a"));
+    await clock.advance(5);
+    names.length = 0;
+    for (let i = 0; i < 5; i++) queue.add(key("a"));
+    await clock.advance(999);
+    expect(names).toEqual([]);
+    await clock.advance(1);
+    await settled();
+    expect(names).toEqual(["a"]);
+  });
+
+  test("lets everyone go when it closes", async () => {
+    const clock = new VirtualClock();
+    const queue = new WorkQueue({ clock });
+    const waiting = queue.take();
+    queue.addAfter(key("a"), 10);
+    queue.close();
+    expect(await waiting).toBeUndefined();
+    await clock.advance(100);
+    queue.add(key("b"));
+    expect(await queue.take()).toBeUndefined();
+  });
+});
