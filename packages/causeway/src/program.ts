@@ -6,13 +6,16 @@ import { up, type UpOptions } from "./commands/up.ts";
 const levels = ["debug", "info", "warn", "error", "silent"] as const;
 
 function logLevel(): Option {
-  return new Option("--log-level <level>", "what to log on standard error, as JSON lines").choices([...levels]).default("warn");
+  return new Option("--log-level <level>", "what to log on standard error, as JSON lines")
+    .choices([...levels])
+    .default("warn");
 }
 
 function whole(minimum: number, maximum: number): (value: string) => number {
   return (value) => {
     const number = Number(value);
-    if (!Number.isInteger(number) || number < minimum || number > maximum) throw new InvalidArgumentError(`must be a whole number from ${minimum} to ${maximum}.`);
+    if (!Number.isInteger(number) || number < minimum || number > maximum)
+      throw new InvalidArgumentError(`must be a whole number from ${minimum} to ${maximum}.`);
     return number;
   };
 }
@@ -20,7 +23,9 @@ function whole(minimum: number, maximum: number): (value: string) => number {
 /** The command line of causeway. Every command runs until it is done or `signal` aborts. */
 export function program(signal: AbortSignal): Command {
   const root = new Command("causeway")
-    .description("Managed Kubernetes on OpenStack, from nothing: one process, no Kubernetes needed to make a Kubernetes.")
+    .description(
+      "Managed Kubernetes on OpenStack, from nothing: one process, no Kubernetes needed to make a Kubernetes.",
+    )
     .version("0.1.0")
     .showHelpAfterError("(run it with --help for examples)")
     .exitOverride((error) => process.exit(error.exitCode === 1 ? 2 : error.exitCode));
@@ -32,17 +37,34 @@ export function program(signal: AbortSignal): Command {
 
 function upCommand(signal: AbortSignal): Command {
   return new Command("up")
-    .description("Run the embedded API server and every controller in this process, on a simulated cloud or on a real one.")
+    .description(
+      "Run the embedded API server and every controller in this process, on a simulated cloud or on a real one.",
+    )
     .option("--cloud <name>", "entry of clouds.yaml to run on (default: a simulated cloud inside this process)")
     .option("--state <dir>", "folder that keeps everything over restarts", ".causeway")
     .option("--demo", "bring up the sample cluster `demo` and show how it goes", false)
-    .option("--exit-when-ready", "with --demo: end with status 0 when it is ready, non-zero when it cannot become so", false)
-    .option("--port <port>", "port of the management API (default: any free one, kept in the state folder)", whole(1, 65535))
-    .option("--advertise-address <address>", "address at which machines reach this host (default: found by asking the cloud)")
+    .option(
+      "--exit-when-ready",
+      "with --demo: end with status 0 when it is ready, non-zero when it cannot become so",
+      false,
+    )
+    .option(
+      "--port <port>",
+      "port of the management API (default: any free one, kept in the state folder)",
+      whole(1, 65535),
+    )
+    .option(
+      "--advertise-address <address>",
+      "address at which machines reach this host (default: found by asking the cloud)",
+    )
     .option("--replicas <count>", "with --demo: workers to start with", whole(0, 1000), 3)
     .option("--flavor <name>", "with --demo: flavor of the workers", "m1.small")
     .option("--image <name>", "with --demo: image of the workers", "cirros")
-    .addOption(new Option("--delays <kind>", "provisioning delays of the simulated cloud").choices(["instant", "real"]).default("instant"))
+    .addOption(
+      new Option("--delays <kind>", "provisioning delays of the simulated cloud")
+        .choices(["instant", "real"])
+        .default("instant"),
+    )
     .addOption(logLevel())
     .addHelpText(
       "after",
@@ -71,7 +93,19 @@ Examples:
   causeway machine-agent --cloud devcloud --admin-cloud operator --log-level debug`,
     )
     .action((options: { cloud: string; adminCloud?: string; state: string; logLevel: LogLevel }) =>
-      machineAgent({ ...options, program: [process.execPath, import.meta.filename.replace(/program\.ts$/, "main.ts"), "machine", "--log-level", options.logLevel] }, signal),
+      machineAgent(
+        {
+          ...options,
+          program: [
+            process.execPath,
+            import.meta.filename.replace(/program\.ts$/, "main.ts"),
+            "machine",
+            "--log-level",
+            options.logLevel,
+          ],
+        },
+        signal,
+      ),
     );
 }
 

@@ -20,7 +20,11 @@ const patience = 10 * 60_000;
  * @throws MACHINE_CERTIFICATE_DENIED when it is denied; asks again when nobody decides for ten minutes.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/kubelet-tls-bootstrapping/
  */
-export async function requestCertificate(client: KubernetesClient, wish: CertificateWish, using: { clock: Clock; signal: AbortSignal }): Promise<RequestedCertificate> {
+export async function requestCertificate(
+  client: KubernetesClient,
+  wish: CertificateWish,
+  using: { clock: Clock; signal: AbortSignal },
+): Promise<RequestedCertificate> {
   for (;;) {
     const { request, key } = await createRequest(wish.subject);
     const name = await submit(client, wish, { request, signal: using.signal });
@@ -29,13 +33,21 @@ export async function requestCertificate(client: KubernetesClient, wish: Certifi
   }
 }
 
-async function submit(client: KubernetesClient, wish: CertificateWish, sending: { request: string; signal: AbortSignal }): Promise<string> {
+async function submit(
+  client: KubernetesClient,
+  wish: CertificateWish,
+  sending: { request: string; signal: AbortSignal },
+): Promise<string> {
   const name = `csr-${crypto.randomUUID().slice(0, 13)}`;
   const object: CertificateSigningRequest = {
     apiVersion: "certificates.k8s.io/v1",
     kind: "CertificateSigningRequest",
     metadata: { name },
-    spec: { request: Buffer.from(sending.request, "utf8").toString("base64"), signerName: wish.signer, usages: [...wish.usages] },
+    spec: {
+      request: Buffer.from(sending.request, "utf8").toString("base64"),
+      signerName: wish.signer,
+      usages: [...wish.usages],
+    },
   };
   try {
     await client.create(CertificateSigningRequest, object, { signal: sending.signal });
@@ -45,21 +57,32 @@ async function submit(client: KubernetesClient, wish: CertificateWish, sending: 
   return name;
 }
 
-async function awaitCertificate(client: KubernetesClient, name: string, using: { clock: Clock; signal: AbortSignal }): Promise<string | undefined> {
+async function awaitCertificate(
+  client: KubernetesClient,
+  name: string,
+  using: { clock: Clock; signal: AbortSignal },
+): Promise<string | undefined> {
   const { clock, signal } = using;
   const deadline = clock.now() + patience;
   for (let pause = 50; clock.now() < deadline; pause = Math.min(pause * 1.5, 2000)) {
-    const current = await client.get(CertificateSigningRequest, { namespace: "", name }, { signal }).catch((error: unknown) => {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    });
+    const current = await client
+      .get(CertificateSigningRequest, { namespace: "", name }, { signal })
+      .catch((error: unknown) => {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      });
     if (current === undefined) return undefined;
-    if (current.status?.certificate !== undefined) return Buffer.from(current.status.certificate, "base64").toString("utf8");
+    if (current.status?.certificate !== undefined)
+      return Buffer.from(current.status.certificate, "base64").toString("utf8");
     const refusal = current.status?.conditions?.find((c) => c.type === "Denied" || c.type === "Failed");
     if (refusal) {
-      throw new CausewayError("MACHINE_CERTIFICATE_DENIED", `the certificate request ${name} was refused: ${refusal.message ?? refusal.reason ?? refusal.type}`, {
-        hint: "See the events of the Machine, and kubectl describe csr in the workload cluster.",
-      });
+      throw new CausewayError(
+        "MACHINE_CERTIFICATE_DENIED",
+        `the certificate request ${name} was refused: ${refusal.message ?? refusal.reason ?? refusal.type}`,
+        {
+          hint: "See the events of the Machine, and kubectl describe csr in the workload cluster.",
+        },
+      );
     }
     await clock.sleep(pause, signal);
   }

@@ -38,15 +38,24 @@ export function readCloudConfig(userData: string, instance: InstanceData): BootP
 /** The variables that kubeadm's cloud-init templates use; others stay as they are. */
 function render(text: string, instance: InstanceData): string {
   return text
-    .replaceAll(/\{\{\s*(?:ds\.meta_data\.(?:local_hostname|hostname|name)|v1\.local_hostname|local_hostname)\s*\}\}/g, instance.hostname)
-    .replaceAll(/\{\{\s*(?:ds\.meta_data\.(?:instance_id|uuid)|v1\.instance_id|instance_id)\s*\}\}/g, instance.instanceId);
+    .replaceAll(
+      /\{\{\s*(?:ds\.meta_data\.(?:local_hostname|hostname|name)|v1\.local_hostname|local_hostname)\s*\}\}/g,
+      instance.hostname,
+    )
+    .replaceAll(
+      /\{\{\s*(?:ds\.meta_data\.(?:instance_id|uuid)|v1\.instance_id|instance_id)\s*\}\}/g,
+      instance.instanceId,
+    );
 }
 
 function parseYaml(text: string): unknown {
   try {
     return parse(text, { version: "1.1" });
   } catch (cause) {
-    throw new CausewayError("MACHINE_USER_DATA_INVALID", "the user data is not valid YAML", { hint: "See the bootstrap data Secret of the machine.", cause });
+    throw new CausewayError("MACHINE_USER_DATA_INVALID", "the user data is not valid YAML", {
+      hint: "See the bootstrap data Secret of the machine.",
+      cause,
+    });
   }
 }
 

@@ -17,7 +17,8 @@ export async function discoverAuthority(join: JoinConfiguration, signal: AbortSi
   const [id = "", secret = ""] = join.token.split(".");
   const signature = data[`jws-kubeconfig-${id}`];
   if (kubeconfig === undefined) throw failed("the server publishes no cluster-info");
-  if (signature === undefined || !isSignedBy(kubeconfig, signature, secret)) throw failed("cluster-info is not signed with this machine's token; the token may have expired");
+  if (signature === undefined || !isSignedBy(kubeconfig, signature, secret))
+    throw failed("cluster-info is not signed with this machine's token; the token may have expired");
   const authority = authorityOf(kubeconfig);
   if (join.caCertHashes.length > 0 && !join.caCertHashes.includes(publicKeyHash(authority))) {
     throw failed("the cluster's root certificate is not the pinned one");
@@ -26,7 +27,10 @@ export async function discoverAuthority(join: JoinConfiguration, signal: AbortSi
 }
 
 function failed(why: string, cause?: unknown): CausewayError {
-  return new CausewayError("MACHINE_DISCOVERY_FAILED", `joining is not safe: ${why}`, { hint: "Check the endpoint and the age of the machine's bootstrap token.", cause });
+  return new CausewayError("MACHINE_DISCOVERY_FAILED", `joining is not safe: ${why}`, {
+    hint: "Check the endpoint and the age of the machine's bootstrap token.",
+    cause,
+  });
 }
 
 /** A detached JWS, HS256, over the kubeconfig: HEADER..SIGNATURE. */
@@ -48,19 +52,24 @@ function authorityOf(kubeconfig: string): string {
 /** The one request whose server is not verified: what it answers is proved afterwards. */
 function getPublic(url: string, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const outgoing = request(url, { rejectUnauthorized: false, signal, agent: false, headers: { accept: "application/json" } }, (incoming) => {
-      const chunks: Buffer[] = [];
-      incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-      incoming.on("error", reject);
-      incoming.on("end", () => {
-        if (incoming.statusCode !== 200) return reject(failed(`the server answered ${incoming.statusCode} for cluster-info`));
-        try {
-          resolve(JSON.parse(Buffer.concat(chunks).toString("utf8")));
-        } catch (error) {
-          reject(failed("cluster-info is not JSON", error));
-        }
-      });
-    });
+    const outgoing = request(
+      url,
+      { rejectUnauthorized: false, signal, agent: false, headers: { accept: "application/json" } },
+      (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+        incoming.on("error", reject);
+        incoming.on("end", () => {
+          if (incoming.statusCode !== 200)
+            return reject(failed(`the server answered ${incoming.statusCode} for cluster-info`));
+          try {
+            resolve(JSON.parse(Buffer.concat(chunks).toString("utf8")));
+          } catch (error) {
+            reject(failed("cluster-info is not JSON", error));
+          }
+        });
+      },
+    );
     outgoing.on("error", (error) => reject(signal.aborted ? signal.reason : failed(`${url} cannot be reached`, error)));
     outgoing.end();
   });

@@ -40,7 +40,14 @@ export function fileIdentity(dir: string): IdentityStore {
 function parse(text: string): Identity | undefined {
   try {
     const { nodeName, server, authority, certificate, key } = JSON.parse(text) as Partial<Identity>;
-    if (nodeName === undefined || server === undefined || authority === undefined || certificate === undefined || key === undefined) return undefined;
+    if (
+      nodeName === undefined ||
+      server === undefined ||
+      authority === undefined ||
+      certificate === undefined ||
+      key === undefined
+    )
+      return undefined;
     return { nodeName, server, authority, certificate, key };
   } catch {
     return undefined;

@@ -1,12 +1,7 @@
 import { parseAllDocuments } from "yaml";
 import { CausewayError } from "@causeway/foundation";
+import type { Taint } from "@causeway/kubernetes";
 import type { BootPlan } from "./cloud-init.ts";
-
-export interface Taint {
-  readonly key: string;
-  readonly value?: string;
-  readonly effect: string;
-}
 
 /** What `kubeadm join` needs to know, whatever version of its API wrote it. */
 export interface JoinConfiguration {
@@ -32,9 +27,13 @@ export function joinConfiguration(boot: BootPlan): JoinConfiguration {
   const path = command && /--config[= ]\s*(\S+)/.exec(command)?.[1];
   const text = path && boot.files.get(path);
   if (!text) {
-    throw new CausewayError("MACHINE_NOT_JOINING", "the user data runs no `kubeadm join --config FILE` with a file that it writes", {
-      hint: "Only machines made by the kubeadm bootstrap provider join by themselves.",
-    });
+    throw new CausewayError(
+      "MACHINE_NOT_JOINING",
+      "the user data runs no `kubeadm join --config FILE` with a file that it writes",
+      {
+        hint: "Only machines made by the kubeadm bootstrap provider join by themselves.",
+      },
+    );
   }
   const document = parseAllDocuments(text, { version: "1.1" })
     .map((d) => object(d.toJS()))
@@ -44,7 +43,8 @@ export function joinConfiguration(boot: BootPlan): JoinConfiguration {
   const registration = object(document["nodeRegistration"]);
   const endpoint = discovery["apiServerEndpoint"];
   const token = discovery["token"];
-  if (typeof endpoint !== "string" || typeof token !== "string") throw invalid("discovery.bootstrapToken needs token and apiServerEndpoint");
+  if (typeof endpoint !== "string" || typeof token !== "string")
+    throw invalid("discovery.bootstrapToken needs token and apiServerEndpoint");
   const args = kubeletArgs(registration["kubeletExtraArgs"]);
   return {
     nodeName: typeof registration["name"] === "string" ? registration["name"] : undefined,
@@ -87,9 +87,13 @@ function kubeletArgs(value: unknown): Record<string, string> {
 function taints(value: unknown): Taint[] {
   return (Array.isArray(value) ? value : []).flatMap((entry) => {
     const { key, value: text, effect } = object(entry);
-    if (typeof key !== "string" || typeof effect !== "string") return [];
+    if (typeof key !== "string" || !isEffect(effect)) return [];
     return [{ key, effect, ...(typeof text === "string" && text !== "" ? { value: text } : {}) }];
   });
+}
+
+function isEffect(value: unknown): value is Taint["effect"] {
+  return value === "NoSchedule" || value === "PreferNoSchedule" || value === "NoExecute";
 }
 
 function labels(text: string | undefined): Record<string, string> {

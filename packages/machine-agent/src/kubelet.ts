@@ -1,5 +1,13 @@
 import { isAborted, messageOf, type Clock, type Log } from "@causeway/foundation";
-import { createClient, isAlreadyExists, isNotFound, isUnauthorized, Lease, Node, type KubernetesClient } from "@causeway/kubernetes";
+import {
+  createClient,
+  isAlreadyExists,
+  isNotFound,
+  isUnauthorized,
+  Lease,
+  Node,
+  type KubernetesClient,
+} from "@causeway/kubernetes";
 import { requestCertificate } from "./certificates.ts";
 import type { IdentityStore } from "./identity.ts";
 import type { BootedMachine } from "./interface.ts";
@@ -37,12 +45,21 @@ export async function runMachine(machine: BootedMachine, using: MachineUsing, si
   }
 }
 
-async function serve(machine: BootedMachine, joined: Joined, using: MachineUsing & { signal: AbortSignal }): Promise<void> {
+async function serve(
+  machine: BootedMachine,
+  joined: Joined,
+  using: MachineUsing & { signal: AbortSignal },
+): Promise<void> {
   const { identity } = joined;
-  const client = createClient({ server: identity.server, ca: identity.authority, certificate: identity.certificate, key: identity.key });
+  const client = createClient({
+    server: identity.server,
+    ca: identity.authority,
+    certificate: identity.certificate,
+    key: identity.key,
+  });
   try {
     const version = await serverVersion(client, using.signal);
-    await register(client, machine, joined, using.signal);
+    await register(client, joined, using.signal);
     await reportStatus(client, machine, { name: identity.nodeName, version, ...using });
     const life = new AbortController();
     const signal = AbortSignal.any([using.signal, life.signal]);
@@ -63,27 +80,41 @@ async function serverVersion(client: KubernetesClient, signal: AbortSignal): Pro
   return answer.gitVersion ?? "v1.34.0";
 }
 
-async function register(client: KubernetesClient, machine: BootedMachine, joined: Joined, signal: AbortSignal): Promise<void> {
+async function register(client: KubernetesClient, joined: Joined, signal: AbortSignal): Promise<void> {
   try {
-    await client.create(Node, registeredNode(joined.identity.nodeName, machine, joined.configuration), { signal });
+    await client.create(Node, registeredNode(joined.identity.nodeName, joined.configuration), { signal });
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
   }
 }
 
-type Reporting = { readonly name: string; readonly version: string; readonly clock: Clock; readonly signal: AbortSignal };
+type Reporting = {
+  readonly name: string;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+};
 
 async function reportStatus(client: KubernetesClient, machine: BootedMachine, reporting: Reporting): Promise<void> {
   const key = { namespace: "", name: reporting.name };
   const node = await client.get(Node, key, { signal: reporting.signal });
-  const status = reportedStatus(machine, { name: reporting.name, version: reporting.version, now: reporting.clock.now(), before: node.status });
+  const status = reportedStatus(machine, {
+    name: reporting.name,
+    version: reporting.version,
+    now: reporting.clock.now(),
+    before: node.status,
+  });
   const { addresses, ...rest } = status;
   const body = { status: node.status?.addresses === undefined ? { addresses, ...rest } : rest };
   await client.patch(Node, key, { type: "strategic", body }, { subresource: "status", signal: reporting.signal });
 }
 
 /** A Node that somebody deleted is not made again: a kubelet registers when it starts, not later. */
-async function heartbeat(client: KubernetesClient, machine: BootedMachine, reporting: Reporting & { log: Log }): Promise<void> {
+async function heartbeat(
+  client: KubernetesClient,
+  machine: BootedMachine,
+  reporting: Reporting & { log: Log },
+): Promise<void> {
   let reported = reporting.clock.now();
   for (;;) {
     try {
@@ -115,7 +146,12 @@ async function renewLease(client: KubernetesClient, reporting: Reporting): Promi
 }
 
 /** Serving certificates name addresses, so they are asked for once the cloud controller has written those. */
-async function requestServing(client: KubernetesClient, machine: BootedMachine, name: string, using: MachineUsing & { signal: AbortSignal }): Promise<void> {
+async function requestServing(
+  client: KubernetesClient,
+  machine: BootedMachine,
+  name: string,
+  using: MachineUsing & { signal: AbortSignal },
+): Promise<void> {
   const ipAddresses = machine.addresses.map((a) => a.address);
   if (ipAddresses.length === 0) return;
   try {

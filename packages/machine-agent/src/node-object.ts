@@ -1,12 +1,16 @@
-import type { Condition, Node } from "@causeway/kubernetes";
+import type { Condition, Node, Taint } from "@causeway/kubernetes";
 import type { BootedMachine } from "./interface.ts";
 import type { JoinConfiguration } from "./join-configuration.ts";
 
 /** The taint that a kubelet with --cloud-provider=external registers with, until the cloud controller has seen its node. */
-const uninitializedTaint = { key: "node.cloudprovider.kubernetes.io/uninitialized", value: "true", effect: "NoSchedule" };
+const uninitializedTaint: Taint = {
+  key: "node.cloudprovider.kubernetes.io/uninitialized",
+  value: "true",
+  effect: "NoSchedule",
+};
 
 /** The Node that a kubelet registers. With an external cloud provider it knows its name, not its providerID. */
-export function registeredNode(name: string, machine: BootedMachine, configuration: JoinConfiguration): Node {
+export function registeredNode(name: string, configuration: JoinConfiguration): Node {
   const external = configuration.kubeletArgs["cloud-provider"] === "external";
   const providerId = configuration.kubeletArgs["provider-id"];
   return {
@@ -14,8 +18,13 @@ export function registeredNode(name: string, machine: BootedMachine, configurati
     kind: "Node",
     metadata: {
       name,
-      labels: { "kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64", ...configuration.labels },
-      annotations: external ? providedAddress(machine, configuration) : {},
+      labels: {
+        "kubernetes.io/hostname": name,
+        "kubernetes.io/os": "linux",
+        "kubernetes.io/arch": "amd64",
+        ...configuration.labels,
+      },
+      annotations: external ? providedAddress(configuration) : {},
     },
     spec: {
       taints: [...(external ? [uninitializedTaint] : []), ...configuration.taints.map((t) => ({ ...t }))],
@@ -24,15 +33,23 @@ export function registeredNode(name: string, machine: BootedMachine, configurati
   };
 }
 
-function providedAddress(machine: BootedMachine, configuration: JoinConfiguration): Record<string, string> {
+function providedAddress(configuration: JoinConfiguration): Record<string, string> {
   const given = configuration.kubeletArgs["node-ip"];
   return given === undefined || given === "" ? {} : { "alpha.kubernetes.io/provided-node-ip": given };
 }
 
 /** The parts of a node's status that its kubelet reports. Addresses but the host name are the cloud controller's. */
-export function reportedStatus(machine: BootedMachine, report: { name: string; version: string; now: number; before: Node["status"] }): NonNullable<Node["status"]> {
+export function reportedStatus(
+  machine: BootedMachine,
+  report: { name: string; version: string; now: number; before: Node["status"] },
+): NonNullable<Node["status"]> {
   const { cpu, memoryMiB, diskGiB } = machine.resources;
-  const resources = { cpu: String(cpu), memory: `${memoryMiB * 1024}Ki`, "ephemeral-storage": `${diskGiB * 1024 * 1024}Ki`, pods: "110" };
+  const resources = {
+    cpu: String(cpu),
+    memory: `${memoryMiB * 1024}Ki`,
+    "ephemeral-storage": `${diskGiB * 1024 * 1024}Ki`,
+    pods: "110",
+  };
   return {
     addresses: report.before?.addresses ?? [{ type: "Hostname", address: report.name }],
     capacity: resources,

@@ -20,9 +20,15 @@ export async function machineAgent(options: MachineAgentOptions, signal: AbortSi
   const admin = connectCloud(adminConfig(options), { clock: systemClock, log });
   try {
     const projectId = await project.projectId({ signal });
-    const launch = launchInNamespaces({ dir: options.state, clock: systemClock, log, program: options.program }, signal);
+    const launch = launchInNamespaces(
+      { dir: options.state, clock: systemClock, log, program: options.program },
+      signal,
+    );
     log.info("playing the machines of a project", { cloud: options.cloud, project: projectId });
-    await runMachineAgent({ source: cloudMachines(admin, projectId), launch, interval: 1000, clock: systemClock, log }, signal);
+    await runMachineAgent(
+      { source: cloudMachines(admin, projectId), launch, interval: 1000, clock: systemClock, log },
+      signal,
+    );
   } finally {
     await Promise.all([project.close(), admin.close()]);
   }
@@ -34,15 +40,23 @@ function adminConfig(options: MachineAgentOptions): CloudConfig {
   try {
     return loadCloudsYaml({ cloud: `${options.cloud}-admin` });
   } catch (cause) {
-    throw new CausewayError("ADMIN_CLOUD_NEEDED", `playing machines needs an administrator's account: only they are shown servers' user data`, {
-      hint: `Name one with --admin-cloud NAME, or give clouds.yaml an entry ${options.cloud}-admin.`,
-      cause,
-    });
+    throw new CausewayError(
+      "ADMIN_CLOUD_NEEDED",
+      `playing machines needs an administrator's account: only they are shown servers' user data`,
+      {
+        hint: `Name one with --admin-cloud NAME, or give clouds.yaml an entry ${options.cloud}-admin.`,
+        cause,
+      },
+    );
   }
 }
 
 /** Plays one machine, told on standard input: what `machineAgent` starts inside a namespace. */
 export async function oneMachine(options: { disk: string; logLevel: LogLevel }, signal: AbortSignal): Promise<void> {
   const machine = JSON.parse(await text(process.stdin)) as BootedMachine;
-  await runMachine(machine, { identity: fileIdentity(options.disk), clock: systemClock, log: createLog({ level: options.logLevel }) }, signal);
+  await runMachine(
+    machine,
+    { identity: fileIdentity(options.disk), clock: systemClock, log: createLog({ level: options.logLevel }) },
+    signal,
+  );
 }

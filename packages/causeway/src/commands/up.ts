@@ -29,10 +29,19 @@ export async function up(options: UpOptions, signal: AbortSignal): Promise<void>
   const log = options.logLevel === "silent" ? silentLog : createLog({ level: options.logLevel });
   const cloud = await openCloud(options, { state, clock: systemClock, log, signal });
   try {
-    const system = await startSystem({ state, cloud, clock: systemClock, log, ...(options.port === undefined ? {} : { port: options.port }) });
+    const system = await startSystem({
+      state,
+      cloud,
+      clock: systemClock,
+      log,
+      ...(options.port === undefined ? {} : { port: options.port }),
+    });
     try {
       if (options.demo) await bringUpDemo({ options, state, cloud, system, started }, signal);
-      else process.stdout.write(`management API ${system.apiServer.management.url}\n  export KUBECONFIG=${system.kubeconfig}\n`);
+      else
+        process.stdout.write(
+          `management API ${system.apiServer.management.url}\n  export KUBECONFIG=${system.kubeconfig}\n`,
+        );
       if (!options.exitWhenReady) await aborted(signal);
     } finally {
       await system.stop();
@@ -57,7 +66,13 @@ async function bringUpDemo(running: Demo, signal: AbortSignal): Promise<void> {
   const follower = followDemo({ informers, remoteClusters, clock: systemClock });
   await applyDemo(
     system.client,
-    { cloudsYaml: cloud.cloudsYaml, cloudName: cloud.config.name, flavor: options.flavor, image: options.image, replicas: options.replicas },
+    {
+      cloudsYaml: cloud.cloudsYaml,
+      cloudName: cloud.config.name,
+      flavor: options.flavor,
+      image: options.image,
+      replicas: options.replicas,
+    },
     signal,
   );
   const failing = new AbortController();
@@ -69,10 +84,18 @@ async function bringUpDemo(running: Demo, signal: AbortSignal): Promise<void> {
     await service.catch(() => {});
   }
   const cluster = system.apiServer.cluster(`${demo.namespace}-${demo.name}`);
-  const workload = cluster === undefined ? undefined : state.write(`${demo.name}.kubeconfig`, await cluster.kubeconfig());
+  const workload =
+    cluster === undefined ? undefined : state.write(`${demo.name}.kubeconfig`, await cluster.kubeconfig());
   if (!options.exitWhenReady) process.stdout.write(farewell(system.kubeconfig, workload));
   const calls = system.clouds.stats().total;
-  process.stdout.write(readyLine({ nodes: follower.view.wanted, address: follower.view.address ?? "", calls, seconds: (performance.now() - started) / 1000 }));
+  process.stdout.write(
+    readyLine({
+      nodes: follower.view.wanted,
+      address: follower.view.address ?? "",
+      calls,
+      seconds: (performance.now() - started) / 1000,
+    }),
+  );
 }
 
 /** The demo's Service is made as soon as its cluster answers; nodes may still be on their way. */

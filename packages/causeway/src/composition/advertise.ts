@@ -15,9 +15,13 @@ export async function advertiseAddress(cloud: Cloud, signal: AbortSignal): Promi
       if (address !== undefined) return address;
     }
   }
-  throw new CausewayError("ADVERTISE_ADDRESS_UNKNOWN", "the address at which machines of the cloud reach this host could not be found", {
-    hint: "Say it with --advertise-address ADDRESS.",
-  });
+  throw new CausewayError(
+    "ADVERTISE_ADDRESS_UNKNOWN",
+    "the address at which machines of the cloud reach this host could not be found",
+    {
+      hint: "Say it with --advertise-address ADDRESS.",
+    },
+  );
 }
 
 function sourceAddressTowards(target: string): Promise<string | undefined> {

@@ -41,7 +41,11 @@ export async function openCloud(choice: CloudChoice, using: Using): Promise<Chos
 
 async function openSimulator(choice: CloudChoice, using: Using): Promise<ChosenCloud> {
   using.state.bindTo("simulator");
-  const simulator = await startSimulator({ dir: using.state.path("simulator"), profile: choice.delays, clock: using.clock });
+  const simulator = await startSimulator({
+    dir: using.state.path("simulator"),
+    profile: choice.delays,
+    clock: using.clock,
+  });
   const config = loadCloudsYaml({ cloud: "simulator", text: simulator.cloudsYaml });
   using.state.write("clouds.yaml", simulator.cloudsYaml);
   return {

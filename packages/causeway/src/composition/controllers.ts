@@ -3,7 +3,14 @@ import { allKinds } from "@causeway/api";
 import { createClusterApi } from "@causeway/cluster-api";
 import { createOpenStackInfrastructure } from "@causeway/cluster-api-openstack";
 import { createHostedControlPlane, type ControlPlaneRuntime } from "@causeway/hosted-control-plane";
-import { createEventRecorder, createInformers, createRemoteClusters, type Informers, type KubernetesClient, type RemoteClusters } from "@causeway/kubernetes";
+import {
+  createEventRecorder,
+  createInformers,
+  createRemoteClusters,
+  type Informers,
+  type KubernetesClient,
+  type RemoteClusters,
+} from "@causeway/kubernetes";
 import type { CloudPool } from "@causeway/openstack";
 import { createFleet } from "../fleet/fleet.ts";
 
@@ -33,8 +40,21 @@ export function createControllers(options: ControllersOptions): Controllers {
   const remoteClusters = createRemoteClusters({ informers, clock, log });
   const recorder = (component: string) => createEventRecorder(client, { component, clock });
   const components = [
-    createClusterApi({ informers, remoteClusters, kinds: allKinds, clock, log: log.with({ component: "cluster-api" }), events: recorder("cluster-api") }),
-    createOpenStackInfrastructure({ informers, clouds, clock, log: log.with({ component: "cluster-api-openstack" }), events: recorder("cluster-api-openstack") }),
+    createClusterApi({
+      informers,
+      remoteClusters,
+      kinds: allKinds,
+      clock,
+      log: log.with({ component: "cluster-api" }),
+      events: recorder("cluster-api"),
+    }),
+    createOpenStackInfrastructure({
+      informers,
+      clouds,
+      clock,
+      log: log.with({ component: "cluster-api-openstack" }),
+      events: recorder("cluster-api-openstack"),
+    }),
     createHostedControlPlane({
       informers,
       runtime: options.runtime,
@@ -43,13 +63,25 @@ export function createControllers(options: ControllersOptions): Controllers {
       log: log.with({ component: "hosted-control-plane" }),
       events: recorder("hosted-control-plane"),
     }),
-    createFleet({ informers, remoteClusters, clouds, provider: options.provider, clock, log: log.with({ component: "fleet" }), events: recorder("fleet") }),
+    createFleet({
+      informers,
+      remoteClusters,
+      clouds,
+      provider: options.provider,
+      clock,
+      log: log.with({ component: "fleet" }),
+      events: recorder("fleet"),
+    }),
   ];
   return {
     informers,
     remoteClusters,
     async run(signal) {
-      await Promise.all([informers.run(signal), remoteClusters.run(signal), ...components.map((component) => component.run(signal))]);
+      await Promise.all([
+        informers.run(signal),
+        remoteClusters.run(signal),
+        ...components.map((component) => component.run(signal)),
+      ]);
     },
   };
 }

@@ -35,7 +35,10 @@ function machineOf(server: Server, flavors: ReadonlyMap<string, Flavor>): Booted
     userData: Buffer.from(userData, "base64").toString("utf8"),
     addresses: Object.values(server.addresses)
       .flat()
-      .map((a) => ({ type: a["OS-EXT-IPS:type"] === "floating" ? ("ExternalIP" as const) : ("InternalIP" as const), address: a.addr })),
+      .map((a) => ({
+        type: a["OS-EXT-IPS:type"] === "floating" ? ("ExternalIP" as const) : ("InternalIP" as const),
+        address: a.addr,
+      })),
     resources: { cpu: vcpus, memoryMiB: ram, diskGiB: disk },
   };
 }
@@ -48,7 +51,10 @@ export interface LaunchOptions {
 }
 
 /** Runs machines in this process. A machine that its cloud deleted leaves no disk behind. */
-export function launchHere(options: LaunchOptions, stopping: AbortSignal): (machine: BootedMachine, signal: AbortSignal) => Promise<void> {
+export function launchHere(
+  options: LaunchOptions,
+  stopping: AbortSignal,
+): (machine: BootedMachine, signal: AbortSignal) => Promise<void> {
   return async (machine, signal) => {
     const disk = `${options.dir}/${machine.id}`;
     await runMachine(machine, { identity: fileIdentity(disk), clock: options.clock, log: options.log }, signal);
@@ -57,22 +63,36 @@ export function launchHere(options: LaunchOptions, stopping: AbortSignal): (mach
 }
 
 /** Runs each machine as a child inside its network namespace vm-ID, told everything on standard input. */
-export function launchInNamespaces(options: LaunchOptions & { readonly program: readonly string[] }, stopping: AbortSignal): (machine: BootedMachine, signal: AbortSignal) => Promise<void> {
+export function launchInNamespaces(
+  options: LaunchOptions & { readonly program: readonly string[] },
+  stopping: AbortSignal,
+): (machine: BootedMachine, signal: AbortSignal) => Promise<void> {
   return async (machine, signal) => {
     const namespace = `vm-${machine.id}`;
     if (!existsSync(`/run/netns/${namespace}`)) {
-      throw new CausewayError("MACHINE_WITHOUT_NAMESPACE", `server ${machine.name} has no network namespace ${namespace} on this host`, {
-        hint: "Run the machine agent as root on the host whose servers are network namespaces, such as a devcloud.",
-      });
+      throw new CausewayError(
+        "MACHINE_WITHOUT_NAMESPACE",
+        `server ${machine.name} has no network namespace ${namespace} on this host`,
+        {
+          hint: "Run the machine agent as root on the host whose servers are network namespaces, such as a devcloud.",
+        },
+      );
     }
     const disk = `${options.dir}/${machine.id}`;
     const [file = process.execPath, ...args] = options.program;
-    await runChild("ip", ["netns", "exec", namespace, file, ...args, "--disk", disk], { input: JSON.stringify(machine), signal });
+    await runChild("ip", ["netns", "exec", namespace, file, ...args, "--disk", disk], {
+      input: JSON.stringify(machine),
+      signal,
+    });
     if (!stopping.aborted) await rm(disk, { recursive: true, force: true });
   };
 }
 
-function runChild(file: string, args: readonly string[], options: { input: string; signal: AbortSignal }): Promise<void> {
+function runChild(
+  file: string,
+  args: readonly string[],
+  options: { input: string; signal: AbortSignal },
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { stdio: ["pipe", "inherit", "inherit"] });
     const stop = () => child.kill("SIGTERM");
@@ -81,7 +101,12 @@ function runChild(file: string, args: readonly string[], options: { input: strin
     child.on("close", (code) => {
       options.signal.removeEventListener("abort", stop);
       if (code === 0 || options.signal.aborted) resolve();
-      else reject(new CausewayError("MACHINE_ENDED", `the machine's process ended with code ${code}`, { hint: "See its lines above." }));
+      else
+        reject(
+          new CausewayError("MACHINE_ENDED", `the machine's process ended with code ${code}`, {
+            hint: "See its lines above.",
+          }),
+        );
     });
     child.stdin.on("error", () => {});
     child.stdin.end(options.input);

@@ -31,7 +31,10 @@ export function openState(dir: string): State {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     chmodSync(dir, 0o700);
   } catch (cause) {
-    throw new CausewayError("STATE_NOT_WRITABLE", `the state folder ${dir} cannot be written: ${messageOf(cause)}`, { hint: "Choose another with --state DIR.", cause });
+    throw new CausewayError("STATE_NOT_WRITABLE", `the state folder ${dir} cannot be written: ${messageOf(cause)}`, {
+      hint: "Choose another with --state DIR.",
+      cause,
+    });
   }
   const file = join(dir, "state.json");
   let content = readState(file);
@@ -53,9 +56,13 @@ export function openState(dir: string): State {
     bindTo(cloud) {
       if (content?.cloud === cloud) return;
       if (content?.cloud !== undefined) {
-        throw new CausewayError("STATE_OF_ANOTHER_CLOUD", `the state folder ${dir} belongs to ${content.cloud}, not to ${cloud}`, {
-          hint: "Use the --cloud it was made with, or another folder with --state DIR.",
-        });
+        throw new CausewayError(
+          "STATE_OF_ANOTHER_CLOUD",
+          `the state folder ${dir} belongs to ${content.cloud}, not to ${cloud}`,
+          {
+            hint: "Use the --cloud it was made with, or another folder with --state DIR.",
+          },
+        );
       }
       save({ version: layoutVersion, cloud });
     },
@@ -66,9 +73,13 @@ function readState(file: string): StateFile | undefined {
   if (!existsSync(file)) return undefined;
   const parsed = parseState(file);
   if (parsed.version > layoutVersion) {
-    throw new CausewayError("STATE_TOO_NEW", `${file} was written by a newer Causeway (layout ${parsed.version}; this one knows ${layoutVersion})`, {
-      hint: "Use that newer Causeway, or another folder with --state DIR. Nothing was changed.",
-    });
+    throw new CausewayError(
+      "STATE_TOO_NEW",
+      `${file} was written by a newer Causeway (layout ${parsed.version}; this one knows ${layoutVersion})`,
+      {
+        hint: "Use that newer Causeway, or another folder with --state DIR. Nothing was changed.",
+      },
+    );
   }
   return parsed;
 }
@@ -76,9 +87,15 @@ function readState(file: string): StateFile | undefined {
 function parseState(file: string): StateFile {
   try {
     const parsed = JSON.parse(readFileSync(file, "utf8")) as Partial<StateFile>;
-    if (typeof parsed.version === "number") return { version: parsed.version, ...(typeof parsed.cloud === "string" ? { cloud: parsed.cloud } : {}) };
+    if (typeof parsed.version === "number")
+      return { version: parsed.version, ...(typeof parsed.cloud === "string" ? { cloud: parsed.cloud } : {}) };
   } catch (cause) {
-    throw new CausewayError("STATE_UNREADABLE", `${file} cannot be read: ${messageOf(cause)}`, { hint: "Restore it from a backup, or choose another folder with --state DIR.", cause });
+    throw new CausewayError("STATE_UNREADABLE", `${file} cannot be read: ${messageOf(cause)}`, {
+      hint: "Restore it from a backup, or choose another folder with --state DIR.",
+      cause,
+    });
   }
-  throw new CausewayError("STATE_UNREADABLE", `${file} is not a state file`, { hint: "Choose another folder with --state DIR." });
+  throw new CausewayError("STATE_UNREADABLE", `${file} is not a state file`, {
+    hint: "Choose another folder with --state DIR.",
+  });
 }

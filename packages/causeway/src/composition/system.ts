@@ -73,6 +73,9 @@ export async function startSystem(options: SystemOptions): Promise<System> {
 
 async function playMachines({ state, cloud, clock, log }: SystemOptions, signal: AbortSignal): Promise<void> {
   if (!cloud.simulator) return;
-  const launch = launchHere({ dir: state.path("machines"), clock, log: log.with({ component: "machine-agent" }) }, signal);
+  const launch = launchHere(
+    { dir: state.path("machines"), clock, log: log.with({ component: "machine-agent" }) },
+    signal,
+  );
   await runMachineAgent({ source: simulatedMachines(cloud.simulator), launch, interval: 100, clock, log }, signal);
 }

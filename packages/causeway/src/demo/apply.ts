@@ -9,7 +9,11 @@ const serviceMadeAnnotation = "demo.causeway.dev/service-created";
  * Makes the demo cluster unless it is there. Nothing that exists is changed: what a person did to it (scaled it, say) stays.
  * Dying in between is harmless: the next start makes what is missing.
  */
-export async function applyDemo(client: KubernetesClient, options: DemoOptions, signal: AbortSignal): Promise<"created" | "found"> {
+export async function applyDemo(
+  client: KubernetesClient,
+  options: DemoOptions,
+  signal: AbortSignal,
+): Promise<"created" | "found"> {
   if (await client.find(Cluster, demo, { signal })) return "found";
   for (const { type, object } of demoManifests(options)) {
     try {
@@ -22,7 +26,11 @@ export async function applyDemo(client: KubernetesClient, options: DemoOptions, 
 }
 
 /** Makes the demo's Service in its workload cluster, once in the life of the cluster. */
-export async function applyDemoService(management: KubernetesClient, workload: KubernetesClient, signal: AbortSignal): Promise<void> {
+export async function applyDemoService(
+  management: KubernetesClient,
+  workload: KubernetesClient,
+  signal: AbortSignal,
+): Promise<void> {
   const cluster = await management.find(Cluster, demo, { signal });
   if (!cluster || cluster.metadata.annotations?.[serviceMadeAnnotation] !== undefined) return;
   try {

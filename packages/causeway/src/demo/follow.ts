@@ -1,6 +1,13 @@
 import { CausewayError, type Clock } from "@causeway/foundation";
 import { Node, Service, type Informers, type RemoteClusters } from "@causeway/kubernetes";
-import { Cluster, HostedControlPlane, Machine, MachineDeployment, OpenStackCluster, OpenStackMachine } from "@causeway/api";
+import {
+  Cluster,
+  HostedControlPlane,
+  Machine,
+  MachineDeployment,
+  OpenStackCluster,
+  OpenStackMachine,
+} from "@causeway/api";
 import { demo } from "./manifests.ts";
 import { viewOf, type DemoView, type DemoWorld } from "./view.ts";
 
@@ -48,7 +55,8 @@ export function followDemo(options: FollowOptions): DemoFollower {
     const view = viewOf(world());
     for (const handler of handlers) handler(view);
   };
-  for (const informer of [clusters, infrastructures, controlPlanes, deployments, machines, servers]) informer.onChange(tell);
+  for (const informer of [clusters, infrastructures, controlPlanes, deployments, machines, servers])
+    informer.onChange(tell);
   remoteClusters.onConnect((remote) => {
     if (remote.key.namespace !== demo.namespace || remote.key.name !== demo.name) return;
     remote.informers.for(Node).onChange(tell);
@@ -64,7 +72,8 @@ export function followDemo(options: FollowOptions): DemoFollower {
       return viewOf(world());
     },
     onChange,
-    until: (test, signal, patience) => until({ view: () => viewOf(world()), onChange, clock }, { test, signal, patience }),
+    until: (test, signal, patience) =>
+      until({ view: () => viewOf(world()), onChange, clock }, { test, signal, patience }),
   };
 }
 
@@ -74,7 +83,10 @@ interface Watching {
   readonly clock: Clock;
 }
 
-async function until(watching: Watching, goal: { test: (view: DemoView) => boolean; signal: AbortSignal; patience: number | undefined }): Promise<void> {
+async function until(
+  watching: Watching,
+  goal: { test: (view: DemoView) => boolean; signal: AbortSignal; patience: number | undefined },
+): Promise<void> {
   let troubledSince: number | undefined;
   for (;;) {
     goal.signal.throwIfAborted();
@@ -84,7 +96,9 @@ async function until(watching: Watching, goal: { test: (view: DemoView) => boole
     const now = watching.clock.now();
     troubledSince = problem === undefined ? undefined : (troubledSince ?? now);
     if (goal.patience !== undefined && troubledSince !== undefined && now - troubledSince >= goal.patience) {
-      throw new CausewayError("DEMO_FAILED", problem ?? "the demo does not become ready", { hint: "kubectl describe the object that it names; mend it, or delete the cluster." });
+      throw new CausewayError("DEMO_FAILED", problem ?? "the demo does not become ready", {
+        hint: "kubectl describe the object that it names; mend it, or delete the cluster.",
+      });
     }
     await changeOrPause(watching, goal.signal);
   }

@@ -1,8 +1,22 @@
 import type { KubeObject, ResourceType } from "@causeway/kubernetes";
 import { Secret, Service } from "@causeway/kubernetes";
-import { Cluster, HostedControlPlane, KubeadmConfigTemplate, MachineDeployment, OpenStackCluster, OpenStackMachineTemplate } from "@causeway/api";
+import {
+  Cluster,
+  HostedControlPlane,
+  KubeadmConfigTemplate,
+  MachineDeployment,
+  OpenStackCluster,
+  OpenStackMachineTemplate,
+} from "@causeway/api";
 
-export const demo = { namespace: "default", name: "demo", workers: "demo-workers", replicas: 3, version: "v1.34.0", service: "hello" } as const;
+export const demo = {
+  namespace: "default",
+  name: "demo",
+  workers: "demo-workers",
+  replicas: 3,
+  version: "v1.34.0",
+  service: "hello",
+} as const;
 
 export interface Manifest<T extends KubeObject = KubeObject> {
   readonly type: ResourceType<T>;
@@ -31,14 +45,21 @@ export function demoManifests(options: DemoOptions): readonly Manifest[] {
     manifest(Secret, {
       apiVersion: "v1",
       kind: "Secret",
-      metadata: { ...metadata(`${name}-cloud-config`), labels: { ...metadata(name).labels, "clusterctl.cluster.x-k8s.io/move": "true" } },
+      metadata: {
+        ...metadata(`${name}-cloud-config`),
+        labels: { ...metadata(name).labels, "clusterctl.cluster.x-k8s.io/move": "true" },
+      },
       data: { "clouds.yaml": Buffer.from(options.cloudsYaml, "utf8").toString("base64") },
     }),
     manifest(OpenStackMachineTemplate, {
       apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2",
       kind: "OpenStackMachineTemplate",
       metadata: metadata(workers),
-      spec: { template: { spec: { flavor: { filter: { name: options.flavor } }, image: { filter: { name: options.image } } } } },
+      spec: {
+        template: {
+          spec: { flavor: { filter: { name: options.flavor } }, image: { filter: { name: options.image } } },
+        },
+      },
     }),
     manifest(KubeadmConfigTemplate, {
       apiVersion: "bootstrap.cluster.x-k8s.io/v1beta2",
@@ -48,7 +69,10 @@ export function demoManifests(options: DemoOptions): readonly Manifest[] {
         template: {
           spec: {
             joinConfiguration: {
-              nodeRegistration: { name: "{{ local_hostname }}", kubeletExtraArgs: [{ name: "cloud-provider", value: "external" }] },
+              nodeRegistration: {
+                name: "{{ local_hostname }}",
+                kubeletExtraArgs: [{ name: "cloud-provider", value: "external" }],
+              },
             },
           },
         },
@@ -83,7 +107,9 @@ export function demoManifests(options: DemoOptions): readonly Manifest[] {
           spec: {
             clusterName: name,
             version,
-            bootstrap: { configRef: { apiGroup: "bootstrap.cluster.x-k8s.io", kind: "KubeadmConfigTemplate", name: workers } },
+            bootstrap: {
+              configRef: { apiGroup: "bootstrap.cluster.x-k8s.io", kind: "KubeadmConfigTemplate", name: workers },
+            },
             infrastructureRef: { ...infrastructure, kind: "OpenStackMachineTemplate", name: workers },
           },
         },
@@ -108,6 +134,10 @@ export function demoService(): Service {
     apiVersion: "v1",
     kind: "Service",
     metadata: { name: demo.service, namespace: "default" },
-    spec: { type: "LoadBalancer", selector: { app: demo.service }, ports: [{ name: "http", protocol: "TCP", port: 80, targetPort: 8080 }] },
+    spec: {
+      type: "LoadBalancer",
+      selector: { app: demo.service },
+      ports: [{ name: "http", protocol: "TCP", port: 80, targetPort: 8080 }],
+    },
   };
 }

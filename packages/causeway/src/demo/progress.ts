@@ -14,7 +14,10 @@ export interface ProgressOptions {
 
 /** Shows the demo coming up until it is ready: live on a terminal, a line for each change elsewhere. */
 export async function showProgress(options: ProgressOptions): Promise<void> {
-  const part = (title: string, pick: (view: DemoView) => Item): ListrTask => ({ title, task: (_, task) => followItem(options, pick, { title, task }) });
+  const part = (title: string, pick: (view: DemoView) => Item): ListrTask => ({
+    title,
+    task: (_, task) => followItem(options, pick, { title, task }),
+  });
   const list = new Listr(
     [
       part("Network", (view) => view.network),
@@ -24,7 +27,12 @@ export async function showProgress(options: ProgressOptions): Promise<void> {
       part("Machines", machinesItem),
       part("Load balancer", (view) => view.loadBalancer),
     ],
-    { concurrent: true, renderer: process.stdout.isTTY ? "default" : "verbose", rendererOptions: {}, registerSignalListeners: false },
+    {
+      concurrent: true,
+      renderer: process.stdout.isTTY ? "default" : "verbose",
+      rendererOptions: {},
+      registerSignalListeners: false,
+    },
   );
   await list.run();
   await options.follower.until((view) => view.ready, options.signal, options.unattended ? patience : undefined);
@@ -35,7 +43,11 @@ interface Shown {
   output: string;
 }
 
-async function followItem(options: ProgressOptions, pick: (view: DemoView) => Item, shown: { title: string; task: Shown }): Promise<void> {
+async function followItem(
+  options: ProgressOptions,
+  pick: (view: DemoView) => Item,
+  shown: { title: string; task: Shown },
+): Promise<void> {
   const { follower, signal } = options;
   let last = "";
   const show = (view: DemoView) => {

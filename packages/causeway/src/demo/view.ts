@@ -1,5 +1,12 @@
 import { getCondition, isTrue, type Condition, type Node, type Service } from "@causeway/kubernetes";
-import type { Cluster, HostedControlPlane, Machine, MachineDeployment, OpenStackCluster, OpenStackMachine } from "@causeway/api";
+import type {
+  Cluster,
+  HostedControlPlane,
+  Machine,
+  MachineDeployment,
+  OpenStackCluster,
+  OpenStackMachine,
+} from "@causeway/api";
 
 /** What the caches hold of the demo. */
 export interface DemoWorld {
@@ -36,14 +43,27 @@ export interface DemoView {
 }
 
 /** Reasons of conditions that time does not mend: a person must change something. */
-const lasting = new Set(["InvalidMachineSpec", "InvalidClusterSpec", "OpenStackAuthenticationFailed", "AuthenticationFailed", "QuotaExceeded", "CIDROverlap", "InvalidCIDR", "InvalidIdentity", "InstanceStateError", "Failed"]);
+const lasting = new Set([
+  "InvalidMachineSpec",
+  "InvalidClusterSpec",
+  "OpenStackAuthenticationFailed",
+  "AuthenticationFailed",
+  "QuotaExceeded",
+  "CIDROverlap",
+  "InvalidCIDR",
+  "InvalidIdentity",
+  "InstanceStateError",
+  "Failed",
+]);
 
 export function viewOf(world: DemoWorld): DemoView {
   const { infrastructure, deployment } = world;
   const parts = conditionsOf(infrastructure);
   const problem = problemOf(parts);
   const wanted = deployment?.spec.replicas ?? 0;
-  const machines = [...world.machines].sort((a, b) => a.metadata.name.localeCompare(b.metadata.name)).map((machine) => machineItem(machine, world));
+  const machines = [...world.machines]
+    .sort((a, b) => a.metadata.name.localeCompare(b.metadata.name))
+    .map((machine) => machineItem(machine, world));
   const address = world.service?.status?.loadBalancer?.ingress?.[0]?.ip;
   const endpoint = endpointItem(world);
   const items = {
@@ -54,7 +74,11 @@ export function viewOf(world: DemoWorld): DemoView {
     loadBalancer: { title: "Load balancer", done: address !== undefined, detail: address ?? "waiting for Octavia" },
   };
   const readyNodes = machines.filter((m) => m.done).length;
-  const ready = Object.values(items).every((item) => item.done) && wanted > 0 && readyNodes >= wanted && world.machines.length === wanted;
+  const ready =
+    Object.values(items).every((item) => item.done) &&
+    wanted > 0 &&
+    readyNodes >= wanted &&
+    world.machines.length === wanted;
   return { ...items, machines, wanted, address, ready };
 }
 
@@ -78,7 +102,9 @@ function endpointItem({ cluster, controlPlane }: DemoWorld): Item {
   const host = endpoint?.host;
   const done = available && host !== undefined && host !== "";
   const problem = done ? undefined : problemOf(conditionsOf(controlPlane));
-  const detail = done ? `https://${host}:${endpoint?.port}` : (getCondition(conditionsOf(controlPlane), "Available")?.message ?? "waiting");
+  const detail = done
+    ? `https://${host}:${endpoint?.port}`
+    : (getCondition(conditionsOf(controlPlane), "Available")?.message ?? "waiting");
   return { title: "API endpoint", done, detail, ...(problem === undefined ? {} : { problem }) };
 }
 
@@ -87,8 +113,14 @@ function machineItem(machine: Machine, world: DemoWorld): Item {
   const node = world.nodes.find((n) => n.metadata.name === (machine.status?.nodeRef?.name ?? machine.metadata.name));
   const server = world.servers.find((s) => s.metadata.name === machine.spec.infrastructureRef.name);
   const ready = node !== undefined && isTrue((node.status?.conditions ?? []) as readonly Condition[], "Ready");
-  const initialized = node?.spec?.taints?.every((t) => t.key !== "node.cloudprovider.kubernetes.io/uninitialized") ?? false;
-  if (ready && initialized && machine.status?.nodeRef !== undefined) return { title, done: true, detail: `node Ready, ${node.status?.addresses?.find((a) => a.type === "InternalIP")?.address ?? "no address"}` };
+  const initialized =
+    node?.spec?.taints?.every((t) => t.key !== "node.cloudprovider.kubernetes.io/uninitialized") ?? false;
+  if (ready && initialized && machine.status?.nodeRef !== undefined)
+    return {
+      title,
+      done: true,
+      detail: `node Ready, ${node.status?.addresses?.find((a) => a.type === "InternalIP")?.address ?? "no address"}`,
+    };
   if (node) return { title, done: false, detail: ready ? "joined, being initialised" : "joined" };
   const problem = problemOf(conditionsOf(server));
   return { title, done: false, detail: stage(machine, server), ...(problem === undefined ? {} : { problem }) };

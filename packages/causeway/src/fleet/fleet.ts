@@ -58,7 +58,8 @@ export function createFleet(options: FleetOptions): { run(signal: AbortSignal): 
     if (cluster.metadata.deletionTimestamp === undefined || !member) return;
     member.release();
     if (!member.released) return retryLater;
-    if (controlPlane) await removeFinalizer(informers.client, HostedControlPlane, controlPlane, fleetFinalizer);
+    if (controlPlane)
+      await removeFinalizer(informers.client, HostedControlPlane, controlPlane, { finalizer: fleetFinalizer, signal });
     return;
   };
 
@@ -67,10 +68,18 @@ export function createFleet(options: FleetOptions): { run(signal: AbortSignal): 
     signal: AbortSignal,
   ) => {
     const { id, cluster, controlPlane, remote } = joining;
-    const infrastructure = infrastructures.get({ namespace: cluster.metadata.namespace ?? "", name: cluster.spec.infrastructureRef?.name ?? "" });
+    const infrastructure = infrastructures.get({
+      namespace: cluster.metadata.namespace ?? "",
+      name: cluster.spec.infrastructureRef?.name ?? "",
+    });
     if (!infrastructure) return retryLater;
-    if (controlPlane?.metadata.deletionTimestamp !== undefined && !controlPlane.metadata.finalizers?.includes(fleetFinalizer)) return;
-    if (controlPlane && controlPlane.metadata.deletionTimestamp === undefined) await addFinalizer(informers.client, HostedControlPlane, controlPlane, fleetFinalizer);
+    if (
+      controlPlane?.metadata.deletionTimestamp !== undefined &&
+      !controlPlane.metadata.finalizers?.includes(fleetFinalizer)
+    )
+      return;
+    if (controlPlane && controlPlane.metadata.deletionTimestamp === undefined)
+      await addFinalizer(informers.client, HostedControlPlane, controlPlane, { finalizer: fleetFinalizer, signal });
     members.set(id, await startMember({ ...options, cluster, infrastructure, remote }, signal));
     return { after: 0 };
   };
@@ -81,7 +90,11 @@ export function createFleet(options: FleetOptions): { run(signal: AbortSignal): 
       .filter((c) => c.spec.controlPlaneRef?.name === controlPlane.metadata.name)
       .map((c) => ({ namespace: c.metadata.namespace ?? "", name: c.metadata.name }));
   const connected: Source = (enqueue) => remoteClusters.onConnect((remote) => enqueue(remote.key));
-  const sources = [watchInformer(clusters), watchInformer(controlPlanes, (change) => clusterOf(change.object)), connected];
+  const sources = [
+    watchInformer(clusters),
+    watchInformer(controlPlanes, (change) => clusterOf(change.object)),
+    connected,
+  ];
 
   return {
     async run(signal) {
@@ -91,7 +104,10 @@ export function createFleet(options: FleetOptions): { run(signal: AbortSignal): 
   };
 }
 
-function controlPlaneOf(controlPlanes: readonly HostedControlPlane[], cluster: Cluster): HostedControlPlane | undefined {
+function controlPlaneOf(
+  controlPlanes: readonly HostedControlPlane[],
+  cluster: Cluster,
+): HostedControlPlane | undefined {
   const ref = cluster.spec.controlPlaneRef;
   return ref?.kind === HostedControlPlane.kind ? controlPlanes.find((c) => c.metadata.name === ref.name) : undefined;
 }

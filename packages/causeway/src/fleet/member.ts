@@ -1,6 +1,10 @@
 import { messageOf, type Clock, type Log } from "@causeway/foundation";
 import type { Cluster, OpenStackCluster } from "@causeway/api";
-import { createCloudControllerManager, defaultCloudConfig, releaseLoadBalancers } from "@causeway/cloud-controller-manager";
+import {
+  createCloudControllerManager,
+  defaultCloudConfig,
+  releaseLoadBalancers,
+} from "@causeway/cloud-controller-manager";
 import { resolveIdentity } from "@causeway/cluster-api-openstack";
 import { createEventRecorder, type Informers, type RemoteCluster } from "@causeway/kubernetes";
 import type { CloudPool } from "@causeway/openstack";
@@ -39,13 +43,18 @@ export async function startMember(options: MemberOptions, signal: AbortSignal): 
     informers: remote.informers,
     cloud,
     watch,
-    config: options.provider === undefined ? defaults : { ...defaults, loadBalancer: { ...defaults.loadBalancer, provider: options.provider } },
+    config:
+      options.provider === undefined
+        ? defaults
+        : { ...defaults, loadBalancer: { ...defaults.loadBalancer, provider: options.provider } },
     clusterName: `${cluster.metadata.namespace}-${cluster.metadata.name}`,
     clock,
     log,
     events: createEventRecorder(remote.client, { component: "cloud-controller-manager", clock }),
   });
-  const running = manager.run(life).catch((error: unknown) => log.error("the cloud controller manager ended", { error: messageOf(error) }));
+  const running = manager
+    .run(life)
+    .catch((error: unknown) => log.error("the cloud controller manager ended", { error: messageOf(error) }));
   let releasing: Promise<void> | undefined;
   let released = false;
   return {
