@@ -1,0 +1,41 @@
+import { type FieldSet, isEmpty, printedPaths } from "./field-set.ts";
+import type { Manager } from "./managers.ts";
+
+/** One field that another manager owns with another value; a cause of the Status, with reason FieldManagerConflict. */
+export interface ApplyConflict {
+  /** The other manager as messages name it: `"kubectl" using apps/v1`. */
+  readonly manager: string;
+  /** ".spec.replicas" */
+  readonly field: string;
+  /** `conflict with "kubectl" using apps/v1` */
+  readonly message: string;
+}
+
+export function conflictsOf(sets: readonly (readonly [Manager, FieldSet])[]): ApplyConflict[] {
+  return sets
+    .filter(([, fields]) => !isEmpty(fields))
+    .flatMap(([manager, fields]) => {
+      const name = describe(manager);
+      return printedPaths(fields).map((field) => ({ manager: name, field, message: `conflict with ${name}` }));
+    });
+}
+
+function describe(manager: Manager): string {
+  const subresource = manager.subresource === "" ? "" : ` with subresource ${JSON.stringify(manager.subresource)}`;
+  const version = manager.operation === "Update" ? ` using ${manager.apiVersion}` : "";
+  return JSON.stringify(manager.name) + subresource + version;
+}
+
+/** The message of the 409 that refuses an apply, as kubectl shows it. */
+export function applyConflictMessage(conflicts: readonly ApplyConflict[]): string {
+  const [first] = conflicts;
+  if (first !== undefined && conflicts.length === 1) {
+    return `Apply failed with 1 conflict: conflict with ${first.manager}: ${first.field}`;
+  }
+  const managers = [...new Set(conflicts.map((conflict) => conflict.manager))].toSorted();
+  const lines = managers.flatMap((manager) => [
+    `conflicts with ${manager}:`,
+    ...conflicts.filter((conflict) => conflict.manager === manager).map((conflict) => `- ${conflict.field}`),
+  ]);
+  return `Apply failed with ${conflicts.length} conflicts: ${lines.join("\n")}`;
+}
