@@ -1,0 +1,414 @@
+import { CausewayError, createLog, createMetrics, VirtualClock } from "@causeway/foundation";
+import { afterEach, describe, expect, it } from "vitest";
+import { connectCloud, type ConnectOptions } from "./connect.ts";
+import type { CloudConfig } from "./config/config.ts";
+import * as predicates from "./errors/predicates.ts";
+import type { Cloud } from "./types/cloud.ts";
+import {
+  HastyClock,
+  PASSWORD,
+  scriptedCloud,
+  type Reply,
+  type Script,
+  type ScriptedCloud,
+} from "./testing/scripted-cloud.ts";
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((o) => o.close()));
+});
+
+async function start(
+  script: Script,
+  options: ConnectOptions & { config?: Partial<CloudConfig>; lifetime?: number } = {},
+): Promise<{ server: ScriptedCloud; cloud: Cloud; clock: HastyClock }> {
+  const clock = new HastyClock();
+  const server = await scriptedCloud(script, options.lifetime === undefined ? {} : { lifetime: options.lifetime });
+  const cloud = connectCloud({ ...server.config, ...options.config }, { clock, ...options });
+  open.push(cloud, server);
+  return { server, cloud, clock };
+}
+
+async function failure(promise: Promise<unknown>): Promise<CausewayError> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof CausewayError) return error;
+  throw new Error(`no CausewayError but ${String(error)}`);
+}
+
+/** Answers in turn, the last one for ever, to everything but Keystone and version documents. */
+function inTurn(...replies: Reply[]): Script {
+  return ({ path }) => {
+    if (path.startsWith("/identity") || path.endsWith("/v2.1/")) return undefined;
+    return replies.length > 1 ? replies.shift() : replies[0];
+  };
+}
+
+const networks = { body: { networks: [] } };
+
+describe("tokens", () => {
+  it("are asked for once by callers that come at the same time", async () => {
+    const { server, cloud } = await start(inTurn(networks));
+    await Promise.all([cloud.network.networks.all(), cloud.network.networks.all(), cloud.projectId()]);
+    expect(server.count("POST", "/auth/tokens")).toBe(1);
+    expect(cloud.region).toBe("R1");
+  });
+
+  it("are renewed before they expire", async () => {
+    const { server, cloud, clock } = await start(inTurn(networks), { lifetime: 600 });
+    await cloud.network.networks.all();
+    clock.pass(470_000);
+    await cloud.network.networks.all();
+    expect(server.count("POST", "/auth/tokens")).toBe(1);
+    clock.pass(20_000);
+    await cloud.network.networks.all();
+    expect(server.count("POST", "/auth/tokens")).toBe(2);
+  });
+
+  it("are renewed once for all callers when a service refuses them", async () => {
+    const { server, cloud } = await start(({ path, headers }) =>
+      path.startsWith("/identity") ? undefined : headers["x-auth-token"] === "token-1" ? { status: 401 } : networks,
+    );
+    await Promise.all(Array.from({ length: 5 }, () => cloud.network.networks.all()));
+    expect(server.count("POST", "/auth/tokens")).toBe(2);
+  });
+
+  it("are not asked for again and again when the service refuses new ones, too", async () => {
+    const { server, cloud } = await start(inTurn({ status: 401 }));
+    expect((await failure(cloud.network.networks.all())).code).toBe("OPENSTACK_UNAUTHORIZED");
+    expect(server.count("POST", "/auth/tokens")).toBe(2);
+  });
+
+  it("that are refused for a wrong password give a hint, and a rest", async () => {
+    const auth = { type: "password", username: "demo", password: "hunter2" } as const;
+    const { server, cloud, clock } = await start(inTurn(networks), { config: { auth } });
+    const error = await failure(cloud.network.networks.all());
+    expect(error).toMatchObject({
+      code: "OPENSTACK_UNAUTHORIZED",
+      hint: expect.stringContaining("username, password"),
+    });
+    await failure(cloud.network.networks.all());
+    expect(server.count("POST", "/auth/tokens")).toBe(1);
+    clock.pass(5_001);
+    await failure(cloud.network.networks.all());
+    expect(server.count("POST", "/auth/tokens")).toBe(2);
+  });
+
+  it("of application credentials are asked for without a scope", async () => {
+    const auth = { type: "application_credential", id: "ac-1", secret: PASSWORD } as const;
+    const { server, cloud } = await start(inTurn(networks), { config: { auth } });
+    await cloud.projectId();
+    expect(server.seen[0]?.body).toEqual({
+      auth: {
+        identity: { methods: ["application_credential"], application_credential: { id: "ac-1", secret: PASSWORD } },
+      },
+    });
+  });
+
+  it("go on being asked for when one of the callers gives up", async () => {
+    const { cloud } = await start(inTurn(networks));
+    const controller = new AbortController();
+    const impatient = cloud.projectId({ signal: controller.signal });
+    const patient = cloud.projectId();
+    controller.abort(new Error("enough"));
+    await expect(impatient).rejects.toThrow("enough");
+    expect(await patient).toBe("p-1");
+  });
+});
+
+describe("the catalog", () => {
+  it("tells what there is, by any name of a service", async () => {
+    const { cloud } = await start(inTurn(networks));
+    expect(await cloud.has("load-balancer")).toBe(true);
+    expect(await cloud.has("block-storage")).toBe(true);
+    expect(await cloud.has("key-manager")).toBe(false);
+  });
+  it("without a service makes its calls fail in words", async () => {
+    const { cloud } = await start(inTurn(networks), { config: { interface: "internal" } });
+    expect((await failure(cloud.network.networks.all())).code).toBe("OPENSTACK_NO_SERVICE");
+  });
+  it("without the region names those it has", async () => {
+    const { cloud } = await start(inTurn(networks), { config: { region: "Mars" } });
+    expect(await failure(cloud.projectId())).toMatchObject({
+      code: "CLOUD_REGION_NOT_FOUND",
+      hint: expect.stringContaining("R1"),
+    });
+  });
+});
+
+describe("reads", () => {
+  it.each([
+    ["a lost connection", "cut" as const],
+    ["500", { status: 500 }],
+    ["503", { status: 503 }],
+    ["429", { status: 429 }],
+  ])("are repeated after %s", async (_name, reply) => {
+    const { server, cloud } = await start(inTurn(reply, reply, networks));
+    expect(await cloud.network.networks.all()).toEqual([]);
+    expect(server.count("GET", "/networks")).toBe(3);
+    expect(cloud.stats().byRoute["GET network /networks"]).toBe(3);
+  });
+  it.each([400, 403, 404, 409, 501])("are not repeated after %d", async (status) => {
+    const { server, cloud } = await start(inTurn({ status }));
+    await failure(cloud.network.networks.all());
+    expect(server.count("GET", "/networks")).toBe(1);
+  });
+  it("wait as long as Retry-After says", async () => {
+    const { cloud, clock } = await start(inTurn({ status: 429, headers: { "retry-after": "7" } }, networks));
+    const before = clock.now();
+    await cloud.network.networks.all();
+    expect(clock.now() - before).toBeGreaterThanOrEqual(7_000);
+  });
+  it("give up in the end", async () => {
+    const { server, cloud } = await start(inTurn({ status: 503, body: { message: "down" } }));
+    const error = await failure(cloud.network.networks.all());
+    expect(error.code).toBe("OPENSTACK_UNAVAILABLE");
+    expect(predicates.isRetryableOpenStackError(error)).toBe(true);
+    expect(server.count("GET", "/networks")).toBe(5);
+  });
+  it("end at their deadline", async () => {
+    const clock = new VirtualClock();
+    const { cloud } = await start(inTurn("hang"), { clock });
+    const result = failure(cloud.network.networks.all());
+    for (let i = 0; i < 40; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      await clock.advance(10_000);
+    }
+    expect((await result).details["reason"]).toBe("DEADLINE");
+  });
+  it("end at once when they are aborted", async () => {
+    const { cloud } = await start(inTurn("hang"));
+    const controller = new AbortController();
+    const result = cloud.network.networks.all({}, { signal: controller.signal });
+    setTimeout(() => controller.abort(new Error("enough")), 20);
+    await expect(result).rejects.toThrow("enough");
+  });
+  it("say what address cannot be reached", async () => {
+    const { cloud } = await start(inTurn(networks), { config: { authUrl: "http://127.0.0.1:1/v3" } });
+    const error = await failure(cloud.network.networks.all());
+    expect(error).toMatchObject({ code: "OPENSTACK_UNREACHABLE", details: { reason: "ECONNREFUSED", sent: false } });
+    expect(error.message).toContain("127.0.0.1:1");
+  });
+  it("answer undefined for what is not there, with find", async () => {
+    const { cloud } = await start(inTurn({ status: 404 }));
+    expect(await cloud.network.ports.find("x")).toBeUndefined();
+    expect(predicates.isOpenStackNotFound(await failure(cloud.network.ports.get("x")))).toBe(true);
+  });
+  it("fail in words when something else answers", async () => {
+    const { cloud } = await start(inTurn({ body: { hello: "world" } }));
+    expect((await failure(cloud.network.ports.get("x"))).code).toBe("OPENSTACK_UNEXPECTED_ANSWER");
+  });
+});
+
+describe("creates", () => {
+  const made = { id: "n-1", name: "one" };
+  const create = { name: "one" };
+
+  it("whose answer is lost are looked for, and not made twice", async () => {
+    const { server, cloud } = await start(inTurn("cut"));
+    const recover = async () => made as never;
+    expect(await cloud.network.networks.create(create, { recover })).toEqual(made);
+    expect(server.count("POST", "/networks")).toBe(1);
+  });
+  it("are tried again when nothing is found", async () => {
+    const { server, cloud } = await start(inTurn("cut", { status: 500 }, { status: 201, body: { network: made } }));
+    let looks = 0;
+    const recover = async () => {
+      looks++;
+      return undefined;
+    };
+    expect(await cloud.network.networks.create(create, { recover })).toEqual(made);
+    expect(server.count("POST", "/networks")).toBe(3);
+    expect(looks).toBe(4);
+  });
+  it.each([
+    ["a lost answer", "cut" as const],
+    ["500", { status: 500 }],
+    ["504", { status: 504 }],
+  ])("without a way to look end with an unknown outcome after %s", async (_name, reply) => {
+    const { server, cloud } = await start(inTurn(reply, { status: 201, body: { network: made } }));
+    const error = await failure(cloud.network.networks.create(create));
+    expect(predicates.isOutcomeUnknown(error)).toBe(true);
+    expect(server.count("POST", "/networks")).toBe(1);
+  });
+  it("are repeated without a look after 429, which executes nothing", async () => {
+    const { server, cloud } = await start(inTurn({ status: 429 }, { status: 201, body: { network: made } }));
+    expect(await cloud.network.networks.create(create)).toEqual(made);
+    expect(server.count("POST", "/networks")).toBe(2);
+  });
+  it("are not repeated when they are refused", async () => {
+    const { server, cloud } = await start(
+      inTurn({ status: 409, body: { NeutronError: { type: "X", message: "dup" } } }),
+    );
+    const error = await failure(cloud.network.networks.create(create, { recover: async () => made as never }));
+    expect(predicates.isOpenStackConflict(error)).toBe(true);
+    expect(server.count("POST", "/networks")).toBe(1);
+  });
+  it("of servers send hints beside the server and drop the administrator's password", async () => {
+    const { server, cloud } = await start(
+      inTurn({ status: 202, body: { server: { id: "s-1", adminPass: "hunter2" } } }),
+    );
+    const created = await cloud.compute.servers.create({
+      name: "a",
+      flavorRef: "f",
+      networks: "none",
+      tags: ["t"],
+      schedulerHints: { group: "g" },
+    });
+    expect(created).toMatchObject({ id: "s-1", status: "BUILD", tags: ["t"], addresses: {} });
+    expect(JSON.stringify(created)).not.toContain("hunter2");
+    expect(server.seen.at(-1)?.body).toEqual({
+      server: { name: "a", flavorRef: "f", networks: "none", tags: ["t"] },
+      "os:scheduler_hints": { group: "g" },
+    });
+  });
+  it("in bulk make no call for nothing", async () => {
+    const { cloud } = await start(inTurn({ status: 500 }));
+    expect(await cloud.network.createPorts([])).toEqual([]);
+    expect(cloud.stats().total).toBe(0);
+  });
+});
+
+describe("deletes", () => {
+  it("of what is not there have succeeded", async () => {
+    const { server, cloud } = await start(inTurn({ status: 404 }));
+    await cloud.network.ports.delete("x");
+    await cloud.loadBalancing.deleteLoadBalancer("x", { cascade: true });
+    await cloud.network.removeRouterInterface("r", { subnet_id: "s" });
+    expect(server.seen.find((s) => s.path.includes("loadbalancers"))?.query.get("cascade")).toBe("true");
+  });
+});
+
+describe("router interfaces", () => {
+  const repeated: (port: unknown) => Script = (port) => (asked) => {
+    if (asked.path.startsWith("/identity")) return undefined;
+    return asked.method === "PUT" ? { status: 400, body: {} } : { body: { ports: [port] } };
+  };
+  it("that are there already are a success", async () => {
+    const { cloud } = await start(repeated({ id: "p", device_id: "r", fixed_ips: [{ subnet_id: "s" }] }));
+    await cloud.network.addRouterInterface("r", { subnet_id: "s" });
+  });
+  it("that are not there are the failure that it was", async () => {
+    const { cloud } = await start(repeated({ id: "p", device_id: "r", fixed_ips: [{ subnet_id: "other" }] }));
+    expect(predicates.isBadRequest(await failure(cloud.network.addRouterInterface("r", { subnet_id: "s" })))).toBe(
+      true,
+    );
+  });
+});
+
+describe("lists", () => {
+  it("follow pages on their own address, whatever host the links name", async () => {
+    const { server, cloud } = await start(({ path, query }) => {
+      if (path.startsWith("/identity")) return undefined;
+      const page = Number(query.get("marker") ?? 0);
+      const links = [{ rel: "next", href: `http://evil.example/v2.0/networks?marker=${page + 1}&name=a` }];
+      return { body: { networks: [{ id: String(page) }], ...(page < 2 && { networks_links: links }) } };
+    });
+    const found = await cloud.network.networks.all({ name: "a" });
+    expect(found.map((n) => n.id)).toEqual(["0", "1", "2"]);
+    expect(server.seen.slice(1).every((s) => s.path === "/network/v2.0/networks" && s.query.get("name") === "a")).toBe(
+      true,
+    );
+  });
+  it("follow Glance's next", async () => {
+    const { server, cloud } = await start(({ path, query }) => {
+      if (path.startsWith("/identity")) return undefined;
+      const more = query.get("marker") === null ? { next: "/v2/images?marker=i-1&limit=1000" } : {};
+      return { body: { images: [{ id: query.get("marker") ?? "i-0" }], ...more } };
+    });
+    expect((await cloud.image.images.all()).map((i) => i.id)).toEqual(["i-0", "i-1"]);
+    expect(server.seen[1]?.query.get("limit")).toBe("1000");
+  });
+  it("of many ids are asked for in parts", async () => {
+    const { server, cloud } = await start(({ path, query }) =>
+      path.startsWith("/identity") ? undefined : { body: { ports: query.getAll("id").map((id) => ({ id })) } },
+    );
+    const id = Array.from({ length: 500 }, (_, i) => `00000000-0000-0000-0000-${String(i).padStart(12, "0")}`);
+    expect((await cloud.network.ports.all({ id })).map((p) => p.id)).toEqual(id);
+    expect(server.count("GET", "/ports")).toBeLessThanOrEqual(4);
+    expect(await cloud.network.ports.all({ id: [] })).toEqual([]);
+  });
+  it("join tags with commas", async () => {
+    const { server, cloud } = await start(inTurn(networks));
+    await cloud.network.networks.all({ tags: ["a", "b"], name: ["x", "y"], shared: false });
+    expect([...(server.seen.at(-1)?.query ?? [])]).toEqual([
+      ["tags", "a,b"],
+      ["name", "x"],
+      ["name", "y"],
+      ["shared", "false"],
+    ]);
+  });
+});
+
+describe("microversions", () => {
+  const nova =
+    (version: string | undefined): Script =>
+    ({ path }) => {
+      if (path.startsWith("/identity")) return undefined;
+      if (path.endsWith("/v2.1/"))
+        return version === undefined ? { status: 404 } : { body: { version: { id: "v2.1", version } } };
+      return { body: { servers: [] } };
+    };
+  it.each([
+    ["2.93", "2.93"],
+    ["2.104", "2.96"],
+    [undefined, undefined],
+  ])("of a Nova that speaks up to %s are %s", async (theirs, ours) => {
+    const { server, cloud } = await start(nova(theirs));
+    await Promise.all([cloud.compute.servers.all(), cloud.compute.servers.all()]);
+    const asked = server.seen.at(-1)?.headers;
+    expect(asked?.["x-openstack-nova-api-version"]).toBe(ours);
+    expect(asked?.["openstack-api-version"]).toBe(ours === undefined ? undefined : `compute ${ours}`);
+    expect(server.count("GET", "/v2.1/")).toBe(1);
+  });
+  it("that are too old for a call make it fail before it is sent", async () => {
+    const { server, cloud } = await start(nova("2.60"));
+    const error = await failure(cloud.compute.servers.all({}, { microversion: "2.90" }));
+    expect(error.code).toBe("OPENSTACK_MICROVERSION");
+    expect(server.count("GET", "/servers/detail")).toBe(0);
+  });
+});
+
+describe("what is told", () => {
+  it("has counts by route, without ids, and token requests are no writes", async () => {
+    const { cloud } = await start(inTurn({ status: 404 }));
+    await cloud.network.ports.delete("a-b-c");
+    expect(cloud.stats()).toEqual({
+      total: 2,
+      writes: 1,
+      byRoute: { "POST identity /auth/tokens": 1, "DELETE network /ports/{id}": 1 },
+    });
+  });
+  it("has no password and no token in logs, errors and metrics", async () => {
+    const lines: string[] = [];
+    const log = createLog({ level: "debug", destination: { write: (line) => lines.push(line) } });
+    const metrics = createMetrics();
+    const { cloud } = await start(inTurn({ status: 500 }), { log, metrics });
+    const error = await failure(cloud.network.networks.create({ name: "n" }, { recover: async () => undefined }));
+    const told = `${lines.join("")} ${error.stack} ${JSON.stringify(error)} ${await metrics.render()}`;
+    expect(told).toContain("/networks");
+    expect(told).not.toContain(PASSWORD);
+    expect(told).not.toContain("token-1");
+  });
+  it("warns of credentials in the clear, but not on loopback", async () => {
+    const lines: string[] = [];
+    const log = createLog({ destination: { write: (line) => lines.push(line) } });
+    const { server } = await start(inTurn(networks), { log });
+    expect(lines).toEqual([]);
+    open.push(connectCloud({ ...server.config, authUrl: "http://keystone.example.org/v3" }, { log }));
+    expect(lines.join("")).toContain("in the clear");
+  });
+  it("refuses an auth_url that is none", () => {
+    expect(() => connectCloud({ name: "x", authUrl: "keystone", auth: { type: "token", token: "t" } })).toThrow(
+      CausewayError,
+    );
+  });
+});
+
+it("refuses calls after close", async () => {
+  const { cloud } = await start(inTurn(networks));
+  await cloud.close();
+  expect((await failure(cloud.network.networks.all())).code).toBe("CLOUD_CLOSED");
+});
