@@ -1,0 +1,188 @@
+import type { Caller } from "../kernel/interface.ts";
+import { address, common, orNull, text, uuid, type InputOf, type JsonObject } from "./attributes.ts";
+import type { Collection } from "./collection.ts";
+import { conflict, floatingIpNotFound, networkNotFound, neutronError, portNotFound } from "./errors.ts";
+import { seesNetwork } from "./networks.ts";
+import { addressFields, askedAddresses, defaultAddresses, insertPort, releaseFloatingIp } from "./port-rows.ts";
+import { born, defined, touched, type FloatingIp, type NetworkState, type Port } from "./resources.ts";
+
+const attributes = {
+  ...common,
+  floating_network_id: { read: uuid, required: true, put: false },
+  floating_ip_address: { read: orNull(address), admin: true, put: false },
+  subnet_id: { read: orNull(uuid), put: false },
+  port_id: { read: orNull(uuid) },
+  fixed_ip_address: { read: orNull(address) },
+  qos_policy_id: { read: orNull(uuid) },
+  dns_name: { read: text, put: false },
+  dns_domain: { read: text, put: false },
+} as const;
+type Attributes = typeof attributes;
+type Input = InputOf<Attributes>;
+
+export function floatingIpCollection(state: NetworkState): Collection<FloatingIp, Attributes> {
+  state.kernel.agenda.handler("network.floatingip", (id) => settle(state, id));
+  return {
+    singular: "floatingip",
+    plural: "floatingips",
+    attributes,
+    table: state.floatingIps,
+    indexes: ["floating_ip_address", "port_id", "router_id", "project_id"],
+    filters: ["status", "router_id"],
+    quota: "floatingip",
+    notFound: floatingIpNotFound,
+    sees: (caller, row) => caller.isAdmin || row.project_id === caller.projectId,
+    view: (row) => view(state, row),
+    create: (caller, projectId, input) => create(state, { caller, projectId }, input),
+    update: (caller, row, change) => update(state, { caller, row }, change),
+    remove: (_, row) => {
+      for (const port of state.ports.by("device_id", row.id)) state.ports.remove(port.id);
+      state.floatingIps.remove(row.id);
+    },
+  };
+}
+
+function create(
+  state: NetworkState,
+  { caller, projectId }: { caller: Caller; projectId: string },
+  input: Input,
+): FloatingIp {
+  const networkId = input.floating_network_id ?? "";
+  const network = state.networks.get(networkId);
+  if (!network || !seesNetwork(caller, network)) throw networkNotFound(networkId);
+  if (!network["router:external"]) throw badFloatingIp(`Network ${networkId} is not a valid external network.`);
+  const base = born(state.kernel, projectId, input);
+  const port = insertPort(state, {
+    project_id: "",
+    network_id: networkId,
+    device_id: base.id,
+    device_owner: "network:floatingip",
+    status: "N/A",
+  });
+  const wish = { networkId, mac: port.mac_address, deviceOwner: port.device_owner };
+  const asked = { subnet_id: input.subnet_id ?? undefined, ip_address: input.floating_ip_address ?? undefined };
+  const named = asked.subnet_id !== undefined || asked.ip_address !== undefined;
+  const ips = (named ? askedAddresses(state, [asked], wish) : defaultAddresses(state, wish)).slice(0, 1);
+  const ip = ips[0];
+  if (!ip)
+    throw neutronError(
+      409,
+      "ExternalIpAddressExhausted",
+      `Unable to find any IP address on external network ${networkId}.`,
+    );
+  state.ports.update(port.id, addressFields(ips));
+  const floating = state.floatingIps.insert({
+    ...base,
+    revision_number: 0,
+    floating_ip_address: ip.ip_address,
+    floating_network_id: networkId,
+    router_id: null,
+    port_id: null,
+    fixed_ip_address: null,
+    status: "DOWN",
+    dns_name: input.dns_name ?? "",
+    dns_domain: input.dns_domain ?? "",
+  });
+  return input.port_id ? associate(state, { caller, row: floating }, input.port_id, input.fixed_ip_address) : floating;
+}
+
+function update(state: NetworkState, { caller, row }: { caller: Caller; row: FloatingIp }, change: Input): FloatingIp {
+  const { description, port_id: portId, fixed_ip_address: fixed } = defined(change);
+  if (fixed && portId === undefined) throw badFloatingIp("fixed_ip_address cannot be specified without a port_id.");
+  let floating = state.floatingIps.update(row.id, {
+    ...(description === undefined ? {} : { description }),
+    ...touched(state.kernel, row),
+  });
+  if (portId) floating = associate(state, { caller, row: floating }, portId, fixed);
+  else if (row.port_id !== null) {
+    // As the real service: a PUT without port_id leaves the association only when it changes nothing else of it.
+    if (portId === null) {
+      releaseFloatingIp(state, row.id);
+      floating = state.floatingIps.get(row.id) ?? floating;
+    }
+  }
+  return floating;
+}
+
+function associate(
+  state: NetworkState,
+  { caller, row }: { caller: Caller; row: FloatingIp },
+  portId: string,
+  fixed: string | null | undefined,
+): FloatingIp {
+  const port = state.ports.get(portId);
+  if (!port || (!caller.isAdmin && port.project_id !== caller.projectId)) throw portNotFound(portId);
+  const ip = fixed ?? port.fixed_ips.find((entry) => entry.ip_address.includes("."))?.ip_address;
+  const fixedIp = port.fixed_ips.find((entry) => entry.ip_address === ip);
+  if (ip !== undefined && !fixedIp) throw badFloatingIp(`Port ${portId} does not have fixed ip ${ip}.`);
+  if (!fixedIp) throw badFloatingIp(`Cannot add floating IP to port ${portId} that has no fixed IPv4 addresses.`);
+  const other = state.floatingIps
+    .by("port_id", portId)
+    .find(
+      (f) =>
+        f.id !== row.id &&
+        f.fixed_ip_address === fixedIp.ip_address &&
+        f.floating_network_id === row.floating_network_id,
+    );
+  if (other) {
+    const what = `Cannot associate floating IP ${row.floating_ip_address} (${row.id}) with port ${portId} using fixed IP`;
+    const why = `${fixedIp.ip_address}, as that fixed IP already has a floating IP on external network ${row.floating_network_id}.`;
+    throw conflict("FloatingIPPortAlreadyAssociated", `${what} ${why}`);
+  }
+  const routerId = routerBetween(state, port, { subnetId: fixedIp.subnet_id, externalId: row.floating_network_id });
+  state.kernel.agenda.after(state.kernel.delay("floatingip.update"), "network.floatingip", row.id);
+  return state.floatingIps.update(row.id, {
+    port_id: portId,
+    fixed_ip_address: fixedIp.ip_address,
+    router_id: routerId,
+    ...touched(state.kernel, row),
+  });
+}
+
+interface Way {
+  readonly subnetId: string;
+  readonly externalId: string;
+}
+
+/** A router with an interface in the subnet and its gateway in the external network. */
+function routerBetween(state: NetworkState, port: Port, { subnetId, externalId }: Way): string {
+  for (const interfacePort of state.ports.by("subnet_ids", subnetId)) {
+    if (interfacePort.device_owner !== "network:router_interface") continue;
+    const router = state.routers.get(interfacePort.device_id);
+    if (router?.external_gateway_info?.network_id === externalId) return router.id;
+  }
+  const what = `External network ${externalId} is not reachable from subnet ${subnetId}.`;
+  const why = `${what}  Therefore, cannot associate Port ${port.id} with a Floating IP.`;
+  throw neutronError(404, "ExternalGatewayForFloatingIPNotFound", why);
+}
+
+/** The agent's word some time after a change: ACTIVE with a port, DOWN without. */
+function settle(state: NetworkState, id: string): void {
+  const floating = state.floatingIps.get(id);
+  if (!floating) return;
+  const status = floating.port_id === null ? "DOWN" : "ACTIVE";
+  if (status !== floating.status) state.floatingIps.update(id, { status, ...touched(state.kernel, floating) });
+}
+
+const badFloatingIp = (why: string) => neutronError(400, "BadRequest", `Bad floatingip request: ${why}`);
+
+function view(state: NetworkState, row: FloatingIp): JsonObject {
+  const { name: _, ...wire } = row;
+  const port = row.port_id === null ? undefined : state.ports.get(row.port_id);
+  const details = port && {
+    name: port.name,
+    network_id: port.network_id,
+    mac_address: port.mac_address,
+    admin_state_up: port.admin_state_up,
+    status: port.status,
+    device_id: port.device_id,
+    device_owner: port.device_owner,
+  };
+  return {
+    ...wire,
+    tenant_id: row.project_id,
+    qos_policy_id: null,
+    port_details: details ?? null,
+    port_forwardings: [],
+  };
+}

@@ -1,0 +1,66 @@
+import { Hono } from "hono";
+import type { Kernel, Service } from "../kernel/interface.ts";
+import type { NetworkLinks } from "../kernel/links.ts";
+import { addressGroupCollection, mountAddresses } from "./address-groups.ts";
+import { mountCollection, type NetworkApp } from "./collection.ts";
+import { mountDocuments } from "./documents.ts";
+import { resourceMissing } from "./errors.ts";
+import { floatingIpCollection } from "./floating-ips.ts";
+import { networkLinks } from "./links.ts";
+import { networkCollection } from "./networks.ts";
+import { portCollection } from "./ports.ts";
+import { mountQuotas } from "./quotas.ts";
+import { networkState } from "./resources.ts";
+import { mountRouterInterfaces } from "./router-interfaces.ts";
+import { routerCollection } from "./routers.ts";
+import { ruleCollection } from "./security-group-rules.ts";
+import { securityGroupCollection } from "./security-groups.ts";
+import { subnetCollection } from "./subnets.ts";
+import { mountTags } from "./tags.ts";
+import { mountSubPorts, trunkCollection } from "./trunks.ts";
+
+export { seedNetwork } from "./seed.ts";
+
+/** Neutron v2.0 with the OVN back end's habits, on the kernel's tables; and what other services need of it. */
+export function createNetworkService(kernel: Kernel): Service & NetworkLinks {
+  const state = networkState(kernel);
+  const app: NetworkApp = new Hono();
+  const networks = networkCollection(state);
+  const subnets = subnetCollection(state);
+  const ports = portCollection(state);
+  const routers = routerCollection(state);
+  const floatingIps = floatingIpCollection(state);
+  const groups = securityGroupCollection(state);
+  const rules = ruleCollection(state);
+  const trunks = trunkCollection(state);
+  const addressGroups = addressGroupCollection(state);
+  const all = [networks, subnets, ports, routers, floatingIps, groups, rules, trunks, addressGroups];
+  mountDocuments(
+    app,
+    all.map(({ singular, plural }) => [singular, plural] as const),
+  );
+  mountCollection(app, state, networks);
+  mountCollection(app, state, subnets);
+  mountCollection(app, state, ports);
+  mountCollection(app, state, routers);
+  mountCollection(app, state, floatingIps);
+  mountCollection(app, state, groups);
+  mountCollection(app, state, rules);
+  mountCollection(app, state, trunks);
+  mountCollection(app, state, addressGroups);
+  mountRouterInterfaces(app, state, routers);
+  mountSubPorts(app, state, trunks);
+  mountAddresses(app, state, addressGroups);
+  mountTags(app, state, networks);
+  mountTags(app, state, subnets);
+  mountTags(app, state, ports);
+  mountTags(app, state, routers);
+  mountTags(app, state, floatingIps);
+  mountTags(app, state, groups);
+  mountTags(app, state, trunks);
+  mountQuotas(app, state);
+  app.all("*", () => {
+    throw resourceMissing();
+  });
+  return { type: "network", name: "neutron", catalogPath: "", app, ...networkLinks(state) };
+}

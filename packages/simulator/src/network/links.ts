@@ -1,0 +1,90 @@
+import type { Caller } from "../kernel/interface.ts";
+import type { LinkedPort, NetworkLinks, PortRequest, ServerAddress } from "../kernel/links.ts";
+import { checkQuota } from "./collection.ts";
+import { ensureDefaultGroup } from "./default-group.ts";
+import { groupNotFound, subnetNotFound } from "./errors.ts";
+import { createPort, type PortInput } from "./ports.ts";
+import { removePort } from "./port-rows.ts";
+import { touched, type NetworkState, type Port } from "./resources.ts";
+
+/** What Nova and Octavia get done by the network service, without HTTP. */
+export function networkLinks(state: NetworkState): NetworkLinks {
+  const change = (id: string, fields: Partial<Port>): void => {
+    const port = state.ports.get(id);
+    if (port) state.ports.update(id, { ...fields, ...touched(state.kernel, port) });
+  };
+  return {
+    createPort: (projectId, request) => makePort(state, projectId, request),
+    bindPort: (id, serverId, zone) =>
+      change(id, { device_id: serverId, device_owner: `compute:${zone}`, "binding:host_id": hostOf(zone) }),
+    activatePort: (id) => change(id, { status: "ACTIVE" }),
+    unbindPort: (id) => change(id, { device_id: "", device_owner: "", "binding:host_id": "", status: "DOWN" }),
+    deletePort(id) {
+      const port = state.ports.get(id);
+      if (port) removePort(state, port);
+    },
+    port: (id) => state.ports.get(id),
+    portsOf: (deviceId) => state.ports.by("device_id", deviceId).toSorted(byAge),
+    networkName(id, projectId) {
+      const network = state.networks.get(id);
+      const visible = projectId === undefined || network?.project_id === projectId || network?.shared;
+      return visible ? network?.name : undefined;
+    },
+    networksOf: (projectId) => {
+      const own = state.networks.by("project_id", projectId).filter((network) => !network["router:external"]);
+      const shared = state.networks.all().filter((network) => network.shared && network.project_id !== projectId);
+      return [...own, ...shared].map((network) => network.id);
+    },
+    serverAddresses: (serverId) => addressesOf(state, serverId),
+    hasSecurityGroup: (projectId, idOrName) => groupOf(state, projectId, idOrName) !== undefined,
+    securityGroupNames: (portId) =>
+      (state.ports.get(portId)?.security_groups ?? []).flatMap((id) => state.groups.get(id)?.name ?? []),
+  };
+}
+
+/** Zone "nova" has compute-1, zone "az2" compute-2. */
+const hostOf = (zone: string): string => (zone === "az2" ? "compute-2" : "compute-1");
+
+const byAge = (a: Port, b: Port): number => (a.created_at < b.created_at ? -1 : a.created_at > b.created_at ? 1 : 0);
+
+function makePort(state: NetworkState, projectId: string, request: PortRequest): LinkedPort {
+  const caller: Caller = { userId: "", projectId, roles: ["admin"], isAdmin: true };
+  const { subnet_id: subnetId, ip_address: ip, network_id: given, security_groups: groups, ...rest } = request;
+  const subnet = subnetId === undefined ? undefined : state.subnets.get(subnetId);
+  if (subnetId !== undefined && !subnet) throw subnetNotFound(subnetId);
+  const networkId = given ?? subnet?.network_id ?? "";
+  const fixed =
+    subnetId === undefined && ip === undefined ? {} : { fixed_ips: [{ subnet_id: subnetId, ip_address: ip }] };
+  const named = groups && { security_groups: groups.map((group) => groupIdOf(state, projectId, group)) };
+  const input: PortInput = { ...rest, network_id: networkId, ...fixed, ...named };
+  return state.kernel.atomic(() => {
+    checkQuota(state, projectId, { resource: "port", used: state.ports.by("project_id", projectId).length });
+    return createPort(state, { caller, projectId }, input);
+  });
+}
+
+function groupOf(state: NetworkState, projectId: string, idOrName: string) {
+  if (idOrName === "default") return ensureDefaultGroup(state, projectId);
+  return state.groups.by("project_id", projectId).find((group) => group.id === idOrName || group.name === idOrName);
+}
+
+function groupIdOf(state: NetworkState, projectId: string, idOrName: string): string {
+  const group = groupOf(state, projectId, idOrName);
+  if (!group) throw groupNotFound(idOrName);
+  return group.id;
+}
+
+function addressesOf(state: NetworkState, serverId: string): readonly ServerAddress[] {
+  const [fixed, floating]: [ServerAddress[], ServerAddress[]] = [[], []];
+  for (const port of state.ports.by("device_id", serverId).toSorted(byAge)) {
+    const network = state.networks.get(port.network_id)?.name ?? "";
+    const common = { network, mac_address: port.mac_address, port_id: port.id };
+    for (const { ip_address: addr } of port.fixed_ips) {
+      fixed.push({ ...common, addr, version: addr.includes(":") ? 6 : 4, kind: "fixed" });
+    }
+    for (const { floating_ip_address: addr } of state.floatingIps.by("port_id", port.id)) {
+      floating.push({ ...common, addr, version: 4, kind: "floating" });
+    }
+  }
+  return [...fixed, ...floating];
+}

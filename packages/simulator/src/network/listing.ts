@@ -1,0 +1,160 @@
+import { badRequest, invalidInput, neutronError } from "./errors.ts";
+import type { JsonObject } from "./attributes.ts";
+
+type Row = { readonly id: string };
+
+/** How a list is narrowed, ordered and cut. */
+export interface ListSpec<T extends Row> {
+  readonly plural: string;
+  /** Fields that filter by equality with the row's own field. */
+  readonly filterable: ReadonlySet<string>;
+  /** Fields that filter in their own way: true if the row is meant by any of the values. */
+  readonly special?: Readonly<Record<string, (row: T, values: readonly string[]) => boolean>> | undefined;
+  readonly notFound: (id: string) => Error;
+}
+
+const control = new Set(["fields", "sort_key", "sort_dir", "limit", "marker", "page_reverse"]);
+const tagFilters: Readonly<Record<string, (has: readonly string[], asked: readonly string[]) => boolean>> = {
+  tags: (has, asked) => asked.every((tag) => has.includes(tag)),
+  "tags-any": (has, asked) => asked.some((tag) => has.includes(tag)),
+  "not-tags": (has, asked) => !asked.every((tag) => has.includes(tag)),
+  "not-tags-any": (has, asked) => !asked.some((tag) => has.includes(tag)),
+};
+
+/** The filters of a query by field; 400 for one that the resource does not have. */
+export function filtersOf<T extends Row>(
+  query: URLSearchParams,
+  spec: ListSpec<T>,
+): ReadonlyMap<string, readonly string[]> {
+  const filters = new Map<string, readonly string[]>();
+  const unknown: string[] = [];
+  for (const field of new Set(query.keys())) {
+    if (control.has(field)) continue;
+    const canonical = field === "tenant_id" ? "project_id" : field;
+    const known = spec.filterable.has(canonical) || spec.special?.[canonical] || tagFilters[canonical];
+    if (known) filters.set(canonical, query.getAll(field));
+    else unknown.push(`'${field}'`);
+  }
+  if (unknown.length > 0) throw badRequest(`[${unknown.join(", ")}] is invalid attribute for filtering`);
+  return filters;
+}
+
+/** The rows that all filters take. */
+export function filtered<T extends Row>(
+  rows: readonly T[],
+  filters: ReadonlyMap<string, readonly string[]>,
+  spec: ListSpec<T>,
+): T[] {
+  let left = [...rows];
+  for (const [field, values] of filters) {
+    const special = spec.special?.[field];
+    const byTags = tagFilters[field];
+    if (special) left = left.filter((row) => special(row, values));
+    else if (byTags) {
+      const asked = values.flatMap((value) => value.split(",")).filter((tag) => tag !== "");
+      left = left.filter((row) => byTags((fieldOf(row, "tags") as readonly string[] | undefined) ?? [], asked));
+    } else left = left.filter((row) => equalsAny(fieldOf(row, field), values));
+  }
+  return left;
+}
+
+/** One page, with what "networks_links" says about its neighbours (undefined without a limit). */
+export interface Page<T> {
+  readonly rows: readonly T[];
+  readonly links: readonly { rel: string; href: string }[] | undefined;
+}
+
+export function pageOf<T extends Row>(rows: T[], url: URL, spec: ListSpec<T>): Page<T> {
+  const query = url.searchParams;
+  const ordered = sorted(rows, query);
+  const limit = limitOf(query.get("limit"));
+  const reverse = ["true", "1"].includes(query.get("page_reverse")?.toLowerCase() ?? "");
+  const markerId = query.get("marker");
+  const marker = markerId ? ordered.findIndex((row) => row.id === markerId) : -1;
+  if (markerId && marker < 0) throw spec.notFound(markerId);
+  if (reverse) {
+    const end = marker < 0 ? ordered.length : marker;
+    const from = limit === undefined ? 0 : Math.max(0, end - limit);
+    return { rows: ordered.slice(from, end), links: linksOf(ordered.slice(from, end), limit, url) };
+  }
+  const from = marker + 1;
+  const end = limit === undefined ? ordered.length : Math.min(ordered.length, from + limit);
+  return { rows: ordered.slice(from, end), links: linksOf(ordered.slice(from, end), limit, url) };
+}
+
+/** The asked fields of an object; all of them when none is asked. */
+export function picked(view: JsonObject, fields: readonly string[]): JsonObject {
+  if (fields.length === 0) return view;
+  const out: Record<string, unknown> = {};
+  for (const field of fields) if (Object.hasOwn(view, field)) out[field] = view[field];
+  return out;
+}
+
+const fieldOf = (row: Row, field: string): unknown => (row as unknown as JsonObject)[field];
+
+function equalsAny(value: unknown, asked: readonly string[]): boolean {
+  if (typeof value === "boolean") return asked.some((word) => booleanOf(word) === value);
+  if (value === null || value === undefined) return false;
+  if (Array.isArray(value)) return value.some((element) => asked.includes(String(element)));
+  return asked.includes(String(value as string | number));
+}
+
+function booleanOf(word: string): boolean {
+  if (["true", "1", "yes"].includes(word.toLowerCase())) return true;
+  if (["false", "0", "no"].includes(word.toLowerCase())) return false;
+  throw invalidInput(`'${word}' cannot be converted to boolean.`);
+}
+
+function limitOf(text: string | null): number | undefined {
+  if (text === null) return undefined;
+  if (!/^\d+$/.test(text)) {
+    const why = `Bad limit request: Limit must be an integer 0 or greater and not '${text}'.`;
+    throw neutronError(400, "BadRequest", why);
+  }
+  return Number(text) || undefined;
+}
+
+function sorted<T extends Row>(rows: T[], query: URLSearchParams): T[] {
+  const keys = query.getAll("sort_key");
+  const directions = query.getAll("sort_dir");
+  if (keys.length !== directions.length) throw badRequest("The number of sort_keys and sort_dirs must be same");
+  const wrong = directions.filter((direction) => direction !== "asc" && direction !== "desc");
+  if (wrong.length > 0) {
+    const words = wrong.map((word) => `'${word}'`).join(", ");
+    throw badRequest(`[${words}] is invalid value for sort_dirs, valid value is 'asc' and 'desc'`);
+  }
+  const unknown = keys.filter((key) => rows[0] && fieldOf(rows[0], key) === undefined);
+  if (unknown.length > 0)
+    throw badRequest(`[${unknown.map((key) => `'${key}'`).join(", ")}] is invalid attribute for sort_keys`);
+  const orders = [...keys.map((key, i) => ({ key, sign: directions[i] === "desc" ? -1 : 1 })), { key: "id", sign: 1 }];
+  return rows.sort((a, b) => {
+    for (const { key, sign } of orders) {
+      const order = compare(fieldOf(a, key), fieldOf(b, key));
+      if (order !== 0) return order * sign;
+    }
+    return 0;
+  });
+}
+
+function compare(a: unknown, b: unknown): number {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  const [left, right] = [String(a as string), String(b as string)];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** Neutron says "next" of every full page, also of the last. */
+function linksOf(rows: readonly Row[], limit: number | undefined, url: URL): Page<Row>["links"] {
+  if (limit === undefined) return undefined;
+  const kept = url.search
+    .slice(1)
+    .split("&")
+    .filter((part) => !/^(marker|page_reverse)(=|$)/.test(part));
+  const href = (marker: string, reverse: boolean) =>
+    `${url.origin}${url.pathname}?${[...kept, `marker=${marker}`, ...(reverse ? ["page_reverse=True"] : [])].join("&")}`;
+  const links: { rel: string; href: string }[] = [];
+  const [first, last] = [rows[0], rows.at(-1)];
+  const reverse = /[?&]page_reverse=(true|1)/i.test(url.search);
+  if (last && (rows.length === limit || reverse)) links.push({ rel: "next", href: href(last.id, false) });
+  if (first && (rows.length === limit || !reverse)) links.push({ rel: "previous", href: href(first.id, true) });
+  return links;
+}

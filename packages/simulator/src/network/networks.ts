@@ -1,0 +1,115 @@
+import type { Caller } from "../kernel/interface.ts";
+import { bool, common, integer, listOf, orNull, text, type InputOf, type JsonObject } from "./attributes.ts";
+import type { Collection } from "./collection.ts";
+import { conflict, networkNotFound } from "./errors.ts";
+import { deleteSubnet } from "./subnets.ts";
+import { addMetadataPort, removePort } from "./port-rows.ts";
+import { born, defined, touched, type Network, type NetworkState } from "./resources.ts";
+import { ensureDefaultGroup } from "./default-group.ts";
+import { checkZoneHints } from "./zones.ts";
+
+const attributes = {
+  ...common,
+  admin_state_up: { read: bool },
+  mtu: { read: integer },
+  shared: { read: bool, admin: true },
+  "router:external": { read: bool, admin: true },
+  is_default: { read: bool, admin: true },
+  port_security_enabled: { read: bool },
+  dns_domain: { read: text },
+  availability_zone_hints: { read: listOf(text), put: false },
+  "provider:network_type": { read: text, admin: true, put: false },
+  "provider:physical_network": { read: orNull(text), admin: true, put: false },
+  "provider:segmentation_id": { read: orNull(integer), admin: true, put: false },
+} as const;
+type Attributes = typeof attributes;
+
+export const seesNetwork = (caller: Caller, row: Network): boolean =>
+  caller.isAdmin || row.project_id === caller.projectId || row.shared || row["router:external"];
+
+export function networkCollection(state: NetworkState): Collection<Network, Attributes> {
+  return {
+    singular: "network",
+    plural: "networks",
+    attributes,
+    table: state.networks,
+    indexes: ["name"],
+    filters: ["status"],
+    quota: "network",
+    notFound: networkNotFound,
+    sees: seesNetwork,
+    prepare: (projectId) => ensureDefaultGroup(state, projectId),
+    view: (row, caller) => view(state, row, caller),
+    create: (_, projectId, input) => createNetwork(state, projectId, input),
+    update: (_, row, change) => state.networks.update(row.id, { ...defined(change), ...touched(state.kernel, row) }),
+    remove: (_, row) => remove(state, row),
+  };
+}
+
+/** Makes a network as POST /networks does, with the port that OVN serves metadata from. */
+export function createNetwork(state: NetworkState, projectId: string, input: InputOf<Attributes>): Network {
+  const { kernel } = state;
+  const zones = checkZoneHints(input.availability_zone_hints ?? []);
+  const external = input["router:external"] ?? false;
+  const network = state.networks.insert({
+    ...born(kernel, projectId, input),
+    admin_state_up: input.admin_state_up ?? true,
+    mtu: input.mtu ?? (external ? 1500 : 1442),
+    shared: input.shared ?? false,
+    "router:external": external,
+    is_default: input.is_default ?? false,
+    port_security_enabled: input.port_security_enabled ?? true,
+    dns_domain: input.dns_domain ?? "",
+    availability_zone_hints: zones,
+    "provider:network_type": input["provider:network_type"] ?? "geneve",
+    "provider:physical_network": input["provider:physical_network"] ?? null,
+    "provider:segmentation_id":
+      input["provider:segmentation_id"] ?? (input["provider:network_type"] === "flat" ? null : nextSegment(state)),
+  });
+  addMetadataPort(state, network);
+  return network;
+}
+
+function nextSegment({ networks }: NetworkState): number {
+  return networks.all().reduce((top, row) => Math.max(top, row["provider:segmentation_id"] ?? 0), 0) + 1;
+}
+
+function remove(state: NetworkState, row: Network): void {
+  const ports = state.ports.by("network_id", row.id);
+  const used = ports.filter((port) => port.device_owner !== "network:distributed");
+  if (used.length > 0) {
+    const ids = used.map((port) => port.id).join(",");
+    const why = `There are one or more ports still in use on the network, id for these ports is: ${ids}.`;
+    throw conflict("NetworkInUse", `Unable to complete operation on network ${row.id}. ${why}`);
+  }
+  for (const port of ports) removePort(state, port);
+  for (const subnet of state.subnets.by("network_id", row.id)) deleteSubnet(state, subnet);
+  state.networks.remove(row.id);
+}
+
+function view(state: NetworkState, row: Network, caller: Caller): JsonObject {
+  const {
+    "provider:network_type": type,
+    "provider:physical_network": physical,
+    "provider:segmentation_id": segment,
+    ...rest
+  } = row;
+  const provider = {
+    "provider:network_type": type,
+    "provider:physical_network": physical,
+    "provider:segmentation_id": segment,
+  };
+  const subnets = state.subnets.by("network_id", row.id).map((subnet) => subnet.id);
+  return {
+    ...rest,
+    tenant_id: row.project_id,
+    status: "ACTIVE",
+    subnets: subnets.sort(),
+    availability_zones: [],
+    ipv4_address_scope: null,
+    ipv6_address_scope: null,
+    qos_policy_id: null,
+    l2_adjacency: true,
+    ...(caller.isAdmin ? provider : {}),
+  };
+}

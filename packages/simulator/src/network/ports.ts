@@ -1,0 +1,322 @@
+import type { Caller } from "../kernel/interface.ts";
+import { formatIp, parseCidr, parseIp } from "./addresses.ts";
+import {
+  address,
+  bool,
+  common,
+  isObject,
+  list,
+  listOf,
+  mac,
+  object,
+  orNull,
+  shown,
+  text,
+  uuid,
+  type InputOf,
+  type JsonObject,
+} from "./attributes.ts";
+import type { Collection } from "./collection.ts";
+import { ensureDefaultGroup } from "./default-group.ts";
+import {
+  badRequest,
+  conflict,
+  groupNotFound,
+  invalidInput,
+  networkNotFound,
+  neutronError,
+  portNotFound,
+} from "./errors.ts";
+import { seesNetwork } from "./networks.ts";
+import {
+  addressFields,
+  askedAddresses,
+  defaultAddresses,
+  freeMac,
+  insertPort,
+  macTaken,
+  removePort,
+  type AddressWish,
+} from "./port-rows.ts";
+import { born, defined, touched, type AddressPair, type FixedIp, type NetworkState, type Port } from "./resources.ts";
+
+interface FixedIpWish {
+  readonly subnet_id?: string | undefined;
+  readonly ip_address?: string | undefined;
+}
+interface PairWish {
+  readonly ip_address: string;
+  readonly mac_address?: string | undefined;
+}
+
+const attributes = {
+  ...common,
+  network_id: { read: uuid, required: true, put: false },
+  admin_state_up: { read: bool },
+  mac_address: { read: mac },
+  fixed_ips: { read: fixedIps },
+  device_id: { read: text },
+  device_owner: { read: text },
+  security_groups: { read: (v: unknown, f: string) => (v === null ? [] : listOf(uuid)(v, f)) },
+  allowed_address_pairs: { read: pairs },
+  port_security_enabled: { read: bool },
+  extra_dhcp_opts: { read: orNull(list) },
+  dns_name: { read: text },
+  dns_domain: { read: text },
+  qos_policy_id: { read: orNull(uuid) },
+  "binding:vnic_type": { read: text },
+  "binding:profile": { read: object, admin: true },
+  "binding:host_id": { read: orNull(text), admin: true },
+  propagate_uplink_status: { read: bool },
+} as const;
+type Attributes = typeof attributes;
+export type PortInput = InputOf<Attributes>;
+
+export function portCollection(state: NetworkState): Collection<Port, Attributes> {
+  return {
+    singular: "port",
+    plural: "ports",
+    attributes,
+    table: state.ports,
+    indexes: ["addresses", "device_id", "mac_address", "name", "network_id", "security_groups", "project_id"],
+    filters: ["status"],
+    special: { fixed_ips: hasFixedIp },
+    quota: "port",
+    notFound: portNotFound,
+    sees: (caller, row) => seesPort(state, caller, row),
+    owns: (caller, row) => seesPort(state, caller, row),
+    prepare: (projectId) => ensureDefaultGroup(state, projectId),
+    view: (row, caller) => portView(state, row, caller),
+    create: (caller, projectId, input) => createPort(state, { caller, projectId }, input),
+    update: (caller, row, change) => updatePort(state, { caller, row }, change),
+    remove: (_, row) => {
+      checkDeletable(state, row);
+      removePort(state, row);
+    },
+  };
+}
+
+function seesPort(state: NetworkState, caller: Caller, row: Port): boolean {
+  if (caller.isAdmin || row.project_id === caller.projectId) return true;
+  return state.networks.get(row.network_id)?.project_id === caller.projectId;
+}
+
+/** Makes a port as POST /ports does. */
+export function createPort(
+  state: NetworkState,
+  { caller, projectId }: { caller: Caller; projectId: string },
+  input: PortInput,
+): Port {
+  const network = state.networks.get(input.network_id ?? "");
+  if (!network || !seesNetwork(caller, network)) throw networkNotFound(input.network_id ?? "");
+  if (!caller.isAdmin && network.project_id !== caller.projectId && !network.shared) {
+    throw neutronError(403, "HTTPForbidden", `Tenant ${projectId} not allowed to create port on this network`);
+  }
+  if (input.mac_address !== undefined) checkMac(state, network.id, input.mac_address);
+  const macAddress = input.mac_address ?? freeMac(state, network.id);
+  const owner = input.device_owner ?? "";
+  const secured = owner.startsWith("network:") ? false : (input.port_security_enabled ?? network.port_security_enabled);
+  const groups = input.security_groups ?? (secured ? [ensureDefaultGroup(state, projectId).id] : []);
+  const pairList = completePairs(input.allowed_address_pairs ?? [], macAddress);
+  checkSecurity(state, { secured, groups, pairs: pairList, projectId });
+  const wish: AddressWish = { networkId: network.id, mac: macAddress, deviceOwner: owner };
+  const ips = input.fixed_ips ? askedAddresses(state, input.fixed_ips, wish) : defaultAddresses(state, wish);
+  return insertPort(state, {
+    ...born(state.kernel, projectId, input),
+    network_id: network.id,
+    mac_address: macAddress,
+    ...plainFields(input),
+    device_owner: owner,
+    ...addressFields(ips),
+    security_groups: groups,
+    allowed_address_pairs: pairList,
+    port_security_enabled: secured,
+  });
+}
+
+/** Attributes that nothing else follows from. */
+function plainFields(input: PortInput) {
+  return {
+    admin_state_up: input.admin_state_up ?? true,
+    device_id: input.device_id ?? "",
+    extra_dhcp_opts: input.extra_dhcp_opts ?? [],
+    dns_name: input.dns_name ?? "",
+    "binding:vnic_type": input["binding:vnic_type"] ?? "normal",
+    "binding:profile": input["binding:profile"] ?? {},
+    "binding:host_id": input["binding:host_id"] ?? "",
+  };
+}
+
+function updatePort(state: NetworkState, { caller, row }: { caller: Caller; row: Port }, change: PortInput): Port {
+  if (change.mac_address !== undefined && change.mac_address !== row.mac_address) {
+    if (!caller.isAdmin) {
+      throw neutronError(
+        403,
+        "PolicyNotAuthorized",
+        "(rule:update_port and rule:update_port:mac_address) is disallowed by policy",
+      );
+    }
+    checkMac(state, row.network_id, change.mac_address);
+  }
+  const secured = change.port_security_enabled ?? row.port_security_enabled;
+  const groups = change.security_groups ?? row.security_groups;
+  const macAddress = change.mac_address ?? row.mac_address;
+  const pairList = change.allowed_address_pairs
+    ? completePairs(change.allowed_address_pairs, macAddress)
+    : row.allowed_address_pairs;
+  checkSecurity(state, { secured, groups, pairs: pairList, projectId: row.project_id });
+  const {
+    fixed_ips: asked,
+    project_id: _,
+    dns_domain: _d,
+    qos_policy_id: _q,
+    propagate_uplink_status: _p,
+    ...rest
+  } = defined(change);
+  const wish = { networkId: row.network_id, mac: macAddress, kept: row.fixed_ips, deviceOwner: row.device_owner };
+  const host = rest["binding:host_id"] === null ? { "binding:host_id": "" } : {};
+  const { network_id: _n, extra_dhcp_opts: options, ...fields } = rest;
+  const made = state.ports.update(row.id, {
+    ...(fields as Partial<Port>),
+    ...host,
+    ...(options === undefined ? {} : { extra_dhcp_opts: options ?? [] }),
+    ...(asked ? addressFields(askedAddresses(state, asked, wish)) : {}),
+    security_groups: groups,
+    allowed_address_pairs: pairList,
+    ...touched(state.kernel, row),
+  });
+  return made;
+}
+
+/** 409 for ports that only their router or trunk may take away. */
+function checkDeletable(state: NetworkState, row: Port): void {
+  const owners = ["network:router_interface", "network:router_gateway", "network:floatingip"];
+  if (owners.includes(row.device_owner) && row.device_id !== "") {
+    const why = `Port ${row.id} cannot be deleted directly via the port API: has device owner ${row.device_owner}.`;
+    throw conflict("ServicePortInUse", why);
+  }
+  const parent = state.trunks.by("port_id", row.id)[0];
+  if (parent) {
+    throw conflict("PortInUseAsTrunkParent", `Port ${row.id} is currently a parent port for trunk ${parent.id}.`);
+  }
+  const trunk = state.trunks.by("sub_port_ids", row.id)[0];
+  if (trunk) throw conflict("PortInUseAsSubPort", `Port ${row.id} is currently a subport for trunk ${trunk.id}.`);
+}
+
+function checkMac(state: NetworkState, networkId: string, wanted: string): void {
+  if (!macTaken(state, networkId, wanted)) return;
+  const why = `Unable to complete operation for network ${networkId}. The mac address ${wanted} is in use.`;
+  throw conflict("MacAddressInUse", why);
+}
+
+interface SecurityWish {
+  readonly secured: boolean;
+  readonly groups: readonly string[];
+  readonly pairs: readonly AddressPair[];
+  readonly projectId: string;
+}
+
+function checkSecurity(state: NetworkState, { secured, groups, pairs: asked, projectId }: SecurityWish): void {
+  if (!secured && asked.length > 0) {
+    const why = "Port Security must be enabled in order to have allowed address pairs on a port.";
+    throw conflict("AddressPairAndPortSecurityRequired", why);
+  }
+  if (!secured && groups.length > 0) {
+    const why = "Port security must be enabled and port must have an IP address in order to use security groups.";
+    throw neutronError(400, "PortSecurityAndIPRequiredForSecurityGroups", why);
+  }
+  for (const id of groups) {
+    const group = state.groups.get(id);
+    if (!group || (group.project_id !== projectId && projectId !== "")) throw groupNotFound(id);
+  }
+}
+
+function completePairs(asked: readonly PairWish[], macAddress: string): readonly AddressPair[] {
+  return asked.map((pair) => ({ mac_address: pair.mac_address ?? macAddress, ip_address: pair.ip_address }));
+}
+
+function fixedIps(value: unknown, field: string): readonly FixedIpWish[] {
+  return list(value ?? [], field).map((entry) => {
+    const { subnet_id: subnet, ip_address: ip } = object(entry, field);
+    return {
+      subnet_id: subnet === undefined ? undefined : uuid(subnet, field),
+      ip_address: ip === undefined ? undefined : address(ip, field),
+    };
+  });
+}
+
+function pairs(value: unknown): readonly PairWish[] {
+  const seen = new Set<string>();
+  return list(value ?? [], "allowed_address_pairs").map((entry) => {
+    const { ip_address: ip, mac_address: macAddress } = isObject(entry) ? entry : {};
+    if (typeof ip !== "string" || !parseCidr(ip)) throw badRequest(`'${shown(ip)}' is not a valid IP address`);
+    const made = { ip_address: ip, mac_address: macAddress === undefined ? undefined : mac(macAddress, "mac_address") };
+    const key = `mac_address ${shown(made.mac_address)} ip_address ${ip}`;
+    if (seen.has(key)) {
+      const why = `Request contains duplicate address pair: ${key}.`;
+      throw neutronError(400, "DuplicateAddressPairInRequest", why);
+    }
+    seen.add(key);
+    return made;
+  });
+}
+
+/** fixed_ips=ip_address=A, fixed_ips=subnet_id=S, fixed_ips=ip_address_substr=T: any of one key, all of the keys. */
+function hasFixedIp(row: Port, values: readonly string[]): boolean {
+  const asked = new Map<string, string[]>();
+  for (const value of values) {
+    const at = value.indexOf("=");
+    if (at < 0) throw invalidInput(`'${value}' is not of the form <key>=[value].`);
+    const key = value.slice(0, at);
+    asked.set(key, [...(asked.get(key) ?? []), canonicalIp(value.slice(at + 1))]);
+  }
+  return [...asked].every(([key, wanted]) => matchesKey(row.fixed_ips, key, wanted));
+}
+
+function matchesKey(ips: readonly FixedIp[], key: string, wanted: readonly string[]): boolean {
+  if (key === "ip_address") return ips.some((ip) => wanted.includes(ip.ip_address));
+  if (key === "subnet_id") return ips.some((ip) => wanted.includes(ip.subnet_id));
+  if (key === "ip_address_substr") return ips.some((ip) => wanted.some((part) => ip.ip_address.includes(part)));
+  return true;
+}
+
+function canonicalIp(value: string): string {
+  const ip = parseIp(value);
+  return ip ? formatIp(ip) : value;
+}
+
+const domain = "simulator.example.";
+
+function portView(state: NetworkState, row: Port, caller: Caller): JsonObject {
+  const { allocations: _a, addresses: _b, subnet_ids: _c, ...wire } = row;
+  const { "binding:profile": profile, "binding:host_id": host, ...plain } = wire;
+  const bound = host !== "";
+  const binding = {
+    "binding:profile": profile,
+    "binding:host_id": host,
+    "binding:vif_type": bound ? "ovs" : "unbound",
+    "binding:vif_details": bound ? { port_filter: true, connectivity: "l2" } : {},
+    resource_request: null,
+  };
+  const trunk = state.trunks.by("port_id", row.id)[0];
+  return {
+    ...plain,
+    tenant_id: row.project_id,
+    qos_policy_id: null,
+    qos_network_policy_id: null,
+    dns_domain: "",
+    dns_assignment: row.fixed_ips.map(({ ip_address: ip }) => {
+      const hostname = row.dns_name || `host-${ip.replaceAll(/[.:]/g, "-")}`;
+      return { ip_address: ip, hostname, fqdn: `${hostname}.${domain}` };
+    }),
+    ip_allocation: row.fixed_ips.length > 0 ? "immediate" : "none",
+    ...(trunk ? { trunk_details: trunkDetails(state, trunk.id) } : {}),
+    ...(caller.isAdmin ? binding : {}),
+  };
+}
+
+function trunkDetails(state: NetworkState, trunkId: string): JsonObject {
+  const subPorts = state.trunks.get(trunkId)?.sub_ports ?? [];
+  const withMac = subPorts.map((sub) => ({ ...sub, mac_address: state.ports.get(sub.port_id)?.mac_address ?? "" }));
+  return { trunk_id: trunkId, sub_ports: withMac };
+}

@@ -1,0 +1,209 @@
+import type { Kernel, Table } from "../kernel/interface.ts";
+
+/** What all Neutron resources carry; rows have the wire's own field names. */
+export interface Resource {
+  readonly id: string;
+  readonly project_id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly revision_number: number;
+}
+
+export interface Network extends Resource {
+  readonly admin_state_up: boolean;
+  readonly mtu: number;
+  readonly shared: boolean;
+  readonly "router:external": boolean;
+  readonly is_default: boolean;
+  readonly port_security_enabled: boolean;
+  readonly dns_domain: string;
+  readonly availability_zone_hints: readonly string[];
+  readonly "provider:network_type": string;
+  readonly "provider:physical_network": string | null;
+  readonly "provider:segmentation_id": number | null;
+}
+
+export interface Pool {
+  readonly start: string;
+  readonly end: string;
+}
+
+export interface Route {
+  readonly destination: string;
+  readonly nexthop: string;
+}
+
+export interface Subnet extends Resource {
+  readonly network_id: string;
+  readonly ip_version: 4 | 6;
+  readonly cidr: string;
+  readonly gateway_ip: string | null;
+  readonly allocation_pools: readonly Pool[];
+  readonly enable_dhcp: boolean;
+  readonly dns_nameservers: readonly string[];
+  readonly host_routes: readonly Route[];
+  readonly ipv6_ra_mode: string | null;
+  readonly ipv6_address_mode: string | null;
+  readonly service_types: readonly string[];
+}
+
+export interface FixedIp {
+  readonly subnet_id: string;
+  readonly ip_address: string;
+}
+
+export interface AddressPair {
+  readonly mac_address: string;
+  readonly ip_address: string;
+}
+
+export interface Port extends Resource {
+  readonly network_id: string;
+  readonly mac_address: string;
+  readonly admin_state_up: boolean;
+  readonly status: string;
+  readonly device_id: string;
+  readonly device_owner: string;
+  readonly fixed_ips: readonly FixedIp[];
+  readonly security_groups: readonly string[];
+  readonly allowed_address_pairs: readonly AddressPair[];
+  readonly port_security_enabled: boolean;
+  readonly extra_dhcp_opts: readonly unknown[];
+  readonly dns_name: string;
+  readonly "binding:vnic_type": string;
+  readonly "binding:profile": Readonly<Record<string, unknown>>;
+  readonly "binding:host_id": string;
+  /** Every address as "subnet|address", and the addresses alone: for the table's indexes. Not on the wire. */
+  readonly allocations: readonly string[];
+  readonly addresses: readonly string[];
+  /** Ids of the subnets of `fixed_ips`: for the table's index. */
+  readonly subnet_ids: readonly string[];
+}
+
+export interface GatewayInfo {
+  readonly network_id: string;
+  readonly external_fixed_ips: readonly FixedIp[];
+  readonly enable_snat: boolean;
+}
+
+export interface Router extends Resource {
+  readonly admin_state_up: boolean;
+  readonly external_gateway_info: GatewayInfo | null;
+  readonly routes: readonly Route[];
+  readonly availability_zone_hints: readonly string[];
+}
+
+export interface FloatingIp extends Resource {
+  readonly floating_ip_address: string;
+  readonly floating_network_id: string;
+  readonly router_id: string | null;
+  readonly port_id: string | null;
+  readonly fixed_ip_address: string | null;
+  readonly status: string;
+  readonly dns_domain: string;
+  readonly dns_name: string;
+}
+
+export interface SecurityGroup extends Resource {
+  readonly stateful: boolean;
+}
+
+export interface SecurityGroupRule {
+  readonly id: string;
+  readonly project_id: string;
+  readonly security_group_id: string;
+  readonly ethertype: "IPv4" | "IPv6";
+  readonly direction: string;
+  readonly protocol: string | null;
+  readonly port_range_min: number | null;
+  readonly port_range_max: number | null;
+  readonly remote_ip_prefix: string | null;
+  readonly remote_group_id: string | null;
+  readonly remote_address_group_id: string | null;
+  readonly description: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly revision_number: number;
+}
+
+export interface SubPort {
+  readonly port_id: string;
+  readonly segmentation_type: string;
+  readonly segmentation_id: number;
+}
+
+export interface Trunk extends Resource {
+  readonly port_id: string;
+  readonly admin_state_up: boolean;
+  readonly status: string;
+  readonly sub_ports: readonly SubPort[];
+  /** Ids of the ports of `sub_ports`: for the table's index. */
+  readonly sub_port_ids: readonly string[];
+}
+
+export interface AddressGroup extends Resource {
+  readonly addresses: readonly string[];
+}
+
+/** All of Neutron's state, in the kernel's tables. */
+export interface NetworkState {
+  readonly kernel: Kernel;
+  readonly networks: Table<Network>;
+  readonly subnets: Table<Subnet>;
+  readonly ports: Table<Port>;
+  readonly routers: Table<Router>;
+  readonly floatingIps: Table<FloatingIp>;
+  readonly groups: Table<SecurityGroup>;
+  readonly rules: Table<SecurityGroupRule>;
+  readonly trunks: Table<Trunk>;
+  readonly addressGroups: Table<AddressGroup>;
+  /** Where the last allocation of a subnet was; a hint that makes the next one cheap, safe to forget. */
+  readonly cursors: Map<string, bigint>;
+}
+
+export function networkState(kernel: Kernel): NetworkState {
+  const owned = ["project_id", "name"];
+  const portIndexes = [...owned, "network_id", "device_id", "allocations", "addresses", "subnet_ids"];
+  return {
+    kernel,
+    networks: kernel.table("network", owned),
+    subnets: kernel.table("subnet", [...owned, "network_id"]),
+    ports: kernel.table("port", [...portIndexes, "mac_address", "security_groups"]),
+    routers: kernel.table("router", owned),
+    floatingIps: kernel.table("floatingip", [...owned, "port_id", "router_id", "floating_ip_address"]),
+    groups: kernel.table("security_group", owned),
+    rules: kernel.table("security_group_rule", ["project_id", "security_group_id", "remote_group_id"]),
+    trunks: kernel.table("trunk", [...owned, "port_id", "sub_port_ids"]),
+    addressGroups: kernel.table("address_group", owned),
+    cursors: new Map(),
+  };
+}
+
+/** The fields every new resource begins with. */
+export function born(
+  kernel: Kernel,
+  projectId: string,
+  given: { name?: string | undefined; description?: string | undefined },
+): Resource {
+  const now = kernel.timestamp();
+  const { name = "", description = "" } = given;
+  const base = { id: kernel.newId(), project_id: projectId, name, description, tags: [] };
+  return { ...base, created_at: now, updated_at: now, revision_number: 1 };
+}
+
+/** What a change adds to a row by itself: its instant and its revision. */
+export function touched(
+  kernel: Kernel,
+  row: { readonly revision_number: number },
+): { updated_at: string; revision_number: number } {
+  return { updated_at: kernel.timestamp(), revision_number: row.revision_number + 1 };
+}
+
+/** Only what was given: table rows never hold undefined. */
+export function defined<T extends object>(change: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const given = Object.entries(change).filter(([key, value]) => value !== undefined && key !== "tenant_id");
+  return Object.fromEntries(given) as { [K in keyof T]: Exclude<T[K], undefined> };
+}

@@ -1,0 +1,244 @@
+import type { Caller } from "../kernel/interface.ts";
+import {
+  address,
+  bool,
+  common,
+  integer,
+  isObject,
+  list,
+  listOf,
+  oneOf,
+  orNull,
+  routes,
+  shown,
+  text,
+  uuid,
+  type InputOf,
+} from "./attributes.ts";
+import { contains, formatCidr, formatIp, overlaps, parseCidr, parseIp, type Cidr } from "./addresses.ts";
+import type { Collection } from "./collection.ts";
+import { conflict, invalidInput, invalidValue, networkNotFound, neutronError, subnetNotFound } from "./errors.ts";
+import { addMetadataAddress, dropMetadataAddress } from "./port-rows.ts";
+import { born, defined, touched, type NetworkState, type Pool, type Subnet } from "./resources.ts";
+
+const modes = oneOf("slaac", "dhcpv6-stateful", "dhcpv6-stateless");
+
+const attributes = {
+  ...common,
+  network_id: { read: uuid, required: true, put: false },
+  ip_version: { read: integer, required: true, put: false },
+  cidr: { read: cidrText, put: false },
+  gateway_ip: { read: orNull(address) },
+  allocation_pools: { read: pools },
+  enable_dhcp: { read: bool },
+  dns_nameservers: { read: nameservers },
+  host_routes: { read: routes },
+  ipv6_ra_mode: { read: orNull(modes), put: false },
+  ipv6_address_mode: { read: orNull(modes), put: false },
+  service_types: { read: listOf(text), admin: true },
+  subnetpool_id: { read: orNull(text), put: false },
+  prefixlen: { read: integer, put: false },
+  segment_id: { read: orNull(text), admin: true },
+} as const;
+type Attributes = typeof attributes;
+type Input = InputOf<Attributes>;
+
+export function subnetCollection(state: NetworkState): Collection<Subnet, Attributes> {
+  return {
+    singular: "subnet",
+    plural: "subnets",
+    attributes,
+    table: state.subnets,
+    indexes: ["network_id", "name", "project_id"],
+    filters: [],
+    quota: "subnet",
+    notFound: subnetNotFound,
+    sees: (caller, row) => seesSubnet(state, caller, row),
+    view: ({ ...row }, caller) => ({
+      ...row,
+      tenant_id: row.project_id,
+      subnetpool_id: null,
+      ...(caller.isAdmin ? { segment_id: null } : {}),
+    }),
+    create: (caller, projectId, input) => createSubnet(state, { caller, projectId }, input),
+    update: (_, row, change) => update(state, row, change),
+    remove: (_, row) => {
+      const used = state.ports.by("subnet_ids", row.id).filter((port) => port.device_owner !== "network:distributed");
+      if (used.length > 0) {
+        const why = "One or more ports have an IP allocation from this subnet.";
+        throw conflict("SubnetInUse", `Unable to complete operation on subnet ${row.id}: ${why}`);
+      }
+      deleteSubnet(state, row);
+      const network = state.networks.get(row.network_id);
+      if (network) state.networks.update(network.id, touched(state.kernel, network));
+    },
+  };
+}
+
+export function seesSubnet(state: NetworkState, caller: Caller, row: Subnet): boolean {
+  return caller.isAdmin || row.project_id === caller.projectId || state.networks.get(row.network_id)?.shared === true;
+}
+
+/** Forgets a subnet and the metadata port's address in it; callers look for other ports first. */
+export function deleteSubnet(state: NetworkState, row: Subnet): void {
+  dropMetadataAddress(state, row);
+  state.subnets.remove(row.id);
+  state.cursors.delete(row.id);
+}
+
+/** Makes a subnet as POST /subnets does. */
+export function createSubnet(
+  state: NetworkState,
+  { caller, projectId }: { caller: Caller; projectId: string },
+  input: Input,
+): Subnet {
+  const network = state.networks.get(input.network_id ?? "");
+  if (!network || (!caller.isAdmin && network.project_id !== caller.projectId)) {
+    throw networkNotFound(input.network_id ?? "");
+  }
+  const cidr = readCidr(input);
+  checkOverlap(state, network.id, cidr);
+  const gateway = input.gateway_ip === undefined ? defaultGateway(cidr, input) : canonical(input.gateway_ip);
+  const allocationPools = input.allocation_pools ?? wholePools(cidr, gateway);
+  checkPools(cidr, allocationPools);
+  checkGateway(gateway, allocationPools);
+  const subnet = state.subnets.insert({
+    ...born(state.kernel, projectId, input),
+    revision_number: 0,
+    network_id: network.id,
+    ip_version: cidr.version,
+    cidr: formatCidr(cidr),
+    gateway_ip: gateway,
+    allocation_pools: allocationPools,
+    enable_dhcp: input.enable_dhcp ?? true,
+    dns_nameservers: input.dns_nameservers ?? [],
+    host_routes: input.host_routes ?? [],
+    ipv6_ra_mode: input.ipv6_ra_mode ?? null,
+    ipv6_address_mode: input.ipv6_address_mode ?? null,
+    service_types: input.service_types ?? [],
+  });
+  if (subnet.enable_dhcp) addMetadataAddress(state, subnet);
+  state.networks.update(network.id, touched(state.kernel, network));
+  return subnet;
+}
+
+function update(state: NetworkState, row: Subnet, change: Input): Subnet {
+  const cidr = parseCidr(row.cidr);
+  const gateway = change.gateway_ip === undefined ? row.gateway_ip : canonical(change.gateway_ip);
+  const allocationPools = change.allocation_pools ?? row.allocation_pools;
+  if (cidr) checkPools(cidr, allocationPools);
+  checkGateway(gateway, allocationPools);
+  const {
+    project_id: _,
+    subnetpool_id: _pool,
+    prefixlen: _length,
+    segment_id: _segment,
+    ip_version: _version,
+    ...rest
+  } = defined(change);
+  return state.subnets.update(row.id, { ...rest, gateway_ip: gateway, ...touched(state.kernel, row) });
+}
+
+function checkOverlap(state: NetworkState, networkId: string, cidr: Cidr): void {
+  for (const other of state.subnets.by("network_id", networkId)) {
+    const taken = parseCidr(other.cidr);
+    if (taken && overlaps(taken, cidr)) {
+      const what = `Requested subnet with cidr: ${formatCidr(cidr)} for network: ${networkId}`;
+      throw invalidInput(`${what} overlaps with another subnet.`);
+    }
+  }
+}
+
+/** The first host address; on subnets whose hosts address themselves, the network's own (as Neutron). */
+function defaultGateway(cidr: Cidr, input: Input): string {
+  const slaac = input.ipv6_ra_mode === "slaac" || input.ipv6_ra_mode === "dhcpv6-stateless";
+  return formatIp({ ...cidr, value: cidr.version === 6 && slaac ? cidr.base : cidr.base + 1n });
+}
+
+function readCidr(input: Input): Cidr {
+  if (input.cidr === undefined) {
+    const why = "Bad subnets request: a subnetpool must be specified in the absence of a cidr.";
+    throw neutronError(400, "BadRequest", why);
+  }
+  const cidr = parseCidr(input.cidr);
+  if (!cidr) throw invalidInput(`${input.cidr} is not in a CIDR format.`);
+  const version = input.ip_version;
+  if (version !== 4 && version !== 6) throw invalidValue("ip_version", `'${version}' is not in [4, 6].`);
+  if (cidr.version !== version) throw invalidInput(`cidr '${input.cidr}' does not match the ip_version '${version}'.`);
+  return cidr;
+}
+
+/** Everything but the network, broadcast and gateway addresses. */
+function wholePools(cidr: Cidr, gateway: string | null): readonly Pool[] {
+  const { version } = cidr;
+  const [from, to] = [cidr.base + 1n, version === 4 ? cidr.last - 1n : cidr.last];
+  const ip = gateway === null ? undefined : parseIp(gateway);
+  const pool = (start: bigint, end: bigint): Pool[] =>
+    start > end ? [] : [{ start: formatIp({ version, value: start }), end: formatIp({ version, value: end }) }];
+  if (!ip || ip.value < from || ip.value > to) return pool(from, to);
+  return [...pool(ip.value + 1n, to), ...pool(from, ip.value - 1n)];
+}
+
+function checkPools(cidr: Cidr, given: readonly Pool[]): void {
+  const ranges = given.map((pool) => {
+    const [start, end] = [parseIp(pool.start), parseIp(pool.end)];
+    if (!start || !end || start.value > end.value) {
+      throw neutronError(400, "InvalidAllocationPool", `The allocation pool ${shown(pool)} is not valid.`);
+    }
+    if (!contains(cidr, start) || !contains(cidr, end)) {
+      const why = `The allocation pool ${pool.start}-${pool.end} spans beyond the subnet cidr ${formatCidr(cidr)}.`;
+      throw neutronError(400, "OutOfBoundsAllocationPool", why);
+    }
+    return { pool: `${pool.start}-${pool.end}`, from: start.value, to: end.value };
+  });
+  for (const [i, a] of ranges.entries()) {
+    for (const b of ranges.slice(i + 1)) {
+      if (a.from > b.to || b.from > a.to) continue;
+      const why = `Found overlapping allocation pools: ${a.pool} ${b.pool} for subnet ${formatCidr(cidr)}.`;
+      throw conflict("OverlappingAllocationPools", why);
+    }
+  }
+}
+
+function checkGateway(gateway: string | null, given: readonly Pool[]): void {
+  const ip = gateway === null ? undefined : parseIp(gateway);
+  if (!ip) return;
+  for (const { start, end } of given) {
+    const [from, to] = [parseIp(start), parseIp(end)];
+    if (!from || !to || from.version !== ip.version || ip.value < from.value || ip.value > to.value) continue;
+    const why = `Gateway ip ${gateway} conflicts with allocation pool ${start}-${end}.`;
+    throw conflict("GatewayConflictWithAllocationPools", why);
+  }
+}
+
+function canonical(ip: string | null): string | null {
+  const parsed = ip === null ? undefined : parseIp(ip);
+  return parsed ? formatIp(parsed) : null;
+}
+
+function cidrText(value: unknown): string {
+  if (typeof value === "string" && value.includes("/") && parseCidr(value)) return value;
+  throw invalidInput(`${shown(value)} is not in a CIDR format.`);
+}
+
+function pools(value: unknown, field: string): readonly Pool[] {
+  return list(value, field).map((entry) => {
+    if (!isObject(entry) || typeof entry["start"] !== "string" || typeof entry["end"] !== "string") {
+      throw invalidValue(field, `Data validation error: '${shown(entry)}' is not a valid pool.`);
+    }
+    return { start: address(entry["start"], field), end: address(entry["end"], field) };
+  });
+}
+
+function nameservers(value: unknown, field: string): readonly string[] {
+  const seen = new Set<string>();
+  for (const server of list(value ?? [], field)) {
+    if (typeof server !== "string" || !parseIp(server)) {
+      const word = shown(server);
+      throw invalidValue(field, `'${word}' is not a valid nameserver. '${word}' is not a valid IP address.`);
+    }
+    if (seen.has(server)) throw invalidValue(field, `Duplicate nameserver '${server}'.`);
+    seen.add(server);
+  }
+  return [...seen];
+}
