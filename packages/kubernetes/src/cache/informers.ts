@@ -1,4 +1,5 @@
 import { messageOf, silentLog, systemClock, type Clock, type Log } from "@causeway/foundation";
+import { unlessAborted } from "../client/abortable.ts";
 import type { KubernetesClient, ListOptions, WatchEvent } from "../client/interface.ts";
 import { apiVersionOf } from "../client/urls.ts";
 import type { KubeObject, ObjectKey, ObjectList, ResourceType } from "../types/meta.ts";
@@ -161,16 +162,7 @@ class CachedInformer<T extends KubeObject> implements Informer<T> {
   }
 
   whenSynced(signal?: AbortSignal): Promise<void> {
-    if (this.#synced || !signal) return this.#sync.promise;
-    if (signal.aborted) return Promise.reject(signal.reason);
-    return new Promise((resolve, reject) => {
-      const onAbort = () => reject(signal.reason);
-      signal.addEventListener("abort", onAbort, { once: true });
-      void this.#sync.promise.then(() => {
-        signal.removeEventListener("abort", onAbort);
-        resolve();
-      });
-    });
+    return unlessAborted(this.#sync.promise, signal);
   }
 
   #publish(change: Change<T> | undefined): void {

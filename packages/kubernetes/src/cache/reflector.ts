@@ -1,8 +1,7 @@
-import { messageOf, type Clock, type Log } from "@causeway/foundation";
+import { backoff, messageOf, type Clock, type Log } from "@causeway/foundation";
 import type { KubernetesClient, ListOptions, WatchEvent } from "../client/interface.ts";
 import { isExpired, isNotFound } from "../client/errors.ts";
 import type { KubeObject, ObjectList, ResourceType } from "../types/meta.ts";
-import { Backoff } from "./backoff.ts";
 
 /** Who is told what the server holds. */
 export interface Mirror<T extends KubeObject> {
@@ -30,8 +29,9 @@ const WATCH_SECONDS = 300;
  */
 export async function reflect<T extends KubeObject>(options: ReflectorOptions<T>, signal: AbortSignal): Promise<void> {
   const { clock, log, mirror } = options;
-  const backoff = new Backoff(50, 30_000);
-  const absent = new Backoff(50, 2_000);
+  const delayAfter = backoff({ base: 50, cap: 30_000 });
+  const delayIfAbsent = backoff({ base: 50, cap: 2_000 });
+  let failures = 0;
   let revision: string | undefined;
   while (!signal.aborted) {
     try {
@@ -39,19 +39,19 @@ export async function reflect<T extends KubeObject>(options: ReflectorOptions<T>
         const list = await options.client.list(options.type, { ...options.scope, signal });
         mirror.replace(list);
         revision = list.resourceVersion;
-        absent.reset();
       }
       const told = await watchOnce(options, revision, signal);
       revision = told.revision;
       if (told.expired) revision = undefined;
-      if (told.healthy) backoff.reset();
-      await clock.sleep(told.healthy ? 0 : backoff.next(), signal);
+      failures = told.healthy ? 0 : failures + 1;
+      if (failures > 0) await clock.sleep(delayAfter(failures), signal);
     } catch (error) {
       if (signal.aborted) return;
       const unknown = isNotFound(error);
       if (unknown) revision = undefined;
-      const delay = unknown ? absent.next() : backoff.next();
-      report(log, error, { quiet: unknown || backoff.failures === 1, delay });
+      failures++;
+      const delay = (unknown ? delayIfAbsent : delayAfter)(failures);
+      report(log, error, { quiet: unknown || failures === 1, delay });
       await clock.sleep(delay, signal).catch(() => {});
     }
   }

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { CausewayError, type Clock } from "@causeway/foundation";
 import type { ClusterConfig } from "../config/interface.ts";
+import { unlessAborted } from "./abortable.ts";
 import { runExecPlugin } from "./exec-plugin.ts";
 
 /** What a request is authenticated with. */
@@ -57,16 +58,6 @@ function cached(clock: Clock, load: (signal?: AbortSignal) => Promise<ExpiringCr
       return true;
     },
   };
-}
-
-function unlessAborted<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
-  if (!signal) return promise;
-  if (signal.aborted) return Promise.reject(signal.reason);
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }
 
 function certificateOf(config: ClusterConfig): Credentials {

@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from "@causeway/foundation";
+import { backoff, systemClock, type Backoff, type Clock } from "@causeway/foundation";
 import { idOf } from "../cache/store.ts";
 import type { ObjectKey } from "../types/meta.ts";
 
@@ -23,7 +23,7 @@ const HURRY_DELAY = 1_000;
  */
 export class WorkQueue {
   readonly #clock: Clock;
-  readonly #random: () => number;
+  readonly #delayAfter: Backoff;
   readonly #ready = new Map<string, ObjectKey>();
   readonly #working = new Set<string>();
   readonly #again = new Map<string, ObjectKey>();
@@ -34,7 +34,7 @@ export class WorkQueue {
 
   constructor(options: WorkQueueOptions = {}) {
     this.#clock = options.clock ?? systemClock;
-    this.#random = options.random ?? Math.random;
+    this.#delayAfter = backoff({ base: FIRST_DELAY, cap: LAST_DELAY, random: options.random ?? Math.random });
   }
 
   /** Keys ready to be handed out. */
@@ -71,11 +71,9 @@ export class WorkQueue {
 
   /** Adds the key after a delay that doubles with each failure since `forget`: 5 ms … 60 s, jittered. Returns it. */
   addRateLimited(key: ObjectKey): number {
-    const id = idOf(key);
-    const failures = this.#failures.get(id) ?? 0;
-    this.#failures.set(id, failures + 1);
-    const full = Math.min(FIRST_DELAY * 2 ** Math.min(failures, 30), LAST_DELAY);
-    const delay = full / 2 + (full / 2) * this.#random();
+    const failures = this.failures(key) + 1;
+    this.#failures.set(idOf(key), failures);
+    const delay = this.#delayAfter(failures);
     this.addAfter(key, delay);
     return delay;
   }

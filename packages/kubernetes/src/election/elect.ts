@@ -1,4 +1,5 @@
 import { CausewayError, messageOf, silentLog, systemClock, type Clock, type Log } from "@causeway/foundation";
+import { unlessAborted } from "../client/abortable.ts";
 import type { KubernetesClient } from "../client/interface.ts";
 import { LeaseRecord } from "./lease-record.ts";
 
@@ -120,7 +121,8 @@ class Campaign {
       () => {},
     );
     try {
-      return await this.#record.claim(AbortSignal.any([signal, call.signal]));
+      const given = AbortSignal.any([signal, call.signal]);
+      return await unlessAborted(this.#record.claim(given), given);
     } catch (error) {
       signal.throwIfAborted();
       this.#log.debug("the lease could not be claimed, trying again", { reason: messageOf(error) });

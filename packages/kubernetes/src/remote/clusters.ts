@@ -1,6 +1,5 @@
-import { messageOf, silentLog, systemClock, type Clock, type Log } from "@causeway/foundation";
+import { backoff, messageOf, silentLog, systemClock, type Clock, type Log } from "@causeway/foundation";
 import type { Change, Informer, Informers, Unsubscribe } from "../cache/interface.ts";
-import { Backoff } from "../cache/backoff.ts";
 import { idOf } from "../cache/store.ts";
 import { loadKubeconfig } from "../config/kubeconfig.ts";
 import { Secret } from "../types/core.ts";
@@ -146,21 +145,22 @@ class Link {
   async run(outer: AbortSignal): Promise<void> {
     const { clock, log } = this.#tools;
     const signal = AbortSignal.any([outer, this.#stop.signal]);
-    const backoff = new Backoff(100, 60_000);
+    const delayAfter = backoff({ base: 100, cap: 60_000 });
+    let failures = 0;
     while (!signal.aborted) {
       const attempt = AbortSignal.any([signal, this.#changed.signal]);
       const began = clock.now();
       try {
         await this.#connect(attempt);
-        if (clock.now() - began > 30_000) backoff.reset();
+        if (clock.now() - began > 30_000) failures = 0;
       } catch (error) {
         if (signal.aborted) return;
-        if (backoff.failures === 3) log.warn("the workload cluster cannot be reached", { reason: messageOf(error) });
+        if (failures === 3) log.warn("the workload cluster cannot be reached", { reason: messageOf(error) });
         else log.debug("the workload cluster cannot be reached", { reason: messageOf(error) });
       }
       // A new kubeconfig is tried at once.
-      if (attempt.aborted) backoff.reset();
-      else await clock.sleep(backoff.next(), attempt).catch(() => {});
+      failures = attempt.aborted ? 0 : failures + 1;
+      if (failures > 0) await clock.sleep(delayAfter(failures), attempt).catch(() => {});
     }
   }
 
