@@ -22,7 +22,11 @@ const pollForeign = 30_000;
  * Takes away what was made for the cluster, in the order in which OpenStack lets go, and nothing else. It looks
  * for resources by name and mark, so it needs nothing that a creation cut short did not record.
  */
-export function planDeletion(context: ClusterContext, hold: ClusterObserved["hold"], now: number): Plan<ClusterStep, OpenStackClusterStatus> {
+export function planDeletion(
+  context: ClusterContext,
+  hold: ClusterObserved["hold"],
+  now: number,
+): Plan<ClusterStep, OpenStackClusterStatus> {
   const held = hold && hold.until > now ? hold : undefined;
   const stage = held ? { wait: held.message, reason: held.reason } : nextStage(context);
   const steps = stage.steps ?? [];
@@ -42,7 +46,16 @@ export function planDeletion(context: ClusterContext, hold: ClusterObserved["hol
 }
 
 function nextStage(context: ClusterContext): Stage {
-  const stages = [waitForMachines, takeLoadBalancer, takeFloatingIps, waitForServices, takeRouters, takePorts, takeNetworks, takeGroups];
+  const stages = [
+    waitForMachines,
+    takeLoadBalancer,
+    takeFloatingIps,
+    waitForServices,
+    takeRouters,
+    takePorts,
+    takeNetworks,
+    takeGroups,
+  ];
   for (const stage of stages) {
     const result = stage(context);
     if (result.wait !== undefined || (result.steps?.length ?? 0) > 0) return result;
@@ -54,12 +67,17 @@ function waitForMachines({ machines }: ClusterContext): Stage {
   if (machines.length === 0) return {};
   const names = machines.map((m) => m.metadata.name).sort();
   const shown = names.slice(0, 5).join(", ");
-  return { wait: `${names.length} machines to be deleted first: ${shown}${names.length > 5 ? ", …" : ""}`, reason: "WaitingForMachines" };
+  return {
+    wait: `${names.length} machines to be deleted first: ${shown}${names.length > 5 ? ", …" : ""}`,
+    reason: "WaitingForMachines",
+  };
 }
 
 function takeLoadBalancer(context: ClusterContext): Stage {
   const mark = { ...ownMark(context), name: loadBalancerName(context.crn) };
-  const ours = context.cloud.loadBalancing.loadBalancers.filter((lb) => isOwned(lb, mark) && lb.provisioning_status !== "DELETED");
+  const ours = context.cloud.loadBalancing.loadBalancers.filter(
+    (lb) => isOwned(lb, mark) && lb.provisioning_status !== "DELETED",
+  );
   const steps = ours
     .filter((lb) => !lb.provisioning_status.startsWith("PENDING_"))
     .map((lb): ClusterStep => ({ for: "APIEndpointReady", do: "delete-load-balancer", id: lb.id, name: lb.name }));
@@ -71,9 +89,16 @@ function takeLoadBalancer(context: ClusterContext): Stage {
 function takeFloatingIps(context: ClusterContext): Stage {
   const mark = { ...ownMark(context), name: "" };
   const given = context.object.spec.apiServer?.floatingIP;
-  const ours = context.cloud.floatingIps.filter((ip) => ip.floating_ip_address !== given && isOwned({ ...ip, name: "" }, mark));
+  const ours = context.cloud.floatingIps.filter(
+    (ip) => ip.floating_ip_address !== given && isOwned({ ...ip, name: "" }, mark),
+  );
   return {
-    steps: ours.map((ip) => ({ for: "APIEndpointReady", do: "delete-floating-ip", id: ip.id, address: ip.floating_ip_address })),
+    steps: ours.map((ip) => ({
+      for: "APIEndpointReady",
+      do: "delete-floating-ip",
+      id: ip.id,
+      address: ip.floating_ip_address,
+    })),
   };
 }
 
@@ -101,7 +126,12 @@ function takeRouters(context: ClusterContext): Stage {
         ? []
         : [{ for: "RouterReady", do: "remove-router-interface", routerId: p.device_id, subnetId, portId: p.id }];
     });
-  const routers = ownRouters(context).map((r): ClusterStep => ({ for: "RouterReady", do: "delete-router", id: r.id, name: r.name }));
+  const routers = ownRouters(context).map((r): ClusterStep => ({
+    for: "RouterReady",
+    do: "delete-router",
+    id: r.id,
+    name: r.name,
+  }));
   return { steps: [...interfaces, ...routers] };
 }
 
@@ -131,7 +161,10 @@ function takePorts(context: ClusterContext): Stage {
 
 /** Neutron takes these away with the network. */
 function goesWithNetwork(port: Port): boolean {
-  return ["network:dhcp", "network:distributed"].includes(port.device_owner) || port.device_owner.startsWith("network:floatingip");
+  return (
+    ["network:dhcp", "network:distributed"].includes(port.device_owner) ||
+    port.device_owner.startsWith("network:floatingip")
+  );
 }
 
 function takeNetworks(context: ClusterContext): Stage {
@@ -150,10 +183,15 @@ function takeGroups(context: ClusterContext): Stage {
       steps.push({ for: "SecurityGroupsReady", do: "delete-security-group", id, name });
     }
   }
-  const users = context.cloud.ports.filter((p) => steps.some((s) => s.do === "delete-security-group" && p.security_groups.includes(s.id)));
+  const users = context.cloud.ports.filter((p) =>
+    steps.some((s) => s.do === "delete-security-group" && p.security_groups.includes(s.id)),
+  );
   if (users.length === 0) return { steps };
   const names = users.map((p) => p.name || p.id).sort();
-  return { wait: `Ports still use the cluster's security groups: ${names.slice(0, 8).join(", ")}`, reason: "DeletionBlocked" };
+  return {
+    wait: `Ports still use the cluster's security groups: ${names.slice(0, 8).join(", ")}`,
+    reason: "DeletionBlocked",
+  };
 }
 
 function ownNetworks(context: ClusterContext): readonly Network[] {

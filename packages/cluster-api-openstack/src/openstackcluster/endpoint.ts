@@ -41,7 +41,9 @@ function wantsFloatingIp({ object }: ClusterContext): boolean {
 
 /** True if a recorded endpoint is a floating IP that is ours to attach. */
 function isFloatingHost(context: ClusterContext, host: string): boolean {
-  return host === context.object.spec.apiServer?.floatingIP || owned(context).some((ip) => ip.floating_ip_address === host);
+  return (
+    host === context.object.spec.apiServer?.floatingIP || owned(context).some((ip) => ip.floating_ip_address === host)
+  );
 }
 
 function owned({ cloud, crn }: ClusterContext): FloatingIp[] {
@@ -62,7 +64,12 @@ function planBalanced(context: ClusterContext, network: NetworkPart, router: Rou
   const port = context.cloud.ports.find((p) => p.id === loadBalancer.vip_port_id);
   const floating = floatingIp(context, router, loadBalancer.vip_port_id, port);
   if (!floating.floatingIp || balanced.finding.status !== "True") {
-    return { ...balanced, finding: worse(balanced, floating), steps: [...balanced.steps, ...floating.steps], loadBalancer };
+    return {
+      ...balanced,
+      finding: worse(balanced, floating),
+      steps: [...balanced.steps, ...floating.steps],
+      loadBalancer,
+    };
   }
   const end = settled(context, floating.floatingIp.floating_ip_address, [...balanced.steps, ...floating.steps]);
   return { ...end, loadBalancer, floatingIp: floating.floatingIp };
@@ -74,7 +81,11 @@ function worse(a: Part, b: Part) {
 
 function planFloating(context: ClusterContext, router: RouterPart): EndpointPart {
   if (!router.external) return noExternalNetwork();
-  const target = context.machines.filter(isControlPlane).sort(byAge).map(firstPort(context)).find((p) => p !== undefined);
+  const target = context.machines
+    .filter(isControlPlane)
+    .sort(byAge)
+    .map(firstPort(context))
+    .find((p) => p !== undefined);
   const part = floatingIp(context, router, undefined, undefined);
   if (!part.floatingIp) return part;
   const free = part.floatingIp.port_id === null && target !== undefined && router.connected;
@@ -90,13 +101,20 @@ function noExternalNetwork(): EndpointPart {
 }
 
 /** The floating IP named in the spec, or ours; made, with its association, when there is none. */
-function floatingIp(context: ClusterContext, router: RouterPart, portId: string | undefined, port: Port | undefined): EndpointPart {
+function floatingIp(
+  context: ClusterContext,
+  router: RouterPart,
+  portId: string | undefined,
+  port: Port | undefined,
+): EndpointPart {
   const { object, cloud, crn, tags } = context;
   const named = object.spec.apiServer?.floatingIP;
   if (named) return givenFloatingIp(context, named, portId);
   const host = object.spec.controlPlaneEndpoint?.host;
   const all = owned(context);
-  const settledIp = all.find((ip) => ip.floating_ip_address === host || (portId !== undefined && ip.port_id === portId));
+  const settledIp = all.find(
+    (ip) => ip.floating_ip_address === host || (portId !== undefined && ip.port_id === portId),
+  );
   const result = chosen(settledIp ? [settledIp] : all);
   if (result.kind === "several") {
     const finding = missing(type, "DuplicateFloatingIP", duplicates("floating IPs", description(crn), result.ids));

@@ -148,7 +148,9 @@ function nextChange(context: ClusterContext, loadBalancer: LoadBalancer, site: S
   const { listeners, pools, members } = context.cloud.loadBalancing;
   for (const port of apiPorts(context.object.spec)) {
     const name = listenerName(context.crn, port);
-    const listener = listeners.find((l) => l.protocol_port === port && l.loadbalancers.some((lb) => lb.id === loadBalancer.id));
+    const listener = listeners.find(
+      (l) => l.protocol_port === port && l.loadbalancers.some((lb) => lb.id === loadBalancer.id),
+    );
     if (!listener) {
       const body = { loadbalancer_id: loadBalancer.id, ...listenerBody(context, port, site) };
       return { for: type, do: "create-listener", body };
@@ -167,7 +169,11 @@ function nextChange(context: ClusterContext, loadBalancer: LoadBalancer, site: S
 }
 
 function sameCidrs(listener: Listener, wanted: readonly string[]): boolean {
-  const canonical = (list: readonly string[]) => list.map((c) => parseCidr(c)?.text ?? c).sort().join();
+  const canonical = (list: readonly string[]) =>
+    list
+      .map((c) => parseCidr(c)?.text ?? c)
+      .sort()
+      .join();
   return canonical(listener.allowed_cidrs ?? []) === canonical(wanted);
 }
 

@@ -8,9 +8,16 @@ export function isControlPlane(machine: OpenStackMachine): boolean {
 }
 
 /** One member per control-plane machine that runs, has an address on the cluster's network, and is not being deleted. */
-export function desiredMembers(context: ClusterContext, poolName: string, port: number, subnets: readonly Subnet[]): MemberCreate[] {
+export function desiredMembers(
+  context: ClusterContext,
+  poolName: string,
+  port: number,
+  subnets: readonly Subnet[],
+): MemberCreate[] {
   return context.machines
-    .filter((m) => isControlPlane(m) && m.metadata.deletionTimestamp === undefined && m.status?.instanceState === "ACTIVE")
+    .filter(
+      (m) => isControlPlane(m) && m.metadata.deletionTimestamp === undefined && m.status?.instanceState === "ACTIVE",
+    )
     .flatMap((machine) => {
       const internal = (machine.status?.addresses ?? []).filter((a) => a.type === "InternalIP").map((a) => a.address);
       const address = internal.find((a) => subnets.some((s) => parseCidr(s.cidr)?.contains(a)));
@@ -23,6 +30,7 @@ export function desiredMembers(context: ClusterContext, poolName: string, port: 
 
 /** True if the members are the wanted ones, whatever their order. */
 export function sameMembers(present: readonly Member[], wanted: readonly MemberCreate[]): boolean {
-  const key = (m: { address: string; protocol_port: number; name?: string }) => `${m.address}|${m.protocol_port}|${m.name ?? ""}`;
+  const key = (m: { address: string; protocol_port: number; name?: string }) =>
+    `${m.address}|${m.protocol_port}|${m.name ?? ""}`;
   return present.map(key).sort().join() === wanted.map(key).sort().join();
 }

@@ -36,7 +36,11 @@ function planManaged(context: ClusterContext, wanted: ManagedSubnet): NetworkPar
   const subnets = findOwned(siblings, { ...mark, recordedId: object.status?.network?.subnets?.[0]?.id });
   if (subnets.kind === "several") return broken("DuplicateSubnet", duplicates("subnets", mark.name, subnets.ids));
   if (subnets.kind === "none") {
-    const create: ClusterStep = { for: "NetworkReady", do: "create-subnet", body: subnetBody(context, network, wanted) };
+    const create: ClusterStep = {
+      for: "NetworkReady",
+      do: "create-subnet",
+      body: subnetBody(context, network, wanted),
+    };
     return {
       finding: missing("NetworkReady", "CreatingSubnet", `Creating subnet ${wanted.cidr}`),
       steps: [...steps, create],
@@ -186,7 +190,8 @@ export function tagSteps(
   const tags = tagsToSet(resource.tags, wanted);
   if (!tags) return [];
   const type = { networks: "NetworkReady", subnets: "NetworkReady", routers: "RouterReady" } as const;
-  const about = kind === "security-groups" ? "SecurityGroupsReady" : kind === "floatingips" ? "APIEndpointReady" : type[kind];
+  const about =
+    kind === "security-groups" ? "SecurityGroupsReady" : kind === "floatingips" ? "APIEndpointReady" : type[kind];
   return [{ for: about, do: "set-tags", kind, id: resource.id, tags }];
 }
 

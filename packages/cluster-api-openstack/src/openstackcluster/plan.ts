@@ -4,7 +4,14 @@ import { summarise, withFindings, type Finding } from "../resources/findings.ts"
 import { clusterFinalizer, clusterResourceName } from "../resources/naming.ts";
 import { planDeletion } from "./deletion.ts";
 import { planEndpoint } from "./endpoint.ts";
-import { missing, type ClusterCloud, type ClusterContext, type ClusterObserved, type ClusterStep, type Part } from "./model.ts";
+import {
+  missing,
+  type ClusterCloud,
+  type ClusterContext,
+  type ClusterObserved,
+  type ClusterStep,
+  type Part,
+} from "./model.ts";
 import { ignored, planNetwork } from "./network.ts";
 import { planRouter } from "./router.ts";
 import { planSecurityGroups } from "./security-groups.ts";
@@ -83,7 +90,11 @@ function planParts(context: ClusterContext): Parts {
 }
 
 function waitsForOthers(part: Part): boolean {
-  return part.finding.reason.startsWith("Waiting") || part.finding.reason === "ConnectingRouter" || part.finding.reason.startsWith("Creating");
+  return (
+    part.finding.reason.startsWith("Waiting") ||
+    part.finding.reason === "ConnectingRouter" ||
+    part.finding.reason.startsWith("Creating")
+  );
 }
 
 function finalizerSteps({ object, cloud }: ClusterContext): ClusterStep[] {
@@ -107,7 +118,8 @@ function findingsOf(parts: readonly Part[], held: ClusterObserved["hold"]): Find
 
 function waitOf(parts: readonly Part[], findings: readonly Finding[], until: number) {
   const ready = findings.find((f) => f.type === "Ready");
-  const reason = parts.find((part) => part.wait)?.wait ?? (ready?.status === "True" ? "changes" : (ready?.message ?? ""));
+  const reason =
+    parts.find((part) => part.wait)?.wait ?? (ready?.status === "True" ? "changes" : (ready?.message ?? ""));
   return { for: reason, until };
 }
 
@@ -117,7 +129,11 @@ function eventsOf({ object }: ClusterContext, parts: readonly Part[], refusals: 
     ...parts.flatMap((part) => part.events ?? []),
     ...refusals
       .filter((part) => !waitsForOthers(part))
-      .map((part): PlannedEvent => ({ type: "Warning", reason: part.finding.reason, message: part.finding.message ?? "" })),
+      .map((part): PlannedEvent => ({
+        type: "Warning",
+        reason: part.finding.reason,
+        message: part.finding.message ?? "",
+      })),
     ...(bastion ? [ignored("spec.bastion is enabled, but bastion hosts are not served")] : []),
   ];
 }

@@ -23,7 +23,10 @@ export function externalNetwork({ object, cloud }: ClusterContext): Resolution<N
   const recorded = external.find((n) => n.id === status?.externalNetwork?.id);
   if (recorded) return { ok: true, resource: recorded };
   const names = external.map((n) => n.name).sort();
-  return { ok: false, problem: `There are several external networks (${names.join(", ")}); name one in spec.externalNetwork` };
+  return {
+    ok: false,
+    problem: `There are several external networks (${names.join(", ")}); name one in spec.externalNetwork`,
+  };
 }
 
 /** A router with a gateway and an interface in each managed subnet. */

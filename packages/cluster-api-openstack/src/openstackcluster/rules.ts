@@ -62,11 +62,7 @@ function controlPlaneShapes({ groups, managed, apiPorts }: RuleInputs): Shape[] 
     ports: [port, port],
   }));
   if (managed.allowAllInClusterTraffic) return [...api, ...inCluster(groups)];
-  return [
-    ...api,
-    { description: "Etcd", protocol: "tcp", ports: [2379, 2380], group: own },
-    ...kubelet(groups),
-  ];
+  return [...api, { description: "Etcd", protocol: "tcp", ports: [2379, 2380], group: own }, ...kubelet(groups)];
 }
 
 function workerShapes({ groups, managed }: RuleInputs): Shape[] {
@@ -97,7 +93,9 @@ function nodePort(protocol: string): Shape {
 function nodePortsFromSubnets({ groups, subnets }: RuleInputs): SecurityGroupRuleCreate[] {
   return subnets.flatMap((subnet) =>
     ["tcp", "udp"].flatMap((protocol) =>
-      ingress(groups.worker, { ...nodePort(protocol), prefix: subnet.cidr }, [subnet.ip_version === 6 ? "IPv6" : "IPv4"]),
+      ingress(groups.worker, { ...nodePort(protocol), prefix: subnet.cidr }, [
+        subnet.ip_version === 6 ? "IPv6" : "IPv4",
+      ]),
     ),
   );
 }

@@ -27,15 +27,24 @@ export function planSecurityGroups(context: ClusterContext, subnets: readonly Su
       return { finding, steps: [], groups };
     }
     if (result.kind === "one") groups[role] = result.resource;
-    else creates.push({ for: type, do: "create-security-group", body: { name, description: securityGroupDescription } });
+    else
+      creates.push({ for: type, do: "create-security-group", body: { name, description: securityGroupDescription } });
   }
   const { controlplane, worker } = groups;
   if (!controlplane || !worker || subnets.length === 0) {
     const tags = Object.values(groups).flatMap((g) => tagSteps("security-groups", g, context.tags));
-    return { finding: missing(type, "CreatingSecurityGroups", "Creating the security groups"), steps: [...creates, ...tags], groups };
+    return {
+      finding: missing(type, "CreatingSecurityGroups", "Creating the security groups"),
+      steps: [...creates, ...tags],
+      groups,
+    };
   }
   const rules = ruleSteps(context, { controlplane, worker }, subnets);
-  const steps = [...tagSteps("security-groups", controlplane, context.tags), ...tagSteps("security-groups", worker, context.tags), ...rules];
+  const steps = [
+    ...tagSteps("security-groups", controlplane, context.tags),
+    ...tagSteps("security-groups", worker, context.tags),
+    ...rules,
+  ];
   return { finding: found(type, "SecurityGroupsReady"), steps, groups };
 }
 

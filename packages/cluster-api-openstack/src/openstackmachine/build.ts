@@ -24,7 +24,12 @@ export function planBuild(context: MachineContext, now: number): Outcome {
   const { resolved } = spec;
   const ports = planPorts(context, resolved.ports ?? []);
   if (typeof ports === "string") return failed("DuplicatePort", ports, now + recheck);
-  if (ports.wait !== undefined) return { steps: [], finding: building(`Waiting for ${ports.wait}`), wait: { for: ports.wait, until: now + recheck } };
+  if (ports.wait !== undefined)
+    return {
+      steps: [],
+      finding: building(`Waiting for ${ports.wait}`),
+      wait: { for: ports.wait, until: now + recheck },
+    };
   const volumes = planVolumes(context, resolved.imageID);
   if (volumes.problem !== undefined) return failed("VolumeError", volumes.problem, now + recheck);
   const finalizer: MachineStep[] = context.object.metadata.finalizers?.includes(machineFinalizer)
@@ -51,7 +56,11 @@ function building(message: string): Finding {
 }
 
 function failed(reason: string, message: string, until: number): Outcome {
-  return { steps: [], finding: { type: "InstanceReady", status: "False", reason, message }, wait: { for: message, until } };
+  return {
+    steps: [],
+    finding: { type: "InstanceReady", status: "False", reason, message },
+    wait: { for: message, until },
+  };
 }
 
 interface PortsPlan {
@@ -66,9 +75,14 @@ function planPorts(context: MachineContext, wanted: readonly ResolvedPort[]): Po
   for (const port of wanted) {
     const found = findPort(context, port);
     if (found.kind === "one" && found.resource.device_id !== "") {
-      return { steps: [], ports: [], wait: `server ${found.resource.device_id}, which has port ${port.name}, to be listed` };
+      return {
+        steps: [],
+        ports: [],
+        wait: `server ${found.resource.device_id}, which has port ${port.name}, to be listed`,
+      };
     }
-    if (found.kind === "several") return `Several ports are named ${port.name}: ${found.ids.join(", ")}. Delete all but one`;
+    if (found.kind === "several")
+      return `Several ports are named ${port.name}: ${found.ids.join(", ")}. Delete all but one`;
     if (found.kind === "none") {
       steps.push({ do: "create-port", reason: "PortCreateFailed", body: portBody(port), tags: port.tags ?? [] });
       continue;
@@ -107,7 +121,8 @@ function planVolumes(context: MachineContext, imageId: string): VolumesPlan {
   let wait: string | undefined;
   for (const body of volumeBodies(context, imageId)) {
     const found = chosen(own.filter((v) => v.name === body.name));
-    if (found.kind === "several") return { steps, volumes, problem: `Several volumes are named ${body.name}: ${found.ids.join(", ")}` };
+    if (found.kind === "several")
+      return { steps, volumes, problem: `Several volumes are named ${body.name}: ${found.ids.join(", ")}` };
     if (found.kind === "none") {
       steps.push({ do: "create-volume", reason: "VolumeError", body });
       continue;
@@ -115,9 +130,14 @@ function planVolumes(context: MachineContext, imageId: string): VolumesPlan {
     const volume = found.resource;
     volumes.push(volume);
     if (volume.status.startsWith("error")) {
-      return { steps: [], volumes, problem: `Volume ${volume.name} (${volume.id}) is in ${volume.status}; delete it to have it made anew` };
+      return {
+        steps: [],
+        volumes,
+        problem: `Volume ${volume.name} (${volume.id}) is in ${volume.status}; delete it to have it made anew`,
+      };
     }
-    if (volume.status !== "available") wait = `volume ${volume.name} (${volume.id}) to be available; it is ${volume.status}`;
+    if (volume.status !== "available")
+      wait = `volume ${volume.name} (${volume.id}) to be available; it is ${volume.status}`;
   }
   return { steps, volumes, ...(wait === undefined ? {} : { wait }) };
 }

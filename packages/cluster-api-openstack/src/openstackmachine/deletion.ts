@@ -21,7 +21,9 @@ export function planMachineDeletion(context: MachineContext): Outcome {
   const free = ports.map((p): MachineStep => ({ do: "delete-port", reason, id: p.id, name: p.name }));
   if (free.length > 0) return outcome(free, "Deleting the ports");
   const volumes = ownVolumes(context);
-  const left = volumes.filter((v) => isFree(v)).map((v): MachineStep => ({ do: "delete-volume", reason, id: v.id, name: v.name }));
+  const left = volumes
+    .filter((v) => isFree(v))
+    .map((v): MachineStep => ({ do: "delete-volume", reason, id: v.id, name: v.name }));
   if (left.length > 0) return outcome(left, "Deleting the volumes");
   if (volumes.length > 0) return waitFor(`volume ${volumes[0]?.name} to go; it is ${volumes[0]?.status}`);
   return outcome([{ do: "remove-finalizer", reason }], "Deleted");
@@ -30,7 +32,9 @@ export function planMachineDeletion(context: MachineContext): Outcome {
 function ownServers(context: MachineContext) {
   const recorded = recordedServerId(context);
   return context.cloud.servers.filter(
-    (s) => !isGone(s) && (s.id === recorded || (s.name === context.name && s.metadata[serverOwnerKey] === context.ownerMark)),
+    (s) =>
+      !isGone(s) &&
+      (s.id === recorded || (s.name === context.name && s.metadata[serverOwnerKey] === context.ownerMark)),
   );
 }
 
@@ -44,7 +48,10 @@ function ownPorts({ object, name, crn, cloud }: MachineContext): Port[] {
   const marks = specs.map((spec, i) => `${portName(name, i, spec.nameSuffix)}|${spec.description || description(crn)}`);
   const living = new Set(cloud.servers.filter((s) => !isGone(s)).map((s) => s.id));
   return cloud.ports.filter(
-    (p) => p.project_id === cloud.projectId && !living.has(p.device_id) && (recorded.has(p.id) || marks.includes(`${p.name}|${p.description}`)),
+    (p) =>
+      p.project_id === cloud.projectId &&
+      !living.has(p.device_id) &&
+      (recorded.has(p.id) || marks.includes(`${p.name}|${p.description}`)),
   );
 }
 

@@ -7,15 +7,21 @@ import type { MachineContext } from "./model.ts";
 export function ignoredChanges(context: MachineContext, server: Server): PlannedEvent[] {
   const { spec, status } = context.object;
   const { flavors, images } = context.cloud;
-  const flavor = flavors.find((f) => f.id === spec.flavor.id || (spec.flavor.filter?.name && f.name === spec.flavor.filter.name));
+  const flavor = flavors.find(
+    (f) => f.id === spec.flavor.id || (spec.flavor.filter?.name && f.name === spec.flavor.filter.name),
+  );
   const image = spec.image.id ? spec.image.id : images.filter((i) => i.name === spec.image.filter?.name).at(0)?.id;
   const resolved = status?.resolved;
   const changes: string[] = [];
   if (flavor && resolved?.flavorID && flavor.id !== resolved.flavorID) {
-    changes.push(`spec.flavor is ${flavor.name}, but the server was made with flavor ${nameOf(flavors, resolved.flavorID)}`);
+    changes.push(
+      `spec.flavor is ${flavor.name}, but the server was made with flavor ${nameOf(flavors, resolved.flavorID)}`,
+    );
   }
   if (image && resolved?.imageID && image !== resolved.imageID) {
-    changes.push(`spec.image is ${nameOf(images, image)}, but the server was made with image ${nameOf(images, resolved.imageID)}`);
+    changes.push(
+      `spec.image is ${nameOf(images, image)}, but the server was made with image ${nameOf(images, resolved.imageID)}`,
+    );
   }
   if (spec.sshKeyName !== undefined && spec.sshKeyName !== (server.key_name ?? "")) {
     changes.push(`spec.sshKeyName is ${spec.sshKeyName}, but the server was made with ${server.key_name ?? "none"}`);

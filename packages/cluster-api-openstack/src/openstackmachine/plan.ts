@@ -66,7 +66,8 @@ function contextOf(observed: MachineObserved, cloud: MachineCloud): MachineConte
 function tooEarly(observed: MachineObserved): Outcome | undefined {
   const { object, owner, infrastructure, clusterName } = observed;
   if (object.spec.providerID !== undefined) return undefined;
-  if (clusterName === undefined || !owner) return waiting("WaitingForMachine", "a Machine that owns this OpenStackMachine");
+  if (clusterName === undefined || !owner)
+    return waiting("WaitingForMachine", "a Machine that owns this OpenStackMachine");
   if (infrastructure?.status?.initialization?.provisioned !== true) {
     return waiting("WaitingForClusterInfrastructure", "the cluster's network and security groups");
   }
@@ -92,7 +93,11 @@ function planPresent(context: MachineContext, now: number): Outcome {
   const found = findServer(context);
   if (found.kind === "several") {
     const message = `Several servers named ${context.name} bear this machine's mark: ${found.ids.join(", ")}. Delete the ones that are not in use`;
-    return { steps: [], finding: { type: "InstanceReady", status: "False", reason: "DuplicateServer", message }, wait: { for: message, until: now + slow } };
+    return {
+      steps: [],
+      finding: { type: "InstanceReady", status: "False", reason: "DuplicateServer", message },
+      wait: { for: message, until: now + slow },
+    };
   }
   if (found.kind === "one") return planServer(context, found.resource, now);
   const recorded = recordedServerId(context);
@@ -140,7 +145,9 @@ function portIds(ports: readonly Port[]): { id: string }[] {
 
 /** What names meant is kept from the build on, so that a renamed image does not look like a change. */
 function resolvedOf({ object, cloud }: MachineContext): { resolved?: ResolvedMachine } {
-  const flavor = cloud.flavors.find((f) => f.id === object.spec.flavor.id || f.name === object.spec.flavor.filter?.name);
+  const flavor = cloud.flavors.find(
+    (f) => f.id === object.spec.flavor.id || f.name === object.spec.flavor.filter?.name,
+  );
   const image = cloud.images.find((i) => i.id === object.spec.image.id || i.name === object.spec.image.filter?.name);
   return flavor && image ? { resolved: { flavorID: flavor.id, imageID: image.id } } : {};
 }
@@ -152,24 +159,24 @@ function stateOf(server: Server, now: number): Pick<Outcome, "finding" | "wait" 
     reason,
     ...(message === undefined ? {} : { message }),
   });
-  switch (server.status) {
-    case "ACTIVE":
-      return { finding: finding("True", "InstanceReady") };
-    case "BUILD": {
-      const wait = `server ${server.name} (${server.id}) to be ACTIVE; it is BUILD`;
-      return { finding: finding("False", "InstanceNotReady", `Waiting for ${wait}`), wait: { for: wait } };
-    }
-    case "ERROR": {
-      const fault = server.fault?.message ?? "Nova gives no reason";
-      const message = `Server ${server.id} is in ERROR: ${fault} Delete the Machine to get another one, or repair the server`;
-      const events: PlannedEvent[] = [{ type: "Warning", reason: "InstanceStateError", message }];
-      return { finding: finding("False", "InstanceStateError", message), wait: { for: message, until: now + slow }, events };
-    }
-    default: {
-      const message = `Server ${server.id} is ${server.status}`;
-      return { finding: finding("Unknown", "InstanceNotReady", message), wait: { for: message, until: now + slow } };
-    }
+  const { id, name, status, fault } = server;
+  if (status === "ACTIVE") return { finding: finding("True", "InstanceReady") };
+  if (status === "BUILD") {
+    const wait = `server ${name} (${id}) to be ACTIVE; it is BUILD`;
+    return { finding: finding("False", "InstanceNotReady", `Waiting for ${wait}`), wait: { for: wait } };
   }
+  if (status === "ERROR") {
+    const why = fault?.message ?? "Nova gives no reason.";
+    const message = `Server ${id} is in ERROR: ${why} Delete the Machine to get another one, or repair the server`;
+    const events: PlannedEvent[] = [{ type: "Warning", reason: "InstanceStateError", message }];
+    return {
+      finding: finding("False", "InstanceStateError", message),
+      wait: { for: message, until: now + slow },
+      events,
+    };
+  }
+  const message = `Server ${id} is ${status}`;
+  return { finding: finding("Unknown", "InstanceNotReady", message), wait: { for: message, until: now + slow } };
 }
 
 function finish({ object }: MachineObserved, outcome: Outcome, now: number): MachinePlan {

@@ -23,6 +23,7 @@ export function planPortUpdates(context: MachineContext, ports: readonly Port[])
 
 /** Neutron fills a missing MAC in with the port's own. */
 function samePairs(port: Port, wanted: readonly { ip_address: string; mac_address?: string }[]): boolean {
-  const key = (pair: { ip_address: string; mac_address?: string }) => `${pair.ip_address}|${pair.mac_address ?? port.mac_address}`;
+  const key = (pair: { ip_address: string; mac_address?: string }) =>
+    `${pair.ip_address}|${pair.mac_address ?? port.mac_address}`;
   return port.allowed_address_pairs.map(key).sort().join() === wanted.map(key).sort().join();
 }

@@ -58,7 +58,11 @@ function networkOf(context: MachineContext, spec: PortSpec, { index, problems }:
 }
 
 /** The fixed IPs asked for; on the cluster's network, without any, one in each of the cluster's subnets. */
-function fixedIpsOf(context: MachineContext, spec: PortSpec, place: Place & { networkID: string }): { subnet?: string; ipAddress?: string }[] {
+function fixedIpsOf(
+  context: MachineContext,
+  spec: PortSpec,
+  place: Place & { networkID: string },
+): { subnet?: string; ipAddress?: string }[] {
   const wanted = spec.fixedIPs ?? [];
   if (wanted.length === 0) return spec.network ? [] : clusterSubnets(context, place).map((subnet) => ({ subnet }));
   const candidates = context.cloud.subnets.filter((s) => s.network_id === place.networkID);
@@ -133,7 +137,12 @@ export function portBody(port: ResolvedPort): PortCreate {
     ...given("binding:vnic_type", port.vnicType),
     ...(Object.keys(profile).length > 0 ? { "binding:profile": profile } : {}),
     ...(port.fixedIPs?.length
-      ? { fixed_ips: port.fixedIPs.map((ip) => ({ ...given("subnet_id", ip.subnet), ...given("ip_address", ip.ipAddress) })) }
+      ? {
+          fixed_ips: port.fixedIPs.map((ip) => ({
+            ...given("subnet_id", ip.subnet),
+            ...given("ip_address", ip.ipAddress),
+          })),
+        }
       : {}),
     ...(port.securityGroups?.length ? { security_groups: [...port.securityGroups] } : {}),
     ...(port.allowedAddressPairs?.length ? { allowed_address_pairs: addressPairs(port) } : {}),

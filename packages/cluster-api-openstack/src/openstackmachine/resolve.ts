@@ -37,7 +37,8 @@ function unserved(spec: OpenStackMachineSpec): string[] {
   const problems: string[] = [];
   if (spec.floatingIPPoolRef) problems.push("spec.floatingIPPoolRef is not served");
   if (spec.trunk || spec.ports?.some((p) => p.trunk)) problems.push("trunk ports are not served");
-  if (spec.image.imageRef) problems.push("spec.image.imageRef is not served; name the Glance image in spec.image.filter");
+  if (spec.image.imageRef)
+    problems.push("spec.image.imageRef is not served; name the Glance image in spec.image.filter");
   if (spec.additionalBlockDevices?.some((d) => d.name === "root")) {
     problems.push('spec.additionalBlockDevices: the name "root" is the root volume\'s');
   }
@@ -48,31 +49,54 @@ function flavorOf({ flavor }: OpenStackMachineSpec, { flavors }: MachineCloud): 
   if (flavor.id !== undefined) {
     return flavors.some((f) => f.id === flavor.id)
       ? { id: flavor.id }
-      : { problem: `There is no flavor with id ${flavor.id}; ${suggest(flavor.id, flavors.map((f) => f.id))}` };
+      : {
+          problem: `There is no flavor with id ${flavor.id}; ${suggest(
+            flavor.id,
+            flavors.map((f) => f.id),
+          )}`,
+        };
   }
   const name = flavor.filter?.name;
   if (!name) return { problem: "spec.flavor needs an id or filter.name" };
   const fitting = flavors.filter((f) => f.name === name);
   if (fitting.length > 1) return { problem: `${fitting.length} flavors are named ${name}; give spec.flavor.id` };
   const [only] = fitting;
-  return only ? { id: only.id } : { problem: `There is no flavor ${name}; ${suggest(name, flavors.map((f) => f.name))}` };
+  return only
+    ? { id: only.id }
+    : {
+        problem: `There is no flavor ${name}; ${suggest(
+          name,
+          flavors.map((f) => f.name),
+        )}`,
+      };
 }
 
 function imageOf({ image }: OpenStackMachineSpec, { images }: MachineCloud): Outcome {
   if (image.imageRef) return {};
   if (image.id !== undefined) {
-    return images.some((i) => i.id === image.id) ? { id: image.id } : { problem: `There is no image with id ${image.id}` };
+    return images.some((i) => i.id === image.id)
+      ? { id: image.id }
+      : { problem: `There is no image with id ${image.id}` };
   }
   const { name, tags = [] } = image.filter ?? {};
   if (!name && tags.length === 0) return { problem: "spec.image needs an id or a filter" };
   const fitting = images.filter((i) => (!name || i.name === name) && tags.every((t) => i.tags.includes(t)));
   const what = [name, ...tags.map((t) => `tag ${t}`)].filter((w) => w !== undefined && w !== "").join(", ");
   if (fitting.length > 1) {
-    const listed = fitting.map((i) => i.id).sort().join(", ");
+    const listed = fitting
+      .map((i) => i.id)
+      .sort()
+      .join(", ");
     return { problem: `${fitting.length} images fit ${what}: ${listed}; give spec.image.id` };
   }
   const [only] = fitting;
-  if (!only) return { problem: `There is no image ${what}; ${suggest(name ?? "", images.map((i) => i.name))}` };
+  if (!only)
+    return {
+      problem: `There is no image ${what}; ${suggest(
+        name ?? "",
+        images.map((i) => i.name),
+      )}`,
+    };
   return only.status === "active" ? { id: only.id } : { problem: `Image ${what} is ${only.status}, not active` };
 }
 
@@ -80,8 +104,16 @@ function serverGroupOf({ serverGroup }: OpenStackMachineSpec, { serverGroups }: 
   if (!serverGroup) return {};
   const { id, filter } = serverGroup;
   const fitting = serverGroups.filter((g) => (id === undefined ? g.name === filter?.name : g.id === id));
-  if (fitting.length > 1) return { problem: `${fitting.length} server groups are named ${filter?.name}; give spec.serverGroup.id` };
+  if (fitting.length > 1)
+    return { problem: `${fitting.length} server groups are named ${filter?.name}; give spec.serverGroup.id` };
   const [only] = fitting;
   const wanted = id ?? filter?.name ?? "";
-  return only ? { id: only.id } : { problem: `There is no server group ${wanted}; ${suggest(wanted, serverGroups.map((g) => g.name))}` };
+  return only
+    ? { id: only.id }
+    : {
+        problem: `There is no server group ${wanted}; ${suggest(
+          wanted,
+          serverGroups.map((g) => g.name),
+        )}`,
+      };
 }

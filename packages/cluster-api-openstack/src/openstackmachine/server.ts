@@ -55,8 +55,12 @@ function zoneOf({ availabilityZone: zone }: Device, { owner }: MachineContext): 
 /** Volumes of ours for this machine. */
 export function ownVolumes(context: MachineContext): Volume[] {
   const { rootVolume, additionalBlockDevices = [] } = context.object.spec;
-  const names = [...(rootVolume ? ["root"] : []), ...additionalBlockDevices.map((d) => d.name)].map((d) => volumeName(context.name, d));
-  return context.cloud.volumes.filter((v) => names.includes(v.name) && v.metadata[serverOwnerKey] === context.ownerMark);
+  const names = [...(rootVolume ? ["root"] : []), ...additionalBlockDevices.map((d) => d.name)].map((d) =>
+    volumeName(context.name, d),
+  );
+  return context.cloud.volumes.filter(
+    (v) => names.includes(v.name) && v.metadata[serverOwnerKey] === context.ownerMark,
+  );
 }
 
 /** What the server is made of, once its ports and volumes are there. */
@@ -78,7 +82,10 @@ export function serverBody(context: MachineContext, { resolved, portIds, volumes
     flavorRef: resolved.flavorID,
     ...(spec.rootVolume ? {} : { imageRef: resolved.imageID }),
     networks: portIds.map((port) => ({ port })),
-    metadata: { ...Object.fromEntries((spec.serverMetadata ?? []).map((m) => [m.key, m.value])), [serverOwnerKey]: ownerMark },
+    metadata: {
+      ...Object.fromEntries((spec.serverMetadata ?? []).map((m) => [m.key, m.value])),
+      [serverOwnerKey]: ownerMark,
+    },
     ...(owner?.zone ? { availability_zone: owner.zone } : {}),
     ...(spec.sshKeyName ? { key_name: spec.sshKeyName } : {}),
     ...(tags.length > 0 ? { tags } : {}),
@@ -89,23 +96,50 @@ export function serverBody(context: MachineContext, { resolved, portIds, volumes
 }
 
 /** None for a plain server. With extra disks the root disk must be listed, too (Nova's block device mapping v2). */
-function blockDevices({ object, name }: MachineContext, imageId: string, volumes: readonly Volume[]): BlockDeviceMapping[] {
+function blockDevices(
+  { object, name }: MachineContext,
+  imageId: string,
+  volumes: readonly Volume[],
+): BlockDeviceMapping[] {
   const { rootVolume, additionalBlockDevices = [] } = object.spec;
   if (!rootVolume && additionalBlockDevices.length === 0) return [];
   const idOf = (device: string) => volumes.find((v) => v.name === volumeName(name, device))?.id ?? "";
   const root: BlockDeviceMapping = rootVolume
-    ? { boot_index: 0, uuid: idOf("root"), source_type: "volume", destination_type: "volume", delete_on_termination: true }
+    ? {
+        boot_index: 0,
+        uuid: idOf("root"),
+        source_type: "volume",
+        destination_type: "volume",
+        delete_on_termination: true,
+      }
     : { boot_index: 0, uuid: imageId, source_type: "image", destination_type: "local", delete_on_termination: true };
   const extra = additionalBlockDevices.map((device): BlockDeviceMapping =>
     device.storage.type === "Volume"
-      ? { boot_index: -1, uuid: idOf(device.name), source_type: "volume", destination_type: "volume", delete_on_termination: true, tag: device.name }
-      : { boot_index: -1, source_type: "blank", destination_type: "local", volume_size: device.sizeGiB, delete_on_termination: true, tag: device.name },
+      ? {
+          boot_index: -1,
+          uuid: idOf(device.name),
+          source_type: "volume",
+          destination_type: "volume",
+          delete_on_termination: true,
+          tag: device.name,
+        }
+      : {
+          boot_index: -1,
+          source_type: "blank",
+          destination_type: "local",
+          volume_size: device.sizeGiB,
+          delete_on_termination: true,
+          tag: device.name,
+        },
   );
   return [root, ...extra];
 }
 
 function schedulerHints(spec: OpenStackMachineSpec, group: string | undefined): Record<string, unknown> | undefined {
-  const extra = (spec.schedulerHintAdditionalProperties ?? []).map(({ name, value }) => [name, value.bool ?? value.number ?? value.string]);
+  const extra = (spec.schedulerHintAdditionalProperties ?? []).map(({ name, value }) => [
+    name,
+    value.bool ?? value.number ?? value.string,
+  ]);
   if (group === undefined && extra.length === 0) return undefined;
   return { ...Object.fromEntries(extra), ...(group === undefined ? {} : { group }) };
 }

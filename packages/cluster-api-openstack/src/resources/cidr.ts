@@ -27,7 +27,9 @@ export function parseCidr(text: string): Cidr | undefined {
     overlaps(other) {
       const parsed = parseCidr(other);
       if (!parsed || parsed.version !== version) return false;
-      return contains(networkAddress(parsed.text)) || parsed.contains(networkAddress(canonical(address, length, version)));
+      return (
+        contains(networkAddress(parsed.text)) || parsed.contains(networkAddress(canonical(address, length, version)))
+      );
     },
   };
 }
@@ -59,7 +61,9 @@ function hextets(address: string): number[] {
 
 function format(value: bigint, version: 4 | 6): string {
   const [count, width] = version === 4 ? [4, 8] : [8, 16];
-  const groups = Array.from({ length: count }, (_, i) => Number((value >> BigInt((count - 1 - i) * width)) & ((1n << BigInt(width)) - 1n)));
+  const groups = Array.from({ length: count }, (_, i) =>
+    Number((value >> BigInt((count - 1 - i) * width)) & ((1n << BigInt(width)) - 1n)),
+  );
   if (version === 4) return groups.join(".");
   return new URL(`http://[${groups.map((g) => g.toString(16)).join(":")}]`).hostname.slice(1, -1);
 }

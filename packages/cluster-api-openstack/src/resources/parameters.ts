@@ -24,7 +24,11 @@ export function resolveParameter<T extends Filterable>(
 }
 
 /** Like resolveParameter, with the filters that only subnets have. */
-export function resolveSubnet(parameter: SubnetParameter, candidates: readonly Subnet[], what: string): Resolution<Subnet> {
+export function resolveSubnet(
+  parameter: SubnetParameter,
+  candidates: readonly Subnet[],
+  what: string,
+): Resolution<Subnet> {
   return resolveOne(parameter, candidates, what, (subnet) => fitsSubnet(parameter.filter ?? {}, subnet));
 }
 

@@ -1,0 +1,151 @@
+import type { IdentityReference } from "@causeway/api";
+import { CausewayError, messageOf, type Clock } from "@causeway/foundation";
+import type { Informer, Secret } from "@causeway/kubernetes";
+import {
+  cloudIdentity,
+  isUnauthorized,
+  type AvailabilityZone,
+  type Cloud,
+  type CloudInformer,
+  type CloudPool,
+  type CloudWatch,
+  type Member,
+  type Pool,
+} from "@causeway/openstack";
+import { readIdentity } from "./resolve.ts";
+
+/** One project of one region, and what is kept of it that no informer holds. */
+export interface Session {
+  readonly cloud: Cloud;
+  readonly watch: CloudWatch;
+  readonly projectId: string;
+  /** "region/project". */
+  readonly identity: string;
+  /** Nova's zones, at most ten minutes old. */
+  zones(signal: AbortSignal): Promise<readonly AvailabilityZone[]>;
+  /** Names of the load-balancer providers, read once. */
+  providers(signal: AbortSignal): Promise<readonly string[]>;
+  /** The members of a pool, read again only when the pool has changed. */
+  members(pool: Pool, signal: AbortSignal): Promise<readonly Member[]>;
+  membersChanged(poolId: string): void;
+}
+
+export type SessionResult =
+  | { readonly ok: true; readonly session: Session }
+  | { readonly ok: false; readonly reason: string; readonly message: string };
+
+export interface SessionsOptions {
+  readonly clouds: CloudPool;
+  readonly secrets: Informer<Secret>;
+  readonly clock: Clock;
+  /** Called once for each session made. */
+  readonly onOpen: (session: Session) => void;
+}
+
+/** How long a reconcile waits for a cloud that does not answer. */
+const patience = 10_000;
+const zonesLast = 10 * 60_000;
+
+/** Opens the clouds that objects name. The content of the Secret decides which client it is, so a change brings another. */
+export class Sessions {
+  readonly #options: SessionsOptions;
+  readonly #open = new Map<Cloud, Session>();
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+  }
+
+  /** The session of a reference, with `needed` informers listed at least once. Never throws but on abort. */
+  async get(
+    { reference, namespace }: { readonly reference: IdentityReference; readonly namespace: string },
+    needed: (watch: CloudWatch) => readonly CloudInformer<never>[] | readonly Pick<CloudInformer<never>, "start">[],
+    signal: AbortSignal,
+  ): Promise<SessionResult> {
+    try {
+      const secret = this.#options.secrets.get({ namespace, name: reference.name });
+      const client = this.#options.clouds.get(readIdentity(secret, reference, namespace));
+      const session = await this.#patiently(async (limited) => {
+        const opened = await this.#session(client, limited);
+        await Promise.all(needed(client.watch).map((informer) => informer.start(limited)));
+        return opened;
+      }, signal);
+      return { ok: true, session };
+    } catch (error) {
+      signal.throwIfAborted();
+      return { ok: false, ...explain(error) };
+    }
+  }
+
+  async #session({ cloud, watch }: { cloud: Cloud; watch: CloudWatch }, signal: AbortSignal): Promise<Session> {
+    const known = this.#open.get(cloud);
+    if (known) return known;
+    const identity = await cloudIdentity(cloud, { signal });
+    const projectId = await cloud.projectId({ signal });
+    const again = this.#open.get(cloud);
+    if (again) return again;
+    const session: Session = { cloud, watch, identity, projectId, ...remembered(cloud, this.#options.clock) };
+    this.#open.set(cloud, session);
+    this.#options.onOpen(session);
+    return session;
+  }
+
+  async #patiently<T>(work: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const done = new AbortController();
+    const late = new AbortController();
+    const limited = AbortSignal.any([signal, late.signal]);
+    const alarm = this.#options.clock.sleep(patience, done.signal).then(
+      () => late.abort(new CausewayError("OPENSTACK_UNREACHABLE", "The cloud has not answered for 10 s")),
+      () => {},
+    );
+    try {
+      return await work(limited);
+    } finally {
+      done.abort();
+      await Promise.race([alarm, Promise.resolve()]);
+    }
+  }
+}
+
+function explain(error: unknown): { reason: string; message: string } {
+  const hint = error instanceof CausewayError && error.hint !== undefined ? ` ${error.hint}` : "";
+  const message = `${messageOf(error)}${hint}`;
+  if (isUnauthorized(error)) return { reason: "AuthenticationFailed", message };
+  if (!(error instanceof CausewayError)) return { reason: "OpenStackError", message };
+  if (error.code.startsWith("IDENTITY_") || error.code.startsWith("CLOUD"))
+    return { reason: "InvalidIdentity", message };
+  return { reason: "OpenStackError", message };
+}
+
+type Remembered = Pick<Session, "zones" | "providers" | "members" | "membersChanged">;
+
+function remembered(cloud: Cloud, clock: Clock): Remembered {
+  let zones: { readonly at: number; readonly list: readonly AvailabilityZone[] } | undefined;
+  let providers: readonly string[] | undefined;
+  const members = new Map<string, { readonly print: string; readonly list: readonly Member[] }>();
+  return {
+    async zones(signal) {
+      if (zones && clock.now() - zones.at < zonesLast) return zones.list;
+      const list = await cloud.compute.availabilityZones({ signal });
+      zones = { at: clock.now(), list };
+      return list;
+    },
+    async providers(signal) {
+      providers ??= (await cloud.loadBalancing.providers.all({}, { signal })).map((p) => p.name);
+      return providers;
+    },
+    async members(pool, signal) {
+      const print = `${pool.updated_at ?? ""}|${pool.members
+        .map((m) => m.id)
+        .sort()
+        .join()}`;
+      const known = members.get(pool.id);
+      if (known?.print === print) return known.list;
+      const list = await cloud.loadBalancing.members(pool.id).all({}, { signal });
+      members.set(pool.id, { print, list });
+      return list;
+    },
+    membersChanged(poolId) {
+      members.delete(poolId);
+    },
+  };
+}

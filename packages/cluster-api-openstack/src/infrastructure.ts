@@ -1,0 +1,90 @@
+import { Cluster, labels, Machine, OpenStackCluster, OpenStackMachine } from "@causeway/api";
+import type { Clock, Log } from "@causeway/foundation";
+import { Secret, type EventRecorder, type Informers } from "@causeway/kubernetes";
+import type { CloudPool } from "@causeway/openstack";
+import { Sessions } from "./identity/sessions.ts";
+import { runClusterController } from "./openstackcluster/controller.ts";
+import { runMachineController } from "./openstackmachine/controller.ts";
+import { Holds } from "./reactions/holds.ts";
+import { Interests } from "./reactions/interests.ts";
+
+export interface OpenStackInfrastructureOptions {
+  /** Of the management cluster. */
+  readonly informers: Informers;
+  readonly clouds: CloudPool;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: EventRecorder;
+}
+
+export interface OpenStackInfrastructure {
+  /** Runs the controllers until the signal aborts and what they had in hand is done. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** The infrastructure provider: OpenStackClusters and OpenStackMachines become resources of OpenStack. */
+export function createOpenStackInfrastructure(options: OpenStackInfrastructureOptions): OpenStackInfrastructure {
+  const { informers, clouds, clock, log, events } = options;
+  const clusters = informers.for(Cluster);
+  const machines = informers.for(Machine);
+  const openStackClusters = informers.for(OpenStackCluster);
+  const openStackMachines = informers.for(OpenStackMachine);
+  const secrets = informers.for(Secret);
+  informers.index(openStackMachines, { cluster: clusterOf });
+  informers.index(machines, {
+    secret: ({ metadata, spec }) => within(metadata.namespace, spec.bootstrap.dataSecretName),
+  });
+  informers.index(openStackClusters, {
+    identity: ({ metadata, spec }) => within(metadata.namespace, spec.identityRef.name),
+  });
+  const clusterInterests = new Interests();
+  const machineInterests = new Interests();
+  const sessions = new Sessions({
+    clouds,
+    secrets,
+    clock,
+    onOpen({ watch }) {
+      const ofClusters = [
+        "networks",
+        "subnets",
+        "routers",
+        "ports",
+        "securityGroups",
+        "floatingIps",
+        "loadBalancers",
+        "listeners",
+        "pools",
+      ] as const;
+      clusterInterests.listen(watch, ofClusters);
+      machineInterests.listen(watch, ["servers", "ports", "volumes"]);
+    },
+  });
+  const holds = new Holds(clock);
+  const shared = { clusters, machines, openStackClusters, openStackMachines, secrets, sessions, holds, clock };
+  return {
+    async run(signal) {
+      const caches = [clusters, machines, openStackClusters, openStackMachines, secrets];
+      await Promise.all(caches.map((cache) => cache.whenSynced(signal))).catch(() => {});
+      if (signal.aborted) return;
+      const base = { informers, clock, log, events };
+      await Promise.all([
+        runClusterController(
+          { ...base, sources: { ...shared, machines: openStackMachines, interests: clusterInterests } },
+          signal,
+        ),
+        runMachineController(
+          { ...base, sources: { ...shared, interests: machineInterests, looks: new WeakMap() } },
+          signal,
+        ),
+      ]);
+    },
+  };
+}
+
+function clusterOf({ metadata }: OpenStackMachine): string[] {
+  return within(metadata.namespace, metadata.labels?.[labels.clusterName]);
+}
+
+function within(namespace: string | undefined, name: string | undefined): string[] {
+  return name === undefined ? [] : [`${namespace ?? ""}/${name}`];
+}

@@ -1,0 +1,35 @@
+import type { OpenStackCluster } from "@causeway/api";
+import type { EventRecorder, KubernetesClient } from "@causeway/kubernetes";
+import type { Session } from "../identity/sessions.ts";
+import type { ClusterStep } from "./model.ts";
+
+/** With what the steps of a cluster are made. */
+export interface ClusterActor {
+  readonly object: OpenStackCluster;
+  readonly session: Session | undefined;
+  readonly client: KubernetesClient;
+  readonly events: EventRecorder;
+}
+
+export type SessionActor = ClusterActor & { readonly session: Session };
+
+export type StepName = ClusterStep["do"];
+export type StepNamed<Name extends StepName> = Extract<ClusterStep, { do: Name }>;
+
+/** How each of some kinds of steps is made true. */
+export type Performers<Name extends StepName, Actor> = {
+  readonly [N in Name]: (step: StepNamed<N>, actor: Actor, signal: AbortSignal) => Promise<void>;
+};
+
+export function tell({ events, object }: ClusterActor, reason: string, message: string): void {
+  events.event(object, { type: "Normal", reason, message });
+}
+
+/** Options of a create that looks for what an attempt whose answer was lost may have made. */
+export function lookFor<T extends { description: string | null }>(
+  list: (signal: AbortSignal) => Promise<readonly T[]>,
+  body: { readonly description?: string },
+  signal: AbortSignal,
+): { signal: AbortSignal; recover: () => Promise<T | undefined> } {
+  return { signal, recover: async () => (await list(signal)).find((made) => made.description === body.description) };
+}

@@ -1,0 +1,108 @@
+import { labels, OpenStackCluster, type Cluster, type OpenStackClusterStatus } from "@causeway/api";
+import {
+  followRoad,
+  publishStatus,
+  runController,
+  watchInformer,
+  type EventRecorder,
+  type Informers,
+  type ObjectKey,
+  type Reconcile,
+  type Road,
+  type Source,
+} from "@causeway/kubernetes";
+import type { Clock, Log } from "@causeway/foundation";
+import { refusalOf } from "../reactions/holds.ts";
+import { summarise, withFindings } from "../resources/findings.ts";
+import { gatherCluster, type ClusterGathered, type ClusterSources } from "./gather.ts";
+import { missing, type ClusterStep } from "./model.ts";
+import { planCluster } from "./plan.ts";
+import { fieldManager, performClusterStep } from "./steps.ts";
+
+export interface ClusterControllerOptions {
+  readonly informers: Informers;
+  readonly sources: ClusterSources;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: EventRecorder;
+}
+
+/** The road of OpenStackClusters. */
+export function reconcileCluster(options: ClusterControllerOptions): Reconcile {
+  const { informers, sources, clock, events } = options;
+  const { client } = informers;
+  const road: Road<ClusterGathered, ClusterStep, OpenStackClusterStatus> = {
+    gather: (key, signal) => gatherCluster(sources, key, signal),
+    plan(observed, now) {
+      const plan = planCluster(observed, now);
+      // Ports of others go without a word from us, so they are looked at often while a deletion waits for them.
+      if (plan.events?.some((e) => e.reason === "DeletionBlocked")) observed.session?.watch.ports.hurry(now + 5_000);
+      return plan;
+    },
+    perform: (step, observed, signal) =>
+      performClusterStep(
+        step,
+        { object: latest(sources, observed), session: observed.session, client, events },
+        signal,
+      ),
+    async publish(observed, status, planned, signal) {
+      const object = sources.openStackClusters.get(keyOf(observed));
+      if (!object || object.metadata.uid !== observed.object.metadata.uid) return;
+      await publishStatus(client, OpenStackCluster, object, { status, fieldManager, signal });
+      for (const event of planned) events.event(object, event);
+    },
+    failed(observed, plan, step, error) {
+      const refusal = refusalOf(error, step.do === "remove-finalizer" ? "FinalizerError" : "OpenStackError");
+      sources.holds.note(observed.object, step.for, refusal);
+      const finding = missing(step.for, refusal.reason, refusal.message);
+      const moment = { generation: observed.object.metadata.generation, now: clock.now() };
+      const conditions = withFindings(plan.status.conditions ?? [], [finding, summarise([finding], "")], moment);
+      return {
+        status: { ...plan.status, conditions },
+        events: [{ type: "Warning", reason: refusal.reason, message: refusal.message }],
+      };
+    },
+  };
+  return followRoad(road, { clock, log: options.log });
+}
+
+/** Runs the controller until the signal aborts. */
+export function runClusterController(options: ClusterControllerOptions, signal: AbortSignal): Promise<void> {
+  const { sources, clock, log } = options;
+  const all: Source[] = [
+    watchInformer(sources.openStackClusters),
+    watchInformer(sources.clusters, ({ object }) => infrastructureOf(object)),
+    watchInformer(sources.machines, ({ object }) => {
+      const name = object.metadata.labels?.[labels.clusterName];
+      const namespace = object.metadata.namespace ?? "";
+      const cluster = name === undefined ? undefined : sources.clusters.get({ namespace, name });
+      return cluster ? infrastructureOf(cluster) : name === undefined ? [] : [{ namespace, name }];
+    }),
+    watchInformer(sources.secrets, ({ object: { metadata } }) =>
+      sources.openStackClusters
+        .byIndex("identity", `${metadata.namespace ?? ""}/${metadata.name}`)
+        .map((cluster) => ({ namespace: cluster.metadata.namespace ?? "", name: cluster.metadata.name })),
+    ),
+    sources.interests.source,
+  ];
+  return runController(
+    { name: "openstackcluster", reconcile: reconcileCluster(options), sources: all, clock, log },
+    signal,
+  );
+}
+
+export function infrastructureOf(cluster: Cluster): ObjectKey[] {
+  const reference = cluster.spec.infrastructureRef;
+  if (reference?.kind !== "OpenStackCluster") return [];
+  return [{ namespace: cluster.metadata.namespace ?? "", name: reference.name }];
+}
+
+function keyOf({ object }: ClusterGathered): ObjectKey {
+  return { namespace: object.metadata.namespace ?? "", name: object.metadata.name };
+}
+
+/** An earlier step of the same plan may have changed the object. */
+function latest(sources: ClusterSources, observed: ClusterGathered): OpenStackCluster {
+  const object = sources.openStackClusters.get(keyOf(observed));
+  return object?.metadata.uid === observed.object.metadata.uid && object ? object : observed.object;
+}

@@ -1,0 +1,160 @@
+import { annotations, labels, type Cluster, type OpenStackCluster, type OpenStackMachine } from "@causeway/api";
+import type { Informer, KubeObject, ObjectKey, Secret } from "@causeway/kubernetes";
+import type { CloudWatch, Member } from "@causeway/openstack";
+import type { Session, Sessions } from "../identity/sessions.ts";
+import type { Holds } from "../reactions/holds.ts";
+import type { Interests } from "../reactions/interests.ts";
+import {
+  clusterResourceName,
+  description,
+  listenerName,
+  loadBalancerName,
+  networkName,
+  securityGroupName,
+} from "../resources/naming.ts";
+import { apiPorts } from "./endpoint-port.ts";
+import type { ClusterCloud, ClusterObserved, LoadBalancing } from "./model.ts";
+import { nodeRoles } from "./security-groups.ts";
+
+export interface ClusterSources {
+  readonly clusters: Informer<Cluster>;
+  readonly openStackClusters: Informer<OpenStackCluster>;
+  /** Indexed by "cluster": "namespace/cluster". */
+  readonly machines: Informer<OpenStackMachine>;
+  readonly secrets: Informer<Secret>;
+  readonly sessions: Sessions;
+  readonly interests: Interests;
+  readonly holds: Holds;
+}
+
+/** What was read, and with which session the steps are to be made. */
+export interface ClusterGathered extends ClusterObserved {
+  readonly session: Session | undefined;
+  readonly crn: string;
+}
+
+/** Reads an OpenStackCluster, what it belongs to, and what its project holds. Calls OpenStack only for what is not cached. */
+export async function gatherCluster(
+  sources: ClusterSources,
+  key: ObjectKey,
+  signal: AbortSignal,
+): Promise<ClusterGathered | undefined> {
+  const object = sources.openStackClusters.get(key);
+  if (!object) {
+    sources.interests.clear(key);
+    return undefined;
+  }
+  const clusterName = ownerName(object, "Cluster");
+  const cluster =
+    clusterName === undefined ? undefined : sources.clusters.get({ namespace: key.namespace, name: clusterName });
+  const crn = clusterResourceName(key.namespace, clusterName ?? key.name);
+  const base = {
+    object,
+    clusterName,
+    crn,
+    paused: isPaused(object, cluster) || object.metadata.annotations?.[annotations.managedBy] !== undefined,
+    machines: sources.machines.byIndex("cluster", `${key.namespace}/${clusterName ?? key.name}`),
+    hold: sources.holds.get(object),
+  };
+  const place = { reference: object.spec.identityRef, namespace: key.namespace };
+  const opened = await sources.sessions.get(place, (watch) => neededOf(object, watch), signal);
+  if (!opened.ok) return { ...base, session: undefined, identity: opened };
+  const { session } = opened;
+  const cloud = await readCloud(object, session, signal);
+  sources.interests.set(key, interestsOf(object, crn, cloud));
+  return { ...base, session, identity: { ok: true, cloud } };
+}
+
+/** The name of the owner of a kind; the label serves where the reference has not been set. */
+export function ownerName(object: KubeObject, kind: string): string | undefined {
+  const reference = object.metadata.ownerReferences?.find((r) => r.kind === kind);
+  return (
+    reference?.name ??
+    (kind === "Cluster" && isDeleting(object) ? object.metadata.labels?.[labels.clusterName] : undefined)
+  );
+}
+
+export function isDeleting(object: KubeObject): boolean {
+  return object.metadata.deletionTimestamp !== undefined;
+}
+
+export function isPaused(object: KubeObject, cluster: Cluster | undefined): boolean {
+  return cluster?.spec.paused === true || object.metadata.annotations?.[annotations.paused] !== undefined;
+}
+
+function usesBalancer(object: OpenStackCluster): boolean {
+  const balancer = object.spec.apiServer?.managedLoadBalancer;
+  return balancer !== undefined && balancer.enabled !== false;
+}
+
+/** The informers that a cluster cannot do without. Those of load balancers are started apart: the service may be missing. */
+function neededOf(_object: OpenStackCluster, watch: CloudWatch) {
+  return [watch.networks, watch.subnets, watch.routers, watch.ports, watch.securityGroups, watch.floatingIps];
+}
+
+async function readCloud(object: OpenStackCluster, session: Session, signal: AbortSignal): Promise<ClusterCloud> {
+  const { watch, projectId, identity } = session;
+  const zones = isDeleting(object) ? [] : await session.zones(signal);
+  const loadBalancing = await readLoadBalancing(object, session, signal);
+  return {
+    projectId,
+    identity,
+    networks: watch.networks.list(),
+    subnets: watch.subnets.list(),
+    routers: watch.routers.list(),
+    ports: watch.ports.list(),
+    securityGroups: watch.securityGroups.list(),
+    floatingIps: watch.floatingIps.list(),
+    loadBalancing,
+    zones,
+  };
+}
+
+async function readLoadBalancing(
+  object: OpenStackCluster,
+  session: Session,
+  signal: AbortSignal,
+): Promise<LoadBalancing> {
+  const none = { providers: [], loadBalancers: [], listeners: [], pools: [], members: new Map<string, Member[]>() };
+  const { cloud, watch } = session;
+  const used = usesBalancer(object);
+  const available = (used || isDeleting(object)) && (await cloud.has("load-balancer", { signal }));
+  if (!available) return { ...none, available: false };
+  await watch.loadBalancers.start(signal);
+  const loadBalancers = watch.loadBalancers.list();
+  if (!used || isDeleting(object)) return { ...none, available, loadBalancers };
+  await Promise.all([watch.listeners.start(signal), watch.pools.start(signal)]);
+  const wantsProvider = object.spec.apiServer?.managedLoadBalancer?.provider !== undefined;
+  const providers = wantsProvider ? await session.providers(signal) : [];
+  const pools = watch.pools.list();
+  const members = new Map<string, readonly Member[]>();
+  const crn = clusterResourceName(
+    object.metadata.namespace ?? "",
+    ownerName(object, "Cluster") ?? object.metadata.name,
+  );
+  const names = apiPorts(object.spec).map((port) => listenerName(crn, port));
+  for (const pool of pools) {
+    if (names.includes(pool.name)) members.set(pool.id, await session.members(pool, signal));
+  }
+  return { available, providers, loadBalancers, listeners: watch.listeners.list(), pools, members };
+}
+
+function* interestsOf(object: OpenStackCluster, crn: string, cloud: ClusterCloud): Iterable<string | undefined> {
+  const { spec, status } = object;
+  yield networkName(crn);
+  yield loadBalancerName(crn);
+  yield description(crn);
+  for (const role of nodeRoles) yield securityGroupName(crn, role);
+  for (const port of apiPorts(spec)) yield listenerName(crn, port);
+  for (const parameter of [spec.network, spec.router, spec.externalNetwork, ...(spec.subnets ?? [])]) {
+    yield parameter?.id;
+    yield parameter?.filter?.name;
+  }
+  yield spec.apiServer?.floatingIP;
+  yield status?.network?.id;
+  yield status?.router?.id;
+  for (const router of cloud.routers) if (router.name === networkName(crn)) yield router.id;
+  if (!isDeleting(object)) return;
+  for (const network of cloud.networks) if (network.name === networkName(crn)) yield `on:${network.id}`;
+  for (const subnet of cloud.subnets) if (subnet.name === networkName(crn)) yield `on:${subnet.id}`;
+}

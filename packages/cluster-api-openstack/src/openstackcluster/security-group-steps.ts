@@ -1,0 +1,40 @@
+import { lookFor, tell, type Performers, type SessionActor } from "./actor.ts";
+
+type Name = "create-security-group" | "create-rules" | "delete-rule" | "delete-security-group";
+
+/** Managed security groups and their rules. */
+export const securityGroupSteps: Performers<Name, SessionActor> = {
+  async "create-security-group"({ body }, actor, signal) {
+    const { securityGroups } = actor.session.cloud.network;
+    const look = lookFor((s) => securityGroups.all({ name: body.name }, { signal: s }), body, signal);
+    const made = await securityGroups.create(body, look);
+    actor.session.watch.securityGroups.observe(made);
+    tell(actor, "SuccessfulCreateSecurityGroup", `Created security group ${made.name} with id ${made.id}`);
+  },
+  async "create-rules"({ rules }, actor, signal) {
+    const { cloud, watch } = actor.session;
+    const made = await cloud.network.createSecurityGroupRules(rules, { signal });
+    for (const id of new Set(made.map((rule) => rule.security_group_id))) {
+      const group = watch.securityGroups.get(id);
+      if (!group) continue;
+      const added = made.filter((rule) => rule.security_group_id === id);
+      watch.securityGroups.observe({ ...group, security_group_rules: [...group.security_group_rules, ...added] });
+    }
+    tell(actor, "SuccessfulCreateSecurityGroupRules", `Created ${made.length} security group rules`);
+  },
+  async "delete-rule"({ id, groupId, about }, actor, signal) {
+    const { cloud, watch } = actor.session;
+    await cloud.network.securityGroupRules.delete(id, { signal });
+    const group = watch.securityGroups.get(groupId);
+    if (group) {
+      const rules = group.security_group_rules.filter((rule) => rule.id !== id);
+      watch.securityGroups.observe({ ...group, security_group_rules: rules });
+    }
+    tell(actor, "SuccessfulDeleteSecurityGroupRule", `Deleted security group rule ${about}`);
+  },
+  async "delete-security-group"({ id, name }, actor, signal) {
+    await actor.session.cloud.network.securityGroups.delete(id, { signal });
+    actor.session.watch.securityGroups.forget(id);
+    tell(actor, "SuccessfulDeleteSecurityGroup", `Deleted security group ${name} with id ${id}`);
+  },
+};

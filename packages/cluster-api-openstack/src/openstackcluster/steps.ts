@@ -1,0 +1,53 @@
+import { OpenStackCluster } from "@causeway/api";
+import { CausewayError } from "@causeway/foundation";
+import { addFinalizer, keyOf, removeFinalizer } from "@causeway/kubernetes";
+import { cloudIdentityAnnotation, clusterFinalizer } from "../resources/naming.ts";
+import { tell, type ClusterActor, type Performers, type SessionActor } from "./actor.ts";
+import { endpointSteps } from "./endpoint-steps.ts";
+import type { ClusterStep } from "./model.ts";
+import { networkSteps } from "./network-steps.ts";
+import { securityGroupSteps } from "./security-group-steps.ts";
+
+export const fieldManager = "causeway-openstackcluster";
+
+const kubernetesSteps: Performers<"add-finalizer" | "remove-finalizer" | "record-endpoint", ClusterActor> = {
+  /** The finalizer comes after the note of the cloud, and both before the first resource. */
+  async "add-finalizer"({ identity }, { client, object }, signal) {
+    const recorded = object.metadata.annotations?.[cloudIdentityAnnotation];
+    const body = { metadata: { annotations: { [cloudIdentityAnnotation]: identity } } };
+    const noted =
+      recorded === identity
+        ? object
+        : await client.patch(OpenStackCluster, keyOf(object), { type: "merge", body }, { signal, fieldManager });
+    await addFinalizer(client, OpenStackCluster, noted, { finalizer: clusterFinalizer, signal });
+  },
+  async "remove-finalizer"(_step, { client, object }, signal) {
+    await removeFinalizer(client, OpenStackCluster, object, { finalizer: clusterFinalizer, signal });
+  },
+  async "record-endpoint"({ host, port }, actor, signal) {
+    const body = { spec: { controlPlaneEndpoint: { host, port } } };
+    const { client, object } = actor;
+    await client.patch(OpenStackCluster, keyOf(object), { type: "merge", body }, { signal, fieldManager });
+    tell(actor, "APIEndpointRecorded", `The API endpoint is ${host}:${port}`);
+  },
+};
+
+const cloudSteps = { ...networkSteps, ...securityGroupSteps, ...endpointSteps };
+
+/** Makes one step true. Each step may be repeated: what an attempt before has made is found again. */
+export async function performClusterStep(step: ClusterStep, actor: ClusterActor, signal: AbortSignal): Promise<void> {
+  if (isKubernetesStep(step)) {
+    const perform = kubernetesSteps[step.do] as (s: ClusterStep, a: ClusterActor, signal: AbortSignal) => Promise<void>;
+    return perform(step, actor, signal);
+  }
+  const { session } = actor;
+  if (!session) throw new CausewayError("IDENTITY_MISSING", "A step needs OpenStack, but there are no credentials");
+  const perform = cloudSteps[step.do] as (s: ClusterStep, a: SessionActor, signal: AbortSignal) => Promise<void>;
+  return perform(step, { ...actor, session }, signal);
+}
+
+type KubernetesStep = Extract<ClusterStep, { do: keyof typeof kubernetesSteps }>;
+
+function isKubernetesStep(step: ClusterStep): step is KubernetesStep {
+  return step.do in kubernetesSteps;
+}

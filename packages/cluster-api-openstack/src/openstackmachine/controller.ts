@@ -1,0 +1,127 @@
+import { OpenStackMachine, type Machine, type OpenStackMachineStatus } from "@causeway/api";
+import type { Clock, Log } from "@causeway/foundation";
+import {
+  followRoad,
+  publishStatus,
+  runController,
+  watchInformer,
+  type EventRecorder,
+  type Informers,
+  type ObjectKey,
+  type Reconcile,
+  type Road,
+  type Source,
+} from "@causeway/kubernetes";
+import { refusalOf } from "../reactions/holds.ts";
+import { summarise, withFindings, type Finding } from "../resources/findings.ts";
+import { gatherMachine, type MachineGathered, type MachineSources } from "./gather.ts";
+import type { MachineStep } from "./model.ts";
+import { planMachine } from "./plan.ts";
+import { fieldManager, performMachineStep } from "./steps.ts";
+
+export interface MachineControllerOptions {
+  readonly informers: Informers;
+  readonly sources: MachineSources;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: EventRecorder;
+}
+
+/** The road of OpenStackMachines. */
+export function reconcileMachine(options: MachineControllerOptions): Reconcile {
+  const { informers, sources, clock, events } = options;
+  const { client } = informers;
+  const road: Road<MachineGathered, MachineStep, OpenStackMachineStatus> = {
+    gather: (key, signal) => gatherMachine(sources, key, signal),
+    plan: (observed, now) => planMachine(observed, now),
+    perform(step, observed, signal) {
+      const object = latest(sources, observed);
+      return performMachineStep(
+        step,
+        { object, session: observed.session, client, secrets: sources.secrets, events },
+        signal,
+      );
+    },
+    async publish(observed, status, planned, signal) {
+      const object = sources.openStackMachines.get(keyOf(observed));
+      if (!object || object.metadata.uid !== observed.object.metadata.uid) return;
+      await publishStatus(client, OpenStackMachine, object, { status, fieldManager, signal });
+      for (const event of planned) events.event(object, event);
+    },
+    failed(observed, plan, step, error) {
+      const refusal = refusalOf(error, step.reason);
+      sources.holds.note(observed.object, "InstanceReady", refusal);
+      const finding: Finding = {
+        type: "InstanceReady",
+        status: "False",
+        reason: refusal.reason,
+        message: refusal.message,
+      };
+      const moment = { generation: observed.object.metadata.generation, now: clock.now() };
+      const conditions = withFindings(plan.status.conditions ?? [], [finding, summarise([finding], "")], moment);
+      return {
+        status: { ...plan.status, conditions },
+        events: [{ type: "Warning", reason: refusal.reason, message: refusal.message }],
+      };
+    },
+  };
+  return followRoad(road, { clock, log: options.log });
+}
+
+/** Runs the controller until the signal aborts. */
+export function runMachineController(options: MachineControllerOptions, signal: AbortSignal): Promise<void> {
+  const { sources, clock, log } = options;
+  const all: Source[] = [
+    watchInformer(sources.openStackMachines),
+    watchInformer(sources.machines, ({ object }) => infrastructureOf(object)),
+    watchInformer(sources.secrets, ({ object }) =>
+      sources.machines.byIndex("secret", secretKey(object)).flatMap(infrastructureOf),
+    ),
+    watchInformer(sources.openStackClusters, ({ object, previous }) => {
+      // Machines wait for the cluster to be provisioned, for its credentials, and for its network.
+      const same = previous && object.metadata.generation === previous.metadata.generation;
+      const provisioned = object.status?.initialization?.provisioned;
+      if (same && provisioned === previous.status?.initialization?.provisioned) return [];
+      return (
+        object.metadata.ownerReferences
+          ?.filter((r) => r.kind === "Cluster")
+          .flatMap((r) => ofCluster(sources, object.metadata.namespace, r.name)) ?? []
+      );
+    }),
+    watchInformer(sources.clusters, ({ object, previous }) =>
+      previous && object.spec.paused !== previous.spec.paused
+        ? ofCluster(sources, object.metadata.namespace, object.metadata.name)
+        : [],
+    ),
+    sources.interests.source,
+  ];
+  return runController(
+    { name: "openstackmachine", reconcile: reconcileMachine(options), sources: all, clock, log },
+    signal,
+  );
+}
+
+function ofCluster({ openStackMachines }: MachineSources, namespace = "", name: string): ObjectKey[] {
+  return openStackMachines
+    .byIndex("cluster", `${namespace}/${name}`)
+    .map(({ metadata }) => ({ namespace: metadata.namespace ?? "", name: metadata.name }));
+}
+
+function infrastructureOf({ metadata, spec }: Machine): ObjectKey[] {
+  if (spec.infrastructureRef.kind !== "OpenStackMachine") return [];
+  return [{ namespace: metadata.namespace ?? "", name: spec.infrastructureRef.name }];
+}
+
+function secretKey({ metadata }: { metadata: { name: string; namespace?: string } }): string {
+  return `${metadata.namespace ?? ""}/${metadata.name}`;
+}
+
+function keyOf({ object }: MachineGathered): ObjectKey {
+  return { namespace: object.metadata.namespace ?? "", name: object.metadata.name };
+}
+
+/** An earlier step of the same plan may have changed the object. */
+function latest(sources: MachineSources, observed: MachineGathered): OpenStackMachine {
+  const object = sources.openStackMachines.get(keyOf(observed));
+  return object?.metadata.uid === observed.object.metadata.uid && object ? object : observed.object;
+}

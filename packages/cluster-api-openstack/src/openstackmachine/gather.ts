@@ -1,0 +1,205 @@
+import { labels, type Cluster, type Machine, type OpenStackCluster, type OpenStackMachine } from "@causeway/api";
+import type { Informer, ObjectKey, Secret } from "@causeway/kubernetes";
+import type { CloudInformer, CloudWatch } from "@causeway/openstack";
+import type { Clock } from "@causeway/foundation";
+import type { Session, Sessions } from "../identity/sessions.ts";
+import { infrastructureOf } from "../openstackcluster/controller.ts";
+import { isDeleting, isPaused } from "../openstackcluster/gather.ts";
+import type { Holds } from "../reactions/holds.ts";
+import type { Interests } from "../reactions/interests.ts";
+import { portName, volumeName } from "../resources/naming.ts";
+import type { MachineCloud, MachineObserved, MachineOwner } from "./model.ts";
+import { serverIdOf } from "./server.ts";
+
+export interface MachineSources {
+  readonly clusters: Informer<Cluster>;
+  readonly machines: Informer<Machine>;
+  readonly openStackClusters: Informer<OpenStackCluster>;
+  readonly openStackMachines: Informer<OpenStackMachine>;
+  readonly secrets: Informer<Secret>;
+  readonly sessions: Sessions;
+  readonly interests: Interests;
+  readonly holds: Holds;
+  readonly clock: Clock;
+  /** When an informer was last asked to look again, in milliseconds since the epoch. */
+  readonly looks: WeakMap<object, number>;
+}
+
+export interface MachineGathered extends MachineObserved {
+  readonly session: Session | undefined;
+}
+
+/** Reads an OpenStackMachine, what it belongs to, and what its project holds: from caches, but for the first time. */
+export async function gatherMachine(
+  sources: MachineSources,
+  key: ObjectKey,
+  signal: AbortSignal,
+): Promise<MachineGathered | undefined> {
+  const object = sources.openStackMachines.get(key);
+  if (!object) {
+    sources.interests.clear(key);
+    return undefined;
+  }
+  sources.interests.set(key, interestsOf(object));
+  const clusterName = object.metadata.labels?.[labels.clusterName];
+  const cluster =
+    clusterName === undefined ? undefined : sources.clusters.get({ namespace: key.namespace, name: clusterName });
+  const [infrastructureKey] = cluster ? infrastructureOf(cluster) : [];
+  const infrastructure = infrastructureKey && sources.openStackClusters.get(infrastructureKey);
+  const base = {
+    object,
+    clusterName,
+    infrastructure,
+    owner: ownerOf(sources, object),
+    paused: isPaused(object, cluster),
+    hold: sources.holds.get(object),
+  };
+  const reference = object.spec.identityRef ?? infrastructure?.spec.identityRef;
+  if (!reference) {
+    const message = `The OpenStackCluster that has the credentials of ${key.name} does not exist`;
+    return { ...base, session: undefined, identity: { ok: false, reason: "InvalidIdentity", message } };
+  }
+  // A machine that cannot be made yet costs no call.
+  if (!isDeleting(object) && !mayStart(base)) {
+    return { ...base, session: undefined, identity: { ok: false, reason: "Waiting", message: "Not needed yet" } };
+  }
+  const place = { reference, namespace: key.namespace };
+  const opened = await sources.sessions.get(place, (watch) => neededOf(object, watch), signal);
+  if (!opened.ok) return { ...base, session: undefined, identity: opened };
+  const cloud = await readCloud(sources, object, { session: opened.session, signal });
+  return { ...base, session: opened.session, identity: { ok: true, cloud } };
+}
+
+function mayStart(base: Pick<MachineObserved, "object" | "owner" | "infrastructure">): boolean {
+  if (base.object.spec.providerID !== undefined) return true;
+  return base.owner?.bootstrapSecret !== undefined && base.infrastructure?.status?.initialization?.provisioned === true;
+}
+
+function ownerOf({ machines, secrets }: MachineSources, object: OpenStackMachine): MachineOwner | undefined {
+  const namespace = object.metadata.namespace ?? "";
+  const reference = object.metadata.ownerReferences?.find((r) => r.kind === "Machine");
+  const machine = reference && machines.get({ namespace, name: reference.name });
+  if (!machine) return undefined;
+  const { failureDomain, bootstrap } = machine.spec;
+  const secret = bootstrap.dataSecretName;
+  const filled = secret !== undefined && secrets.get({ namespace, name: secret })?.data?.["value"] !== undefined;
+  return {
+    name: machine.metadata.name,
+    ...(failureDomain ? { zone: failureDomain } : {}),
+    ...(filled ? { bootstrapSecret: secret } : {}),
+  };
+}
+
+function usesVolumes({ spec }: OpenStackMachine): boolean {
+  return spec.rootVolume !== undefined || (spec.additionalBlockDevices ?? []).some((d) => d.storage.type === "Volume");
+}
+
+/** Only the types that the spec speaks of are polled. */
+function neededOf(object: OpenStackMachine, watch: CloudWatch): Pick<CloudInformer<never>, "start">[] {
+  const { spec } = object;
+  const ports = spec.ports ?? [];
+  const groups = spec.securityGroups !== undefined || ports.some((p) => p.securityGroups !== undefined);
+  const places = ports.some((p) => p.network !== undefined || p.fixedIPs !== undefined);
+  return [
+    watch.servers,
+    watch.ports,
+    watch.flavors,
+    watch.images,
+    ...(places ? [watch.networks, watch.subnets] : []),
+    ...(groups ? [watch.securityGroups] : []),
+    ...(spec.serverGroup ? [watch.serverGroups] : []),
+    ...(usesVolumes(object) ? [watch.volumes] : []),
+  ];
+}
+
+interface Reading {
+  readonly session: Session;
+  readonly signal: AbortSignal;
+}
+
+async function readCloud(
+  sources: MachineSources,
+  object: OpenStackMachine,
+  { session, signal }: Reading,
+): Promise<MachineCloud> {
+  const { watch, projectId, identity, cloud } = session;
+  if (!isDeleting(object) && object.spec.providerID === undefined)
+    await lookAgain(sources, object, { session, signal });
+  const { name } = object.metadata;
+  const recorded = serverIdOf(object.spec.providerID) ?? object.status?.instanceID;
+  const server = recorded === undefined ? undefined : watch.servers.get(recorded);
+  return {
+    projectId,
+    identity,
+    region: cloud.region,
+    servers: [
+      ...new Set([
+        ...(server ? [server] : []),
+        ...watch.servers.byIndex("name", name),
+        ...serversOfPorts(object, watch),
+      ]),
+    ],
+    ports: portsOf(object, watch, server?.id),
+    networks: watch.networks.list(),
+    subnets: watch.subnets.list(),
+    securityGroups: watch.securityGroups.list(),
+    images: watch.images.list(),
+    flavors: watch.flavors.list(),
+    serverGroups: watch.serverGroups.list(),
+    volumes: watch.volumes.list(),
+  };
+}
+
+/** Servers that hold a port by one of the machine's names: what tells a port in use from one left over. */
+function serversOfPorts(object: OpenStackMachine, watch: CloudWatch) {
+  return portNames(object).flatMap((name) =>
+    watch.ports.byIndex("name", name).flatMap((port) => watch.servers.get(port.device_id) ?? []),
+  );
+}
+
+function portsOf(object: OpenStackMachine, watch: CloudWatch, serverId: string | undefined) {
+  const named = portNames(object).flatMap((name) => watch.ports.byIndex("name", name));
+  const recorded = (object.status?.resources?.ports ?? []).flatMap(({ id }) => watch.ports.get(id) ?? []);
+  const attached = serverId === undefined ? [] : watch.ports.byIndex("device", serverId);
+  return [...new Set([...named, ...recorded, ...attached])];
+}
+
+function portNames({ metadata, spec }: OpenStackMachine): string[] {
+  return (spec.ports?.length ? spec.ports : [{}]).map((port, i) => portName(metadata.name, i, port.nameSuffix));
+}
+
+const lookedAgain = 15_000;
+
+/** Flavors and images are polled rarely: one that is not known may have been made a moment ago. */
+async function lookAgain(
+  { clock, looks }: MachineSources,
+  { spec }: OpenStackMachine,
+  { session, signal }: Reading,
+): Promise<void> {
+  const { flavors, images } = session.watch;
+  const flavorKnown = spec.flavor.id
+    ? flavors.get(spec.flavor.id) !== undefined
+    : flavors.byIndex("name", spec.flavor.filter?.name ?? "").length > 0;
+  const imageName = spec.image.filter?.name;
+  const imageKnown = spec.image.id
+    ? images.get(spec.image.id) !== undefined
+    : !imageName || images.byIndex("name", imageName).length > 0;
+  const again = async (informer: object & Pick<CloudInformer<never>, "refresh">) => {
+    const now = clock.now();
+    if (now - (looks.get(informer) ?? now - 2 * lookedAgain) < lookedAgain) return;
+    looks.set(informer, now);
+    await informer.refresh(signal);
+  };
+  if (!flavorKnown) await again(flavors);
+  if (!imageKnown) await again(images);
+}
+
+function* interestsOf(object: OpenStackMachine): Iterable<string | undefined> {
+  yield object.metadata.name;
+  yield serverIdOf(object.spec.providerID);
+  yield object.status?.instanceID;
+  yield* portNames(object);
+  const { rootVolume, additionalBlockDevices = [] } = object.spec;
+  if (rootVolume) yield volumeName(object.metadata.name, "root");
+  for (const device of additionalBlockDevices) yield volumeName(object.metadata.name, device.name);
+}
