@@ -1,6 +1,6 @@
 import { isList, isObject, type Json, type JsonObject, own } from "../patch/json.ts";
 import { checkExpression } from "./cel/rules.ts";
-import { createEnvironment, type CelEnvironment } from "./cel/environment.ts";
+import { createEnvironments, type CelEnvironments } from "./cel/environment.ts";
 import { type FieldError, forbidden, invalid, notSupported, required } from "./field-error.ts";
 import { readNode } from "./node.ts";
 import { compilePattern } from "./regexp.ts";
@@ -28,7 +28,7 @@ const STRUCTURE = [
 
 interface Check {
   readonly errors: FieldError[];
-  readonly environment: CelEnvironment;
+  readonly environments: CelEnvironments;
 }
 
 /**
@@ -37,7 +37,7 @@ interface Check {
  */
 export function validateCustomResourceDefinitionSchema(schema: unknown, path = "openAPIV3Schema"): FieldError[] {
   if (!isObject(schema)) return [required(path, "schemas are required")];
-  const check: Check = { errors: [], environment: createEnvironment() };
+  const check: Check = { errors: [], environments: createEnvironments() };
   if (own(schema, "type") !== "object") {
     const type = own(schema, "type");
     check.errors.push(
@@ -202,11 +202,11 @@ function checkExtensions(check: Check, schema: JsonObject, path: string): void {
       check.errors.push(required(`${at}.rule`, "rule is not specified"));
       continue;
     }
-    const problem = checkExpression(check.environment, rule.rule);
+    const problem = checkExpression(check.environments.of(rule), rule.rule);
     if (problem !== undefined)
       check.errors.push(invalid(`${at}.rule`, rule.rule, `compilation failed: ERROR: ${problem}`));
     const message = rule.messageExpression;
-    const messageProblem = message === undefined ? undefined : checkExpression(check.environment, message);
+    const messageProblem = message === undefined ? undefined : checkExpression(check.environments.of(rule), message);
     if (messageProblem !== undefined) {
       check.errors.push(
         invalid(`${at}.messageExpression`, message, `messageExpression compilation failed: ${messageProblem}`),

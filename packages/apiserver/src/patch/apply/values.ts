@@ -11,14 +11,15 @@ export function fieldsOf(value: Json, shape: Shape): FieldSet {
     false,
     [...parts].map(([element, part]) => {
       const below = fieldsOf(part.value, part.shape);
-      const whole = part.alwaysMember || isEmptyObject(part.value);
+      const whole = part.alwaysMember || isEmptyContainer(part.value);
       return [element, whole ? union(LEAF, below) : below] as const;
     }),
   );
 }
 
-function isEmptyObject(value: Json): boolean {
-  return isObject(value) && Object.keys(value).length === 0;
+/** Nothing in it can be owned, so it is owned itself: else the next apply would take it away. */
+function isEmptyContainer(value: Json): boolean {
+  return isList(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
 }
 
 /** What differs between two values, by field. */
@@ -84,20 +85,28 @@ export function merge(live: Json | undefined, applied: Json, shape: Shape): Json
   return mergeList(partsLive, partsApplied);
 }
 
+/**
+ * As structured-merge-diff orders it: the applied items in their order; a live item that is not applied comes before whatever follows it in
+ * the live list.
+ */
 function mergeList(live: Parts, applied: Parts): Json {
   const result: Json[] = [];
-  const places = new Map([...live.keys()].map((element, i) => [element, i]));
-  const rest = [...live].filter(([element]) => !applied.has(element));
-  const flushTo = (place: number): void => {
-    while (rest[0] !== undefined && (places.get(rest[0][0]) ?? 0) < place)
-      result.push(...rest.splice(0, 1).map(([, part]) => part.value));
-  };
+  const order = [...live.keys()];
+  const shared = [...applied.keys()].filter((element) => live.has(element));
+  let at = 0;
   for (const [element, part] of applied) {
-    flushTo(places.get(element) ?? -1);
+    for (; at < order.length; at += 1) {
+      const next = order[at] ?? "";
+      const isShared = applied.has(next);
+      if (isShared && (next === element || shared[0] === undefined || shared[0] === next)) break;
+      if (!isShared) result.push(live.get(next)?.value ?? null);
+    }
     result.push(merge(live.get(element)?.value, part.value, part.shape));
+    if (order[at] === element) at += 1;
+    if (shared[0] === element) shared.shift();
   }
-  flushTo(Infinity);
-  return result;
+  const rest = order.slice(at).filter((element) => !applied.has(element));
+  return [...result, ...rest.map((element) => live.get(element)?.value ?? null)];
 }
 
 /** The value without the paths of a set, and all below them. */

@@ -6,15 +6,33 @@ import { registerStrings } from "./strings.ts";
 
 export type CelEnvironment = Environment;
 
+/** The environments of one schema: most rules have `oldSelf` as a value, those with `optionalOldSelf` as an optional one. */
+export interface CelEnvironments {
+  of(rule: { readonly optionalOldSelf?: boolean }): CelEnvironment;
+}
+
+/** Makes each environment when it is first asked for: most schemas have no rules. */
+export function createEnvironments(): CelEnvironments {
+  const made = new Map<string, CelEnvironment>();
+  return {
+    of(rule) {
+      const oldSelf = rule.optionalOldSelf === true ? "optional<dyn>" : "dyn";
+      const environment = made.get(oldSelf) ?? createEnvironment(oldSelf);
+      made.set(oldSelf, environment);
+      return environment;
+    },
+  };
+}
+
 /** CEL as rules of custom resources know it: `self`, `oldSelf`, and the function libraries of Kubernetes. */
-export function createEnvironment(): CelEnvironment {
+function createEnvironment(oldSelf: string): CelEnvironment {
   const environment = new Environment({
     homogeneousAggregateLiterals: false,
     enableOptionalTypes: true,
     limits: { maxAstNodes: 10_000, maxDepth: 100 },
   })
     .registerVariable("self", "dyn")
-    .registerVariable("oldSelf", "dyn");
+    .registerVariable("oldSelf", oldSelf);
   registerLists(environment);
   registerStrings(environment);
   registerNetworks(environment);

@@ -3,7 +3,7 @@ import { messageOf } from "@causeway/foundation";
 import { isList, isObject, type Json, own } from "../../patch/json.ts";
 import { duplicate, type FieldError, forbidden, invalid, required } from "../field-error.ts";
 import type { CelRule, SchemaNode } from "../node.ts";
-import { type CelEnvironment, createEnvironment } from "./environment.ts";
+import { type CelEnvironment, type CelEnvironments, createEnvironments } from "./environment.ts";
 import { toCel } from "./values.ts";
 
 type Program = (context: { self: unknown; oldSelf?: unknown }) => unknown;
@@ -27,10 +27,10 @@ interface RuleNode {
 /** The checks of all `x-kubernetes-validations` of a schema. Rules that mention `oldSelf` run only where there is an old value to compare. */
 export function compileRules(root: SchemaNode): (value: Json, old: Json | undefined) => FieldError[] {
   if (!hasRules(root)) return () => [];
-  const environment = createEnvironment();
-  const compiled = compileNode(environment, root);
+  const environments = createEnvironments();
+  const compiled = compileNode(environments, root);
   if (compiled === undefined) return () => [];
-  return (value, old) => runNode({ environment, errors: [] }, compiled, { value, old, path: "" });
+  return (value, old) => runNode({ environment: environments.of({}), errors: [] }, compiled, { value, old, path: "" });
 }
 
 function hasRules(node: SchemaNode): boolean {
@@ -40,30 +40,30 @@ function hasRules(node: SchemaNode): boolean {
   return [...node.properties.values()].some(hasRules);
 }
 
-function compileNode(environment: CelEnvironment, node: SchemaNode): RuleNode | undefined {
+function compileNode(environments: CelEnvironments, node: SchemaNode): RuleNode | undefined {
   if (!hasRules(node)) return undefined;
   const properties = new Map<string, RuleNode>();
   for (const [name, property] of node.properties) {
-    const compiled = compileNode(environment, property);
+    const compiled = compileNode(environments, property);
     if (compiled !== undefined) properties.set(name, compiled);
   }
-  const additional = typeof node.additional === "object" ? compileNode(environment, node.additional) : undefined;
-  const items = node.items === undefined ? undefined : compileNode(environment, node.items);
+  const additional = typeof node.additional === "object" ? compileNode(environments, node.additional) : undefined;
+  const items = node.items === undefined ? undefined : compileNode(environments, node.items);
   return {
     node,
-    rules: node.rules.map((rule) => compileRule(environment, rule)),
+    rules: node.rules.map((rule) => compileRule(environments, rule)),
     properties,
     ...(additional === undefined ? {} : { additional }),
     ...(items === undefined ? {} : { items }),
   };
 }
 
-function compileRule(environment: CelEnvironment, rule: CelRule): CompiledRule {
+function compileRule(environments: CelEnvironments, rule: CelRule): CompiledRule {
   return {
     rule,
     usesOldSelf: /\boldSelf\b/.test(rule.rule),
-    run: parse(environment, rule.rule),
-    ...(rule.messageExpression === undefined ? {} : { message: parse(environment, rule.messageExpression) }),
+    run: parse(environments.of(rule), rule.rule),
+    ...(rule.messageExpression === undefined ? {} : { message: parse(environments.of(rule), rule.messageExpression) }),
   };
 }
 
