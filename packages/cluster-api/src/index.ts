@@ -1,1 +1,6 @@
-export {};
+export { createClusterApi, type ClusterApi, type ClusterApiOptions } from "./cluster-api.ts";
+export { planCluster } from "./cluster/plan.ts";
+export { planKubeadmConfig } from "./kubeadm-config/plan.ts";
+export { planMachine } from "./machine/plan.ts";
+export { planMachineDeployment } from "./machinedeployment/plan.ts";
+export { planMachineSet } from "./machineset/plan.ts";

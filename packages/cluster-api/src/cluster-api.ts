@@ -1,0 +1,45 @@
+import { runController, type ControllerOptions } from "@causeway/kubernetes";
+import { clusterController } from "./cluster/controller.ts";
+import { createContext, providerKinds, type ClusterApiOptions, type Context } from "./context.ts";
+import { csrApprover } from "./csr-approver/controller.ts";
+import { kubeadmConfigController } from "./kubeadm-config/controller.ts";
+import { machineController } from "./machine/controller.ts";
+import { machineDeploymentController } from "./machinedeployment/controller.ts";
+import { machineSetController } from "./machineset/controller.ts";
+
+export type { ClusterApiOptions } from "./context.ts";
+
+export interface ClusterApi {
+  /** Runs every controller until `signal` aborts and what is under way has ended. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * The controllers of Cluster API: Cluster, Machine, MachineSet, MachineDeployment, the kubeadm bootstrap, and the
+ * approval of kubelets' certificates. Informers and remote clusters are run by whoever made them.
+ */
+export function createClusterApi(options: ClusterApiOptions): ClusterApi {
+  const context = createContext(options);
+  const controllers: readonly ControllerOptions[] = [
+    clusterController(context),
+    machineDeploymentController(context),
+    machineSetController(context),
+    machineController(context),
+    kubeadmConfigController(context),
+    csrApprover(context),
+  ];
+  const ready = (signal: AbortSignal) => whenSynced(context, signal);
+  return {
+    async run(signal) {
+      await Promise.all(controllers.map((controller) => runController({ ...controller, ready }, signal)));
+    },
+  };
+}
+
+/** Nothing is decided before everything it is decided on has been listed. */
+async function whenSynced(context: Context, signal: AbortSignal): Promise<void> {
+  const { clusters, machines, sets, deployments, configs, secrets, informers } = context;
+  const providers = providerKinds(context).map((kind) => informers.for(kind));
+  const all = [clusters, machines, sets, deployments, configs, secrets, ...providers];
+  await Promise.all(all.map((informer) => informer.whenSynced(signal)));
+}

@@ -1,0 +1,180 @@
+import type { Machine } from "@causeway/api";
+import { getCondition, isTrue, type Condition, type KubeObject } from "@causeway/kubernetes";
+import {
+  conditionOf,
+  isControlPlaneInitialized,
+  isProvisioned,
+  type ProviderObject,
+} from "../contract/provider-object.ts";
+import { listing, notPaused, summarise, type SummaryInput, type WantedCondition } from "../objects/conditions.ts";
+import { labels } from "@causeway/api";
+import type { ClusterFacts } from "./facts.ts";
+
+/** Every condition of a Cluster, Available first. */
+export function clusterConditions(facts: ClusterFacts, deleting: WantedCondition | undefined): WantedCondition[] {
+  const { cluster } = facts;
+  const infrastructure = infrastructureReady(facts);
+  const controlPlane = controlPlaneAvailable(facts);
+  const workers = workersAvailable(facts);
+  const probe = remoteConnection(facts);
+  const inputs: SummaryInput[] = [
+    ...(deleting ? [{ label: "Deleting", condition: { status: "False", message: deleting.reason } } as const] : []),
+    { label: "RemoteConnectionProbe", condition: probe },
+    { label: "InfrastructureReady", condition: infrastructure },
+    { label: "ControlPlaneAvailable", condition: controlPlane },
+    { label: "WorkersAvailable", condition: workers },
+    ...gates(facts),
+  ];
+  const { controlPlaneMachines, workerMachines } = machinesByRole(facts.machines);
+  return [
+    summarise(
+      "Available",
+      { whenTrue: "Available", whenFalse: "NotAvailable", whenUnknown: "AvailableUnknown" },
+      inputs,
+    ),
+    ...(cluster.spec.topology ? [topologyCondition] : []),
+    infrastructure,
+    controlPlaneInitialized(facts),
+    controlPlane,
+    workers,
+    machines("ControlPlaneMachinesReady", "Ready", controlPlaneMachines),
+    machines("WorkerMachinesReady", "Ready", workerMachines),
+    machines("ControlPlaneMachinesUpToDate", "UpToDate", controlPlaneMachines),
+    machines("WorkerMachinesUpToDate", "UpToDate", workerMachines),
+    probe,
+    ...["RollingOut", "ScalingUp", "ScalingDown", "Remediating"].map((type) => anyOf(type, facts)),
+    deleting ?? { type: "Deleting", status: "False", reason: "NotDeleting" },
+    notPaused,
+  ];
+}
+
+const topologyCondition: WantedCondition = {
+  type: "TopologyReconciled",
+  status: "False",
+  reason: "ReconcileFailed",
+  message:
+    "Clusters made from a ClusterClass are not served here: write infrastructureRef and controlPlaneRef, and leave topology out",
+};
+
+export function machinesByRole(all: readonly Machine[]): {
+  controlPlaneMachines: Machine[];
+  workerMachines: Machine[];
+} {
+  const isControlPlane = ({ metadata }: Machine) => metadata.labels?.[labels.controlPlane] !== undefined;
+  return {
+    controlPlaneMachines: all.filter(isControlPlane),
+    workerMachines: all.filter((machine) => !isControlPlane(machine)),
+  };
+}
+
+function infrastructureReady({ cluster, infrastructure }: ClusterFacts): WantedCondition {
+  const type = "InfrastructureReady";
+  if (!infrastructure) {
+    return {
+      type,
+      status: "False",
+      reason: "InfrastructureDoesNotExist",
+      message: "spec.infrastructureRef is not set",
+    };
+  }
+  const { object, kind, name } = infrastructure;
+  if (!object) {
+    const wasThere = cluster.status?.initialization?.infrastructureProvisioned === true;
+    return wasThere
+      ? { type, status: "False", reason: "InfrastructureDeleted", message: `${kind.kind} ${name} has been deleted` }
+      : { type, status: "False", reason: "InfrastructureDoesNotExist", message: `${kind.kind} ${name} does not exist` };
+  }
+  return mirrored(type, conditionOf(object, "Ready"), isProvisioned(object) ? "True" : "False");
+}
+
+function controlPlaneAvailable({ cluster, controlPlane }: ClusterFacts): WantedCondition {
+  const type = "ControlPlaneAvailable";
+  if (!controlPlane) {
+    return { type, status: "False", reason: "ControlPlaneDoesNotExist", message: "spec.controlPlaneRef is not set" };
+  }
+  const { object, kind, name } = controlPlane;
+  if (!object) {
+    const wasThere = cluster.status?.initialization?.controlPlaneInitialized === true;
+    return wasThere
+      ? { type, status: "False", reason: "ControlPlaneDeleted", message: `${kind.kind} ${name} has been deleted` }
+      : { type, status: "False", reason: "ControlPlaneDoesNotExist", message: `${kind.kind} ${name} does not exist` };
+  }
+  return mirrored(type, conditionOf(object, "Available"), isControlPlaneInitialized(object) ? "True" : "False");
+}
+
+function mirrored(type: string, condition: Condition | undefined, fallback: "True" | "False"): WantedCondition {
+  if (condition) {
+    const { status, reason, message = "" } = condition;
+    return { type, status, reason: reason || "Mirrored", message };
+  }
+  return { type, status: fallback, reason: fallback === "True" ? "Ready" : "NotReady" };
+}
+
+function controlPlaneInitialized({ cluster, controlPlane }: ClusterFacts): WantedCondition {
+  const type = "ControlPlaneInitialized";
+  const before = cluster.status?.initialization?.controlPlaneInitialized === true;
+  if (before || (controlPlane?.object && isControlPlaneInitialized(controlPlane.object))) {
+    return { type, status: "True", reason: "Initialized" };
+  }
+  const message = "The control plane has not answered yet";
+  return { type, status: "False", reason: "NotInitialized", message };
+}
+
+function remoteConnection({ cluster, connected }: ClusterFacts): WantedCondition {
+  const type = "RemoteConnectionProbe";
+  if (connected) return { type, status: "True", reason: "ProbeSucceeded" };
+  const initialized = cluster.status?.initialization?.controlPlaneInitialized === true;
+  const message = initialized ? "The workload cluster cannot be reached" : "The control plane is not initialized yet";
+  return { type, status: "False", reason: "ProbeFailed", message };
+}
+
+function workersAvailable({ deployments }: ClusterFacts): WantedCondition {
+  if (deployments.length === 0) return { type: "WorkersAvailable", status: "True", reason: "NoWorkers" };
+  return summarise(
+    "WorkersAvailable",
+    { whenTrue: "Available", whenFalse: "NotAvailable", whenUnknown: "AvailableUnknown" },
+    deployments.map((deployment) => ({
+      label: `MachineDeployment ${deployment.metadata.name}`,
+      condition: getCondition(deployment.status?.conditions, "Available") ?? {
+        status: "Unknown",
+        message: "Condition Available is not yet reported",
+      },
+    })),
+  );
+}
+
+function machines(type: string, source: string, among: readonly Machine[]): WantedCondition {
+  if (among.length === 0) return { type, status: "True", reason: "NoReplicas" };
+  return summarise(
+    type,
+    { whenTrue: source, whenFalse: `Not${source}`, whenUnknown: `${source}Unknown` },
+    among.map((machine) => ({
+      label: `Machine ${machine.metadata.name}`,
+      condition: getCondition(machine.status?.conditions, source) ?? {
+        status: "Unknown",
+        message: `Condition ${source} is not yet reported`,
+      },
+    })),
+  );
+}
+
+/** True as soon as one of the control plane and the deployments says so. */
+function anyOf(type: string, { controlPlane, deployments }: ClusterFacts): WantedCondition {
+  const sources: ProviderObject[] = [...(controlPlane?.object ? [controlPlane.object] : []), ...deployments];
+  const busy = sources.filter((object) => conditionOf(object, type)?.status === "True");
+  if (busy.length === 0) return { type, status: "False", reason: `Not${type}` };
+  const name = (object: KubeObject) => `${object.kind} ${object.metadata.name}`;
+  const lines = busy.map((object) => `${name(object)}: ${conditionOf(object, type)?.message || type}`);
+  return { type, status: "True", reason: type, message: listing(lines) };
+}
+
+function gates({ cluster }: ClusterFacts): SummaryInput[] {
+  return (cluster.spec.availabilityGates ?? []).map(({ conditionType, polarity }) => {
+    const conditions = cluster.status?.conditions;
+    const good =
+      polarity === "Negative"
+        ? getCondition(conditions, conditionType)?.status === "False"
+        : isTrue(conditions, conditionType);
+    return { label: conditionType, condition: { status: good ? "True" : "False" } };
+  });
+}

@@ -1,0 +1,38 @@
+import { Cluster, type ClusterStatus } from "@causeway/api";
+import { followRoad, keyOf, watchInformer, type ControllerOptions, type Road, type Source } from "@causeway/kubernetes";
+import { by, clusterKeyOf, onConnectionChange, providerKinds, type Context } from "../context.ts";
+import { objectIndex } from "../contract/kind-table.ts";
+import { failure, perform, publish } from "../objects/road.ts";
+import type { ObjectStep } from "../objects/steps.ts";
+import type { ClusterFacts } from "./facts.ts";
+import { gatherCluster } from "./gather.ts";
+import { planCluster } from "./plan.ts";
+
+export function clusterController(context: Context): ControllerOptions {
+  const { clock, log } = context;
+  const road: Road<ClusterFacts, ObjectStep, ClusterStatus> = {
+    gather: (key) => Promise.resolve(gatherCluster(context, key)),
+    plan: planCluster,
+    perform: (step, _observed, signal) => perform(context, step, signal),
+    publish: ({ cluster }, status, events, signal) =>
+      publish(context, Cluster, { object: cluster, status, events, signal }),
+    failed: (_observed, { status }, _step, error) => failure(status, error),
+  };
+  return { name: "cluster", reconcile: followRoad(road, { clock, log }), sources: sources(context), clock, log };
+}
+
+function sources(context: Context): Source[] {
+  const { clusters, machines, sets, deployments, informers, remoteClusters } = context;
+  return [
+    watchInformer(clusters),
+    watchInformer(machines, ({ object }) => [clusterKeyOf(object)]),
+    watchInformer(sets, ({ object }) => [clusterKeyOf(object)]),
+    watchInformer(deployments, ({ object }) => [clusterKeyOf(object)]),
+    ...providerKinds(context).map((kind) =>
+      watchInformer(informers.for(kind), ({ object }) =>
+        clusters.byIndex(by.reference, objectIndex(object)).map(keyOf),
+      ),
+    ),
+    (enqueue) => onConnectionChange(remoteClusters, ({ key }) => enqueue(key)),
+  ];
+}

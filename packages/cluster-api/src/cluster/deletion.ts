@@ -1,0 +1,64 @@
+import { Cluster, finalizers, Machine, MachineDeployment, MachineSet } from "@causeway/api";
+import { controllerOf, type KubeObject, type ResourceType } from "@causeway/kubernetes";
+import type { WantedCondition } from "../objects/conditions.ts";
+import { listing } from "../objects/conditions.ts";
+import { finalizerRemoval } from "../objects/metadata.ts";
+import { deleteStep, patchStep, type ObjectStep } from "../objects/steps.ts";
+import type { ClusterFacts, ReferredProvider } from "./facts.ts";
+
+export interface ClusterDeletion {
+  readonly steps: readonly ObjectStep[];
+  readonly condition: WantedCondition;
+}
+
+/** Workers, then the control plane, then what they stood on; each only once the one before is gone. */
+export function planClusterDeletion(facts: ClusterFacts): ClusterDeletion {
+  const { cluster, infrastructure, controlPlane } = facts;
+  return (
+    workers(facts) ??
+    provider(controlPlane, "WaitingForControlPlaneDeletion") ??
+    provider(infrastructure, "WaitingForInfrastructureDeletion") ?? {
+      steps: patchStep(Cluster, cluster, finalizerRemoval(cluster, finalizers.cluster)),
+      condition: deleting("DeletionCompleted", ""),
+    }
+  );
+}
+
+function deleting(reason: string, message: string): WantedCondition {
+  return { type: "Deleting", status: "True", reason, message };
+}
+
+/** Owners delete what they own; what has no owner left is deleted here. */
+function workers({ deployments, sets, machines }: ClusterFacts): ClusterDeletion | undefined {
+  const left = [...deployments, ...sets, ...machines];
+  if (left.length === 0) return undefined;
+  const alive = new Set(left.map(({ metadata }) => metadata.uid));
+  const isFree = (object: KubeObject) => !alive.has(controllerOf(object)?.uid);
+  const lines: [string, number][] = [
+    ["MachineDeployments", deployments.length],
+    ["MachineSets", sets.length],
+    ["Machines", machines.length],
+  ];
+  const counted = lines.filter(([, count]) => count > 0).map(([noun, count]) => `${noun}: ${count}`);
+  return {
+    steps: [
+      ...removal(MachineDeployment, deployments),
+      ...removal(MachineSet, sets.filter(isFree)),
+      ...removal(Machine, machines.filter(isFree)),
+    ],
+    condition: deleting("WaitingForWorkersDeletion", listing(counted)),
+  };
+}
+
+function removal(type: ResourceType<KubeObject>, objects: readonly KubeObject[]): ObjectStep[] {
+  return objects.flatMap((object) => deleteStep(type, object));
+}
+
+function provider(reference: ReferredProvider | undefined, reason: string): ClusterDeletion | undefined {
+  if (!reference?.object) return undefined;
+  const { object, kind, name } = reference;
+  return {
+    steps: deleteStep(kind, object),
+    condition: deleting(reason, `${kind.kind} ${name} is being deleted`),
+  };
+}

@@ -1,0 +1,24 @@
+import { finalizers } from "@causeway/api";
+import type { ObjectKey } from "@causeway/kubernetes";
+import { by, indexOfCluster, lookUp, type Context } from "../context.ts";
+import { isLeaving } from "../objects/metadata.ts";
+import type { ClusterFacts } from "./facts.ts";
+
+/** Reads caches only. */
+export function gatherCluster(context: Context, key: ObjectKey): ClusterFacts | undefined {
+  const { clusters, deployments, sets, machines, asked, clock, remoteClusters } = context;
+  const cluster = clusters.get(key);
+  if (!cluster || isLeaving(cluster, finalizers.cluster)) return undefined;
+  const { infrastructureRef, controlPlaneRef } = cluster.spec;
+  const index = indexOfCluster(key);
+  const now = clock.now();
+  return {
+    cluster,
+    infrastructure: infrastructureRef && lookUp(context, key.namespace, infrastructureRef),
+    controlPlane: controlPlaneRef && lookUp(context, key.namespace, controlPlaneRef),
+    deployments: deployments.byIndex(by.cluster, index).map((object) => asked.view(object, now)),
+    sets: sets.byIndex(by.cluster, index).map((object) => asked.view(object, now)),
+    machines: machines.byIndex(by.cluster, index).map((object) => asked.view(object, now)),
+    connected: remoteClusters.get(key) !== undefined,
+  };
+}

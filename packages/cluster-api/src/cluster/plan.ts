@@ -1,0 +1,146 @@
+import { Cluster, finalizers, labels, type ClusterStatus } from "@causeway/api";
+import { ownerReference, type Plan, type PlannedEvent } from "@causeway/kubernetes";
+import {
+  endpointOf,
+  failureDomainsOf,
+  isControlPlaneInitialized,
+  isProvisioned,
+  replicaCountsOf,
+  type Endpoint,
+} from "../contract/provider-object.ts";
+import { countMachines } from "../machineset/status.ts";
+import { settleConditions } from "../objects/conditions.ts";
+import { metadataPatch } from "../objects/metadata.ts";
+import { pausedPlan } from "../objects/paused.ts";
+import { patchStep, type ObjectStep } from "../objects/steps.ts";
+import { clusterConditions, machinesByRole } from "./conditions.ts";
+import { planClusterDeletion } from "./deletion.ts";
+import type { ClusterFacts, ReferredProvider } from "./facts.ts";
+
+export type ClusterPlan = Plan<ObjectStep, ClusterStatus>;
+
+/** What to do for a Cluster: its provider objects are its own, and what they say stands in it. */
+export function planCluster(facts: ClusterFacts, now: number): ClusterPlan {
+  const { cluster } = facts;
+  const paused = pausedPlan(cluster, cluster, now);
+  if (paused) return paused;
+  const deletion = cluster.metadata.deletionTimestamp ? planClusterDeletion(facts) : undefined;
+  const steps = deletion ? deletion.steps : upkeep(facts);
+  const { generation } = cluster.metadata;
+  const conditions = clusterConditions(facts, deletion?.condition);
+  const status: ClusterStatus = {
+    conditions: settleConditions(conditions, { previous: cluster.status?.conditions, generation, now }),
+    initialization: initializationOf(facts),
+    ...countersOf(facts),
+    ...failureDomains(facts),
+    phase: phaseOf(facts),
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+  };
+  return { steps, status, events: [...eventsOf(steps), ...transitions(facts, status)], wait: { for: waitFor(facts) } };
+}
+
+function upkeep(facts: ClusterFacts): ObjectStep[] {
+  const { cluster, infrastructure, controlPlane } = facts;
+  const own = metadataPatch(cluster, { finalizer: finalizers.cluster });
+  const endpoint = missingEndpoint(facts);
+  return [
+    ...patchStep(Cluster, cluster, own),
+    ...adoption(cluster, infrastructure),
+    ...adoption(cluster, controlPlane),
+    ...patchStep(Cluster, cluster, endpoint ? { spec: { controlPlaneEndpoint: endpoint } } : undefined),
+  ];
+}
+
+function adoption(cluster: Cluster, reference: ReferredProvider | undefined): ObjectStep[] {
+  if (!reference?.object || reference.object.metadata.deletionTimestamp) return [];
+  const patch = metadataPatch(reference.object, {
+    owner: ownerReference(cluster),
+    labels: { [labels.clusterName]: cluster.metadata.name },
+  });
+  return patchStep(reference.kind, reference.object, patch);
+}
+
+/** The endpoint to take over: the infrastructure's, else the control plane's; never in place of one that stands. */
+function missingEndpoint({ cluster, infrastructure, controlPlane }: ClusterFacts): Endpoint | undefined {
+  const { host, port } = cluster.spec.controlPlaneEndpoint ?? {};
+  if (host && port) return undefined;
+  for (const reference of [infrastructure, controlPlane]) {
+    const endpoint = reference?.object && endpointOf(reference.object);
+    if (endpoint) return endpoint;
+  }
+  return undefined;
+}
+
+/** What has been true once stays so: a provider object that falls ill does not unmake a cluster. */
+function initializationOf({
+  cluster,
+  infrastructure,
+  controlPlane,
+}: ClusterFacts): NonNullable<ClusterStatus["initialization"]> {
+  const before = cluster.status?.initialization;
+  const provisioned = infrastructure?.object !== undefined && isProvisioned(infrastructure.object);
+  const initialized = controlPlane?.object !== undefined && isControlPlaneInitialized(controlPlane.object);
+  return {
+    infrastructureProvisioned: before?.infrastructureProvisioned === true || provisioned,
+    controlPlaneInitialized: before?.controlPlaneInitialized === true || initialized,
+  };
+}
+
+function countersOf({
+  controlPlane,
+  deployments,
+  machines,
+}: ClusterFacts): Pick<ClusterStatus, "controlPlane" | "workers"> {
+  const { workerMachines } = machinesByRole(machines);
+  const desired = deployments.reduce((total, { spec }) => total + (spec.replicas ?? 1), 0);
+  return {
+    ...(controlPlane?.object ? { controlPlane: replicaCountsOf(controlPlane.object) } : {}),
+    workers: { desiredReplicas: desired, ...countMachines(workerMachines) },
+  };
+}
+
+function failureDomains({ infrastructure }: ClusterFacts): Pick<ClusterStatus, "failureDomains"> {
+  const domains = infrastructure?.object ? failureDomainsOf(infrastructure.object) : [];
+  return domains.length > 0 ? { failureDomains: domains } : {};
+}
+
+function phaseOf(facts: ClusterFacts): NonNullable<ClusterStatus["phase"]> {
+  const { cluster, infrastructure } = facts;
+  if (cluster.metadata.deletionTimestamp) return "Deleting";
+  const { host, port } = cluster.spec.controlPlaneEndpoint ?? {};
+  if (initializationOf(facts).infrastructureProvisioned && host && port) return "Provisioned";
+  return infrastructure ? "Provisioning" : "Pending";
+}
+
+function eventsOf(steps: readonly ObjectStep[]): PlannedEvent[] {
+  return steps.flatMap((step): PlannedEvent[] => {
+    if (step.do === "delete") {
+      return [{ type: "Normal", reason: "Deleting", message: `Deleting ${step.type.kind} ${step.key.name}` }];
+    }
+    const spec =
+      step.do === "patch" ? (step.body["spec"] as { controlPlaneEndpoint?: Endpoint } | undefined) : undefined;
+    if (!spec?.controlPlaneEndpoint) return [];
+    const { host, port } = spec.controlPlaneEndpoint;
+    return [{ type: "Normal", reason: "EndpointSet", message: `The API is at ${host}:${port}` }];
+  });
+}
+
+function transitions({ cluster }: ClusterFacts, status: ClusterStatus): PlannedEvent[] {
+  const before = cluster.status;
+  const after = status.initialization;
+  const events: PlannedEvent[] = [];
+  if (after?.infrastructureProvisioned && before?.initialization?.infrastructureProvisioned !== true) {
+    events.push({ type: "Normal", reason: "InfrastructureReady", message: "The infrastructure is provisioned" });
+  }
+  if (after?.controlPlaneInitialized && before?.initialization?.controlPlaneInitialized !== true) {
+    events.push({ type: "Normal", reason: "ControlPlaneInitialized", message: "The control plane answers" });
+  }
+  return events;
+}
+
+function waitFor({ cluster, infrastructure, controlPlane }: ClusterFacts): string {
+  if (cluster.metadata.deletionTimestamp) return "everything of the cluster to be gone";
+  if (infrastructure && !infrastructure.object) return `${infrastructure.kind.kind} ${infrastructure.name}`;
+  if (controlPlane && !controlPlane.object) return `${controlPlane.kind.kind} ${controlPlane.name}`;
+  return "changes";
+}

@@ -1,0 +1,146 @@
+import type { Clock, Log } from "@causeway/foundation";
+import { Cluster, KubeadmConfig, labels, Machine, MachineDeployment, MachineSet, type Kind } from "@causeway/api";
+import {
+  controllerOf,
+  keyOf,
+  Secret,
+  type EventRecorder,
+  type Informer,
+  type Informers,
+  type KubeObject,
+  type ObjectKey,
+  type RemoteCluster,
+  type RemoteClusters,
+} from "@causeway/kubernetes";
+import { createKindTable, referenceIndex, type ContractReference, type KindTable } from "./contract/kind-table.ts";
+import { isProviderKind, type ProviderObject } from "./contract/provider-object.ts";
+import { AskedDeletions } from "./objects/asked.ts";
+
+export interface ClusterApiOptions {
+  /** Of the management cluster; whoever made them runs them. */
+  readonly informers: Informers;
+  /** Run by whoever made them. */
+  readonly remoteClusters: RemoteClusters;
+  /** The kinds that references may name: those of bootstrap, control plane and infrastructure providers. */
+  readonly kinds: readonly Kind<KubeObject>[];
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: EventRecorder;
+}
+
+/** What the controllers share: the caches with their indexes, and the connections to workload clusters. */
+export interface Context extends Omit<ClusterApiOptions, "kinds"> {
+  readonly kinds: KindTable;
+  readonly clusters: Informer<Cluster>;
+  readonly machines: Informer<Machine>;
+  readonly sets: Informer<MachineSet>;
+  readonly deployments: Informer<MachineDeployment>;
+  readonly configs: Informer<KubeadmConfig>;
+  /** Secrets that belong to clusters. */
+  readonly secrets: Informer<Secret>;
+  readonly asked: AskedDeletions;
+}
+
+/** Names of indexes. */
+export const by = {
+  cluster: "cluster",
+  controller: "controller",
+  reference: "reference",
+  node: "node",
+  providerID: "providerID",
+  uid: "uid",
+};
+
+export function createContext(options: ClusterApiOptions): Context {
+  const { informers } = options;
+  const context: Context = {
+    ...options,
+    kinds: createKindTable(options.kinds),
+    clusters: informers.for(Cluster),
+    machines: informers.for(Machine),
+    sets: informers.for(MachineSet),
+    deployments: informers.for(MachineDeployment),
+    configs: informers.for(KubeadmConfig),
+    secrets: informers.for(Secret, { labelSelector: labels.clusterName }),
+    asked: new AskedDeletions(),
+  };
+  addIndexes(context);
+  return context;
+}
+
+function addIndexes({ informers, clusters, machines, sets, deployments, configs }: Context): void {
+  const controller = (object: KubeObject) => {
+    const uid = controllerOf(object)?.uid;
+    return uid ? [uid] : [];
+  };
+  informers.index(clusters, {
+    [by.reference]: (c) => references(c, [c.spec.infrastructureRef, c.spec.controlPlaneRef]),
+  });
+  informers.index(machines, {
+    [by.cluster]: (m) => [clusterIndex(m)],
+    [by.controller]: controller,
+    [by.reference]: (m) => references(m, [m.spec.infrastructureRef, m.spec.bootstrap.configRef]),
+    [by.node]: (m) => (m.status?.nodeRef ? [`${clusterIndex(m)}/${m.status.nodeRef.name}`] : []),
+    [by.providerID]: (m) => (m.spec.providerID ? [`${clusterIndex(m)}/${m.spec.providerID}`] : []),
+  });
+  informers.index(sets, {
+    [by.cluster]: (s) => [clusterIndex(s)],
+    [by.controller]: controller,
+    [by.reference]: (s) =>
+      references(s, [s.spec.template.spec.infrastructureRef, s.spec.template.spec.bootstrap.configRef]),
+  });
+  informers.index(deployments, { [by.cluster]: (d) => [clusterIndex(d)] });
+  informers.index(configs, { [by.uid]: ({ metadata }) => (metadata.uid ? [metadata.uid] : []) });
+}
+
+function references(object: KubeObject, targets: readonly (ContractReference | undefined)[]): string[] {
+  const namespace = object.metadata.namespace ?? "";
+  return targets.flatMap((target) => (target ? [referenceIndex(namespace, target)] : []));
+}
+
+interface Member extends KubeObject {
+  readonly spec: { readonly clusterName: string };
+}
+
+/** The Cluster that an object belongs to. */
+export function clusterKeyOf(object: Member): ObjectKey {
+  return { namespace: object.metadata.namespace ?? "", name: object.spec.clusterName };
+}
+
+/** Its value in the index `by.cluster`. */
+export function clusterIndex(object: Member): string {
+  return indexOfCluster(clusterKeyOf(object));
+}
+
+export function indexOfCluster(key: ObjectKey): string {
+  return `${key.namespace}/${key.name}`;
+}
+
+/** The object a reference points at, deletions asked for included; its kind must be in the table. */
+export function lookUp(
+  { kinds, informers, asked, clock }: Context,
+  namespace: string,
+  reference: ContractReference,
+): { kind: Kind<KubeObject>; name: string; object: ProviderObject | undefined } {
+  const kind = kinds.resolve(reference);
+  const found = informers.for(kind).get({ namespace, name: reference.name });
+  return { kind, name: reference.name, object: found && asked.view(found, clock.now()) };
+}
+
+/** The kinds that providers bring. */
+export function providerKinds({ kinds }: Context): readonly Kind<KubeObject>[] {
+  return kinds.kinds.filter(isProviderKind);
+}
+
+/** Keys of the objects in `informer` that belong to a cluster. */
+export function membersOf<T extends KubeObject>(informer: Informer<T>, cluster: ObjectKey): ObjectKey[] {
+  return informer.byIndex(by.cluster, indexOfCluster(cluster)).map(keyOf);
+}
+
+/** Calls back for every connection made and again when it is lost. */
+export function onConnectionChange(remotes: RemoteClusters, handler: (remote: RemoteCluster) => void): () => void {
+  return remotes.onConnect((remote) => {
+    handler(remote);
+    remote.signal.addEventListener("abort", () => handler(remote), { once: true });
+  });
+}

@@ -1,0 +1,82 @@
+import {
+  CertificateSigningRequest,
+  keyOf,
+  timestamp,
+  watchInformer,
+  type ControllerOptions,
+  type ObjectKey,
+  type ReconcileResult,
+  type Source,
+} from "@causeway/kubernetes";
+import { clusterKeyOf, onConnectionChange, type Context } from "../context.ts";
+import { fieldManager } from "../objects/steps.ts";
+import { judge, type Verdict } from "./decide.ts";
+import { clusterOf, gatherRequest, isOpen, requestKey, type Gathered } from "./gather.ts";
+
+/** Looks again at a request that may come right. */
+const waitTime = 5_000;
+
+/** Approves what kubelets of our machines ask for, in every workload cluster; everything else is left alone. */
+export function csrApprover(context: Context): ControllerOptions {
+  const { clock, log } = context;
+  const reconcile = async (key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult | void> => {
+    const gathered = await gatherRequest(context, key);
+    if (!gathered) return undefined;
+    const verdict = judge(gathered.facts);
+    if (verdict.kind === "approve") return approve(context, { ...gathered, verdict }, signal);
+    if (verdict.kind === "leave") tell(context, clusterOf(key), gathered, verdict.message);
+    return verdict.kind === "wait" ? { after: waitTime } : undefined;
+  };
+  return { name: "csr-approver", reconcile, sources: sources(context), clock, log };
+}
+
+async function approve(
+  context: Context,
+  decided: Gathered & { readonly verdict: Verdict & { kind: "approve" } },
+  signal: AbortSignal,
+): Promise<void> {
+  const { remote, request, verdict } = decided;
+  const at = timestamp(context.clock.now());
+  const { reason, message } = verdict;
+  const condition = {
+    type: "Approved",
+    status: "True",
+    reason,
+    message,
+    lastUpdateTime: at,
+    lastTransitionTime: at,
+  } as const;
+  const approved = { ...request, status: { ...request.status, conditions: [condition] } };
+  await remote.client.update(CertificateSigningRequest, approved, { subresource: "approval", fieldManager, signal });
+  context.log.info("certificate request approved", { request: request.metadata.name, reason });
+}
+
+/** The recorder merges repeats, so the same request is told once. */
+function tell(context: Context, cluster: ObjectKey, { request }: Gathered, why: string): void {
+  const object = context.clusters.get(cluster);
+  if (!object) return;
+  const { name } = request.metadata;
+  const message = `Certificate request ${name} of ${request.spec.username ?? "nobody"} is left to a person: ${why}`;
+  context.events.event(object, { type: "Warning", reason: "CertificateRequestLeft", message });
+}
+
+function sources(context: Context): Source[] {
+  const { machines, remoteClusters } = context;
+  return [
+    (enqueue) =>
+      onConnectionChange(remoteClusters, (remote) => {
+        if (remote.signal.aborted) return;
+        const requests = remote.informers.for(CertificateSigningRequest);
+        const stop = requests.onChange(({ type, object }) => {
+          if (type !== "deleted" && isOpen(object)) enqueue(requestKey(remote.key, object.metadata.name));
+        });
+        remote.signal.addEventListener("abort", stop, { once: true });
+      }),
+    // Addresses of a machine may be what a request waits for.
+    watchInformer(machines, ({ object }) => {
+      const cluster = clusterKeyOf(object);
+      const requests = remoteClusters.get(cluster)?.informers.for(CertificateSigningRequest).list() ?? [];
+      return requests.filter(isOpen).map((request) => requestKey(cluster, keyOf(request).name));
+    }),
+  ];
+}

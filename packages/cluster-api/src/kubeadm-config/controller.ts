@@ -1,0 +1,85 @@
+import { KubeadmConfig, type KubeadmConfigStatus } from "@causeway/api";
+import {
+  followRoad,
+  isTrue,
+  keyOf,
+  watchInformer,
+  watchOwner,
+  type ControllerOptions,
+  type ObjectKey,
+  type Road,
+  type Source,
+} from "@causeway/kubernetes";
+import { by, membersOf, onConnectionChange, type Context } from "../context.ts";
+import { failure, publish } from "../objects/road.ts";
+import type { ConfigFacts } from "./facts.ts";
+import { gatherKubeadmConfig, tokensIn } from "./gather.ts";
+import { performConfigStep } from "./perform.ts";
+import { planKubeadmConfig, type ConfigStep } from "./plan.ts";
+import { tokenLabel } from "./token.ts";
+
+export function kubeadmConfigController(context: Context): ControllerOptions {
+  const { clock, log } = context;
+  const road: Road<ConfigFacts, ConfigStep, KubeadmConfigStatus> = {
+    gather: (key, signal) => gatherKubeadmConfig(context, key, signal),
+    plan: planKubeadmConfig,
+    perform: (step, facts, signal) => performConfigStep(context, { step, facts }, signal),
+    publish: ({ config }, status, events, signal) =>
+      publish(context, KubeadmConfig, { object: config, status, events, signal }),
+    failed: (_observed, { status }, _step, error) => failure(status, error),
+  };
+  return { name: "kubeadmconfig", reconcile: followRoad(road, { clock, log }), sources: sources(context), clock, log };
+}
+
+function sources(context: Context): Source[] {
+  const { clusters, machines, configs, secrets } = context;
+  return [
+    watchInformer(configs),
+    watchInformer(machines, ({ object }) => configOf(object.metadata.namespace, object.spec.bootstrap.configRef)),
+    watchInformer(clusters, ({ object, previous }) =>
+      previous && stateOf(previous) === stateOf(object) ? [] : configsOf(context, keyOf(object)),
+    ),
+    watchOwner(secrets, KubeadmConfig.kind),
+    // The cluster's certificates.
+    watchInformer(secrets, ({ object }) => {
+      const { namespace = "", name } = object.metadata;
+      return name.endsWith("-ca") ? configsOf(context, { namespace, name: name.slice(0, -"-ca".length) }) : [];
+    }),
+    (enqueue) =>
+      onConnectionChange(context.remoteClusters, (remote) => {
+        const all = () => configsOf(context, remote.key).forEach(enqueue);
+        if (remote.signal.aborted) return all();
+        const tokens = tokensIn(remote);
+        const stop = tokens.onChange(({ object }) =>
+          configs
+            .byIndex(by.uid, object.metadata.labels?.[tokenLabel] ?? "")
+            .map(keyOf)
+            .forEach(enqueue),
+        );
+        remote.signal.addEventListener("abort", stop, { once: true });
+        tokens.whenSynced(remote.signal).then(all, () => {});
+      }),
+  ];
+}
+
+function configOf(namespace: string | undefined, reference: { kind: string; name: string } | undefined): ObjectKey[] {
+  return reference?.kind === KubeadmConfig.kind ? [{ namespace: namespace ?? "", name: reference.name }] : [];
+}
+
+function configsOf({ machines }: Context, cluster: ObjectKey): ObjectKey[] {
+  return membersOf(machines, cluster).flatMap((key) => {
+    const machine = machines.get(key);
+    return machine ? configOf(machine.metadata.namespace, machine.spec.bootstrap.configRef) : [];
+  });
+}
+
+type ClusterState = Parameters<typeof keyOf>[0] & {
+  spec: { paused?: boolean; controlPlaneEndpoint?: { host?: string; port?: number } };
+  status?: { initialization?: object; conditions?: Parameters<typeof isTrue>[0] & object };
+};
+
+/** What of a Cluster its KubeadmConfigs wait for. */
+function stateOf({ spec, status }: ClusterState): string {
+  const initialized = isTrue(status?.conditions, "ControlPlaneInitialized");
+  return JSON.stringify([spec.paused, spec.controlPlaneEndpoint, status?.initialization, initialized]);
+}

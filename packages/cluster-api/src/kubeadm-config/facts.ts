@@ -1,0 +1,19 @@
+import type { Cluster, KubeadmConfig, Machine } from "@causeway/api";
+import type { Secret } from "@causeway/kubernetes";
+import type { SecretValues } from "./cloud-config.ts";
+
+/** All that the planner of KubeadmConfigs looks at. Contents of Secrets do not leave it. */
+export interface ConfigFacts {
+  readonly config: KubeadmConfig;
+  readonly machine: Machine | undefined;
+  readonly cluster: Cluster | undefined;
+  /** The bootstrap data Secret, whosever it is. */
+  readonly dataSecret: Secret | undefined;
+  /** The Secret of the token in the data Secret. "unreachable": the workload cluster is not connected. */
+  readonly token: Secret | undefined | "unreachable";
+  /** PEM of the cluster's certificate authority. */
+  readonly authority: string | undefined;
+  /** Values of the Secrets that files and users take in, and the names of those that are missing. */
+  readonly secrets: SecretValues;
+  readonly missingSecrets: readonly string[];
+}

@@ -1,0 +1,91 @@
+import { CausewayError, publicKeyHash } from "@causeway/foundation";
+import { clusterSecretType } from "@causeway/api";
+import { ownerReference, Secret, timestamp, type RemoteCluster } from "@causeway/kubernetes";
+import { clusterKeyOf, type Context } from "../context.ts";
+import { createOnce } from "../objects/road.ts";
+import { fieldManager } from "../objects/steps.ts";
+import { cloudConfig } from "./cloud-config.ts";
+import type { ConfigFacts } from "./facts.ts";
+import { clusterLabels, decoded } from "./gather.ts";
+import type { ConfigStep } from "./plan.ts";
+import { base64, isToken, newToken, tokenNamespace, tokenSecret } from "./token.ts";
+
+/** Makes one step true. Safe to repeat: whichever data Secret is created first settles the token. */
+export async function performConfigStep(
+  context: Context,
+  order: { readonly step: ConfigStep; readonly facts: ConfigFacts },
+  signal: AbortSignal,
+): Promise<void> {
+  const { step, facts } = order;
+  if (step.do === "createDataSecret") {
+    await createOnce(context, { type: Secret, object: dataSecret(facts) }, signal);
+    return;
+  }
+  const { client } = remoteOf(context, facts);
+  switch (step.do) {
+    case "createToken": {
+      const token = decoded(facts.dataSecret, "bootstrap-token");
+      if (!isToken(token)) throw new TypeError("the data Secret holds no bootstrap token");
+      const owner = { configUid: facts.config.metadata.uid ?? "", machine: facts.machine?.metadata.name ?? "" };
+      await client.create(Secret, tokenSecret(token, owner, step.expires), { fieldManager, signal });
+      return;
+    }
+    case "extendToken": {
+      const body = { data: { expiration: base64(timestamp(step.expires)) } };
+      const key = { namespace: tokenNamespace, name: step.name };
+      await client.patch(Secret, key, { type: "merge", body }, { fieldManager, signal });
+      return;
+    }
+    case "deleteToken": {
+      await client.delete(Secret, { namespace: tokenNamespace, name: step.name }, { signal });
+      const { token } = facts;
+      if (token && token !== "unreachable") context.asked.note(token.metadata.uid ?? "", context.clock.now());
+      return;
+    }
+  }
+}
+
+function dataSecret(facts: ConfigFacts): Secret {
+  const { config, machine, cluster, authority, secrets } = facts;
+  const { host, port } = cluster?.spec.controlPlaneEndpoint ?? {};
+  if (!machine || !authority || !host || !port) throw new TypeError("the data Secret was planned too early");
+  const token = config.spec.joinConfiguration?.discovery?.bootstrapToken?.token ?? newToken();
+  const managed = config.spec.joinConfiguration?.discovery?.bootstrapToken?.token === undefined;
+  const userData = cloudConfig(
+    config.spec,
+    {
+      machine: machine.metadata.name,
+      version: machine.spec.version,
+      endpoint: host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`,
+      token,
+      caCertHashes: [publicKeyHash(authority)],
+    },
+    secrets,
+  );
+  const { name, namespace = "" } = config.metadata;
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: {
+      name,
+      namespace,
+      labels: clusterLabels(machine),
+      ownerReferences: [ownerReference(config, { controller: true })],
+    },
+    type: clusterSecretType,
+    data: {
+      value: base64(userData),
+      format: base64("cloud-config"),
+      // Lets the token be found again, and made again should it expire before the machine is up.
+      ...(managed && !config.spec.joinConfiguration?.discovery?.file ? { "bootstrap-token": base64(token) } : {}),
+    },
+  };
+}
+
+function remoteOf({ remoteClusters }: Context, { machine }: ConfigFacts): RemoteCluster {
+  const remote = machine && remoteClusters.get(clusterKeyOf(machine));
+  if (remote) return remote;
+  throw new CausewayError("CAPI_WORKLOAD_UNREACHABLE", "the workload cluster cannot be reached", {
+    hint: "It is tried again; see the Cluster's condition RemoteConnectionProbe.",
+  });
+}

@@ -1,0 +1,144 @@
+import { labels, type KubeadmConfig, type KubeadmConfigStatus } from "@causeway/api";
+import { isControlledBy, isTrue, type Plan, type PlannedEvent } from "@causeway/kubernetes";
+import { notPaused, settleConditions, type WantedCondition } from "../objects/conditions.ts";
+import { pausedPlan } from "../objects/paused.ts";
+import type { ConfigFacts } from "./facts.ts";
+import { expiryOf, tokenLifetime } from "./token.ts";
+
+/** What can be done for a KubeadmConfig. Steps carry no secret: token and user data are made while performing. */
+export type ConfigStep =
+  | { readonly do: "createDataSecret" }
+  | { readonly do: "createToken"; readonly expires: number }
+  | { readonly do: "extendToken"; readonly name: string; readonly expires: number }
+  | { readonly do: "deleteToken"; readonly name: string };
+
+export type ConfigPlan = Plan<ConfigStep, KubeadmConfigStatus>;
+
+interface Decision {
+  readonly steps?: readonly ConfigStep[];
+  /** Why the data Secret is not there yet. */
+  readonly waiting?: { readonly reason: string; readonly message: string; readonly warn?: boolean };
+  readonly until?: number;
+}
+
+/**
+ * What to do for a KubeadmConfig: the data Secret first, with the token in it, then that token in the workload cluster.
+ * So there is one token however often this is cut short, and none that nobody knows. Until the machine has joined the
+ * token is kept alive; then it goes.
+ */
+export function planKubeadmConfig(facts: ConfigFacts, now: number): ConfigPlan {
+  const { config } = facts;
+  const paused = pausedPlan(config, facts.cluster, now);
+  if (paused) return paused;
+  const { steps = [], waiting, until } = decide(facts, now);
+  const ready = waiting === undefined || config.status?.initialization?.dataSecretCreated === true;
+  const { generation, name } = config.metadata;
+  const conditions = conditionsOf(facts, ready ? undefined : waiting);
+  const status: KubeadmConfigStatus = {
+    conditions: settleConditions(conditions, { previous: config.status?.conditions, generation, now }),
+    ...(ready ? { dataSecretName: name, initialization: { dataSecretCreated: true } } : {}),
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+  };
+  return {
+    steps,
+    status,
+    events: eventsOf(config, waiting),
+    wait: { for: waiting?.message ?? "the machine to join", ...(until === undefined ? {} : { until }) },
+  };
+}
+
+function decide(facts: ConfigFacts, now: number): Decision {
+  const { config, machine, dataSecret } = facts;
+  if (config.metadata.deletionTimestamp) return {};
+  if (machine?.status?.nodeRef && dataSecret) return afterJoining(facts);
+  const waiting = refusal(facts) ?? obstacle(facts);
+  if (waiting) return { waiting };
+  if (!dataSecret) return { steps: [{ do: "createDataSecret" }] };
+  if (!isControlledBy(dataSecret, config)) {
+    const message = `Secret ${dataSecret.metadata.name} exists and is not of this KubeadmConfig`;
+    return { waiting: { reason: "DataSecretForeign", message, warn: true } };
+  }
+  if (!dataSecret.data?.["bootstrap-token"]) return {};
+  return keepToken(facts, now);
+}
+
+function afterJoining({ token }: ConfigFacts): Decision {
+  if (token === undefined || token === "unreachable") return {};
+  return { steps: [{ do: "deleteToken", name: token.metadata.name }] };
+}
+
+function keepToken({ token }: ConfigFacts, now: number): Decision {
+  const expires = now + tokenLifetime;
+  if (token === "unreachable") return {};
+  if (token === undefined) return { steps: [{ do: "createToken", expires }] };
+  const left = expiryOf(token) - now;
+  if (left < (tokenLifetime * 5) / 6) return { steps: [{ do: "extendToken", name: token.metadata.name, expires }] };
+  return { until: now + tokenLifetime / 3 };
+}
+
+/** What is asked for and not served here; waiting does not help. */
+function refusal({ config, machine }: ConfigFacts): Decision["waiting"] {
+  const { spec } = config;
+  const refuse = (message: string) => ({ reason: "NotServed", message, warn: true });
+  if (machine?.metadata.labels?.[labels.controlPlane] !== undefined || spec.joinConfiguration?.controlPlane) {
+    return refuse(
+      "Control planes made of machines (KubeadmControlPlane) are not served here: use a HostedControlPlane",
+    );
+  }
+  if (spec.format === "ignition") return refuse("format ignition is not served here: use cloud-config");
+  if (spec.files?.some(({ contentFormat }) => contentFormat === "Template")) {
+    return refuse("files with contentFormat Template are not served here: use Raw");
+  }
+  if (spec.joinConfiguration?.discovery?.file?.kubeConfig) {
+    return refuse("discovery.file.kubeConfig is not served here: write the file with files, or use token discovery");
+  }
+  return undefined;
+}
+
+/** What has to come before; each of these changes by itself. */
+function obstacle({ machine, cluster, token, authority, missingSecrets }: ConfigFacts): Decision["waiting"] {
+  const wait = (reason: string, message: string) => ({ reason, message });
+  if (!machine) return wait("WaitingForMachine", "Waiting for a Machine to own this KubeadmConfig");
+  if (!cluster) return wait("WaitingForCluster", `Cluster ${machine.spec.clusterName} does not exist`);
+  if (!cluster.status?.initialization?.infrastructureProvisioned) {
+    return wait("WaitingForClusterInfrastructureReady", "Waiting for the cluster's infrastructure");
+  }
+  if (!isTrue(cluster.status.conditions, "ControlPlaneInitialized")) {
+    return wait("WaitingForControlPlaneInitialized", "Waiting for the control plane to be initialized");
+  }
+  const { host, port } = cluster.spec.controlPlaneEndpoint ?? {};
+  if (!host || !port) return wait("WaitingForEndpoint", "Waiting for the Cluster's spec.controlPlaneEndpoint");
+  if (!authority) return wait("WaitingForCertificates", `Waiting for Secret ${cluster.metadata.name}-ca with tls.crt`);
+  if (missingSecrets.length > 0)
+    return wait("WaitingForSecrets", `These Secret values do not exist: ${missingSecrets.join(", ")}`);
+  if (token === "unreachable") return wait("WaitingForConnection", "The workload cluster cannot be reached");
+  return undefined;
+}
+
+function conditionsOf({ authority, cluster }: ConfigFacts, waiting: Decision["waiting"]): WantedCondition[] {
+  const reason = waiting?.reason ?? "Available";
+  const message = waiting?.message ?? "";
+  const status = waiting ? "False" : "True";
+  return [
+    { type: "Ready", status, reason: waiting ? "NotReady" : "Ready", message },
+    authority
+      ? { type: "CertificatesAvailable", status: "True", reason: "Available" }
+      : {
+          type: "CertificatesAvailable",
+          status: "False",
+          reason: "NotAvailable",
+          message: `Secret ${cluster?.metadata.name ?? "CLUSTER"}-ca`,
+        },
+    { type: "DataSecretAvailable", status, reason, message },
+    notPaused,
+  ];
+}
+
+/** Only what a person must settle is told, once. */
+function eventsOf(config: KubeadmConfig, waiting: Decision["waiting"]): PlannedEvent[] {
+  if (!waiting?.warn) return [];
+  const before = config.status?.conditions?.find(({ type }) => type === "DataSecretAvailable");
+  return before?.reason === waiting.reason
+    ? []
+    : [{ type: "Warning", reason: waiting.reason, message: waiting.message }];
+}

@@ -1,0 +1,212 @@
+import type { Machine } from "@causeway/api";
+import { isTrue, type Node } from "@causeway/kubernetes";
+import { conditionOf, dataSecretNameOf, isProvisioned, type ProviderObject } from "../contract/provider-object.ts";
+import { getCondition, type Condition } from "@causeway/kubernetes";
+import { notPaused, summarise, type SummaryInput, type WantedCondition } from "../objects/conditions.ts";
+import type { Deletion } from "./deletion.ts";
+import { deletingCondition } from "./deletion.ts";
+import type { MachineFacts, Referred } from "./facts.ts";
+import { sameMachines } from "../machinedeployment/template.ts";
+
+/** How long what was last seen of a Node is believed once the workload cluster cannot be reached. */
+const connectionGrace = 5 * 60_000;
+
+/** The Node found for a Machine, or why there is none. */
+export type NodeFinding =
+  | { readonly node: Node }
+  | { readonly node?: undefined; readonly reason: string; readonly message: string; readonly unknown?: boolean };
+
+export interface MachineView {
+  readonly facts: MachineFacts;
+  readonly finding: NodeFinding;
+  readonly deletion: Deletion | undefined;
+  readonly now: number;
+}
+
+/** Every condition of a Machine but Available, which needs the time since Ready. */
+export function machineConditions(view: MachineView): WantedCondition[] {
+  const { facts, deletion } = view;
+  const { machine } = facts;
+  const bootstrap = bootstrapCondition(facts);
+  const infrastructure = referredCondition(facts.infrastructure, {
+    type: "InfrastructureReady",
+    noun: "Infrastructure",
+    isReady: isProvisioned,
+    wasThere: machine.status?.initialization?.infrastructureProvisioned === true,
+  });
+  const [nodeHealthy, nodeReady] = nodeConditions(view);
+  const inputs: SummaryInput[] = [
+    { label: "BootstrapConfigReady", condition: bootstrap },
+    { label: "InfrastructureReady", condition: infrastructure },
+    { label: "NodeHealthy", condition: nodeHealthy },
+    ...gates(machine),
+    ...(deletion ? [{ label: "Deleting", condition: { status: "False", message: deletion.reason } } as const] : []),
+  ];
+  return [
+    summarise("Ready", { whenTrue: "Ready", whenFalse: "NotReady", whenUnknown: "ReadyUnknown" }, inputs),
+    ...upToDateCondition(facts, nodeReady),
+    bootstrap,
+    infrastructure,
+    nodeHealthy,
+    nodeReady,
+    deletion ? deletingCondition(deletion) : { type: "Deleting", status: "False", reason: "NotDeleting" },
+    notPaused,
+  ];
+}
+
+/** Ready for minReadySeconds. `until`: when it will be. */
+export function availableCondition(
+  machine: Machine,
+  conditions: readonly Condition[],
+  now: number,
+): { condition: WantedCondition; until?: number } {
+  const ready = getCondition(conditions, "Ready");
+  if (ready?.status !== "True") return { condition: { type: "Available", status: "False", reason: "NotReady" } };
+  const until = Date.parse(ready.lastTransitionTime) + (machine.spec.minReadySeconds ?? 0) * 1000;
+  if (until <= now) return { condition: { type: "Available", status: "True", reason: "Available" } };
+  return { condition: { type: "Available", status: "False", reason: "WaitingForMinReadySeconds" }, until };
+}
+
+function bootstrapCondition({ machine, bootstrap }: MachineFacts): WantedCondition {
+  const type = "BootstrapConfigReady";
+  if (!bootstrap) {
+    return machine.spec.bootstrap.dataSecretName
+      ? { type, status: "True", reason: "DataSecretProvided" }
+      : {
+          type,
+          status: "False",
+          reason: "BootstrapConfigDoesNotExist",
+          message: "spec.bootstrap names neither a configuration nor a Secret",
+        };
+  }
+  const isReady = (object: ProviderObject) => dataSecretNameOf(object) !== undefined;
+  const wasThere = machine.status?.initialization?.bootstrapDataSecretCreated === true;
+  return referredCondition(bootstrap, { type, noun: "BootstrapConfig", isReady, wasThere });
+}
+
+interface Mirroring {
+  readonly type: string;
+  readonly noun: string;
+  readonly isReady: (object: ProviderObject) => boolean;
+  readonly wasThere: boolean;
+}
+
+/** The provider's Ready condition under our name; without one, what its initialization says. */
+function referredCondition(reference: Referred, how: Mirroring): WantedCondition {
+  const { type, noun, isReady, wasThere } = how;
+  const { object, kind, name } = reference;
+  if (!object) {
+    return wasThere
+      ? { type, status: "False", reason: `${noun}Deleted`, message: `${kind.kind} ${name} has been deleted` }
+      : { type, status: "False", reason: `${noun}DoesNotExist`, message: `${kind.kind} ${name} does not exist` };
+  }
+  const ready = conditionOf(object, "Ready");
+  if (ready) {
+    return { type, status: ready.status, reason: ready.reason || "Ready", message: ready.message ?? "" };
+  }
+  return isReady(object)
+    ? { type, status: "True", reason: "Ready" }
+    : { type, status: "False", reason: "NotReady", message: `${kind.kind} ${name} has not been provided yet` };
+}
+
+function nodeConditions({ facts, finding, now }: MachineView): [healthy: WantedCondition, ready: WantedCondition] {
+  if (finding.node) return [healthOf(finding.node), readinessOf(finding.node)];
+  const { reason, message } = finding;
+  const status = finding.unknown ? "Unknown" : "False";
+  const previous = facts.machine.status?.conditions;
+  if (finding.unknown && isBelieved(facts, now)) {
+    const healthy = getCondition(previous, "NodeHealthy");
+    const ready = getCondition(previous, "NodeReady");
+    if (healthy && ready) return [healthy, ready];
+  }
+  return [
+    { type: "NodeHealthy", status, reason, message },
+    { type: "NodeReady", status, reason, message },
+  ];
+}
+
+/** When what was seen last stops being believed. */
+export function believedUntil(facts: MachineFacts): number | undefined {
+  const probe = getCondition(facts.cluster?.status?.conditions, "RemoteConnectionProbe");
+  return probe && probe.status !== "True" ? Date.parse(probe.lastTransitionTime) + connectionGrace : undefined;
+}
+
+function isBelieved(facts: MachineFacts, now: number): boolean {
+  const until = believedUntil(facts);
+  return until === undefined || now < until;
+}
+
+const pressures = ["MemoryPressure", "DiskPressure", "PIDPressure"];
+
+function healthOf(node: Node): WantedCondition {
+  const all = node.status?.conditions ?? [];
+  const ready = all.find(({ type }) => type === "Ready");
+  const inputs: SummaryInput[] = [
+    { label: "Node.Ready", condition: ready ?? { status: "Unknown", message: "is not reported" } },
+    ...all
+      .filter(({ type }) => pressures.includes(type))
+      .map(({ type, status, message = "" }) => ({
+        label: `Node.${type}`,
+        condition: { status: status === "False" ? "True" : status === "True" ? "False" : "Unknown", message } as const,
+      })),
+  ];
+  return summarise(
+    "NodeHealthy",
+    { whenTrue: "NodeHealthy", whenFalse: "NodeNotHealthy", whenUnknown: "NodeHealthUnknown" },
+    inputs,
+  );
+}
+
+function readinessOf(node: Node): WantedCondition {
+  const ready = node.status?.conditions?.find(({ type }) => type === "Ready");
+  if (ready?.status === "True") return { type: "NodeReady", status: "True", reason: "NodeReady" };
+  const message = ready?.message ?? "The Node does not report Ready";
+  return ready?.status === "False"
+    ? { type: "NodeReady", status: "False", reason: "NodeNotReady", message }
+    : { type: "NodeReady", status: "Unknown", reason: "NodeReadyUnknown", message };
+}
+
+function gates(machine: Machine): SummaryInput[] {
+  return (machine.spec.readinessGates ?? []).map(({ conditionType, polarity }) => {
+    const condition = getCondition(machine.status?.conditions, conditionType);
+    const good = polarity === "Negative" ? condition?.status === "False" : condition?.status === "True";
+    return { label: conditionType, condition: { status: good ? "True" : "False", message: condition?.message ?? "" } };
+  });
+}
+
+/** Only machines of a MachineDeployment can be out of date. */
+function upToDateCondition(facts: MachineFacts, nodeReady: WantedCondition): WantedCondition[] {
+  const { machine, machineSet, deployment, finding } = { ...facts, finding: facts.workload };
+  const type = "UpToDate";
+  if (!machineSet) return [];
+  if (deployment && !sameMachines(deployment.spec.template, machineSet.spec.template)) {
+    return [{ type, status: "False", reason: "NotUpToDate", message: "The MachineDeployment has a newer template" }];
+  }
+  const kubelet = nodeReady.status === "True" && finding.reach === "connected" ? kubeletVersion(facts) : undefined;
+  if (kubelet && machine.spec.version && kubelet !== machine.spec.version) {
+    return [
+      {
+        type,
+        status: "False",
+        reason: "NotUpToDate",
+        message: `The kubelet is ${kubelet}, not ${machine.spec.version}`,
+      },
+    ];
+  }
+  return [{ type, status: "True", reason: "UpToDate" }];
+}
+
+function kubeletVersion({ machine, workload }: MachineFacts): string | undefined {
+  if (workload.reach === "unreachable") return undefined;
+  const node = workload.nodes.find(({ metadata }) => metadata.name === machine.status?.nodeRef?.name);
+  return node?.status?.nodeInfo?.["kubeletVersion"];
+}
+
+/** For counters of sets and deployments. */
+export function isReadyMachine(machine: Machine): boolean {
+  return isTrue(machine.status?.conditions, "Ready");
+}
+
+export function isAvailableMachine(machine: Machine): boolean {
+  return isTrue(machine.status?.conditions, "Available") && machine.metadata.deletionTimestamp === undefined;
+}

@@ -1,0 +1,148 @@
+import { CausewayError, hasCode, messageOf } from "@causeway/foundation";
+import { Machine, type Cluster, type MachineStatus } from "@causeway/api";
+import {
+  followRoad,
+  isTrue,
+  keyOf,
+  Node,
+  setCondition,
+  watchInformer,
+  type ControllerOptions,
+  type ObjectKey,
+  type RemoteCluster,
+  type Road,
+  type Source,
+} from "@causeway/kubernetes";
+import {
+  by,
+  clusterKeyOf,
+  indexOfCluster,
+  membersOf,
+  onConnectionChange,
+  providerKinds,
+  type Context,
+} from "../context.ts";
+import { objectIndex } from "../contract/kind-table.ts";
+import { failure, perform, publish } from "../objects/road.ts";
+import { fieldManager } from "../objects/steps.ts";
+import { drain } from "./drain.ts";
+import type { MachineFacts } from "./facts.ts";
+import { gatherMachine, indexNodes } from "./gather.ts";
+import { planMachine } from "./plan.ts";
+import type { MachineStep } from "./steps.ts";
+
+export function machineController(context: Context): ControllerOptions {
+  const { clock, log } = context;
+  const road: Road<MachineFacts, MachineStep, MachineStatus> = {
+    gather: (key, signal) => gatherMachine(context, key, signal),
+    plan: planMachine,
+    perform: (step, { machine }, signal) => performMachineStep(context, { step, machine }, signal),
+    publish: ({ machine }, status, events, signal) =>
+      publish(context, Machine, { object: machine, status, events, signal }),
+    failed: (_observed, { status }, _step, error) => failure(withBlocker(status, error, clock.now()), error),
+  };
+  const reconcile = followRoad(road, { clock, log });
+  return { name: "machine", reconcile, sources: sources(context), concurrency: 16, clock, log };
+}
+
+async function performMachineStep(
+  context: Context,
+  order: { readonly step: MachineStep; readonly machine: Machine },
+  signal: AbortSignal,
+): Promise<void> {
+  const { step, machine } = order;
+  switch (step.do) {
+    case "patchNode": {
+      const { client } = remoteOf(context, machine);
+      const key = { namespace: "", name: step.name };
+      await client.patch(Node, key, { type: "merge", body: step.body }, { fieldManager, signal });
+      return;
+    }
+    case "drain":
+      return drain(remoteOf(context, machine).client, step, signal);
+    case "deleteNode": {
+      const remote = remoteOf(context, machine);
+      await remote.client.delete(
+        Node,
+        { namespace: "", name: step.name },
+        { preconditions: { uid: step.uid }, signal },
+      );
+      context.asked.note(step.uid, context.clock.now());
+      return;
+    }
+    default:
+      return perform(context, step, signal);
+  }
+}
+
+function remoteOf({ remoteClusters }: Context, machine: Machine): RemoteCluster {
+  const remote = remoteClusters.get(clusterKeyOf(machine));
+  if (remote) return remote;
+  throw new CausewayError(
+    "CAPI_WORKLOAD_UNREACHABLE",
+    `the workload cluster ${machine.spec.clusterName} cannot be reached`,
+    {
+      hint: "It is tried again; see the Cluster's condition RemoteConnectionProbe.",
+    },
+  );
+}
+
+/** A drain that a budget blocks is told in the condition, too. */
+function withBlocker(status: MachineStatus, error: unknown, now: number): MachineStatus {
+  if (!hasCode(error, "CAPI_DRAIN_BLOCKED")) return status;
+  const condition = { type: "Deleting", status: "True", reason: "DrainingNode", message: messageOf(error) } as const;
+  return { ...status, conditions: setCondition(status.conditions, condition, now) };
+}
+
+function sources(context: Context): Source[] {
+  const { clusters, machines, sets, deployments, informers } = context;
+  return [
+    watchInformer(machines),
+    watchInformer(clusters, ({ object, previous }) =>
+      previous && stateOf(previous) === stateOf(object) ? [] : membersOf(machines, keyOf(object)),
+    ),
+    watchInformer(sets, ({ object, previous }) =>
+      previous?.metadata.generation === object.metadata.generation
+        ? []
+        : machines.byIndex(by.controller, object.metadata.uid ?? "").map(keyOf),
+    ),
+    watchInformer(deployments, ({ object, previous }) =>
+      previous?.metadata.generation === object.metadata.generation ? [] : membersOf(machines, clusterKeyOf(object)),
+    ),
+    ...providerKinds(context).map((kind) =>
+      watchInformer(informers.for(kind), ({ object }) =>
+        machines.byIndex(by.reference, objectIndex(object)).map(keyOf),
+      ),
+    ),
+    (enqueue) => watchNodes(context, enqueue),
+  ];
+}
+
+/** What of a Cluster concerns its Machines. */
+function stateOf({ spec, status, metadata }: Cluster): string {
+  const facts = ["ControlPlaneInitialized", "RemoteConnectionProbe"].map((type) => isTrue(status?.conditions, type));
+  return JSON.stringify([spec.paused, metadata.deletionTimestamp !== undefined, ...facts]);
+}
+
+/** Nodes of every connected cluster name their Machines; a connection that comes or goes names all of them. */
+function watchNodes(context: Context, enqueue: (key: ObjectKey) => void): () => void {
+  const { machines, remoteClusters } = context;
+  return onConnectionChange(remoteClusters, (remote) => {
+    const all = () => membersOf(machines, remote.key).forEach(enqueue);
+    if (remote.signal.aborted) return all();
+    indexNodes(remote);
+    const nodes = remote.informers.for(Node);
+    const index = indexOfCluster(remote.key);
+    const stop = nodes.onChange(({ object, previous }) => {
+      for (const node of previous ? [object, previous] : [object]) {
+        machines.byIndex(by.node, `${index}/${node.metadata.name}`).map(keyOf).forEach(enqueue);
+        machines
+          .byIndex(by.providerID, `${index}/${node.spec?.providerID ?? ""}`)
+          .map(keyOf)
+          .forEach(enqueue);
+      }
+    });
+    remote.signal.addEventListener("abort", stop, { once: true });
+    nodes.whenSynced(remote.signal).then(all, () => {});
+  });
+}

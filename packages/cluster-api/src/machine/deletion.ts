@@ -1,0 +1,181 @@
+import { annotations, finalizers, Machine, type MachineStatus } from "@causeway/api";
+import { timestamp, type Node } from "@causeway/kubernetes";
+import type { WantedCondition } from "../objects/conditions.ts";
+import { listing } from "../objects/conditions.ts";
+import { finalizerRemoval } from "../objects/metadata.ts";
+import { deleteStep, patchStep } from "../objects/steps.ts";
+import type { MachineFacts, PodFacts, Referred } from "./facts.ts";
+import type { MachineStep } from "./steps.ts";
+
+type DeletionTimes = NonNullable<MachineStatus["deletion"]>;
+
+/** Where a Machine's deletion stands: what to do next, and what it waits for. */
+export interface Deletion {
+  readonly steps: readonly MachineStep[];
+  readonly reason: string;
+  readonly message: string;
+  readonly times: DeletionTimes;
+  readonly until?: number;
+}
+
+const podRetry = 5_000;
+const hookRetry = 30_000;
+const defaultNodeDeletionTimeout = 10;
+
+/** The stages of a deletion, in order. Each says where it stands, or nothing once it is passed. */
+export function planDeletion(facts: MachineFacts, now: number): Deletion {
+  const stages = [preDrainHooks, drain, volumeDetach, preTerminateHooks, infrastructure, bootstrap, node];
+  const times: DeletionTimes = { ...facts.machine.status?.deletion };
+  for (const stage of stages) {
+    const standing = stage(facts, times, now);
+    if (standing) return { ...standing, times };
+  }
+  const body = finalizerRemoval(facts.machine, finalizers.machine);
+  const steps = patchStep(Machine, facts.machine, body);
+  return { steps, reason: "DeletionCompleted", message: "", times };
+}
+
+export function deletingCondition(deletion: Deletion): WantedCondition {
+  return { type: "Deleting", status: "True", reason: deletion.reason, message: deletion.message };
+}
+
+type Standing = Omit<Deletion, "times">;
+type Stage = (facts: MachineFacts, times: DeletionTimes, now: number) => Standing | undefined;
+
+/** Nodes of a cluster that goes away need no care; neither does a machine that never became one. */
+function nodeMatters(facts: MachineFacts): boolean {
+  const { machine, cluster } = facts;
+  return machine.status?.nodeRef !== undefined && cluster !== undefined && !cluster.metadata.deletionTimestamp;
+}
+
+function hooks(prefix: string, reason: string, time: keyof DeletionTimes): Stage {
+  return ({ machine }, times, now) => {
+    const found = Object.keys(machine.metadata.annotations ?? {}).filter((key) => key.split("/")[0] === prefix);
+    if (found.length === 0) return undefined;
+    times[time] ??= timestamp(now);
+    return {
+      steps: [],
+      reason,
+      message: `Waiting for hooks to be removed:\n${listing(found)}`,
+      until: now + hookRetry,
+    };
+  };
+}
+
+const preDrainHooks = hooks(annotations.preDrainHookPrefix, "WaitingForPreDrainHook", "waitForPreDrainHookStartTime");
+const preTerminateHooks = hooks(
+  annotations.preTerminateHookPrefix,
+  "WaitingForPreTerminateHook",
+  "waitForPreTerminateHookStartTime",
+);
+
+function drain(facts: MachineFacts, times: DeletionTimes, now: number): Standing | undefined {
+  const { machine, workload } = facts;
+  if (!nodeMatters(facts) || machine.metadata.annotations?.[annotations.excludeNodeDraining] !== undefined)
+    return undefined;
+  // A drain that has been completed is not begun again.
+  if (times.waitForNodeVolumeDetachStartTime !== undefined || !infraIsLeft(facts)) return undefined;
+  times.nodeDrainStartTime ??= timestamp(now);
+  if (isOver(times.nodeDrainStartTime, machine.spec.deletion?.nodeDrainTimeoutSeconds, now)) return undefined;
+  const reason = "DrainingNode";
+  if (workload.reach === "unreachable") {
+    const message = "The workload cluster cannot be reached, so the Node cannot be drained";
+    return { steps: [], reason, message, until: now + podRetry };
+  }
+  const node = nodeOf(facts);
+  if (!node) return undefined;
+  if (!node.spec?.unschedulable) {
+    const body = { spec: { unschedulable: true } };
+    return { steps: [{ do: "patchNode", name: node.metadata.name, body }], reason, message: "Cordoning the Node" };
+  }
+  return drainPods({ node, pods: workload.pods, now }, reason);
+}
+
+function drainPods(on: { node: Node; pods: readonly PodFacts[]; now: number }, reason: string): Standing | undefined {
+  const { node, pods, now } = on;
+  const lost = isUnreachable(node);
+  const left = pods.filter((pod) => !pod.stays && !(lost && now - (pod.deletingSince ?? now) > 1_000));
+  const alive = left.filter((pod) => pod.deletingSince === undefined);
+  if (left.length === 0) return undefined;
+  const message = `Drain not completed yet, ${left.length} pods are left:\n${listing(
+    left.map(({ namespace, name, deletingSince }) => `${namespace}/${name}${deletingSince ? " (terminating)" : ""}`),
+  )}`;
+  if (alive.length === 0) return { steps: [], reason, message, until: now + podRetry };
+  const grace = lost ? { graceSeconds: 1 } : {};
+  return { steps: [{ do: "drain", node: node.metadata.name, pods: alive, ...grace }], reason, message };
+}
+
+function volumeDetach(facts: MachineFacts, times: DeletionTimes, now: number): Standing | undefined {
+  const { machine } = facts;
+  if (!nodeMatters(facts) || !infraIsLeft(facts)) return undefined;
+  if (machine.metadata.annotations?.[annotations.excludeVolumeDetach] !== undefined) return undefined;
+  const node = nodeOf(facts);
+  const volumes = node && !isUnreachable(node) ? attachedVolumes(node) : [];
+  times.waitForNodeVolumeDetachStartTime ??= timestamp(now);
+  if (volumes.length === 0) return undefined;
+  if (isOver(times.waitForNodeVolumeDetachStartTime, machine.spec.deletion?.nodeVolumeDetachTimeoutSeconds, now)) {
+    return undefined;
+  }
+  const message = `Waiting for volumes to be detached:\n${listing(volumes)}`;
+  return { steps: [], reason: "WaitingForVolumeDetach", message, until: now + podRetry };
+}
+
+function infrastructure(facts: MachineFacts): Standing | undefined {
+  return referred(facts.infrastructure, "WaitingForInfrastructureDeletion");
+}
+
+function bootstrap(facts: MachineFacts): Standing | undefined {
+  return facts.bootstrap && referred(facts.bootstrap, "WaitingForBootstrapDeletion");
+}
+
+function referred(reference: Referred, reason: string): Standing | undefined {
+  const { object, kind } = reference;
+  if (!object) return undefined;
+  return { steps: deleteStep(kind, object), reason, message: `Deleting ${kind.kind} ${reference.name}` };
+}
+
+function node(facts: MachineFacts, _times: DeletionTimes, now: number): Standing | undefined {
+  const { machine, workload } = facts;
+  if (!nodeMatters(facts)) return undefined;
+  const timeout = machine.spec.deletion?.nodeDeletionTimeoutSeconds ?? defaultNodeDeletionTimeout;
+  const over = isOver(machine.metadata.deletionTimestamp, timeout, now);
+  const reason = "DeletingNode";
+  if (workload.reach === "unreachable") {
+    if (over) return undefined;
+    const message = "The workload cluster cannot be reached, so the Node cannot be deleted";
+    return { steps: [], reason, message, until: now + podRetry };
+  }
+  const found = nodeOf(facts);
+  if (!found) return undefined;
+  const { name, uid = "" } = found.metadata;
+  if (found.metadata.deletionTimestamp) {
+    return over ? undefined : { steps: [], reason, message: `Node ${name} is being deleted`, until: now + podRetry };
+  }
+  return { steps: [{ do: "deleteNode", name, uid }], reason, message: `Deleting Node ${name}` };
+}
+
+/** Once the host is going, there is nothing to drain from it. */
+function infraIsLeft({ infrastructure: { object } }: MachineFacts): boolean {
+  return object !== undefined && object.metadata.deletionTimestamp === undefined;
+}
+
+function nodeOf({ machine, workload }: MachineFacts): Node | undefined {
+  if (workload.reach === "unreachable") return undefined;
+  return workload.nodes.find((candidate) => candidate.metadata.name === machine.status?.nodeRef?.name);
+}
+
+/** Names of the volumes that the kubelet reports as attached. */
+function attachedVolumes(candidate: Node): string[] {
+  const { volumesAttached = [] } = (candidate.status ?? {}) as { volumesAttached?: { name: string }[] };
+  return volumesAttached.map(({ name }) => name);
+}
+
+function isUnreachable(candidate: Node): boolean {
+  const ready = candidate.status?.conditions?.find(({ type }) => type === "Ready");
+  return ready?.status === "Unknown";
+}
+
+/** A timeout of 0, or none, never ends. */
+function isOver(start: string | undefined, timeoutSeconds: number | undefined, now: number): boolean {
+  return start !== undefined && !!timeoutSeconds && now - Date.parse(start) >= timeoutSeconds * 1000;
+}

@@ -1,0 +1,43 @@
+import type { Cluster, Machine, MachineDeployment, MachineSet } from "@causeway/api";
+import type { KubeObject, Node } from "@causeway/kubernetes";
+import type { ProviderObject } from "../contract/provider-object.ts";
+import type { Kind } from "@causeway/api";
+
+/** An object a Machine refers to: where it would be, and what is there. */
+export interface Referred {
+  readonly kind: Kind<KubeObject>;
+  readonly name: string;
+  readonly object: ProviderObject | undefined;
+}
+
+/** A pod on the Node, as draining looks at it. */
+export interface PodFacts {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** Milliseconds since the epoch. */
+  readonly deletingSince?: number;
+  /** Left alone by draining: of a DaemonSet, a mirror of a static pod, finished, or labelled so. */
+  readonly stays: boolean;
+}
+
+/** The workload cluster as seen now. "unreachable": no connection; then nothing is known of Nodes. */
+export type NodeFacts =
+  | { readonly reach: "unreachable" }
+  | {
+      readonly reach: "connected";
+      readonly nodes: readonly Node[];
+      /** Pods on the one Node, read only while draining. */
+      readonly pods: readonly PodFacts[];
+    };
+
+/** All that the planner of Machines looks at. */
+export interface MachineFacts {
+  readonly machine: Machine;
+  readonly cluster: Cluster | undefined;
+  readonly machineSet: MachineSet | undefined;
+  readonly deployment: MachineDeployment | undefined;
+  readonly infrastructure: Referred;
+  readonly bootstrap: Referred | undefined;
+  readonly workload: NodeFacts;
+}

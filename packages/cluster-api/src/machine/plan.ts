@@ -1,0 +1,234 @@
+import { Cluster, finalizers, labels, Machine, type MachineStatus } from "@causeway/api";
+import { isTrue, ownerReference, timestamp, type Node, type Plan, type PlannedEvent } from "@causeway/kubernetes";
+import {
+  addressesOf,
+  dataSecretNameOf,
+  failureDomainOf,
+  isProvisioned,
+  providerIDOf,
+} from "../contract/provider-object.ts";
+import { settleConditions } from "../objects/conditions.ts";
+import { metadataPatch } from "../objects/metadata.ts";
+import { pausedPlan } from "../objects/paused.ts";
+import { patchStep } from "../objects/steps.ts";
+import { availableCondition, believedUntil, machineConditions, type NodeFinding } from "./conditions.ts";
+import { planDeletion, type Deletion } from "./deletion.ts";
+import type { MachineFacts, Referred } from "./facts.ts";
+import { nodePatch } from "./node.ts";
+import type { MachineStep } from "./steps.ts";
+
+export type MachinePlan = Plan<MachineStep, MachineStatus>;
+
+/**
+ * What to do for a Machine. Everything a provider says is copied once it is provisioned, and never taken back.
+ */
+export function planMachine(facts: MachineFacts, now: number): MachinePlan {
+  const { machine } = facts;
+  const paused = pausedPlan(machine, facts.cluster, now);
+  if (paused) return paused;
+  const finding = findNode(facts);
+  const deletion = machine.metadata.deletionTimestamp ? planDeletion(facts, now) : undefined;
+  const steps = deletion ? deletion.steps : [...upkeep(facts), ...nodeUpkeep(finding, machine)];
+  const { status, until } = statusOf({ facts, finding, deletion, now });
+  const events = transitions(machine, status);
+  const untils = [until, deletion?.until, believedUntil(facts)].filter((at) => at !== undefined && at > now);
+  const wait = waitFor(facts, deletion, finding);
+  return {
+    steps,
+    status,
+    events: [...events, ...deletionEvents(steps)],
+    wait: { for: wait, ...(untils.length > 0 ? { until: Math.min(...(untils as number[])) } : {}) },
+  };
+}
+
+/** The Node whose providerID is the Machine's. Two of them is an error that nobody can settle but a person. */
+export function findNode(facts: MachineFacts): NodeFinding {
+  const { machine, cluster, workload } = facts;
+  const type = "NodeInspectionFailed";
+  if (!isTrue(cluster?.status?.conditions, "ControlPlaneInitialized")) {
+    return { reason: "InspectionFailed", message: "Waiting for the control plane to be initialized", unknown: true };
+  }
+  const providerID = machine.spec.providerID;
+  if (!providerID) {
+    return {
+      reason: "InspectionFailed",
+      message: "Waiting for the infrastructure to report spec.providerID",
+      unknown: true,
+    };
+  }
+  if (workload.reach === "unreachable") {
+    return { reason: "ConnectionDown", message: "The workload cluster cannot be reached", unknown: true };
+  }
+  const found = workload.nodes.filter((node) => node.spec?.providerID === providerID);
+  if (found.length > 1) {
+    const names = found.map(({ metadata }) => metadata.name).join(", ");
+    return { reason: type, message: `Several Nodes have providerID ${providerID}: ${names}` };
+  }
+  const known = machine.status?.nodeRef?.name;
+  const node = found[0] ?? workload.nodes.find(({ metadata }) => metadata.name === known);
+  if (node) return { node };
+  return known
+    ? { reason: "NodeDeleted", message: `Node ${known} has been deleted` }
+    : { reason: "NodeDoesNotExist", message: `Waiting for a Node with providerID ${providerID}`, unknown: true };
+}
+
+/** Metadata of the Machine and its provider objects, and what is copied from them into its spec. */
+function upkeep(facts: MachineFacts): MachineStep[] {
+  const { machine, cluster, infrastructure, bootstrap } = facts;
+  if (!cluster) return [];
+  const isOwned = machine.metadata.ownerReferences?.some(({ controller }) => controller) ?? false;
+  const own = metadataPatch(machine, {
+    finalizer: finalizers.machine,
+    labels: { [labels.clusterName]: machine.spec.clusterName },
+    ...(isOwned ? {} : { owner: { ...ownerReference(cluster), apiVersion: apiVersionOf(Cluster) } }),
+  });
+  return [
+    ...patchStep(Machine, machine, own),
+    ...adoption(infrastructure, machine),
+    ...(bootstrap ? adoption(bootstrap, machine) : []),
+    ...specCopies(facts),
+  ];
+}
+
+function adoption({ object, kind }: Referred, machine: Machine): MachineStep[] {
+  if (!object || object.metadata.deletionTimestamp) return [];
+  const owner = { ...ownerReference(machine, { controller: true }), apiVersion: apiVersionOf(Machine) };
+  const patch = metadataPatch(object, { owner, labels: { [labels.clusterName]: machine.spec.clusterName } });
+  return patchStep(kind, object, patch);
+}
+
+function specCopies({ machine, infrastructure, bootstrap }: MachineFacts): MachineStep[] {
+  const changes: Record<string, unknown> = {};
+  const secret = bootstrap?.object && dataSecretNameOf(bootstrap.object);
+  if (secret && machine.spec.bootstrap.dataSecretName !== secret) changes["bootstrap"] = { dataSecretName: secret };
+  const host = infrastructure.object;
+  if (host && isProvisioned(host)) {
+    const providerID = providerIDOf(host);
+    if (providerID && machine.spec.providerID !== providerID) changes["providerID"] = providerID;
+  }
+  return patchStep(Machine, machine, Object.keys(changes).length > 0 ? { spec: changes } : undefined);
+}
+
+function nodeUpkeep({ node }: NodeFinding, machine: Machine): MachineStep[] {
+  if (!node || node.metadata.deletionTimestamp) return [];
+  const body = nodePatch(node, machine);
+  return body ? [{ do: "patchNode", name: node.metadata.name, body }] : [];
+}
+
+interface View {
+  readonly facts: MachineFacts;
+  readonly finding: NodeFinding;
+  readonly deletion: Deletion | undefined;
+  readonly now: number;
+}
+
+function statusOf(view: View): { status: MachineStatus; until?: number } {
+  const { facts, finding, deletion, now } = view;
+  const { machine, infrastructure } = facts;
+  const before = machine.status;
+  const generation = machine.metadata.generation;
+  const context = { previous: before?.conditions, generation, now };
+  const wanted = machineConditions(view);
+  const { condition: available, until } = availableCondition(machine, settleConditions(wanted, context), now);
+  const initialization = initializationOf(facts);
+  const host = infrastructure.object;
+  const provisioned = initialization.infrastructureProvisioned === true;
+  const addresses = provisioned && host ? addressesOf(host) : before?.addresses;
+  const failureDomain = (provisioned && host && failureDomainOf(host)) || before?.failureDomain;
+  const nodeRef = finding.node ? { name: finding.node.metadata.name } : before?.nodeRef;
+  const nodeInfo = finding.node ? nodeInfoOf(finding.node) : before?.nodeInfo;
+  const shape: MachineStatus = {
+    conditions: settleConditions([available, ...wanted], context),
+    initialization,
+    ...(addresses && addresses.length > 0 ? { addresses } : {}),
+    ...(failureDomain ? { failureDomain } : {}),
+    ...(nodeRef ? { nodeRef } : {}),
+    ...(nodeInfo ? { nodeInfo } : {}),
+    ...(deletion && Object.keys(deletion.times).length > 0 ? { deletion: deletion.times } : {}),
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+  };
+  const phase = phaseOf(machine, shape);
+  const lastUpdated = phase === before?.phase ? before?.lastUpdated : timestamp(now);
+  return {
+    status: { ...shape, phase, ...(lastUpdated ? { lastUpdated } : {}) },
+    ...(until === undefined ? {} : { until }),
+  };
+}
+
+function initializationOf({
+  machine,
+  infrastructure,
+  bootstrap,
+}: MachineFacts): NonNullable<MachineStatus["initialization"]> {
+  const before = machine.status?.initialization;
+  const host = infrastructure.object;
+  const secretProvided = !bootstrap && !!machine.spec.bootstrap.dataSecretName;
+  const secretMade = bootstrap?.object !== undefined && dataSecretNameOf(bootstrap.object) !== undefined;
+  const infrastructureProvisioned =
+    before?.infrastructureProvisioned === true ||
+    (host !== undefined && isProvisioned(host) && providerIDOf(host) !== undefined);
+  return {
+    bootstrapDataSecretCreated: before?.bootstrapDataSecretCreated === true || secretProvided || secretMade,
+    infrastructureProvisioned,
+  };
+}
+
+export type MachinePhase = NonNullable<MachineStatus["phase"]>;
+
+function phaseOf(machine: Machine, status: MachineStatus): MachinePhase {
+  if (machine.metadata.deletionTimestamp) return "Deleting";
+  const { infrastructureProvisioned, bootstrapDataSecretCreated } = status.initialization ?? {};
+  if (infrastructureProvisioned) return status.nodeRef ? "Running" : "Provisioned";
+  return bootstrapDataSecretCreated ? "Provisioning" : "Pending";
+}
+
+const infoFields = [
+  "machineID",
+  "systemUUID",
+  "bootID",
+  "kernelVersion",
+  "osImage",
+  "containerRuntimeVersion",
+  "kubeletVersion",
+  "kubeProxyVersion",
+  "operatingSystem",
+  "architecture",
+] as const;
+
+function nodeInfoOf(node: Node): MachineStatus["nodeInfo"] {
+  const info = node.status?.nodeInfo;
+  if (!info?.["kubeletVersion"]) return undefined;
+  const pairs = infoFields.map((name) => [name, info[name] ?? ""] as const);
+  return Object.fromEntries(pairs) as Record<(typeof infoFields)[number], string>;
+}
+
+function transitions(machine: Machine, status: MachineStatus): PlannedEvent[] {
+  if (machine.status?.phase === status.phase || !machine.metadata.resourceVersion) return [];
+  const messages: Partial<Record<MachinePhase, string>> = {
+    Provisioning: "Bootstrap data is ready, the infrastructure is being made",
+    Provisioned: `The infrastructure is there (${machine.spec.providerID ?? ""}), waiting for the Node`,
+    Running: `Node ${status.nodeRef?.name ?? ""} has joined`,
+  };
+  const message = messages[status.phase ?? "Unknown"];
+  return message ? [{ type: "Normal", reason: status.phase ?? "Unknown", message }] : [];
+}
+
+function deletionEvents(steps: readonly MachineStep[]): PlannedEvent[] {
+  return steps.flatMap((step): PlannedEvent[] => {
+    const event = (reason: string, message: string): PlannedEvent[] => [{ type: "Normal", reason, message }];
+    if (step.do === "delete") return event("Deleting", `Deleting ${step.type.kind} ${step.key.name}`);
+    if (step.do === "drain") return event("DrainingNode", `Draining Node ${step.node}`);
+    if (step.do === "deleteNode") return event("DeletingNode", `Deleting Node ${step.name}`);
+    return [];
+  });
+}
+
+function waitFor(facts: MachineFacts, deletion: Deletion | undefined, finding: NodeFinding): string {
+  if (deletion) return deletion.message || "the Machine to be gone";
+  if (!facts.cluster) return `Cluster ${facts.machine.spec.clusterName}`;
+  return finding.node ? "changes" : finding.message;
+}
+
+function apiVersionOf(kind: { group: string; version: string }): string {
+  return `${kind.group}/${kind.version}`;
+}

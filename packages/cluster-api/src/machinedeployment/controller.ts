@@ -1,0 +1,58 @@
+import { labels, MachineDeployment, type MachineDeploymentStatus } from "@causeway/api";
+import {
+  controllerOf,
+  followRoad,
+  keyOf,
+  watchInformer,
+  watchOwner,
+  type ControllerOptions,
+  type ObjectKey,
+  type Road,
+  type Source,
+} from "@causeway/kubernetes";
+import { by, clusterIndex, membersOf, type Context } from "../context.ts";
+import { failure, perform, publish } from "../objects/road.ts";
+import type { ObjectStep } from "../objects/steps.ts";
+import type { DeploymentFacts } from "./facts.ts";
+import { gatherMachineDeployment } from "./gather.ts";
+import { planMachineDeployment } from "./plan.ts";
+
+export function machineDeploymentController(context: Context): ControllerOptions {
+  const { clock, log } = context;
+  const road: Road<DeploymentFacts, ObjectStep, MachineDeploymentStatus> = {
+    gather: (key) => Promise.resolve(gatherMachineDeployment(context, key)),
+    plan: planMachineDeployment,
+    perform: (step, _observed, signal) => perform(context, step, signal),
+    publish: ({ deployment }, status, events, signal) =>
+      publish(context, MachineDeployment, { object: deployment, status, events, signal }),
+    failed: (_observed, { status }, _step, error) => failure(status, error),
+  };
+  const reconcile = followRoad(road, { clock, log });
+  return { name: "machinedeployment", reconcile, sources: sources(context), clock, log };
+}
+
+function sources({ clusters, deployments, sets, machines }: Context): Source[] {
+  return [
+    watchInformer(deployments),
+    watchOwner(sets, MachineDeployment.kind),
+    // A MachineSet without a controller may be one to adopt.
+    watchInformer(sets, ({ object }) =>
+      controllerOf(object) ? [] : deployments.byIndex(by.cluster, clusterIndex(object)).map(keyOf),
+    ),
+    watchInformer(machines, ({ object }) => deploymentOf(object)),
+    watchInformer(clusters, ({ object, previous }) =>
+      previous && previous.metadata.generation === object.metadata.generation
+        ? []
+        : membersOf(deployments, keyOf(object)),
+    ),
+  ];
+}
+
+function deploymentOf({
+  metadata,
+}: {
+  metadata: { namespace?: string; labels?: Record<string, string> };
+}): ObjectKey[] {
+  const name = metadata.labels?.[labels.deploymentName];
+  return name === undefined ? [] : [{ namespace: metadata.namespace ?? "", name }];
+}

@@ -1,0 +1,29 @@
+import { finalizers, type Machine } from "@causeway/api";
+import { controllerOf, isControlledBy, type ObjectKey } from "@causeway/kubernetes";
+import { by, clusterIndex, clusterKeyOf, type Context } from "../context.ts";
+import { isLeaving } from "../objects/metadata.ts";
+import { matches } from "../objects/selector.ts";
+import type { DeploymentFacts } from "./facts.ts";
+
+/** Reads caches only. */
+export function gatherMachineDeployment(context: Context, key: ObjectKey): DeploymentFacts | undefined {
+  const { deployments, sets, machines, clusters, asked, clock } = context;
+  const deployment = deployments.get(key);
+  if (!deployment || isLeaving(deployment, finalizers.machineDeployment)) return undefined;
+  const now = clock.now();
+  const siblings = sets.byIndex(by.cluster, clusterIndex(deployment));
+  const own = siblings.filter((set) => isControlledBy(set, deployment)).map((set) => asked.view(set, now));
+  const orphans = siblings.filter(
+    (set) =>
+      !controllerOf(set) && !set.metadata.deletionTimestamp && matches(deployment.spec.selector, set.metadata.labels),
+  );
+  const machinesOf = new Map<string, Machine[]>();
+  for (const { metadata } of own) {
+    const uid = metadata.uid ?? "";
+    machinesOf.set(
+      uid,
+      machines.byIndex(by.controller, uid).map((machine) => asked.view(machine, now)),
+    );
+  }
+  return { deployment, cluster: clusters.get(clusterKeyOf(deployment)), sets: own, orphans, machinesOf };
+}

@@ -1,0 +1,257 @@
+import {
+  annotations,
+  finalizers,
+  labels,
+  MachineDeployment,
+  MachineSet,
+  type MachineDeploymentStatus,
+} from "@causeway/api";
+import { ownerReference, type Plan, type PlannedEvent } from "@causeway/kubernetes";
+import { finalizerRemoval, lockOf, metadataPatch, missing } from "../objects/metadata.ts";
+import { suffixedName, suffixOf } from "../objects/names.ts";
+import { pausedPlan } from "../objects/paused.ts";
+import { isEmpty } from "../objects/selector.ts";
+import { deleteStep, patchStep, type ObjectStep } from "../objects/steps.ts";
+import { isAvailableMachine } from "../machine/conditions.ts";
+import type { DeploymentFacts } from "./facts.ts";
+import { onDelete, proportional, resolveCount, rollingUpdate, type Replicas, type SetCount } from "./rollout.ts";
+import { deploymentStatus } from "./status.ts";
+import { inPlaceChanges, sameMachines, templateHash } from "./template.ts";
+
+export type DeploymentPlan = Plan<ObjectStep, MachineDeploymentStatus>;
+
+/** What to do for a MachineDeployment: one MachineSet for its template, the others on their way to none. */
+export function planMachineDeployment(facts: DeploymentFacts, now: number): DeploymentPlan {
+  const { deployment, cluster } = facts;
+  const paused = pausedPlan(deployment, cluster, now);
+  if (paused) return paused;
+  const { fresh, old } = divide(facts, now);
+  const steps = decide(facts, { fresh, old, now });
+  const due = Date.parse(deployment.spec.rollout?.after ?? "");
+  return {
+    steps,
+    status: deploymentStatus(facts, { fresh, now, limits: limitsOf(deployment) }),
+    events: eventsOf(steps),
+    wait: { for: "changes", ...(due > now ? { until: due } : {}) },
+  };
+}
+
+interface View {
+  readonly fresh: MachineSet | undefined;
+  /** Oldest first. */
+  readonly old: readonly MachineSet[];
+  readonly now: number;
+}
+
+/** The MachineSet whose machines are as the template says, and all others. */
+export function divide({ deployment, sets }: DeploymentFacts, now: number): Omit<View, "now"> {
+  const living = sets.filter(({ metadata }) => !metadata.deletionTimestamp).toSorted(byAge);
+  const after = dueRollout(deployment, now);
+  const fitting = living.filter(
+    (set) =>
+      sameMachines(set.spec.template, deployment.spec.template) &&
+      (after === undefined || Date.parse(set.metadata.creationTimestamp ?? "") >= after),
+  );
+  const [fresh] = fitting.toSorted((a, b) => (b.spec.replicas ?? 1) - (a.spec.replicas ?? 1) || byAge(a, b));
+  return { fresh, old: living.filter((set) => set !== fresh) };
+}
+
+function byAge(a: MachineSet, b: MachineSet): number {
+  const born = ({ metadata }: MachineSet) => metadata.creationTimestamp ?? "";
+  return born(a) < born(b) ? -1 : born(a) > born(b) ? 1 : a.metadata.name < b.metadata.name ? -1 : 1;
+}
+
+/** rollout.after once it has passed: sets made before it are old, whatever their template. */
+function dueRollout(deployment: MachineDeployment, now: number): number | undefined {
+  const after = Date.parse(deployment.spec.rollout?.after ?? "");
+  return after <= now ? after : undefined;
+}
+
+function decide(facts: DeploymentFacts, view: View): ObjectStep[] {
+  const { deployment, cluster, sets, orphans } = facts;
+  if (deployment.metadata.deletionTimestamp) {
+    if (sets.length > 0) return sets.flatMap((set) => deleteStep(MachineSet, set));
+    return patchStep(MachineDeployment, deployment, finalizerRemoval(deployment, finalizers.machineDeployment));
+  }
+  if (!cluster || cluster.metadata.deletionTimestamp) return [];
+  const own = defaults(facts);
+  // All that follows is made from the deployment's own labels and selector.
+  if (own.length > 0) return own;
+  const adopted = orphans.flatMap((set) =>
+    patchStep(MachineSet, set, metadataPatch(set, { owner: ownerReference(deployment, { controller: true }) })),
+  );
+  if (adopted.length > 0) return adopted;
+  if (!view.fresh && !deployment.spec.paused) return [{ do: "create", type: MachineSet, object: newSet(facts, view) }];
+  const inPlace = view.fresh ? upkeep(deployment, view.fresh) : [];
+  return [...inPlace, ...scaling(facts, view), ...(inPlace.length > 0 ? [] : cleanup(facts, view))];
+}
+
+/** Finalizer, owner, and the labels by which a deployment finds its own. */
+function defaults({ deployment, cluster }: DeploymentFacts): ObjectStep[] {
+  if (!cluster) return [];
+  const identity = { [labels.deploymentName]: deployment.metadata.name };
+  const membership = { [labels.clusterName]: deployment.spec.clusterName };
+  const metadata = metadataPatch(deployment, {
+    finalizer: finalizers.machineDeployment,
+    labels: membership,
+    owner: ownerReference(cluster),
+  });
+  const selector = isEmpty(deployment.spec.selector) ? { selector: { matchLabels: identity } } : undefined;
+  const template = missing(deployment.spec.template.metadata?.labels, {
+    ...identity,
+    ...membership,
+    ...deployment.spec.selector?.matchLabels,
+  });
+  if (!metadata && !selector && !template) return [];
+  return patchStep(MachineDeployment, deployment, {
+    metadata: { ...lockOf(deployment), ...(metadata?.["metadata"] as object | undefined) },
+    ...(selector || template
+      ? { spec: { ...selector, ...(template ? { template: { metadata: { labels: template } } } : {}) } }
+      : {}),
+  });
+}
+
+function newSet(facts: DeploymentFacts, view: View): MachineSet {
+  const { deployment } = facts;
+  const { name, namespace, uid = name } = deployment.metadata;
+  const hash = templateHash(deployment.spec.template);
+  const forced = dueRollout(deployment, view.now) ?? 0;
+  const suffix = suffixOf(`${uid}/${hash}/${forced}`);
+  const marker = { [labels.machineTemplateHash]: `${hash}-${suffix}` };
+  const { template, clusterName, deletion, machineNaming, selector } = deployment.spec;
+  const empty: SetCount = { name: "", replicas: 0, available: 0, machines: 0 };
+  return {
+    apiVersion: `${MachineSet.group}/${MachineSet.version}`,
+    kind: MachineSet.kind,
+    metadata: {
+      name: suffixedName(name, suffix),
+      ...(namespace === undefined ? {} : { namespace }),
+      labels: {
+        ...template.metadata?.labels,
+        ...marker,
+        [labels.clusterName]: clusterName,
+        [labels.deploymentName]: name,
+      },
+      annotations: { [annotations.revision]: String(nextRevision(facts)) },
+      finalizers: [finalizers.machineSet],
+      ownerReferences: [ownerReference(deployment, { controller: true })],
+    },
+    spec: {
+      clusterName,
+      replicas: targets(facts, { ...view, count: empty }).get("") ?? 0,
+      selector: { ...selector, matchLabels: { ...selector?.matchLabels, ...marker } },
+      template: {
+        ...template,
+        metadata: { ...template.metadata, labels: { ...template.metadata?.labels, ...marker } },
+      },
+      ...(deletion ? { deletion } : {}),
+      ...(machineNaming ? { machineNaming } : {}),
+    },
+  };
+}
+
+function revisionOf(set: MachineSet): number {
+  return Number(set.metadata.annotations?.[annotations.revision] ?? 0) || 0;
+}
+
+function nextRevision({ sets }: DeploymentFacts): number {
+  return Math.max(0, ...sets.map(revisionOf)) + 1;
+}
+
+/** What of the deployment its current MachineSet takes over in place; its machines follow it. */
+function upkeep(deployment: MachineDeployment, set: MachineSet): ObjectStep[] {
+  const { template, deletion, machineNaming } = deployment.spec;
+  const added = missing(set.spec.template.metadata?.labels, template.metadata?.labels);
+  const notes = missing(set.spec.template.metadata?.annotations, template.metadata?.annotations);
+  const spec = inPlaceChanges(set.spec.template.spec, template);
+  const order =
+    deletion?.order === set.spec.deletion?.order ? undefined : { deletion: { order: deletion?.order ?? null } };
+  const naming =
+    machineNaming?.template === set.spec.machineNaming?.template
+      ? undefined
+      : { machineNaming: { template: machineNaming?.template ?? null } };
+  const metadata =
+    added || notes
+      ? { metadata: { ...(added ? { labels: added } : {}), ...(notes ? { annotations: notes } : {}) } }
+      : {};
+  const inner = added || notes || spec ? { template: { ...metadata, ...(spec ? { spec } : {}) } } : undefined;
+  if (!inner && !order && !naming) return [];
+  return patchStep(MachineSet, set, { metadata: lockOf(set), spec: { ...inner, ...order, ...naming } });
+}
+
+interface Limits {
+  readonly desired: number;
+  readonly maxSurge: number;
+  readonly maxUnavailable: number;
+}
+
+export function limitsOf({ spec }: MachineDeployment): Limits {
+  const desired = spec.replicas ?? 1;
+  const given = spec.rollout?.strategy?.rollingUpdate;
+  const maxSurge = resolveCount(given?.maxSurge, desired, "up") ?? 1;
+  const maxUnavailable = resolveCount(given?.maxUnavailable, desired, "down") ?? 0;
+  // Both 0 would never get anywhere.
+  return { desired, maxSurge, maxUnavailable: maxSurge === 0 && maxUnavailable === 0 ? 1 : maxUnavailable };
+}
+
+function targets(facts: DeploymentFacts, view: View & { readonly count: SetCount }): Replicas {
+  const { deployment } = facts;
+  const old = view.old.map((set) => countOf(facts, set));
+  const { desired, maxSurge, maxUnavailable } = limitsOf(deployment);
+  if (deployment.spec.paused) return proportional(view.fresh ? [...old, view.count] : old, desired);
+  if (deployment.spec.rollout?.strategy?.type === "OnDelete") return onDelete({ desired, fresh: view.count, old });
+  return rollingUpdate({ desired, maxSurge, maxUnavailable, fresh: view.count, old });
+}
+
+function countOf({ machinesOf }: DeploymentFacts, set: MachineSet): SetCount {
+  const machines = machinesOf.get(set.metadata.uid ?? "") ?? [];
+  return {
+    name: set.metadata.name,
+    replicas: set.spec.replicas ?? 1,
+    available: machines.filter(isAvailableMachine).length,
+    machines: machines.filter(({ metadata }) => !metadata.deletionTimestamp).length,
+  };
+}
+
+function scaling(facts: DeploymentFacts, view: View): ObjectStep[] {
+  const count = view.fresh ? countOf(facts, view.fresh) : { name: "", replicas: 0, available: 0, machines: 0 };
+  const replicas = targets(facts, { ...view, count });
+  const onDeleteOnly = facts.deployment.spec.rollout?.strategy?.type === "OnDelete";
+  return [...view.old, ...(view.fresh ? [view.fresh] : [])].flatMap((set) => {
+    const target = replicas.get(set.metadata.name);
+    const marks =
+      onDeleteOnly && set !== view.fresh
+        ? missing(set.metadata.annotations, { [annotations.disableMachineCreate]: "true" })
+        : undefined;
+    if (target === undefined && !marks) return [];
+    return patchStep(MachineSet, set, {
+      metadata: { ...lockOf(set), ...(marks ? { annotations: marks } : {}) },
+      ...(target === undefined ? {} : { spec: { replicas: target } }),
+    });
+  });
+}
+
+/** Old sets that hold nothing any more go, once the rollout is through. */
+function cleanup(facts: DeploymentFacts, { fresh, old }: View): ObjectStep[] {
+  if (!fresh) return [];
+  const complete = countOf(facts, fresh).available >= (facts.deployment.spec.replicas ?? 1);
+  const empty = old.filter((set) => set.spec.replicas === 0 && !facts.machinesOf.get(set.metadata.uid ?? "")?.length);
+  return complete ? empty.flatMap((set) => deleteStep(MachineSet, set)) : [];
+}
+
+function eventsOf(steps: readonly ObjectStep[]): PlannedEvent[] {
+  return steps.flatMap((step): PlannedEvent[] => {
+    if (step.do === "create") {
+      return [
+        { type: "Normal", reason: "SuccessfulCreate", message: `Created MachineSet ${step.object.metadata.name}` },
+      ];
+    }
+    if (step.do === "delete") {
+      return [{ type: "Normal", reason: "SuccessfulDelete", message: `Deleting MachineSet ${step.key.name}` }];
+    }
+    const spec = step.body["spec"] as { replicas?: number } | undefined;
+    if (step.type.kind !== MachineSet.kind || spec?.replicas === undefined) return [];
+    const message = `Scaling MachineSet ${step.key.name} to ${spec.replicas}`;
+    return [{ type: "Normal", reason: "ScalingMachineSet", message }];
+  });
+}

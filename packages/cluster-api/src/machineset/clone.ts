@@ -1,0 +1,96 @@
+import { annotations, labels, Machine, type MachineSet } from "@causeway/api";
+import type { Kind } from "@causeway/api";
+import { ownerReference, type KubeObject } from "@causeway/kubernetes";
+import type { ContractReference } from "../contract/kind-table.ts";
+import { templateOf, type ProviderObject } from "../contract/provider-object.ts";
+import { nameFromTemplate, suffixedName, suffixOf } from "../objects/names.ts";
+
+/** Templates are kinds named like what is made from them, with this ending (Cluster API contract). */
+const templateEnding = "Template";
+
+/** The kind that a template's clones are of: its own kind without "Template". */
+export function cloneKind(
+  reference: Pick<ContractReference, "apiGroup" | "kind">,
+): Pick<ContractReference, "apiGroup" | "kind"> {
+  const { apiGroup, kind } = reference;
+  return { apiGroup, kind: kind.endsWith(templateEnding) ? kind.slice(0, -templateEnding.length) : kind };
+}
+
+/**
+ * The names of the next machines: each slot of a set has one name, for ever, and the lowest free slots come first. So
+ * whoever repeats a create, after a crash or beside another, meets the same names, and no machine is made twice.
+ */
+export function nextNames(set: MachineSet, taken: ReadonlySet<string>, count: number): string[] {
+  const names: string[] = [];
+  for (let slot = 0; names.length < count; slot++) {
+    const name = slotName(set, slot);
+    if (!taken.has(name) && !names.includes(name)) names.push(name);
+  }
+  return names;
+}
+
+function slotName(set: MachineSet, slot: number): string {
+  const suffix = suffixOf(`${set.metadata.uid ?? set.metadata.name}/${slot}`);
+  const template = set.spec.machineNaming?.template;
+  if (!template) return suffixedName(set.metadata.name, suffix);
+  const values = { "cluster.name": set.spec.clusterName, "machineSet.name": set.metadata.name };
+  return nameFromTemplate(template, values, suffix);
+}
+
+/** The Machine of one slot. Its provider objects bear its name and are made after it, owned by it. */
+export function newMachine(set: MachineSet, name: string): Machine {
+  const { template, clusterName } = set.spec;
+  const configRef = template.spec.bootstrap.configRef;
+  const { namespace } = set.metadata;
+  return {
+    apiVersion: `${Machine.group}/${Machine.version}`,
+    kind: Machine.kind,
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      labels: machineLabels(set),
+      ...(template.metadata?.annotations ? { annotations: { ...template.metadata.annotations } } : {}),
+      ownerReferences: [ownerReference(set, { controller: true })],
+    },
+    spec: {
+      ...template.spec,
+      clusterName,
+      bootstrap: configRef ? { configRef: { ...cloneKind(configRef), name } } : { ...template.spec.bootstrap },
+      infrastructureRef: { ...cloneKind(template.spec.infrastructureRef), name },
+    },
+  };
+}
+
+export function machineLabels(set: MachineSet): Record<string, string> {
+  const deployment = set.metadata.labels?.[labels.deploymentName];
+  return {
+    ...set.spec.template.metadata?.labels,
+    [labels.clusterName]: set.spec.clusterName,
+    [labels.setName]: set.metadata.name,
+    ...(deployment ? { [labels.deploymentName]: deployment } : {}),
+  };
+}
+
+/** The object made from a template for a Machine. */
+export function cloneOf(template: ProviderObject, kind: Kind<KubeObject>, machine: Machine): KubeObject {
+  const { labels: own, annotations: notes, spec } = templateOf(template);
+  const apiGroup = template.apiVersion.split("/")[0] ?? "";
+  const { name, namespace } = machine.metadata;
+  return {
+    apiVersion: `${kind.group}/${kind.version}`,
+    kind: kind.kind,
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      labels: { ...own, ...machine.metadata.labels },
+      annotations: {
+        ...notes,
+        ...machine.metadata.annotations,
+        [annotations.clonedFromName]: template.metadata.name,
+        [annotations.clonedFromGroupKind]: `${template.kind}.${apiGroup}`,
+      },
+      ownerReferences: [ownerReference(machine, { controller: true })],
+    },
+    ...{ spec: structuredClone(spec) },
+  };
+}

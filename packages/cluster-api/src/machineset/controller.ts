@@ -1,0 +1,86 @@
+import { Machine, MachineSet, type MachineSetStatus } from "@causeway/api";
+import {
+  controllerOf,
+  followRoad,
+  keyOf,
+  watchInformer,
+  watchOwner,
+  type ControllerOptions,
+  type KubeObject,
+  type ResourceType,
+  type Road,
+  type Source,
+} from "@causeway/kubernetes";
+import { by, membersOf, providerKinds, type Context } from "../context.ts";
+import { objectIndex } from "../contract/kind-table.ts";
+import { createOnce, failure, perform, publish } from "../objects/road.ts";
+import type { MachineSetFacts } from "./facts.ts";
+import { gatherMachineSet } from "./gather.ts";
+import { planMachineSet } from "./plan.ts";
+import type { MachineSetStep } from "./steps.ts";
+
+/** Creates under way at once, for one set. */
+const atOnce = 16;
+
+export function machineSetController(context: Context): ControllerOptions {
+  const { clock, log } = context;
+  const road: Road<MachineSetFacts, MachineSetStep, MachineSetStatus> = {
+    gather: (key) => Promise.resolve(gatherMachineSet(context, key)),
+    plan: planMachineSet,
+    perform(step, _observed, signal) {
+      if (step.do === "createMachines") return createAll(context, { type: Machine, objects: step.machines }, signal);
+      if (step.do === "createClones") return createAll(context, { type: step.kind, objects: step.objects }, signal);
+      return perform(context, step, signal);
+    },
+    publish: ({ set }, status, events, signal) => publish(context, MachineSet, { object: set, status, events, signal }),
+    failed: (_observed, { status }, _step, error) => failure(status, error),
+  };
+  return { name: "machineset", reconcile: followRoad(road, { clock, log }), sources: sources(context), clock, log };
+}
+
+/** What has been begun is finished before an error is told, so that the next look sees all there is. */
+async function createAll(
+  context: Context,
+  what: { readonly type: ResourceType<KubeObject>; readonly objects: readonly KubeObject[] },
+  signal: AbortSignal,
+): Promise<void> {
+  for (let start = 0; start < what.objects.length; start += atOnce) {
+    const batch = what.objects.slice(start, start + atOnce);
+    const results = await Promise.allSettled(
+      batch.map((object) => createOnce(context, { type: what.type, object }, signal)),
+    );
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed) throw failed.reason;
+  }
+}
+
+function sources(context: Context): Source[] {
+  const { clusters, machines, sets, informers } = context;
+  return [
+    watchInformer(sets),
+    watchOwner(machines, MachineSet.kind),
+    // A Machine without a controller may be one to adopt.
+    watchInformer(machines, ({ object }) =>
+      controllerOf(object)
+        ? []
+        : sets.byIndex(by.cluster, `${object.metadata.namespace ?? ""}/${object.spec.clusterName}`).map(keyOf),
+    ),
+    watchInformer(clusters, ({ object, previous }) =>
+      previous && previous.metadata.generation === object.metadata.generation ? [] : membersOf(sets, keyOf(object)),
+    ),
+    ...providerKinds(context).map((kind) =>
+      watchInformer(informers.for(kind), ({ object, previous }) =>
+        previous?.metadata.generation === object.metadata.generation
+          ? []
+          : [
+              ...sets.byIndex(by.reference, objectIndex(object)),
+              ...clusters
+                .byIndex(by.reference, objectIndex(object))
+                .flatMap((cluster) =>
+                  sets.byIndex(by.cluster, `${cluster.metadata.namespace ?? ""}/${cluster.metadata.name}`),
+                ),
+            ].map(keyOf),
+      ),
+    ),
+  ];
+}

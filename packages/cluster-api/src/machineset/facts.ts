@@ -1,0 +1,27 @@
+import type { Cluster, Kind, Machine, MachineDeployment, MachineSet } from "@causeway/api";
+import type { KubeObject } from "@causeway/kubernetes";
+import type { ProviderObject } from "../contract/provider-object.ts";
+
+/** A template, where clones of it go, and the clones there are, by name. */
+export interface TemplateFacts {
+  readonly templateKind: Kind<KubeObject>;
+  readonly template: ProviderObject | undefined;
+  readonly cloneKind: Kind<KubeObject>;
+  readonly clones: ReadonlySet<string>;
+}
+
+/** All that the planner of MachineSets looks at. */
+export interface MachineSetFacts {
+  readonly set: MachineSet;
+  readonly cluster: Cluster | undefined;
+  readonly deployment: MachineDeployment | undefined;
+  /** Machines this set controls. */
+  readonly machines: readonly Machine[];
+  /** Machines without a controller that the selector fits. */
+  readonly orphans: readonly Machine[];
+  /** Names of all Machines in the namespace. */
+  readonly taken: ReadonlySet<string>;
+  readonly infrastructure: TemplateFacts;
+  readonly bootstrap: TemplateFacts | undefined;
+  readonly controlPlaneVersion: string | undefined;
+}

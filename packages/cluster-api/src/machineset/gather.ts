@@ -1,0 +1,52 @@
+import { finalizers, type MachineSet } from "@causeway/api";
+import { controllerOf, type ObjectKey } from "@causeway/kubernetes";
+import { by, clusterIndex, clusterKeyOf, lookUp, type Context } from "../context.ts";
+import { controlPlaneVersionOf } from "../contract/provider-object.ts";
+import type { ContractReference } from "../contract/kind-table.ts";
+import { isLeaving } from "../objects/metadata.ts";
+import { matches } from "../objects/selector.ts";
+import { cloneKind } from "./clone.ts";
+import type { MachineSetFacts, TemplateFacts } from "./facts.ts";
+
+/** Reads caches only. */
+export function gatherMachineSet(context: Context, key: ObjectKey): MachineSetFacts | undefined {
+  const { sets, machines, clusters, deployments, asked, clock } = context;
+  const set = sets.get(key);
+  if (!set || isLeaving(set, finalizers.machineSet)) return undefined;
+  const now = clock.now();
+  const owner = controllerOf(set)?.name;
+  const cluster = clusters.get(clusterKeyOf(set));
+  const controlPlaneRef = cluster?.spec.controlPlaneRef;
+  const controlPlane = controlPlaneRef && lookUp(context, key.namespace, controlPlaneRef).object;
+  const { infrastructureRef, bootstrap } = set.spec.template.spec;
+  return {
+    set,
+    cluster,
+    deployment: owner === undefined ? undefined : deployments.get({ namespace: key.namespace, name: owner }),
+    machines: machines.byIndex(by.controller, set.metadata.uid ?? "").map((machine) => asked.view(machine, now)),
+    orphans: orphansOf(context, set),
+    taken: new Set(machines.list(key.namespace).map(({ metadata }) => metadata.name)),
+    infrastructure: templateFacts(context, key.namespace, infrastructureRef),
+    bootstrap: bootstrap.configRef && templateFacts(context, key.namespace, bootstrap.configRef),
+    controlPlaneVersion: controlPlane && controlPlaneVersionOf(controlPlane),
+  };
+}
+
+function orphansOf({ machines }: Context, set: MachineSet): MachineSetFacts["orphans"] {
+  if (set.metadata.deletionTimestamp) return [];
+  return machines
+    .byIndex(by.cluster, clusterIndex(set))
+    .filter(
+      (machine) =>
+        !controllerOf(machine) &&
+        !machine.metadata.deletionTimestamp &&
+        matches(set.spec.selector, machine.metadata.labels),
+    );
+}
+
+function templateFacts(context: Context, namespace: string, reference: ContractReference): TemplateFacts {
+  const { kind: templateKind, object: template } = lookUp(context, namespace, reference);
+  const kind = context.kinds.resolve(cloneKind(reference));
+  const clones = context.informers.for(kind).list(namespace);
+  return { templateKind, template, cloneKind: kind, clones: new Set(clones.map(({ metadata }) => metadata.name)) };
+}

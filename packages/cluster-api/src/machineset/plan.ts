@@ -1,0 +1,148 @@
+import { annotations, Cluster, finalizers, labels, Machine, MachineSet, type MachineSetStatus } from "@causeway/api";
+import { ownerReference, type Plan, type PlannedEvent } from "@causeway/kubernetes";
+import { finalizerRemoval, lockOf, metadataPatch, missing } from "../objects/metadata.ts";
+import { pausedPlan } from "../objects/paused.ts";
+import { deleteStep, patchStep } from "../objects/steps.ts";
+import { inPlaceChanges } from "../machinedeployment/template.ts";
+import { cloneOf, machineLabels, newMachine, nextNames } from "./clone.ts";
+import { chooseForDeletion } from "./deletion-order.ts";
+import type { MachineSetFacts, TemplateFacts } from "./facts.ts";
+import { machineSetStatus } from "./status.ts";
+import type { MachineSetStep } from "./steps.ts";
+import { versionSkew } from "./version-skew.ts";
+
+export type MachineSetPlan = Plan<MachineSetStep, MachineSetStatus>;
+
+/** What to do for a MachineSet: as many Machines as it asks for, each with its provider objects. */
+export function planMachineSet(facts: MachineSetFacts, now: number): MachineSetPlan {
+  const { set } = facts;
+  const paused = pausedPlan(set, facts.cluster, now);
+  if (paused) return paused;
+  const blocked = blockedBy(facts);
+  const steps = set.metadata.deletionTimestamp
+    ? removal(facts)
+    : [...upkeep(facts), ...scaling(facts, { now, blocked })];
+  return {
+    steps,
+    status: machineSetStatus(facts, { now, blocked }),
+    events: eventsOf(steps),
+    wait: { for: blocked ?? "changes" },
+  };
+}
+
+/** Why no Machine may be made now. */
+function blockedBy({
+  set,
+  cluster,
+  infrastructure,
+  bootstrap,
+  controlPlaneVersion,
+}: MachineSetFacts): string | undefined {
+  if (!cluster) return `Cluster ${set.spec.clusterName} does not exist`;
+  if (cluster.metadata.deletionTimestamp) return `Cluster ${set.spec.clusterName} is being deleted`;
+  for (const facts of [infrastructure, bootstrap]) {
+    if (facts && !facts.template) return `${facts.templateKind.kind} ${templateName(facts, set)} does not exist`;
+  }
+  if (set.metadata.annotations?.[annotations.disableMachineCreate] !== undefined) {
+    return "Machines of this MachineSet are not replaced any more";
+  }
+  return versionSkew(set.spec.template.spec.version, controlPlaneVersion);
+}
+
+function templateName(facts: TemplateFacts, set: MachineSet): string {
+  const { infrastructureRef, bootstrap } = set.spec.template.spec;
+  const isInfrastructure = facts.templateKind.kind === infrastructureRef.kind;
+  return isInfrastructure ? infrastructureRef.name : (bootstrap.configRef?.name ?? "");
+}
+
+function removal({ set, machines }: MachineSetFacts): MachineSetStep[] {
+  if (machines.length > 0) return machines.flatMap((machine) => deleteStep(Machine, machine));
+  return patchStep(MachineSet, set, finalizerRemoval(set, finalizers.machineSet));
+}
+
+/** The set's own metadata, and what its Machines take over in place. */
+function upkeep(facts: MachineSetFacts): MachineSetStep[] {
+  const { set, cluster, deployment, machines, orphans, infrastructure, bootstrap } = facts;
+  if (!cluster) return [];
+  const toCluster = { owner: ownerReference(cluster) };
+  const own = metadataPatch(set, {
+    finalizer: finalizers.machineSet,
+    labels: { [labels.clusterName]: set.spec.clusterName },
+    ...(deployment ? {} : toCluster),
+  });
+  const templates = [infrastructure, ...(bootstrap ? [bootstrap] : [])].flatMap(({ template, templateKind }) =>
+    template && !template.metadata.deletionTimestamp
+      ? patchStep(templateKind, template, metadataPatch(template, { ...toCluster, labels: clusterLabel(cluster) }))
+      : [],
+  );
+  return [
+    ...patchStep(MachineSet, set, own),
+    ...templates,
+    ...orphans.flatMap((machine) => adoption(set, machine)),
+    ...machines.filter(({ metadata }) => !metadata.deletionTimestamp).flatMap((machine) => inPlace(set, machine)),
+  ];
+}
+
+function clusterLabel(cluster: Cluster): Record<string, string> {
+  return { [labels.clusterName]: cluster.metadata.name };
+}
+
+function adoption(set: MachineSet, machine: Machine): MachineSetStep[] {
+  return patchStep(Machine, machine, metadataPatch(machine, { owner: ownerReference(set, { controller: true }) }));
+}
+
+function inPlace(set: MachineSet, machine: Machine): MachineSetStep[] {
+  const added = missing(machine.metadata.labels, machineLabels(set));
+  const notes = missing(machine.metadata.annotations, set.spec.template.metadata?.annotations);
+  const spec = inPlaceChanges(machine.spec, set.spec.template);
+  if (!added && !notes && !spec) return [];
+  return patchStep(Machine, machine, {
+    metadata: { ...lockOf(machine), ...(added ? { labels: added } : {}), ...(notes ? { annotations: notes } : {}) },
+    ...(spec ? { spec } : {}),
+  });
+}
+
+function scaling(facts: MachineSetFacts, on: { now: number; blocked: string | undefined }): MachineSetStep[] {
+  const { set, machines, taken } = facts;
+  const wanted = set.spec.replicas ?? 1;
+  const living = machines.filter(({ metadata }) => !metadata.deletionTimestamp);
+  if (living.length > wanted) {
+    const order = set.spec.deletion?.order ?? "Random";
+    const chosen = chooseForDeletion(living, living.length - wanted, { order, now: on.now });
+    return chosen.flatMap((machine) => deleteStep(Machine, machine));
+  }
+  if (on.blocked) return [];
+  if (living.length < wanted) {
+    const names = nextNames(set, taken, wanted - living.length);
+    return [{ do: "createMachines", machines: names.map((name) => newMachine(set, name)) }];
+  }
+  return [...clones(facts, facts.bootstrap), ...clones(facts, facts.infrastructure)];
+}
+
+/** The provider objects that Machines lack. A host that has been there and is gone is not made again. */
+function clones({ machines }: MachineSetFacts, from: TemplateFacts | undefined): MachineSetStep[] {
+  const template = from?.template;
+  if (!template) return [];
+  const lacking = machines.filter(
+    ({ metadata, status }) =>
+      !metadata.deletionTimestamp &&
+      !from.clones.has(metadata.name) &&
+      status?.initialization?.infrastructureProvisioned !== true,
+  );
+  if (lacking.length === 0) return [];
+  return [
+    { do: "createClones", kind: from.cloneKind, objects: lacking.map((m) => cloneOf(template, from.cloneKind, m)) },
+  ];
+}
+
+function eventsOf(steps: readonly MachineSetStep[]): PlannedEvent[] {
+  return steps.flatMap((step): PlannedEvent[] => {
+    if (step.do === "createMachines") {
+      const names = step.machines.map(({ metadata }) => metadata.name).join(", ");
+      return [{ type: "Normal", reason: "SuccessfulCreate", message: `Created machines ${names}` }];
+    }
+    if (step.do === "delete")
+      return [{ type: "Normal", reason: "SuccessfulDelete", message: `Deleting machine ${step.key.name}` }];
+    return [];
+  });
+}

@@ -1,0 +1,106 @@
+import type { Machine, MachineSetStatus } from "@causeway/api";
+import { isTrue, type Condition } from "@causeway/kubernetes";
+import { isAvailableMachine, isReadyMachine } from "../machine/conditions.ts";
+import { notPaused, settleConditions, summarise, type WantedCondition } from "../objects/conditions.ts";
+import { selectorText } from "../objects/selector.ts";
+import type { MachineSetFacts } from "./facts.ts";
+
+export function machineSetStatus(
+  facts: MachineSetFacts,
+  on: { readonly now: number; readonly blocked: string | undefined },
+): MachineSetStatus {
+  const { set, machines } = facts;
+  const generation = set.metadata.generation;
+  const wanted = set.spec.replicas ?? 1;
+  const deleting = set.metadata.deletionTimestamp !== undefined;
+  const conditions: WantedCondition[] = [
+    machinesReady(machines),
+    machinesUpToDate(machines),
+    ...scalingConditions({ wanted: deleting ? 0 : wanted, current: machines.length, blocked: on.blocked }),
+    { type: "Remediating", status: "False", reason: "NotRemediating" },
+    deleting
+      ? { type: "Deleting", status: "True", reason: "Deleting", message: `${machines.length} Machines are left` }
+      : { type: "Deleting", status: "False", reason: "NotDeleting" },
+    notPaused,
+  ];
+  return {
+    conditions: settleConditions(conditions, { previous: set.status?.conditions, generation, now: on.now }),
+    selector: selectorText(set.spec.selector),
+    ...countMachines(machines),
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+  };
+}
+
+export interface MachineCounts {
+  replicas: number;
+  readyReplicas: number;
+  availableReplicas: number;
+  upToDateReplicas: number;
+  versions?: { version: string; replicas: number }[];
+}
+
+export function countMachines(machines: readonly Machine[]): MachineCounts {
+  const versions = new Map<string, number>();
+  for (const { status } of machines) {
+    const version = status?.nodeInfo?.kubeletVersion;
+    if (version) versions.set(version, (versions.get(version) ?? 0) + 1);
+  }
+  const listed = [...versions].map(([version, replicas]) => ({ version, replicas }));
+  listed.sort((a, b) => (a.version < b.version ? -1 : 1));
+  return {
+    replicas: machines.length,
+    readyReplicas: machines.filter(isReadyMachine).length,
+    availableReplicas: machines.filter(isAvailableMachine).length,
+    upToDateReplicas: machines.filter(({ status }) => isTrue(status?.conditions, "UpToDate")).length,
+    ...(listed.length > 0 ? { versions: listed } : {}),
+  };
+}
+
+export function machinesReady(machines: readonly Machine[]): WantedCondition {
+  if (machines.length === 0) return { type: "MachinesReady", status: "True", reason: "NoReplicas" };
+  return summarise(
+    "MachinesReady",
+    { whenTrue: "Ready", whenFalse: "NotReady", whenUnknown: "ReadyUnknown" },
+    machines.map((machine) => input(machine, "Ready")),
+  );
+}
+
+export function machinesUpToDate(machines: readonly Machine[]): WantedCondition {
+  if (machines.length === 0) return { type: "MachinesUpToDate", status: "True", reason: "NoReplicas" };
+  return summarise(
+    "MachinesUpToDate",
+    { whenTrue: "UpToDate", whenFalse: "NotUpToDate", whenUnknown: "UpToDateUnknown" },
+    machines.map((machine) => input(machine, "UpToDate")),
+  );
+}
+
+function input(machine: Machine, type: string) {
+  const found: Condition | undefined = machine.status?.conditions?.find((condition) => condition.type === type);
+  return {
+    label: `Machine ${machine.metadata.name}`,
+    condition: found ?? ({ status: "Unknown", message: `Condition ${type} is not yet reported` } as const),
+  };
+}
+
+/** ScalingUp and ScalingDown, one of which may be true. */
+export function scalingConditions(on: {
+  readonly wanted: number;
+  readonly current: number;
+  readonly blocked?: string | undefined;
+}): WantedCondition[] {
+  const { wanted, current, blocked } = on;
+  const from = `from ${current} to ${wanted} replicas`;
+  return [
+    current < wanted
+      ? {
+          type: "ScalingUp",
+          status: "True",
+          reason: "ScalingUp",
+          message: `Scaling up ${from}${blocked ? ` is blocked because:\n* ${blocked}` : ""}`,
+        }
+      : { type: "ScalingUp", status: "False", reason: "NotScalingUp" },
+    current > wanted
+      ? { type: "ScalingDown", status: "True", reason: "ScalingDown", message: `Scaling down ${from}` }
+      : { type: "ScalingDown", status: "False", reason: "NotScalingDown" },
+  ];
+}

@@ -1,0 +1,56 @@
+import { setCondition, type Condition } from "@causeway/kubernetes";
+
+/** A condition as a planner says it: the instant of its last change is found from what was there. */
+export type WantedCondition = Pick<Condition, "type" | "status" | "reason"> & { readonly message?: string };
+
+export interface ConditionContext {
+  readonly previous: readonly Condition[] | undefined;
+  readonly generation: number | undefined;
+  readonly now: number;
+}
+
+/** The whole list of conditions; lastTransitionTime moves only with the status. */
+export function settleConditions(wanted: readonly WantedCondition[], context: ConditionContext): Condition[] {
+  const { previous, generation, now } = context;
+  const observed = generation === undefined ? {} : { observedGeneration: generation };
+  const kept = (previous ?? []).filter(({ type }) => wanted.some((condition) => condition.type === type));
+  return wanted.reduce<Condition[]>(
+    (list, condition) => setCondition(list, { message: "", ...condition, ...observed }, now),
+    kept,
+  );
+}
+
+/** What an object that is worked on says of pausing. */
+export const notPaused: WantedCondition = { type: "Paused", status: "False", reason: "NotPaused" };
+
+export interface SummaryInput {
+  /** What stands before the message, such as the name of the object or the condition. */
+  readonly label: string;
+  readonly condition: Pick<Condition, "status"> & { readonly message?: string };
+}
+
+/** True if all are true; False if one is false; else Unknown. The message names what is not true. */
+export function summarise(
+  type: string,
+  reasons: { readonly whenTrue: string; readonly whenFalse: string; readonly whenUnknown: string },
+  inputs: readonly SummaryInput[],
+): WantedCondition {
+  const lacking = inputs.filter(({ condition }) => condition.status !== "True");
+  if (lacking.length === 0) return { type, status: "True", reason: reasons.whenTrue };
+  const isFalse = lacking.some(({ condition }) => condition.status === "False");
+  return {
+    type,
+    status: isFalse ? "False" : "Unknown",
+    reason: isFalse ? reasons.whenFalse : reasons.whenUnknown,
+    message: listing(
+      lacking.map(({ label, condition }) => `${label}: ${condition.message || `is ${condition.status}`}`),
+    ),
+  };
+}
+
+/** At most three lines, then how many more there are. */
+export function listing(lines: readonly string[]): string {
+  const shown = lines.slice(0, 3).map((line) => `* ${line}`);
+  const rest = lines.length - shown.length;
+  return [...shown, ...(rest > 0 ? [`* and ${rest} more`] : [])].join("\n");
+}

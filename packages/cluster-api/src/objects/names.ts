@@ -1,0 +1,43 @@
+import { createHash } from "node:crypto";
+
+/** Letters of generated suffixes: Kubernetes' own choice, without vowels and look-alikes, so no words come up. */
+const alphabet = "bcdfghjklmnpqrstvwxz2456789";
+const longestName = 63;
+
+/** A suffix that is always the same for the same seed: a create that is repeated meets what it made before. */
+export function suffixOf(seed: string, length = 5): string {
+  const digest = createHash("sha256").update(seed).digest();
+  return [...digest.subarray(0, length)].map((byte) => alphabet[byte % alphabet.length]).join("");
+}
+
+/** `base-suffix` of at most 63 characters; a base that is too long is cut. */
+export function suffixedName(base: string, suffix: string): string {
+  const cut = base.slice(0, longestName - suffix.length - 1).replace(/[-.]+$/, "");
+  return `${cut}-${suffix}`;
+}
+
+/**
+ * A name from a machineNaming template: `{{ .random }}` is the suffix, `{{ .cluster.name }}`, `{{ .machineSet.name }}`
+ * and the like come from `values`. The part before the suffix is cut when the name would pass 63 characters.
+ */
+export function nameFromTemplate(template: string, values: Readonly<Record<string, string>>, suffix: string): string {
+  const filled = template.replaceAll(/\{\{\s*\.([\w.]+)\s*\}\}/g, (whole, path: string) =>
+    path === "random" ? suffix : (values[path] ?? whole),
+  );
+  if (filled.length <= longestName) return filled;
+  const tail = filled.endsWith(suffix) ? suffix : "";
+  return filled.slice(0, longestName - tail.length) + tail;
+}
+
+/** The hash of any JSON value, the same whatever the order of its keys. */
+export function fingerprint(value: unknown): string {
+  return createHash("sha256").update(canonical(value)).digest("hex").slice(0, 10);
+}
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
+  entries.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join(",")}}`;
+}

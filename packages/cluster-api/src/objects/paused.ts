@@ -1,0 +1,39 @@
+import { annotations, type Cluster } from "@causeway/api";
+import { setCondition, type Condition, type KubeObject, type Plan } from "@causeway/kubernetes";
+
+interface WithConditions extends KubeObject {
+  readonly status?: { conditions?: Condition[] };
+}
+
+/**
+ * The plan for an object that nobody is to touch: its status as it stands, and the condition Paused. Undefined when
+ * neither the Cluster (spec.paused) nor the object (annotation cluster.x-k8s.io/paused, whatever its value) is paused.
+ */
+export function pausedPlan<T extends WithConditions>(
+  object: T,
+  cluster: Cluster | undefined,
+  now: number,
+): (Plan<never, NonNullable<T["status"]>> & { readonly steps: readonly never[] }) | undefined {
+  const own = object.metadata.annotations?.[annotations.paused] !== undefined;
+  if (!cluster?.spec.paused && !own) return undefined;
+  const message = cluster?.spec.paused
+    ? "Cluster spec.paused is true"
+    : `${object.kind} has the annotation ${annotations.paused}`;
+  const { generation } = object.metadata;
+  const conditions = setCondition(
+    object.status?.conditions,
+    {
+      type: "Paused",
+      status: "True",
+      reason: "Paused",
+      message,
+      ...(generation === undefined ? {} : { observedGeneration: generation }),
+    },
+    now,
+  );
+  return {
+    steps: [],
+    status: { ...object.status, conditions } as NonNullable<T["status"]>,
+    wait: { for: "unpausing" },
+  };
+}

@@ -1,0 +1,72 @@
+import { CausewayError, messageOf } from "@causeway/foundation";
+import {
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+  keyOf,
+  publishStatus,
+  type KubeObject,
+  type PlannedEvent,
+  type ResourceType,
+} from "@causeway/kubernetes";
+import type { Context } from "../context.ts";
+import { fieldManager, performObjectStep, type ObjectStep } from "./steps.ts";
+
+/** The ends of the road that all controllers here have in common. */
+
+/** Writes the status and records the events; an object that has gone meanwhile needs neither. */
+export async function publish<T extends KubeObject>(
+  context: Pick<Context, "informers" | "events">,
+  type: ResourceType<T>,
+  told: {
+    readonly object: T;
+    readonly status: object;
+    readonly events: readonly PlannedEvent[];
+    readonly signal: AbortSignal;
+  },
+): Promise<void> {
+  const { object, status, events, signal } = told;
+  try {
+    await publishStatus(context.informers.client, type, object, { status, fieldManager, signal });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+  for (const event of events) context.events.event(object, event);
+}
+
+/** Performs a write; what is asked to be deleted, and what turns out to exist, is known at the next look. */
+export async function perform(context: Context, step: ObjectStep, signal: AbortSignal): Promise<void> {
+  if (step.do === "create") return createOnce(context, step, signal);
+  const { client } = context.informers;
+  try {
+    await performObjectStep(client, step, signal);
+  } catch (error) {
+    // Gone is what a deletion wants, and what a patch of a leaving object may meet.
+    const isDone = step.do === "delete" ? isNotFound(error) || isConflict(error) : false;
+    if (!isDone) throw error;
+  }
+  if (step.do === "delete") context.asked.note(step.uid, context.clock.now());
+}
+
+/** Creates the object unless one of its name is there already. */
+export async function createOnce(
+  context: Pick<Context, "informers">,
+  what: { readonly type: ResourceType<KubeObject>; readonly object: KubeObject },
+  signal: AbortSignal,
+): Promise<void> {
+  const { client } = context.informers;
+  try {
+    await client.create(what.type, what.object, { fieldManager, signal });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    const existing = await client.get(what.type, keyOf(what.object), { signal });
+    context.informers.for(what.type).observe(existing);
+  }
+}
+
+/** What is told of a step that failed. Losing a race for an object is nothing to tell. */
+export function failure<Status>(status: Status, error: unknown): { status: Status; events: PlannedEvent[] } {
+  if (isConflict(error)) return { status, events: [] };
+  const hint = error instanceof CausewayError && error.hint ? ` ${error.hint}` : "";
+  return { status, events: [{ type: "Warning", reason: "ReconcileFailed", message: `${messageOf(error)}.${hint}` }] };
+}
