@@ -109,3 +109,17 @@ test("a watch that ends at once, again and again, is not opened in a tight loop"
   expect(from.length).toBeLessThan(15);
   await end();
 });
+
+test("a revision that the server refuses again and again is given up for a new list", async () => {
+  const tooLarge: Watch = async function* () {
+    yield await Promise.reject(new CausewayError("KUBERNETES_TIMEOUT", "Too large resource version"));
+  };
+  const { clock, from, lists, end } = scene([tooLarge, tooLarge, tooLarge]);
+  for (let i = 0; i < 30; i++) {
+    await clock.advance(100);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+  expect(lists()).toBe(2);
+  expect(from).toHaveLength(4);
+  await end();
+});

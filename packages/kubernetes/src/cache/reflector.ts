@@ -1,6 +1,6 @@
 import { backoff, messageOf, type Clock, type Log } from "@causeway/foundation";
 import type { KubernetesClient, ListOptions, WatchEvent } from "../client/interface.ts";
-import { isExpired, isNotFound } from "../client/errors.ts";
+import { isExpired, isNotFound, isUnreachable } from "../client/errors.ts";
 import type { KubeObject, ObjectList, ResourceType } from "../types/meta.ts";
 
 /** Who is told what the server holds. */
@@ -20,6 +20,8 @@ export interface ReflectorOptions<T extends KubeObject> {
 
 /** kube-apiserver sends a bookmark about once a minute: silence of more than two is a dead connection. */
 const SILENCE = 150_000;
+/** So many watches refused in a row, for whatever reason, and the revision is no longer trusted. */
+const REFUSALS = 3;
 /** Spread over a factor of two, so that watches opened together do not all end together. */
 const WATCH_SECONDS = 300;
 
@@ -48,8 +50,9 @@ export async function reflect<T extends KubeObject>(options: ReflectorOptions<T>
     } catch (error) {
       if (signal.aborted) return;
       const unknown = isNotFound(error);
-      if (unknown) revision = undefined;
       failures++;
+      // A server that was restored refuses revisions it has not reached yet: begin anew.
+      if (unknown || (failures >= REFUSALS && !isUnreachable(error))) revision = undefined;
       const delay = (unknown ? delayIfAbsent : delayAfter)(failures);
       report(log, error, { quiet: unknown || failures === 1, delay });
       await clock.sleep(delay, signal).catch(() => {});
