@@ -28,7 +28,12 @@ export interface LoadBalancerConfig extends LoadBalancerPlacement {
   /** Undefined: the cloud's default. */
   readonly provider?: string;
   readonly createMonitor: boolean;
-  readonly monitor: { readonly delay: number; readonly timeout: number; readonly maxRetries: number; readonly maxRetriesDown: number };
+  readonly monitor: {
+    readonly delay: number;
+    readonly timeout: number;
+    readonly maxRetries: number;
+    readonly maxRetriesDown: number;
+  };
   readonly manageSecurityGroups: boolean;
   readonly internal: boolean;
   /** Label selector of nodes that may be members: "key=value,key". */

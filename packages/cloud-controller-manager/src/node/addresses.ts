@@ -15,7 +15,11 @@ interface Sources {
  * repeats, sorted by the configured CIDRs.
  */
 export function nodeAddresses(sources: Sources, config: NetworkingConfig): NodeAddress[] {
-  let addresses: NodeAddress[] = [...portAddresses(sources.ports), ...accessAddresses(sources.server), ...hostNames(sources.server)];
+  let addresses: NodeAddress[] = [
+    ...portAddresses(sources.ports),
+    ...accessAddresses(sources.server),
+    ...hostNames(sources.server),
+  ];
   for (const name of Object.keys(sources.server.addresses).sort()) {
     addresses = addNetwork(addresses, { name, listed: sources.server.addresses[name] ?? [] }, config);
   }
@@ -24,12 +28,16 @@ export function nodeAddresses(sources: Sources, config: NetworkingConfig): NodeA
 }
 
 function portAddresses(ports: readonly Port[]): NodeAddress[] {
-  return ports.filter((p) => p.status === "ACTIVE").flatMap((p) => p.fixed_ips.map((ip): NodeAddress => ({ type: "InternalIP", address: ip.ip_address })));
+  return ports
+    .filter((p) => p.status === "ACTIVE")
+    .flatMap((p) => p.fixed_ips.map((ip): NodeAddress => ({ type: "InternalIP", address: ip.ip_address })));
 }
 
 function accessAddresses(server: Server): NodeAddress[] {
   const { accessIPv4, accessIPv6 } = server as { accessIPv4?: string; accessIPv6?: string };
-  return [accessIPv4, accessIPv6].filter((a): a is string => a !== undefined && a !== "").map((address): NodeAddress => ({ type: "ExternalIP", address }));
+  return [accessIPv4, accessIPv6]
+    .filter((a): a is string => a !== undefined && a !== "")
+    .map((address): NodeAddress => ({ type: "ExternalIP", address }));
 }
 
 function hostNames(server: Server): NodeAddress[] {
@@ -48,8 +56,10 @@ function addNetwork(before: NodeAddress[], network: Listed, config: NetworkingCo
   for (const { addr, "OS-EXT-IPS:type": type } of network.listed) {
     const internal = (a: NodeAddress) => a.type === "InternalIP" && a.address === addr;
     if (type === "floating") addresses = [...addresses, { type: "ExternalIP", address: addr }];
-    else if (config.publicNetworks.includes(network.name)) addresses = [...addresses.filter((a) => !internal(a)), { type: "ExternalIP", address: addr }];
-    else if (config.internalNetworks.length > 0 && !config.internalNetworks.includes(network.name)) addresses = addresses.filter((a) => !internal(a));
+    else if (config.publicNetworks.includes(network.name))
+      addresses = [...addresses.filter((a) => !internal(a)), { type: "ExternalIP", address: addr }];
+    else if (config.internalNetworks.length > 0 && !config.internalNetworks.includes(network.name))
+      addresses = addresses.filter((a) => !internal(a));
     else addresses = [...addresses, { type: "InternalIP", address: addr }];
   }
   return addresses;
@@ -69,6 +79,8 @@ function sorted(addresses: readonly NodeAddress[], order: readonly string[]): No
     return { at: at === -1 ? cidrs.length : at, ip };
   };
   const ranked = addresses.map((address, index) => ({ address, index, ...rank(address) }));
-  ranked.sort((a, b) => a.at - b.at || (a.at < cidrs.length && a.ip && b.ip ? compareIps(a.ip, b.ip) : 0) || a.index - b.index);
+  ranked.sort(
+    (a, b) => a.at - b.at || (a.at < cidrs.length && a.ip && b.ip ? compareIps(a.ip, b.ip) : 0) || a.index - b.index,
+  );
   return ranked.map((r) => r.address);
 }

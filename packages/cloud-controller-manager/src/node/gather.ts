@@ -32,10 +32,17 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     from.denials.forget(key.name);
     return undefined;
   }
-  await Promise.all([from.watch.servers.start(signal), from.watch.ports.start(signal), from.watch.flavors.start(signal)]);
+  await Promise.all([
+    from.watch.servers.start(signal),
+    from.watch.ports.start(signal),
+    from.watch.flavors.start(signal),
+  ]);
   const servers = serversOf(from.watch, node);
   const server = servers[0];
-  const denials = server || parseProviderId(node.spec?.providerID) === undefined ? from.denials.forget(key.name) : await from.denials.deny(node, signal);
+  const denials =
+    server || parseProviderId(node.spec?.providerID) === undefined
+      ? from.denials.forget(key.name)
+      : await from.denials.deny(node, signal);
   return {
     node,
     servers,

@@ -18,40 +18,78 @@ const denialPause = 5_000;
  */
 export function plan(observed: Observed, now: number): Plan<Step, undefined> {
   const { node, servers } = observed;
-  if (servers.length > 1) return still([warning("AmbiguousServer", `${servers.length} servers are named ${node.metadata.name}; the node cannot be told which is its own`)]);
+  if (servers.length > 1)
+    return still([
+      warning(
+        "AmbiguousServer",
+        `${servers.length} servers are named ${node.metadata.name}; the node cannot be told which is its own`,
+      ),
+    ]);
   const known = parseProviderId(node.spec?.providerID);
-  if (node.spec?.providerID !== undefined && node.spec.providerID !== "" && !known) return still([warning("ForeignProviderID", `providerID ${node.spec.providerID} is not OpenStack's`)]);
-  if (known && known.region !== "" && known.region !== observed.region) return still([warning("ForeignRegion", `the node is of region ${known.region}, this controller of ${observed.region}`)]);
+  if (node.spec?.providerID !== undefined && node.spec.providerID !== "" && !known)
+    return still([warning("ForeignProviderID", `providerID ${node.spec.providerID} is not OpenStack's`)]);
+  if (known && known.region !== "" && known.region !== observed.region)
+    return still([
+      warning("ForeignRegion", `the node is of region ${known.region}, this controller of ${observed.region}`),
+    ]);
   const server = servers[0];
   return server ? planPresent(observed, server) : planMissing(observed, now);
 }
 
 function planPresent(observed: Observed, server: Server): Plan<Step, undefined> {
-  const addresses = withKubeletHostname(observed.node, nodeAddresses({ server, ports: observed.ports }, observed.config.networking));
+  const addresses = withKubeletHostname(
+    observed.node,
+    nodeAddresses({ server, ports: observed.ports }, observed.config.networking),
+  );
   const reachable = addresses.some((a) => a.type === "InternalIP" || a.type === "ExternalIP");
   // One step at a time: the second carries the revision that the first leaves behind.
-  const readdress: Step | undefined = reachable && !sameAddresses(observed.node.status?.addresses ?? [], addresses) ? { type: "set-addresses", addresses } : undefined;
+  const readdress: Step | undefined =
+    reachable && !sameAddresses(observed.node.status?.addresses ?? [], addresses)
+      ? { type: "set-addresses", addresses }
+      : undefined;
   const step = readdress ?? nodeChange(observed, server, reachable);
-  return { steps: step ? [step] : [], status: undefined, ...(reachable ? {} : { wait: { for: `server ${server.name} to have an address` } }) };
+  return {
+    steps: step ? [step] : [],
+    status: undefined,
+    ...(reachable ? {} : { wait: { for: `server ${server.name} to have an address` } }),
+  };
 }
 
 function planMissing(observed: Observed, now: number): Plan<Step, undefined> {
   const { node, denials } = observed;
-  if (parseProviderId(node.spec?.providerID) === undefined) return { steps: [], status: undefined, wait: { for: `a server named ${node.metadata.name}` } };
+  if (parseProviderId(node.spec?.providerID) === undefined)
+    return { steps: [], status: undefined, wait: { for: `a server named ${node.metadata.name}` } };
   if (denials < denialsNeeded) {
-    return { steps: [], status: undefined, wait: { for: `server of ${node.metadata.name} is missing (${denials} of ${denialsNeeded})`, until: now + denialPause } };
+    return {
+      steps: [],
+      status: undefined,
+      wait: {
+        for: `server of ${node.metadata.name} is missing (${denials} of ${denialsNeeded})`,
+        until: now + denialPause,
+      },
+    };
   }
   const message = `Deleting node ${node.metadata.name} because it does not exist in the cloud provider`;
-  return { steps: [{ type: "delete-node", reason: message }], status: undefined, events: [{ type: "Normal", reason: "DeletingNode", message }] };
+  return {
+    steps: [{ type: "delete-node", reason: message }],
+    status: undefined,
+    events: [{ type: "Normal", reason: "DeletingNode", message }],
+  };
 }
 
 function nodeChange(observed: Observed, server: Server, reachable: boolean): Step | undefined {
   const { node } = observed;
   const labels = missingLabels(node, wantedLabels(observed, server));
   const taints = wantedTaints(node.spec?.taints ?? [], server, reachable);
-  const providerId = node.spec?.providerID === undefined || node.spec.providerID === "" ? providerIdOf(observed, server) : undefined;
+  const providerId =
+    node.spec?.providerID === undefined || node.spec.providerID === "" ? providerIdOf(observed, server) : undefined;
   if (providerId === undefined && taints === undefined && Object.keys(labels).length === 0) return undefined;
-  return { type: "set-node", labels, ...(providerId === undefined ? {} : { providerId }), ...(taints === undefined ? {} : { taints }) };
+  return {
+    type: "set-node",
+    labels,
+    ...(providerId === undefined ? {} : { providerId }),
+    ...(taints === undefined ? {} : { taints }),
+  };
 }
 
 function providerIdOf({ region, config }: Observed, server: Server): string {
@@ -61,7 +99,9 @@ function providerIdOf({ region, config }: Observed, server: Server): string {
 /** The taints as they must be; undefined when they are. */
 function wantedTaints(taints: readonly Taint[], server: Server, reachable: boolean): readonly Taint[] | undefined {
   const shutdown = server.status === "SHUTOFF";
-  const kept = taints.filter((t) => !(t.key === uninitializedTaint && reachable) && !(t.key === shutdownTaint && !shutdown));
+  const kept = taints.filter(
+    (t) => !(t.key === uninitializedTaint && reachable) && !(t.key === shutdownTaint && !shutdown),
+  );
   const missing = shutdown && !taints.some((t) => t.key === shutdownTaint);
   const wanted: readonly Taint[] = missing ? [...kept, { key: shutdownTaint, effect: "NoSchedule" }] : kept;
   return wanted.length === taints.length && !missing ? undefined : wanted;
@@ -109,7 +149,9 @@ function withKubeletHostname(node: Node, addresses: readonly NodeAddress[]): Nod
   const all = own && !named ? [...addresses, own] : [...addresses];
   const provided = node.metadata.annotations?.["alpha.kubernetes.io/provided-node-ip"];
   const first = provided === undefined ? undefined : all.find((a) => a.address === provided);
-  return first ? [first, ...all.filter((a) => a.type !== first.type || (a.address !== first.address && isOtherFamily(a, first)))] : all;
+  return first
+    ? [first, ...all.filter((a) => a.type !== first.type || (a.address !== first.address && isOtherFamily(a, first)))]
+    : all;
 }
 
 function isOtherFamily(a: NodeAddress, b: NodeAddress): boolean {

@@ -3,5 +3,10 @@ import type { NodeAddress, Taint } from "@causeway/kubernetes";
 export type Step =
   | { readonly type: "set-addresses"; readonly addresses: readonly NodeAddress[] }
   /** One patch of everything outside the status: metadata first seen together with the end of the taint. */
-  | { readonly type: "set-node"; readonly providerId?: string; readonly labels: Readonly<Record<string, string>>; readonly taints?: readonly Taint[] }
+  | {
+      readonly type: "set-node";
+      readonly providerId?: string;
+      readonly labels: Readonly<Record<string, string>>;
+      readonly taints?: readonly Taint[];
+    }
   | { readonly type: "delete-node"; readonly reason: string };

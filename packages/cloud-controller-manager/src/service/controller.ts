@@ -1,0 +1,136 @@
+import { messageOf, type Clock, type Log } from "@causeway/foundation";
+import {
+  followRoad,
+  keyOf,
+  Node,
+  publishStatus,
+  runController,
+  Service,
+  watchInformer,
+  type Change,
+  type EventRecorder,
+  type Informers,
+  type ObjectKey,
+  type Road,
+  type ServiceStatus,
+  type Source,
+} from "@causeway/kubernetes";
+import type { Cloud, CloudWatch } from "@causeway/openstack";
+import type { CloudControllerConfig } from "../config/config.ts";
+import { eligibleNodes, nodeAddress } from "./desired.ts";
+import { gather, serviceFinalizer, type GatherFrom, type Observed } from "./gather.ts";
+import { annotation, loadBalancerName } from "./names.ts";
+import { perform } from "./perform.ts";
+import { plan } from "./plan.ts";
+import { PoolDetails } from "./pool-details.ts";
+import type { Step } from "./steps.ts";
+import { TreeFreshness } from "./tree-freshness.ts";
+
+export interface ServiceControllerOptions {
+  readonly informers: Informers;
+  readonly cloud: Cloud;
+  readonly watch: CloudWatch;
+  readonly config: CloudControllerConfig;
+  readonly clusterName: string;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const fieldManager = "causeway-cloud-controller-manager";
+
+/** Brings every Service of type LoadBalancer to its load balancer, and keeps it there. */
+export function createServiceController(options: ServiceControllerOptions): {
+  run(signal: AbortSignal): Promise<void>;
+} {
+  const { informers, cloud, watch, config, clusterName, events, clock, log } = options;
+  const services = informers.for(Service);
+  const nodes = informers.for(Node);
+  const details = new PoolDetails(cloud);
+  const freshness = new TreeFreshness(watch);
+  const from: GatherFrom = { services, nodes, cloud, watch, clusterName, config, details, freshness };
+  const using = { client: informers.client, cloud, watch, events, details, freshness };
+  const road: Road<Observed, Step, ServiceStatus> = {
+    gather: (key, signal) => gather(from, key, signal),
+    plan,
+    perform: (step, observed, signal) => perform(using, step, observed, signal),
+    async publish(observed, status, planned, signal) {
+      for (const event of planned) events.event(observed.service, event);
+      if (services.get(keyOf(observed.service)) === undefined) return;
+      await publishStatus(informers.client, Service, observed.service, { status, fieldManager, signal });
+    },
+    failed: (_observed, planned, step, error) => ({
+      status: planned.status,
+      events: [
+        {
+          type: "Warning",
+          reason: "SyncLoadBalancerFailed",
+          message: `Error syncing load balancer: ${step.type}: ${messageOf(error)}`,
+        },
+      ],
+    }),
+  };
+  const keysBy = (test: (service: Service) => boolean): ObjectKey[] => services.list().filter(test).map(keyOf);
+  const sources: Source[] = [
+    watchInformer(services),
+    nodeChanges(nodes, () => keysBy(isLoadBalancer)),
+    ...cloudChanges(watch, { clusterName, keysBy }),
+  ];
+  return {
+    run: (signal) =>
+      runController({ name: "service", reconcile: followRoad(road, { clock, log }), sources, clock, log }, signal),
+  };
+}
+
+function isLoadBalancer(service: Service): boolean {
+  return service.spec.type === "LoadBalancer" || service.metadata.finalizers?.includes(serviceFinalizer) === true;
+}
+
+/** Nodes change all the time; only what makes them members or not counts. */
+function nodeChanges(
+  nodes: { onChange(handler: (change: Change<Node>) => void): () => void },
+  keys: () => ObjectKey[],
+): Source {
+  const membership = (node: Node | undefined) =>
+    node === undefined
+      ? ""
+      : JSON.stringify([
+          eligibleNodes([node], "").length,
+          nodeAddress(node, "IPv4"),
+          nodeAddress(node, "IPv6"),
+          node.metadata.labels,
+        ]);
+  return (enqueue) =>
+    nodes.onChange((change) => {
+      const now = change.type === "deleted" ? "" : membership(change.object);
+      if (now !== membership(change.previous)) keys().forEach(enqueue);
+    });
+}
+
+interface Looking {
+  readonly clusterName: string;
+  keysBy(test: (service: Service) => boolean): ObjectKey[];
+}
+
+/** A change in the cloud wakes the Services whose load balancer it is. */
+function cloudChanges(watch: CloudWatch, { clusterName, keysBy }: Looking): Source[] {
+  const ofBalancer = (id: string, name?: string) =>
+    keysBy(
+      (s) =>
+        isLoadBalancer(s) &&
+        (s.metadata.annotations?.[annotation.loadBalancerId] === id || name === loadBalancerName(clusterName, s)),
+    );
+  const named = (ids: readonly { id: string }[]) =>
+    ids.flatMap(({ id }) => ofBalancer(id, watch.loadBalancers.get(id)?.name));
+  return [
+    (enqueue) => watch.loadBalancers.onChange(({ object }) => ofBalancer(object.id, object.name).forEach(enqueue)),
+    (enqueue) => watch.listeners.onChange(({ object }) => named(object.loadbalancers).forEach(enqueue)),
+    (enqueue) => watch.pools.onChange(({ object }) => named(object.loadbalancers).forEach(enqueue)),
+    (enqueue) =>
+      watch.floatingIps.onChange(({ object, previous }) => {
+        const port = object.port_id ?? previous?.port_id;
+        for (const lb of watch.loadBalancers.list())
+          if (lb.vip_port_id === port) ofBalancer(lb.id, lb.name).forEach(enqueue);
+      }),
+  ];
+}

@@ -1,0 +1,161 @@
+import { parseCidr, parseIp, cidrContains } from "@causeway/foundation";
+import type { Node, Service, ServicePort } from "@causeway/kubernetes";
+import type {
+  LbAlgorithm,
+  ListenerProtocol,
+  MemberCreate,
+  PoolProtocol,
+  SessionPersistence,
+} from "@causeway/openstack";
+import { childName } from "./names.ts";
+import type { Parameters } from "./parameters.ts";
+import type { ProviderLimits } from "./provider.ts";
+
+/** One port of the Service as Octavia shall have it. */
+export interface DesiredPort {
+  readonly index: number;
+  readonly listenerName: string;
+  readonly poolName: string;
+  readonly monitorName: string;
+  readonly protocol: ListenerProtocol;
+  readonly port: number;
+  readonly poolProtocol: PoolProtocol;
+  readonly algorithm: LbAlgorithm;
+  readonly persistence: SessionPersistence | null;
+  readonly members: readonly MemberCreate[];
+  readonly monitor: DesiredMonitor | undefined;
+  readonly connectionLimit: number;
+  /** Only what the provider honours is sent. */
+  readonly allowedCidrs: readonly string[] | undefined;
+  readonly insertHeaders: Readonly<Record<string, string>> | undefined;
+  readonly timeouts: Parameters["timeouts"] | undefined;
+}
+
+export interface DesiredMonitor {
+  readonly type: "TCP" | "UDP-CONNECT" | "HTTP";
+  readonly delay: number;
+  readonly timeout: number;
+  readonly maxRetries: number;
+  readonly maxRetriesDown: number;
+}
+
+export interface DesireFrom {
+  readonly service: Service;
+  readonly nodes: readonly Node[];
+  readonly parameters: Parameters;
+  readonly limits: ProviderLimits;
+  readonly lbName: string;
+  readonly memberSubnetId: string | undefined;
+}
+
+export function desiredPorts(from: DesireFrom): DesiredPort[] {
+  return (from.service.spec.ports ?? []).map((port, index) => desiredPort(from, port, index));
+}
+
+function desiredPort(from: DesireFrom, port: ServicePort, index: number): DesiredPort {
+  const { parameters, limits, lbName, service } = from;
+  const protocol = port.protocol ?? "TCP";
+  const http = parameters.xForwardedFor && protocol === "TCP";
+  const proxy = protocol === "TCP" ? parameters.proxyProtocol : undefined;
+  return {
+    index,
+    listenerName: childName("listener", index, lbName),
+    poolName: childName("pool", index, lbName),
+    monitorName: childName("monitor", index, lbName),
+    protocol: http ? "HTTP" : protocol,
+    port: port.port,
+    poolProtocol: http ? "HTTP" : (proxy ?? protocol),
+    algorithm: limits.algorithm ?? parameters.method ?? "ROUND_ROBIN",
+    persistence: service.spec.sessionAffinity === "ClientIP" && limits.persistence ? { type: "SOURCE_IP" } : null,
+    members: members(from, port),
+    monitor: desiredMonitor(from, protocol),
+    connectionLimit: parameters.connectionLimit,
+    allowedCidrs: limits.allowedCidrs ? parameters.sourceRanges : undefined,
+    insertHeaders: http ? { "X-Forwarded-For": "true" } : undefined,
+    timeouts: limits.timeouts ? parameters.timeouts : undefined,
+  };
+}
+
+function desiredMonitor(from: DesireFrom, protocol: string): DesiredMonitor | undefined {
+  const { monitor } = from.parameters;
+  if (!monitor || !from.limits.monitors.includes(protocol)) return undefined;
+  if (checksHealthPort(from)) return { type: "HTTP", ...monitor };
+  return { type: protocol === "UDP" ? "UDP-CONNECT" : "TCP", ...monitor };
+}
+
+/** With externalTrafficPolicy Local only nodes that have pods answer on the health check port. */
+function checksHealthPort({ service, limits }: DesireFrom): boolean {
+  return (
+    service.spec.externalTrafficPolicy === "Local" && (service.spec.healthCheckNodePort ?? 0) > 0 && limits.monitorPort
+  );
+}
+
+/** Nodes without an address of the Service's family, and ports without a node port, give no members. */
+function members(from: DesireFrom, port: ServicePort): MemberCreate[] {
+  const nodePort = port.nodePort ?? 0;
+  if (nodePort === 0) return [];
+  const family = from.service.spec.ipFamilies?.[0] ?? "IPv4";
+  const monitored = from.parameters.monitor !== undefined && checksHealthPort(from);
+  return from.nodes.flatMap((node) => {
+    const address = nodeAddress(node, family);
+    if (address === undefined) return [];
+    return {
+      name: node.metadata.name,
+      address,
+      protocol_port: nodePort,
+      ...(from.memberSubnetId === undefined ? {} : { subnet_id: from.memberSubnetId }),
+      ...(monitored ? { monitor_port: from.service.spec.healthCheckNodePort ?? 0 } : {}),
+    };
+  });
+}
+
+/** The first InternalIP of the family, else the first ExternalIP. */
+export function nodeAddress(node: Node, family: "IPv4" | "IPv6"): string | undefined {
+  const ofFamily = (node.status?.addresses ?? []).filter((a) => a.address.includes(":") === (family === "IPv6"));
+  return (ofFamily.find((a) => a.type === "InternalIP") ?? ofFamily.find((a) => a.type === "ExternalIP"))?.address;
+}
+
+/** Nodes that may be members: not excluded, not being deleted, chosen by the selector, with a server behind them. */
+export function eligibleNodes(nodes: readonly Node[], selector: string): Node[] {
+  return nodes
+    .filter((node) => node.metadata.deletionTimestamp === undefined)
+    .filter((node) => !isTrueLabel(node.metadata.labels?.["node.kubernetes.io/exclude-from-external-load-balancers"]))
+    .filter(
+      (node) =>
+        !node.spec?.taints?.some(
+          (t) =>
+            t.key === "ToBeDeletedByClusterAutoscaler" || t.key === "node.cloudprovider.kubernetes.io/uninitialized",
+        ),
+    )
+    .filter((node) => node.spec?.providerID !== undefined && node.spec.providerID !== "")
+    .filter((node) => matches(node.metadata.labels ?? {}, selector))
+    .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+}
+
+function isTrueLabel(value: string | undefined): boolean {
+  return value !== undefined && value !== "false";
+}
+
+/** "key=value,key": a key alone must exist. */
+function matches(labels: Readonly<Record<string, string>>, selector: string): boolean {
+  const terms = selector
+    .split(",")
+    .map((t) => t.trim())
+    .filter((t) => t !== "");
+  return terms.every((term) => {
+    const at = term.indexOf("=");
+    return at === -1 ? labels[term] !== undefined : labels[term.slice(0, at)] === term.slice(at + 1);
+  });
+}
+
+/** Source ranges that are no CIDRs. */
+export function invalidRanges(ranges: readonly string[]): string[] {
+  return ranges.filter((range) => parseCidr(range) === undefined);
+}
+
+/** Is the address inside the subnet? */
+export function isInside(cidr: string, address: string): boolean {
+  const outer = parseCidr(cidr);
+  const inner = parseIp(address);
+  return outer !== undefined && inner !== undefined && cidrContains(outer, inner);
+}

@@ -1,0 +1,69 @@
+import type { Service } from "@causeway/kubernetes";
+
+/** Prefixes by which cloud-provider-openstack and we know our own. */
+export const loadBalancerPrefix = "kube_service_";
+const floatingIpPrefix = "Floating IP for Kubernetes external service";
+
+const limit = 255;
+
+/** kube_service_CLUSTER_NAMESPACE_NAME, cut to 255 characters: the load balancer's name and everybody's tag. */
+export function loadBalancerName(cluster: string, service: Service): string {
+  return `${loadBalancerPrefix}${cluster}_${service.metadata.namespace}_${service.metadata.name}`.slice(0, limit);
+}
+
+/** The name the in-tree provider gave: "a" and the Service's UID without dashes, 32 characters. */
+export function legacyLoadBalancerName(service: Service): string {
+  return `a${(service.metadata.uid ?? "").replaceAll("-", "")}`.slice(0, 32);
+}
+
+export function loadBalancerDescription(cluster: string, service: Service): string {
+  return `Kubernetes external service ${service.metadata.namespace}/${service.metadata.name} from cluster ${cluster}`;
+}
+
+export function floatingIpDescription(cluster: string, service: Service): string {
+  return `${floatingIpPrefix} ${service.metadata.namespace}/${service.metadata.name} from cluster ${cluster}`;
+}
+
+/** The only test of who made a floating IP. */
+export function isOurFloatingIp(description: string): boolean {
+  return description.startsWith(floatingIpPrefix);
+}
+
+/** listener_0_…, pool_0_…, monitor_0_…: numbered by the Service's ports. */
+export function childName(kind: "listener" | "pool" | "monitor", index: number, lbName: string): string {
+  return `${kind}_${index}_${lbName}`.slice(0, limit);
+}
+
+const prefix = "loadbalancer.openstack.org/";
+
+export const annotation = {
+  loadBalancerId: `${prefix}load-balancer-id`,
+  loadBalancerAddress: `${prefix}load-balancer-address`,
+  internal: "service.beta.kubernetes.io/openstack-internal-load-balancer",
+  sourceRanges: "service.beta.kubernetes.io/load-balancer-source-ranges",
+  class: `${prefix}class`,
+  networkId: `${prefix}network-id`,
+  subnetId: `${prefix}subnet-id`,
+  memberSubnetId: `${prefix}member-subnet-id`,
+  portId: `${prefix}port-id`,
+  floatingNetworkId: `${prefix}floating-network-id`,
+  floatingSubnetId: `${prefix}floating-subnet-id`,
+  keepFloatingIp: `${prefix}keep-floatingip`,
+  hostname: `${prefix}hostname`,
+  method: `${prefix}lb-method`,
+  proxyProtocol: `${prefix}proxy-protocol`,
+  xForwardedFor: `${prefix}x-forwarded-for`,
+  connectionLimit: `${prefix}connection-limit`,
+  timeoutClientData: `${prefix}timeout-client-data`,
+  timeoutMemberConnect: `${prefix}timeout-member-connect`,
+  timeoutMemberData: `${prefix}timeout-member-data`,
+  timeoutTcpInspect: `${prefix}timeout-tcp-inspect`,
+  flavorId: `${prefix}flavor-id`,
+  availabilityZone: `${prefix}availability-zone`,
+  enableHealthMonitor: `${prefix}enable-health-monitor`,
+  healthMonitorDelay: `${prefix}health-monitor-delay`,
+  healthMonitorTimeout: `${prefix}health-monitor-timeout`,
+  healthMonitorMaxRetries: `${prefix}health-monitor-max-retries`,
+  healthMonitorMaxRetriesDown: `${prefix}health-monitor-max-retries-down`,
+  nodeSelector: `${prefix}node-selector`,
+} as const;

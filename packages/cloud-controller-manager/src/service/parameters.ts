@@ -1,0 +1,155 @@
+import type { Service } from "@causeway/kubernetes";
+import type { LbAlgorithm } from "@causeway/openstack";
+import type { LoadBalancerConfig, LoadBalancerPlacement } from "../config/config.ts";
+import { annotation } from "./names.ts";
+
+/** What a Service asks for, after its annotations, its class and cloud.conf have been weighed. */
+export interface Parameters {
+  readonly internal: boolean;
+  readonly networkId: string | undefined;
+  readonly subnetId: string | undefined;
+  readonly memberSubnetId: string | undefined;
+  readonly portId: string | undefined;
+  readonly floatingNetworkId: string | undefined;
+  readonly floatingSubnetId: string | undefined;
+  readonly keepFloatingIp: boolean;
+  readonly hostname: string | undefined;
+  readonly method: LbAlgorithm | undefined;
+  readonly proxyProtocol: "PROXY" | "PROXYV2" | undefined;
+  readonly xForwardedFor: boolean;
+  readonly connectionLimit: number;
+  readonly timeouts: {
+    readonly clientData: number;
+    readonly memberConnect: number;
+    readonly memberData: number;
+    readonly tcpInspect: number;
+  };
+  readonly flavorId: string | undefined;
+  readonly availabilityZone: string | undefined;
+  readonly monitor:
+    | { readonly delay: number; readonly timeout: number; readonly maxRetries: number; readonly maxRetriesDown: number }
+    | undefined;
+  readonly nodeSelector: string;
+  readonly sourceRanges: readonly string[];
+  /** Why the Service cannot be served as it is written; empty when it can. */
+  readonly problems: readonly string[];
+}
+
+class Annotations {
+  readonly #values: Readonly<Record<string, string>>;
+
+  constructor(service: Service) {
+    this.#values = service.metadata.annotations ?? {};
+  }
+
+  /** Present and not empty. */
+  text(key: string): string | undefined {
+    return this.#values[key] === "" ? undefined : this.#values[key];
+  }
+
+  /** Present, even if empty: an empty value wins over the configuration. */
+  raw(key: string): string | undefined {
+    return this.#values[key];
+  }
+
+  /** Only "true" and "false" count. */
+  flag(key: string, otherwise: boolean): boolean {
+    const value = this.#values[key];
+    return value === "true" || value === "false" ? value === "true" : otherwise;
+  }
+
+  /** What does not parse is the default. */
+  number(key: string, otherwise: number): number {
+    const value = this.#values[key];
+    return value !== undefined && /^-?\d+$/.test(value) ? Number(value) : otherwise;
+  }
+}
+
+const methods: readonly string[] = ["ROUND_ROBIN", "LEAST_CONNECTIONS", "SOURCE_IP", "SOURCE_IP_PORT"];
+
+/** Weighs annotations against the class and cloud.conf, in cloud-provider-openstack's order of precedence. */
+export function parametersOf(service: Service, config: LoadBalancerConfig): Parameters {
+  const from = new Annotations(service);
+  const className = from.text(annotation.class);
+  const chosen = className === undefined ? undefined : config.classes.get(className);
+  const proxy = from.text(annotation.proxyProtocol);
+  const proxyProtocol = proxy === "true" || proxy === "v1" ? "PROXY" : proxy === "v2" ? "PROXYV2" : undefined;
+  const xForwardedFor = from.flag(annotation.xForwardedFor, false);
+  const method = from.text(annotation.method) ?? config.method;
+  return {
+    internal: config.internal || from.flag(annotation.internal, false),
+    ...placement(from, chosen, config),
+    portId: from.text(annotation.portId),
+    keepFloatingIp: from.flag(annotation.keepFloatingIp, false),
+    hostname: from.text(annotation.hostname),
+    method: isMethod(method) ? method : undefined,
+    proxyProtocol,
+    xForwardedFor,
+    connectionLimit: from.number(annotation.connectionLimit, -1),
+    timeouts: {
+      clientData: from.number(annotation.timeoutClientData, 50_000),
+      memberConnect: from.number(annotation.timeoutMemberConnect, 5_000),
+      memberData: from.number(annotation.timeoutMemberData, 50_000),
+      tcpInspect: from.number(annotation.timeoutTcpInspect, 0),
+    },
+    flavorId: (from.raw(annotation.flavorId) ?? config.flavorId) || undefined,
+    availabilityZone: (from.raw(annotation.availabilityZone) ?? config.availabilityZone) || undefined,
+    monitor: monitorOf(from, config),
+    nodeSelector: from.raw(annotation.nodeSelector) ?? config.nodeSelector,
+    sourceRanges: sourceRangesOf(service, from),
+    problems: problemsOf({
+      service,
+      className,
+      classKnown: chosen !== undefined,
+      conflicting: xForwardedFor && proxyProtocol !== undefined,
+    }),
+  };
+}
+
+function isMethod(value: string | undefined): value is LbAlgorithm {
+  return value !== undefined && methods.includes(value);
+}
+
+type Placed = Pick<Parameters, "networkId" | "subnetId" | "memberSubnetId" | "floatingNetworkId" | "floatingSubnetId">;
+
+function placement(from: Annotations, chosen: LoadBalancerPlacement | undefined, config: LoadBalancerConfig): Placed {
+  const subnetId = from.text(annotation.subnetId) ?? chosen?.subnetId ?? config.subnetId;
+  return {
+    networkId: from.text(annotation.networkId) ?? chosen?.networkId ?? config.networkId,
+    subnetId,
+    memberSubnetId:
+      from.text(annotation.memberSubnetId) ?? chosen?.memberSubnetId ?? config.memberSubnetId ?? config.subnetId,
+    floatingNetworkId: chosen?.floatingNetworkId ?? from.text(annotation.floatingNetworkId) ?? config.floatingNetworkId,
+    floatingSubnetId: chosen?.floatingSubnetId ?? from.text(annotation.floatingSubnetId) ?? config.floatingSubnetId,
+  };
+}
+
+function monitorOf(from: Annotations, config: LoadBalancerConfig): Parameters["monitor"] {
+  if (!from.flag(annotation.enableHealthMonitor, config.createMonitor)) return undefined;
+  return {
+    delay: from.number(annotation.healthMonitorDelay, config.monitor.delay),
+    timeout: from.number(annotation.healthMonitorTimeout, config.monitor.timeout),
+    maxRetries: from.number(annotation.healthMonitorMaxRetries, config.monitor.maxRetries),
+    maxRetriesDown: from.number(annotation.healthMonitorMaxRetriesDown, config.monitor.maxRetriesDown),
+  };
+}
+
+function sourceRangesOf(service: Service, from: Annotations): readonly string[] {
+  const own = service.spec.loadBalancerSourceRanges ?? [];
+  const written = own.length > 0 ? own : (from.text(annotation.sourceRanges) ?? "").split(",");
+  return written.map((range) => range.trim()).filter((range) => range !== "");
+}
+
+function problemsOf(found: {
+  service: Service;
+  className: string | undefined;
+  classKnown: boolean;
+  conflicting: boolean;
+}): string[] {
+  const problems: string[] = [];
+  if (found.className !== undefined && !found.classKnown)
+    problems.push(`there is no LoadBalancerClass "${found.className}" in cloud.conf`);
+  if (found.conflicting) problems.push("proxy-protocol and x-forwarded-for cannot be combined");
+  if ((found.service.spec.ports ?? []).length === 0) problems.push("the Service has no ports");
+  return problems;
+}

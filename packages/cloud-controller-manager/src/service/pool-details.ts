@@ -1,0 +1,43 @@
+import type { Cloud, HealthMonitor, Member, Pool } from "@causeway/openstack";
+import type { ObservedPool } from "./gather.ts";
+
+interface Kept {
+  readonly entry: string;
+  readonly members: readonly Member[];
+  readonly monitor: HealthMonitor | undefined;
+}
+
+/**
+ * Members and monitors of pools, which no list of all pools tells. Each is read once, and anew when the pool's own entry
+ * (its member ids, its monitor, its time of change) is another than then.
+ */
+export class PoolDetails {
+  readonly #cloud: Cloud;
+  readonly #kept = new Map<string, Kept>();
+
+  constructor(cloud: Cloud) {
+    this.#cloud = cloud;
+  }
+
+  async of(pool: Pool, signal: AbortSignal): Promise<ObservedPool> {
+    const entry = entryOf(pool);
+    const before = this.#kept.get(pool.id);
+    if (before?.entry === entry) return { pool, members: before.members, monitor: before.monitor };
+    const { loadBalancing } = this.#cloud;
+    const [members, monitor] = await Promise.all([
+      pool.members.length === 0 ? [] : loadBalancing.members(pool.id).all({}, { signal }),
+      pool.healthmonitor_id === null ? undefined : loadBalancing.healthMonitors.find(pool.healthmonitor_id, { signal }),
+    ]);
+    this.#kept.set(pool.id, { entry, members, monitor });
+    return { pool, members, monitor };
+  }
+
+  /** After a write of ours: what was read before is old, whatever the entry says. */
+  forget(poolId: string): void {
+    this.#kept.delete(poolId);
+  }
+}
+
+function entryOf(pool: Pool): string {
+  return JSON.stringify([pool.updated_at, pool.healthmonitor_id, pool.members.map((m) => m.id).sort()]);
+}

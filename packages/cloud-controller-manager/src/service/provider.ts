@@ -1,0 +1,48 @@
+import type { LbAlgorithm } from "@causeway/openstack";
+
+/** What a load balancer provider can do of what Services ask for. */
+export interface ProviderLimits {
+  /** The only algorithm it knows. */
+  readonly algorithm: LbAlgorithm | undefined;
+  readonly allowedCidrs: boolean;
+  readonly timeouts: boolean;
+  readonly persistence: boolean;
+  readonly flavors: boolean;
+  readonly availabilityZones: boolean;
+  /** Protocols whose members it can watch. */
+  readonly monitors: readonly string[];
+  /** May a member be watched at another port than its own? */
+  readonly monitorPort: boolean;
+  /** Can a monitor be part of the fully populated create? */
+  readonly monitorInCreate: boolean;
+}
+
+const amphora: ProviderLimits = {
+  algorithm: undefined,
+  allowedCidrs: true,
+  timeouts: true,
+  persistence: true,
+  flavors: true,
+  availabilityZones: true,
+  monitors: ["TCP", "UDP", "SCTP"],
+  monitorPort: true,
+  monitorInCreate: true,
+};
+
+/** The OVN provider as of Zed: it refuses with 501 what is off here; a monitor inside a full create stays PENDING_CREATE. */
+const ovn: ProviderLimits = {
+  algorithm: "SOURCE_IP_PORT",
+  allowedCidrs: false,
+  timeouts: false,
+  persistence: false,
+  flavors: false,
+  availabilityZones: false,
+  monitors: ["TCP", "UDP"],
+  monitorPort: false,
+  monitorInCreate: false,
+};
+
+/** Providers that nobody described behave like amphora, Octavia's reference. */
+export function limitsOf(provider: string | undefined): ProviderLimits {
+  return provider === "ovn" ? ovn : amphora;
+}

@@ -1,0 +1,38 @@
+import type { CloudWatch, LoadBalancer } from "@causeway/openstack";
+
+/**
+ * Load balancers, listeners and pools come from three lists taken at different times. Before a settled load balancer is
+ * compared with its Service, the two others must be at least as new: they are listed again when the load balancer names
+ * children that they do not have (or the other way round), and after each change of ours.
+ */
+export class TreeFreshness {
+  readonly #watch: CloudWatch;
+  readonly #touched = new Set<string>();
+
+  constructor(watch: CloudWatch) {
+    this.#watch = watch;
+  }
+
+  /** A change of ours was sent: what is cached of the load balancer's children is old when it is ACTIVE again. */
+  touch(lb: LoadBalancer): void {
+    this.#touched.add(lb.id);
+    this.#watch.loadBalancers.observe({ ...lb, provisioning_status: "PENDING_UPDATE" });
+    this.#watch.loadBalancers.hurry();
+  }
+
+  async ensure(lb: LoadBalancer, signal: AbortSignal): Promise<void> {
+    if (lb.provisioning_status !== "ACTIVE") return;
+    const { listeners, pools } = this.#watch;
+    const agree =
+      same(lb.listeners, listeners.byIndex("loadbalancer", lb.id)) &&
+      same(lb.pools, pools.byIndex("loadbalancer", lb.id));
+    if (agree && !this.#touched.has(lb.id)) return;
+    await Promise.all([listeners.refresh(signal), pools.refresh(signal)]);
+    this.#touched.delete(lb.id);
+  }
+}
+
+function same(named: readonly { id: string }[], cached: readonly { id: string }[]): boolean {
+  const ids = new Set(cached.map((c) => c.id));
+  return named.length === ids.size && named.every((n) => ids.has(n.id));
+}
