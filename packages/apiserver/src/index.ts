@@ -1,1 +1,8 @@
-export {};
+export { startApiServer } from "./start.ts";
+export type {
+  ApiServer,
+  ApiServerOptions,
+  LogicalCluster,
+  LogicalClusterOptions,
+  StartApiServer,
+} from "./interface.ts";

@@ -1,0 +1,23 @@
+import type { User } from "./user.ts";
+
+/** What somebody wants to do (authorization.k8s.io SubjectAccessReviewSpec). */
+export interface Attributes {
+  readonly user: User;
+  readonly verb: string;
+  readonly namespace: string;
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly subresource: string;
+  readonly name: string;
+  /** Set, and the resource fields empty, for paths that are no resources. */
+  readonly path?: string;
+  readonly fieldSelector?: string;
+}
+
+export interface Decision {
+  readonly allowed: boolean;
+  readonly reason: string;
+}
+
+export type Authorize = (attributes: Attributes) => Decision;

@@ -1,0 +1,196 @@
+import type { Json } from "../json.ts";
+
+interface Manifest extends Json {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+}
+
+const API = "rbac.authorization.k8s.io/v1";
+const GROUP = "rbac.authorization.k8s.io";
+const DEFAULTS = { "kubernetes.io/bootstrapping": "rbac-defaults" } as const;
+const READ = ["get", "list", "watch"];
+const WRITE = ["create", "delete", "deletecollection", "patch", "update"];
+
+type Rule = Json;
+
+const rule = (groups: string, resources: string, verbs: readonly string[]): Rule => ({
+  apiGroups: groups.split(",").map((g) => (g === "core" ? "" : g)),
+  resources: resources.split(","),
+  verbs,
+});
+
+const path = (...urls: readonly string[]): Rule => ({ nonResourceURLs: urls, verbs: ["get"] });
+
+function clusterRole(name: string, rules: readonly Rule[], labels: Readonly<Record<string, string>> = {}): Manifest {
+  return { apiVersion: API, kind: "ClusterRole", metadata: { name, labels: { ...DEFAULTS, ...labels } }, rules };
+}
+
+function aggregated(name: string, from: string, labels: Readonly<Record<string, string>> = {}): Manifest {
+  const matchLabels = { [`${GROUP}/aggregate-to-${from}`]: "true" };
+  return { ...clusterRole(name, [], labels), aggregationRule: { clusterRoleSelectors: [{ matchLabels }] } };
+}
+
+function clusterBinding(
+  name: string,
+  role: string,
+  groups: readonly string[],
+  users: readonly string[] = [],
+): Manifest {
+  return {
+    apiVersion: API,
+    kind: "ClusterRoleBinding",
+    metadata: { name, labels: DEFAULTS },
+    roleRef: { apiGroup: GROUP, kind: "ClusterRole", name: role },
+    subjects: [
+      ...groups.map((g) => ({ apiGroup: GROUP, kind: "Group", name: g })),
+      ...users.map((u) => ({ apiGroup: GROUP, kind: "User", name: u })),
+    ],
+  };
+}
+
+const DISCOVERY = [
+  "/api",
+  "/api/*",
+  "/apis",
+  "/apis/*",
+  "/healthz",
+  "/livez",
+  "/openapi",
+  "/openapi/*",
+  "/readyz",
+  "/version",
+  "/version/",
+];
+const PUBLIC = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
+const TOKEN_GROUP = "system:bootstrappers:kubeadm:default-node-token";
+const CSR = "certificates.k8s.io";
+
+const WORKLOADS =
+  "daemonsets,deployments,deployments/scale,replicasets,replicasets/scale,statefulsets,statefulsets/scale";
+const EDITED = "configmaps,endpoints,persistentvolumeclaims,pods,serviceaccounts,services";
+
+const view: readonly Rule[] = [
+  rule("core", `${EDITED},events,namespaces,pods/status,namespaces/status,services/status`, READ),
+  rule("apps", WORKLOADS, READ),
+  rule("batch", "jobs,jobs/status", READ),
+  rule("discovery.k8s.io", "endpointslices", READ),
+];
+const edit: readonly Rule[] = [
+  rule("core", "secrets", READ),
+  rule("core", `${EDITED},secrets,events,pods/eviction`, WRITE),
+  rule("core", "serviceaccounts", ["impersonate"]),
+  rule("core", "serviceaccounts/token", ["create"]),
+  rule("apps", WORKLOADS, WRITE),
+  rule("batch", "jobs", WRITE),
+  rule("coordination.k8s.io", "leases", [...READ, ...WRITE]),
+];
+const admin: readonly Rule[] = [
+  rule("authorization.k8s.io", "localsubjectaccessreviews", ["create"]),
+  rule(GROUP, "roles,rolebindings", [...READ, ...WRITE]),
+];
+
+/**
+ * Roles and bindings that a cluster has from the start: Kubernetes' own user-facing ones, and those that
+ * `kubeadm join` counts on. Source: kubernetes.io "Using RBAC Authorization", kubeadm's implementation details.
+ */
+export function bootstrapRoles(): readonly Manifest[] {
+  const to = (name: string): Record<string, string> => ({ [`${GROUP}/aggregate-to-${name}`]: "true" });
+  return [
+    clusterRole("cluster-admin", [rule("*", "*", ["*"]), { nonResourceURLs: ["*"], verbs: ["*"] }]),
+    clusterRole("system:discovery", [path(...DISCOVERY)]),
+    clusterRole("system:public-info-viewer", [path(...PUBLIC)]),
+    clusterRole("system:monitoring", [path("/metrics", "/healthz", "/livez", "/readyz")]),
+    clusterRole("system:basic-user", [
+      rule("authorization.k8s.io", "selfsubjectaccessreviews,selfsubjectrulesreviews", ["create"]),
+      rule("authentication.k8s.io", "selfsubjectreviews", ["create"]),
+    ]),
+    aggregated("admin", "admin"),
+    aggregated("edit", "edit", to("admin")),
+    aggregated("view", "view", to("edit")),
+    clusterRole("system:aggregate-to-admin", admin, to("admin")),
+    clusterRole("system:aggregate-to-edit", edit, to("edit")),
+    clusterRole("system:aggregate-to-view", view, to("view")),
+    clusterRole("system:auth-delegator", [
+      rule("authentication.k8s.io", "tokenreviews", ["create"]),
+      rule("authorization.k8s.io", "subjectaccessreviews", ["create"]),
+    ]),
+    ...nodeRoles(),
+    ...kubeadmRoles(),
+    clusterBinding("cluster-admin", "cluster-admin", ["system:masters"]),
+    clusterBinding("kubeadm:cluster-admins", "cluster-admin", ["kubeadm:cluster-admins"]),
+    clusterBinding("system:discovery", "system:discovery", ["system:authenticated"]),
+    clusterBinding("system:basic-user", "system:basic-user", ["system:authenticated"]),
+    clusterBinding("system:public-info-viewer", "system:public-info-viewer", [
+      "system:authenticated",
+      "system:unauthenticated",
+    ]),
+  ];
+}
+
+function nodeRoles(): readonly Manifest[] {
+  return [
+    clusterRole("system:node-bootstrapper", [
+      rule(CSR, "certificatesigningrequests", ["create", "get", "list", "watch"]),
+    ]),
+    clusterRole("system:certificates.k8s.io:certificatesigningrequests:nodeclient", [
+      rule(CSR, "certificatesigningrequests/nodeclient", ["create"]),
+    ]),
+    clusterRole("system:certificates.k8s.io:certificatesigningrequests:selfnodeclient", [
+      rule(CSR, "certificatesigningrequests/selfnodeclient", ["create"]),
+    ]),
+    clusterRole("system:node-proxier", [
+      rule("core", "services,endpoints", ["list", "watch"]),
+      rule("core", "nodes", READ),
+      rule("core,events.k8s.io", "events", ["create", "patch", "update"]),
+      rule("discovery.k8s.io", "endpointslices", ["list", "watch"]),
+    ]),
+    clusterBinding("system:node-proxier", "system:node-proxier", [], ["system:kube-proxy"]),
+  ];
+}
+
+/** What `kubeadm init` leaves behind for those who join. */
+function kubeadmRoles(): readonly Manifest[] {
+  const binding = (name: string, namespace: string, subjects: readonly Json[]): Manifest => ({
+    apiVersion: API,
+    kind: "RoleBinding",
+    metadata: { name, namespace },
+    roleRef: { apiGroup: GROUP, kind: "Role", name },
+    subjects,
+  });
+  const role = (name: string, namespace: string, resourceName: string): Manifest => ({
+    apiVersion: API,
+    kind: "Role",
+    metadata: { name, namespace },
+    rules: [{ ...rule("core", "configmaps", ["get"]), resourceNames: [resourceName] }],
+  });
+  const group = (name: string): Json => ({ apiGroup: GROUP, kind: "Group", name });
+  const joining = [group(TOKEN_GROUP), group("system:nodes")];
+  return [
+    role("kubeadm:bootstrap-signer-clusterinfo", "kube-public", "cluster-info"),
+    binding("kubeadm:bootstrap-signer-clusterinfo", "kube-public", [
+      { apiGroup: GROUP, kind: "User", name: "system:anonymous" },
+    ]),
+    role("kubeadm:nodes-kubeadm-config", "kube-system", "kubeadm-config"),
+    binding("kubeadm:nodes-kubeadm-config", "kube-system", joining),
+    role("kubeadm:kubelet-config", "kube-system", "kubelet-config"),
+    binding("kubeadm:kubelet-config", "kube-system", joining),
+    clusterRole("kubeadm:get-nodes", [rule("core", "nodes", ["get"])]),
+    clusterBinding("kubeadm:get-nodes", "kubeadm:get-nodes", [TOKEN_GROUP]),
+    clusterBinding("kubeadm:kubelet-bootstrap", "system:node-bootstrapper", [TOKEN_GROUP]),
+    clusterBinding(
+      "kubeadm:node-autoapprove-bootstrap",
+      "system:certificates.k8s.io:certificatesigningrequests:nodeclient",
+      [TOKEN_GROUP],
+    ),
+    clusterBinding(
+      "kubeadm:node-autoapprove-certificate-rotation",
+      "system:certificates.k8s.io:certificatesigningrequests:selfnodeclient",
+      ["system:nodes"],
+    ),
+  ];
+}

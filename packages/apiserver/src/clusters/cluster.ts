@@ -1,0 +1,43 @@
+import type { KeyPair, Log } from "@causeway/foundation";
+import type { KubeObject } from "@causeway/kubernetes";
+import type { Catalog } from "../kinds/catalog.ts";
+import type { ClusterView, Resource } from "../kinds/resource.ts";
+
+/** A write that has been committed. */
+export interface Change {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  readonly resource: Resource;
+  readonly object: KubeObject;
+  readonly previous?: KubeObject;
+}
+
+/** A logical cluster as the server's own parts see it. */
+export interface Cluster extends ClusterView {
+  readonly catalog: Catalog;
+  readonly log: Log;
+  readonly authority: KeyPair;
+  /** PEM private key that signs service-account tokens. */
+  readonly serviceAccountKey: string;
+  readonly issuer: string;
+  readonly podCidr: string | undefined;
+  readonly dnsDomain: string;
+  /** "v1.34.0" */
+  readonly version: string;
+  /** https://host:port[/clusters/NAME]: what kubeconfigs made by the server point at. */
+  url(): string;
+  readonly changes: Changes;
+}
+
+/** Tells the server's own controllers what was committed, in the order of commits. */
+export class Changes {
+  readonly #listeners = new Set<(change: Change) => void>();
+
+  listen(listener: (change: Change) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  emit(change: Change): void {
+    for (const listener of this.#listeners) listener(change);
+  }
+}

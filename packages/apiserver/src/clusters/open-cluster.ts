@@ -1,0 +1,95 @@
+import { X509Certificate } from "node:crypto";
+import { CausewayError, type Clock, type Log } from "@causeway/foundation";
+import { authorizer } from "../auth/authorize.ts";
+import { Rbac } from "../auth/rbac.ts";
+import { bootstrapCluster } from "./bootstrap.ts";
+import { startControllers } from "../controllers/start.ts";
+import { serveDefinitions } from "../definitions/serve.ts";
+import type { LogicalClusterOptions } from "../interface.ts";
+import { Catalog, type BuiltIns } from "../kinds/catalog.ts";
+import { serviceNetwork } from "../kinds/addresses.ts";
+import type { ServedCluster } from "../server/handler.ts";
+import type { Store } from "../store/index.ts";
+import { Changes, type Cluster } from "./cluster.ts";
+import { clusterIdentity, type Identity } from "./identity.ts";
+import type { StateFiles } from "./state-files.ts";
+
+export interface Shared {
+  readonly store: Store;
+  readonly files: StateFiles;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly builtIns: BuiltIns;
+}
+
+export interface OpenCluster extends ServedCluster {
+  readonly options: LogicalClusterOptions;
+  /** Stops its controllers. */
+  stop(): Promise<void>;
+}
+
+const DEFAULT_SERVICE_CIDR = "10.96.0.0/12";
+const DEFAULT_VERSION = "v1.34.0";
+
+/** Brings a logical cluster to life: roots, built-in objects, definitions, controllers. `url` is asked when needed. */
+export async function openCluster(
+  shared: Shared,
+  place: { name: string; folder: string; url: () => string },
+  options: LogicalClusterOptions,
+): Promise<OpenCluster> {
+  checkOptions(options);
+  const { store, files, clock, log } = shared;
+  const identity = await clusterIdentity(files, place.folder, { options, clock });
+  checkAuthority(identity);
+  const cluster: Cluster = {
+    name: place.name,
+    store,
+    clock,
+    log: log.with({ cluster: place.name || "management" }),
+    catalog: new Catalog(shared.builtIns),
+    changes: new Changes(),
+    serviceCidr: options.serviceCidr ?? DEFAULT_SERVICE_CIDR,
+    podCidr: options.podCidr,
+    dnsDomain: options.dnsDomain ?? "cluster.local",
+    version: options.version ?? DEFAULT_VERSION,
+    issuer: `https://kubernetes.default.svc.${options.dnsDomain ?? "cluster.local"}`,
+    url: place.url,
+    ...identity,
+  };
+  serveDefinitions(cluster);
+  const rbac = new Rbac(cluster);
+  await bootstrapCluster(cluster);
+  const controllers = startControllers(cluster);
+  return {
+    cluster,
+    options,
+    authorize: authorizer(cluster, rbac),
+    rulesFor: (user, namespace) => rbac.rulesFor(user, namespace),
+    stop: () => controllers.stop(),
+  };
+}
+
+function checkOptions({ serviceCidr, version }: LogicalClusterOptions): void {
+  if (version !== undefined && !/^v\d+\.\d+\.\d+/.test(version)) {
+    throw new CausewayError("APISERVER_VERSION_INVALID", `${version} is not a Kubernetes version`, {
+      hint: 'Write it like "v1.34.0".',
+    });
+  }
+  if (serviceCidr === undefined) return;
+  try {
+    serviceNetwork(serviceCidr);
+  } catch (cause) {
+    throw new CausewayError("APISERVER_CIDR_INVALID", `${serviceCidr} cannot be the network of Services`, {
+      cause,
+      hint: "Give an IPv4 CIDR of /8 to /30, such as 10.96.0.0/12.",
+    });
+  }
+}
+
+function checkAuthority({ authority }: Identity): void {
+  if (!new X509Certificate(authority.certificate).ca) {
+    throw new CausewayError("APISERVER_AUTHORITY_INVALID", "the cluster's authority is not a CA certificate", {
+      hint: "Give a certificate with basicConstraints CA:TRUE and its key.",
+    });
+  }
+}

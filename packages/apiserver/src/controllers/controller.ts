@@ -1,0 +1,20 @@
+import type { Change, Cluster } from "../clusters/cluster.ts";
+import type { Resource } from "../kinds/resource.ts";
+
+/** One of the server's own controllers for one cluster. */
+export interface Controller {
+  /** Hears of every committed write; only notes what to look at. */
+  saw(change: Change): void;
+  /** Looks at all that is stored: what happened while the server was down. */
+  resume(): void;
+  stop(): Promise<void>;
+}
+
+export type MakeController = (cluster: Cluster) => Controller;
+
+/** A built-in resource, which is always there. */
+export function builtIn(cluster: Cluster, group: string, plural: string): Resource {
+  const found = cluster.catalog.find(group, "v1", plural);
+  if (!found) throw new Error(`no built-in resource ${plural} in "${group}"`);
+  return found.resource;
+}

@@ -1,0 +1,72 @@
+import { hasCode, isAborted, messageOf, type Clock, type Log } from "@causeway/foundation";
+
+/** Works on keys one at a time; a key added while it waits is worked on once. */
+export interface Loop {
+  add(key: string): void;
+  /** Resolves when the work under way has ended; nothing is begun any more. */
+  stop(): Promise<void>;
+}
+
+export interface LoopOptions {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Throws to be called again, later and later (50 ms to 30 s). */
+  reconcile(key: string): Promise<void>;
+}
+
+const FIRST_DELAY = 50;
+const LONGEST_DELAY = 30_000;
+
+/** A loop that costs nothing while it has nothing to do. */
+export function startLoop({ name, clock, log, reconcile }: LoopOptions): Loop {
+  const waiting = new Set<string>();
+  const failures = new Map<string, number>();
+  const stopping = new AbortController();
+  let running: Promise<void> | undefined;
+
+  const retry = (key: string, error: unknown): void => {
+    const count = (failures.get(key) ?? 0) + 1;
+    failures.set(key, count);
+    const isRace = hasCode(error, "KUBERNETES_CONFLICT");
+    if (!isRace && count > 3) log.warn("controller failed", { controller: name, key, reason: messageOf(error) });
+    const delay = Math.min(FIRST_DELAY * 2 ** (count - 1), LONGEST_DELAY);
+    clock.sleep(delay, stopping.signal).then(
+      () => add(key),
+      () => {},
+    );
+  };
+
+  const run = async (): Promise<void> => {
+    // The write that called is finished first.
+    await Promise.resolve();
+    for (const key of waiting) {
+      if (stopping.signal.aborted) return;
+      waiting.delete(key);
+      try {
+        await reconcile(key);
+        failures.delete(key);
+      } catch (error) {
+        if (stopping.signal.aborted || isAborted(error) || hasCode(error, "STATE_CLOSED")) return;
+        retry(key, error);
+      }
+    }
+  };
+
+  const add = (key: string): void => {
+    if (stopping.signal.aborted) return;
+    waiting.add(key);
+    running ??= run().finally(() => {
+      running = undefined;
+      if (waiting.size > 0 && !stopping.signal.aborted) add(waiting.values().next().value ?? key);
+    });
+  };
+
+  return {
+    add,
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import type { KubeObject } from "@causeway/kubernetes";
+import { at, fields, record, records, text, texts, type Json } from "../json.ts";
+import { STATUS } from "../kinds/define.ts";
+import { apiVersionOf, type Column, type Resource, type ResourceVersion, type Subresource } from "../kinds/resource.ts";
+import { compileSchema } from "../schema/index.ts";
+import { age } from "../tables/age.ts";
+import { AGE, NAME } from "../tables/table.ts";
+import { columnReader } from "./json-path.ts";
+import { byPriority } from "./strategy.ts";
+
+const VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+
+/** The REST resource that an established definition makes; undefined while its names are not accepted. */
+export function resourceOf(definition: KubeObject): Resource | undefined {
+  const { spec: specValue, status } = fields(definition);
+  const spec = record(specValue);
+  const established = records(record(status)["conditions"]).some(
+    (c) => c["type"] === "Established" && c["status"] === "True",
+  );
+  if (!established) return undefined;
+  const names = record(spec["names"]);
+  const group = text(spec["group"]);
+  const versions = records(spec["versions"]);
+  const storage = versions.find((v) => v["storage"] === true);
+  return {
+    group,
+    plural: text(names["plural"]),
+    singular: text(names["singular"]),
+    kind: text(names["kind"]),
+    listKind: text(names["listKind"]),
+    shortNames: texts(names["shortNames"]),
+    categories: texts(names["categories"]),
+    namespaced: spec["scope"] === "Namespaced",
+    verbs: VERBS,
+    versions: versions
+      .filter((v) => v["served"] === true)
+      .sort((a, b) => byPriority(text(a["name"]), text(b["name"])))
+      .map((v) => versionOf(v)),
+    storedAs: apiVersionOf(group, text(storage?.["name"])),
+    storage: `${group}/${text(names["plural"])}`,
+    custom: true,
+    generation: true,
+    strategy: {},
+    unconditionalUpdate: false,
+  };
+}
+
+function versionOf(version: Json): ResourceVersion {
+  const openAPI = record(at(version, "schema", "openAPIV3Schema"));
+  const name = text(version["name"]);
+  // Compiled at first use: a cluster may define many kinds and use few.
+  let compiled: ReturnType<typeof compileSchema> | undefined;
+  return {
+    name,
+    openAPI,
+    get schema() {
+      return (compiled ??= compileSchema(openAPI));
+    },
+    columns: [NAME, ...columnsOf(records(version["additionalPrinterColumns"]))],
+    subresources: subresourcesOf(record(version["subresources"])),
+    selectable: records(version["selectableFields"]).map((f) => text(f["jsonPath"]).replace(/^\./, "")),
+    ...(version["deprecated"] === true
+      ? { deprecated: text(version["deprecationWarning"]) || `${name} is deprecated` }
+      : {}),
+  };
+}
+
+function subresourcesOf(declared: Json): Subresource[] {
+  const found: Subresource[] = [];
+  if (declared["status"]) found.push(STATUS);
+  const scale = record(declared["scale"]);
+  if (!declared["scale"]) return found;
+  const path = (value: unknown): string[] => text(value).split(".").filter(Boolean);
+  const selector = path(scale["labelSelectorPath"]);
+  return [
+    ...found,
+    {
+      name: "scale",
+      verbs: ["get", "patch", "update"],
+      type: { group: "autoscaling", version: "v1", kind: "Scale" },
+      scale: {
+        specReplicas: path(scale["specReplicasPath"]),
+        statusReplicas: path(scale["statusReplicasPath"]),
+        ...(selector.length > 0 ? { labelSelector: selector } : {}),
+      },
+    },
+  ];
+}
+
+function columnsOf(declared: readonly Json[]): readonly Column[] {
+  return declared.length === 0 ? [AGE] : declared.map(columnOf);
+}
+
+function columnOf(declared: Json): Column {
+  const read = columnReader(text(declared["jsonPath"]));
+  const type = text(declared["type"]);
+  const isDate = type === "date";
+  return {
+    name: text(declared["name"]),
+    type: isDate ? "date" : (type as "string"),
+    format: text(declared["format"]),
+    description: text(declared["description"]),
+    priority: Number(declared["priority"] ?? 0),
+    cell(object, now) {
+      const value = read(object);
+      if (value === undefined || value === null) return null;
+      if (isDate) return age(value, now);
+      if (type === "integer" || type === "number") return typeof value === "number" ? value : null;
+      if (type === "boolean") return value === true;
+      return typeof value === "object" ? JSON.stringify(value) : String(value as string);
+    },
+  };
+}

@@ -1,0 +1,20 @@
+import type { Cluster } from "../clusters/cluster.ts";
+import { DEFINITIONS } from "./strategy.ts";
+import { resourceOf } from "./resource.ts";
+
+/** Keeps the catalog of a cluster in step with its CustomResourceDefinitions, from the commit on. */
+export function serveDefinitions(cluster: Cluster): void {
+  for (const { object } of cluster.store.list({ cluster: cluster.name, resource: DEFINITIONS }).items) {
+    const resource = resourceOf(object);
+    if (resource) cluster.catalog.set(resource.storage, resource);
+  }
+  cluster.changes.listen(({ resource, object, type, previous }) => {
+    if (resource.storage !== DEFINITIONS) return;
+    const made = resourceOf(object);
+    const storage = made?.storage ?? (previous && resourceOf(previous)?.storage);
+    if (storage === undefined) return;
+    const unchanged = type === "MODIFIED" && previous?.metadata.generation === object.metadata.generation;
+    if (unchanged && cluster.catalog.all().some((r) => r.storage === storage)) return;
+    cluster.catalog.set(storage, type === "DELETED" ? undefined : made);
+  });
+}

@@ -1,0 +1,175 @@
+import { createHash } from "node:crypto";
+import { array, isRecord, type Json } from "../json.ts";
+import type { Catalog } from "../kinds/catalog.ts";
+import { apiVersionOf, type Resource, type ResourceVersion } from "../kinds/resource.ts";
+
+const PARAMETERS = ["dryRun", "fieldManager", "fieldValidation"];
+/** Patches that kubectl may compute from these documents; strategic ones it computes from its own types. */
+const PATCHES = ["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"];
+const META: Json = {
+  type: "object",
+  description: "ObjectMeta is metadata that all persisted resources must have.",
+  properties: {
+    name: { type: "string", description: "Name, unique within a namespace." },
+    generateName: { type: "string", description: "Prefix of a name that the server completes." },
+    namespace: { type: "string", description: "Namespace the object is in." },
+    labels: { type: "object", additionalProperties: { type: "string" }, description: "Keys and values to select by." },
+    annotations: {
+      type: "object",
+      additionalProperties: { type: "string" },
+      description: "Keys and values for tools.",
+    },
+    finalizers: { type: "array", items: { type: "string" }, description: "What must be done before the object goes." },
+    ownerReferences: { type: "array", items: { type: "object" }, description: "Objects this one goes with." },
+    uid: { type: "string", description: "Identity over time." },
+    resourceVersion: { type: "string", description: "Revision of the last write." },
+    generation: { type: "integer", format: "int64", description: "Counts changes of the desired state." },
+    creationTimestamp: { type: "string", format: "date-time", description: "When the object was created." },
+    deletionTimestamp: { type: "string", format: "date-time", description: "When deletion was asked for." },
+    deletionGracePeriodSeconds: { type: "integer", format: "int64", description: "Time to end before removal." },
+    managedFields: { type: "array", items: { type: "object" }, description: "Who manages which fields." },
+    selfLink: { type: "string", description: "No longer set." },
+  },
+};
+const META_NAME = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+
+function groupVersionPath(group: string, version: string): string {
+  return group === "" ? `api/${version}` : `apis/${group}/${version}`;
+}
+
+function pathsOf(catalog: Catalog): Map<string, [Resource, ResourceVersion][]> {
+  const found = new Map<string, [Resource, ResourceVersion][]>();
+  for (const resource of catalog.all()) {
+    for (const version of resource.versions) {
+      const path = groupVersionPath(resource.group, version.name);
+      found.set(path, [...(found.get(path) ?? []), [resource, version]]);
+    }
+  }
+  return found;
+}
+
+/** GET /openapi/v3. */
+export function openApiV3Index(catalog: Catalog): Json {
+  const paths: Json = {};
+  for (const [path, entries] of pathsOf(catalog)) {
+    const facts = entries.map(([r, v]) => [r.kind, r.custom ? v.openAPI : catalog.isBuiltInGroup(r.group)]);
+    const hash = createHash("sha256").update(JSON.stringify(facts)).digest("hex").slice(0, 32).toUpperCase();
+    paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` };
+  }
+  return { paths };
+}
+
+/** GET /openapi/v3/PATH: one group's version, or undefined. */
+export function openApiV3(catalog: Catalog, path: string): Json | undefined {
+  const entries = pathsOf(catalog).get(path);
+  if (!entries) return undefined;
+  const schemas: Json = { [META_NAME]: META };
+  const paths: Json = {};
+  for (const [resource, version] of entries) {
+    schemas[modelName(resource, version)] = model(resource, version, "#/components/schemas/");
+    Object.assign(paths, operations(resource, version, v3Operation));
+  }
+  return { openapi: "3.0.0", info: { title: "Kubernetes", version: "unversioned" }, paths, components: { schemas } };
+}
+
+/** GET /openapi/v2: everything in one document. */
+export function openApiV2(catalog: Catalog, version: string): Json {
+  const definitions: Json = { [META_NAME]: META };
+  const paths: Json = {};
+  for (const entries of pathsOf(catalog).values()) {
+    for (const [resource, v] of entries) {
+      definitions[modelName(resource, v)] = model(resource, v, "#/definitions/");
+      Object.assign(paths, operations(resource, v, v2Operation));
+    }
+  }
+  return { swagger: "2.0", info: { title: "Kubernetes", version }, paths, definitions };
+}
+
+function modelName(resource: Resource, version: ResourceVersion): string {
+  if (resource.custom) return `${resource.group.split(".").reverse().join(".")}.${version.name}.${resource.kind}`;
+  return `io.k8s.api.${resource.group.split(".")[0] || "core"}.${version.name}.${resource.kind}`;
+}
+
+function gvk(resource: Resource, version: ResourceVersion): Json {
+  return { group: resource.group, version: version.name, kind: resource.kind };
+}
+
+function model(resource: Resource, version: ResourceVersion, prefix: string): Json {
+  const schema = version.openAPI ?? { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+  const { properties, ...rest } = published(schema) as Json;
+  const metadata = prefix.startsWith("#/components")
+    ? { allOf: [{ $ref: `${prefix}${META_NAME}` }] }
+    : { $ref: `${prefix}${META_NAME}` };
+  return {
+    description: `${resource.kind} of ${apiVersionOf(resource.group, version.name)}.`,
+    ...rest,
+    type: "object",
+    properties: {
+      ...(isRecord(properties) ? properties : {}),
+      apiVersion: { type: "string", description: "Version of the schema that this object is written in." },
+      kind: { type: "string", description: "The REST resource that this object is one of." },
+      metadata,
+    },
+    "x-kubernetes-group-version-kind": [gvk(resource, version)],
+  };
+}
+
+/** A schema without the keywords that documents do not carry. */
+function published(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(published);
+  if (!isRecord(schema)) return schema;
+  const out: Json = {};
+  for (const [name, value] of Object.entries(schema)) {
+    if (name === "x-kubernetes-validations") continue;
+    out[name] = typeof value === "object" ? published(value) : value;
+  }
+  return out;
+}
+
+type Operation = (action: string, resource: Resource, version: ResourceVersion) => Json;
+
+function operations(resource: Resource, version: ResourceVersion, operation: Operation): Json {
+  const base = `/${groupVersionPath(resource.group, version.name)}/`;
+  const collection = `${base}${resource.namespaced ? "namespaces/{namespace}/" : ""}${resource.plural}`;
+  const item = `${collection}/{name}`;
+  const has = (verb: string): boolean => resource.verbs.includes(verb);
+  return {
+    [collection]: {
+      ...(has("list") ? { get: operation("list", resource, version) } : {}),
+      ...(has("create") ? { post: operation("post", resource, version) } : {}),
+    },
+    ...(has("get")
+      ? {
+          [item]: {
+            get: operation("get", resource, version),
+            ...(has("update") ? { put: operation("put", resource, version) } : {}),
+            ...(has("patch") ? { patch: operation("patch", resource, version) } : {}),
+            ...(has("delete") ? { delete: operation("delete", resource, version) } : {}),
+          },
+        }
+      : {}),
+  };
+}
+
+function v3Operation(action: string, resource: Resource, version: ResourceVersion): Json {
+  const query = (name: string): Json => ({ name, in: "query", schema: { type: "string", uniqueItems: true } });
+  const content = Object.fromEntries(PATCHES.map((type) => [type, { schema: { type: "object" } }]));
+  return {
+    "x-kubernetes-action": action,
+    "x-kubernetes-group-version-kind": gvk(resource, version),
+    parameters: array(["get", "list"].includes(action) ? [] : PARAMETERS.map(query)),
+    ...(action === "patch" ? { requestBody: { content, required: true } } : {}),
+    responses: { "200": { description: "OK" } },
+  };
+}
+
+function v2Operation(action: string, resource: Resource, version: ResourceVersion): Json {
+  const query = (name: string): Json => ({ name, in: "query", type: "string", uniqueItems: true });
+  return {
+    ...(action === "patch" ? { consumes: PATCHES } : {}),
+    "x-kubernetes-action": action,
+    "x-kubernetes-group-version-kind": gvk(resource, version),
+    parameters: ["get", "list"].includes(action) ? [] : PARAMETERS.map(query),
+    responses: { "200": { description: "OK" } },
+  };
+}

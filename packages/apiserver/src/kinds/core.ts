@@ -1,0 +1,119 @@
+import { define, STATUS } from "./define.ts";
+import { coreEvents } from "./event.ts";
+import { namespaceStrategy } from "./namespace.ts";
+import { nodeStrategy } from "./node.ts";
+import { podStrategy } from "./pod.ts";
+import type { Resource } from "./resource.ts";
+import { configMapStrategy, secretStrategy } from "./secret.ts";
+import { serviceStrategy } from "./service.ts";
+import {
+  CONFIG_MAP_COLUMNS,
+  ENDPOINTS_COLUMNS,
+  NAMESPACE_COLUMNS,
+  SECRET_COLUMNS,
+  SERVICE_ACCOUNT_COLUMNS,
+  SERVICE_COLUMNS,
+} from "../tables/core-columns.ts";
+import { NODE_COLUMNS, POD_COLUMNS } from "../tables/machine-columns.ts";
+
+/** The kinds of the core group, "v1". */
+export function coreKinds(): Resource[] {
+  return [
+    define({
+      kind: "Namespace",
+      plural: "namespaces",
+      shortNames: ["ns"],
+      clusterScoped: true,
+      subresources: [STATUS, { name: "finalize", verbs: ["update"] }],
+      verbs: ["create", "delete", "get", "list", "patch", "update", "watch"],
+      selectable: ["status.phase"],
+      columns: NAMESPACE_COLUMNS,
+      strategy: namespaceStrategy,
+    }),
+    define({
+      kind: "Secret",
+      plural: "secrets",
+      columns: SECRET_COLUMNS,
+      selectable: ["type"],
+      strategy: secretStrategy,
+    }),
+    define({
+      kind: "ConfigMap",
+      plural: "configmaps",
+      shortNames: ["cm"],
+      columns: CONFIG_MAP_COLUMNS,
+      strategy: configMapStrategy,
+    }),
+    coreEvents(),
+    define({
+      kind: "Node",
+      plural: "nodes",
+      shortNames: ["no"],
+      clusterScoped: true,
+      subresources: [STATUS],
+      selectable: ["spec.unschedulable"],
+      columns: NODE_COLUMNS,
+      strategy: nodeStrategy,
+    }),
+    define({
+      kind: "Pod",
+      plural: "pods",
+      shortNames: ["po"],
+      categories: ["all"],
+      subresources: [
+        STATUS,
+        { name: "binding", verbs: ["create"], type: { group: "", version: "v1", kind: "Binding" } },
+        { name: "eviction", verbs: ["create"], type: { group: "policy", version: "v1", kind: "Eviction" } },
+      ],
+      selectable: [
+        "spec.nodeName",
+        "spec.restartPolicy",
+        "spec.schedulerName",
+        "spec.serviceAccountName",
+        "spec.hostNetwork",
+        "status.phase",
+        "status.podIP",
+        "status.nominatedNodeName",
+      ],
+      columns: POD_COLUMNS,
+      strategy: podStrategy,
+    }),
+    define({
+      kind: "Service",
+      plural: "services",
+      shortNames: ["svc"],
+      categories: ["all"],
+      subresources: [STATUS],
+      selectable: ["spec.clusterIP", "spec.type"],
+      columns: SERVICE_COLUMNS,
+      strategy: serviceStrategy(),
+    }),
+    define({ kind: "Endpoints", plural: "endpoints", shortNames: ["ep"], columns: ENDPOINTS_COLUMNS }),
+    define({
+      kind: "ServiceAccount",
+      plural: "serviceaccounts",
+      shortNames: ["sa"],
+      subresources: [
+        {
+          name: "token",
+          verbs: ["create"],
+          type: { group: "authentication.k8s.io", version: "v1", kind: "TokenRequest" },
+        },
+      ],
+      columns: SERVICE_ACCOUNT_COLUMNS,
+    }),
+    define({
+      kind: "PersistentVolume",
+      plural: "persistentvolumes",
+      shortNames: ["pv"],
+      clusterScoped: true,
+      subresources: [STATUS],
+    }),
+    define({
+      kind: "PersistentVolumeClaim",
+      plural: "persistentvolumeclaims",
+      shortNames: ["pvc"],
+      subresources: [STATUS],
+    }),
+  ];
+}

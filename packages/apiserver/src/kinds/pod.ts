@@ -1,0 +1,112 @@
+import { fields, record, records, text, type Json } from "../json.ts";
+import { forbiddenField, invalidValue, required } from "../server/problems.ts";
+import type { FieldProblem } from "../server/status.ts";
+import { same } from "../json.ts";
+import type { Draft, Strategy } from "./resource.ts";
+
+const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+
+/** Pods are kept, filled in and checked as far as a cluster without kubelets needs; nothing runs them here. */
+export const podStrategy: Strategy = {
+  prepareCreate(draft) {
+    draft["status"] = { phase: "Pending", qosClass: quality(draft) };
+  },
+  prepareUpdate(draft, old, { subresource }) {
+    if (subresource === "status") draft["spec"] = structuredClone(fields(old)["spec"]);
+  },
+  fill(draft) {
+    fillPodSpec(record(draft["spec"]));
+  },
+  validate(object, old, { subresource }) {
+    if (subresource) return [];
+    const spec = record(fields(object)["spec"]);
+    return old ? updateProblems(spec, record(fields(old)["spec"])) : podSpecProblems(spec, "spec");
+  },
+};
+
+/** Fills a PodSpec in as the API does. Changes it in place. */
+export function fillPodSpec(spec: Json): void {
+  spec["restartPolicy"] ??= "Always";
+  spec["terminationGracePeriodSeconds"] ??= 30;
+  spec["dnsPolicy"] ??= "ClusterFirst";
+  spec["securityContext"] ??= {};
+  spec["schedulerName"] ??= "default-scheduler";
+  spec["enableServiceLinks"] ??= true;
+  const account = text(spec["serviceAccountName"]) || text(spec["serviceAccount"]);
+  if (account) {
+    spec["serviceAccountName"] = account;
+    spec["serviceAccount"] = account;
+  }
+  for (const container of [...records(spec["containers"]), ...records(spec["initContainers"])])
+    fillContainer(container);
+}
+
+function fillContainer(container: Json): void {
+  const image = text(container["image"]);
+  const tag = /:([^/:@]+)$/.exec(image)?.[1];
+  container["imagePullPolicy"] ??=
+    image.includes("@") || (tag !== undefined && tag !== "latest") ? "IfNotPresent" : "Always";
+  container["terminationMessagePath"] ??= "/dev/termination-log";
+  container["terminationMessagePolicy"] ??= "File";
+  container["resources"] ??= {};
+  for (const port of records(container["ports"])) port["protocol"] ??= "TCP";
+}
+
+/** What is wrong with a PodSpec, its fields named from `path`. */
+export function podSpecProblems(spec: Json, path: string): FieldProblem[] {
+  const containers = records(spec["containers"]);
+  if (containers.length === 0) return [required(`${path}.containers`)];
+  const seen = new Set<string>();
+  return containers.flatMap((container, i) => {
+    const name = text(container["name"]);
+    const field = `${path}.containers[${i}]`;
+    const problems: FieldProblem[] = [];
+    if (!name) problems.push(required(`${field}.name`));
+    else if (!NAME.test(name)) {
+      const why =
+        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
+      problems.push(invalidValue(`${field}.name`, name, why));
+    }
+    if (!text(container["image"])) problems.push(required(`${field}.image`));
+    if (seen.has(name))
+      problems.push({
+        field: `${field}.name`,
+        message: `Duplicate value: ${JSON.stringify(name)}`,
+        reason: "FieldValueDuplicate",
+      });
+    seen.add(name);
+    return problems;
+  });
+}
+
+const CHANGEABLE = [
+  "activeDeadlineSeconds",
+  "terminationGracePeriodSeconds",
+  "tolerations",
+  "containers",
+  "initContainers",
+  "nodeName",
+  "schedulingGates",
+];
+
+function updateProblems(spec: Json, was: Json): FieldProblem[] {
+  const fixed = (s: Json): Json => {
+    const { ...rest } = s;
+    for (const name of CHANGEABLE) delete rest[name];
+    const withoutImage = ({ image: _image, ...c }: Json): Json => c;
+    return { ...rest, containers: records(s["containers"]).map(withoutImage) };
+  };
+  if (same(fixed(spec), fixed(was))) return [];
+  const why =
+    "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+  return [forbiddenField("spec", why)];
+}
+
+function quality(draft: Draft): string {
+  const resources = records(record(draft["spec"])["containers"]).map((c) => record(c["resources"]));
+  const requests = resources.map((r) => record(r["requests"] ?? r["limits"]));
+  const limits = resources.map((r) => record(r["limits"]));
+  if ([...requests, ...limits].every((r) => r["cpu"] === undefined && r["memory"] === undefined)) return "BestEffort";
+  const whole = limits.every((l, i) => l["cpu"] !== undefined && l["memory"] !== undefined && same(requests[i], l));
+  return whole ? "Guaranteed" : "Burstable";
+}

@@ -1,0 +1,139 @@
+import type { Clock } from "@causeway/foundation";
+import type { KubeObject } from "@causeway/kubernetes";
+import type { Json } from "../json.ts";
+import type { User } from "../auth/user.ts";
+import type { FieldProblem } from "../server/status.ts";
+import type { CompiledSchema } from "../schema/index.ts";
+import type { Store } from "../store/index.ts";
+
+/** What a strategy may look at besides the object: the cluster it lives in and who asks. */
+export interface WriteContext {
+  readonly cluster: ClusterView;
+  readonly user: User;
+  readonly subresource: string;
+  readonly dryRun: boolean;
+  warn(message: string): void;
+}
+
+/** The part of a logical cluster that rules of kinds may see. */
+export interface ClusterView {
+  readonly name: string;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly serviceCidr: string;
+  readonly catalog: CatalogView;
+}
+
+/** Which resources a logical cluster serves. */
+export interface CatalogView {
+  find(group: string, version: string, plural: string): Served | undefined;
+  byKind(group: string, kind: string): Resource | undefined;
+  all(): readonly Resource[];
+}
+
+/** One version of one resource. */
+export interface Served {
+  readonly resource: Resource;
+  readonly version: ResourceVersion;
+}
+
+/** An object being written: fresh JSON that may be changed in place. */
+export type Draft = KubeObject & Json;
+
+/** The rules of one kind. All hooks are synchronous, so that nothing comes between a read and its write. */
+export interface Strategy {
+  /** What is written at creation under `status` stays (nodes), though there is a status subresource. */
+  readonly keepsStatus?: boolean;
+  /** Fills in what the writer left out. Called on create, update and patch. */
+  fill?(draft: Draft, context: WriteContext): void;
+  prepareCreate?(draft: Draft, context: WriteContext): void;
+  /** Carries over what the writer may not change. */
+  prepareUpdate?(draft: Draft, old: KubeObject, context: WriteContext): void;
+  validate?(object: KubeObject, old: KubeObject | undefined, context: WriteContext): readonly FieldProblem[];
+  /** Throws a Status error when the writer may not do this. */
+  admit?(object: KubeObject, old: KubeObject | undefined, context: WriteContext): void;
+  /** Throws a Status error when the object may not be deleted. */
+  admitDelete?(object: KubeObject, context: WriteContext): void;
+  /** Takes what is scarce (addresses, ports); what it returns gives it back when the write fails. */
+  allocate?(draft: Draft, old: KubeObject | undefined, context: WriteContext): () => void;
+  /** After an update is durable. */
+  written?(object: KubeObject, cluster: ClusterView): void;
+  /** After the object is gone for good. */
+  released?(object: KubeObject, cluster: ClusterView): void;
+}
+
+export interface Column {
+  readonly name: string;
+  readonly type?: "string" | "integer" | "number" | "boolean" | "date";
+  readonly format?: string;
+  readonly description?: string;
+  /** 0 always, 1 with -o wide. */
+  readonly priority?: number;
+  cell(object: Json, now: number): unknown;
+}
+
+export interface ResourceVersion {
+  readonly name: string;
+  /** The kind's OpenAPI schema, for documents and server-side apply. */
+  readonly openAPI?: Json;
+  readonly schema?: CompiledSchema;
+  readonly columns?: readonly Column[];
+  readonly deprecated?: string;
+  /** From and to the form in which the object is stored; absent when only apiVersion differs. */
+  fromStored?(stored: KubeObject): KubeObject;
+  toStored?(object: Draft): Draft;
+  readonly subresources?: readonly Subresource[];
+  /** Fields beside metadata.name and metadata.namespace that selectors may name, as paths. */
+  readonly selectable?: readonly string[];
+}
+
+export interface ScalePaths {
+  readonly specReplicas: readonly string[];
+  readonly statusReplicas: readonly string[];
+  readonly labelSelector?: readonly string[];
+}
+
+export interface Subresource {
+  readonly name: "status" | "scale" | "approval" | "finalize" | "token" | "binding" | "eviction";
+  readonly verbs: readonly string[];
+  readonly scale?: ScalePaths;
+  /** Group, version and kind of its body when that is not the resource's own. */
+  readonly type?: { readonly group: string; readonly version: string; readonly kind: string };
+}
+
+/** One REST resource of a logical cluster: a built-in one or one that a CustomResourceDefinition made. */
+export interface Resource {
+  readonly group: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly namespaced: boolean;
+  readonly verbs: readonly string[];
+  /** In order of preference. Only served versions. */
+  readonly versions: readonly ResourceVersion[];
+  /** The apiVersion that stored objects carry. */
+  readonly storedAs: string;
+  /** "group/plural" under which the store keeps it. */
+  readonly storage: string;
+  /** True for what a CustomResourceDefinition made. */
+  readonly custom: boolean;
+  /** Spec changes raise metadata.generation. */
+  readonly generation: boolean;
+  readonly strategy: Strategy;
+  /** Whether a PUT without resourceVersion may overwrite. */
+  readonly unconditionalUpdate: boolean;
+}
+
+export function apiVersionOf(group: string, version: string): string {
+  return group === "" ? version : `${group}/${version}`;
+}
+
+/** The object as clients of this version see it. */
+export function inVersion(resource: Resource, version: ResourceVersion, stored: KubeObject): KubeObject {
+  if (version.fromStored) return version.fromStored(stored);
+  const apiVersion = apiVersionOf(resource.group, version.name);
+  return stored.apiVersion === apiVersion ? stored : { ...stored, apiVersion };
+}

@@ -1,0 +1,107 @@
+import type { KubeObject } from "@causeway/kubernetes";
+import { fields, record, same, text, type Json } from "../json.ts";
+import { forbiddenField, invalidValue, required } from "../server/problems.ts";
+import type { FieldProblem } from "../server/status.ts";
+import type { Strategy } from "./resource.ts";
+
+const KEY = /^[-._a-zA-Z0-9]+$/;
+const LIMIT = 1024 * 1024;
+const BASE64 = /^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Keys that a Secret of a well-known type must have. */
+const NEEDED: Readonly<Record<string, readonly string[]>> = {
+  "kubernetes.io/dockerconfigjson": [".dockerconfigjson"],
+  "kubernetes.io/dockercfg": [".dockercfg"],
+  "kubernetes.io/ssh-auth": ["ssh-privatekey"],
+  "kubernetes.io/tls": ["tls.crt", "tls.key"],
+};
+
+export const secretStrategy: Strategy = {
+  fill(draft) {
+    draft["type"] ??= "Opaque";
+    const plain = draft["stringData"];
+    if (plain === undefined) return;
+    const data = { ...record(draft["data"]) };
+    for (const [key, value] of Object.entries(record(plain))) {
+      data[key] = Buffer.from(text(value)).toString("base64");
+    }
+    draft["data"] = data;
+    delete draft["stringData"];
+  },
+  validate(object, old) {
+    const secret = fields(object);
+    const data = record(secret["data"]);
+    const problems = [...dataProblems(data), ...typeProblems(secret, data)];
+    if (!old) return problems;
+    const was = fields(old);
+    if (was["type"] !== secret["type"]) problems.push(invalidValue("type", secret["type"], "field is immutable"));
+    return [...problems, ...immutableProblems(object, old, ["data"])];
+  },
+};
+
+function dataProblems(data: Json): FieldProblem[] {
+  let size = 0;
+  const problems: FieldProblem[] = [];
+  for (const [key, value] of Object.entries(data)) {
+    if (!KEY.test(key)) problems.push(keyProblem("data", key));
+    // The value is never shown: it is a secret.
+    if (value !== null && !(typeof value === "string" && BASE64.test(value))) {
+      problems.push({
+        field: `data[${key}]`,
+        message: "Invalid value: illegal base64 data",
+        reason: "FieldValueInvalid",
+      });
+    }
+    size += text(value).length * 0.75;
+  }
+  if (size > LIMIT)
+    problems.push({
+      field: "data",
+      message: `Too long: may not be more than ${LIMIT} bytes`,
+      reason: "FieldValueTooLong",
+    });
+  return problems;
+}
+
+function typeProblems(secret: Json, data: Json): FieldProblem[] {
+  const type = text(secret["type"]);
+  const missing = (NEEDED[type] ?? []).filter((key) => data[key] === undefined);
+  const problems = missing.map((key) => required(`data[${key}]`));
+  if (type === "kubernetes.io/basic-auth" && data["username"] === undefined && data["password"] === undefined) {
+    return [required("data[username]"), required("data[password]")];
+  }
+  if (type !== "kubernetes.io/service-account-token") return problems;
+  const annotations = record(record(secret["metadata"])["annotations"]);
+  const field = "metadata.annotations[kubernetes.io/service-account.name]";
+  return annotations["kubernetes.io/service-account.name"] ? problems : [required(field)];
+}
+
+/** The rules of `immutable: true`, which Secrets and ConfigMaps share. */
+export function immutableProblems(object: KubeObject, old: KubeObject, kept: readonly string[]): FieldProblem[] {
+  const now = fields(object);
+  const was = fields(old);
+  if (was["immutable"] !== true) return [];
+  const why = "field is immutable when `immutable` is set";
+  const changed = kept
+    .filter((name) => !same(now[name] ?? {}, was[name] ?? {}))
+    .map((name) => forbiddenField(name, why));
+  return now["immutable"] === true ? changed : [forbiddenField("immutable", why), ...changed];
+}
+
+export function keyProblem(field: string, key: string): FieldProblem {
+  const why =
+    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+  return invalidValue(`${field}[${key}]`, key, why);
+}
+
+export const configMapStrategy: Strategy = {
+  validate(object, old) {
+    const map = fields(object);
+    const keys = [...Object.keys(record(map["data"])), ...Object.keys(record(map["binaryData"]))];
+    const problems = keys.filter((k) => !KEY.test(k)).map((k) => keyProblem("data", k));
+    for (const [key, value] of Object.entries(record(map["data"]))) {
+      if (typeof value !== "string") problems.push(invalidValue(`data[${key}]`, value, "must be a string"));
+    }
+    return old ? [...problems, ...immutableProblems(object, old, ["data", "binaryData"])] : problems;
+  },
+};

@@ -1,0 +1,288 @@
+import type { KubeObject } from "@causeway/kubernetes";
+import { apiError } from "../server/status.ts";
+import { fields, record, records, text, texts, type Json } from "../json.ts";
+import { invalidValue, notSupported, required } from "../server/problems.ts";
+import { invalid, type FieldProblem } from "../server/status.ts";
+import { Allocations } from "./addresses.ts";
+import type { ClusterView, Draft, Strategy } from "./resource.ts";
+
+const TYPES = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
+const PROTOCOLS = ["SCTP", "TCP", "UDP"];
+const TYPE = { group: "", kind: "Service" } as const;
+const NAMED = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+
+/** Services: defaults, rules, and the cluster addresses and node ports they hold. */
+export function serviceStrategy(): Strategy {
+  const held = new WeakMap<ClusterView, Allocations>();
+  const allocations = (cluster: ClusterView): Allocations => {
+    const known = held.get(cluster);
+    if (known) return known;
+    const made = repaired(cluster);
+    held.set(cluster, made);
+    return made;
+  };
+  return {
+    prepareCreate(draft) {
+      draft["status"] = { loadBalancer: {} };
+    },
+    prepareUpdate(draft, old, { subresource }) {
+      const was = record(fields(old)["spec"]);
+      if (subresource === "status") draft["spec"] = structuredClone(was);
+      else keepAllocated(record(draft["spec"]), was);
+      if (record(draft["spec"])["type"] !== "LoadBalancer" && !subresource) draft["status"] = { loadBalancer: {} };
+    },
+    fill(draft, { subresource }) {
+      if (!subresource) fillService(draft);
+    },
+    validate(object, old, { subresource }) {
+      return subresource ? [] : serviceProblems(record(fields(object)["spec"]), old && record(fields(old)["spec"]));
+    },
+    allocate(draft, old, { cluster, subresource }) {
+      if (subresource) return () => {};
+      return allocate(allocations(cluster), draft, old);
+    },
+    written(object, cluster) {
+      // What an update gave up is free only now that the write is done.
+      held.get(cluster)?.release(ownerOf(object), claims(fields(object)));
+    },
+    released(object, cluster) {
+      held.get(cluster)?.release(ownerOf(object), { addresses: new Set(), ports: new Set() });
+    },
+  };
+}
+
+function ownerOf(object: KubeObject): string {
+  return `${object.metadata.namespace ?? ""}/${object.metadata.name}`;
+}
+
+function repaired(cluster: ClusterView): Allocations {
+  const made = new Allocations(cluster.serviceCidr);
+  for (const { object } of cluster.store.list({ cluster: cluster.name, resource: "/services" }).items) {
+    const { addresses, ports } = claims(fields(object));
+    for (const address of addresses) made.takeAddress(address, ownerOf(object));
+    for (const port of ports) made.takePort(port, ownerOf(object));
+  }
+  return made;
+}
+
+function claims(service: Json): { addresses: Set<string>; ports: Set<number> } {
+  const spec = record(service["spec"]);
+  const ip = text(spec["clusterIP"]);
+  const ports = records(spec["ports"]).map((p) => p["nodePort"]);
+  const health = spec["healthCheckNodePort"];
+  return {
+    addresses: new Set(ip && ip !== "None" ? [ip] : []),
+    ports: new Set([...ports, health].filter((p) => typeof p === "number" && p > 0) as number[]),
+  };
+}
+
+/** What an update leaves out but the service holds already. */
+function keepAllocated(spec: Json, was: Json): void {
+  const type = text(spec["type"]) || "ClusterIP";
+  if (type === "ExternalName") {
+    for (const name of ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"]) delete spec[name];
+    return;
+  }
+  if (!spec["clusterIP"] && was["type"] !== "ExternalName") {
+    if (was["clusterIP"] !== undefined) spec["clusterIP"] = was["clusterIP"];
+    if (was["clusterIPs"] !== undefined) spec["clusterIPs"] = was["clusterIPs"];
+  }
+  if (type === "ClusterIP") {
+    for (const port of records(spec["ports"])) delete port["nodePort"];
+    delete spec["healthCheckNodePort"];
+    return;
+  }
+  const before = records(was["ports"]);
+  for (const port of records(spec["ports"])) {
+    const protocol = text(port["protocol"]) || "TCP";
+    const found = before.find((p) => p["port"] === port["port"] && p["protocol"] === protocol);
+    if (!port["nodePort"] && found?.["nodePort"]) port["nodePort"] = found["nodePort"];
+  }
+  const local = spec["externalTrafficPolicy"] === "Local" && type === "LoadBalancer";
+  if (local && !spec["healthCheckNodePort"] && was["healthCheckNodePort"]) {
+    spec["healthCheckNodePort"] = was["healthCheckNodePort"];
+  }
+  if (!local) delete spec["healthCheckNodePort"];
+}
+
+function fillService(draft: Draft): void {
+  const spec = record(draft["spec"]);
+  draft["spec"] = spec;
+  const type = (spec["type"] ??= "ClusterIP");
+  spec["sessionAffinity"] ??= "None";
+  if (spec["sessionAffinity"] === "ClientIP")
+    spec["sessionAffinityConfig"] ??= { clientIP: { timeoutSeconds: 10_800 } };
+  for (const port of records(spec["ports"])) {
+    port["protocol"] ??= "TCP";
+    if (port["targetPort"] === undefined || port["targetPort"] === "" || port["targetPort"] === 0) {
+      port["targetPort"] = port["port"];
+    }
+  }
+  if (type === "ExternalName") return;
+  spec["internalTrafficPolicy"] ??= "Cluster";
+  if (type === "NodePort" || type === "LoadBalancer") spec["externalTrafficPolicy"] ??= "Cluster";
+  else delete spec["externalTrafficPolicy"];
+  if (type === "LoadBalancer") spec["allocateLoadBalancerNodePorts"] ??= true;
+  else delete spec["allocateLoadBalancerNodePorts"];
+  if (type !== "LoadBalancer") delete spec["loadBalancerClass"];
+  spec["ipFamilies"] ??= ["IPv4"];
+  spec["ipFamilyPolicy"] ??= "SingleStack";
+  const chosen = text(spec["clusterIP"]) || texts(spec["clusterIPs"])[0];
+  if (chosen) {
+    spec["clusterIP"] = chosen;
+    spec["clusterIPs"] ??= [chosen];
+  }
+}
+
+function serviceProblems(spec: Json, was: Json | undefined): FieldProblem[] {
+  const type = text(spec["type"]);
+  const ports = records(spec["ports"]);
+  const problems: FieldProblem[] = [];
+  if (!TYPES.includes(type)) problems.push(notSupported("spec.type", type, TYPES));
+  if (type === "ExternalName") {
+    return text(spec["externalName"]) ? problems : [...problems, required("spec.externalName")];
+  }
+  if (ports.length === 0 && spec["clusterIP"] !== "None") problems.push(required("spec.ports"));
+  if (spec["clusterIP"] === "None" && (type === "NodePort" || type === "LoadBalancer")) {
+    problems.push(invalidValue("spec.clusterIPs[0]", "None", "may not be set to 'None' for LoadBalancer services"));
+  }
+  problems.push(...ports.flatMap((p, i) => portProblems(p, `spec.ports[${i}]`, ports.length > 1)), ...repeated(ports));
+  if (was) problems.push(...fixedProblems(spec, was));
+  return problems;
+}
+
+function fixedProblems(spec: Json, was: Json): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const ip = text(was["clusterIP"]);
+  if (ip && was["type"] !== "ExternalName" && spec["clusterIP"] !== ip) {
+    problems.push(invalidValue("spec.clusterIPs[0]", texts(spec["clusterIPs"]), "may not change once set"));
+  }
+  const stays = was["type"] === "LoadBalancer" && spec["type"] === "LoadBalancer";
+  if (stays && spec["loadBalancerClass"] !== was["loadBalancerClass"]) {
+    problems.push(invalidValue("spec.loadBalancerClass", spec["loadBalancerClass"], "may not change once set"));
+  }
+  return problems;
+}
+
+function portProblems(port: Json, field: string, named: boolean): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const name = text(port["name"]);
+  if (named && !name) problems.push(required(`${field}.name`));
+  if (name && !NAMED.test(name)) {
+    problems.push(
+      invalidValue(
+        `${field}.name`,
+        name,
+        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
+      ),
+    );
+  }
+  for (const key of ["port", "targetPort"]) {
+    const value = port[key];
+    if (key === "targetPort" && typeof value === "string") continue;
+    const right = typeof value === "number" && Number.isInteger(value) && value > 0 && value < 65_536;
+    if (!right) problems.push(invalidValue(`${field}.${key}`, value, "must be between 1 and 65535, inclusive"));
+  }
+  if (!PROTOCOLS.includes(text(port["protocol"]))) {
+    problems.push(notSupported(`${field}.protocol`, port["protocol"], PROTOCOLS));
+  }
+  return problems;
+}
+
+function repeated(ports: readonly Json[]): FieldProblem[] {
+  const seen = new Set<string>();
+  return ports.flatMap((port, i) => {
+    const keys = [
+      `port ${String(port["port"])}/${text(port["protocol"])}`,
+      ...(port["name"] ? [`name ${text(port["name"])}`] : []),
+    ];
+    const again = keys.filter((k) => seen.has(k));
+    keys.forEach((k) => seen.add(k));
+    const value = again[0]?.startsWith("name") ? port["name"] : { port: port["port"], protocol: port["protocol"] };
+    const field = again[0]?.startsWith("name") ? `spec.ports[${i}].name` : `spec.ports[${i}]`;
+    return again.length > 0
+      ? [{ field, message: `Duplicate value: ${JSON.stringify(value)}`, reason: "FieldValueDuplicate" }]
+      : [];
+  });
+}
+
+/** Gives a service the address and ports it needs; fails with 422 when a chosen one is taken. */
+function allocate(free: Allocations, draft: Draft, old: KubeObject | undefined): () => void {
+  const owner = ownerOf(draft);
+  const before = old ? claims(fields(old)) : { addresses: new Set<string>(), ports: new Set<number>() };
+  const undo = (): void => free.release(owner, before);
+  try {
+    allocateAddress(free, draft, owner);
+    allocatePorts(free, draft, owner);
+  } catch (error) {
+    undo();
+    throw error;
+  }
+  return undo;
+}
+
+function allocateAddress(free: Allocations, draft: Draft, owner: string): void {
+  const spec = record(draft["spec"]);
+  const wanted = text(spec["clusterIP"]);
+  if (spec["type"] === "ExternalName" || wanted === "None") return;
+  const problem = (why: string): Error =>
+    invalid(TYPE, draft.metadata.name, [invalidValue("spec.clusterIPs", wanted ? [wanted] : null, why)]);
+  if (!wanted) {
+    const address = free.freeAddress();
+    if (!address)
+      throw apiError(500, "InternalError", "Internal error occurred: failed to allocate a serviceIP: range is full");
+    free.takeAddress(address, owner);
+    Object.assign(spec, { clusterIP: address, clusterIPs: [address] });
+    return;
+  }
+  const holder = free.holder(wanted);
+  if (holder === owner) return;
+  if (free.network.index(wanted) === undefined) {
+    throw problem(
+      "failed to allocate IP " + wanted + ": the provided IP is not in the valid range of the service network",
+    );
+  }
+  if (holder) throw problem(`failed to allocate IP ${wanted}: provided IP is already allocated`);
+  free.takeAddress(wanted, owner);
+}
+
+function allocatePorts(free: Allocations, draft: Draft, owner: string): void {
+  const spec = record(draft["spec"]);
+  const { type } = spec;
+  if (type !== "NodePort" && type !== "LoadBalancer") return;
+  const automatic = type === "NodePort" || spec["allocateLoadBalancerNodePorts"] !== false;
+  const byNumber = new Map<string, number>();
+  records(spec["ports"]).forEach((port, i) => {
+    const wanted = port["nodePort"];
+    // The same number may serve TCP and UDP of one service.
+    const shared = byNumber.get(String(port["port"]));
+    if (typeof wanted === "number" && wanted > 0)
+      takePort(free, { draft, owner, port: wanted, field: `spec.ports[${i}].nodePort` });
+    else if (automatic) port["nodePort"] = shared ?? newPort(free, owner);
+    if (typeof port["nodePort"] === "number") byNumber.set(String(port["port"]), port["nodePort"]);
+  });
+  if (type !== "LoadBalancer" || spec["externalTrafficPolicy"] !== "Local") return;
+  const health = spec["healthCheckNodePort"];
+  if (typeof health === "number" && health > 0)
+    takePort(free, { draft, owner, port: health, field: "spec.healthCheckNodePort" });
+  else spec["healthCheckNodePort"] = newPort(free, owner);
+}
+
+function newPort(free: Allocations, owner: string): number {
+  const port = free.freePort();
+  if (port === undefined)
+    throw apiError(500, "InternalError", "Internal error occurred: failed to allocate a nodePort: range is full");
+  free.takePort(port, owner);
+  return port;
+}
+
+function takePort(free: Allocations, claim: { draft: Draft; owner: string; port: number; field: string }): void {
+  const { draft, owner, port, field } = claim;
+  const holder = free.portHolder(port);
+  if (holder === owner) return;
+  const problem = (why: string): Error => invalid(TYPE, draft.metadata.name, [invalidValue(field, port, why)]);
+  if (!Allocations.isNodePort(port))
+    throw problem("provided port is not in the valid range. The range of valid ports is 30000-32767");
+  if (holder) throw problem("provided port is already allocated");
+  free.takePort(port, owner);
+}

@@ -1,0 +1,33 @@
+import { at, fields, record, type Json } from "../json.ts";
+import { matchesLabels } from "../registry/selectors.ts";
+import { invalidValue, required } from "../server/problems.ts";
+import { fillPodSpec, podSpecProblems } from "./pod.ts";
+import type { Strategy } from "./resource.ts";
+
+/** Deployments and their like: kept and checked; another process may run them. */
+export const workloadStrategy: Strategy = {
+  fill(draft) {
+    const spec = record(draft["spec"]);
+    draft["spec"] = spec;
+    if (draft.kind !== "DaemonSet" && draft.kind !== "Job") spec["replicas"] ??= 1;
+    if (draft.kind === "Deployment") {
+      spec["strategy"] ??= { type: "RollingUpdate", rollingUpdate: { maxSurge: "25%", maxUnavailable: "25%" } };
+      spec["revisionHistoryLimit"] ??= 10;
+      spec["progressDeadlineSeconds"] ??= 600;
+    }
+    const template = at(spec, "template", "spec");
+    if (template) fillPodSpec(template as Json);
+    draft["status"] ??= {};
+  },
+  validate(object, _old, { subresource }) {
+    if (subresource) return [];
+    const spec = record(fields(object)["spec"]);
+    const problems = podSpecProblems(record(at(spec, "template", "spec")), "spec.template.spec");
+    if (object.kind === "Job") return problems;
+    if (!spec["selector"]) return [required("spec.selector"), ...problems];
+    const labels = record(at(spec, "template", "metadata", "labels"));
+    if (matchesLabels(spec["selector"], labels)) return problems;
+    const why = "`selector` does not match template `labels`";
+    return [invalidValue("spec.template.metadata.labels", labels, why), ...problems];
+  },
+};

@@ -1,0 +1,70 @@
+import type { KubeObject } from "@causeway/kubernetes";
+import { SYSTEM, type User } from "../auth/user.ts";
+import type { Cluster } from "../clusters/cluster.ts";
+import type { Resource, ResourceVersion, WriteContext } from "../kinds/resource.ts";
+import { notFound } from "../server/status.ts";
+import type { StoreKey, Stored } from "../store/index.ts";
+
+/** One request on one resource, after authentication and authorization. */
+export interface Call {
+  readonly cluster: Cluster;
+  readonly resource: Resource;
+  readonly version: ResourceVersion;
+  readonly namespace: string;
+  readonly name: string;
+  readonly subresource: string;
+  readonly user: User;
+  readonly dryRun: boolean;
+  readonly fieldManager: string;
+  readonly fieldValidation: "Strict" | "Warn" | "Ignore";
+  warn(message: string): void;
+}
+
+/** A call that the server makes itself. */
+export function internalCall(
+  cluster: Cluster,
+  resource: Resource,
+  target: { namespace?: string; name?: string; subresource?: string },
+): Call {
+  const stored = resource.versions.find((v) => resource.storedAs.endsWith(v.name)) ?? resource.versions[0];
+  if (!stored) throw notFound(resource, target.name ?? "");
+  return {
+    cluster,
+    resource,
+    version: stored,
+    namespace: target.namespace ?? "",
+    name: target.name ?? "",
+    subresource: target.subresource ?? "",
+    user: SYSTEM,
+    dryRun: false,
+    fieldManager: "causeway-apiserver",
+    fieldValidation: "Ignore",
+    warn: () => {},
+  };
+}
+
+export function keyOf(call: Call, name = call.name): StoreKey {
+  const { cluster, resource } = call;
+  return { cluster: cluster.name, resource: resource.storage, namespace: call.namespace, name };
+}
+
+export function contextOf(call: Call): WriteContext {
+  const { cluster, user, subresource, dryRun } = call;
+  return { cluster, user, subresource, dryRun, warn: (message) => call.warn(message) };
+}
+
+/** Throws 404 NotFound. */
+export function current(call: Call): Stored {
+  const stored = call.cluster.store.get(keyOf(call));
+  if (!stored) throw notFound(call.resource, call.name);
+  return stored;
+}
+
+export function announce(
+  call: Call,
+  type: "ADDED" | "MODIFIED" | "DELETED",
+  object: KubeObject,
+  previous?: KubeObject,
+): void {
+  call.cluster.changes.emit({ type, resource: call.resource, object, ...(previous ? { previous } : {}) });
+}

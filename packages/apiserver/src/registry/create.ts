@@ -1,0 +1,113 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { hasCode } from "@causeway/foundation";
+import type { KubeObject } from "@causeway/kubernetes";
+import { timestamp } from "../json.ts";
+import { at } from "../json.ts";
+import type { Draft } from "../kinds/resource.ts";
+import { alreadyExists, apiError, badRequest, forbidden, invalid, notFound } from "../server/status.ts";
+import { draftOf } from "./body.ts";
+import { announce, contextOf, keyOf, type Call } from "./call.ts";
+import { validateMetadata } from "./metadata.ts";
+import { tracked } from "./tracking.ts";
+
+const GENERATED_ATTEMPTS = 8;
+const SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
+
+/** Creates an object from a parsed body; answers its stored form. */
+export async function create(call: Call, body: unknown): Promise<KubeObject> {
+  const draft = draftOf(call, body);
+  const { name } = draft.metadata;
+  if (call.name && name && name !== call.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`);
+  }
+  if (call.name) draft.metadata.name = call.name;
+  return createDraft(call, draft);
+}
+
+/** Creates what is already in its stored form and belongs to the caller. */
+export async function createDraft(call: Call, draft: Draft, prepared = false): Promise<KubeObject> {
+  checkNamespace(call);
+  const { generateName, resourceVersion } = draft.metadata;
+  if (resourceVersion) {
+    throw apiError(500, "", "resourceVersion should not be set on objects to be created");
+  }
+  if (draft.metadata.name || !generateName) return persist(call, prepare(call, draft, prepared));
+  for (let attempt = 1; ; attempt += 1) {
+    const named = structuredClone(draft);
+    named.metadata.name = `${generateName.slice(0, 58)}${suffix()}`;
+    try {
+      return await persist(call, prepare(call, named, prepared));
+    } catch (error) {
+      if (attempt === GENERATED_ATTEMPTS || !hasCode(error, "KUBERNETES_ALREADY_EXISTS")) throw error;
+    }
+  }
+}
+
+function prepare(call: Call, draft: Draft, isTracked: boolean): Draft {
+  const { resource, version, cluster } = call;
+  const { strategy } = resource;
+  const context = contextOf(call);
+  const { metadata } = draft;
+  metadata.uid = randomUUID();
+  metadata.creationTimestamp = timestamp(cluster.clock.now());
+  delete metadata.deletionTimestamp;
+  delete metadata.deletionGracePeriodSeconds;
+  if (resource.generation) metadata.generation = 1;
+  else delete metadata.generation;
+  const hasStatus = version.subresources?.some((s) => s.name === "status") ?? false;
+  if (hasStatus && strategy.keepsStatus !== true) delete draft["status"];
+  const filled = (version.schema?.default(draft) ?? draft) as Draft;
+  strategy.prepareCreate?.(filled, context);
+  strategy.fill?.(filled, context);
+  const problems = [
+    ...validateMetadata(resource, filled),
+    ...(version.schema?.validate(filled) ?? []),
+    ...(strategy.validate?.(filled, undefined, context) ?? []),
+  ];
+  if (problems.length > 0) throw invalid(resource, filled.metadata.name, problems);
+  strategy.admit?.(filled, undefined, context);
+  return isTracked ? filled : tracked(call, undefined, filled);
+}
+
+async function persist(call: Call, draft: Draft): Promise<KubeObject> {
+  const { resource, cluster, dryRun } = call;
+  const key = keyOf(call, draft.metadata.name);
+  const release = resource.strategy.allocate?.(draft, undefined, contextOf(call));
+  try {
+    if (dryRun) {
+      if (cluster.store.get(key)) throw alreadyExists(resource, key.name);
+      release?.();
+      return draft;
+    }
+    const stored = await cluster.store.create(key, draft);
+    announce(call, "ADDED", stored.object);
+    return stored.object;
+  } catch (error) {
+    release?.();
+    if (hasCode(error, "KUBERNETES_ALREADY_EXISTS")) throw alreadyExists(resource, key.name);
+    throw error;
+  }
+}
+
+/** A namespaced object needs its namespace, and one that is not going away. */
+function checkNamespace(call: Call): void {
+  const { cluster, resource, namespace, name } = call;
+  if (!resource.namespaced) return;
+  const key = { cluster: cluster.name, resource: "/namespaces", namespace: "", name: namespace };
+  const found = cluster.store.get(key)?.object;
+  if (!found) throw notFound({ group: "", plural: "namespaces" }, namespace);
+  if (at(found, "status", "phase") !== "Terminating") return;
+  const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  const error = forbidden(resource, name, why);
+  const status = error.details["status"] as { details?: object; message: string };
+  const cause = {
+    reason: "NamespaceTerminating",
+    message: `namespace ${namespace} is being terminated`,
+    field: "metadata.namespace",
+  };
+  throw apiError(403, "Forbidden", status.message, { ...status.details, causes: [cause] });
+}
+
+function suffix(): string {
+  return Array.from(randomBytes(5), (byte) => SUFFIX_ALPHABET[byte % SUFFIX_ALPHABET.length]).join("");
+}

@@ -1,0 +1,136 @@
+import { hasCode } from "@causeway/foundation";
+import type { KubeObject } from "@causeway/kubernetes";
+import { at, isRecord, record, text, timestamp, type Json } from "../json.ts";
+import type { Draft } from "../kinds/resource.ts";
+import { badRequest, conflict } from "../server/status.ts";
+import type { Stored } from "../store/index.ts";
+import { announce, contextOf, current, keyOf, type Call } from "./call.ts";
+
+const ATTEMPTS = 6;
+const POD_GRACE_SECONDS = 30;
+
+/** metav1.DeleteOptions, as body or query gave them. */
+export interface DeleteOptions {
+  readonly policy?: "Orphan" | "Background" | "Foreground";
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly gracePeriodSeconds?: number;
+}
+
+/** Reads DeleteOptions from a body and the query; the body wins. Throws 400. */
+export function deleteOptions(body: unknown, query: URLSearchParams): DeleteOptions {
+  const options: Json = isRecord(body) && Object.keys(body).length > 0 ? body : {};
+  const policy = text(options["propagationPolicy"]) || query.get("propagationPolicy");
+  const orphan = options["orphanDependents"] ?? (query.get("orphanDependents") === "true" ? true : undefined);
+  const grace = options["gracePeriodSeconds"] ?? query.get("gracePeriodSeconds") ?? undefined;
+  if (policy && policy !== "Orphan" && policy !== "Background" && policy !== "Foreground") {
+    throw badRequest(
+      `DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "${policy}": supported values: "Foreground", "Background", "Orphan", "nil"`,
+    );
+  }
+  const uid = text(at(options, "preconditions", "uid"));
+  const resourceVersion = text(at(options, "preconditions", "resourceVersion"));
+  const chosen = policy || (orphan === true ? "Orphan" : undefined);
+  return {
+    ...(chosen ? { policy: chosen as "Orphan" } : {}),
+    ...(uid ? { uid } : {}),
+    ...(resourceVersion ? { resourceVersion } : {}),
+    ...(grace === undefined ? {} : { gracePeriodSeconds: Number(grace) }),
+  };
+}
+
+export interface Deletion {
+  /** The last state when it is gone; the state with a deletionTimestamp when something still holds it. */
+  readonly object: KubeObject;
+  readonly gone: boolean;
+}
+
+/** Deletes one object, or marks it when finalizers, a namespace's contents or a pod's grace period hold it. */
+export async function remove(call: Call, options: DeleteOptions = {}): Promise<Deletion> {
+  for (let attempt = 1; ; attempt += 1) {
+    const old = current(call);
+    checkPreconditions(call, options, old);
+    call.resource.strategy.admitDelete?.(old.object, contextOf(call));
+    const marked = mark(call, old.object, options);
+    try {
+      if (marked === "hold") return { object: old.object, gone: false };
+      if (marked) return { object: await hold(call, old, marked), gone: false };
+      return { object: await erase(call, old), gone: true };
+    } catch (error) {
+      if (!hasCode(error, "KUBERNETES_CONFLICT") || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+function checkPreconditions(call: Call, options: DeleteOptions, old: Stored): void {
+  const { uid, resourceVersion } = old.object.metadata;
+  if (options.uid && options.uid !== uid) {
+    const why = `the UID in the precondition (${options.uid}) does not match the UID in record (${uid ?? ""}). The object might have been deleted and then recreated`;
+    throw conflict(call.resource, call.name, why);
+  }
+  if (options.resourceVersion && options.resourceVersion !== resourceVersion) {
+    const why = `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion ?? ""}). The object might have been modified`;
+    throw conflict(call.resource, call.name, why);
+  }
+}
+
+/** The state to hold the object in until it may go, "hold" if it is in that state, undefined when it may go now. */
+function mark(call: Call, old: KubeObject, options: DeleteOptions): Draft | "hold" | undefined {
+  const { metadata } = old;
+  const finalizers = finalizersAfter(metadata.finalizers ?? [], options.policy);
+  const grace = gracePeriod(old, options);
+  const held = finalizers.length > 0 || grace > 0 || holdsContents(old);
+  if (!held) return undefined;
+  const sameFinalizers = finalizers.join() === (metadata.finalizers ?? []).join();
+  const sameGrace = (metadata.deletionGracePeriodSeconds ?? 0) <= grace;
+  if (metadata.deletionTimestamp && sameFinalizers && sameGrace) return "hold";
+  const draft = structuredClone(old) as Draft;
+  delete draft.metadata.resourceVersion;
+  if (finalizers.length > 0) draft.metadata.finalizers = finalizers;
+  else delete draft.metadata.finalizers;
+  if (!metadata.deletionTimestamp || !sameGrace) {
+    draft.metadata.deletionTimestamp = timestamp(call.cluster.clock.now() + grace * 1000);
+    draft.metadata.deletionGracePeriodSeconds = grace;
+    if (metadata.generation) draft.metadata.generation = metadata.generation + 1;
+  }
+  if (draft.kind === "Namespace") draft["status"] = { ...record(draft["status"]), phase: "Terminating" };
+  return draft;
+}
+
+function finalizersAfter(finalizers: readonly string[], policy: DeleteOptions["policy"]): string[] {
+  if (policy === undefined) return [...finalizers];
+  const others = finalizers.filter((f) => f !== "orphan" && f !== "foregroundDeletion");
+  if (policy === "Orphan") return [...others, "orphan"];
+  return policy === "Foreground" ? [...others, "foregroundDeletion"] : others;
+}
+
+/** Only a pod on a node is given time to end. */
+function gracePeriod(object: KubeObject, options: DeleteOptions): number {
+  if (object.kind !== "Pod" || object.apiVersion !== "v1" || !text(at(object, "spec", "nodeName"))) return 0;
+  const phase = at(object, "status", "phase");
+  if (phase === "Succeeded" || phase === "Failed") return 0;
+  const own = at(object, "spec", "terminationGracePeriodSeconds");
+  const wanted = options.gracePeriodSeconds ?? (typeof own === "number" ? own : POD_GRACE_SECONDS);
+  return Math.max(0, Math.min(wanted, object.metadata.deletionGracePeriodSeconds ?? wanted));
+}
+
+function holdsContents(object: KubeObject): boolean {
+  if (object.kind !== "Namespace" || object.apiVersion !== "v1") return false;
+  const finalizers = at(object, "spec", "finalizers");
+  return Array.isArray(finalizers) && finalizers.length > 0;
+}
+
+async function hold(call: Call, old: Stored, draft: Draft): Promise<KubeObject> {
+  if (call.dryRun) return { ...draft, metadata: { ...draft.metadata, resourceVersion: String(old.revision) } };
+  const stored = await call.cluster.store.update(keyOf(call), draft, old.revision);
+  announce(call, "MODIFIED", stored.object, old.object);
+  return stored.object;
+}
+
+async function erase(call: Call, old: Stored): Promise<KubeObject> {
+  if (call.dryRun) return old.object;
+  const removed = await call.cluster.store.remove(keyOf(call), old.revision);
+  announce(call, "DELETED", removed.object, old.object);
+  call.resource.strategy.released?.(removed.object, call.cluster);
+  return removed.object;
+}

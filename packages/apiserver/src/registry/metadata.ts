@@ -1,0 +1,119 @@
+import type { KubeObject, ObjectMeta } from "@causeway/kubernetes";
+import { isRecord, records } from "../json.ts";
+import type { Resource } from "../kinds/resource.ts";
+import { forbiddenField, invalidValue, required } from "../server/problems.ts";
+import type { FieldProblem } from "../server/status.ts";
+
+const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+const DNS_LABEL = new RegExp(`^${LABEL}$`);
+const DNS_SUBDOMAIN = new RegExp(`^${LABEL}(\\.${LABEL})*$`);
+const NAME_PART = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+const LABEL_VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
+const ANNOTATIONS_LIMIT = 256 * 1024;
+
+const SUBDOMAIN_RULE =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const LABEL_RULE =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+const QUALIFIED_RULE =
+  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const VALUE_RULE =
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+
+/** Kinds whose names are DNS labels, and those whose names are nearly free text. */
+const LABEL_NAMED = new Set(["Namespace", "Service"]);
+const PATH_NAMED = new Set(["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"]);
+
+/** What is wrong with an object's metadata, in the words of apimachinery. */
+export function validateMetadata(resource: Resource, object: KubeObject, old?: KubeObject): FieldProblem[] {
+  const { metadata } = object;
+  return [
+    ...(old ? [] : nameProblems(resource, metadata)),
+    ...keyed("metadata.labels", metadata.labels, true),
+    ...keyed("metadata.annotations", metadata.annotations, false),
+    ...annotationsSize(metadata),
+    ...ownerProblems(metadata),
+    ...finalizerProblems(metadata, old?.metadata),
+  ];
+}
+
+/** What is wrong with a name of this kind: messages, none when it is right. */
+export function nameFaults(resource: Resource, name: string): string[] {
+  if (PATH_NAMED.has(resource.kind)) {
+    if (name === "." || name === "..") return [`may not be '${name}'`];
+    return ["/", "%"].filter((c) => name.includes(c)).map((c) => `may not contain '${c}'`);
+  }
+  if (LABEL_NAMED.has(resource.kind)) {
+    if (name.length > 63) return ["must be no more than 63 characters"];
+    return DNS_LABEL.test(name) ? [] : [LABEL_RULE];
+  }
+  if (name.length > 253) return ["must be no more than 253 characters"];
+  return DNS_SUBDOMAIN.test(name) ? [] : [SUBDOMAIN_RULE];
+}
+
+function nameProblems(resource: Resource, metadata: ObjectMeta): FieldProblem[] {
+  if (!metadata.name) return [required("metadata.name", "name or generateName is required")];
+  return nameFaults(resource, metadata.name).map((why) => invalidValue("metadata.name", metadata.name, why));
+}
+
+function keyed(field: string, values: unknown, checkValues: boolean): FieldProblem[] {
+  if (!isRecord(values)) return values === undefined ? [] : [invalidValue(field, values, "must be a map of strings")];
+  return Object.entries(values).flatMap(([key, value]) => {
+    const problems = qualifiedNameFaults(key).map((why) => invalidValue(field, key, why));
+    if (typeof value !== "string") return [...problems, invalidValue(field, value, "must be a string")];
+    if (!checkValues) return problems;
+    if (value.length > 63) problems.push(invalidValue(field, value, "must be no more than 63 characters"));
+    if (!LABEL_VALUE.test(value)) problems.push(invalidValue(field, value, VALUE_RULE));
+    return problems;
+  });
+}
+
+/** What is wrong with a "prefix/name" key, as labels and finalizers have them. */
+export function qualifiedNameFaults(key: string): string[] {
+  const parts = key.split("/");
+  if (parts.length > 2) {
+    return [`a qualified name must consist of alphanumeric characters with an optional DNS subdomain prefix and '/'`];
+  }
+  const name = parts.at(-1) ?? "";
+  const prefix = parts.length === 2 ? parts[0] : undefined;
+  const faults: string[] = [];
+  if (prefix !== undefined && !DNS_SUBDOMAIN.test(prefix.toLowerCase())) faults.push(`prefix part ${SUBDOMAIN_RULE}`);
+  if (name === "") faults.push("name part must be non-empty");
+  else if (name.length > 63) faults.push("name part must be no more than 63 characters");
+  if (!NAME_PART.test(name)) faults.push(QUALIFIED_RULE);
+  return faults;
+}
+
+function annotationsSize(metadata: ObjectMeta): FieldProblem[] {
+  let size = 0;
+  for (const [key, value] of Object.entries(metadata.annotations ?? {})) size += key.length + String(value).length;
+  if (size <= ANNOTATIONS_LIMIT) return [];
+  const message = `Too long: may not be more than ${ANNOTATIONS_LIMIT} bytes`;
+  return [{ field: "metadata.annotations", message, reason: "FieldValueTooLong" }];
+}
+
+function ownerProblems(metadata: ObjectMeta): FieldProblem[] {
+  const field = "metadata.ownerReferences";
+  let controllers = 0;
+  const problems = records(metadata.ownerReferences).flatMap((owner) => {
+    if (owner["controller"] === true) controllers += 1;
+    return ["apiVersion", "kind", "name", "uid"]
+      .filter((name) => !owner[name])
+      .map((name) => invalidValue(`${field}.${name}`, owner[name] ?? "", `${name} must not be empty`));
+  });
+  if (controllers < 2) return problems;
+  const why = "Only one reference can have Controller set to true";
+  return [...problems, invalidValue(field, metadata.ownerReferences, why)];
+}
+
+function finalizerProblems(metadata: ObjectMeta, old: ObjectMeta | undefined): FieldProblem[] {
+  const field = "metadata.finalizers";
+  const finalizers = metadata.finalizers ?? [];
+  const problems = finalizers.flatMap((f) => qualifiedNameFaults(f).map((why) => invalidValue(field, f, why)));
+  if (!old?.deletionTimestamp) return problems;
+  const added = finalizers.filter((f) => !(old.finalizers ?? []).includes(f));
+  if (added.length === 0) return problems;
+  const list = added.map((f) => JSON.stringify(f)).join(", ");
+  const why = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`;
+  return [...problems, forbiddenField(field, why)];
+}

@@ -1,0 +1,150 @@
+import { messageOf } from "@causeway/foundation";
+import type { JsonPatchOperation, KubeObject } from "@causeway/kubernetes";
+import { fields, isRecord, record, text, timestamp, type Json } from "../json.ts";
+import { apiVersionOf, inVersion, type Draft } from "../kinds/resource.ts";
+import * as patching from "../patch/index.ts";
+import { apiError, badRequest } from "../server/status.ts";
+import { draftOf } from "./body.ts";
+import { keyOf, type Call } from "./call.ts";
+import { create, createDraft } from "./create.ts";
+import { change } from "./update.ts";
+
+const { applyJsonPatch, applyMergePatch } = patching;
+const { applyServerSide, applyStrategicMergePatch } = patching as unknown as {
+  applyServerSide: (o: unknown) => { object: unknown; conflicts: { field: string; message: string }[] };
+  applyStrategicMergePatch: (o: unknown, p: unknown, k: string) => unknown;
+};
+
+export type PatchType = "json" | "merge" | "strategic" | "apply";
+
+/** The patch type that a Content-Type names, or undefined. */
+export function patchTypeOf(contentType: string): PatchType | undefined {
+  const types: Readonly<Record<string, PatchType>> = {
+    "application/json-patch+json": "json",
+    "application/merge-patch+json": "merge",
+    "application/strategic-merge-patch+json": "strategic",
+    "application/apply-patch+yaml": "apply",
+    "application/apply-patch+cbor": "apply",
+  };
+  return types[contentType];
+}
+
+/** Changes an object by a JSON, merge or strategic merge patch; answers the stored form. */
+export async function patch(call: Call, type: Exclude<PatchType, "apply">, body: unknown): Promise<KubeObject> {
+  return change(call, ({ object }) => {
+    const seen = inVersion(call.resource, call.version, object);
+    const patched = patchedBy(call, type, { seen, body });
+    if (text(record(patched["metadata"])["name"]) !== call.name) {
+      throw badRequest("the name of the object in the patched result may not change");
+    }
+    const same = record(patched["metadata"])["resourceVersion"] === object.metadata.resourceVersion;
+    const named = namesRevision(type, body);
+    const draft = draftOf(call, structuredClone(patched));
+    if (same && !named) delete draft.metadata.resourceVersion;
+    return { draft, tracked: false };
+  });
+}
+
+function patchedBy(
+  call: Call,
+  type: Exclude<PatchType, "apply">,
+  { seen, body }: { seen: KubeObject; body: unknown },
+): Json {
+  if (type === "json") {
+    if (!Array.isArray(body)) throw badRequest("json: cannot unmarshal object into Go value of type jsonpatch.Patch");
+    try {
+      return record(applyJsonPatch(seen, body as JsonPatchOperation[]));
+    } catch (error) {
+      throw apiError(
+        422,
+        "Invalid",
+        `the server rejected our request due to an error in our request: ${messageOf(error)}`,
+        {},
+      );
+    }
+  }
+  if (!isRecord(body)) throw badRequest("the patch must be an object");
+  if (type === "merge") return record(applyMergePatch(seen, body));
+  if (call.resource.custom) {
+    throw apiError(
+      415,
+      "UnsupportedMediaType",
+      "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
+    );
+  }
+  return record(applyStrategicMergePatch(fields(seen), body, call.resource.kind));
+}
+
+/** The patch itself says for which revision it is. */
+function namesRevision(type: PatchType, body: unknown): boolean {
+  if (type === "json") return (body as Json[]).some((op) => op["path"] === "/metadata/resourceVersion");
+  return record(record(body)["metadata"])["resourceVersion"] !== undefined;
+}
+
+/** Server-side apply. `created` tells whether the object is new. */
+export async function apply(
+  call: Call,
+  body: unknown,
+  force: boolean,
+): Promise<{ object: KubeObject; created: boolean }> {
+  if (!isRecord(body)) throw badRequest("the apply patch must be an object");
+  const applied = appliedConfiguration(call, structuredClone(body));
+  const merge = (live?: KubeObject): Draft => {
+    const { object, conflicts } = applyServerSide({
+      ...(live ? { live: inVersion(call.resource, call.version, live) } : {}),
+      applied,
+      manager: call.fieldManager,
+      force,
+      subresource: call.subresource,
+      apiVersion: apiVersionOf(call.resource.group, call.version.name),
+      ...(call.version.schema ? { schema: call.version.schema.shape } : {}),
+      now: timestamp(call.cluster.clock.now()),
+    });
+    if (conflicts.length > 0) throw applyConflict(call, conflicts);
+    return draftOf({ ...call, fieldValidation: "Ignore" }, structuredClone(object));
+  };
+  if (call.cluster.store.get(keyOf(call)) || call.subresource) {
+    const object = await change(call, (old) => {
+      const draft = merge(old.object);
+      if (!record(applied["metadata"])["resourceVersion"]) delete draft.metadata.resourceVersion;
+      return { draft, tracked: true };
+    });
+    return { object, created: false };
+  }
+  if (record(applied["metadata"])["resourceVersion"]) {
+    return { object: await create(call, applied), created: true };
+  }
+  return { object: await createDraft(call, merge(), true), created: true };
+}
+
+function appliedConfiguration(call: Call, body: Json): Json {
+  const metadata = record(body["metadata"]);
+  if (metadata["managedFields"] !== undefined && metadata["managedFields"] !== null) {
+    throw badRequest("metadata.managedFields must be nil");
+  }
+  const name = text(metadata["name"]);
+  if (name && name !== call.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`);
+  }
+  body["metadata"] = { ...metadata, name: call.name };
+  const draft = draftOf(call, body);
+  draft.apiVersion = apiVersionOf(call.resource.group, call.version.name);
+  return draft;
+}
+
+interface ApplyConflict {
+  readonly field: string;
+  readonly message: string;
+}
+
+function applyConflict(call: Call, conflicts: readonly ApplyConflict[]): Error {
+  const causes = conflicts.map((c) => ({ reason: "FieldManagerConflict", message: c.message, field: c.field }));
+  const plural = conflicts.length === 1 ? "conflict" : "conflicts";
+  const list =
+    conflicts.length === 1
+      ? `${conflicts[0]?.message ?? ""}: ${conflicts[0]?.field ?? ""}`
+      : conflicts.map((c) => `${c.message}: ${c.field}`).join("\n");
+  const message = `Apply failed with ${conflicts.length} ${plural}: ${list}`;
+  void call;
+  return apiError(409, "Conflict", message, { causes });
+}

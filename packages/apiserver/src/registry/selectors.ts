@@ -1,0 +1,124 @@
+import type { KubeObject } from "@causeway/kubernetes";
+import { array, at, record, records, text, texts, type Json } from "../json.ts";
+import type { Resource, ResourceVersion } from "../kinds/resource.ts";
+import { badRequest } from "../server/status.ts";
+
+/** Says whether an object is selected. */
+export type Matches = (object: KubeObject) => boolean;
+
+type LabelTest = (labels: Json) => boolean;
+
+const SET_TEST = /^\s*(\S+?)\s+(in|notin)\s*\(([^)]*)\)\s*$/;
+const ORDER_TEST = /^\s*([^\s<>]+?)\s*([<>])\s*(-?\d+)\s*$/;
+const EQUAL_TEST = /^\s*([^\s=!]+?)\s*(!=|==|=)\s*(\S*)\s*$/;
+const EXISTS_TEST = /^\s*(!?)\s*([A-Za-z0-9][A-Za-z0-9_./-]*)\s*$/;
+
+/** Reads a label selector as query parameters carry it. Throws 400. */
+export function labelSelector(selector: string): Matches {
+  const tests = splitRequirements(selector).map(labelTest);
+  return (object) => {
+    const labels = record(object.metadata.labels);
+    return tests.every((t) => t(labels));
+  };
+}
+
+function labelTest(requirement: string): LabelTest {
+  const set = SET_TEST.exec(requirement);
+  if (set) {
+    const [, key = "", operator, list = ""] = set;
+    const values = list.split(",").map((v) => v.trim());
+    if (operator === "in") return (labels) => key in labels && values.includes(text(labels[key]));
+    return (labels) => !(key in labels && values.includes(text(labels[key])));
+  }
+  const order = ORDER_TEST.exec(requirement);
+  if (order) {
+    const [, key = "", operator, bound] = order;
+    return (labels) => {
+      const value = Number.parseInt(text(labels[key]), 10);
+      return operator === ">" ? value > Number(bound) : value < Number(bound);
+    };
+  }
+  const equal = EQUAL_TEST.exec(requirement);
+  if (equal) {
+    const [, key = "", operator, value] = equal;
+    if (operator === "!=") return (labels) => labels[key] !== value;
+    return (labels) => labels[key] === value;
+  }
+  const exists = EXISTS_TEST.exec(requirement);
+  if (!exists) throw badRequest(`unable to parse requirement: found '${requirement.trim()}', expected: identifier`);
+  const [, absent, key = ""] = exists;
+  return (labels) => key in labels !== (absent === "!");
+}
+
+/** Splits at commas that do not stand in parentheses. */
+function splitRequirements(selector: string): string[] {
+  return selector.split(/,(?![^(]*\))/).filter((part) => part.trim() !== "");
+}
+
+/** A metav1.LabelSelector on a map of labels. */
+export function matchesLabels(selector: unknown, labels: Json): boolean {
+  const { matchLabels, matchExpressions } = record(selector);
+  if (!Object.entries(record(matchLabels)).every(([key, value]) => labels[key] === value)) return false;
+  return records(matchExpressions).every((e) => {
+    const key = text(e["key"]);
+    const values = texts(e["values"]);
+    const value = labels[key];
+    if (e["operator"] === "Exists") return key in labels;
+    if (e["operator"] === "DoesNotExist") return !(key in labels);
+    const within = key in labels && values.includes(text(value));
+    return e["operator"] === "In" ? within : !within;
+  });
+}
+
+/** Text of a label selector object, as Scale's status.selector carries it. */
+export function selectorText(selector: unknown): string {
+  const { matchLabels, matchExpressions, ...rest } = record(selector);
+  const equal = Object.entries(record(matchLabels ?? (matchExpressions ? {} : rest)));
+  const sets = records(matchExpressions).map((e) => {
+    const key = text(e["key"]);
+    if (e["operator"] === "Exists") return key;
+    if (e["operator"] === "DoesNotExist") return `!${key}`;
+    return `${key} ${text(e["operator"]).toLowerCase()} (${texts(e["values"]).join(",")})`;
+  });
+  return [...equal.map(([k, v]) => `${k}=${text(v)}`), ...sets].join(",");
+}
+
+export interface FieldSelector {
+  readonly matches: Matches;
+  /** The one name or namespace selected, if the selector asks for one by "=". */
+  readonly name?: string;
+  readonly namespace?: string;
+}
+
+/** Reads a field selector for a kind. Throws 400 on a field that the kind cannot be selected by. */
+export function fieldSelector(selector: string, resource: Resource, version: ResourceVersion): FieldSelector {
+  const terms = selector
+    .split(",")
+    .filter((t) => t.trim() !== "")
+    .map(fieldTerm);
+  const allowed = new Set(["metadata.name", ...(resource.namespaced ? ["metadata.namespace"] : [])]);
+  for (const field of version.selectable ?? []) allowed.add(field);
+  const unknown = terms.find((t) => !allowed.has(t.field));
+  if (unknown) throw badRequest(`field label not supported: ${unknown.field}`);
+  const fixed = (field: string): string | undefined => terms.find((t) => t.field === field && t.equal)?.value;
+  const name = fixed("metadata.name");
+  const namespace = fixed("metadata.namespace");
+  return {
+    matches: (object) => terms.every((t) => (fieldText(object, t.field) === t.value) === t.equal),
+    ...(name === undefined ? {} : { name }),
+    ...(namespace === undefined ? {} : { namespace }),
+  };
+}
+
+function fieldTerm(term: string): { field: string; equal: boolean; value: string } {
+  const match = /^\s*([^=!]+?)\s*(!=|==|=)(.*)$/.exec(term);
+  if (!match) throw badRequest(`invalid selector: '${term}'; can't understand '${term}'`);
+  const [, field = "", operator, raw = ""] = match;
+  return { field, equal: operator !== "!=", value: raw.trim().replace(/\\([\\,=])/g, "$1") };
+}
+
+function fieldText(object: KubeObject, path: string): string {
+  const value = at(object, ...path.split("."));
+  if (value === undefined || value === null) return path === "spec.unschedulable" ? "false" : "";
+  return Array.isArray(value) ? array(value).join(",") : String(value as string | number | boolean);
+}

@@ -1,0 +1,184 @@
+import { hasCode } from "@causeway/foundation";
+import type { KubeObject } from "@causeway/kubernetes";
+import { fields, record, same, type Json } from "../json.ts";
+import type { Draft } from "../kinds/resource.ts";
+import { badRequest, conflict, invalid } from "../server/status.ts";
+import { required, invalidValue } from "../server/problems.ts";
+import type { Stored } from "../store/index.ts";
+import { draftOf } from "./body.ts";
+import { announce, contextOf, current, keyOf, type Call } from "./call.ts";
+import { validateMetadata } from "./metadata.ts";
+import { tracked } from "./tracking.ts";
+
+const ATTEMPTS = 6;
+
+/** Replaces an object with a parsed body; answers the stored form. */
+export async function update(call: Call, body: unknown): Promise<KubeObject> {
+  const draft = draftOf(call, body);
+  const { name, resourceVersion } = draft.metadata;
+  if (!name) {
+    throw invalid(call.resource, call.name, [required("metadata.name", "name must be provided")]);
+  }
+  if (name !== call.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`);
+  }
+  if (!resourceVersion && !call.resource.unconditionalUpdate) {
+    const problem = invalidValue("metadata.resourceVersion", 0, "must be specified for an update");
+    throw invalid(call.resource, call.name, [problem]);
+  }
+  return change(call, (stored) => ({ draft: stored === undefined ? draft : structuredClone(draft), tracked: false }));
+}
+
+export interface Changed {
+  readonly draft: Draft;
+  /** managedFields are already as they should be (server-side apply). */
+  readonly tracked: boolean;
+}
+
+/**
+ * Reads, lets `make` turn the old state into a new one, and swaps them, again and again while others write
+ * between (unless the new state names the resourceVersion it is for). A change that changes nothing is not written.
+ */
+export async function change(call: Call, make: (old: Stored) => Changed): Promise<KubeObject> {
+  for (let attempt = 1; ; attempt += 1) {
+    const old = current(call);
+    const { draft, tracked: isTracked } = make(old);
+    const pinned = checkPreconditions(call, draft, old);
+    try {
+      return await swap(call, old, prepare(call, old.object, draft, isTracked));
+    } catch (error) {
+      if (!hasCode(error, "KUBERNETES_CONFLICT") || isStatusError(error)) throw error;
+      if (pinned || attempt === ATTEMPTS) throw conflict(call.resource, call.name);
+    }
+  }
+}
+
+function isStatusError(error: unknown): boolean {
+  return error instanceof Error && "details" in error && record(error.details)["status"] !== undefined;
+}
+
+function checkPreconditions(call: Call, draft: Draft, old: Stored): boolean {
+  const { uid, resourceVersion } = draft.metadata;
+  const was = old.object.metadata;
+  if (uid && uid !== was.uid) {
+    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${was.uid ?? ""}`;
+    throw conflict(call.resource, call.name, why);
+  }
+  if (resourceVersion && resourceVersion !== was.resourceVersion) throw conflict(call.resource, call.name);
+  return Boolean(resourceVersion);
+}
+
+function prepare(call: Call, old: KubeObject, draft: Draft, isTracked: boolean): Draft {
+  const { resource, version, subresource } = call;
+  const { strategy } = resource;
+  const context = contextOf(call);
+  keepIdentity(draft, old);
+  const scoped = subresource ? onlySubresource(call, draft, old) : withoutStatus(call, draft, old);
+  const filled = (version.schema?.default(scoped) ?? scoped) as Draft;
+  strategy.prepareUpdate?.(filled, old, context);
+  strategy.fill?.(filled, context);
+  if (resource.generation) bumpGeneration(call, filled, old);
+  const problems = [
+    ...validateMetadata(resource, filled, old),
+    ...(version.schema?.validate(filled, fields(old)) ?? []),
+    ...(strategy.validate?.(filled, old, context) ?? []),
+  ];
+  if (problems.length > 0) throw invalid(resource, call.name, problems);
+  strategy.admit?.(filled, old, context);
+  return isTracked ? filled : tracked(call, old, filled);
+}
+
+/** What no update may change, whatever the body says. */
+function keepIdentity(draft: Draft, old: KubeObject): void {
+  const was = old.metadata as unknown as Json;
+  const now = draft.metadata as unknown as Json;
+  const kept = ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"];
+  for (const field of [...kept, "generateName"]) {
+    if (was[field] === undefined) delete now[field];
+    else now[field] = was[field];
+  }
+  delete now["resourceVersion"];
+}
+
+/** A write to "status" leaves the rest as it is; custom resources keep even their metadata. */
+function onlySubresource(call: Call, draft: Draft, old: KubeObject): Draft {
+  if (call.subresource !== "status") return draft;
+  const next = structuredClone(old) as Draft;
+  delete next.metadata.resourceVersion;
+  if (draft["status"] === undefined) delete next["status"];
+  else next["status"] = draft["status"];
+  if (!call.resource.custom) next.metadata = draft.metadata;
+  else if (draft.metadata.managedFields) next.metadata.managedFields = draft.metadata.managedFields;
+  else delete next.metadata.managedFields;
+  return next;
+}
+
+function withoutStatus(call: Call, draft: Draft, old: KubeObject): Draft {
+  if (!call.version.subresources?.some((s) => s.name === "status")) return draft;
+  const was = fields(old)["status"];
+  if (was === undefined) delete draft["status"];
+  else draft["status"] = structuredClone(was);
+  return draft;
+}
+
+function bumpGeneration(call: Call, draft: Draft, old: KubeObject): void {
+  const hasStatus = call.version.subresources?.some((s) => s.name === "status") ?? false;
+  const desired = ({ metadata: _m, status, ...rest }: Json): Json => (hasStatus ? rest : { ...rest, status });
+  if (same(desired(draft), desired(fields(old)))) return;
+  draft.metadata.generation = (old.metadata.generation ?? 0) + 1;
+}
+
+async function swap(call: Call, old: Stored, draft: Draft): Promise<KubeObject> {
+  const { cluster, resource, dryRun } = call;
+  if (isGone(draft)) return finish(call, old, draft);
+  const { metadata, ...rest } = fields(old.object);
+  const { resourceVersion: _rv, ...meta } = record(metadata);
+  if (unchanged(draft, { metadata: meta, ...rest })) return old.object;
+  const release = resource.strategy.allocate?.(draft, old.object, contextOf(call));
+  if (dryRun) {
+    release?.();
+    draft.metadata.resourceVersion = String(old.revision);
+    return draft;
+  }
+  try {
+    const stored = await cluster.store.update(keyOf(call), draft, old.revision);
+    resource.strategy.written?.(stored.object, cluster);
+    announce(call, "MODIFIED", stored.object, old.object);
+    return stored.object;
+  } catch (error) {
+    release?.();
+    throw error;
+  }
+}
+
+/** Being deleted, with nothing left that holds it. */
+function isGone(draft: Draft): boolean {
+  const { deletionTimestamp, finalizers, deletionGracePeriodSeconds } = draft.metadata;
+  if (!deletionTimestamp || (finalizers?.length ?? 0) > 0) return false;
+  if ((deletionGracePeriodSeconds ?? 0) > 0) return false;
+  return (
+    draft.kind !== "Namespace" || ((record(draft["spec"])["finalizers"] as unknown[] | undefined)?.length ?? 0) === 0
+  );
+}
+
+/** Removes an object whose last finalizer went away. */
+async function finish(call: Call, old: Stored, draft: Draft): Promise<KubeObject> {
+  if (call.dryRun) return draft;
+  const removed = await call.cluster.store.remove(keyOf(call), old.revision);
+  announce(call, "DELETED", removed.object, old.object);
+  call.resource.strategy.released?.(removed.object, call.cluster);
+  return { ...draft, metadata: { ...draft.metadata, resourceVersion: String(removed.revision) } };
+}
+
+/** The same but for the times in managedFields. */
+function unchanged(a: Json, b: Json): boolean {
+  return same(timeless(a), timeless(b));
+}
+
+function timeless(object: Json): Json {
+  const metadata = record(object["metadata"]);
+  const entries = metadata["managedFields"];
+  if (!Array.isArray(entries)) return object;
+  const managedFields = entries.map((e) => ({ ...record(e), time: "" }));
+  return { ...object, metadata: { ...metadata, managedFields } };
+}

@@ -1,0 +1,93 @@
+import { createSecureServer, type Http2Session } from "node:http2";
+import type { AddressInfo, Socket } from "node:net";
+import { CausewayError, messageOf, type KeyPair } from "@causeway/foundation";
+import type { Request } from "./handler.ts";
+import type { Response } from "./respond.ts";
+
+export interface Listener {
+  readonly host: string;
+  readonly port: number;
+  /** Takes a new serving certificate for connections from now on. */
+  renew(certificate: KeyPair): void;
+  close(): Promise<void>;
+}
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly certificate: KeyPair;
+  readonly handler: (request: Request, response: Response) => void;
+}
+
+const CLOSE_GRACE = 300;
+
+/** Listens with TLS 1.2 or later, HTTP/2 or HTTP/1.1, asking for client certificates. Throws APISERVER_PORT_TAKEN. */
+export async function listen({ host, port, certificate, handler }: ListenOptions): Promise<Listener> {
+  const server = createSecureServer({
+    allowHTTP1: true,
+    // Any certificate may come; which cluster's authority must have signed it depends on the path.
+    requestCert: true,
+    rejectUnauthorized: false,
+    minVersion: "TLSv1.2",
+    ...contextOf(certificate),
+    settings: { maxConcurrentStreams: 1000 },
+  });
+  const sessions = new Set<Http2Session>();
+  const sockets = new Set<Socket>();
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.on("close", () => sessions.delete(session));
+    session.on("error", () => session.destroy());
+  });
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.setNoDelay(true);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  server.on("request", (request: Request, response: Response) => {
+    request.on("error", () => {});
+    response.on("error", () => {});
+    handler(request, response);
+  });
+  server.on("tlsClientError", () => {});
+  server.on("sessionError", () => {});
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause) => reject(cannotListen(host, port, cause)));
+    server.listen(port, host, resolve);
+  });
+  const bound = server.address() as AddressInfo;
+  return {
+    host,
+    port: bound.port,
+    renew: (next) => server.setSecureContext(contextOf(next)),
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const session of sessions) session.close();
+      const timer = setTimeout(() => {
+        for (const session of sessions) session.destroy();
+        for (const socket of sockets) socket.destroy();
+      }, CLOSE_GRACE);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function contextOf({ certificate, key }: KeyPair): { cert: string; key: string } {
+  return { cert: certificate, key };
+}
+
+function cannotListen(host: string, port: number, cause: Error): CausewayError {
+  const taken = "code" in cause && cause.code === "EADDRINUSE";
+  if (!taken) {
+    return new CausewayError("APISERVER_CANNOT_LISTEN", `cannot listen on ${host}:${port}: ${messageOf(cause)}`, {
+      cause,
+      hint: "Choose an address of this machine and a port this user may open.",
+    });
+  }
+  return new CausewayError("APISERVER_PORT_TAKEN", `port ${port} of ${host} is taken by another process`, {
+    cause,
+    hint: "Stop that process, or choose another port; kubeconfigs made earlier point at this one.",
+    details: { host, port },
+  });
+}

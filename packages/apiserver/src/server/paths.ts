@@ -1,0 +1,92 @@
+import type { User } from "../auth/user.ts";
+import type { Cluster } from "../clusters/cluster.ts";
+import { aggregated, coreVersions, group, groupList, resourceList } from "../discovery/discovery.ts";
+import { openApiV2, openApiV3, openApiV3Index } from "../discovery/open-api.ts";
+import type { Json } from "../json.ts";
+import { send, sendText, type Response, type Wanted } from "./respond.ts";
+import { noSuchResource } from "./status.ts";
+
+export interface PathRequest {
+  readonly cluster: Cluster;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly user: User;
+  readonly wanted: Wanted;
+}
+
+/** Answers what is no resource: health, version, discovery, OpenAPI. Throws 404. */
+export function servePath(request: PathRequest, response: Response): void {
+  const path = request.path.length > 1 ? request.path.replace(/\/+$/, "") : request.path;
+  if (/^\/(healthz|livez|readyz)(\/|$)/.test(path)) return serveHealth(path, request.query, response);
+  if (path === "/api" || path === "/apis") return serveRoot(path.slice(1) as "api", request, response);
+  const document = documentAt(path, request);
+  if (!document) throw noSuchResource();
+  send(response, 200, document, request.wanted);
+}
+
+const CHECKS = ["ping", "log", "etcd", "poststarthook/rbac/bootstrap-roles"];
+
+function serveHealth(path: string, query: URLSearchParams, response: Response): void {
+  const [, endpoint = "", ...rest] = path.split("/");
+  const check = rest.join("/");
+  if (check && !CHECKS.includes(check)) throw noSuchResource();
+  const verbose = query.has("verbose") && !check;
+  const body = verbose ? `${CHECKS.map((c) => `[+]${c} ok`).join("\n")}\n${endpoint} check passed\n` : "ok";
+  sendText(response, 200, { type: "text/plain; charset=utf-8", body });
+}
+
+/** The discovery roots answer in three forms: unaggregated, v2, v2beta1. */
+function serveRoot(root: "api" | "apis", { cluster, wanted }: PathRequest, response: Response): void {
+  response.setHeader("vary", "Accept");
+  const version = /g=apidiscovery\.k8s\.io/.test(wanted.accept) ? /v=(v2beta1|v2)/.exec(wanted.accept)?.[1] : undefined;
+  if (version) {
+    const type = `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`;
+    const body = JSON.stringify(aggregated(cluster.catalog, root, version));
+    return sendText(response, 200, { type, body, gzip: wanted.gzip });
+  }
+  const host = cluster.url().replace(/^https:\/\//, "");
+  send(response, 200, root === "api" ? coreVersions(host) : groupList(cluster.catalog), wanted);
+}
+
+function documentAt(path: string, { cluster }: PathRequest): Json | undefined {
+  if (path === "/version") return versionOf(cluster);
+  if (path === "/openapi/v2") return openApiV2(cluster.catalog, cluster.version);
+  if (path === "/openapi/v3") return openApiV3Index(cluster.catalog);
+  const [root, a = "", b = "", ...more] = path.split("/").slice(1);
+  if (root === "openapi") return openApiV3(cluster.catalog, path.replace("/openapi/v3/", ""));
+  if (path === "/") return { paths: rootPaths(cluster) };
+  if (root === "api") return b === "" ? resourceList(cluster.catalog, "", a) : undefined;
+  if (root !== "apis" || more.length > 0) return undefined;
+  return b === "" ? group(cluster.catalog, a) : resourceList(cluster.catalog, a, b);
+}
+
+function versionOf({ version }: Cluster): Json {
+  const [, major = "1", minor = "34"] = /^v(\d+)\.(\d+)/.exec(version) ?? [];
+  return {
+    major,
+    minor,
+    gitVersion: version,
+    gitCommit: "",
+    gitTreeState: "clean",
+    buildDate: "1970-01-01T00:00:00Z",
+    goVersion: "",
+    compiler: "",
+    platform: `${process.platform}/${process.arch === "x64" ? "amd64" : process.arch}`,
+  };
+}
+
+function rootPaths(cluster: Cluster): string[] {
+  const groups = [...new Set(cluster.catalog.all().map((r) => r.group))].filter(Boolean);
+  return [
+    "/api",
+    "/api/v1",
+    "/apis",
+    ...groups.map((g) => `/apis/${g}`),
+    "/healthz",
+    "/livez",
+    "/openapi/v2",
+    "/openapi/v3",
+    "/readyz",
+    "/version",
+  ];
+}

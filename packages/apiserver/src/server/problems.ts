@@ -1,0 +1,32 @@
+import type { FieldProblem } from "./status.ts";
+
+/** Problems in the words of apimachinery's field package, so that clients can match on them. */
+
+export function required(field: string, detail = ""): FieldProblem {
+  return { field, message: `Required value${detail ? `: ${detail}` : ""}`, reason: "FieldValueRequired" };
+}
+
+export function invalidValue(field: string, value: unknown, detail: string): FieldProblem {
+  return { field, message: `Invalid value: ${shown(value)}: ${detail}`, reason: "FieldValueInvalid" };
+}
+
+export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldProblem {
+  const list = supported.map((s) => JSON.stringify(s)).join(", ");
+  return {
+    field,
+    message: `Unsupported value: ${shown(value)}: supported values: ${list}`,
+    reason: "FieldValueNotSupported",
+  };
+}
+
+export function forbiddenField(field: string, detail: string): FieldProblem {
+  return { field, message: `Forbidden: ${detail}`, reason: "FieldValueForbidden" };
+}
+
+export function duplicate(field: string, value: unknown): FieldProblem {
+  return { field, message: `Duplicate value: ${shown(value)}`, reason: "FieldValueDuplicate" };
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? "null" : JSON.stringify(value);
+}

@@ -1,0 +1,245 @@
+import type { KubeObject } from "@causeway/kubernetes";
+import type { User } from "../auth/user.ts";
+import type { Cluster } from "../clusters/cluster.ts";
+import { record, type Json } from "../json.ts";
+import { apiVersionOf, inVersion, type Served } from "../kinds/resource.ts";
+import type { Call } from "../registry/call.ts";
+import { create } from "../registry/create.ts";
+import { current } from "../registry/call.ts";
+import { deleteOptions, remove, type Deletion } from "../registry/delete.ts";
+import { list, selectionOf } from "../registry/list.ts";
+import { apply, patch, patchTypeOf } from "../registry/patch.ts";
+import { update } from "../registry/update.ts";
+import { metadataOnly, table, type TableOptions } from "../tables/table.ts";
+import { mediaType } from "./body.ts";
+import { isTrue, type RequestInfo } from "./request-info.ts";
+import { send, warningHeader, type Response, type Wanted } from "./respond.ts";
+import { apiError, badRequest, methodNotAllowed } from "./status.ts";
+import { scaleRequest } from "./scale.ts";
+import { subresourceRequest } from "./subresources.ts";
+import { serveWatch } from "./watch.ts";
+
+/** A request on a resource after authentication, authorization and reading its body. */
+export interface ResourceRequest {
+  readonly cluster: Cluster;
+  readonly info: RequestInfo;
+  readonly served: Served;
+  readonly user: User;
+  readonly query: URLSearchParams;
+  readonly body: unknown;
+  readonly contentType: string | undefined;
+  readonly userAgent: string;
+  readonly wanted: Wanted;
+  readonly closing: AbortSignal;
+}
+
+/** Answers a request on a resource. Throws Status errors. */
+export async function serveResource(request: ResourceRequest, response: Response): Promise<void> {
+  const { info, served } = request;
+  const { resource, version } = served;
+  const call = callOf(request, response);
+  const verbs = info.subresource
+    ? version.subresources?.find((s) => s.name === info.subresource)?.verbs
+    : resource.verbs;
+  if (!verbs) throw apiError(404, "NotFound", "the server could not find the requested resource", {});
+  const verb = info.verb === "watch" && info.name ? "watch" : info.verb;
+  if (!verbs.includes(verb)) throw methodNotAllowed(resource);
+  if (info.subresource === "scale")
+    return answer(request, response, { code: 200, body: await scaleRequest(call, request) });
+  const special = await subresourceRequest(call, request);
+  if (special) return send(response, special.code, special.body, request.wanted);
+  switch (verb) {
+    case "list":
+      return answerList(request, response, call);
+    case "watch":
+      return serveWatch(watchOf(request, call), response, request.closing);
+    case "get":
+      return answerObject(request, response, { code: 200, object: current(call).object });
+    case "create":
+      return answerObject(request, response, { code: 201, object: await create(call, request.body) });
+    case "update":
+      return answerObject(request, response, { code: 200, object: await update(call, request.body) });
+    case "patch":
+      return answerPatch(request, response, call);
+    case "delete":
+      return answerDelete(request, response, call);
+    case "deletecollection":
+      return deleteCollection(request, response, call);
+    default:
+      throw methodNotAllowed(resource);
+  }
+}
+
+function callOf(request: ResourceRequest, response: Response): Call {
+  const { cluster, info, served, user, query } = request;
+  const warnings: string[] = [];
+  return {
+    cluster,
+    ...served,
+    namespace: served.resource.namespaced ? info.namespace : "",
+    name: info.name,
+    subresource: info.subresource,
+    user,
+    dryRun: dryRun(query, request.body),
+    fieldManager: query.get("fieldManager") || (request.userAgent.split("/")[0] ?? "") || "unknown",
+    fieldValidation: fieldValidation(query.get("fieldValidation")),
+    warn: (message) => {
+      warnings.push(warningHeader(message));
+      if (!response.headersSent) response.setHeader("warning", warnings);
+    },
+  };
+}
+
+function dryRun(query: URLSearchParams, body: unknown): boolean {
+  const asked = query.getAll("dryRun");
+  const inBody = record(body)["kind"] === "DeleteOptions" ? record(body)["dryRun"] : undefined;
+  if (Array.isArray(inBody)) asked.push(...(inBody as string[]));
+  if (asked.some((d) => d !== "All")) throw badRequest(`invalid dryRun: only "All" is supported`);
+  return asked.length > 0;
+}
+
+function fieldValidation(given: string | null): Call["fieldValidation"] {
+  if (!given) return "Warn";
+  if (given === "Strict" || given === "Warn" || given === "Ignore") return given;
+  throw badRequest(`fieldValidation: Unsupported value: "${given}": supported values: "Ignore", "Strict", "Warn"`);
+}
+
+interface Answer {
+  readonly code: number;
+  readonly object: KubeObject;
+}
+
+function answerObject(request: ResourceRequest, response: Response, { code, object }: Answer): void {
+  const { served, wanted } = request;
+  const seen = inVersion(served.resource, served.version, object);
+  if (wanted.table) {
+    const metadata = { resourceVersion: object.metadata.resourceVersion };
+    return send(response, code, table([seen], metadata, tableOptions(request)), wanted);
+  }
+  send(response, code, wanted.metadataOnly ? metadataOnly(seen) : seen, wanted);
+}
+
+function answer(request: ResourceRequest, response: Response, { code, body }: { code: number; body: unknown }): void {
+  send(response, code, body, request.wanted);
+}
+
+function tableOptions({ served, query, cluster }: ResourceRequest): TableOptions {
+  const include = query.get("includeObject");
+  return {
+    ...served,
+    include: include === "None" || include === "Object" ? include : "Metadata",
+    now: cluster.clock.now(),
+  };
+}
+
+function answerList(request: ResourceRequest, response: Response, call: Call): void {
+  const { served, wanted, query } = request;
+  const { resource, version } = served;
+  const listed = list(call, query);
+  const { items, ...page } = listed;
+  const metadata = { ...page } as Json;
+  const seen = items.map((o) => inVersion(resource, version, o));
+  if (wanted.table) return send(response, 200, table(seen, metadata, tableOptions(request)), wanted);
+  if (wanted.metadataOnly) {
+    const body = {
+      kind: "PartialObjectMetadataList",
+      apiVersion: "meta.k8s.io/v1",
+      metadata,
+      items: seen.map(metadataOnly),
+    };
+    return send(response, 200, body, wanted);
+  }
+  const apiVersion = apiVersionOf(resource.group, version.name);
+  send(response, 200, { kind: resource.listKind, apiVersion, metadata, items: seen }, wanted);
+}
+
+function watchOf(request: ResourceRequest, call: Call): Parameters<typeof serveWatch>[0] {
+  const { served, wanted, query } = request;
+  const { resource, version } = served;
+  let headless = false;
+  const shaped = (seen: KubeObject): unknown => {
+    if (wanted.metadataOnly) return metadataOnly(seen);
+    if (!wanted.table) return seen;
+    const { resourceVersion } = seen.metadata;
+    const made = table([seen], { resourceVersion }, { ...tableOptions(request), headless });
+    headless = true;
+    return made;
+  };
+  return {
+    call,
+    query,
+    encode: (stored) => JSON.stringify(shaped(inVersion(resource, version, stored))),
+    bookmark: (metadata) => {
+      const kind = wanted.metadataOnly ? "PartialObjectMetadata" : resource.kind;
+      const apiVersion = wanted.metadataOnly ? "meta.k8s.io/v1" : apiVersionOf(resource.group, version.name);
+      const empty = { kind, apiVersion, metadata: { creationTimestamp: null, ...metadata } };
+      return wanted.table
+        ? {
+            kind: "Table",
+            apiVersion: "meta.k8s.io/v1",
+            metadata: { resourceVersion: metadata.resourceVersion },
+            columnDefinitions: [],
+            rows: [{ cells: [], object: empty }],
+          }
+        : empty;
+    },
+  };
+}
+
+async function answerPatch(request: ResourceRequest, response: Response, call: Call): Promise<void> {
+  const { body, contentType, query } = request;
+  const type = patchTypeOf(mediaType(contentType));
+  if (!type) {
+    const accepted =
+      "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml";
+    const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
+    throw apiError(415, "UnsupportedMediaType", message);
+  }
+  if (type !== "apply") {
+    return answerObject(request, response, { code: 200, object: await patch(call, type, body) });
+  }
+  if (!query.get("fieldManager")) {
+    throw badRequest(
+      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
+    );
+  }
+  const { object, created } = await apply(call, body, isTrue(query.get("force")));
+  answerObject(request, response, { code: created ? 201 : 200, object });
+}
+
+async function answerDelete(request: ResourceRequest, response: Response, call: Call): Promise<void> {
+  const deleted = await remove(call, deleteOptions(request.body, request.query));
+  answerDeletion(request, response, deleted);
+}
+
+/** Most kinds answer with Status Success when gone; pods, namespaces and what is held answer with the object. */
+function answerDeletion(request: ResourceRequest, response: Response, { object, gone }: Deletion): void {
+  const { resource } = request.served;
+  if (!gone || resource.kind === "Pod") return answerObject(request, response, { code: 200, object });
+  const details = {
+    name: object.metadata.name,
+    ...(resource.group ? { group: resource.group } : {}),
+    kind: resource.plural,
+    uid: object.metadata.uid,
+  };
+  send(response, 200, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details }, request.wanted);
+}
+
+async function deleteCollection(request: ResourceRequest, response: Response, call: Call): Promise<void> {
+  const options = deleteOptions(request.body, request.query);
+  selectionOf(call, request.query);
+  const listed = list(call, request.query);
+  for (const { metadata } of listed.items) {
+    const target = { ...call, namespace: metadata.namespace ?? "", name: metadata.name };
+    try {
+      await remove(target, options);
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "KUBERNETES_NOT_FOUND")) throw error;
+    }
+  }
+  const { resource, version } = request.served;
+  const { items, ...metadata } = listed;
+  const seen = items.map((o) => inVersion(resource, version, o));
+  const apiVersion = apiVersionOf(resource.group, version.name);
+  send(response, 200, { kind: resource.listKind, apiVersion, metadata, items: seen }, request.wanted);
+}

@@ -1,0 +1,72 @@
+import type { KubeObject } from "@causeway/kubernetes";
+import { at, isRecord, record, text, type Json } from "../json.ts";
+import type { Draft, ScalePaths } from "../kinds/resource.ts";
+import { applyJsonPatch, applyMergePatch } from "../patch/index.ts";
+import { current, type Call } from "../registry/call.ts";
+import { patchTypeOf } from "../registry/patch.ts";
+import { selectorText } from "../registry/selectors.ts";
+import { change } from "../registry/update.ts";
+import { mediaType } from "./body.ts";
+import { invalidValue } from "./problems.ts";
+import type { ResourceRequest } from "./resources.ts";
+import { badRequest, invalid } from "./status.ts";
+
+/** Reads or writes the scale subresource: autoscaling/v1 Scale over the paths of the kind. */
+export async function scaleRequest(call: Call, request: ResourceRequest): Promise<Json> {
+  const scale = call.version.subresources?.find((s) => s.name === "scale")?.scale;
+  if (!scale) throw badRequest(`${call.resource.kind} has no scale`);
+  const { verb } = request.info;
+  if (verb === "get") return scaleOf(current(call).object, scale);
+  const target = { ...call, subresource: "" };
+  const object = await change(target, (old) => {
+    const wanted = verb === "update" ? record(request.body) : patchedScale(request, scaleOf(old.object, scale));
+    const replicas = at(wanted, "spec", "replicas") ?? 0;
+    if (typeof replicas !== "number" || !Number.isInteger(replicas) || replicas < 0) {
+      const type = { group: "autoscaling", kind: "Scale" };
+      throw invalid(type, call.name, [invalidValue("spec.replicas", replicas, "must be greater than or equal to 0")]);
+    }
+    const draft = structuredClone(old.object) as Draft;
+    const resourceVersion = text(at(wanted, "metadata", "resourceVersion"));
+    if (resourceVersion) draft.metadata.resourceVersion = resourceVersion;
+    else delete draft.metadata.resourceVersion;
+    write(draft, scale.specReplicas, replicas);
+    return { draft, tracked: false };
+  });
+  return scaleOf(object, scale);
+}
+
+function patchedScale(request: ResourceRequest, scale: Json): Json {
+  const type = patchTypeOf(mediaType(request.contentType));
+  if (type === "json") return record(applyJsonPatch(scale, request.body as never));
+  if (!isRecord(request.body)) throw badRequest("the patch must be an object");
+  const before = record(scale["metadata"])["resourceVersion"];
+  const patched = record(applyMergePatch(scale, request.body));
+  const metadata = record(patched["metadata"]);
+  if (metadata["resourceVersion"] === before && record(request.body["metadata"])["resourceVersion"] === undefined) {
+    return { ...patched, metadata: { ...metadata, resourceVersion: undefined } };
+  }
+  return patched;
+}
+
+function scaleOf(object: KubeObject, scale: ScalePaths): Json {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  const selector = scale.labelSelector ? at(object, ...scale.labelSelector) : undefined;
+  const shown = typeof selector === "string" ? selector : selectorText(selector);
+  return {
+    kind: "Scale",
+    apiVersion: "autoscaling/v1",
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+    spec: { replicas: at(object, ...scale.specReplicas) ?? 0 },
+    status: { replicas: at(object, ...scale.statusReplicas) ?? 0, ...(shown ? { selector: shown } : {}) },
+  };
+}
+
+function write(draft: Json, path: readonly string[], value: unknown): void {
+  let here = draft;
+  for (const name of path.slice(0, -1)) {
+    const next = record(here[name]);
+    here[name] = next;
+    here = next;
+  }
+  here[path.at(-1) ?? ""] = value;
+}

@@ -1,0 +1,135 @@
+import { CausewayError, messageOf } from "@causeway/foundation";
+import type { Status } from "@causeway/kubernetes";
+
+/** Group and plural of a resource, as messages name it: "configmaps", "deployments.apps". */
+export interface GroupResource {
+  readonly group: string;
+  readonly plural: string;
+}
+
+/** One thing that is wrong with one field, in Kubernetes' wording. */
+export interface FieldProblem {
+  readonly field: string;
+  readonly message: string;
+  /** FieldValueInvalid, FieldValueRequired, FieldValueNotSupported, FieldValueForbidden, FieldValueDuplicate… */
+  readonly reason: string;
+}
+
+type Details = NonNullable<Status["details"]> & { uid?: string };
+
+/** An error that the server answers as it is: metav1.Status in `details.status`. Code KUBERNETES_<REASON>. */
+export function apiError(code: number, reason: string, message: string, details?: Details): CausewayError {
+  const status: Status = {
+    kind: "Status",
+    apiVersion: "v1",
+    status: "Failure",
+    message,
+    ...(reason ? { reason } : {}),
+    ...(details ? { details } : {}),
+    code,
+  };
+  const suffix = (reason || "ERROR").replace(/([a-z])([A-Z])/g, "$1_$2").toUpperCase();
+  return new CausewayError(`KUBERNETES_${suffix}`, message, { details: { status } });
+}
+
+export function qualified(resource: GroupResource): string {
+  return resource.group ? `${resource.plural}.${resource.group}` : resource.plural;
+}
+
+function about(resource: GroupResource, name: string): Details {
+  return { ...(name ? { name } : {}), ...(resource.group ? { group: resource.group } : {}), kind: resource.plural };
+}
+
+export function notFound(resource: GroupResource, name: string): CausewayError {
+  return apiError(404, "NotFound", `${qualified(resource)} "${name}" not found`, about(resource, name));
+}
+
+/** No such path: what an unknown resource or version is answered with. */
+export function noSuchResource(): CausewayError {
+  return apiError(404, "NotFound", "the server could not find the requested resource", {});
+}
+
+export function alreadyExists(resource: GroupResource, name: string): CausewayError {
+  return apiError(409, "AlreadyExists", `${qualified(resource)} "${name}" already exists`, about(resource, name));
+}
+
+const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
+
+export function conflict(resource: GroupResource, name: string, why = MODIFIED): CausewayError {
+  const message = `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`;
+  return apiError(409, "Conflict", message, about(resource, name));
+}
+
+export function forbidden(resource: GroupResource, name: string, why: string): CausewayError {
+  const subject = name ? `${qualified(resource)} "${name}"` : qualified(resource);
+  return apiError(403, "Forbidden", `${subject} is forbidden: ${why}`, about(resource, name));
+}
+
+export function badRequest(message: string): CausewayError {
+  return apiError(400, "BadRequest", message);
+}
+
+export function methodNotAllowed(resource: GroupResource): CausewayError {
+  const message = "the server does not allow this method on the requested resource";
+  return apiError(405, "MethodNotAllowed", message, about(resource, ""));
+}
+
+export function unauthorized(): CausewayError {
+  return apiError(401, "Unauthorized", "Unauthorized");
+}
+
+export function expired(message: string): CausewayError {
+  return apiError(410, "Expired", message);
+}
+
+/** The object breaks rules: 422 with one cause per problem. */
+export function invalid(
+  type: { group: string; kind: string },
+  name: string,
+  problems: readonly FieldProblem[],
+): CausewayError {
+  const causes = problems.map(({ field, message, reason }) => ({ reason, message, field }));
+  const lines = problems.map((p) => `${p.field}: ${p.message}`);
+  const summary = lines.length === 1 ? lines[0] : `[${lines.join(", ")}]`;
+  const kind = type.group ? `${type.kind}.${type.group}` : type.kind;
+  const details = { ...(name ? { name } : {}), ...(type.group ? { group: type.group } : {}), kind: type.kind, causes };
+  return apiError(422, "Invalid", `${kind} "${name}" is invalid: ${summary}`, details);
+}
+
+/** The Status that answers an error; what nobody foresaw becomes 500 InternalError. */
+export function statusOf(error: unknown): Status & { code: number } {
+  const carried = error instanceof CausewayError ? error.details["status"] : undefined;
+  if (isStatus(carried)) return carried;
+  const message = messageOf(error);
+  const known = error instanceof CausewayError ? STORE_CODES[error.code] : undefined;
+  if (known) return { kind: "Status", apiVersion: "v1", status: "Failure", message, ...known };
+  return {
+    kind: "Status",
+    apiVersion: "v1",
+    status: "Failure",
+    message: `Internal error occurred: ${message}`,
+    reason: "InternalError",
+    details: { causes: [{ message }] },
+    code: 500,
+  };
+}
+
+/** What the store says, as clients know it. */
+const STORE_CODES: Readonly<Record<string, Pick<Status, "reason" | "details"> & { code: number }>> = {
+  KUBERNETES_EXPIRED: { reason: "Expired", code: 410 },
+  KUBERNETES_CONFLICT: { reason: "Conflict", code: 409 },
+  KUBERNETES_ALREADY_EXISTS: { reason: "AlreadyExists", code: 409 },
+  KUBERNETES_NOT_FOUND: { reason: "NotFound", code: 404 },
+  KUBERNETES_REVISION_TOO_LARGE: {
+    reason: "Timeout",
+    details: {
+      causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+      retryAfterSeconds: 1,
+    },
+    code: 504,
+  },
+};
+
+function isStatus(value: unknown): value is Status & { code: number } {
+  return typeof value === "object" && value !== null && "kind" in value && value.kind === "Status" && "code" in value;
+}

@@ -1,0 +1,69 @@
+import { issueToken } from "../auth/service-account-tokens.ts";
+import { current, type Call } from "../registry/call.ts";
+import { remove } from "../registry/delete.ts";
+import { deleteOptions } from "../registry/delete.ts";
+import { at, record, records, text, type Json } from "../json.ts";
+import type { Draft } from "../kinds/resource.ts";
+import { inVersion } from "../kinds/resource.ts";
+import { change, update } from "../registry/update.ts";
+import type { ResourceRequest } from "./resources.ts";
+import { badRequest, conflict } from "./status.ts";
+
+interface Special {
+  readonly code: number;
+  readonly body: unknown;
+}
+
+/** Subresources whose bodies or rules are their own; undefined for those that act like the object itself. */
+export async function subresourceRequest(call: Call, request: ResourceRequest): Promise<Special | undefined> {
+  switch (`${call.resource.kind}/${call.subresource}`) {
+    case "ServiceAccount/token":
+      return { code: 201, body: await issueToken(call, request.body) };
+    case "Namespace/finalize":
+      return { code: 200, body: await finalize(call, request.body) };
+    case "Pod/eviction":
+      return evict(call, request.body);
+    case "Pod/binding":
+      return bind(call, request.body);
+    default:
+      return undefined;
+  }
+}
+
+/** Namespaces let go of their contents by emptying spec.finalizers. */
+async function finalize(call: Call, body: unknown): Promise<unknown> {
+  return inVersion(call.resource, call.version, await update(call, body));
+}
+
+const SUCCESS: Json = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success" };
+
+async function evict(call: Call, body: unknown): Promise<Special> {
+  if (record(body)["kind"] !== "Eviction") throw badRequest("the body must be a policy/v1 Eviction");
+  await remove({ ...call, subresource: "" }, deleteOptions(record(body)["deleteOptions"], new URLSearchParams()));
+  return { code: 201, body: { ...SUCCESS, code: 201 } };
+}
+
+/** What a scheduler says: this pod runs on that node. */
+async function bind(call: Call, body: unknown): Promise<Special> {
+  const node = text(at(body, "target", "name"));
+  if (!node) throw badRequest("target.name is required");
+  const pod = current(call).object;
+  if (text(at(pod, "spec", "nodeName"))) {
+    throw conflict(
+      call.resource,
+      call.name,
+      `pod ${call.name} is already assigned to node "${text(at(pod, "spec", "nodeName"))}"`,
+    );
+  }
+  const now = new Date(call.cluster.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
+  await change(call, ({ object }) => {
+    const draft = structuredClone(object) as Draft;
+    record(draft["spec"])["nodeName"] = node;
+    const status = record(draft["status"]);
+    const others = records(status["conditions"]).filter((c) => c["type"] !== "PodScheduled");
+    const scheduled = { type: "PodScheduled", status: "True", lastProbeTime: null, lastTransitionTime: now };
+    draft["status"] = { ...status, conditions: [...others, scheduled] };
+    return { draft, tracked: false };
+  });
+  return { code: 201, body: { ...SUCCESS, code: 201 } };
+}

@@ -1,0 +1,215 @@
+import type { ServerResponse } from "node:http";
+import { hasCode } from "@causeway/foundation";
+import type { KubeObject } from "@causeway/kubernetes";
+import type { Call } from "../registry/call.ts";
+import { list, revisionOf, selectionOf, tooLarge, type Selection } from "../registry/list.ts";
+import type { StoreEvent } from "../store/index.ts";
+import { isTrue } from "./request-info.ts";
+import type { Response } from "./respond.ts";
+import { invalid, statusOf } from "./status.ts";
+
+const BOOKMARK_EVERY = 60_000;
+const SLOW_CLIENT_BYTES = 16 * 1024 * 1024;
+const DEFAULT_TIMEOUT_SECONDS = 1800;
+
+type EventType = "ADDED" | "MODIFIED" | "DELETED";
+
+/** Turns a stored object into the JSON text of the form the client asked for. */
+export type Encode = (stored: KubeObject) => string;
+
+export interface WatchRequest {
+  readonly call: Call;
+  readonly query: URLSearchParams;
+  readonly encode: Encode;
+  /** An object of the right kind that carries nothing but a revision and annotations. */
+  bookmark(metadata: { resourceVersion: string; annotations?: Record<string, string> }): unknown;
+}
+
+interface Start {
+  /** Send what exists first. */
+  readonly initial: boolean;
+  /** End it with a marked bookmark (sendInitialEvents). */
+  readonly marked: boolean;
+  readonly revision: number;
+}
+
+/**
+ * Streams events until the client goes, the timeout ends, or `closing` aborts.
+ * Throws (before anything is sent) 400, 410 Expired, 504.
+ */
+export function serveWatch(request: WatchRequest, response: Response, closing: AbortSignal): void {
+  const { call, query } = request;
+  const selection = selectionOf(call, query);
+  const start = startOf(request);
+  const initial = start.initial ? list(call, initialQuery(query)) : undefined;
+  const from = initial ? Number(initial.resourceVersion) : start.revision;
+  const stream = new WatchStream(request, response, selection);
+  let handle: { stop(): void; readonly revision?: number } | undefined;
+  const begin = (): void => {
+    const { namespace } = selection;
+    handle = call.cluster.store.watch(
+      {
+        cluster: call.cluster.name,
+        resource: call.resource.storage,
+        fromRevision: from,
+        ...(namespace && call.resource.namespaced ? { namespace } : {}),
+      },
+      { onEvents: (events) => stream.events(events) },
+    );
+  };
+  try {
+    begin();
+  } catch (error) {
+    if (!hasCode(error, "KUBERNETES_EXPIRED")) throw error;
+    stream.open();
+    stream.fail(error);
+    return;
+  }
+  stream.open();
+  for (const object of initial?.items ?? []) stream.send("ADDED", object);
+  if (start.marked) stream.bookmark(from, { "k8s.io/initial-events-end": "true" });
+  const wantsBookmarks = isTrue(query.get("allowWatchBookmarks"));
+  const tick = wantsBookmarks ? setInterval(() => stream.bookmark(handle?.revision ?? 0), BOOKMARK_EVERY) : undefined;
+  const seconds = Number(query.get("timeoutSeconds") ?? 0) || DEFAULT_TIMEOUT_SECONDS;
+  const timeout = setTimeout(() => {
+    if (wantsBookmarks) stream.bookmark(handle?.revision ?? 0);
+    response.end();
+  }, seconds * 1000);
+  const end = (): void => {
+    response.end();
+  };
+  tick?.unref();
+  timeout.unref();
+  closing.addEventListener("abort", end, { once: true });
+  response.once("close", () => {
+    handle?.stop();
+    clearInterval(tick);
+    clearTimeout(timeout);
+    closing.removeEventListener("abort", end);
+  });
+}
+
+function startOf({ call, query }: WatchRequest): Start {
+  const given = query.get("resourceVersion");
+  const sendInitial = query.get("sendInitialEvents");
+  const match = query.get("resourceVersionMatch");
+  const newest = call.cluster.store.revision;
+  const revision = given ? revisionOf(given) : 0;
+  if (revision > newest) throw tooLarge(revision, newest);
+  if (sendInitial !== null) {
+    if (match !== "NotOlderThan") {
+      throw invalidWatch(
+        "resourceVersionMatch",
+        "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+      );
+    }
+    const marked = isTrue(sendInitial);
+    return {
+      initial: marked,
+      marked: marked && isTrue(query.get("allowWatchBookmarks")),
+      revision: revision || newest,
+    };
+  }
+  if (match)
+    throw invalidWatch(
+      "resourceVersionMatch",
+      "Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
+    );
+  return { initial: revision === 0, marked: false, revision };
+}
+
+function invalidWatch(field: string, message: string): Error {
+  const type = { group: "meta.k8s.io", kind: "ListOptions" };
+  return invalid(type, "", [{ field, message, reason: "FieldValueForbidden" }]);
+}
+
+/** What exists now, by the same selectors. */
+function initialQuery(query: URLSearchParams): URLSearchParams {
+  const initial = new URLSearchParams();
+  for (const name of ["labelSelector", "fieldSelector"]) {
+    const value = query.get(name);
+    if (value !== null) initial.set(name, value);
+  }
+  return initial;
+}
+
+class WatchStream {
+  readonly #request: WatchRequest;
+  readonly #response: Response;
+  readonly #selection: Selection;
+
+  constructor(request: WatchRequest, response: Response, selection: Selection) {
+    this.#request = request;
+    this.#response = response;
+    this.#selection = selection;
+  }
+
+  open(): void {
+    this.#response.statusCode = 200;
+    this.#response.setHeader("content-type", "application/json");
+    this.#response.setHeader("cache-control", "no-cache, private");
+    if ("flushHeaders" in this.#response) this.#response.flushHeaders();
+    else this.#response.stream.respond(headersOf(this.#response));
+  }
+
+  events(events: readonly StoreEvent[]): void {
+    let chunk = "";
+    for (const event of events) {
+      const type = this.#seenAs(event);
+      if (!type) continue;
+      // A client for which the object only left the selection sees its last selected state, at this revision.
+      const left = type === "DELETED" && event.type !== "DELETED" && event.previous !== undefined;
+      const object = left ? leaving(event) : event.object;
+      chunk += this.#line(type, object);
+    }
+    this.#write(chunk);
+  }
+
+  send(type: EventType, object: KubeObject): void {
+    this.#write(this.#line(type, object));
+  }
+
+  bookmark(revision: number, annotations?: Record<string, string>): void {
+    if (revision <= 0) return;
+    const metadata = { resourceVersion: String(revision), ...(annotations ? { annotations } : {}) };
+    this.#write(`${JSON.stringify({ type: "BOOKMARK", object: this.#request.bookmark(metadata) })}\n`);
+  }
+
+  fail(error: unknown): void {
+    this.#write(`${JSON.stringify({ type: "ERROR", object: { metadata: {}, ...statusOf(error) } })}\n`);
+    this.#response.end();
+  }
+
+  #line(type: EventType, object: KubeObject): string {
+    return `{"type":"${type}","object":${this.#request.encode(object)}}\n`;
+  }
+
+  #seenAs(event: StoreEvent): EventType | undefined {
+    if (this.#selection.everything) return event.type;
+    const now = event.type !== "DELETED" && this.#selection.matches(event.object);
+    const before = event.previous !== undefined && this.#selection.matches(event.previous);
+    if (now) return before ? "MODIFIED" : "ADDED";
+    return before || (event.type === "DELETED" && this.#selection.matches(event.object)) ? "DELETED" : undefined;
+  }
+
+  #write(chunk: string): void {
+    if (chunk === "" || this.#response.destroyed || this.#response.writableEnded) return;
+    write(this.#response, chunk);
+    // A client that does not read is let go; it lists again.
+    if (this.#response.writableLength > SLOW_CLIENT_BYTES) this.#response.destroy(new Error("the watcher is too slow"));
+  }
+}
+
+/** Both kinds of response write the same way, but their types do not say so. */
+function write(response: Pick<ServerResponse, "write">, chunk: string): void {
+  response.write(chunk);
+}
+
+function headersOf(response: Response): Record<string, string | number> {
+  return { ":status": 200, ...(response.getHeaders() as Record<string, string>) };
+}
+
+function leaving(event: StoreEvent): KubeObject {
+  const previous = event.previous ?? event.object;
+  return { ...previous, metadata: { ...previous.metadata, resourceVersion: String(event.revision) } };
+}

@@ -1,0 +1,26 @@
+import { silentLog, systemClock } from "@causeway/foundation";
+import { ServerState } from "./clusters/server-state.ts";
+import type { ApiServer, ApiServerOptions, StartApiServer } from "./interface.ts";
+
+/**
+ * Starts an API server: the management cluster at "/", and every logical cluster that `dir` knows of.
+ * Throws STATE_TOO_NEW, STATE_LOCKED (the state folder), APISERVER_PORT_TAKEN, APISERVER_CANNOT_LISTEN.
+ */
+export const startApiServer: StartApiServer = async (options: ApiServerOptions = {}): Promise<ApiServer> => {
+  const state = new ServerState({ ...options, clock: options.clock ?? systemClock, log: options.log ?? silentLog });
+  try {
+    await state.open();
+  } catch (error) {
+    await state.close();
+    throw error;
+  }
+  return {
+    get management() {
+      return state.management();
+    },
+    ensureCluster: (name, clusterOptions = {}) => state.ensureCluster(name, clusterOptions),
+    cluster: (name) => state.cluster(name),
+    removeCluster: (name) => state.removeCluster(name),
+    close: () => state.close(),
+  };
+};

@@ -1,0 +1,128 @@
+import { array, at, record, records, text, type Json } from "../json.ts";
+import type { Column } from "../kinds/resource.ts";
+import { age } from "./age.ts";
+import { AGE, NAME } from "./table.ts";
+
+/** A column whose cell is what stands at a path, "" when nothing does. */
+export function field(name: string, path: string, options: Partial<Column> = {}): Column {
+  const steps = path.split(".");
+  return { name, cell: (o) => shown(at(o, ...steps)), ...options };
+}
+
+function shown(value: unknown): unknown {
+  return value === undefined || value === null ? "" : value;
+}
+
+function size(value: unknown): number {
+  return Object.keys(record(value)).length;
+}
+
+export const NAMESPACE_COLUMNS: readonly Column[] = [NAME, field("Status", "status.phase"), AGE];
+
+export const SECRET_COLUMNS: readonly Column[] = [
+  NAME,
+  field("Type", "type"),
+  { name: "Data", type: "integer", cell: (o) => size(o["data"]) },
+  AGE,
+];
+
+export const CONFIG_MAP_COLUMNS: readonly Column[] = [
+  NAME,
+  { name: "Data", type: "integer", cell: (o) => size(o["data"]) + size(o["binaryData"]) },
+  AGE,
+];
+
+export const SERVICE_ACCOUNT_COLUMNS: readonly Column[] = [
+  NAME,
+  { name: "Secrets", type: "integer", cell: (o) => array(o["secrets"]).length },
+  AGE,
+];
+
+export const SERVICE_COLUMNS: readonly Column[] = [
+  NAME,
+  field("Type", "spec.type"),
+  { name: "Cluster-IP", cell: (o) => text(at(o, "spec", "clusterIP")) || "<none>" },
+  { name: "External-IP", cell: externalAddress },
+  { name: "Port(s)", cell: servicePorts },
+  AGE,
+  {
+    name: "Selector",
+    priority: 1,
+    cell: (o) => {
+      const pairs = Object.entries(record(at(o, "spec", "selector"))).map(([k, v]) => `${k}=${text(v)}`);
+      return pairs.join(",") || "<none>";
+    },
+  },
+];
+
+function externalAddress(service: Json): string {
+  const spec = record(service["spec"]);
+  const external = array(spec["externalIPs"]).map(String);
+  if (spec["type"] === "ExternalName") return text(spec["externalName"]);
+  if (spec["type"] !== "LoadBalancer") return external.join(",") || "<none>";
+  const ingress = records(at(service, "status", "loadBalancer", "ingress"));
+  const all = [...ingress.map((i) => text(i["ip"]) || text(i["hostname"])), ...external].filter(Boolean);
+  return all.join(",") || "<pending>";
+}
+
+function servicePorts(service: Json): string {
+  const ports = records(at(service, "spec", "ports")).map((p) => {
+    const node = p["nodePort"] ? `:${String(p["nodePort"])}` : "";
+    return `${String(p["port"])}${node}/${text(p["protocol"])}`;
+  });
+  return ports.join(",") || "<none>";
+}
+
+export const ENDPOINTS_COLUMNS: readonly Column[] = [
+  NAME,
+  {
+    name: "Endpoints",
+    cell: (o) => {
+      const all = records(o["subsets"]).flatMap((s) => {
+        const ports = records(s["ports"]).map((p) => String(p["port"]));
+        const addresses = records(s["addresses"]).map((a) => text(a["ip"]));
+        return addresses.flatMap((a) => (ports.length > 0 ? ports.map((p) => `${a}:${p}`) : [a]));
+      });
+      return abridged(all);
+    },
+  },
+  AGE,
+];
+
+/** At most three, and how many more. */
+export function abridged(values: readonly string[]): string {
+  if (values.length === 0) return "<none>";
+  const more = values.length > 3 ? ` + ${values.length - 3} more...` : "";
+  return `${values.slice(0, 3).join(",")}${more}`;
+}
+
+function lastSeen(event: Json): unknown {
+  return (
+    at(event, "series", "lastObservedTime") ?? event["lastTimestamp"] ?? event["eventTime"] ?? event["firstTimestamp"]
+  );
+}
+
+export const EVENT_COLUMNS: readonly Column[] = [
+  { name: "Last Seen", cell: (o, now) => age(lastSeen(o) ?? at(o, "metadata", "creationTimestamp"), now) },
+  field("Type", "type"),
+  field("Reason", "reason"),
+  { name: "Object", cell: eventObject },
+  field("Subobject", "involvedObject.fieldPath", { priority: 1 }),
+  {
+    name: "Source",
+    priority: 1,
+    cell: (o) => {
+      const { component, host } = record(o["source"] ?? o["deprecatedSource"]);
+      return [text(component) || text(o["reportingComponent"]), text(host)].filter(Boolean).join(", ");
+    },
+  },
+  { name: "Message", cell: (o) => text(o["message"] ?? o["note"]).trim() },
+  { name: "First Seen", priority: 1, cell: (o, now) => age(o["firstTimestamp"] ?? o["eventTime"], now) },
+  { name: "Count", priority: 1, cell: (o) => String(at(o, "series", "count") ?? o["count"] ?? 1) },
+  { ...NAME, priority: 1 },
+];
+
+function eventObject(event: Json): string {
+  const { kind, name } = record(event["involvedObject"] ?? event["regarding"]);
+  return `${text(kind).toLowerCase()}/${text(name)}`;
+}

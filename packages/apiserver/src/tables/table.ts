@@ -1,0 +1,70 @@
+import type { KubeObject } from "@causeway/kubernetes";
+import { fields, type Json } from "../json.ts";
+import type { Column, Resource, ResourceVersion } from "../kinds/resource.ts";
+import { age } from "./age.ts";
+
+const NAME_DESCRIPTION = "Name must be unique within a namespace.";
+
+export const NAME: Column = {
+  name: "Name",
+  format: "name",
+  description: NAME_DESCRIPTION,
+  cell: (o) => (o["metadata"] as Json)["name"],
+};
+export const AGE: Column = {
+  name: "Age",
+  description: "How long ago the object was created.",
+  cell: (o, now) => age((o["metadata"] as Json)["creationTimestamp"], now),
+};
+const CREATED: Column = {
+  name: "Created At",
+  type: "date",
+  description: "When the object was created.",
+  cell: (o) => (o["metadata"] as Json)["creationTimestamp"],
+};
+
+export interface TableOptions {
+  readonly resource: Resource;
+  readonly version: ResourceVersion;
+  /** includeObject: what stands beside the cells. */
+  readonly include: "None" | "Metadata" | "Object";
+  readonly now: number;
+}
+
+export function columnsOf({ resource, version }: Pick<TableOptions, "resource" | "version">): readonly Column[] {
+  if (version.columns) return version.columns;
+  return resource.custom ? [NAME, AGE] : [NAME, CREATED];
+}
+
+/** meta.k8s.io/v1 Table of objects, in the version that the columns are for. */
+export function table(
+  objects: readonly KubeObject[],
+  metadata: Json,
+  options: TableOptions & { readonly headless?: boolean },
+): Json {
+  const columns = columnsOf(options);
+  return {
+    kind: "Table",
+    apiVersion: "meta.k8s.io/v1",
+    metadata,
+    columnDefinitions: options.headless ? [] : columns.map(definition),
+    rows: objects.map((object) => ({
+      cells: columns.map((c) => c.cell(fields(object), options.now) ?? null),
+      ...(options.include === "None" ? {} : { object: included(object, options.include) }),
+    })),
+  };
+}
+
+function definition(column: Column): Json {
+  const { name, type = "string", format = "", description = "", priority = 0 } = column;
+  return { name, type, format, description, priority };
+}
+
+function included(object: KubeObject, include: "Metadata" | "Object"): unknown {
+  return include === "Object" ? object : metadataOnly(object);
+}
+
+/** meta.k8s.io/v1 PartialObjectMetadata. */
+export function metadataOnly(object: KubeObject): KubeObject {
+  return { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata: object.metadata };
+}
