@@ -139,9 +139,23 @@ function planExisting(context: ClusterContext, loadBalancer: LoadBalancer, site:
       : missing(type, "WaitingForLoadBalancer", `Waiting for ${wait}`);
     return { finding, steps: [], wait, loadBalancer };
   }
+  const unlisted = partsToList(context, loadBalancer);
+  if (unlisted !== undefined) {
+    const wait = `${unlisted} of load balancer ${name} to be listed`;
+    return { finding: found(type, "LoadBalancerReady"), steps: [], wait, loadBalancer };
+  }
   // Each change makes the load balancer immutable for a while, so one at a time.
   const change = nextChange(context, loadBalancer, site);
   return { finding: found(type, "LoadBalancerReady"), steps: change ? [change] : [], loadBalancer };
+}
+
+/** Listeners and pools come by lists of their own, which may be older than that of the load balancers. */
+function partsToList(context: ClusterContext, loadBalancer: LoadBalancer): string | undefined {
+  const { listeners, pools } = context.cloud.loadBalancing;
+  if (loadBalancer.listeners.some(({ id }) => !listeners.some((l) => l.id === id))) return "listeners";
+  const own = listeners.filter((l) => l.loadbalancers.some((lb) => lb.id === loadBalancer.id));
+  const unknown = own.some((l) => l.default_pool_id !== null && !pools.some((p) => p.id === l.default_pool_id));
+  return unknown ? "pools" : undefined;
 }
 
 function nextChange(context: ClusterContext, loadBalancer: LoadBalancer, site: Site): ClusterStep | undefined {

@@ -1,0 +1,455 @@
+import type { OpenStackCluster, OpenStackMachine } from "@causeway/api";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { clusterFinalizer, cloudIdentityAnnotation } from "../resources/naming.ts";
+import { ModelCloud, port, rule } from "../testing/model-cloud.ts";
+import { demoSpec, external, now, openStackCluster, openStackMachine } from "../testing/objects.ts";
+import type { ClusterObserved, ClusterStep } from "./model.ts";
+import { planCluster } from "./plan.ts";
+
+type World = {
+  cloud: ModelCloud;
+  object: OpenStackCluster;
+  machines: OpenStackMachine[];
+  extra?: Partial<ClusterObserved>;
+};
+
+const full = {
+  ...demoSpec,
+  tags: ["team-a", "blue"],
+  apiServer: { managedLoadBalancer: { enabled: true, additionalPorts: [8132] } },
+} satisfies Partial<OpenStackCluster["spec"]>;
+
+function plan(world: World) {
+  return planCluster(
+    {
+      object: world.object,
+      clusterName: "demo",
+      paused: false,
+      identity: { ok: true, cloud: world.cloud.forCluster() },
+      machines: world.machines,
+      ...world.extra,
+    },
+    now,
+  );
+}
+
+function apply(world: World, step: ClusterStep): void {
+  world.cloud.applyCluster(step);
+  const { object } = world;
+  if (step.do === "add-finalizer") {
+    const annotations = { [cloudIdentityAnnotation]: step.identity };
+    world.object = { ...object, metadata: { ...object.metadata, annotations, finalizers: [clusterFinalizer] } };
+  }
+  if (step.do === "remove-finalizer") world.object = { ...object, metadata: { ...object.metadata, finalizers: [] } };
+  if (step.do === "record-endpoint") {
+    world.object = { ...object, spec: { ...object.spec, controlPlaneEndpoint: { host: step.host, port: step.port } } };
+  }
+}
+
+/** Plans and performs until nothing is left to do. */
+function settle(world: World) {
+  for (let round = 0; round < 20; round++) {
+    const { steps, status } = plan(world);
+    if (steps.length === 0) {
+      world.object = { ...world.object, status };
+      return plan(world);
+    }
+    for (const step of steps) apply(world, step);
+  }
+  throw new Error("the plan does not come to rest");
+}
+
+function world(spec: Partial<OpenStackCluster["spec"]>, metadata: object = { finalizers: [] }): World {
+  return { cloud: new ModelCloud(), object: openStackCluster(spec, metadata), machines: [] };
+}
+
+function condition(status: OpenStackCluster["status"], type: string) {
+  const found = status?.conditions?.find((c) => c.type === type);
+  return found && `${found.status} ${found.reason}`;
+}
+
+function deleting(w: World): void {
+  w.object = { ...w.object, metadata: { ...w.object.metadata, deletionTimestamp: "2026-11-21T00:00:00Z" } };
+}
+
+describe("planCluster", () => {
+  it("makes network, subnet, router and groups for a hosted control plane, and no endpoint", () => {
+    const w = world(demoSpec);
+    const { status } = settle(w);
+    expect(w.cloud.inventory).toEqual([
+      "networks k8s-clusterapi-cluster-default-demo",
+      "ports ",
+      "routers k8s-clusterapi-cluster-default-demo",
+      "securityGroups k8s-cluster-default-demo-secgroup-controlplane",
+      "securityGroups k8s-cluster-default-demo-secgroup-worker",
+      "subnets k8s-clusterapi-cluster-default-demo",
+    ]);
+    expect(status.initialization?.provisioned).toBe(true);
+    expect(condition(status, "Ready")).toBe("True Ready");
+    expect(condition(status, "APIEndpointReady")).toBe("True EndpointFromControlPlane");
+    expect(w.object.spec.controlPlaneEndpoint).toBeUndefined();
+    expect(status.failureDomains).toEqual([
+      { name: "az2", controlPlane: true },
+      { name: "nova", controlPlane: true },
+    ]);
+  });
+
+  it("makes a load balancer whole in one call, with its floating IP, and records the endpoint", () => {
+    const w = world(full);
+    const { status } = settle(w);
+    expect(w.object.spec.controlPlaneEndpoint).toEqual({ host: "172.24.4.10", port: 6443 });
+    expect(status.apiServerManagedLoadBalancer).toMatchObject({ ip: "172.24.4.10", internalIP: "10.6.0.5" });
+    expect(w.cloud.listeners.map((l) => l.name)).toEqual([
+      "k8s-clusterapi-cluster-default-demo-kubeapi-6443",
+      "k8s-clusterapi-cluster-default-demo-kubeapi-8132",
+    ]);
+    expect(w.cloud.networks[1]?.tags).toEqual(["team-a", "blue"]);
+    expect(w.cloud.floatingIps[0]?.tags).toEqual(["team-a", "blue"]);
+  });
+
+  it("puts the control-plane machines that run into the pools, and takes them out when they are deleted", () => {
+    const w = world(full);
+    settle(w);
+    const machine = openStackMachine({}, { labels: { "cluster.x-k8s.io/control-plane": "" } });
+    machine.status = { instanceState: "ACTIVE", addresses: [{ type: "InternalIP", address: "10.6.0.20" }] };
+    w.machines = [machine];
+    settle(w);
+    expect([...w.cloud.members.values()].map((list) => list.map((m) => `${m.address}:${m.protocol_port}`))).toEqual([
+      ["10.6.0.20:6443"],
+      ["10.6.0.20:8132"],
+    ]);
+    machine.metadata.deletionTimestamp = "2026-11-21T00:00:00Z";
+    settle(w);
+    expect([...w.cloud.members.values()].flat()).toEqual([]);
+  });
+
+  it("comes to the same single resources wherever it is cut off (D2, D10)", () => {
+    const uncut = world(full);
+    settle(uncut);
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 6 }), { maxLength: 12 }), fc.boolean(), (cuts, keepStatus) => {
+        const w = world(full);
+        for (const cut of cuts) {
+          const planned = plan(w);
+          for (const step of planned.steps.slice(0, cut)) apply(w, step);
+          if (keepStatus) w.object = { ...w.object, status: planned.status };
+        }
+        settle(w);
+        expect(w.cloud.inventory).toEqual(uncut.cloud.inventory);
+        expect(plan(w).steps).toEqual([]);
+        deleting(w);
+        settle(w);
+        expect(w.cloud.inventory).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("leaves nothing when it is deleted at any point of its creation", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 6 }), { maxLength: 8 }),
+        fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 8 }),
+        (cuts, deletionCuts) => {
+          const w = world(full);
+          for (const cut of cuts) for (const step of plan(w).steps.slice(0, cut)) apply(w, step);
+          deleting(w);
+          for (const cut of deletionCuts) for (const step of plan(w).steps.slice(0, cut)) apply(w, step);
+          settle(w);
+          expect(w.cloud.inventory).toEqual([]);
+          expect(w.object.metadata.finalizers).toEqual([]);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it("does nothing more for a cluster that is as declared (D12)", () => {
+    const w = world({
+      ...full,
+      managedRouter: { externalIPs: [{ fixedIP: "172.24.4.7", subnet: { id: "sub-public" } }] },
+    });
+    settle(w);
+    const again = plan(w);
+    expect(again.steps).toEqual([]);
+    expect(again.wait?.until).toBe(now + 10 * 60_000);
+  });
+
+  const refusals: [string, Partial<OpenStackCluster["spec"]>, string, string, RegExp][] = [
+    [
+      "a CIDR that is none",
+      { ...demoSpec, managedSubnets: [{ cidr: "10.6.0.0/33" }] },
+      "NetworkReady",
+      "InvalidSubnet",
+      /10\.6\.0\.0\/33/,
+    ],
+    [
+      "a pool outside the subnet",
+      {
+        ...demoSpec,
+        managedSubnets: [{ cidr: "10.6.0.0/24", allocationPools: [{ start: "10.7.0.2", end: "10.7.0.9" }] }],
+      },
+      "NetworkReady",
+      "InvalidSubnet",
+      /10\.7\.0\.2/,
+    ],
+    [
+      "an unknown external network",
+      { ...demoSpec, externalNetwork: { filter: { name: "outside" } } },
+      "RouterReady",
+      "ExternalNetworkNotFound",
+      /there are public/,
+    ],
+    ["an unknown network", { network: { filter: { name: "nowhere" } } }, "NetworkReady", "NetworkNotFound", /nowhere/],
+    ["no network at all", {}, "NetworkReady", "NetworkMissing", /managedSubnets/],
+  ];
+  it.each(refusals)("answers %s with words and makes nothing", (_name, spec, type, reason, words) => {
+    const w = world(spec);
+    const result = plan(w);
+    expect(result.steps).toEqual([]);
+    expect(condition(result.status, type)).toBe(`False ${reason}`);
+    expect(result.status.conditions?.find((c) => c.type === type)?.message).toMatch(words);
+    expect(result.events?.some((e) => e.type === "Warning" && words.test(e.message))).toBe(true);
+  });
+
+  it("answers a CIDR that overlaps another subnet on the given router before anything is made", () => {
+    const w = world({ ...demoSpec, router: { filter: { name: "shared" } } });
+    const { cloud } = w;
+    cloud.routers.push({
+      id: "r-shared",
+      name: "shared",
+      description: "",
+      project_id: "project-1",
+      status: "ACTIVE",
+      admin_state_up: true,
+      external_gateway_info: { network_id: external.id },
+      routes: [],
+      tags: [],
+    });
+    cloud.subnets.push({
+      id: "s-other",
+      name: "other",
+      description: "",
+      project_id: "project-1",
+      network_id: "n",
+      ip_version: 4,
+      cidr: "10.6.0.128/25",
+      gateway_ip: null,
+      enable_dhcp: true,
+      dns_nameservers: [],
+      allocation_pools: [],
+      host_routes: [],
+      tags: [],
+    });
+    cloud.ports.push(
+      port(cloud, {
+        device_id: "r-shared",
+        device_owner: "network:router_interface",
+        fixed_ips: [{ subnet_id: "s-other", ip_address: "10.6.0.129" }],
+      }),
+    );
+    const result = plan(w);
+    expect(result.steps).toEqual([]);
+    expect(result.status.conditions?.find((c) => c.type === "RouterReady")?.message).toBe(
+      "10.6.0.0/24 overlaps subnet other (10.6.0.128/25) on router shared",
+    );
+  });
+
+  it("never picks one of two networks that look like ours", () => {
+    const w = world(demoSpec);
+    const create = plan(w).steps.find((s) => s.do === "create-network");
+    if (!create) throw new Error("no network planned");
+    w.cloud.applyCluster(create);
+    w.cloud.applyCluster(create);
+    const result = plan(w);
+    expect(condition(result.status, "NetworkReady")).toBe("False DuplicateNetwork");
+    expect(result.steps).toEqual([]);
+  });
+
+  it("leaves a network of somebody else alone that has our name (D10)", () => {
+    const w = world(demoSpec);
+    w.cloud.networks.push({
+      ...external,
+      id: "foreign",
+      "router:external": false,
+      project_id: "project-1",
+      name: "k8s-clusterapi-cluster-default-demo",
+      description: "mine",
+    });
+    settle(w);
+    deleting(w);
+    settle(w);
+    expect(w.cloud.networks.map((n) => n.id)).toEqual(["net-public", "foreign"]);
+  });
+
+  it("adds rules before it takes rules away, and repairs drift (D8, D18)", () => {
+    const w = world({ ...demoSpec, apiServer: { ...demoSpec.apiServer, port: 8443 } });
+    settle(w);
+    const group = w.cloud.securityGroups.find((g) => g.name.endsWith("controlplane"));
+    expect(group?.security_group_rules.some((r) => r.port_range_min === 8443)).toBe(true);
+    if (!group) throw new Error("no group");
+    group.security_group_rules = [
+      ...group.security_group_rules.filter((r) => r.port_range_min !== 8443),
+      rule(w.cloud, {
+        security_group_id: group.id,
+        direction: "ingress",
+        protocol: "tcp",
+        port_range_min: 1,
+        port_range_max: 2,
+      }),
+    ];
+    expect(plan(w).steps.map((s) => s.do)).toEqual(["create-rules", "delete-rule"]);
+    settle(w);
+    expect(plan(w).steps).toEqual([]);
+  });
+
+  it("refreshes failure domains later, too (D6)", () => {
+    const w = world({ ...demoSpec, controlPlaneAvailabilityZones: ["nova"] });
+    const { status } = settle(w);
+    expect(status.failureDomains).toEqual([
+      { name: "az2", controlPlane: false },
+      { name: "nova", controlPlane: true },
+    ]);
+    w.object = { ...w.object, spec: { ...w.object.spec, controlPlaneOmitAvailabilityZone: true } };
+    expect(plan(w).status.failureDomains?.some((d) => d.controlPlane)).toBe(false);
+  });
+
+  it("says that a changed CIDR is ignored, and why", () => {
+    const w = world(demoSpec);
+    settle(w);
+    w.object = { ...w.object, spec: { ...w.object.spec, managedSubnets: [{ cidr: "10.9.0.0/24" }] } };
+    const result = plan(w);
+    expect(result.steps.map((s) => s.do)).toEqual([]);
+    expect(result.events?.[0]).toMatchObject({ reason: "SpecChangeIgnored" });
+    expect(result.events?.[0]?.message).toMatch(/made with 10\.6\.0\.0\/24/);
+  });
+
+  it("refuses to act in another project than the one recorded", () => {
+    const w = world(demoSpec, {
+      finalizers: [clusterFinalizer],
+      annotations: { [cloudIdentityAnnotation]: "RegionOne/other" },
+    });
+    deleting(w);
+    const result = plan(w);
+    expect(result.steps).toEqual([]);
+    expect(condition(result.status, "OpenStackAuthenticationSucceeded")).toBe("False WrongCloud");
+  });
+
+  it("says so when the credentials are refused, and tries again", () => {
+    const w = world(demoSpec);
+    w.extra = { identity: { ok: false, reason: "AuthenticationFailed", message: "wrong password" } };
+    const result = plan(w);
+    expect(condition(result.status, "OpenStackAuthenticationSucceeded")).toBe("False AuthenticationFailed");
+    expect(result.wait?.until).toBe(now + 60_000);
+  });
+
+  it("waits with the refusal of a quota, and says what to do", () => {
+    const w = world(demoSpec);
+    const hold = {
+      type: "NetworkReady",
+      reason: "QuotaExceeded",
+      message: "Quota exceeded for network",
+      until: now + 60_000,
+    };
+    w.extra = { hold };
+    const result = plan(w);
+    expect(result.steps).toEqual([]);
+    expect(condition(result.status, "NetworkReady")).toBe("False QuotaExceeded");
+    expect(result.wait?.until).toBe(now + 60_000);
+  });
+
+  it("does nothing while paused", () => {
+    const w = world(demoSpec);
+    w.extra = { paused: true };
+    expect(plan(w).steps).toEqual([]);
+  });
+});
+
+describe("planCluster, deleting", () => {
+  function provisioned(spec: Partial<OpenStackCluster["spec"]> = full): World {
+    const w = world(spec);
+    settle(w);
+    deleting(w);
+    return w;
+  }
+
+  it("waits for machines and names them", () => {
+    const w = provisioned();
+    w.machines = [openStackMachine()];
+    expect(plan(w).wait?.for).toMatch(/1 machines.*demo-workers-abcde/);
+  });
+
+  it("names ports that are not ours and lets them be (D11)", () => {
+    const w = provisioned();
+    const network_id = w.cloud.networks[1]?.id ?? "";
+    w.cloud.ports.push(
+      port(w.cloud, { network_id, name: "demo-2-port", device_owner: "compute:nova", device_id: "srv-x" }),
+    );
+    w.cloud.ports.push(port(w.cloud, { network_id, name: "dhcp", device_owner: "network:dhcp" }));
+    const result = settle(w);
+    expect(result.wait?.for).toMatch(/demo-2-port \(compute:nova\)/);
+    expect(result.events?.[0]?.reason).toBe("DeletionBlocked");
+    expect(w.cloud.ports.some((p) => p.name === "demo-2-port")).toBe(true);
+    w.cloud.ports = w.cloud.ports.filter((p) => p.name !== "demo-2-port");
+    settle(w);
+    expect(w.cloud.inventory).toEqual([]);
+  });
+
+  it("takes along ports that a machine left behind", () => {
+    const w = provisioned();
+    const network_id = w.cloud.networks[1]?.id ?? "";
+    const description = "Created by cluster-api-provider-openstack cluster default-demo";
+    w.cloud.ports.push(port(w.cloud, { network_id, name: "demo-x-0", description }));
+    settle(w);
+    expect(w.cloud.inventory).toEqual([]);
+  });
+
+  it("waits for load balancers of Services on its subnet", () => {
+    const w = provisioned(demoSpec);
+    const ours = settleBalancer(w);
+    expect(plan(w).wait?.for).toMatch(/kube_service_x/);
+    w.cloud.applyCluster({ for: "APIEndpointReady", do: "delete-load-balancer", id: ours?.id ?? "", name: "" });
+    settle(w);
+    expect(w.cloud.inventory).toEqual([]);
+  });
+
+  it("keeps a floating IP, a router and a network that were given", () => {
+    const w = world({ ...full, apiServer: { ...full.apiServer, floatingIP: "172.24.4.99" } });
+    w.cloud.floatingIps.push({
+      id: "given",
+      description: "mine",
+      project_id: "project-1",
+      floating_network_id: external.id,
+      floating_ip_address: "172.24.4.99",
+      fixed_ip_address: null,
+      port_id: null,
+      router_id: null,
+      status: "DOWN",
+      tags: [],
+    });
+    settle(w);
+    expect(w.object.spec.controlPlaneEndpoint?.host).toBe("172.24.4.99");
+    deleting(w);
+    settle(w);
+    expect(w.cloud.inventory).toEqual(["floatingIps mine"]);
+  });
+
+  it("needs nothing that was never made: a cluster without a finalizer goes at once (D15)", () => {
+    const w = world(demoSpec);
+    deleting(w);
+    w.extra = { identity: { ok: false, reason: "InvalidIdentity", message: "no Secret" } };
+    expect(plan(w)).toMatchObject({ steps: [] });
+    expect(plan(w).wait).toBeUndefined();
+  });
+});
+
+function settleBalancer(w: World) {
+  const subnet = w.cloud.subnets[1]?.id ?? "";
+  w.cloud.applyCluster({
+    for: "APIEndpointReady",
+    do: "create-load-balancer",
+    body: { name: "kube_service_x", vip_subnet_id: subnet },
+  });
+  return w.cloud.loadBalancers[0];
+}

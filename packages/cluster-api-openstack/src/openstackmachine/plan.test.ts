@@ -1,0 +1,324 @@
+import type { OpenStackCluster, OpenStackMachine } from "@causeway/api";
+import fc from "fast-check";
+import { beforeEach, describe, expect, it } from "vitest";
+import { cloudIdentityAnnotation, machineFinalizer } from "../resources/naming.ts";
+import { ModelCloud, port, server } from "../testing/model-cloud.ts";
+import { demoSpec, now, openStackCluster, openStackMachine } from "../testing/objects.ts";
+import type { MachineObserved, MachineStep } from "./model.ts";
+import { planMachine } from "./plan.ts";
+
+interface World {
+  cloud: ModelCloud;
+  object: OpenStackMachine;
+  infrastructure: OpenStackCluster;
+  extra: Partial<MachineObserved>;
+}
+
+function world(spec: Partial<OpenStackMachine["spec"]> = {}, metadata: object = { finalizers: [] }): World {
+  const cloud = new ModelCloud();
+  const infrastructure = openStackCluster({ ...demoSpec, tags: ["team-a"] });
+  infrastructure.status = {
+    initialization: { provisioned: true },
+    network: { id: "net-1", name: "demo", subnets: [{ id: "sub-1", name: "demo", cidr: "10.6.0.0/24" }] },
+    workerSecurityGroup: { id: "sg-worker", name: "worker" },
+    controlPlaneSecurityGroup: { id: "sg-cp", name: "cp" },
+  };
+  return { cloud, object: openStackMachine(spec, metadata), infrastructure, extra: {} };
+}
+
+function plan(w: World) {
+  return planMachine(
+    {
+      object: w.object,
+      clusterName: "demo",
+      infrastructure: w.infrastructure,
+      owner: { name: "demo-workers-abcde", zone: "nova", bootstrapSecret: "demo-workers-abcde" },
+      paused: false,
+      identity: { ok: true, cloud: w.cloud.forMachine() },
+      ...w.extra,
+    },
+    now,
+  );
+}
+
+function apply(w: World, step: MachineStep): void {
+  w.cloud.applyMachine(step);
+  const { object } = w;
+  if (step.do === "add-finalizer")
+    w.object = { ...object, metadata: { ...object.metadata, finalizers: [machineFinalizer] } };
+  if (step.do === "remove-finalizer") w.object = { ...object, metadata: { ...object.metadata, finalizers: [] } };
+  if (step.do === "record-provider-id") w.object = { ...object, spec: { ...object.spec, providerID: step.providerId } };
+}
+
+function settle(w: World) {
+  for (let round = 0; round < 20; round++) {
+    const planned = plan(w);
+    if (planned.steps.length === 0) {
+      w.object = { ...w.object, status: planned.status };
+      return planned;
+    }
+    for (const step of planned.steps) apply(w, step);
+  }
+  throw new Error("the plan does not come to rest");
+}
+
+function ready(status: OpenStackMachine["status"]) {
+  const condition = status?.conditions?.find((c) => c.type === "InstanceReady");
+  return `${condition?.status} ${condition?.reason}`;
+}
+
+function deleting(w: World): void {
+  w.object = { ...w.object, metadata: { ...w.object.metadata, deletionTimestamp: "2026-11-21T00:00:00Z" } };
+}
+
+describe("planMachine", () => {
+  it("makes a port on the cluster's network with the role's group, then the server", () => {
+    const w = world();
+    const first = plan(w).steps;
+    expect(first.map((s) => s.do)).toEqual(["add-finalizer", "create-port"]);
+    expect(first[1]).toMatchObject({
+      body: {
+        name: "demo-workers-abcde-0",
+        network_id: "net-1",
+        description: "Created by cluster-api-provider-openstack cluster default-demo",
+        security_groups: ["sg-worker"],
+        fixed_ips: [{ subnet_id: "sub-1" }],
+      },
+      tags: ["team-a"],
+    });
+    const { status } = settle(w);
+    expect(w.cloud.inventory).toEqual(["ports demo-workers-abcde-0", "servers demo-workers-abcde"]);
+    expect(w.cloud.ports[0]?.tags).toEqual(["team-a"]);
+    expect(w.object.spec.providerID).toBe(`openstack:///${w.cloud.servers[0]?.id}`);
+    expect(status.addresses).toEqual([
+      { type: "InternalIP", address: "10.6.0.10" },
+      { type: "InternalDNS", address: "demo-workers-abcde" },
+    ]);
+    expect(status.initialization?.provisioned).toBe(true);
+    expect(ready(status)).toBe("True InstanceReady");
+  });
+
+  it("never holds bootstrap data in a step", () => {
+    const w = world();
+    for (const step of plan(w).steps) apply(w, step);
+    for (const step of plan(w).steps) apply(w, step);
+    const create = plan(w).steps.find((s) => s.do === "create-server");
+    expect(create).toMatchObject({
+      secret: "demo-workers-abcde",
+      body: { availability_zone: "nova", imageRef: "img-1", flavorRef: "2" },
+    });
+    expect(JSON.stringify(create)).not.toContain("user_data");
+  });
+
+  it("boots from a volume, and waits until it is there", () => {
+    const w = world({
+      rootVolume: { sizeGiB: 10 },
+      additionalBlockDevices: [{ name: "etcd", sizeGiB: 2, storage: { type: "Volume" } }],
+    });
+    for (const step of plan(w).steps) apply(w, step);
+    w.cloud.volumes = w.cloud.volumes.map((v) => ({ ...v, status: "creating" }));
+    w.cloud.ports = w.cloud.ports.map((p) => ({ ...p, tags: ["team-a"] }));
+    expect(plan(w).wait?.for).toMatch(/demo-workers-abcde-etcd.*available/);
+    w.cloud.volumes = w.cloud.volumes.map((v) => ({ ...v, status: "available" }));
+    const [create] = plan(w).steps;
+    expect(create).toMatchObject({
+      do: "create-server",
+      body: {
+        block_device_mapping_v2: [
+          { boot_index: 0, source_type: "volume", delete_on_termination: true },
+          { boot_index: -1, tag: "etcd" },
+        ],
+      },
+    });
+    expect(create && "body" in create && "imageRef" in create.body).toBe(false);
+  });
+
+  it("keeps the fixed IPs of a port that names no network (D9)", () => {
+    const w = world({ ports: [{ fixedIPs: [{ ipAddress: "10.6.0.77" }] }] });
+    expect(plan(w).steps[1]).toMatchObject({ body: { network_id: "net-1", fixed_ips: [{ ip_address: "10.6.0.77" }] } });
+  });
+
+  it("comes to one port and one server wherever it is cut off, and leaves nothing when deleted at any point", () => {
+    const cuts = fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 8 });
+    fc.assert(
+      fc.property(cuts, cuts, fc.boolean(), (during, after, finish) => {
+        const w = world({ ports: [{}, { nameSuffix: "storage" }], rootVolume: { sizeGiB: 5 } });
+        const expected = [
+          "ports demo-workers-abcde-0",
+          "ports demo-workers-abcde-storage",
+          "servers demo-workers-abcde",
+          "volumes demo-workers-abcde-root",
+        ];
+        for (const cut of during) for (const step of plan(w).steps.slice(0, cut)) apply(w, step);
+        if (finish) {
+          settle(w);
+          expect(w.cloud.inventory).toEqual(expected);
+        }
+        deleting(w);
+        for (const cut of after) for (const step of plan(w).steps.slice(0, cut)) apply(w, step);
+        settle(w);
+        expect(w.cloud.inventory).toEqual([]);
+        expect(w.object.metadata.finalizers).toEqual([]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  const problems: [string, Partial<OpenStackMachine["spec"]>, RegExp][] = [
+    ["an unknown flavor", { flavor: { filter: { name: "m1.smal" } } }, /no flavor m1\.smal; close to it: m1\.small/],
+    [
+      "an unknown image",
+      { image: { filter: { name: "ubuntu" } } },
+      /no image ubuntu; there are: cirros, fedora-coreos/,
+    ],
+    ["an unknown server group", { serverGroup: { filter: { name: "spread" } } }, /no server group spread/],
+    ["an unknown network", { ports: [{ network: { filter: { name: "lan" } } }] }, /nothing fits/],
+    [
+      "groups without port security",
+      { ports: [{ enablePortSecurity: false, securityGroups: [{ id: "x" }] }] },
+      /without port security/,
+    ],
+    [
+      "a disk named root",
+      { additionalBlockDevices: [{ name: "root", sizeGiB: 1, storage: { type: "Local" } }] },
+      /root volume/,
+    ],
+    ["a pool of floating IPs", { floatingIPPoolRef: { kind: "Pool", name: "x" } }, /not served/],
+  ];
+  it.each(problems)("answers %s with words and makes nothing", (_name, spec, words) => {
+    const result = plan(world(spec));
+    expect(result.steps).toEqual([]);
+    expect(ready(result.status)).toBe("False InvalidMachineSpec");
+    expect(result.events?.[0]?.message).toMatch(words);
+  });
+
+  it("refuses a security-group filter that fits several groups (D16)", () => {
+    const w = world({ securityGroups: [{ filter: { name: "web" } }] });
+    for (const id of ["a", "b"]) {
+      w.cloud.securityGroups.push({
+        id,
+        name: "web",
+        description: "",
+        project_id: "project-1",
+        security_group_rules: [],
+        tags: [],
+      });
+    }
+    expect(plan(w).events?.[0]?.message).toMatch(/2 resources fit.*a, b/);
+  });
+
+  const waits: [string, Partial<MachineObserved>, string][] = [
+    ["its Machine", { owner: undefined }, "WaitingForMachine"],
+    ["bootstrap data", { owner: { name: "m" } }, "WaitingForBootstrapData"],
+    ["the cluster's infrastructure", { infrastructure: openStackCluster(demoSpec) }, "WaitingForClusterInfrastructure"],
+  ];
+  it.each(waits)("waits for %s", (_name, extra, reason) => {
+    const w = world();
+    w.extra = extra;
+    expect(plan(w).steps).toEqual([]);
+    expect(ready(plan(w).status)).toBe(`False ${reason}`);
+  });
+});
+
+describe("planMachine, with a server", () => {
+  let w: World;
+  beforeEach(() => {
+    w = world();
+    settle(w);
+  });
+
+  function state(status: "BUILD" | "ERROR" | "SHUTOFF", fault?: string) {
+    const extra = fault ? { fault: { code: 500, message: fault, created: "" } } : {};
+    w.cloud.servers = w.cloud.servers.map((s) => ({ ...s, status, ...extra }));
+    return plan(w);
+  }
+
+  it("does nothing more when all is as declared", () => expect(plan(w).steps).toEqual([]));
+
+  it("waits while it is built", () => expect(state("BUILD").wait?.for).toMatch(/ACTIVE; it is BUILD/));
+
+  it("says what Nova says of a server in ERROR, and does not replace it", () => {
+    const result = state("ERROR", "No valid host was found.");
+    expect(result.steps).toEqual([]);
+    expect(result.events?.[0]?.message).toMatch(/No valid host was found/);
+    expect(result.status.initialization?.provisioned).toBe(true);
+  });
+
+  it("reports a server that is off as unknown", () =>
+    expect(ready(state("SHUTOFF").status)).toBe("Unknown InstanceNotReady"));
+
+  it("reports a server that vanished, makes no other, and looks again (D14)", () => {
+    w.cloud.servers = [];
+    const result = plan(w);
+    expect(result.steps).toEqual([]);
+    expect(ready(result.status)).toBe("False InstanceDeleted");
+    expect(result.wait?.until).toBe(now + 60_000);
+  });
+
+  it("makes no port in place of one that vanished (D1)", () => {
+    w.cloud.ports = [];
+    expect(plan(w).steps).toEqual([]);
+  });
+
+  it("brings allowed address pairs up to date in place (D5)", () => {
+    w.object = {
+      ...w.object,
+      spec: { ...w.object.spec, ports: [{ allowedAddressPairs: [{ ipAddress: "10.244.0.0/16" }] }] },
+    };
+    expect(plan(w).steps).toMatchObject([{ do: "update-port", pairs: [{ ip_address: "10.244.0.0/16" }] }]);
+    settle(w);
+    expect(plan(w).steps).toEqual([]);
+  });
+
+  it("says that a changed flavor is ignored", () => {
+    w.object = {
+      ...w.object,
+      spec: { ...w.object.spec, flavor: { filter: { name: "m1.tiny" } } },
+      status: { ...w.object.status, resolved: { flavorID: "2", imageID: "img-1" } },
+    };
+    expect(plan(w).events?.[0]).toMatchObject({
+      reason: "SpecChangeIgnored",
+      message: expect.stringMatching(/made with flavor m1\.small/),
+    });
+  });
+
+  it("needs no image any more", () => {
+    w.object = { ...w.object, spec: { ...w.object.spec, image: { filter: { name: "gone" } } } };
+    expect(ready(plan(w).status)).toBe("True InstanceReady");
+  });
+
+  it("does nothing in another project than the cluster's", () => {
+    w.infrastructure.metadata.annotations = { [cloudIdentityAnnotation]: "RegionOne/other" };
+    deleting(w);
+    expect(plan(w).steps).toEqual([]);
+    expect(ready(plan(w).status)).toBe("False WrongCloud");
+  });
+
+  it("does not take up a server that has the name only", () => {
+    const other = world();
+    other.cloud.servers.push(server("foreign", { name: "demo-workers-abcde" }));
+    settle(other);
+    expect(other.cloud.servers).toHaveLength(2);
+    deleting(other);
+    settle(other);
+    expect(other.cloud.servers.map((s) => s.id)).toEqual(["foreign"]);
+  });
+
+  it("waits while Nova deletes, and deletes once", () => {
+    deleting(w);
+    expect(plan(w).steps.map((s) => s.do)).toEqual(["delete-server"]);
+    w.cloud.servers = w.cloud.servers.map((s) => ({ ...s, "OS-EXT-STS:task_state": "deleting" }));
+    expect(plan(w).steps).toEqual([]);
+    expect(plan(w).wait?.for).toMatch(/to be deleted/);
+    w.cloud.servers = w.cloud.servers.map((s) => ({ ...s, status: "SOFT_DELETED" }));
+    expect(plan(w).steps.map((s) => s.do)).toEqual(["delete-port"]);
+  });
+
+  it("leaves alone a port of that name that a living server of others has", () => {
+    w.cloud.ports.push(port(w.cloud, { name: "demo-workers-abcde-0", device_id: "foreign" }));
+    w.cloud.servers.push(server("foreign", { name: "other" }));
+    deleting(w);
+    settle(w);
+    expect(w.cloud.ports.map((p) => p.device_id)).toEqual(["foreign"]);
+  });
+});
