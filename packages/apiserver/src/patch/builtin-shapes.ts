@@ -1,4 +1,4 @@
-import { ATOMIC, METADATA, SET, type Shape, UNTYPED } from "../schema/shape.ts";
+import { ATOMIC, METADATA, SET, type Shape } from "../schema/shape.ts";
 
 /*
  * How lists and maps of the built-in kinds merge, as the API reference gives it (patch merge key, list type, list map keys, map type).
@@ -121,9 +121,11 @@ export function builtinShape(type: { readonly apiVersion: string; readonly kind:
   });
 }
 
-/** The shape of an object of an unknown kind. */
-export const UNKNOWN_KIND: Shape = {
-  kind: "struct",
-  field: (name) => (name === "metadata" ? METADATA : name === "apiVersion" || name === "kind" ? ATOMIC : UNTYPED),
-  isKey: (name) => !["metadata", "apiVersion", "kind"].includes(name),
-};
+/** The same by the name of the kind alone: among the built-in ones it is enough. */
+export function builtinShapeOfKind(kind: string): Shape {
+  const group =
+    Object.keys(KINDS)
+      .find((key) => key.endsWith(`/${kind}`))
+      ?.split("/")[0] ?? "";
+  return builtinShape({ apiVersion: group === "" ? "v1" : `${group}/v1`, kind });
+}

@@ -3,13 +3,13 @@ import { describe, expect, it } from "vitest";
 import { applyStrategicMergePatch } from "./index.ts";
 import { jsonEqual } from "./json.ts";
 
-const POD = { apiVersion: "v1", kind: "Pod" };
-const SERVICE = { apiVersion: "v1", kind: "Service" };
-const DEPLOYMENT = { apiVersion: "apps/v1", kind: "Deployment" };
+const POD = "Pod";
+const SERVICE = "Service";
+const DEPLOYMENT = "Deployment";
 const containers = (...items: object[]) => ({ spec: { containers: items } });
 
 /** Sentence, kind, object, patch, result. */
-const MERGES: readonly [string, { apiVersion: string; kind: string }, unknown, unknown, unknown][] = [
+const MERGES: readonly [string, string, unknown, unknown, unknown][] = [
   [
     "merges containers by name and appends new ones",
     POD,
@@ -112,7 +112,7 @@ const MERGES: readonly [string, { apiVersion: string; kind: string }, unknown, u
   ],
   [
     "replaces taints and merges conditions",
-    { apiVersion: "v1", kind: "Node" },
+    "Node",
     { spec: { taints: [{ key: "a" }] }, status: { conditions: [{ type: "Ready", status: "False" }] } },
     {
       spec: { taints: [{ key: "b" }] },

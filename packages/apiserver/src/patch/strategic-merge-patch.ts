@@ -1,6 +1,6 @@
 import { CausewayError } from "@causeway/foundation";
 import { type Shape } from "../schema/shape.ts";
-import { builtinShape } from "./builtin-shapes.ts";
+import { builtinShapeOfKind } from "./builtin-shapes.ts";
 import { isList, isObject, type Json, jsonEqual, type JsonObject, own } from "./json.ts";
 
 const DIRECTIVE = "$patch";
@@ -13,13 +13,9 @@ const ELEMENT_ORDER = "$setElementOrder/";
  * null deletes, and lists with a merge key merge item by item. Source: sig-api-machinery, "Strategic Merge Patch".
  * Throws PATCH_MALFORMED when the patch is no such patch.
  */
-export function applyStrategicMergePatch(
-  document: unknown,
-  patch: unknown,
-  type: { readonly apiVersion: string; readonly kind: string },
-): unknown {
+export function applyStrategicMergePatch(document: unknown, patch: unknown, kind: string): unknown {
   if (!isObject(patch)) throw malformed("a strategic merge patch is an object");
-  return mergeObject(isObject(document) ? document : {}, patch, builtinShape(type));
+  return mergeObject(isObject(document) ? document : {}, patch, builtinShapeOfKind(kind));
 }
 
 function mergeObject(original: JsonObject, patch: JsonObject, shape: Shape): JsonObject {

@@ -2,10 +2,9 @@ import type { KubeObject } from "@causeway/kubernetes";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compileSchema } from "../../schema/index.ts";
-import { applyConflictMessage, applyServerSide, builtinShape, trackUpdate } from "../index.ts";
+import { applyConflictMessage, applyServerSide, trackUpdate } from "../index.ts";
 
 const TYPE = { apiVersion: "apps/v1", kind: "Deployment" };
-const schema = builtinShape(TYPE);
 const T0 = "2026-01-01T00:00:00Z";
 const T1 = "2026-01-01T00:00:01Z";
 
@@ -19,7 +18,7 @@ const deployment = (spec: object | undefined, metadata: object = {}): Any => ({
   ...(spec === undefined ? {} : { spec: { ...spec } }),
 });
 const apply = (live: KubeObject | undefined, manager: string, applied: KubeObject, more: object = {}) =>
-  applyServerSide({ ...(live === undefined ? {} : { live }), applied, manager, schema, now: T0, ...more });
+  applyServerSide({ ...(live === undefined ? {} : { live }), applied, manager, now: T0, ...more });
 const applied = (live: KubeObject | undefined, manager: string, object: KubeObject): Any => {
   const { object: result, conflicts } = apply(live, manager, object);
   expect(conflicts).toEqual([]);
@@ -69,8 +68,8 @@ describe("server-side apply", () => {
       before: live,
       after: { ...live, spec: { replicas: 5 } } as Any,
       manager: "edit",
-      schema,
-      now: T1,
+
+      time: T1,
     });
     const { object, conflicts } = apply(scaled, "me", deployment({ replicas: 2 }));
     expect(object).toBe(scaled);
@@ -158,7 +157,7 @@ describe("server-side apply", () => {
       { replicas: 1 },
       { annotations: { "kubectl.kubernetes.io/last-applied-configuration": annotation } },
     );
-    const live = trackUpdate({ after: made, manager: "kubectl-client-side-apply", schema, now: T0 });
+    const live = trackUpdate({ after: made, manager: "kubectl-client-side-apply", time: T0 });
     expect(apply(live, "kubectl", deployment({ replicas: 2 })).conflicts).toEqual([]);
     expect(apply(live, "other", deployment({ replicas: 2 })).conflicts).toHaveLength(1);
   });

@@ -1,5 +1,5 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { UNKNOWN_KIND } from "../builtin-shapes.ts";
+import { builtinShape } from "../builtin-shapes.ts";
 import type { Shape } from "../../schema/shape.ts";
 import { isObject, type Json, jsonEqual, type JsonObject, own } from "../json.ts";
 import { type ApplyConflict, conflictsOf } from "./conflicts.ts";
@@ -30,7 +30,7 @@ export interface ApplyRequest {
   readonly subresource?: string;
   /** Default: that of `applied`. */
   readonly apiVersion?: string;
-  /** From `compileSchema(…).shape` or `builtinShape(type)`; without one, every object merges field by field and every list is one value. */
+  /** From `compileSchema(…).shape`; the kind's own when it is a built-in one. */
   readonly schema?: Shape;
   /** The kind has a status subresource, so status is written only there. Default true. */
   readonly statusSubresource?: boolean;
@@ -64,7 +64,7 @@ const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
  * and records who owns what. Nulls in the configuration count as absent. Throws APPLY_INVALID for a list with an item twice or without keys.
  */
 export function applyServerSide(request: ApplyRequest): ApplyResult {
-  const shape = request.schema ?? UNKNOWN_KIND;
+  const shape = request.schema ?? builtinShape(request.applied);
   const applied = configurationOf(request);
   refuseDuplicates(applied, shape);
   const live = request.live === undefined ? undefined : (request.live as unknown as JsonObject);

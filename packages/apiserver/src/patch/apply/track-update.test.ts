@@ -1,6 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { describe, expect, it } from "vitest";
-import { builtinShape, trackUpdate } from "../index.ts";
+import { trackUpdate } from "../index.ts";
 
 const T0 = "2026-01-01T00:00:00Z";
 const TYPE = { apiVersion: "v1", kind: "ConfigMap" };
@@ -10,7 +10,7 @@ const map = (data: Record<string, string>, metadata: object = {}): KubeObject & 
   data,
 });
 const track = (before: KubeObject | undefined, after: KubeObject, manager: string, now = T0): KubeObject =>
-  trackUpdate({ ...(before === undefined ? {} : { before }), after, manager, schema: builtinShape(TYPE), now });
+  trackUpdate({ ...(before === undefined ? {} : { before }), after, manager, time: now });
 const owners = (object: KubeObject) => (object.metadata.managedFields ?? []).map((e) => [e.manager, e.fieldsV1]);
 
 describe("tracking an update", () => {

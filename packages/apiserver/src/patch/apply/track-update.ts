@@ -1,5 +1,5 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { UNKNOWN_KIND } from "../builtin-shapes.ts";
+import { builtinShape } from "../builtin-shapes.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { Json } from "../json.ts";
 import { difference, EMPTY, isEmpty, sameSet, union } from "./field-set.ts";
@@ -23,9 +23,10 @@ export interface UpdateToTrack {
   readonly subresource?: string;
   /** Default: that of `after`. */
   readonly apiVersion?: string;
+  /** From `compileSchema(…).shape`; the kind's own when it is a built-in one. */
   readonly schema?: Shape;
   /** RFC 3339 in seconds. */
-  readonly now: string;
+  readonly time: string;
 }
 
 /**
@@ -35,7 +36,7 @@ export interface UpdateToTrack {
 export function trackUpdate(update: UpdateToTrack): KubeObject {
   const { before, after } = update;
   if (isReset(after)) return withManagers(after, new Map());
-  const shape = update.schema ?? UNKNOWN_KIND;
+  const shape = update.schema ?? builtinShape(after);
   const given = readManagers(after.metadata.managedFields);
   const managers = given.size > 0 ? given : readManagers(before?.metadata.managedFields);
   const changes = compare((before ?? bare(after)) as unknown as Json, after as unknown as Json, shape);
@@ -46,7 +47,7 @@ export function trackUpdate(update: UpdateToTrack): KubeObject {
     operation: "Update",
     apiVersion: update.apiVersion ?? after.apiVersion,
     subresource: update.subresource ?? "",
-    time: update.now,
+    time: update.time,
     fields: changed,
   };
   return withManagers(after, capUpdaters(reassigned(managers, updater, union(changed, removed))));
