@@ -1,4 +1,5 @@
 import type { Clock } from "@causeway/foundation";
+import type { OutcomeRule } from "./kernel/settings.ts";
 
 /** What one request was, in the order they arrived. */
 export interface CallRecord {
@@ -48,6 +49,10 @@ export interface Simulator {
   /** Asked for each request (after authentication); the first fault it gives is done. Undefined: none. */
   setFaults(decide: ((call: CallRecord) => Fault | undefined) | undefined): void;
   setQuota(project: string, resource: string, limit: number): void;
+  /** How provisioning ends from now on ("server.create" of a name or flavor → "error" or "stuck"); replaces earlier orders. */
+  setOutcomes(rules: readonly OutcomeRule[]): void;
+  /** Milliseconds that an operation takes from now on; "request" and "request.SERVICE" delay answers. */
+  setDelay(operation: string, milliseconds: number): void;
   /** Every resource of a project as "type id name", sorted: to compare before and after. */
   inventory(project?: string): readonly string[];
   close(): Promise<void>;

@@ -1,0 +1,47 @@
+import type { AddressInfo } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
+import { CausewayError } from "@causeway/foundation";
+
+export interface Listening {
+  readonly port: number;
+  /** Stops at once: open connections are cut. */
+  close(): Promise<void>;
+}
+
+/** Plain HTTP is spoken on loopback only. Throws NOT_LOOPBACK. */
+export function requireLoopback(host: string): void {
+  if (host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host)) return;
+  throw new CausewayError("NOT_LOOPBACK", `The simulated cloud listens on loopback only, not on ${host}.`, {
+    hint: "Use a host like 127.0.0.1: its passwords are known and its traffic is not encrypted.",
+  });
+}
+
+/** Serves `fetch`; port 0 is any free one. Throws PORT_TAKEN if another process has the port. */
+export async function listen(
+  fetch: Parameters<typeof createAdaptorServer>[0]["fetch"],
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<Listening> {
+  const server = createAdaptorServer({ fetch });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) => reject(listenError(cause, host, port)));
+    server.listen(port, host, resolve);
+  });
+  if ("keepAliveTimeout" in server) server.keepAliveTimeout = 65_000;
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        if ("closeAllConnections" in server) server.closeAllConnections();
+      }),
+  };
+}
+
+function listenError(cause: NodeJS.ErrnoException, host: string, port: number): Error {
+  if (cause.code !== "EADDRINUSE") return cause;
+  return new CausewayError("PORT_TAKEN", `Port ${port} on ${host} is taken; the simulated cloud cannot listen there.`, {
+    cause,
+    hint: "Stop what listens there, or choose another port.",
+    details: { host, port },
+  });
+}

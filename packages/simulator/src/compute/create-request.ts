@@ -1,0 +1,194 @@
+import { at, isObject, textAt, type JsonObject } from "../kernel/json.ts";
+import { computeError } from "./model.ts";
+import { pythonRepr } from "./python.ts";
+
+export interface BootVolume {
+  readonly source: "volume" | "image" | "snapshot" | "blank";
+  readonly uuid: string;
+  readonly size: number;
+  readonly type?: string;
+  readonly delete_on_termination: boolean;
+  readonly boot_index: number;
+}
+
+export interface AskedNetwork {
+  readonly port?: string;
+  readonly uuid?: string;
+  readonly fixed_ip?: string;
+}
+
+/** The body of POST /servers, its shape checked; what it names may not exist. */
+export interface CreateRequest {
+  readonly name: string;
+  readonly flavor: string;
+  readonly image: string;
+  readonly networks: readonly AskedNetwork[] | "auto" | "none" | undefined;
+  readonly zone: string | undefined;
+  readonly key: string | undefined;
+  readonly user_data: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly tags: readonly string[];
+  readonly security_groups: readonly string[];
+  readonly config_drive: boolean;
+  readonly description: string | null;
+  readonly group: string | undefined;
+  readonly volumes: readonly BootVolume[];
+  readonly count: number;
+}
+
+const userDataLimit = 65535;
+
+/** Fields of a server that may be sent, with the minor version from which. */
+const fields: Readonly<Record<string, number>> = {
+  name: 1,
+  imageRef: 1,
+  flavorRef: 1,
+  adminPass: 1,
+  metadata: 1,
+  networks: 1,
+  "OS-DCF:diskConfig": 1,
+  accessIPv4: 1,
+  accessIPv6: 1,
+  availability_zone: 1,
+  block_device_mapping: 1,
+  block_device_mapping_v2: 1,
+  config_drive: 1,
+  key_name: 1,
+  min_count: 1,
+  max_count: 1,
+  return_reservation_id: 1,
+  security_groups: 1,
+  user_data: 1,
+  description: 19,
+  tags: 52,
+  trusted_image_certificates: 63,
+  host: 74,
+  hypervisor_hostname: 74,
+  hostname: 90,
+};
+
+export const invalid = (field: string, value: unknown, why: string) =>
+  computeError(400, `Invalid input for field/attribute ${field}. Value: ${pythonText(value)}. ${why}`);
+
+/** Strings bare, the rest as Python writes it. */
+const pythonText = (value: unknown) => (typeof value === "string" ? value : pythonRepr(value));
+
+/** Reads the body as the schema of this minor version does. Throws Nova's 400. */
+export function readCreateRequest(body: unknown, minor: number): CreateRequest {
+  if (body === undefined) throw computeError(400, "Malformed request body");
+  const server = at(body, "server");
+  if (server === undefined) throw computeError(400, "'server' is a required property");
+  if (!isObject(server)) throw invalid("server", server, `${pythonRepr(server)} is not of type 'object'`);
+  checkFields(server, minor);
+  return {
+    name: textAt(server, "name")?.trim() ?? "",
+    flavor: String(server["flavorRef"] as string | number),
+    image: imageOf(server["imageRef"] ?? ""),
+    networks: networksOf(server["networks"], minor),
+    zone: textAt(server, "availability_zone"),
+    key: textAt(server, "key_name"),
+    user_data: userDataOf(textAt(server, "user_data")),
+    metadata: metadataOf(server["metadata"] ?? {}),
+    tags: tagsOf(server["tags"] ?? []),
+    security_groups: listOf(server["security_groups"]).flatMap((g) => textAt(g, "name") ?? []),
+    config_drive: server["config_drive"] === true || /^true$/i.test(textAt(server, "config_drive") ?? ""),
+    description: textAt(server, "description") ?? null,
+    group: groupOf(body),
+    volumes: listOf(server["block_device_mapping_v2"]).map(volumeOf),
+    count: Number(server["max_count"] ?? server["min_count"] ?? 1) || 1,
+  };
+}
+
+function userDataOf(value: string | undefined): string | null {
+  if (value === undefined) return null;
+  if (value.length > userDataLimit) throw invalid("user_data", value, `${pythonRepr(value)} is too long`);
+  return value;
+}
+
+function imageOf(value: unknown): string {
+  if (value === "" || isUuid(value)) return value;
+  throw invalid("imageRef", value, `${pythonRepr(value)} is not valid under any of the given schemas`);
+}
+
+/** The server group in the scheduler's hints. */
+function groupOf(body: unknown): string | undefined {
+  const hints = at(body, "os:scheduler_hints") ?? at(body, "OS-SCH-HNT:scheduler_hints");
+  const group = at(hints, "group");
+  if (group === undefined || isUuid(group)) return group;
+  throw invalid("group", group, `${pythonRepr(group)} is not a 'uuid'`);
+}
+
+function checkFields(server: JsonObject, minor: number): void {
+  const required = minor >= 37 ? ["name", "flavorRef", "networks"] : ["name", "flavorRef"];
+  const missing = required.find((field) => server[field] === undefined);
+  if (missing !== undefined) throw invalid("server", server, `'${missing}' is a required property`);
+  const unknown = Object.keys(server).find((field) => (fields[field] ?? Infinity) > minor);
+  if (unknown !== undefined) {
+    throw invalid("server", server, `Additional properties are not allowed (${pythonRepr(unknown)} was unexpected)`);
+  }
+  const name = server["name"];
+  if (typeof name !== "string") throw invalid("name", name, `${pythonRepr(name)} is not of type 'string'`);
+  if (name.trim() === "" || name.length > 255) {
+    throw invalid("name", name, `${pythonRepr(name)} is too ${name.length > 255 ? "long" : "short"}`);
+  }
+}
+
+export const isUuid = (value: unknown): value is string =>
+  typeof value === "string" && /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i.test(value);
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+function networksOf(value: unknown, minor: number): CreateRequest["networks"] {
+  if (value === undefined || value === null) return undefined;
+  if (minor >= 37 && (value === "auto" || value === "none")) return value;
+  if (!Array.isArray(value)) throw invalid("networks", value, `${pythonRepr(value)} is not of type 'array'`);
+  return value.map((network: unknown) => {
+    const [port, uuid, fixed_ip] = [textAt(network, "port"), textAt(network, "uuid"), textAt(network, "fixed_ip")];
+    return {
+      ...(port === undefined ? {} : { port }),
+      ...(uuid === undefined ? {} : { uuid }),
+      ...(fixed_ip === undefined ? {} : { fixed_ip }),
+    };
+  });
+}
+
+/** Metadata of a request, checked. */
+export function metadataOf(value: unknown): Readonly<Record<string, string>> {
+  if (!isObject(value)) throw invalid("metadata", value, `${pythonRepr(value)} is not of type 'object'`);
+  const out: Record<string, string> = {};
+  for (const [key, item] of Object.entries(value)) {
+    if (typeof item !== "string") throw invalid(key, item, `${pythonRepr(item)} is not of type 'string'`);
+    if (item.length > 255) throw invalid(key, item, `${pythonRepr(item)} is too long`);
+    out[key] = item;
+  }
+  return out;
+}
+
+/** Tags of a request, checked: at most 50, of 1 to 60 characters without "," and "/". Repeats count once. */
+export function tagsOf(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) throw invalid("tags", value, `${pythonRepr(value)} is not of type 'array'`);
+  if (value.length > 50) throw invalid("tags", value, `${pythonRepr(value)} is too long`);
+  const tags = value.map((tag: unknown, place) => checkTag(tag, String(place)));
+  return [...new Set(tags)].sort();
+}
+
+export function checkTag(tag: unknown, field: string): string {
+  if (typeof tag !== "string") throw invalid(field, tag, `${pythonRepr(tag)} is not of type 'string'`);
+  if (tag.length > 60) throw invalid(field, tag, `${pythonRepr(tag)} is too long`);
+  if (!/^[^,/]+$/.test(tag)) throw invalid(field, tag, `${pythonRepr(tag)} does not match '^[^,/]*$'`);
+  return tag;
+}
+
+function volumeOf(mapping: unknown): BootVolume {
+  const source = textAt(mapping, "source_type") ?? "blank";
+  const type = textAt(mapping, "volume_type");
+  const index = at(mapping, "boot_index");
+  return {
+    source: source === "volume" || source === "image" || source === "snapshot" ? source : "blank",
+    uuid: textAt(mapping, "uuid") ?? "",
+    size: Number(at(mapping, "volume_size") ?? 0),
+    ...(type === undefined ? {} : { type }),
+    delete_on_termination: at(mapping, "delete_on_termination") === true,
+    boot_index: typeof index === "number" || typeof index === "string" ? Number(index) : -1,
+  };
+}

@@ -1,0 +1,170 @@
+import type { Hono } from "hono";
+import type { Caller, Kernel, Service, Table } from "../kernel/interface.ts";
+import type { NetworkLinks } from "../kernel/links.ts";
+import { ServiceError } from "../kernel/service-error.ts";
+import type { VolumeLinks } from "../kernel/volume-links.ts";
+import type { Image } from "../image/model.ts";
+
+export interface Flavor {
+  readonly id: string;
+  readonly name: string;
+  readonly ram: number;
+  readonly disk: number;
+  readonly vcpus: number;
+  readonly extra_specs: Readonly<Record<string, string>>;
+  readonly description: string | null;
+}
+
+export type VmState = "building" | "active" | "stopped" | "error" | "deleted";
+
+export interface ServerVolume {
+  readonly volume_id: string;
+  readonly attachment_id: string;
+  readonly bdm_uuid: string;
+  readonly device: string;
+  readonly delete_on_termination: boolean;
+}
+
+/** What one interface was asked to be, in the order of the request. */
+export interface RequestedNetwork {
+  /** Set at once when the port was given, else when Nova has made it. */
+  readonly port_id?: string;
+  readonly network_id?: string;
+  readonly fixed_ip?: string;
+}
+
+export interface InstanceAction {
+  readonly action: string;
+  readonly request_id: string;
+  readonly user_id: string;
+  readonly start_time: string;
+  readonly updated_at: string;
+  readonly message: string | null;
+}
+
+export interface Server {
+  readonly id: string;
+  readonly name: string;
+  readonly project_id: string;
+  readonly user_id: string;
+  readonly flavor: Flavor;
+  /** "" when booted from a volume. */
+  readonly image_id: string;
+  readonly vm_state: VmState;
+  readonly task_state: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly tags: readonly string[];
+  readonly key_name: string | null;
+  readonly user_data: string | null;
+  readonly config_drive: boolean;
+  readonly description: string | null;
+  readonly zone: string;
+  readonly group_id: string | null;
+  readonly created: string;
+  readonly updated: string;
+  readonly launched_at: string | null;
+  readonly terminated_at: string | null;
+  readonly fault: { readonly code: number; readonly created: string; readonly message: string } | null;
+  readonly locked: boolean;
+  readonly locked_reason: string | null;
+  readonly requested: readonly RequestedNetwork[];
+  readonly security_groups: readonly string[];
+  /** Addresses are told only once the network is set up. */
+  readonly networked: boolean;
+  /** Ports that Nova made, and so deletes. */
+  readonly own_ports: readonly string[];
+  readonly volumes: readonly ServerVolume[];
+  readonly number: number;
+  readonly reservation_id: string;
+  readonly hostname: string;
+  readonly actions: readonly InstanceAction[];
+}
+
+export interface ServerGroup {
+  readonly id: string;
+  readonly name: string;
+  readonly policy: string;
+  readonly rules: Readonly<Record<string, number>>;
+  readonly members: readonly string[];
+  readonly project_id: string;
+  readonly user_id: string;
+}
+
+export interface Keypair {
+  /** user id "/" name */
+  readonly id: string;
+  readonly number: number;
+  readonly name: string;
+  readonly user_id: string;
+  readonly type: string;
+  readonly public_key: string;
+  readonly fingerprint: string;
+  readonly created_at: string;
+}
+
+export interface ComputeTables {
+  readonly servers: Table<Server>;
+  /** Kept for changes-since, a while. */
+  readonly deleted: Table<Server>;
+  readonly flavors: Table<Flavor>;
+  readonly groups: Table<ServerGroup>;
+  readonly keypairs: Table<Keypair>;
+  readonly images: Table<Image>;
+}
+
+export interface ComputeParts {
+  readonly kernel: Kernel;
+  readonly tables: ComputeTables;
+  readonly network: NetworkLinks;
+  readonly volumes: VolumeLinks;
+}
+
+export type ComputeVariables = { caller: Caller; minor: number; requestId: string };
+export type ComputeApp = Hono<{ Variables: ComputeVariables }>;
+/** The routes' app as a service's: it sets more variables than others do. */
+export const asServiceApp = (app: ComputeApp): Service["app"] => app as unknown as Service["app"];
+
+export const zones: Readonly<Record<string, string>> = { nova: "compute-1", az2: "compute-2" };
+
+export const computeTables = (kernel: Kernel): ComputeTables => ({
+  servers: kernel.table("server", ["project_id", "name"]),
+  deleted: kernel.table("_deleted_server", ["project_id"]),
+  flavors: kernel.table("_flavor", ["name"]),
+  groups: kernel.table("server_group", ["project_id"]),
+  keypairs: kernel.table("keypair", ["user_id"]),
+  images: kernel.table("image", ["name"]),
+});
+
+const faultNames: Readonly<Record<number, string>> = {
+  400: "badRequest",
+  403: "forbidden",
+  404: "itemNotFound",
+  409: "conflictingRequest",
+  413: "overLimit",
+};
+
+/** An error with Nova's (and Cinder's) body. */
+export function computeError(code: number, message: string, more: object = {}): ServiceError {
+  return new ServiceError(code, { [faultNames[code] ?? "computeFault"]: { code, message, ...more } });
+}
+
+export const serverNotFound = (id: string): ServiceError => computeError(404, `Instance ${id} could not be found.`);
+
+export const denied = (rule: string): ServiceError =>
+  computeError(403, `Policy doesn't allow ${rule} to be performed.`);
+
+/** The server, if the caller may see it; else 404. */
+export function serverFor(tables: ComputeTables, caller: Caller, id: string): Server {
+  const server = tables.servers.get(id);
+  if (!server || (server.project_id !== caller.projectId && !caller.isAdmin)) throw serverNotFound(id);
+  return server;
+}
+
+/** The page that the web framework of the real services gives where there is no such route. */
+export const notFoundPage = (explanation = "The resource could not be found."): ServiceError =>
+  htmlError(404, "Not Found", explanation);
+
+export function htmlError(code: number, title: string, explanation: string): ServiceError {
+  const page = `<html>\n <head>\n  <title>${code} ${title}</title>\n </head>\n <body>\n  <h1>${code} ${title}</h1>\n  ${explanation}<br /><br />\n\n\n\n </body>\n</html>`;
+  return new ServiceError(code, page, { "content-type": "text/html; charset=UTF-8" });
+}

@@ -1,0 +1,175 @@
+import { at, bodyOf, isObject } from "../kernel/json.ts";
+import { usageOf } from "./limits.ts";
+import { computeError, denied, zones, type ComputeApp, type ComputeParts } from "./model.ts";
+import type { ComputeContext } from "./views.ts";
+
+/** Zones, limits and quotas: what a project may ask about itself. */
+export function addProjectRoutes(app: ComputeApp, parts: ComputeParts): void {
+  addZoneRoutes(app, parts);
+  addQuotaRoutes(app, parts);
+  app.get("/v2.1/limits", (c) => c.json({ limits: { rate: [], absolute: limitsOf(c, parts) } }));
+  app.get("/v2.1/extensions", (c) => c.json({ extensions: [] }));
+  for (const [path, rule] of [
+    ["os-aggregates", "os-aggregates:index"],
+    ["os-hypervisors", "os-hypervisors:list"],
+    ["os-services", "os-services:list"],
+  ] as const) {
+    app.get(`/v2.1/${path}`, (c) => {
+      if (!c.get("caller").isAdmin) throw denied(`os_compute_api:${rule}`);
+      return c.json(adminLists(c, parts)[path]);
+    });
+  }
+}
+
+function addZoneRoutes(app: ComputeApp, { kernel }: ComputeParts): void {
+  const names = Object.keys(zones).sort();
+  const available = { available: true };
+  app.get("/v2.1/os-availability-zone", (c) =>
+    c.json({ availabilityZoneInfo: names.map((zoneName) => ({ zoneName, zoneState: available, hosts: null })) }),
+  );
+  app.get("/v2.1/os-availability-zone/detail", (c) => {
+    if (!c.get("caller").isAdmin) throw denied("os_compute_api:os-availability-zone:detail");
+    const alive = { available: true, active: true, updated_at: kernel.timestamp().replace(/Z$/, ".000000") };
+    const availabilityZoneInfo = names.map((zoneName) => ({
+      zoneName,
+      zoneState: available,
+      hosts: { [zones[zoneName] ?? ""]: { "nova-compute": alive } },
+    }));
+    return c.json({ availabilityZoneInfo });
+  });
+}
+
+const hosts = () => Object.entries(zones).map(([zone, host], place) => ({ zone, host, id: place + 1 }));
+
+function adminLists(c: ComputeContext, { kernel }: ComputeParts) {
+  const updated_at = kernel.timestamp().replace(/Z$/, ".000000");
+  return {
+    "os-aggregates": {
+      aggregates: hosts().map(({ zone, host, id }) => ({
+        id,
+        name: zone,
+        hosts: [host],
+        availability_zone: zone,
+        metadata: { availability_zone: zone },
+        created_at: updated_at,
+        updated_at: null,
+        deleted_at: null,
+        deleted: false,
+      })),
+    },
+    "os-hypervisors": {
+      hypervisors: hosts().map(({ host, id }) => ({
+        id: c.get("minor") >= 53 ? host : id,
+        hypervisor_hostname: host,
+        state: "up",
+        status: "enabled",
+      })),
+    },
+    "os-services": {
+      services: hosts().map(({ zone, host, id }) => ({
+        id: c.get("minor") >= 53 ? host : id,
+        binary: "nova-compute",
+        host,
+        zone,
+        status: "enabled",
+        state: "up",
+        updated_at,
+        disabled_reason: null,
+      })),
+    },
+  };
+}
+
+const quotaFields = [
+  "cores",
+  "instances",
+  "key_pairs",
+  "metadata_items",
+  "ram",
+  "server_group_members",
+  "server_groups",
+];
+
+/** Quotas that went away with 2.36 and 2.57; they had no limit, or were never met. */
+const oldQuotas = (minor: number): Readonly<Record<string, number>> => ({
+  ...(minor < 36 ? { fixed_ips: -1, floating_ips: -1, security_group_rules: -1, security_groups: -1 } : {}),
+  ...(minor < 57 ? { injected_file_content_bytes: 10240, injected_file_path_bytes: 255, injected_files: 5 } : {}),
+});
+
+function addQuotaRoutes(app: ComputeApp, parts: ComputeParts): void {
+  const { kernel } = parts;
+  const path = "/v2.1/os-quota-sets/:project";
+  const limits = (project: string, minor: number) => ({
+    ...oldQuotas(minor),
+    ...Object.fromEntries(quotaFields.map((field) => [field, kernel.quota(project, field)])),
+  });
+  const projectOf = (c: ComputeContext, rule: string) => {
+    const project = c.req.param("project") ?? "";
+    const own = project === c.get("caller").projectId && rule !== "update" && rule !== "delete";
+    if (!own && !c.get("caller").isAdmin) throw denied(`os_compute_api:os-quota-sets:${rule}`);
+    return project;
+  };
+  app.get(path, (c) => {
+    const project = projectOf(c, "show");
+    return c.json({ quota_set: { id: project, ...limits(project, c.get("minor")) } });
+  });
+  app.get(`${path}/defaults`, (c) => {
+    const project = c.req.param("project");
+    return c.json({ quota_set: { id: project, ...limits("", c.get("minor")) } });
+  });
+  app.get(`${path}/detail`, (c) => {
+    const project = projectOf(c, "detail");
+    const used: Readonly<Record<string, number>> = {
+      ...usageOf(parts, project),
+      server_groups: groupsOf(parts, project),
+    };
+    const detail = Object.entries(limits(project, c.get("minor"))).map(([field, limit]) => [
+      field,
+      { limit, in_use: used[field] ?? 0, reserved: 0 },
+    ]);
+    return c.json({ quota_set: { id: project, ...(Object.fromEntries(detail) as object) } });
+  });
+  app.put(path, async (c) => {
+    const given = at(await bodyOf(c.req), "quota_set");
+    const project = projectOf(c, "update");
+    if (!isObject(given)) throw computeError(400, "'quota_set' is a required property");
+    for (const field of quotaFields) {
+      const limit = given[field];
+      if (limit !== undefined) kernel.setQuota(project, field, Number(limit));
+    }
+    return c.json({ quota_set: limits(project, c.get("minor")) });
+  });
+  app.delete(path, (c) => {
+    const project = projectOf(c, "delete");
+    for (const field of quotaFields) kernel.setQuota(project, field, undefined);
+    return c.body(null, 202);
+  });
+}
+
+const groupsOf = ({ tables }: ComputeParts, project: string) => tables.groups.by("project_id", project).length;
+
+function limitsOf(c: ComputeContext, parts: ComputeParts): object {
+  const { projectId, isAdmin } = c.get("caller");
+  const asked = c.req.query("tenant_id");
+  const project = isAdmin && asked !== undefined ? asked : projectId;
+  const limit = (resource: string) => parts.kernel.quota(project, resource);
+  const used = usageOf(parts, project);
+  const old = c.get("minor") < 36;
+  return {
+    maxTotalInstances: limit("instances"),
+    maxTotalCores: limit("cores"),
+    maxTotalRAMSize: limit("ram"),
+    maxServerMeta: limit("metadata_items"),
+    ...(c.get("minor") < 39 ? { maxImageMeta: limit("metadata_items") } : {}),
+    ...(c.get("minor") < 57 ? { maxPersonality: 5, maxPersonalitySize: 10240 } : {}),
+    maxTotalKeypairs: limit("key_pairs"),
+    maxServerGroups: limit("server_groups"),
+    maxServerGroupMembers: limit("server_group_members"),
+    ...(old ? { maxTotalFloatingIps: -1, maxSecurityGroups: -1, maxSecurityGroupRules: -1 } : {}),
+    totalRAMUsed: used.ram,
+    totalCoresUsed: used.cores,
+    totalInstancesUsed: used.instances,
+    ...(old ? { totalFloatingIpsUsed: 0, totalSecurityGroupsUsed: 0 } : {}),
+    totalServerGroupsUsed: groupsOf(parts, project),
+  };
+}

@@ -1,0 +1,100 @@
+import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
+import { invalid } from "./create-request.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+import { computeError, type ComputeApp, type ComputeParts, type InstanceAction, type Server } from "./model.ts";
+import { pythonRepr } from "./python.ts";
+import { requireState } from "./server-devices.ts";
+import { requireUnlocked, serverOf } from "./servers.ts";
+import type { ComputeContext } from "./views.ts";
+
+interface Doing {
+  readonly c: ComputeContext;
+  readonly parts: ComputeParts;
+  readonly lifecycle: Lifecycle;
+  readonly server: Server;
+  readonly argument: unknown;
+}
+
+type Action = (doing: Doing) => unknown;
+
+/** POST /servers/ID/action, and the record of what was done. */
+export function addActionRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecycle): void {
+  app.post("/v2.1/servers/:id/action", async (c) => {
+    const body = await bodyOf(c.req);
+    const server = serverOf(c, parts);
+    const name = isObject(body) ? Object.keys(body)[0] : undefined;
+    if (name === undefined) throw computeError(400, "Malformed request body");
+    const action = actions[name];
+    if (!action) throw computeError(400, `There is no such action: ${name}`);
+    const answer = action({ c, parts, lifecycle, server, argument: at(body, name) });
+    const now = parts.tables.servers.get(server.id);
+    const recorded = recordedAs[name];
+    if (now && recorded !== undefined) {
+      const by = { request_id: c.get("requestId") ?? "", user_id: c.get("caller").userId };
+      lifecycle.note(now, { action: recorded, ...by });
+    }
+    return answer === undefined ? c.body(null, 202) : c.json(answer as object, 200);
+  });
+  const view = (server: Server, action: InstanceAction, minor: number) => ({
+    action: action.action,
+    instance_uuid: server.id,
+    request_id: action.request_id,
+    user_id: action.user_id,
+    project_id: server.project_id,
+    start_time: action.start_time.replace(/Z$/, ".000000"),
+    message: action.message,
+    ...(minor >= 58 ? { updated_at: action.updated_at.replace(/Z$/, ".000000") } : {}),
+  });
+  app.get("/v2.1/servers/:id/os-instance-actions", (c) => {
+    const server = serverOf(c, parts);
+    return c.json({ instanceActions: server.actions.map((action) => view(server, action, c.get("minor"))) });
+  });
+  app.get("/v2.1/servers/:id/os-instance-actions/:request", (c) => {
+    const server = serverOf(c, parts);
+    const request = c.req.param("request");
+    const action = server.actions.find((a) => a.request_id === request);
+    if (!action) {
+      throw computeError(404, `Action for request_id ${request} on instance ${server.id} not found`);
+    }
+    return c.json({ instanceAction: { ...view(server, action, c.get("minor")), events: [] } });
+  });
+}
+
+const recordedAs: Readonly<Record<string, string>> = {
+  "os-start": "start",
+  "os-stop": "stop",
+  reboot: "reboot",
+  lock: "lock",
+  unlock: "unlock",
+};
+
+const actions: Readonly<Record<string, Action>> = {
+  "os-start": ({ c, lifecycle, server }) => {
+    requireUnlocked(c, server);
+    requireState(server, ["stopped"], "start");
+    lifecycle.begin(server, "powering-on", { state: "active", operation: "server.start" });
+  },
+  "os-stop": ({ c, lifecycle, server }) => {
+    requireUnlocked(c, server);
+    requireState(server, ["active", "error"], "stop");
+    lifecycle.begin(server, "powering-off", { state: "stopped", operation: "server.stop" });
+  },
+  reboot: ({ c, lifecycle, server, argument }) => {
+    const type = textAt(argument, "type") ?? "";
+    if (!/^(hard|soft)$/i.test(type)) {
+      throw invalid("type", type, `${pythonRepr(type)} is not one of ['HARD', 'Hard', 'hard', 'SOFT', 'Soft', 'soft']`);
+    }
+    requireUnlocked(c, server);
+    const hard = /^hard$/i.test(type);
+    requireState(server, hard ? ["active", "stopped", "error"] : ["active"], "reboot");
+    const task = hard ? "reboot_started_hard" : "reboot_started";
+    lifecycle.begin(server, task, { state: "active", operation: "server.reboot" });
+  },
+  lock: ({ lifecycle, server, argument }) => {
+    lifecycle.touch(server.id, { locked: true, locked_reason: textAt(argument, "locked_reason") ?? null });
+  },
+  unlock: ({ lifecycle, server }) => {
+    lifecycle.touch(server.id, { locked: false, locked_reason: null });
+  },
+  "os-getConsoleOutput": () => ({ output: "" }),
+};

@@ -1,0 +1,90 @@
+import { at, bodyOf } from "../kernel/json.ts";
+import { checkTag, metadataOf, tagsOf } from "./create-request.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+import { computeError, notFoundPage, type ComputeApp, type ComputeParts } from "./model.ts";
+import { serverOf } from "./servers.ts";
+import { addressesOf, rootOf, type ComputeContext } from "./views.ts";
+
+/** Tags (from 2.26), metadata and addresses of a server. */
+export function addLabelRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecycle): void {
+  addTagRoutes(app, parts, lifecycle);
+  addMetadataRoutes(app, parts, lifecycle);
+  app.get("/v2.1/servers/:id/ips", (c) => c.json({ addresses: addressesOf(parts, serverOf(c, parts), true) }));
+}
+
+function addTagRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecycle): void {
+  const path = "/v2.1/servers/:id/tags";
+  const tagged = (c: ComputeContext) => {
+    if (c.get("minor") < 26) throw notFoundPage();
+    return serverOf(c, parts);
+  };
+  app.get(path, (c) => c.json({ tags: tagged(c).tags }));
+  app.put(path, async (c) => {
+    const tags = tagsOf(at(await bodyOf(c.req), "tags"));
+    lifecycle.touch(tagged(c).id, { tags });
+    return c.json({ tags });
+  });
+  app.delete(path, (c) => {
+    lifecycle.touch(tagged(c).id, { tags: [] });
+    return c.body(null, 204);
+  });
+  app.get(`${path}/:tag`, (c) => {
+    const server = tagged(c);
+    const tag = c.req.param("tag");
+    if (!server.tags.includes(tag)) throw computeError(404, `Server ${server.id} has no tag '${tag}'`);
+    return c.body(null, 204);
+  });
+  app.put(`${path}/:tag`, (c) => {
+    const server = tagged(c);
+    const tag = checkTag(c.req.param("tag"), "tag");
+    const location = `${rootOf(c)}/v2.1/servers/${server.id}/tags/${tag}`;
+    if (server.tags.includes(tag)) return c.body(null, 204);
+    if (server.tags.length >= 50) {
+      throw computeError(400, `The number of tags exceeded the per-server limit 50`);
+    }
+    lifecycle.touch(server.id, { tags: [...server.tags, tag].sort() });
+    return c.body(null, 201, { location });
+  });
+  app.delete(`${path}/:tag`, (c) => {
+    const server = tagged(c);
+    const tag = c.req.param("tag");
+    if (!server.tags.includes(tag)) throw computeError(404, `Instance ${server.id} has no tag '${tag}'`);
+    lifecycle.touch(server.id, { tags: server.tags.filter((other) => other !== tag) });
+    return c.body(null, 204);
+  });
+}
+
+function addMetadataRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecycle): void {
+  const path = "/v2.1/servers/:id/metadata";
+  const keep = (c: ComputeContext, metadata: Readonly<Record<string, string>>) => {
+    const limit = parts.kernel.quota(c.get("caller").projectId, "metadata_items");
+    if (limit >= 0 && Object.keys(metadata).length > limit) {
+      throw computeError(403, `Maximum number of metadata items exceeds ${limit}`);
+    }
+    lifecycle.touch(serverOf(c, parts).id, { metadata });
+    return metadata;
+  };
+  app.get(path, (c) => c.json({ metadata: serverOf(c, parts).metadata }));
+  app.post(path, async (c) => {
+    const given = metadataOf(at(await bodyOf(c.req), "metadata"));
+    return c.json({ metadata: keep(c, { ...serverOf(c, parts).metadata, ...given }) });
+  });
+  app.put(path, async (c) => c.json({ metadata: keep(c, metadataOf(at(await bodyOf(c.req), "metadata"))) }));
+  app.get(`${path}/:key`, (c) => {
+    const [server, key] = [serverOf(c, parts), c.req.param("key")];
+    const value = server.metadata[key];
+    if (value === undefined) throw computeError(404, "Metadata item was not found");
+    return c.json({ meta: { [key]: value } });
+  });
+  app.put(`${path}/:key`, async (c) => {
+    const given = metadataOf(at(await bodyOf(c.req), "meta"));
+    keep(c, { ...serverOf(c, parts).metadata, ...given });
+    return c.json({ meta: given });
+  });
+  app.delete(`${path}/:key`, (c) => {
+    const { [c.req.param("key")]: value, ...rest } = serverOf(c, parts).metadata;
+    if (value === undefined) throw computeError(404, "Metadata item was not found");
+    keep(c, rest);
+    return c.body(null, 204);
+  });
+}

@@ -1,0 +1,102 @@
+import { randomBytes } from "node:crypto";
+import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
+import { invalid, readCreateRequest } from "./create-request.ts";
+import { createServers } from "./create.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+import { listServers } from "./list.ts";
+import { computeError, serverFor, serverNotFound, type ComputeApp, type ComputeParts, type Server } from "./model.ts";
+import { pythonRepr } from "./python.ts";
+import { briefView, linksOf, rootOf, serverView, type ComputeContext } from "./views.ts";
+
+/** Servers: create, list, show, update, delete. */
+export function addServerRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecycle): void {
+  const { tables } = parts;
+  app.post("/v2.1/servers", async (c) => {
+    const body = await bodyOf(c.req);
+    const request = readCreateRequest(body, c.get("minor"));
+    const requestId = c.get("requestId") ?? "";
+    const made = createServers({ parts, caller: c.get("caller"), request, requestId });
+    const first = made[0];
+    if (!first) throw computeError(400, "max_count must be at least 1");
+    if (at(body, "server", "return_reservation_id") === true) {
+      return c.json({ reservation_id: first.reservation_id }, 202);
+    }
+    const groups = request.security_groups.length > 0 ? request.security_groups : ["default"];
+    const server = {
+      id: first.id,
+      links: linksOf(c, "servers", first.id),
+      "OS-DCF:diskConfig": "MANUAL",
+      security_groups: groups.map((name) => ({ name })),
+      adminPass: textAt(body, "server", "adminPass") ?? randomBytes(9).toString("base64url"),
+    };
+    return c.json({ server }, 202, { location: `${rootOf(c)}/v2.1/servers/${first.id}` });
+  });
+
+  app.get("/v2.1/servers", (c) => list(c, parts, (server) => briefView(c, server)));
+  app.get("/v2.1/servers/detail", (c) => list(c, parts, (server) => serverView(c, parts, server, false)));
+
+  app.get("/v2.1/servers/:id", (c) => {
+    const { id } = c.req.param();
+    return c.json({ server: serverView(c, parts, serverFor(tables, c.get("caller"), id)) });
+  });
+
+  app.put("/v2.1/servers/:id", async (c) => {
+    const given = at(await bodyOf(c.req), "server");
+    const server = serverFor(tables, c.get("caller"), c.req.param("id"));
+    lifecycle.touch(server.id, updateOf(given));
+    return c.json({ server: serverView(c, parts, serverFor(tables, c.get("caller"), server.id)) });
+  });
+
+  app.delete("/v2.1/servers/:id", (c) => {
+    const server = serverFor(tables, c.get("caller"), c.req.param("id"));
+    requireUnlocked(c, server);
+    lifecycle.note(server, { action: "delete", request_id: c.get("requestId") ?? "", user_id: c.get("caller").userId });
+    lifecycle.delete(serverFor(tables, c.get("caller"), server.id));
+    return c.body(null, 204);
+  });
+}
+
+/** Throws 409 if the server is locked and the caller is no admin. */
+export function requireUnlocked(c: ComputeContext, server: Server): void {
+  if (server.locked && !c.get("caller").isAdmin) throw computeError(409, `Instance ${server.id} is locked`);
+}
+
+function list(c: ComputeContext, parts: ComputeParts, view: (server: Server) => object): Response {
+  const url = new URL(c.req.url);
+  const { servers, more } = listServers(parts, c.get("caller"), url.searchParams, c.get("minor"));
+  const last = servers.at(-1);
+  return c.json({
+    servers: servers.map(view),
+    ...(more && last ? { servers_links: [{ rel: "next", href: nextLink(c, last.id) }] } : {}),
+  });
+}
+
+/** The same request from after `marker`: parameters sorted, the marker last, as Nova writes it. */
+export function nextLink(c: ComputeContext, marker: string): string {
+  const url = new URL(c.req.url);
+  const query = new URLSearchParams(url.searchParams);
+  query.delete("marker");
+  query.sort();
+  query.append("marker", marker);
+  return `${url.origin}${url.pathname}?${query.toString()}`;
+}
+
+function updateOf(given: unknown): Partial<Server> {
+  if (!isObject(given)) throw computeError(400, "'server' is a required property");
+  const name = given["name"];
+  if (name !== undefined && (typeof name !== "string" || name.trim() === "")) {
+    throw invalid("name", name, `${pythonRepr(name)} is too short`);
+  }
+  const description = given["description"];
+  return {
+    ...(typeof name === "string" ? { name: name.trim() } : {}),
+    ...(typeof description === "string" || description === null ? { description } : {}),
+  };
+}
+
+/** The server of a route below /servers/:id; throws 404. */
+export function serverOf(c: ComputeContext, parts: ComputeParts): Server {
+  const id = c.req.param("id");
+  if (id === undefined) throw serverNotFound("");
+  return serverFor(parts.tables, c.get("caller"), id);
+}

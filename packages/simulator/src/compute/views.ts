@@ -1,0 +1,163 @@
+import { createHash } from "node:crypto";
+import type { Context } from "hono";
+import { zones, type ComputeParts, type ComputeVariables, type Flavor, type Server } from "./model.ts";
+
+export type ComputeContext = Context<{ Variables: ComputeVariables }>;
+type View = Record<string, unknown>;
+
+/** Root of the service, as the caller sees it. */
+export const rootOf = (c: Context): string => `${new URL(c.req.url).origin}/compute`;
+
+export function linksOf(c: Context, kind: string, id: string): readonly object[] {
+  const root = rootOf(c);
+  return [
+    { rel: "self", href: `${root}/v2.1/${kind}/${id}` },
+    { rel: "bookmark", href: `${root}/${kind}/${id}` },
+  ];
+}
+
+const bookmark = (c: Context, kind: string, id: string) => ({
+  id,
+  links: [{ rel: "bookmark", href: `${rootOf(c)}/${kind}/${id}` }],
+});
+
+/** "…Z" with microseconds and no zone, as Nova writes some instants. */
+const micros = (timestamp: string | null) => (timestamp === null ? null : timestamp.replace(/Z$/, ".000000"));
+
+export function statusOf(server: Server): string {
+  switch (server.vm_state) {
+    case "building":
+      return "BUILD";
+    case "active":
+      if (server.task_state === "reboot_started") return "REBOOT";
+      return server.task_state === "reboot_started_hard" ? "HARD_REBOOT" : "ACTIVE";
+    case "stopped":
+      return "SHUTOFF";
+    case "error":
+      return "ERROR";
+    case "deleted":
+      return "DELETED";
+  }
+}
+
+const powerStates = { building: 0, active: 1, stopped: 4, error: 0, deleted: 0 } as const;
+
+export const briefView = (c: Context, server: Server): View => ({
+  id: server.id,
+  name: server.name,
+  links: linksOf(c, "servers", server.id),
+});
+
+/** A server in full. `show`: the answer of one GET, which tells more than a list does. */
+export function serverView(c: ComputeContext, parts: ComputeParts, server: Server, show = true): View {
+  const minor = c.get("minor");
+  const status = statusOf(server);
+  const admin = c.get("caller").isAdmin;
+  return {
+    id: server.id,
+    name: server.name,
+    status,
+    tenant_id: server.project_id,
+    user_id: server.user_id,
+    metadata: server.metadata,
+    hostId: server.networked || server.launched_at !== null ? hostId(server) : "",
+    image: server.image_id === "" ? "" : bookmark(c, "images", server.image_id),
+    flavor: minor < 47 ? bookmark(c, "flavors", server.flavor.id) : embeddedFlavor(server.flavor),
+    created: server.created,
+    updated: server.updated,
+    addresses: server.networked ? addressesOf(parts, server) : {},
+    accessIPv4: "",
+    accessIPv6: "",
+    links: linksOf(c, "servers", server.id),
+    "OS-DCF:diskConfig": "MANUAL",
+    ...(status === "ACTIVE" || status === "BUILD" ? { progress: 0 } : {}),
+    ...(server.fault ? { fault: server.fault } : {}),
+    "OS-EXT-AZ:availability_zone": server.zone,
+    config_drive: server.config_drive ? "True" : "",
+    key_name: server.key_name,
+    "OS-SRV-USG:launched_at": micros(server.launched_at),
+    "OS-SRV-USG:terminated_at": micros(server.terminated_at),
+    ...securityGroups(parts, server),
+    ...(admin ? adminView(server, minor) : {}),
+    ...(!admin && minor >= 90 ? { "OS-EXT-SRV-ATTR:hostname": server.hostname } : {}),
+    "OS-EXT-STS:task_state": server.task_state === "reboot_started_hard" ? "reboot_started" : server.task_state,
+    "OS-EXT-STS:vm_state": server.vm_state,
+    "OS-EXT-STS:power_state": powerStates[server.vm_state],
+    "os-extended-volumes:volumes_attached": server.volumes.map((v) =>
+      minor < 3 ? { id: v.volume_id } : { id: v.volume_id, delete_on_termination: v.delete_on_termination },
+    ),
+    ...laterFields(server, { minor, admin, show }),
+  };
+}
+
+function laterFields(server: Server, { minor, admin, show }: { minor: number; admin: boolean; show: boolean }): View {
+  return {
+    ...(admin && minor >= 16 ? { host_status: "UP" } : {}),
+    ...(minor >= 9 ? { locked: server.locked } : {}),
+    ...(minor >= 73 ? { locked_reason: server.locked_reason } : {}),
+    ...(minor >= 19 ? { description: server.description } : {}),
+    ...(minor >= 26 ? { tags: server.tags } : {}),
+    ...(minor >= 63 ? { trusted_image_certificates: null } : {}),
+    ...(minor >= 71 && show ? { server_groups: server.group_id === null ? [] : [server.group_id] } : {}),
+  };
+}
+
+function adminView(server: Server, minor: number): View {
+  const host = server.launched_at === null ? null : (zones[server.zone] ?? null);
+  return {
+    "OS-EXT-SRV-ATTR:host": host,
+    "OS-EXT-SRV-ATTR:instance_name": `instance-${server.number.toString(16).padStart(8, "0")}`,
+    "OS-EXT-SRV-ATTR:hypervisor_hostname": host,
+    ...(minor < 3
+      ? {}
+      : {
+          "OS-EXT-SRV-ATTR:reservation_id": server.reservation_id,
+          "OS-EXT-SRV-ATTR:launch_index": 0,
+          "OS-EXT-SRV-ATTR:hostname": server.hostname,
+          "OS-EXT-SRV-ATTR:kernel_id": "",
+          "OS-EXT-SRV-ATTR:ramdisk_id": "",
+          "OS-EXT-SRV-ATTR:root_device_name": "/dev/sda",
+          "OS-EXT-SRV-ATTR:user_data": server.user_data,
+        }),
+  };
+}
+
+const hostId = (server: Server) =>
+  createHash("sha224")
+    .update(server.project_id + (zones[server.zone] ?? ""))
+    .digest("hex");
+
+const embeddedFlavor = (flavor: Flavor) => ({
+  vcpus: flavor.vcpus,
+  ram: flavor.ram,
+  disk: flavor.disk,
+  ephemeral: 0,
+  swap: 0,
+  original_name: flavor.name,
+  extra_specs: flavor.extra_specs,
+});
+
+/** Addresses by the name of their network, fixed and floating. */
+export function addressesOf(parts: ComputeParts, server: Server, brief = false): View {
+  const out: Record<string, object[]> = {};
+  for (const address of parts.network.serverAddresses(server.id)) {
+    (out[address.network] ??= []).push(
+      brief
+        ? { version: address.version, addr: address.addr }
+        : {
+            version: address.version,
+            addr: address.addr,
+            "OS-EXT-IPS:type": address.kind,
+            "OS-EXT-IPS-MAC:mac_addr": address.mac_address,
+          },
+    );
+  }
+  return out;
+}
+
+/** One entry per port and group, as Nova tells them: with repeats; absent while there is no port. */
+function securityGroups(parts: ComputeParts, server: Server): View {
+  if (!server.networked) return {};
+  const names = parts.network.portsOf(server.id).flatMap((port) => parts.network.securityGroupNames(port.id));
+  return names.length === 0 ? {} : { security_groups: names.map((name) => ({ name })) };
+}

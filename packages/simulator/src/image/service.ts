@@ -1,0 +1,95 @@
+import { createHash } from "node:crypto";
+import { Hono, type Context } from "hono";
+import type { Caller, Kernel, Service, Table } from "../kernel/interface.ts";
+import { htmlError } from "../compute/model.ts";
+import { listImages } from "./list.ts";
+import { imageVisible, type Image } from "./model.ts";
+
+/** Glance v2, read only: https://docs.openstack.org/api-ref/image/v2/ . */
+export function createImageService(kernel: Kernel): Service {
+  const images: Table<Image> = kernel.table("image", ["name"]);
+  seedImages(kernel, images);
+  const app: Service["app"] = new Hono();
+  app.get("/", (c) => c.json({ versions: versions(c) }, 300));
+  app.get("/versions", (c) => c.json({ versions: versions(c) }));
+  app.get("/v2/images", (c) => {
+    const url = new URL(c.req.url);
+    const { page, more } = listImages(images.all(), c.get("caller"), url.searchParams);
+    const last = page.at(-1);
+    const query = (marker?: string) => {
+      const parameters = new URLSearchParams(url.searchParams);
+      parameters.delete("marker");
+      if (marker !== undefined) parameters.append("marker", marker);
+      return parameters.size === 0 ? "/v2/images" : `/v2/images?${parameters.toString()}`;
+    };
+    return c.json({
+      images: page.map(imageView),
+      first: query(),
+      schema: "/v2/schemas/images",
+      ...(more && last ? { next: query(last.id) } : {}),
+    });
+  });
+  app.get("/v2/images/:id", (c) => c.json(imageView(imageFor(images, c.get("caller"), c.req.param("id")))));
+  app.delete("/v2/images/:id", (c) => {
+    const image = imageFor(images, c.get("caller"), c.req.param("id"));
+    if (image.owner !== c.get("caller").projectId && !c.get("caller").isAdmin) {
+      throw htmlError(403, "Forbidden", "You do not own this image");
+    }
+    images.remove(image.id);
+    return c.body(null, 204);
+  });
+  app.all("*", () => {
+    throw htmlError(404, "Not Found", "The resource could not be found.");
+  });
+  return { type: "image", name: "glance", catalogPath: "", open: ["", "/", "/versions"], app };
+}
+
+function imageFor(images: Table<Image>, caller: Caller, id: string): Image {
+  const image = images.get(id);
+  if (image && imageVisible(image, caller.projectId, caller.isAdmin)) return image;
+  throw htmlError(404, "Not Found", `No image found with ID ${id}`);
+}
+
+function versions(c: Context): readonly object[] {
+  const links = [{ rel: "self", href: `${new URL(c.req.url).origin}/image/v2/` }];
+  const minors = [15, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
+  return minors.map((minor, place) => ({ id: `v2.${minor}`, status: place === 0 ? "CURRENT" : "SUPPORTED", links }));
+}
+
+function imageView({ properties, ...image }: Image): object {
+  const self = `/v2/images/${image.id}`;
+  return { ...properties, ...image, self, file: `${self}/file`, schema: "/v2/schemas/image", stores: "file" };
+}
+
+/** cirros and fedora-coreos, of the admin's project, for all; nothing if there are images. */
+function seedImages(kernel: Kernel, images: Table<Image>): void {
+  if (images.all().length > 0) return;
+  const owner = kernel.table<{ id: string; name: string }>("_project", ["name"]).by("name", "admin")[0]?.id ?? "admin";
+  const bytes = Buffer.from("causeway".repeat(8192));
+  const digest = (algorithm: string) => createHash(algorithm).update(bytes).digest("hex");
+  const now = kernel.timestamp();
+  for (const name of ["cirros", "fedora-coreos"]) {
+    images.insert({
+      id: kernel.newId(),
+      name,
+      status: "active",
+      visibility: "public",
+      owner,
+      disk_format: "raw",
+      container_format: "bare",
+      size: bytes.length,
+      virtual_size: bytes.length,
+      checksum: digest("md5"),
+      os_hash_algo: "sha512",
+      os_hash_value: digest("sha512"),
+      protected: false,
+      os_hidden: false,
+      min_ram: 0,
+      min_disk: 0,
+      created_at: now,
+      updated_at: now,
+      tags: [],
+      properties: { os_distro: name, hw_disk_bus: "virtio" },
+    });
+  }
+}

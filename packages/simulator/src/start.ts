@@ -1,0 +1,95 @@
+import { Hono } from "hono";
+import { CallLog } from "./cloud/calls.ts";
+import { cloudsYamlOf } from "./cloud/clouds-yaml.ts";
+import { controlApp } from "./cloud/control.ts";
+import { Faults } from "./cloud/faults.ts";
+import { listen, requireLoopback } from "./cloud/listen.ts";
+import { answerError, mountServices, type CloudApp, type Mounted } from "./cloud/mount.ts";
+import { createComputeService } from "./compute/service.ts";
+import { identityTables } from "./identity/model.ts";
+import { seedIdentity } from "./identity/seed.ts";
+import { createIdentityService } from "./identity/service.ts";
+import { createImageService } from "./image/service.ts";
+import type { Simulator, SimulatorOptions, StartSimulator } from "./interface.ts";
+import { createKernel, type OwnedKernel } from "./kernel/kernel.ts";
+import { createNetworkService, seedNetwork } from "./network/index.ts";
+import { createStorageService } from "./storage/service.ts";
+
+const region = "RegionOne";
+
+/**
+ * Starts a cloud, new or as `dir` has it, and waits until it answers. Errors: STATE_TOO_NEW, STATE_IN_USE,
+ * STATE_UNREADABLE, PORT_TAKEN, NOT_LOOPBACK.
+ */
+export const startSimulator: StartSimulator = async (options = {}) => {
+  const host = options.host ?? "127.0.0.1";
+  requireLoopback(host);
+  const kernel = createKernel(options);
+  try {
+    return await startOn(kernel, host, options);
+  } catch (error) {
+    kernel.close();
+    throw error;
+  }
+};
+
+async function startOn(kernel: OwnedKernel, host: string, options: SimulatorOptions): Promise<Simulator> {
+  seedIdentity(kernel);
+  const [calls, faults] = [new CallLog(), new Faults()];
+  const projectId = (idOrName: string) => identityTables(kernel).projects.by("name", idOrName)[0]?.id ?? idOrName;
+  const app = assemble(kernel, { calls, faults, projectId });
+  kernel.flush();
+  const kept = Number(kernel.store.setting("port") ?? 0);
+  const server = await listen(app.fetch, { host, port: options.port ?? kept });
+  kernel.store.setSetting("port", String(server.port));
+  kernel.start();
+  const authUrl = `http://${host.includes(":") ? `[${host}]` : host}:${server.port}/identity/v3`;
+  return {
+    authUrl,
+    cloudsYaml: cloudsYamlOf(authUrl, region),
+    calls: calls.records,
+    setFaults: (decide) => {
+      faults.decide = decide;
+    },
+    setQuota: (project, resource, limit) => {
+      kernel.setQuota(projectId(project), resource, limit);
+      kernel.flush();
+    },
+    setOutcomes: (rules) => {
+      kernel.settings.outcomes = rules;
+    },
+    setDelay: (operation, milliseconds) => void kernel.settings.delays.set(operation, milliseconds),
+    inventory: (project) => kernel.inventory(project === undefined ? undefined : projectId(project)),
+    async close() {
+      await server.close();
+      kernel.close();
+    },
+  };
+}
+
+interface Handles {
+  readonly calls: CallLog;
+  readonly faults: Faults;
+  readonly projectId: (idOrName: string) => string;
+}
+
+/** Every service under one roof, and the control API beside them. */
+function assemble(kernel: OwnedKernel, { calls, faults, projectId }: Handles): CloudApp {
+  const mounted: Mounted[] = [];
+  const identity = createIdentityService(kernel, { region, services: () => mounted });
+  const network = createNetworkService(kernel);
+  seedNetwork(kernel);
+  const storage = createStorageService(kernel);
+  mounted.push(
+    { root: "/identity", service: identity },
+    { root: "/network", service: network },
+    { root: "/compute", service: createComputeService(kernel, { network, volumes: storage.links }) },
+    { root: "/image", service: createImageService(kernel) },
+    { root: "/volume", service: storage },
+  );
+  const app: CloudApp = new Hono();
+  app.onError((error, c) => answerError(error, c));
+  app.route("/_control", controlApp({ kernel, calls, faults, projectId }));
+  app.route("/", mountServices({ kernel, calls, faults, authenticate: identity.authenticate }, mounted));
+  return app;
+}

@@ -1,0 +1,160 @@
+import type { VolumeLinks, VolumeRequest } from "../kernel/volume-links.ts";
+import type { Caller } from "../kernel/interface.ts";
+import { computeError } from "../compute/model.ts";
+import { checkQuota } from "./quota.ts";
+import { defaultType, instantOf, storageZones, type Snapshot, type StorageParts, type Volume } from "./model.ts";
+
+/** What a new volume is asked to be. */
+export interface NewVolume extends VolumeRequest {
+  readonly name?: string | null;
+  readonly description?: string | null;
+  readonly source_volid?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly multiattach?: boolean;
+}
+
+/** Volumes and snapshots as they come, change hands and go. */
+export class Volumes implements VolumeLinks {
+  readonly #parts: StorageParts;
+
+  constructor(parts: StorageParts) {
+    this.#parts = parts;
+    const { agenda } = parts.kernel;
+    agenda.handler("volume.settle", (argument) => this.#settleVolume(argument));
+    agenda.handler("volume.gone", (id) => {
+      if (parts.tables.volumes.get(id)?.status === "deleting") parts.tables.volumes.remove(id);
+    });
+    agenda.handler("snapshot.ready", (id) => this.#finishSnapshot(id));
+    agenda.handler("snapshot.gone", (id) => parts.tables.snapshots.remove(id));
+  }
+
+  volume(projectId: string, id: string) {
+    const volume = this.#parts.tables.volumes.get(id);
+    return volume?.project_id === projectId ? { ...volume, bootable: volume.image_id !== null } : undefined;
+  }
+
+  createVolume(projectId: string, request: NewVolume) {
+    const { kernel, tables } = this.#parts;
+    const type = this.#type(request.type);
+    const zone = request.zone ?? "nova";
+    if (!storageZones.includes(zone)) throw computeError(400, `Availability zone '${zone}' is invalid.`);
+    checkQuota(this.#parts, projectId, { volumes: 1, gigabytes: request.size });
+    const volume = tables.volumes.insert({
+      id: kernel.newId(),
+      name: request.name ?? (request.name === null ? null : ""),
+      description: request.description ?? null,
+      project_id: projectId,
+      user_id: request.user_id,
+      status: "creating",
+      size: request.size,
+      availability_zone: zone,
+      volume_type: type,
+      snapshot_id: request.snapshot_id ?? null,
+      source_volid: request.source_volid ?? null,
+      metadata: request.metadata ?? {},
+      multiattach: request.multiattach ?? false,
+      image_id: request.image_id ?? null,
+      attachments: [],
+      created_at: instantOf(kernel),
+      updated_at: null,
+    });
+    const outcome = kernel.outcome("volume.create", volume.name ?? "", type);
+    if (outcome === "stuck") return { ...volume, bootable: false };
+    const status = outcome === "error" ? "error" : "available";
+    kernel.agenda.after(kernel.delay("volume.create"), "volume.settle", `${volume.id} creating ${status}`);
+    return { ...volume, bootable: volume.image_id !== null };
+  }
+
+  attach(id: string, target: { readonly serverId: string; readonly device: string }, milliseconds: number): string {
+    const { kernel, tables } = this.#parts;
+    const volume = tables.volumes.get(id);
+    const attachment_id = kernel.newId();
+    if (!volume) return attachment_id;
+    const attachment = {
+      attachment_id,
+      server_id: target.serverId,
+      device: target.device,
+      attached_at: instantOf(kernel),
+    };
+    this.#touch(id, { status: "attaching", attachments: [...volume.attachments, attachment] });
+    kernel.agenda.after(milliseconds, "volume.settle", `${id} attaching in-use`);
+    return attachment_id;
+  }
+
+  detach(id: string, serverId: string, milliseconds: number): void {
+    const { kernel, tables } = this.#parts;
+    const volume = tables.volumes.get(id);
+    if (!volume) return;
+    const attachments = volume.attachments.filter((a) => a.server_id !== serverId);
+    if (attachments.length > 0) return this.#touch(id, { attachments });
+    if (milliseconds <= 0) return this.#touch(id, { attachments, status: "available" });
+    this.#touch(id, { attachments, status: "detaching" });
+    kernel.agenda.after(milliseconds, "volume.settle", `${id} detaching available`);
+  }
+
+  deleteVolume(id: string): void {
+    const { kernel, tables } = this.#parts;
+    const volume = tables.volumes.get(id);
+    if (!volume || volume.status === "deleting") return;
+    this.#touch(id, { status: "deleting" });
+    if (kernel.outcome("volume.delete", volume.name ?? "") === "stuck") return;
+    kernel.agenda.after(kernel.delay("volume.delete"), "volume.gone", id);
+  }
+
+  extend(volume: Volume, size: number): void {
+    const { kernel } = this.#parts;
+    checkQuota(this.#parts, volume.project_id, { volumes: 0, gigabytes: size - volume.size });
+    this.#touch(volume.id, { status: "extending", size });
+    kernel.agenda.after(kernel.delay("volume.extend"), "volume.settle", `${volume.id} extending ${volume.status}`);
+  }
+
+  createSnapshot(caller: Caller, volume: Volume, asked: Pick<Snapshot, "name" | "description" | "metadata">): Snapshot {
+    const { kernel, tables } = this.#parts;
+    checkQuota(this.#parts, volume.project_id, { volumes: 0, gigabytes: volume.size, snapshots: 1 });
+    const snapshot = tables.snapshots.insert({
+      id: kernel.newId(),
+      ...asked,
+      project_id: volume.project_id,
+      user_id: caller.userId,
+      volume_id: volume.id,
+      status: "creating",
+      size: volume.size,
+      created_at: instantOf(kernel),
+      updated_at: null,
+    });
+    kernel.agenda.after(kernel.delay("snapshot.create"), "snapshot.ready", snapshot.id);
+    return snapshot;
+  }
+
+  deleteSnapshot(snapshot: Snapshot): void {
+    const { kernel, tables } = this.#parts;
+    tables.snapshots.update(snapshot.id, { status: "deleting", updated_at: instantOf(kernel) });
+    kernel.agenda.after(kernel.delay("snapshot.delete"), "snapshot.gone", snapshot.id);
+  }
+
+  #finishSnapshot(id: string): void {
+    const { kernel, tables } = this.#parts;
+    if (tables.snapshots.get(id)?.status !== "creating") return;
+    tables.snapshots.update(id, { status: "available", updated_at: instantOf(kernel) });
+  }
+
+  #type(asked: string | undefined): string {
+    if (asked === undefined || asked === "") return defaultType;
+    const { types } = this.#parts.tables;
+    const type = types.get(asked) ?? types.by("name", asked)[0];
+    if (!type) throw computeError(404, `Volume type with name ${asked} could not be found.`);
+    return type.name;
+  }
+
+  #touch(id: string, change: Partial<Volume>): void {
+    const { kernel, tables } = this.#parts;
+    tables.volumes.update(id, { updated_at: instantOf(kernel), ...change });
+  }
+
+  #settleVolume(argument: string): void {
+    const [id = "", from, to = ""] = argument.split(" ");
+    const volume = this.#parts.tables.volumes.get(id);
+    if (volume?.status !== from) return;
+    this.#touch(id, { status: to });
+  }
+}

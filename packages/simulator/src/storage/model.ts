@@ -1,0 +1,92 @@
+import type { Hono } from "hono";
+import type { Caller, Kernel, Table } from "../kernel/interface.ts";
+import { computeError } from "../compute/model.ts";
+
+export interface VolumeAttachment {
+  readonly attachment_id: string;
+  readonly server_id: string;
+  readonly device: string;
+  readonly attached_at: string;
+}
+
+export interface Volume {
+  readonly id: string;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly project_id: string;
+  readonly user_id: string;
+  readonly status: string;
+  readonly size: number;
+  readonly availability_zone: string;
+  readonly volume_type: string;
+  readonly snapshot_id: string | null;
+  readonly source_volid: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly multiattach: boolean;
+  readonly image_id: string | null;
+  readonly attachments: readonly VolumeAttachment[];
+  /** With microseconds, without a zone. */
+  readonly created_at: string;
+  readonly updated_at: string | null;
+}
+
+export interface Snapshot {
+  readonly id: string;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly project_id: string;
+  readonly user_id: string;
+  readonly volume_id: string;
+  readonly status: string;
+  readonly size: number;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly created_at: string;
+  readonly updated_at: string | null;
+}
+
+export interface VolumeType {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+}
+
+export interface StorageTables {
+  readonly volumes: Table<Volume>;
+  readonly snapshots: Table<Snapshot>;
+  readonly types: Table<VolumeType>;
+}
+
+export interface StorageParts {
+  readonly kernel: Kernel;
+  readonly tables: StorageTables;
+}
+
+export type StorageApp = Hono<{ Variables: { caller: Caller; minor: number; requestId: string } }>;
+
+export const defaultType = "__DEFAULT__";
+export const storageZones = ["nova", "az2"];
+
+export const storageTables = (kernel: Kernel): StorageTables => ({
+  volumes: kernel.table("volume", ["project_id"]),
+  snapshots: kernel.table("snapshot", ["project_id", "volume_id"]),
+  types: kernel.table("_volume_type", ["name"]),
+});
+
+/** Cinder writes instants with microseconds and without a zone. */
+export const instantOf = (kernel: Kernel): string => `${new Date(kernel.clock.now()).toISOString().slice(0, 23)}000`;
+
+export const volumeNotFound = (id: string) => computeError(404, `Volume ${id} could not be found.`);
+
+/** The volume, if the caller may see it; else 404. */
+export function volumeFor(tables: StorageTables, caller: Caller, id: string): Volume {
+  const volume = tables.volumes.get(id);
+  if (volume && (volume.project_id === caller.projectId || caller.isAdmin)) return volume;
+  throw volumeNotFound(id);
+}
+
+/** The snapshot, if the caller may see it; else 404. */
+export function snapshotFor(tables: StorageTables, caller: Caller, id: string): Snapshot {
+  const snapshot = tables.snapshots.get(id);
+  if (snapshot && (snapshot.project_id === caller.projectId || caller.isAdmin)) return snapshot;
+  throw computeError(404, `Snapshot ${id} could not be found.`);
+}

@@ -1,0 +1,106 @@
+import type { Context } from "hono";
+import type { Image } from "../image/model.ts";
+import type { Caller, Table } from "../kernel/interface.ts";
+import type { Snapshot, Volume } from "./model.ts";
+
+export type StorageContext = Context<{ Variables: { caller: Caller; minor: number; requestId: string } }>;
+
+/** Root of the service, as the caller sees it. */
+export const storageRoot = (c: Context): string => `${new URL(c.req.url).origin}/volume`;
+
+function linksOf(c: StorageContext, kind: string, id: string): readonly object[] {
+  const project = c.get("caller").projectId;
+  const root = storageRoot(c);
+  return [
+    { rel: "self", href: `${root}/v3/${project}/${kind}/${id}` },
+    { rel: "bookmark", href: `${root}/${project}/${kind}/${id}` },
+  ];
+}
+
+export const briefVolume = (c: StorageContext, volume: Volume): object => ({
+  id: volume.id,
+  name: volume.name,
+  links: linksOf(c, "volumes", volume.id),
+});
+
+/** A volume in full; an answer to a create knows less than a later show. */
+export function volumeView(c: StorageContext, volume: Volume, images?: Table<Image>): object {
+  const minor = c.get("minor");
+  const image = volume.image_id === null ? undefined : images?.get(volume.image_id);
+  return {
+    id: volume.id,
+    status: volume.status,
+    size: volume.size,
+    availability_zone: volume.availability_zone,
+    created_at: volume.created_at,
+    updated_at: volume.updated_at,
+    name: volume.name,
+    description: volume.description,
+    volume_type: volume.volume_type,
+    snapshot_id: volume.snapshot_id,
+    source_volid: volume.source_volid,
+    metadata: volume.metadata,
+    links: linksOf(c, "volumes", volume.id),
+    user_id: volume.user_id,
+    bootable: volume.image_id === null ? "false" : "true",
+    encrypted: false,
+    replication_status: null,
+    consistencygroup_id: null,
+    multiattach: volume.multiattach,
+    attachments: volume.attachments.map((a) => ({
+      id: volume.id,
+      attachment_id: a.attachment_id,
+      volume_id: volume.id,
+      server_id: a.server_id,
+      host_name: null,
+      device: a.device,
+      attached_at: a.attached_at,
+    })),
+    ...(minor >= 13 ? { group_id: null } : {}),
+    ...(minor >= 48 ? { shared_targets: false, service_uuid: null } : {}),
+    ...(images ? { "os-vol-tenant-attr:tenant_id": volume.project_id } : {}),
+    ...(c.get("caller").isAdmin && images ? adminFields : {}),
+    ...(image ? { volume_image_metadata: imageMetadata(image) } : {}),
+  };
+}
+
+const adminFields = {
+  "os-vol-host-attr:host": "storage-1@simulated#pool",
+  "os-vol-mig-status-attr:migstat": null,
+  "os-vol-mig-status-attr:name_id": null,
+};
+
+const imageMetadata = (image: Image) => ({
+  ...image.properties,
+  image_id: image.id,
+  image_name: image.name,
+  checksum: image.checksum,
+  container_format: image.container_format,
+  disk_format: image.disk_format,
+  min_disk: String(image.min_disk),
+  min_ram: String(image.min_ram),
+  size: String(image.size),
+});
+
+/** A snapshot; `full` adds what the detailed list and show tell. */
+export function snapshotView(c: StorageContext, snapshot: Snapshot, full = false): object {
+  return {
+    id: snapshot.id,
+    created_at: snapshot.created_at,
+    updated_at: snapshot.updated_at,
+    name: snapshot.name,
+    description: snapshot.description,
+    volume_id: snapshot.volume_id,
+    status: snapshot.status,
+    size: snapshot.size,
+    metadata: snapshot.metadata,
+    ...(c.get("minor") >= 14 ? { group_snapshot_id: null } : {}),
+    ...(c.get("minor") >= 41 ? { user_id: snapshot.user_id } : {}),
+    ...(full
+      ? {
+          "os-extended-snapshot-attributes:project_id": snapshot.project_id,
+          "os-extended-snapshot-attributes:progress": snapshot.status === "available" ? "100%" : "0%",
+        }
+      : {}),
+  };
+}

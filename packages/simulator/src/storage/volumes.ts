@@ -1,0 +1,161 @@
+import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
+import { computeError } from "../compute/model.ts";
+import { pythonRepr } from "../compute/python.ts";
+import type { Image } from "../image/model.ts";
+import type { Table } from "../kernel/interface.ts";
+import { pageOf } from "./list.ts";
+import type { NewVolume, Volumes } from "./lifecycle.ts";
+import { instantOf, snapshotFor, volumeFor, type StorageApp, type StorageParts, type Volume } from "./model.ts";
+import { briefVolume, volumeView, type StorageContext } from "./views.ts";
+
+const base = "/v3/:project/volumes";
+
+const busy =
+  "Invalid volume: Volume status must be available or error or error_restoring or error_extending or error_managing and must not be migrating, attached, belong to a group, have snapshots, awaiting a transfer, or be disassociated from snapshots after volume transfer.";
+
+/** Volumes: create, list, show, update, delete, extend. */
+export function addVolumeRoutes(app: StorageApp, parts: StorageParts, volumes: Volumes): void {
+  const { kernel, tables } = parts;
+  const images: Table<Image> = kernel.table("image");
+  app.post(base, async (c) => {
+    const request = readVolume(c, parts, at(await bodyOf(c.req), "volume"));
+    const { id } = kernel.atomic(() => volumes.createVolume(c.get("caller").projectId, request));
+    return c.json({ volume: volumeView(c, volumeFor(tables, c.get("caller"), id)) }, 202);
+  });
+  const list = (c: StorageContext, view: (volume: Volume) => object) => {
+    const all = mine(c) ? tables.volumes.by("project_id", c.get("caller").projectId) : tables.volumes.all();
+    const { page, next } = pageOf(c, all, (id) => volumeFor(tables, c.get("caller"), id));
+    return c.json({ volumes: page.map(view), ...(next ? { volumes_links: [{ rel: "next", href: next }] } : {}) });
+  };
+  app.get(base, (c) => list(c, (volume) => briefVolume(c, volume)));
+  app.get(`${base}/detail`, (c) => list(c, (volume) => volumeView(c, volume, images)));
+  app.get(`${base}/:id`, (c) => {
+    return c.json({ volume: volumeView(c, volumeFor(tables, c.get("caller"), c.req.param("id")), images) });
+  });
+  app.put(`${base}/:id`, async (c) => {
+    const given = at(await bodyOf(c.req), "volume");
+    const { id } = volumeFor(tables, c.get("caller"), c.req.param("id"));
+    const volume = tables.volumes.update(id, { ...describing(given), updated_at: instantOf(kernel) });
+    return c.json({ volume: volumeView(c, volume) });
+  });
+  app.delete(`${base}/:id`, (c) => {
+    const volume = volumeFor(tables, c.get("caller"), c.req.param("id"));
+    const free = /^(available|error|error_restoring|error_extending|error_managing)$/.test(volume.status);
+    const cascade = c.req.query("cascade") !== undefined;
+    const snapshots = tables.snapshots.by("volume_id", volume.id);
+    if (!free || (snapshots.length > 0 && !cascade)) throw computeError(400, busy);
+    for (const snapshot of snapshots) volumes.deleteSnapshot(snapshot);
+    volumes.deleteVolume(volume.id);
+    return c.body(null, 202);
+  });
+  app.post(`${base}/:id/action`, async (c) => {
+    const body = await bodyOf(c.req);
+    const volume = volumeFor(tables, c.get("caller"), c.req.param("id"));
+    const size = at(body, "os-extend", "new_size");
+    if (size === undefined) {
+      throw computeError(400, `There is no such action: ${isObject(body) ? (Object.keys(body)[0] ?? "") : ""}`);
+    }
+    extend(c, volumes, { volume, size: Number(size) });
+    return c.body(null, 202);
+  });
+}
+
+/** True unless an admin asks for all projects. */
+export const mine = (c: StorageContext): boolean =>
+  !(c.get("caller").isAdmin && /^(1|true|t|y|yes|on)$/i.test(c.req.query("all_tenants") ?? ""));
+
+function extend(c: StorageContext, volumes: Volumes, { volume, size }: { volume: Volume; size: number }): void {
+  // An attached volume grows from 3.42 on.
+  if (volume.status !== "available" && !(volume.status === "in-use" && c.get("minor") >= 42)) {
+    const message = `Invalid volume: Volume ${volume.id} status must be available to extend, currently ${volume.status}.`;
+    throw computeError(400, message);
+  }
+  if (size <= volume.size) {
+    const why = `New size for extend must be greater than current size. (current: ${volume.size}, extended: ${size}).`;
+    throw computeError(400, `Invalid input received: ${why}`);
+  }
+  volumes.extend(volume, size);
+}
+
+function readVolume(c: StorageContext, parts: StorageParts, given: unknown): NewVolume {
+  if (!isObject(given)) throw computeError(400, "'volume' is a required property");
+  const [snapshot_id, source_volid] = [textAt(given, "snapshot_id"), textAt(given, "source_volid")];
+  const origin = originSize(c, parts, { snapshot_id, source_volid });
+  const [image_id, type, zone] = [
+    textAt(given, "imageRef"),
+    textAt(given, "volume_type"),
+    textAt(given, "availability_zone"),
+  ];
+  return {
+    user_id: c.get("caller").userId,
+    size: sizeOf(given, origin),
+    name: textAt(given, "name") ?? null,
+    description: textAt(given, "description") ?? null,
+    metadata: labels(given["metadata"] ?? {}),
+    ...(type === undefined ? {} : { type }),
+    ...(zone === undefined ? {} : { zone }),
+    ...(image_id === undefined || image_id === "" ? {} : { image_id: knownImage(parts, image_id) }),
+    ...(snapshot_id === undefined ? {} : { snapshot_id }),
+    ...(source_volid === undefined ? {} : { source_volid }),
+    ...(given["multiattach"] === true ? { multiattach: true } : {}),
+  };
+}
+
+function knownImage({ kernel }: StorageParts, id: string): string {
+  if (kernel.table<Image>("image").get(id)) return id;
+  throw computeError(400, `Invalid image identifier or unable to access requested image.`);
+}
+
+function originSize(
+  c: StorageContext,
+  { tables }: StorageParts,
+  from: { readonly snapshot_id: string | undefined; readonly source_volid: string | undefined },
+): number | undefined {
+  const caller = c.get("caller");
+  if (from.snapshot_id !== undefined) return snapshotFor(tables, caller, from.snapshot_id).size;
+  return from.source_volid === undefined ? undefined : volumeFor(tables, caller, from.source_volid).size;
+}
+
+function sizeOf(given: JsonObject, origin: number | undefined): number {
+  const size = given["size"] ?? origin;
+  if (size === undefined || size === null) {
+    throw computeError(
+      400,
+      "The server could not comply with the request since it is either malformed or otherwise incorrect.",
+    );
+  }
+  const number = Number(size);
+  const refuse = (why: string) =>
+    computeError(400, `Invalid input for field/attribute size. Value: ${pythonRepr(size)}. ${why}`);
+  if (!Number.isInteger(number)) throw refuse(`${pythonRepr(size)} is not of type 'integer'`);
+  if (number < 1) throw refuse(`${number} is less than the minimum of 1`);
+  if (origin !== undefined && number < origin) {
+    throw computeError(
+      400,
+      `Invalid input received: Volume size '${number}'GB cannot be smaller than the original size ${origin}GB. They must be >= original size.`,
+    );
+  }
+  return number;
+}
+
+/** Metadata of a request; what is no string is refused. */
+export function labels(value: unknown): Readonly<Record<string, string>> {
+  const wrong = isObject(value)
+    ? Object.entries(value).find(([, item]) => typeof item !== "string")
+    : ["metadata", value];
+  if (!wrong) return value as Readonly<Record<string, string>>;
+  const [field, item] = wrong;
+  const why = `${pythonRepr(item)} is not of type '${field === "metadata" ? "object" : "string"}'`;
+  throw computeError(400, `Invalid input for field/attribute ${String(field)}. Value: ${pythonRepr(item)}. ${why}`);
+}
+
+/** Name, description and metadata of an update: what a volume and a snapshot share. */
+export function describing(given: unknown): Partial<Pick<Volume, "name" | "description" | "metadata">> {
+  if (!isObject(given)) throw computeError(400, "Missing required element in request body.");
+  const [name, description, metadata] = [textAt(given, "name"), textAt(given, "description"), given["metadata"]];
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    ...(metadata === undefined ? {} : { metadata: labels(metadata) }),
+  };
+}
