@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { CloudConfig } from "./config/config.ts";
 import { connectCloud, type ConnectOptions } from "./connect.ts";
-import type { Cloud } from "./types/cloud.ts";
+import type { CallStats, Cloud } from "./types/cloud.ts";
 import type { CloudWatch } from "./watch/interface.ts";
 import type { WatchIntervals } from "./watch/pace.ts";
 import { watchCloud } from "./watch/watch.ts";
@@ -16,6 +16,8 @@ export interface CloudClient {
 export interface CloudPool {
   /** Any difference in the config (region, credentials, content of a CA file) gives another client. */
   get(config: CloudConfig): CloudClient;
+  /** The calls of all its clouds together. */
+  stats(): CallStats;
   close(): Promise<void>;
 }
 
@@ -35,6 +37,7 @@ export function createCloudPool(options: PoolOptions = {}): CloudPool {
       clients.set(key, client);
       return client;
     },
+    stats: () => sumOf([...clients.values()].map(({ cloud }) => cloud.stats())),
     async close() {
       const all = [...clients.values()];
       clients.clear();
@@ -46,6 +49,15 @@ export function createCloudPool(options: PoolOptions = {}): CloudPool {
       );
     },
   };
+}
+
+function sumOf(all: readonly CallStats[]): CallStats {
+  const byRoute: Record<string, number> = {};
+  for (const stats of all) {
+    for (const [route, count] of Object.entries(stats.byRoute)) byRoute[route] = (byRoute[route] ?? 0) + count;
+  }
+  const total = all.reduce((sum, stats) => sum + stats.total, 0);
+  return { total, writes: all.reduce((sum, stats) => sum + stats.writes, 0), byRoute };
 }
 
 /** A digest of all that the config says, files included. */

@@ -11,7 +11,11 @@ type InterfaceBody = { subnet_id: string } | { port_id: string };
 
 /** Neutron. */
 export function createNetworkService(client: ServiceClient): NetworkService {
-  const ports = createCollection<N.Port, N.PortCreate>(client, { route: "/ports", one: "port", many: "ports" });
+  const plainPorts = createCollection<N.Port, N.PortCreate>(client, { route: "/ports", one: "port", many: "ports" });
+  const ports: typeof plainPorts = {
+    ...plainPorts,
+    create: async (body, options) => withTags(await plainPorts.create(body, options), body, options),
+  };
   let aliases: Promise<ReadonlySet<string>> | undefined;
 
   const hasInterface = async (routerId: string, body: InterfaceBody, options?: CallOptions): Promise<boolean> => {
@@ -32,6 +36,17 @@ export function createNetworkService(client: ServiceClient): NetworkService {
     });
   };
 
+  const setTags: NetworkService["setTags"] = async (kind, id, tags, options) => {
+    await client.send({ method: "PUT", route: `/${kind}/{id}/tags`, ids: [id], body: { tags } }, options);
+  };
+
+  /** Neutron without "tag-ports-during-bulk-creation" drops the tags of a port that is created, and says nothing. */
+  const withTags = async (port: N.Port, { tags = [] }: N.PortCreate, options?: CallOptions): Promise<N.Port> => {
+    if (tags.every((tag) => port.tags.includes(tag))) return port;
+    await setTags("ports", port.id, tags, options);
+    return { ...port, tags: [...tags] };
+  };
+
   return {
     ports,
     networks: createCollection(client, { route: "/networks", one: "network", many: "networks" }),
@@ -49,7 +64,10 @@ export function createNetworkService(client: ServiceClient): NetworkService {
     }),
     floatingIps: createCollection(client, { route: "/floatingips", one: "floatingip", many: "floatingips" }),
     createSecurityGroupRules: (rules, options) => bulk("security_group_rules", rules, options),
-    createPorts: (bodies, options) => bulk("ports", bodies, options),
+    async createPorts(bodies, options) {
+      const made = await bulk<N.Port>("ports", bodies, options);
+      return Promise.all(made.map((port, i) => withTags(port, bodies[i] ?? { name: "", network_id: "" }, options)));
+    },
     async addRouterInterface(routerId, body, options) {
       try {
         const route = "/routers/{id}/add_router_interface";
@@ -63,9 +81,7 @@ export function createNetworkService(client: ServiceClient): NetworkService {
       const route = "/routers/{id}/remove_router_interface";
       await ignoringNotFound(client.send({ method: "PUT", route, ids: [routerId], body }, options));
     },
-    async setTags(kind, id, tags, options) {
-      await client.send({ method: "PUT", route: `/${kind}/{id}/tags`, ids: [id], body: { tags } }, options);
-    },
+    setTags,
     extensions(options) {
       aliases ??= readExtensions(client, options).catch((error: unknown) => {
         aliases = undefined;

@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { CausewayError, systemClock, type Clock } from "@causeway/foundation";
+import type { CloudConfig } from "../config/config.ts";
+import { connectCloud, type ConnectOptions } from "../connect.ts";
+import type { Cloud } from "../types/cloud.ts";
+import type * as N from "../types/network.ts";
+
+export interface ContractSettings {
+  readonly config: CloudConfig;
+  readonly clock?: Clock;
+  /** What all names begin with. Default "oskit". */
+  readonly prefix?: string;
+  /** Names in the cloud. Defaults: public, m1.tiny, cirros. */
+  readonly externalNetwork?: string;
+  readonly flavor?: string;
+  readonly image?: string;
+}
+
+/** What a case works with. `cleanup` runs when the case is over, the last first, whatever happened. */
+export interface ContractContext {
+  readonly cloud: Cloud;
+  readonly config: CloudConfig;
+  readonly clock: Clock;
+  /** Another connection with parts of the config or options changed; closed by itself. */
+  connect(config: Partial<CloudConfig>, options?: ConnectOptions): Cloud;
+  /** A name that nobody else uses. */
+  name(what: string): string;
+  cleanup(work: () => Promise<unknown>): void;
+  readonly externalNetwork: string;
+  readonly flavor: string;
+  readonly image: string;
+}
+
+export interface ContractCase {
+  /** As a sentence. */
+  readonly name: string;
+  readonly run: (context: ContractContext) => Promise<void>;
+}
+
+/** Runs one case on a cloud and removes what it made. Throws what the case throws. */
+export async function runContractCase(contractCase: ContractCase, settings: ContractSettings): Promise<void> {
+  const { config, clock = systemClock, prefix = "oskit" } = settings;
+  const work: (() => Promise<unknown>)[] = [];
+  const run = randomBytes(3).toString("hex");
+  const open: Cloud[] = [];
+  const connect = (changes: Partial<CloudConfig>, options: ConnectOptions = {}): Cloud => {
+    const cloud = connectCloud({ ...config, ...changes }, { clock, ...options });
+    open.push(cloud);
+    return cloud;
+  };
+  const context: ContractContext = {
+    cloud: connect({}),
+    config,
+    clock,
+    connect,
+    name: (what) => `${prefix}-${run}-${what}`,
+    cleanup: (task) => work.unshift(task),
+    externalNetwork: settings.externalNetwork ?? "public",
+    flavor: settings.flavor ?? "m1.tiny",
+    image: settings.image ?? "cirros",
+  };
+  try {
+    await contractCase.run(context);
+  } finally {
+    for (const task of work) await task();
+    for (const cloud of open) await cloud.close();
+  }
+}
+
+/** The CausewayError that the promise fails with, whose code is one of these. */
+export async function failsWith(promise: Promise<unknown>, ...codes: readonly string[]): Promise<CausewayError> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof CausewayError && codes.includes(error.code)) return error;
+  throw new Error(`${codes.join(" or ")} was expected, not ${String(error)}`, { cause: error });
+}
+
+/** Asks again until the answer satisfies the predicate, for a minute at most. */
+export async function eventually<T>(
+  context: ContractContext,
+  ask: () => Promise<T>,
+  predicate: (answer: T) => boolean,
+): Promise<T> {
+  for (let i = 0; ; i++) {
+    const answer = await ask();
+    if (predicate(answer)) return answer;
+    assert.ok(i < 120, `it did not get there: ${JSON.stringify(answer)}`);
+    await context.clock.sleep(500);
+  }
+}
+
+/** A network with one subnet, removed at the end. */
+export async function makeSubnet(context: ContractContext, cidr = "10.231.0.0/24"): Promise<N.Subnet> {
+  const { network } = context.cloud;
+  const made = await network.networks.create({ name: context.name("net"), description: "contract" });
+  context.cleanup(() => network.networks.delete(made.id));
+  return network.subnets.create({ name: context.name("subnet"), network_id: made.id, ip_version: 4, cidr });
+}

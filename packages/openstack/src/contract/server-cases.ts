@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import type { Port } from "../types/network.ts";
+import type { Server, ServerCreate } from "../types/compute.ts";
+import { eventually, failsWith, makeSubnet, type ContractCase, type ContractContext } from "./case.ts";
+
+export const serverCases: readonly ContractCase[] = [
+  {
+    name: "a server on a given port, with user data and tags, becomes ACTIVE and goes; its port stays",
+    async run(context) {
+      const { compute, network } = context.cloud;
+      const { server, port, create } = await makeServer(context);
+      assert.equal(server.status, "BUILD");
+      const active = await eventually(
+        context,
+        () => compute.servers.get(server.id),
+        (s) => s.status === "ACTIVE",
+      );
+      assert.equal(active.name, create.name);
+      assert.deepEqual(active.tags, ["oskit=yes"]);
+      assert.deepEqual(active.metadata, { owner: "contract" });
+      assert.equal(Object.values(active.addresses)[0]?.[0]?.addr, port.fixed_ips[0]?.ip_address);
+      const up = await eventually(
+        context,
+        () => network.ports.get(port.id),
+        (p) => p.status === "ACTIVE",
+      );
+      assert.equal(up.device_id, server.id);
+      const listed = await compute.servers.all({ tags: ["oskit=yes"], name: `^${create.name}$` });
+      assert.deepEqual(
+        listed.map((s) => s.id),
+        [server.id],
+      );
+      await compute.servers.delete(server.id);
+      await eventually(
+        context,
+        () => compute.servers.find(server.id),
+        (s) => s === undefined,
+      );
+      await compute.servers.delete(server.id);
+      const left = await eventually(
+        context,
+        () => network.ports.get(port.id),
+        (p) => p.device_id === "",
+      );
+      assert.equal(left.id, port.id);
+    },
+  },
+  {
+    name: "a server of an unknown flavor, image or zone is a bad request at once",
+    async run(context) {
+      const { compute } = context.cloud;
+      const create = await serverBody(context, { networks: "none" });
+      const id = "00000000-0000-4000-8000-000000000000";
+      for (const wrong of [{ flavorRef: id }, { imageRef: id }, { availability_zone: "nowhere" }]) {
+        await failsWith(compute.servers.create({ ...create, ...wrong }), "OPENSTACK_BAD_REQUEST");
+      }
+    },
+  },
+  {
+    name: "what a quota forbids says so, and makes nothing",
+    async run(context) {
+      const { compute, blockStorage } = context.cloud;
+      const most = (await compute.limits())["maxTotalInstances"] ?? -1;
+      if (most >= 0) {
+        const many = { min_count: most + 1, max_count: most + 1 };
+        const create = await serverBody(context, many);
+        const error = await failsWith(compute.servers.create(create), "OPENSTACK_QUOTA_EXCEEDED");
+        assert.match(error.hint ?? "", /quota/);
+        assert.deepEqual(await compute.servers.all({ name: create.name }), []);
+      }
+      const name = context.name("volume");
+      await failsWith(blockStorage.volumes.create({ name, size: 10_000_000 }), "OPENSTACK_QUOTA_EXCEEDED");
+      assert.deepEqual(await blockStorage.volumes.all({ name }), []);
+    },
+  },
+  {
+    name: "a server group comes with its policy, and goes",
+    async run(context) {
+      const { serverGroups } = context.cloud.compute;
+      const group = await serverGroups.create({ name: context.name("group"), policy: "soft-anti-affinity" });
+      context.cleanup(() => serverGroups.delete(group.id));
+      assert.equal((await serverGroups.get(group.id)).policy, "soft-anti-affinity");
+      await serverGroups.delete(group.id);
+      assert.equal(await serverGroups.find(group.id), undefined);
+    },
+  },
+  {
+    name: "a volume becomes available, and goes",
+    async run(context) {
+      const { volumes } = context.cloud.blockStorage;
+      const volume = await volumes.create({ name: context.name("volume"), size: 1, metadata: { owner: "contract" } });
+      context.cleanup(() => volumes.delete(volume.id));
+      const ready = await eventually(
+        context,
+        () => volumes.get(volume.id),
+        (v) => v.status === "available",
+      );
+      assert.deepEqual(ready.metadata, { owner: "contract" });
+      assert.equal((await volumes.all({ name: context.name("volume") })).length, 1);
+      await volumes.delete(volume.id);
+      await eventually(
+        context,
+        () => volumes.find(volume.id),
+        (v) => v === undefined,
+      );
+    },
+  },
+];
+
+async function serverBody(context: ContractContext, rest: Partial<ServerCreate>): Promise<ServerCreate> {
+  const { compute, image } = context.cloud;
+  const flavor = (await compute.flavors.all()).find((f) => f.name === context.flavor);
+  const [disk] = await image.images.all({ name: context.image });
+  assert.ok(flavor && disk, "the flavor and the image");
+  return { name: context.name("server"), flavorRef: flavor.id, imageRef: disk.id, networks: "none", ...rest };
+}
+
+/** A server on its own port; both are removed at the end. */
+export async function makeServer(
+  context: ContractContext,
+): Promise<{ server: Server; port: Port; create: ServerCreate }> {
+  const { compute, network } = context.cloud;
+  const subnet = await makeSubnet(context);
+  const port = await network.ports.create({ name: context.name("port"), network_id: subnet.network_id });
+  context.cleanup(() => network.ports.delete(port.id));
+  const create = await serverBody(context, {
+    networks: [{ port: port.id }],
+    user_data: Buffer.from("#cloud-config\n").toString("base64"),
+    tags: ["oskit=yes"],
+    metadata: { owner: "contract" },
+  });
+  const server = await compute.servers.create(create);
+  context.cleanup(async () => {
+    await compute.servers.delete(server.id);
+    await eventually(
+      context,
+      () => compute.servers.find(server.id),
+      (s) => s === undefined,
+    );
+  });
+  return { server, port, create };
+}

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { cloudIdentity } from "../identity.ts";
+import { failsWith, type ContractCase } from "./case.ts";
+
+export const sessionCases: readonly ContractCase[] = [
+  {
+    name: "a token comes with a project, a region and the services' addresses",
+    async run({ cloud }) {
+      assert.match(await cloudIdentity(cloud), /^[^/]+\/[0-9a-f]{32}$/);
+      for (const service of ["network", "compute", "load-balancer", "image", "block-storage"]) {
+        assert.ok(await cloud.has(service), service);
+      }
+      assert.equal(cloud.stats().byRoute["POST identity /auth/tokens"], 1);
+    },
+  },
+  {
+    name: "a wrong password is refused with a hint",
+    async run({ connect }) {
+      const wrong = connect({ auth: { type: "password", username: "nobody", password: "wrong" } });
+      const error = await failsWith(wrong.projectId(), "OPENSTACK_UNAUTHORIZED");
+      assert.match(error.hint ?? "", /password/);
+      assert.equal(error.details["status"], 401);
+    },
+  },
+  {
+    name: "a token that is no longer good is replaced once",
+    async run({ cloud, config, connect }) {
+      await cloud.projectId();
+      const stale = connect({ auth: { type: "token", token: "gAAAAABnonsense" } });
+      await failsWith(stale.projectId(), "OPENSTACK_UNAUTHORIZED", "OPENSTACK_NOT_FOUND");
+      assert.equal(config.auth.type === "token", false);
+    },
+  },
+  {
+    name: "a region that is not there is named, with those that are",
+    async run({ connect }) {
+      const error = await failsWith(connect({ region: "Nowhere" }).projectId(), "CLOUD_REGION_NOT_FOUND");
+      assert.match(error.hint ?? "", /\w/);
+    },
+  },
+  {
+    name: "every service's missing thing is OPENSTACK_NOT_FOUND, with a message and a request id",
+    async run({ cloud }) {
+      const id = "00000000-0000-4000-8000-000000000000";
+      const { network, compute, loadBalancing, image, blockStorage } = cloud;
+      const asked = [
+        () => network.ports.get(id),
+        () => compute.servers.get(id),
+        () => loadBalancing.loadBalancers.get(id),
+        () => image.images.get(id),
+        () => blockStorage.volumes.get(id),
+      ];
+      for (const ask of asked) {
+        const error = await failsWith(ask(), "OPENSTACK_NOT_FOUND");
+        assert.match(String(error.details["serviceMessage"]), /\S/);
+        assert.match(String(error.details["requestId"]), /^req-/);
+      }
+      assert.equal(await network.routers.find(id), undefined);
+      await network.ports.delete(id);
+      await loadBalancing.deleteLoadBalancer(id, { cascade: true });
+    },
+  },
+  {
+    name: "a microversion beyond what the cloud speaks is refused before anything is sent",
+    async run({ cloud }) {
+      await cloud.compute.servers.all();
+      const before = cloud.stats().total;
+      await failsWith(cloud.compute.servers.all({}, { microversion: "2.999" }), "OPENSTACK_MICROVERSION");
+      assert.equal(cloud.stats().total, before);
+      assert.equal(cloud.stats().byRoute["GET compute /"], 1);
+    },
+  },
+  {
+    name: "flavors, images, zones, limits, volume types, providers and extensions can be read",
+    async run({ cloud, flavor, image }) {
+      const { compute } = cloud;
+      assert.ok((await compute.flavors.all()).some((f) => f.name === flavor && f.vcpus > 0));
+      assert.ok((await cloud.image.images.all({ name: image })).some((i) => i.status === "active"));
+      assert.ok((await compute.availabilityZones()).some((z) => z.zoneState.available));
+      assert.ok((await compute.limits())["maxTotalInstances"] !== undefined);
+      assert.ok((await cloud.blockStorage.volumeTypes.all()).length > 0);
+      assert.ok((await cloud.loadBalancing.providers.all()).some((p) => p.name === "ovn"));
+      assert.ok((await cloud.network.extensions()).has("standard-attr-tag"));
+      await compute.keypairs.all();
+      await compute.serverGroups.all();
+      await cloud.blockStorage.volumes.all();
+    },
+  },
+];

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { until } from "../watch/until.ts";
+import { watchCloud } from "../watch/watch.ts";
+import { makeServer } from "./server-cases.ts";
+import { makeSubnet, type ContractCase } from "./case.ts";
+
+export const watchCases: readonly ContractCase[] = [
+  {
+    name: "informers hold what the project has, external networks included, for one call a type",
+    async run(context) {
+      const { cloud, clock } = context;
+      await cloud.compute.servers.all();
+      await cloud.blockStorage.volumes.all();
+      const watch = watchCloud(cloud, { clock });
+      context.cleanup(() => watch.close());
+      const { close: _close, ...informers } = watch;
+      const before = cloud.stats().total;
+      await Promise.all(Object.values(informers).map((informer) => informer.start()));
+      assert.equal(cloud.stats().total - before, Object.keys(informers).length);
+      assert.equal(watch.networks.byIndex("name", context.externalNetwork).length, 1);
+      assert.ok(watch.images.byIndex("name", context.image).length > 0);
+      assert.ok(watch.securityGroups.byIndex("name", "default").length > 0);
+    },
+  },
+  {
+    name: "a server is seen to come and go, and its port with it",
+    async run(context) {
+      const { cloud, clock } = context;
+      const watch = watchCloud(cloud, { clock });
+      context.cleanup(() => watch.close());
+      await Promise.all([watch.servers.start(), watch.ports.start()]);
+      const seen: string[] = [];
+      watch.servers.onChange(({ type, object }) => seen.push(`${type} ${object.id} ${object.status}`));
+      const { server, port } = await makeServer(context);
+      watch.servers.observe(server);
+      watch.ports.observe(port);
+      await until(watch.servers, server.id, (s) => s?.status === "ACTIVE", { clock });
+      await until(watch.ports, port.id, (p) => p?.status === "ACTIVE", { clock });
+      assert.deepEqual(
+        watch.ports.byIndex("device", server.id).map((p) => p.id),
+        [port.id],
+      );
+      assert.deepEqual(
+        watch.servers.byIndex("tag", "oskit=yes").map((s) => s.id),
+        [server.id],
+      );
+      await cloud.compute.servers.delete(server.id);
+      await until(watch.servers, server.id, (s) => s === undefined, { clock });
+      assert.equal(seen[0], `added ${server.id} BUILD`);
+      assert.match(seen.at(-1) ?? "", /^deleted /);
+    },
+  },
+  {
+    name: "what is written is seen at once, and a refresh tells what others did",
+    async run(context) {
+      const { cloud, clock } = context;
+      const watch = watchCloud(cloud, { clock });
+      context.cleanup(() => watch.close());
+      await watch.ports.start();
+      const subnet = await makeSubnet(context);
+      const port = await cloud.network.ports.create({ name: context.name("p"), network_id: subnet.network_id });
+      context.cleanup(() => cloud.network.ports.delete(port.id));
+      assert.equal(watch.ports.get(port.id), undefined);
+      await watch.ports.refresh();
+      assert.equal(watch.ports.byIndex("name", context.name("p"))[0]?.id, port.id);
+      await cloud.network.ports.delete(port.id);
+      watch.ports.forget(port.id);
+      assert.equal(watch.ports.get(port.id), undefined);
+      await watch.ports.refresh();
+      assert.equal(watch.ports.get(port.id), undefined);
+    },
+  },
+];

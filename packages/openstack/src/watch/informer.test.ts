@@ -1,0 +1,375 @@
+import { CausewayError, silentLog, VirtualClock } from "@causeway/foundation";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { PollingInformer, type WatchedType } from "./informer.ts";
+import type { CloudChange } from "./interface.ts";
+import { pace } from "./pace.ts";
+import { until } from "./until.ts";
+
+interface Thing {
+  id: string;
+  name: string;
+  status: string;
+  tags?: string[];
+  updated_at?: string;
+}
+
+const things: WatchedType<Thing> = {
+  name: "things",
+  indexes: { name: (t) => [t.name], tag: (t) => t.tags ?? [] },
+  inTransition: (t) => t.status.startsWith("PENDING"),
+  deleting: (t) => t.status === "PENDING_DELETE",
+  hardlyChanges: false,
+};
+
+const thing = (id: string, rest: Partial<Thing> = {}): Thing => ({ id, name: `n-${id}`, status: "ACTIVE", ...rest });
+const settle = async () => {
+  for (let i = 0; i < 5; i++) await new Promise<void>((resolve) => setImmediate(resolve));
+};
+
+/** An informer on a list that the test writes, and that answers at once or when it is told to. */
+function setUp(type: WatchedType<Thing> = things) {
+  const clock = new VirtualClock();
+  const world = {
+    objects: [] as Thing[],
+    polls: 0,
+    failure: undefined as Error | undefined,
+    held: undefined as Promise<void> | undefined,
+  };
+  const list = async (): Promise<Thing[]> => {
+    world.polls++;
+    const seen = world.objects.map((o) => ({ ...o }));
+    const failure = world.failure;
+    await world.held;
+    if (failure) throw failure;
+    return seen;
+  };
+  const informer = new PollingInformer<Thing>({ type, list, clock, log: silentLog, intervals: {} });
+  const changes: string[] = [];
+  informer.onChange(({ type: kind, object }: CloudChange<Thing>) =>
+    changes.push(`${kind} ${object.id} ${object.status}`),
+  );
+  const pass = async (milliseconds: number) => {
+    await settle();
+    await clock.advance(milliseconds);
+    await settle();
+  };
+  return { clock, world, informer, changes, pass };
+}
+
+describe("an informer", () => {
+  it("asks nothing before it is started, and once for all who start it", async () => {
+    const { informer, world } = setUp();
+    await settle();
+    expect([world.polls, informer.synced]).toEqual([0, false]);
+    await Promise.all([informer.start(), informer.start()]);
+    expect([world.polls, informer.synced]).toEqual([1, true]);
+    await informer.close();
+  });
+
+  it("tells what came, changed and went, and nothing else", async () => {
+    const { informer, world, changes, pass } = setUp();
+    world.objects = [thing("a", { tags: ["x", "y"] }), thing("b")];
+    await informer.start();
+    await pass(60_000);
+    expect(changes).toEqual(["added a ACTIVE", "added b ACTIVE"]);
+    changes.length = 0;
+    world.objects = [
+      thing("a", { tags: ["y", "x"], updated_at: "later" }),
+      thing("b", { status: "ERROR" }),
+      thing("c"),
+    ];
+    await pass(60_000);
+    expect(changes).toEqual(["updated b ERROR", "added c ACTIVE"]);
+    expect(informer.get("a")?.updated_at).toBe("later");
+    world.objects = [];
+    changes.length = 0;
+    await pass(60_000);
+    expect(changes.length).toBe(3);
+    expect(informer.list()).toEqual([]);
+    await informer.close();
+  });
+
+  it("costs a call a minute when all is still, however many objects there are", async () => {
+    const { informer, world, pass } = setUp();
+    world.objects = Array.from({ length: 500 }, (_, i) => thing(`t-${i}`));
+    await informer.start();
+    await pass(600_000);
+    expect(world.polls).toBe(11);
+    await informer.close();
+  });
+
+  it("polls fast while something is in transition, and slower the longer it lasts", async () => {
+    const { informer, world, pass } = setUp();
+    world.objects = [thing("a", { status: "PENDING_CREATE" })];
+    await informer.start();
+    await pass(4_900);
+    expect(world.polls).toBe(20);
+    await pass(3_600_000);
+    const before = world.polls;
+    await pass(600_000);
+    expect(world.polls - before).toBeLessThanOrEqual(10);
+    world.objects = [thing("a")];
+    await pass(60_000);
+    expect(informer.get("a")?.status).toBe("ACTIVE");
+    await informer.close();
+  });
+
+  it("polls fast when it is hurried, for half a minute or as long as it is told", async () => {
+    const { informer, world, clock, pass } = setUp();
+    await informer.start();
+    await pass(10_000);
+    informer.hurry();
+    await pass(1_000);
+    expect(world.polls).toBeGreaterThanOrEqual(4);
+    await pass(60_000);
+    const still = world.polls;
+    await pass(50_000);
+    expect(world.polls - still).toBeLessThanOrEqual(1);
+    informer.hurry(clock.now() + 2_000);
+    const before = world.polls;
+    await pass(50_000);
+    expect(world.polls - before).toBeLessThanOrEqual(11);
+    await informer.close();
+  });
+
+  it("takes in a write at once, and does not let an older list undo it", async () => {
+    const { informer, world, changes } = setUp();
+    world.objects = [thing("b")];
+    await informer.start();
+    changes.length = 0;
+    let release = () => {};
+    world.held = new Promise((resolve) => (release = resolve));
+    const refreshed = informer.refresh();
+    await settle();
+    informer.observe(thing("a", { status: "NEW" }));
+    informer.observe(thing("b", { status: "CHANGED" }));
+    release();
+    world.held = undefined;
+    await refreshed;
+    expect(
+      informer
+        .list()
+        .map((t) => t.status)
+        .sort(),
+    ).toEqual(["CHANGED", "NEW"]);
+    world.objects = [thing("b", { status: "CHANGED" })];
+    await informer.refresh();
+    expect(informer.get("a")).toBeUndefined();
+    expect(changes).toEqual(["added a NEW", "updated b CHANGED", "deleted a NEW"]);
+    await informer.close();
+  });
+
+  it("forgets at once, and an older list does not bring it back", async () => {
+    const { informer, world } = setUp();
+    world.objects = [thing("a")];
+    await informer.start();
+    let release = () => {};
+    world.held = new Promise((resolve) => (release = resolve));
+    const refreshed = informer.refresh();
+    await settle();
+    informer.forget("a");
+    release();
+    world.held = undefined;
+    await refreshed;
+    expect(informer.get("a")).toBeUndefined();
+    await informer.refresh();
+    expect(informer.get("a")?.status).toBe("ACTIVE");
+    await informer.close();
+  });
+
+  it("keeps what was forgotten out while it is on its way out, polling fast, and brings back what stays", async () => {
+    const { informer, world, changes, pass } = setUp();
+    world.objects = [thing("a")];
+    await informer.start();
+    informer.forget("a");
+    world.objects = [thing("a", { status: "PENDING_DELETE" })];
+    await informer.refresh();
+    const before = world.polls;
+    await pass(2_000);
+    expect(world.polls - before).toBeGreaterThanOrEqual(7);
+    expect(changes).toEqual(["added a ACTIVE", "deleted a ACTIVE"]);
+    world.objects = [thing("a", { status: "ERROR" })];
+    await pass(2_000);
+    expect(changes.at(-1)).toBe("added a ERROR");
+    await informer.close();
+  });
+
+  it("refreshes with one list that begins after the call, for all who ask meanwhile", async () => {
+    const { informer, world } = setUp();
+    await informer.start();
+    let release = () => {};
+    world.held = new Promise((resolve) => (release = resolve));
+    const first = informer.refresh();
+    await settle();
+    world.objects = [thing("late")];
+    const later = [informer.refresh(), informer.refresh(), informer.refresh()];
+    release();
+    world.held = undefined;
+    await first;
+    expect(informer.get("late")).toBeUndefined();
+    await Promise.all(later);
+    expect(informer.get("late")).toBeDefined();
+    expect(world.polls).toBe(3);
+    await informer.close();
+  });
+
+  it("survives failing lists, less and less often, and keeps what it has", async () => {
+    const { informer, world, pass } = setUp();
+    world.objects = [thing("a")];
+    await informer.start();
+    world.failure = new CausewayError("OPENSTACK_UNAVAILABLE", "down");
+    await pass(3_600_000);
+    expect(world.polls).toBeLessThan(140);
+    expect(informer.get("a")).toBeDefined();
+    await expect(informer.refresh()).rejects.toThrow("down");
+    world.failure = undefined;
+    await informer.refresh();
+    expect(informer.get("a")).toBeDefined();
+    await informer.close();
+  });
+
+  it("starts in spite of a service that is away for a while, but says when credentials are wrong", async () => {
+    const { informer, world, pass } = setUp();
+    world.failure = new CausewayError("OPENSTACK_UNAVAILABLE", "down");
+    const started = informer.start();
+    await pass(5_000);
+    world.failure = undefined;
+    await pass(20_000);
+    await started;
+    await informer.close();
+    const other = setUp();
+    other.world.failure = new CausewayError("OPENSTACK_UNAUTHORIZED", "wrong");
+    await expect(other.informer.start()).rejects.toThrow("wrong");
+    other.world.failure = undefined;
+    await other.pass(60_000);
+    expect(other.informer.synced).toBe(true);
+    await other.informer.close();
+  });
+
+  it("goes on when a handler fails, and stops telling those that left", async () => {
+    const { informer, world, changes } = setUp();
+    informer.onChange(() => {
+      throw new Error("bad handler");
+    });
+    const left: string[] = [];
+    informer.onChange(({ object }) => left.push(object.id))();
+    world.objects = [thing("a")];
+    await informer.start();
+    expect([changes, left]).toEqual([["added a ACTIVE"], []]);
+    await informer.close();
+  });
+
+  it("refuses who waits when it is closed", async () => {
+    const { informer, world } = setUp();
+    world.failure = new CausewayError("OPENSTACK_UNAVAILABLE", "down");
+    const started = informer.start();
+    await settle();
+    await informer.close();
+    await expect(started).rejects.toMatchObject({ code: "CLOUD_CLOSED" });
+    await expect(informer.refresh()).rejects.toMatchObject({ code: "CLOUD_CLOSED" });
+  });
+
+  it("has indexes that agree with a search, whatever comes and goes", async () => {
+    const states = fc.array(
+      fc.uniqueArray(
+        fc.record({
+          id: fc.constantFrom("a", "b", "c", "d"),
+          name: fc.constantFrom("x", "y"),
+          status: fc.constantFrom("ACTIVE", "ERROR"),
+          tags: fc.uniqueArray(fc.constantFrom("t1", "t2")),
+        }),
+        { selector: (t) => t.id },
+      ),
+      { maxLength: 6 },
+    );
+    await fc.assert(
+      fc.asyncProperty(states, async (history) => {
+        const { informer, world } = setUp();
+        for (const objects of history) {
+          world.objects = objects;
+          await informer.refresh();
+          expect([...informer.list()].sort((a, b) => (a.id < b.id ? -1 : 1))).toEqual(
+            [...objects].sort((a, b) => (a.id < b.id ? -1 : 1)),
+          );
+          for (const name of ["x", "y"]) {
+            const ids = informer
+              .byIndex("name", name)
+              .map((t) => t.id)
+              .sort();
+            expect(ids).toEqual(
+              objects
+                .filter((o) => o.name === name)
+                .map((o) => o.id)
+                .sort(),
+            );
+          }
+          for (const tag of ["t1", "t2"] as const) {
+            const ids = informer
+              .byIndex("tag", tag)
+              .map((t) => t.id)
+              .sort();
+            expect(ids).toEqual(
+              objects
+                .filter((o) => o.tags.includes(tag))
+                .map((o) => o.id)
+                .sort(),
+            );
+          }
+        }
+        await informer.close();
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("says when an index is asked for that it has not", () => {
+    expect(() => setUp().informer.byIndex("colour", "red")).toThrow("colour");
+  });
+});
+
+describe("until", () => {
+  it("waits for one object, hurrying meanwhile", async () => {
+    const { informer, world, clock, pass } = setUp();
+    const result = until(informer, "a", (t) => t?.status === "ACTIVE", { clock });
+    await pass(3_000);
+    world.objects = [thing("a")];
+    await pass(1_000);
+    expect(await result).toMatchObject({ id: "a" });
+    world.objects = [];
+    const gone = until(informer, "a", (t) => t === undefined, { clock });
+    await pass(1_000);
+    expect(await gone).toBeUndefined();
+    await informer.close();
+  });
+  it("gives up at its timeout", async () => {
+    const { informer, clock, pass } = setUp();
+    const result = until(informer, "a", (t) => t !== undefined, { clock, timeout: 40_000 });
+    const settled = result.catch((error: unknown) => error);
+    for (let i = 0; i < 50; i++) await pass(1_000);
+    expect(await settled).toMatchObject({ code: "OPENSTACK_WAIT_TIMEOUT" });
+    await informer.close();
+  });
+  it("ends when it is aborted", async () => {
+    const { informer, clock, pass } = setUp();
+    const controller = new AbortController();
+    const result = until(informer, "a", (t) => t !== undefined, { clock, signal: controller.signal });
+    await pass(100);
+    controller.abort(new Error("enough"));
+    await expect(result).rejects.toThrow("enough");
+    await informer.close();
+  });
+});
+
+describe("the pace", () => {
+  const still = { took: 100, hurried: false, age: undefined, hardlyChanges: false };
+  it.each([
+    ["all is still", still, 60_000],
+    ["all is still in a type that hardly changes", { ...still, hardlyChanges: true }, 300_000],
+    ["somebody hurries", { ...still, hurried: true }, 1_000],
+    ["somebody hurries a near cloud", { ...still, hurried: true, took: 5 }, 250],
+    ["something has just begun to change", { ...still, age: 0 }, 1_000],
+    ["something has been changing for a minute", { ...still, age: 60_000 }, 3_000],
+    ["something has been stuck for a day", { ...still, age: 86_400_000 }, 60_000],
+  ])("when %s", (_name, situation, milliseconds) => expect(pace(situation)).toBe(milliseconds));
+});
