@@ -5,6 +5,9 @@ export interface Clock {
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** What a timer of Node can wait at most, in milliseconds. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
 /** The wall clock. Its sleeps do not keep a process alive past an abort. */
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -15,10 +18,17 @@ export const systemClock: Clock = {
         clearTimeout(timer);
         reject(signal?.reason);
       };
-      const timer = setTimeout(() => {
+      const deadline = Date.now() + milliseconds;
+      const wake = () => {
+        const left = deadline - Date.now();
+        if (left > 0) {
+          timer = setTimeout(wake, Math.min(left, LONGEST_TIMER));
+          return;
+        }
         signal?.removeEventListener("abort", onAbort);
         resolve();
-      }, milliseconds);
+      };
+      let timer = setTimeout(wake, Math.min(milliseconds, LONGEST_TIMER));
       signal?.addEventListener("abort", onAbort, { once: true });
     });
   },

@@ -3,8 +3,8 @@ import type { ControlPlaneRuntime, ControlPlaneState } from "./runtime.ts";
 
 export interface EmbeddedRuntimeOptions {
   readonly apiServer: ApiServer;
-  /** The address that control planes listen on, such as 127.0.0.1 or 0.0.0.0. */
-  readonly listen: string;
+  /** The address that control planes listen on, such as 0.0.0.0. Default: the one that each is reached at. */
+  readonly listen?: string;
 }
 
 /**
@@ -23,10 +23,18 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
         ...(spec.podCidr === undefined ? {} : { podCidr: spec.podCidr }),
         dnsDomain: spec.dnsDomain,
         version: spec.version,
-        listen: { host: options.listen, port: spec.endpoint.port, names: [spec.endpoint.host, ...spec.names] },
+        listen: {
+          host: options.listen ?? spec.endpoint.host,
+          port: spec.endpoint.port,
+          names: [spec.endpoint.host, ...spec.names],
+        },
       });
       const port = cluster.port ?? spec.endpoint.port;
-      const state: ControlPlaneState = { ready: true, endpoint: { host: spec.endpoint.host, port }, version: spec.version };
+      const state: ControlPlaneState = {
+        ready: true,
+        endpoint: { host: spec.endpoint.host, port },
+        version: spec.version,
+      };
       running.set(spec.id, state);
       return state;
     },
@@ -41,5 +49,12 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
 /** Data of a control plane that this process has not opened yet: there, and not ready. */
 function leftover(apiServer: ApiServer, id: string): ControlPlaneState | undefined {
   const cluster = apiServer.cluster(id);
-  return cluster && { ready: false, endpoint: { host: "", port: cluster.port ?? 0 }, version: "", message: "the control plane is being opened" };
+  return (
+    cluster && {
+      ready: false,
+      endpoint: { host: "", port: cluster.port ?? 0 },
+      version: "",
+      message: "the control plane is being opened",
+    }
+  );
 }

@@ -1,4 +1,4 @@
-import { isAborted, messageOf, type Clock, type Log } from "@causeway/foundation";
+import { hasCode, isAborted, messageOf, type Clock, type Log } from "@causeway/foundation";
 import {
   createClient,
   isAlreadyExists,
@@ -38,11 +38,31 @@ export async function runMachine(machine: BootedMachine, using: MachineUsing, si
       return;
     } catch (error) {
       if (signal.aborted || isAborted(error)) return;
+      if (neverJoins(error)) {
+        log.info("the machine does not join a cluster", { why: messageOf(error) });
+        return aborted(signal);
+      }
       if (isUnauthorized(error)) await using.identity.forget();
       log.warn("the machine's kubelet stopped and starts again", { error: messageOf(error), pause });
       await using.clock.sleep(pause, signal).catch(() => {});
     }
   }
+}
+
+/** User data stays what it is: trying again would find the same. */
+function neverJoins(error: unknown): boolean {
+  return (
+    hasCode(error, "MACHINE_NOT_JOINING") ||
+    hasCode(error, "MACHINE_USER_DATA_INVALID") ||
+    hasCode(error, "MACHINE_JOIN_INVALID")
+  );
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
 }
 
 async function serve(

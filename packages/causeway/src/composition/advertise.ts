@@ -1,27 +1,25 @@
 import { createSocket } from "node:dgram";
-import { CausewayError } from "@causeway/foundation";
-import type { Cloud } from "@causeway/openstack";
+import { Cluster, OpenStackCluster, type HostedControlPlane } from "@causeway/api";
+import type { Informers } from "@causeway/kubernetes";
+
+/** Finds the host that a control plane is reached at; undefined while it cannot be told yet. */
+export type Advertise = (object: HostedControlPlane) => Promise<string | undefined>;
 
 /**
- * The address of this host that machines of the cloud can reach: the one from which this host reaches the
- * gateway of the cloud's external network. No packet is sent for it.
- * @throws ADVERTISE_ADDRESS_UNKNOWN when there is no external network with an IPv4 gateway, or no route to it.
+ * The address of this host from which it reaches the cluster's router on the external network: machines behind that router
+ * reach it there. No packet is sent to find it. Known as soon as the router has its gateway.
  */
-export async function advertiseAddress(cloud: Cloud, signal: AbortSignal): Promise<string> {
-  for (const network of await cloud.network.networks.all({ "router:external": true }, { signal })) {
-    for (const subnet of await cloud.network.subnets.all({ network_id: network.id, ip_version: 4 }, { signal })) {
-      if (subnet.gateway_ip === null) continue;
-      const address = await sourceAddressTowards(subnet.gateway_ip);
-      if (address !== undefined) return address;
-    }
-  }
-  throw new CausewayError(
-    "ADVERTISE_ADDRESS_UNKNOWN",
-    "the address at which machines of the cloud reach this host could not be found",
-    {
-      hint: "Say it with --advertise-address ADDRESS.",
-    },
-  );
+export function advertiseTowardsRouter(informers: Informers): Advertise {
+  const clusters = informers.for(Cluster);
+  const infrastructures = informers.for(OpenStackCluster);
+  return async (object) => {
+    const { namespace = "" } = object.metadata;
+    const cluster = clusters.list(namespace).find((c) => c.spec.controlPlaneRef?.name === object.metadata.name);
+    const name = cluster?.spec.infrastructureRef?.name;
+    const router = name === undefined ? undefined : infrastructures.get({ namespace, name })?.status?.router;
+    const address = router?.ips?.find((ip) => !ip.includes(":"));
+    return address === undefined ? undefined : sourceAddressTowards(address);
+  };
 }
 
 function sourceAddressTowards(target: string): Promise<string | undefined> {

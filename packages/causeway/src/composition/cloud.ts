@@ -1,7 +1,6 @@
 import { CausewayError, type Clock, type Log } from "@causeway/foundation";
 import { cloudIdentity, connectCloud, loadCloudsYaml, renderCloudsYaml, type CloudConfig } from "@causeway/openstack";
-import { startSimulator, type Simulator } from "@causeway/simulator";
-import { advertiseAddress } from "./advertise.ts";
+import type { Simulator } from "@causeway/simulator";
 import type { State } from "./state.ts";
 
 /** The cloud that the demo runs on, and how its machines reach this host. */
@@ -11,7 +10,8 @@ export interface ChosenCloud {
   readonly simulator: Simulator | undefined;
   /** A clouds.yaml with this one entry, for the cluster's Secret. */
   readonly cloudsYaml: string;
-  readonly advertise: string;
+  /** The host that control planes are reached at; undefined: found when the cluster has its router. */
+  readonly advertise: string | undefined;
   /** The load balancer provider to use; undefined: the cloud's default. */
   readonly provider: string | undefined;
   /** Requests that the cloud has answered to us so far. */
@@ -41,6 +41,8 @@ export async function openCloud(choice: CloudChoice, using: Using): Promise<Chos
 
 async function openSimulator(choice: CloudChoice, using: Using): Promise<ChosenCloud> {
   using.state.bindTo("simulator");
+  // Loaded only where it is wanted: on a real cloud it would cost memory and start-up time for nothing.
+  const { startSimulator } = await import("@causeway/simulator");
   const simulator = await startSimulator({
     dir: using.state.path("simulator"),
     profile: choice.delays,
@@ -74,7 +76,7 @@ async function openRealCloud(name: string, choice: CloudChoice, using: Using): P
       config,
       simulator: undefined,
       cloudsYaml: renderCloudsYaml(config),
-      advertise: choice.advertiseAddress ?? (await advertiseAddress(cloud, using.signal)),
+      advertise: choice.advertiseAddress,
       provider: providers.some((p) => p.name === "ovn") ? "ovn" : undefined,
       close: async () => {},
     };

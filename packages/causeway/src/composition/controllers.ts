@@ -12,14 +12,15 @@ import {
   type RemoteClusters,
 } from "@causeway/kubernetes";
 import type { CloudPool } from "@causeway/openstack";
+import { advertiseTowardsRouter } from "./advertise.ts";
 import { createFleet } from "../fleet/fleet.ts";
 
 export interface ControllersOptions {
   readonly client: KubernetesClient;
   readonly clouds: CloudPool;
   readonly runtime: ControlPlaneRuntime;
-  /** The host that hosted control planes are reached at. */
-  readonly advertise: string;
+  /** The host that hosted control planes are reached at; undefined: found for each from its cluster's router. */
+  readonly advertise: string | undefined;
   /** The load balancer provider of workload clusters' Services; undefined: the cloud's default. */
   readonly provider: string | undefined;
   readonly clock: Clock;
@@ -58,7 +59,7 @@ export function createControllers(options: ControllersOptions): Controllers {
     createHostedControlPlane({
       informers,
       runtime: options.runtime,
-      advertise: () => options.advertise,
+      advertise: options.advertise === undefined ? advertiseTowardsRouter(informers) : async () => options.advertise,
       clock,
       log: log.with({ component: "hosted-control-plane" }),
       events: recorder("hosted-control-plane"),

@@ -48,7 +48,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const controllers = createControllers({
     client,
     clouds,
-    runtime: createEmbeddedRuntime({ apiServer, listen: cloud.advertise }),
+    runtime: createEmbeddedRuntime({ apiServer }),
     advertise: cloud.advertise,
     provider: cloud.provider,
     clock,

@@ -22,8 +22,8 @@ import type { Step } from "./steps.ts";
 export interface HostedControlPlaneOptions {
   readonly informers: Informers;
   readonly runtime: ControlPlaneRuntime;
-  /** The host that nodes reach control planes at, when the object names none. */
-  readonly advertise: (object: HostedControlPlane) => string;
+  /** The host that nodes reach control planes at, when the object names none; undefined: not known yet. */
+  readonly advertise: (object: HostedControlPlane) => Promise<string | undefined>;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Log;
@@ -33,7 +33,9 @@ type ObjectStatus = NonNullable<HostedControlPlane["status"]>;
 const fieldManager = "causeway-hosted-control-plane";
 
 /** The controller of HostedControlPlane objects. */
-export function createHostedControlPlane(options: HostedControlPlaneOptions): { run(signal: AbortSignal): Promise<void> } {
+export function createHostedControlPlane(options: HostedControlPlaneOptions): {
+  run(signal: AbortSignal): Promise<void>;
+} {
   const { informers, runtime, events, clock, log } = options;
   const from = { ...openInformers(informers), runtime, advertise: options.advertise };
   const using = { client: informers.client, runtime, clock, events };
@@ -41,18 +43,24 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): { 
     gather: (key, signal) => gather(from, key, signal),
     plan,
     perform: (step, observed, signal) => perform(using, step, observed, signal),
-    async publish(observed, status, planned) {
+    async publish(observed, status, planned, signal) {
       for (const event of planned) events.event(observed.object, event);
-      await publishStatus(informers.client, HostedControlPlane, observed.object, status, fieldManager);
+      await publishStatus(informers.client, HostedControlPlane, observed.object, { status, fieldManager, signal });
     },
     failed: (observed, planned, step, error) => failed(clock.now(), observed, planned, { step, error }),
   };
-  const ownersOf = (secretOrCluster: { metadata: { namespace?: string; name: string; labels?: Record<string, string> } }): ObjectKey[] => {
+  const ownersOf = (secretOrCluster: {
+    metadata: { namespace?: string; name: string; labels?: Record<string, string> };
+  }): ObjectKey[] => {
     const namespace = secretOrCluster.metadata.namespace ?? "";
     const cluster = secretOrCluster.metadata.labels?.["cluster.x-k8s.io/cluster-name"] ?? secretOrCluster.metadata.name;
     return from.controlPlanes
       .list(namespace)
-      .filter((o) => o.metadata.labels?.["cluster.x-k8s.io/cluster-name"] === cluster || o.metadata.ownerReferences?.some((r) => r.name === cluster))
+      .filter(
+        (o) =>
+          o.metadata.labels?.["cluster.x-k8s.io/cluster-name"] === cluster ||
+          o.metadata.ownerReferences?.some((r) => r.name === cluster),
+      )
       .map((o) => ({ namespace, name: o.metadata.name }));
   };
   const sources = [
@@ -61,7 +69,11 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): { 
     watchInformer(from.secrets, (change) => ownersOf(change.object)),
   ];
   return {
-    run: (signal) => runController({ name: "hosted-control-plane", reconcile: followRoad(road, { clock, log }), sources, clock, log }, signal),
+    run: (signal) =>
+      runController(
+        { name: "hosted-control-plane", reconcile: followRoad(road, { clock, log }), sources, clock, log, ready: (stop) => informers.whenSynced(stop) },
+        signal,
+      ),
   };
 }
 
@@ -74,8 +86,17 @@ function failed(
   const message = messageOf(failure.error);
   const conditions = setCondition(
     [...((planned.status.conditions ?? []) as Condition[])],
-    { type: "Available", status: "False", reason: "Failed", message, observedGeneration: observed.object.metadata.generation ?? 0 },
+    {
+      type: "Available",
+      status: "False",
+      reason: "Failed",
+      message,
+      observedGeneration: observed.object.metadata.generation ?? 0,
+    },
     now,
   );
-  return { status: { ...planned.status, conditions }, events: [{ type: "Warning", reason: "Failed", message: `${failure.step.type}: ${message}` }] };
+  return {
+    status: { ...planned.status, conditions },
+    events: [{ type: "Warning", reason: "Failed", message: `${failure.step.type}: ${message}` }],
+  };
 }

@@ -19,7 +19,8 @@ export interface Observed {
   readonly exists: boolean;
   /** Was it ever initialised? Then its roots are never made anew. */
   readonly initialized: boolean;
-  readonly defaults: { readonly host: string };
+  /** The host to use where none is named; undefined while it cannot be told. */
+  readonly defaults: { readonly host: string | undefined };
 }
 
 export interface GatherFrom {
@@ -27,8 +28,8 @@ export interface GatherFrom {
   readonly clusters: Informer<Cluster>;
   readonly secrets: Informer<Secret>;
   readonly runtime: ControlPlaneRuntime;
-  /** The host that nodes and people reach control planes at, when the object names none. */
-  readonly advertise: (object: HostedControlPlane) => string;
+  /** The host that nodes and people reach control planes at, when the object names none; undefined: not known yet. */
+  readonly advertise: (object: HostedControlPlane) => Promise<string | undefined>;
 }
 
 export function openInformers(informers: Informers): Pick<GatherFrom, "controlPlanes" | "clusters" | "secrets"> {
@@ -59,7 +60,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     state,
     exists: state !== undefined,
     initialized: object.status?.initialization?.controlPlaneInitialized === true,
-    defaults: { host: from.advertise(object) },
+    defaults: { host: object.spec.endpoint?.host ?? object.status?.endpoint?.host ?? (await from.advertise(object)) },
   };
 }
 
@@ -73,7 +74,9 @@ export function clusterName(object: HostedControlPlane, cluster: Cluster | undef
 }
 
 function ownerCluster(from: GatherFrom, object: HostedControlPlane): Cluster | undefined {
-  const owner = object.metadata.ownerReferences?.find((o) => o.kind === "Cluster" && o.apiVersion.startsWith("cluster.x-k8s.io/"));
+  const owner = object.metadata.ownerReferences?.find(
+    (o) => o.kind === "Cluster" && o.apiVersion.startsWith("cluster.x-k8s.io/"),
+  );
   return owner && from.clusters.get({ namespace: object.metadata.namespace ?? "", name: owner.name });
 }
 
@@ -93,6 +96,7 @@ function kubeconfigOf(secret: Secret | undefined, ca: KeyPair | undefined): Obse
   const server = secret.metadata.annotations?.[kubeconfigServerAnnotation];
   const renewAt = Number(secret.metadata.annotations?.[kubeconfigRenewAnnotation]);
   const root = secret.metadata.annotations?.["controlplane.causeway.dev/root"];
-  if (server === undefined || !Number.isFinite(renewAt) || root !== readCertificate(ca.certificate).serial) return undefined;
+  if (server === undefined || !Number.isFinite(renewAt) || root !== readCertificate(ca.certificate).serial)
+    return undefined;
   return { server, renewAt };
 }

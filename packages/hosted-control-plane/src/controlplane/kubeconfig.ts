@@ -15,10 +15,28 @@ export interface AdminKubeconfig {
 }
 
 /** A kubeconfig of user CLUSTER-admin (CN kubernetes-admin, O system:masters). */
-export async function adminKubeconfig(options: { cluster: string; server: string; authority: KeyPair; now: number }): Promise<AdminKubeconfig> {
+export async function adminKubeconfig(options: {
+  cluster: string;
+  server: string;
+  authority: KeyPair;
+  now: number;
+}): Promise<AdminKubeconfig> {
   const { cluster, server, authority, now } = options;
-  const client = await issueCertificate(authority, { commonName: "kubernetes-admin", organizations: ["system:masters"], usages: ["client"], lifetime, now });
-  const text = renderKubeconfig({ server, ca: authority.certificate, certificate: client.certificate, key: client.key, clusterName: cluster, userName: `${cluster}-admin` });
+  const client = await issueCertificate(authority, {
+    commonName: "kubernetes-admin",
+    organizations: ["system:masters"],
+    usages: ["client"],
+    lifetime,
+    now,
+  });
+  const text = renderKubeconfig({
+    server,
+    ca: authority.certificate,
+    certificate: client.certificate,
+    key: client.key,
+    clusterName: cluster,
+    userName: `${cluster}-admin`,
+  });
   return {
     text,
     annotations: {

@@ -1,6 +1,14 @@
 import { generateKeyPairSync } from "node:crypto";
 import { createAuthority, type Clock, type KeyPair } from "@causeway/foundation";
-import { addFinalizer, isAlreadyExists, ownerReference, removeFinalizer, Secret, type EventRecorder, type KubernetesClient } from "@causeway/kubernetes";
+import {
+  addFinalizer,
+  isAlreadyExists,
+  ownerReference,
+  removeFinalizer,
+  Secret,
+  type EventRecorder,
+  type KubernetesClient,
+} from "@causeway/kubernetes";
 import { HostedControlPlane } from "@causeway/api";
 import type { ControlPlaneRuntime } from "../runtime.ts";
 import { clusterName, runtimeId, type Observed } from "./gather.ts";
@@ -22,10 +30,16 @@ export async function perform(using: PerformWith, step: Step, observed: Observed
   const { object } = observed;
   switch (step.type) {
     case "add-finalizer":
-      await addFinalizer(using.client, HostedControlPlane, object, finalizer);
+      await addFinalizer(using.client, HostedControlPlane, object, { finalizer, signal });
       return;
     case "create-root":
-      await createSecret(using, observed, step.purpose, await newRoot(step.purpose, clusterName(object, observed.cluster), using.clock.now()), signal);
+      await createSecret(
+        using,
+        observed,
+        step.purpose,
+        await newRoot(step.purpose, clusterName(object, observed.cluster), using.clock.now()),
+        signal,
+      );
       return;
     case "run":
       await using.runtime.ensure(step.spec, signal);
@@ -34,18 +48,27 @@ export async function perform(using: PerformWith, step: Step, observed: Observed
       await writeKubeconfig(using, observed, step.server, signal);
       return;
     case "remove":
-      using.events.event(object, { type: "Normal", reason: "Deleting", message: "Removing the hosted control plane and its data" });
+      using.events.event(object, {
+        type: "Normal",
+        reason: "Deleting",
+        message: "Removing the hosted control plane and its data",
+      });
       await using.runtime.remove(runtimeId(object), signal);
       return;
     case "remove-finalizer":
-      await removeFinalizer(using.client, HostedControlPlane, object, finalizer);
+      await removeFinalizer(using.client, HostedControlPlane, object, { finalizer, signal });
       return;
   }
 }
 
 /** The "sa" pair is a bare key: tls.crt holds the public half, as kubeadm's sa.pub does. */
 async function newRoot(purpose: RootPurpose, cluster: string, now: number): Promise<KeyPair> {
-  if (purpose !== "sa") return createAuthority({ commonName: purpose === "ca" ? "kubernetes" : `${cluster}-front-proxy`, lifetime: rootLifetime, now });
+  if (purpose !== "sa")
+    return createAuthority({
+      commonName: purpose === "ca" ? "kubernetes" : `${cluster}-front-proxy`,
+      lifetime: rootLifetime,
+      now,
+    });
   const pair = generateKeyPairSync("rsa", { modulusLength: 2048 });
   return {
     certificate: pair.publicKey.export({ type: "spki", format: "pem" }).toString(),
@@ -70,17 +93,35 @@ function secretOf(observed: Observed, purpose: string): Secret {
 }
 
 /** A root that somebody (a person, an earlier attempt whose answer was lost) made first is the one that counts. */
-async function createSecret(using: PerformWith, observed: Observed, purpose: RootPurpose, pair: KeyPair, signal: AbortSignal): Promise<void> {
-  const secret = { ...secretOf(observed, purpose), data: { "tls.crt": encode(pair.certificate), "tls.key": encode(pair.key) } };
+async function createSecret(
+  using: PerformWith,
+  observed: Observed,
+  purpose: RootPurpose,
+  pair: KeyPair,
+  signal: AbortSignal,
+): Promise<void> {
+  const secret = {
+    ...secretOf(observed, purpose),
+    data: { "tls.crt": encode(pair.certificate), "tls.key": encode(pair.key) },
+  };
   try {
     await using.client.create(Secret, secret, { signal });
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
-    await using.client.get(Secret, { namespace: secret.metadata.namespace ?? "", name: secret.metadata.name }, { signal });
+    await using.client.get(
+      Secret,
+      { namespace: secret.metadata.namespace ?? "", name: secret.metadata.name },
+      { signal },
+    );
   }
 }
 
-async function writeKubeconfig(using: PerformWith, observed: Observed, server: string, signal: AbortSignal): Promise<void> {
+async function writeKubeconfig(
+  using: PerformWith,
+  observed: Observed,
+  server: string,
+  signal: AbortSignal,
+): Promise<void> {
   const authority = observed.roots.ca;
   if (!authority) return;
   const cluster = clusterName(observed.object, observed.cluster);

@@ -25,16 +25,23 @@ export function plan(observed: Observed, now: number): Plan<Step, HostedControlP
   conditions.set("Paused", false, "NotPaused");
   if (!cluster) {
     conditions.set("Available", false, "WaitingForCluster", "no Cluster owns this control plane yet");
-    return { steps: [], status: status(observed, conditions), wait: { for: "a Cluster whose controlPlaneRef names this object" } };
+    return {
+      steps: [],
+      status: status(observed, conditions),
+      wait: { for: "a Cluster whose controlPlaneRef names this object" },
+    };
   }
   const steps = [...prepare(observed), ...run(observed), ...publishKubeconfig(observed, now)];
   judge(observed, conditions);
-  const next = observed.kubeconfig?.renewAt;
-  return {
-    steps: steps.slice(0, firstBarrier(steps)),
-    status: status(observed, conditions),
-    ...(next === undefined ? {} : { wait: { for: "the kubeconfig's certificate to reach half its life", until: next } }),
-  };
+  return { steps: steps.slice(0, firstBarrier(steps)), status: status(observed, conditions), ...waiting(observed, now) };
+}
+
+function waiting({ defaults, kubeconfig }: Observed, now: number): Pick<Plan<Step, HostedControlPlaneStatus>, "wait"> {
+  if (defaults.host === undefined)
+    return { wait: { for: "the address at which machines reach this host", until: now + 500 } };
+  return kubeconfig === undefined
+    ? {}
+    : { wait: { for: "the kubeconfig's certificate to reach half its life", until: kubeconfig.renewAt } };
 }
 
 function isPaused({ object, cluster }: Observed): boolean {
@@ -67,7 +74,7 @@ function prepare({ object, roots, initialized }: Observed): Step[] {
 /** What the runtime is asked for; undefined while the roots are incomplete. */
 export function desired(observed: Observed): ControlPlaneSpec | undefined {
   const { object, cluster, roots, defaults } = observed;
-  if (!cluster || roots.ca === undefined || roots.sa === undefined) return undefined;
+  if (!cluster || roots.ca === undefined || roots.sa === undefined || defaults.host === undefined) return undefined;
   const network = cluster.spec.clusterNetwork;
   const podCidr = network?.pods?.cidrBlocks?.[0];
   return {
@@ -75,7 +82,7 @@ export function desired(observed: Observed): ControlPlaneSpec | undefined {
     version: object.spec.version,
     authority: roots.ca,
     serviceAccountKey: roots.sa.key,
-    endpoint: endpointOf(observed) ?? { host: defaults.host, port: 0 },
+    endpoint: endpointOf(object, defaults.host),
     serviceCidr: network?.services?.cidrBlocks?.[0] ?? "10.96.0.0/12",
     ...(podCidr === undefined ? {} : { podCidr }),
     dnsDomain: network?.serviceDomain ?? "cluster.local",
@@ -83,13 +90,11 @@ export function desired(observed: Observed): ControlPlaneSpec | undefined {
   };
 }
 
-/** An endpoint once published never changes by itself: nodes hold it. */
-function endpointOf({ object, defaults }: Observed): { host: string; port: number } | undefined {
-  const wanted = object.spec.endpoint;
+/** An endpoint once published never changes by itself: nodes hold it. Port 0: any free one. */
+function endpointOf(object: HostedControlPlane, defaultHost: string): { host: string; port: number } {
   const published = object.status?.endpoint;
-  if (published !== undefined) return { host: published.host, port: published.port };
-  if (wanted?.host === undefined && wanted?.port === undefined) return undefined;
-  return { host: wanted.host ?? defaults.host, port: wanted.port ?? 0 };
+  const wanted = object.spec.endpoint;
+  return { host: published?.host ?? wanted?.host ?? defaultHost, port: published?.port ?? wanted?.port ?? 0 };
 }
 
 function run(observed: Observed): Step[] {
@@ -113,12 +118,27 @@ function judge(observed: Observed, conditions: Conditions): void {
   const { roots, state, kubeconfig, initialized } = observed;
   const missing = (["ca", "proxy", "sa"] as const).filter((purpose) => roots[purpose] === undefined);
   if (missing.length === 0) conditions.set("CertificatesAvailable", true, "Available");
-  else if (initialized) conditions.set("CertificatesAvailable", false, "SecretsMissing", `Secrets are missing and will not be made anew: ${missing.join(", ")}; restore them from a backup`);
+  else if (initialized)
+    conditions.set(
+      "CertificatesAvailable",
+      false,
+      "SecretsMissing",
+      `Secrets are missing and will not be made anew: ${missing.join(", ")}; restore them from a backup`,
+    );
   else conditions.set("CertificatesAvailable", false, "Creating", `to be created: ${missing.join(", ")}`);
   const ready = state?.ready === true && kubeconfig !== undefined;
   conditions.set("Initialized", initialized || ready, initialized || ready ? "Initialized" : "Starting");
   if (ready) conditions.set("Available", true, "Available");
-  else conditions.set("Available", false, "Starting", state?.message ?? "the control plane is being started");
+  else
+    conditions.set(
+      "Available",
+      false,
+      "Starting",
+      state?.message ??
+        (observed.defaults.host === undefined
+          ? "waiting for the address at which machines reach this host"
+          : "the control plane is being started"),
+    );
 }
 
 function status(observed: Observed, conditions: Conditions): HostedControlPlaneStatus {
@@ -175,7 +195,13 @@ class Conditions {
   }
 
   set(type: string, value: boolean, reason: string, message = ""): void {
-    const condition = { type, status: value ? ("True" as const) : ("False" as const), reason, message, observedGeneration: this.#generation };
+    const condition = {
+      type,
+      status: value ? ("True" as const) : ("False" as const),
+      reason,
+      message,
+      observedGeneration: this.#generation,
+    };
     this.list = setCondition(this.list, condition, this.#now);
   }
 }
