@@ -25,6 +25,8 @@ export interface Cluster extends ClusterView {
   readonly version: string;
   /** https://host:port[/clusters/NAME]: what kubeconfigs made by the server point at. */
   url(): string;
+  /** The certificate (PEM) of the authority behind the endpoint at `url`. */
+  servingAuthority(): string;
   readonly changes: Changes;
 }
 

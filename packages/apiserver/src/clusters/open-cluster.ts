@@ -24,6 +24,8 @@ export interface Shared {
 
 export interface OpenCluster extends ServedCluster {
   readonly options: LogicalClusterOptions;
+  /** Has its controllers take up what happened while the server was down; called once its endpoint stands. */
+  resume(): void;
   /** Stops its controllers. */
   stop(): Promise<void>;
 }
@@ -34,7 +36,7 @@ const DEFAULT_VERSION = "v1.34.0";
 /** Brings a logical cluster to life: roots, built-in objects, definitions, controllers. `url` is asked when needed. */
 export async function openCluster(
   shared: Shared,
-  place: { name: string; folder: string; url: () => string },
+  place: { name: string; folder: string; url: () => string; servingAuthority: () => string },
   options: LogicalClusterOptions,
 ): Promise<OpenCluster> {
   checkOptions(options);
@@ -53,18 +55,20 @@ export async function openCluster(
     dnsDomain: options.dnsDomain ?? "cluster.local",
     version: options.version ?? DEFAULT_VERSION,
     issuer: `https://kubernetes.default.svc.${options.dnsDomain ?? "cluster.local"}`,
-    url: place.url,
+    url: () => place.url(),
+    servingAuthority: () => place.servingAuthority(),
     ...identity,
   };
   serveDefinitions(cluster);
   const rbac = new Rbac(cluster);
-  await bootstrapCluster(cluster);
   const controllers = startControllers(cluster);
+  await bootstrapCluster(cluster);
   return {
     cluster,
     options,
     authorize: authorizer(cluster, rbac),
     rulesFor: (user, namespace) => rbac.rulesFor(user, namespace),
+    resume: () => controllers.resume(),
     stop: () => controllers.stop(),
   };
 }

@@ -42,7 +42,12 @@ export class ServerState {
     this.#files = stateFiles(dir);
     this.#store = openStore(dir === undefined ? {} : { dir });
     this.#shared = { store: this.#store, files: this.#files, clock, log, builtIns: builtInKinds() };
-    const place = { name: "", folder: "management", url: () => this.#urlOf("") };
+    const place = {
+      name: "",
+      folder: "management",
+      url: () => this.#urlOf(""),
+      servingAuthority: () => this.#servingOf(""),
+    };
     const management = await openCluster(this.#shared, place, {});
     await ensureDefinitions(management.cluster, crds);
     this.#clusters.set("", { open: management, listener: undefined });
@@ -51,6 +56,7 @@ export class ServerState {
       listen: { host, port, names: [] },
       route: (path) => this.#route(path),
     });
+    management.resume();
     for (const name of this.#files.names("clusters")) {
       const saved = this.#files.read(`clusters/${name}/cluster.json`);
       if (saved !== undefined) await this.ensureCluster(name, JSON.parse(saved) as LogicalClusterOptions);
@@ -89,7 +95,7 @@ export class ServerState {
     const folder = `clusters/${name}`;
     const merged = { ...savedOptions(this.#files, folder), ...options };
     if (known) await this.#end(name);
-    const place = { name, folder, url: () => this.#urlOf(name) };
+    const place = { name, folder, url: () => this.#urlOf(name), servingAuthority: () => this.#servingOf(name) };
     const open = await openCluster(shared, place, merged);
     const listener = merged.listen
       ? await this.#listen(open, {
@@ -101,6 +107,7 @@ export class ServerState {
     const { authority: _authority, serviceAccountKey: _key, ...kept } = merged;
     this.#files.write(`${folder}/cluster.json`, JSON.stringify(kept));
     this.#clusters.set(name, { open, listener });
+    open.resume();
     return this.#logical(name);
   }
 
@@ -116,7 +123,7 @@ export class ServerState {
   async close(): Promise<void> {
     this.#closing.abort();
     const listeners = [this.#listener, ...[...this.#clusters.values()].map((c) => c.listener)];
-    await Promise.all(listeners.map((l) => l?.close()));
+    await Promise.all(listeners.filter((l) => l !== undefined).map((l) => l.close()));
     await Promise.all([...this.#clusters.values()].map((c) => c.open.stop()));
     this.#clusters.clear();
     await this.#store?.close();
@@ -174,11 +181,16 @@ export class ServerState {
     return own || name === "" ? base : `${base}/clusters/${name}`;
   }
 
+  #servingOf(name: string): string {
+    const own = this.#clusters.get(name);
+    return (own?.listener ? own : this.#opened("")).open.cluster.authority.certificate;
+  }
+
   #logical(name: string): LogicalCluster {
     const { cluster } = this.#opened(name).open;
     const url = (): string => this.#urlOf(name);
     const own = (): Listener | undefined => this.#clusters.get(name)?.listener;
-    const serving = (): string => (own() ? cluster : this.#opened("").open.cluster).authority.certificate;
+    const serving = (): string => this.#servingOf(name);
     const { clock } = this.#settings;
     return {
       name,

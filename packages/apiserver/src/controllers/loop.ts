@@ -19,7 +19,8 @@ const FIRST_DELAY = 50;
 const LONGEST_DELAY = 30_000;
 
 /** A loop that costs nothing while it has nothing to do. */
-export function startLoop({ name, clock, log, reconcile }: LoopOptions): Loop {
+export function startLoop(options: LoopOptions): Loop {
+  const { name, clock, log } = options;
   const waiting = new Set<string>();
   const failures = new Map<string, number>();
   const stopping = new AbortController();
@@ -44,7 +45,7 @@ export function startLoop({ name, clock, log, reconcile }: LoopOptions): Loop {
       if (stopping.signal.aborted) return;
       waiting.delete(key);
       try {
-        await reconcile(key);
+        await options.reconcile(key);
         failures.delete(key);
       } catch (error) {
         if (stopping.signal.aborted || isAborted(error) || hasCode(error, "STATE_CLOSED")) return;

@@ -1,16 +1,34 @@
 import type { Cluster } from "../clusters/cluster.ts";
+import { bootstrapSigner } from "./bootstrap-signer.ts";
+import { certificateSigner } from "./certificate-signer.ts";
 import type { MakeController } from "./controller.ts";
+import { definitionController } from "./definitions.ts";
+import { eventExpiry, tokenCleaner } from "./expiry.ts";
+import { garbageCollector } from "./garbage-collector.ts";
 import { namespaceContentsController } from "./namespace-contents.ts";
 import { namespaceController } from "./namespaces.ts";
+import { roleAggregation } from "./role-aggregation.ts";
 
-const CONTROLLERS: readonly MakeController[] = [namespaceController, namespaceContentsController];
+const CONTROLLERS: readonly MakeController[] = [
+  namespaceController,
+  namespaceContentsController,
+  definitionController,
+  garbageCollector,
+  certificateSigner,
+  bootstrapSigner,
+  tokenCleaner,
+  eventExpiry,
+  roleAggregation,
+];
 
 /** Starts the server's own controllers for one cluster. They cost nothing while nothing is written. */
-export function startControllers(cluster: Cluster): { stop(): Promise<void> } {
+export function startControllers(cluster: Cluster): { resume(): void; stop(): Promise<void> } {
   const controllers = CONTROLLERS.map((make) => make(cluster));
   const stopListening = cluster.changes.listen((change) => controllers.forEach((c) => c.saw(change)));
-  for (const controller of controllers) controller.resume();
   return {
+    resume() {
+      for (const controller of controllers) controller.resume();
+    },
     async stop() {
       stopListening();
       await Promise.all(controllers.map((c) => c.stop()));

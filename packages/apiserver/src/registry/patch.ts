@@ -2,18 +2,19 @@ import { messageOf } from "@causeway/foundation";
 import type { JsonPatchOperation, KubeObject } from "@causeway/kubernetes";
 import { fields, isRecord, record, text, timestamp, type Json } from "../json.ts";
 import { apiVersionOf, inVersion, type Draft } from "../kinds/resource.ts";
-import * as patching from "../patch/index.ts";
+import {
+  applyConflictMessage,
+  applyJsonPatch,
+  applyMergePatch,
+  applyServerSide,
+  applyStrategicMergePatch,
+  type ApplyConflict,
+} from "../patch/index.ts";
 import { apiError, badRequest } from "../server/status.ts";
 import { draftOf } from "./body.ts";
 import { keyOf, type Call } from "./call.ts";
 import { create, createDraft } from "./create.ts";
 import { change } from "./update.ts";
-
-const { applyJsonPatch, applyMergePatch } = patching;
-const { applyServerSide, applyStrategicMergePatch } = patching as unknown as {
-  applyServerSide: (o: unknown) => { object: unknown; conflicts: { field: string; message: string }[] };
-  applyStrategicMergePatch: (o: unknown, p: unknown, k: string) => unknown;
-};
 
 export type PatchType = "json" | "merge" | "strategic" | "apply";
 
@@ -98,26 +99,27 @@ export async function apply(
       subresource: call.subresource,
       apiVersion: apiVersionOf(call.resource.group, call.version.name),
       ...(call.version.schema ? { schema: call.version.schema.shape } : {}),
+      statusSubresource: call.version.subresources?.some((sub) => sub.name === "status") ?? false,
       now: timestamp(call.cluster.clock.now()),
     });
-    if (conflicts.length > 0) throw applyConflict(call, conflicts);
+    if (conflicts.length > 0) throw applyConflict(conflicts);
     return draftOf({ ...call, fieldValidation: "Ignore" }, structuredClone(object));
   };
   if (call.cluster.store.get(keyOf(call)) || call.subresource) {
     const object = await change(call, (old) => {
       const draft = merge(old.object);
-      if (!record(applied["metadata"])["resourceVersion"]) delete draft.metadata.resourceVersion;
+      if (!applied.metadata.resourceVersion) delete draft.metadata.resourceVersion;
       return { draft, tracked: true };
     });
     return { object, created: false };
   }
-  if (record(applied["metadata"])["resourceVersion"]) {
+  if (applied.metadata.resourceVersion) {
     return { object: await create(call, applied), created: true };
   }
   return { object: await createDraft(call, merge(), true), created: true };
 }
 
-function appliedConfiguration(call: Call, body: Json): Json {
+function appliedConfiguration(call: Call, body: Json): Draft {
   const metadata = record(body["metadata"]);
   if (metadata["managedFields"] !== undefined && metadata["managedFields"] !== null) {
     throw badRequest("metadata.managedFields must be nil");
@@ -132,19 +134,7 @@ function appliedConfiguration(call: Call, body: Json): Json {
   return draft;
 }
 
-interface ApplyConflict {
-  readonly field: string;
-  readonly message: string;
-}
-
-function applyConflict(call: Call, conflicts: readonly ApplyConflict[]): Error {
+function applyConflict(conflicts: readonly ApplyConflict[]): Error {
   const causes = conflicts.map((c) => ({ reason: "FieldManagerConflict", message: c.message, field: c.field }));
-  const plural = conflicts.length === 1 ? "conflict" : "conflicts";
-  const list =
-    conflicts.length === 1
-      ? `${conflicts[0]?.message ?? ""}: ${conflicts[0]?.field ?? ""}`
-      : conflicts.map((c) => `${c.message}: ${c.field}`).join("\n");
-  const message = `Apply failed with ${conflicts.length} ${plural}: ${list}`;
-  void call;
-  return apiError(409, "Conflict", message, { causes });
+  return apiError(409, "Conflict", applyConflictMessage(conflicts), { causes });
 }

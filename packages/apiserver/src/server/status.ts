@@ -101,6 +101,9 @@ export function statusOf(error: unknown): Status & { code: number } {
   const carried = error instanceof CausewayError ? error.details["status"] : undefined;
   if (isStatus(carried)) return carried;
   const message = messageOf(error);
+  if (error instanceof CausewayError && /^(PATCH|APPLY)_/.test(error.code)) {
+    return { kind: "Status", apiVersion: "v1", status: "Failure", message, reason: "BadRequest", code: 400 };
+  }
   const known = error instanceof CausewayError ? STORE_CODES[error.code] : undefined;
   if (known) return { kind: "Status", apiVersion: "v1", status: "Failure", message, ...known };
   return {

@@ -1,0 +1,53 @@
+import type { KubeObject } from "@causeway/kubernetes";
+import type { Cluster } from "../clusters/cluster.ts";
+import { at, fields, record, records, same, type Json } from "../json.ts";
+import type { Draft } from "../kinds/resource.ts";
+import { internalCall } from "../registry/call.ts";
+import { matchesLabels } from "../registry/selectors.ts";
+import { change } from "../registry/update.ts";
+import { builtIn, type Controller } from "./controller.ts";
+import { startLoop } from "./loop.ts";
+import { ignoreMissing } from "./namespaces.ts";
+
+/** Keeps the rules of ClusterRoles with an aggregationRule equal to those of the roles they select. */
+export function roleAggregation(cluster: Cluster): Controller {
+  const roles = builtIn(cluster, "rbac.authorization.k8s.io", "clusterroles");
+  const all = (): readonly KubeObject[] =>
+    cluster.store.list({ cluster: cluster.name, resource: roles.storage }).items.map((i) => i.object);
+  const loop = startLoop({
+    name: "role-aggregation",
+    clock: cluster.clock,
+    log: cluster.log,
+    async reconcile() {
+      // A role may aggregate aggregates: go on until nothing changes any more.
+      for (const role of all().filter((r) => at(r, "aggregationRule"))) {
+        const rules = union(role, all());
+        if (same(rules, fields(role)["rules"] ?? [])) continue;
+        await change(internalCall(cluster, roles, { name: role.metadata.name }), ({ object }) => {
+          const draft = structuredClone(object) as Draft;
+          delete draft.metadata.resourceVersion;
+          draft["rules"] = rules;
+          return { draft, tracked: false };
+        }).catch(ignoreMissing);
+      }
+    },
+  });
+  return {
+    saw({ resource }) {
+      if (resource === roles) loop.add("all");
+    },
+    resume: () => loop.add("all"),
+    stop: () => loop.stop(),
+  };
+}
+
+function union(role: KubeObject, all: readonly KubeObject[]): Json[] {
+  const selectors = records(at(role, "aggregationRule", "clusterRoleSelectors"));
+  const rules: Json[] = [];
+  for (const other of all) {
+    if (other.metadata.name === role.metadata.name) continue;
+    if (!selectors.some((s) => matchesLabels(s, record(other.metadata.labels)))) continue;
+    for (const rule of records(fields(other)["rules"])) if (!rules.some((r) => same(r, rule))) rules.push(rule);
+  }
+  return rules;
+}
