@@ -14,6 +14,7 @@ import {
 } from "@causeway/kubernetes";
 import { createKindTable, referenceIndex, type ContractReference, type KindTable } from "./contract/kind-table.ts";
 import { isProviderKind, type ProviderObject } from "./contract/provider-object.ts";
+import { Silences } from "./cluster/silences.ts";
 import { AskedDeletions } from "./objects/asked.ts";
 
 export interface ClusterApiOptions {
@@ -39,6 +40,7 @@ export interface Context extends Omit<ClusterApiOptions, "kinds"> {
   /** Secrets that belong to clusters. */
   readonly secrets: Informer<Secret>;
   readonly asked: AskedDeletions;
+  readonly silences: Silences;
 }
 
 /** Names of indexes. */
@@ -63,6 +65,7 @@ export function createContext(options: ClusterApiOptions): Context {
     configs: informers.for(KubeadmConfig),
     secrets: informers.for(Secret, { labelSelector: labels.clusterName }),
     asked: new AskedDeletions(),
+    silences: new Silences(),
   };
   addIndexes(context);
   return context;

@@ -11,12 +11,16 @@ import { labels } from "@causeway/api";
 import type { ClusterFacts } from "./facts.ts";
 
 /** Every condition of a Cluster, Available first. */
-export function clusterConditions(facts: ClusterFacts, deleting: WantedCondition | undefined): WantedCondition[] {
+export function clusterConditions(
+  facts: ClusterFacts,
+  deleting: WantedCondition | undefined,
+  now: number,
+): WantedCondition[] {
   const { cluster } = facts;
   const infrastructure = infrastructureReady(facts);
   const controlPlane = controlPlaneAvailable(facts);
   const workers = workersAvailable(facts);
-  const probe = remoteConnection(facts);
+  const probe = remoteConnection(facts, now);
   const inputs: SummaryInput[] = [
     ...(deleting ? [{ label: "Deleting", condition: { status: "False", message: deleting.reason } } as const] : []),
     { label: "RemoteConnectionProbe", condition: probe },
@@ -120,9 +124,15 @@ function controlPlaneInitialized({ cluster, controlPlane }: ClusterFacts): Wante
   return { type, status: "False", reason: "NotInitialized", message };
 }
 
-function remoteConnection({ cluster, connected }: ClusterFacts): WantedCondition {
+/** How long a cluster may be silent before it counts as lost: connections break and are made again. */
+export const silenceAllowed = 50_000;
+
+function remoteConnection({ cluster, silentSince }: ClusterFacts, now: number): WantedCondition {
   const type = "RemoteConnectionProbe";
-  if (connected) return { type, status: "True", reason: "ProbeSucceeded" };
+  const was = isTrue(cluster.status?.conditions, type);
+  if (silentSince === undefined || (was && now - silentSince < silenceAllowed)) {
+    return { type, status: "True", reason: "ProbeSucceeded" };
+  }
   const initialized = cluster.status?.initialization?.controlPlaneInitialized === true;
   const message = initialized ? "The workload cluster cannot be reached" : "The control plane is not initialized yet";
   return { type, status: "False", reason: "ProbeFailed", message };

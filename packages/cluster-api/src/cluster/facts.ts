@@ -16,6 +16,6 @@ export interface ClusterFacts {
   readonly deployments: readonly MachineDeployment[];
   readonly sets: readonly MachineSet[];
   readonly machines: readonly Machine[];
-  /** True while the workload cluster answers. */
-  readonly connected: boolean;
+  /** Since when the workload cluster has not answered (ms since the epoch); undefined while it does. */
+  readonly silentSince: number | undefined;
 }

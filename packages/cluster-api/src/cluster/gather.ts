@@ -19,6 +19,6 @@ export function gatherCluster(context: Context, key: ObjectKey): ClusterFacts | 
     deployments: deployments.byIndex(by.cluster, index).map((object) => asked.view(object, now)),
     sets: sets.byIndex(by.cluster, index).map((object) => asked.view(object, now)),
     machines: machines.byIndex(by.cluster, index).map((object) => asked.view(object, now)),
-    connected: remoteClusters.get(key) !== undefined,
+    silentSince: context.silences.since(index, { answers: remoteClusters.get(key) !== undefined, now }),
   };
 }

@@ -13,7 +13,7 @@ import { settleConditions } from "../objects/conditions.ts";
 import { metadataPatch } from "../objects/metadata.ts";
 import { pausedPlan } from "../objects/paused.ts";
 import { patchStep, type ObjectStep } from "../objects/steps.ts";
-import { clusterConditions, machinesByRole } from "./conditions.ts";
+import { clusterConditions, machinesByRole, silenceAllowed } from "./conditions.ts";
 import { planClusterDeletion } from "./deletion.ts";
 import type { ClusterFacts, ReferredProvider } from "./facts.ts";
 
@@ -27,7 +27,7 @@ export function planCluster(facts: ClusterFacts, now: number): ClusterPlan {
   const deletion = cluster.metadata.deletionTimestamp ? planClusterDeletion(facts) : undefined;
   const steps = deletion ? deletion.steps : upkeep(facts);
   const { generation } = cluster.metadata;
-  const conditions = clusterConditions(facts, deletion?.condition);
+  const conditions = clusterConditions(facts, deletion?.condition, now);
   const status: ClusterStatus = {
     conditions: settleConditions(conditions, { previous: cluster.status?.conditions, generation, now }),
     initialization: initializationOf(facts),
@@ -36,7 +36,9 @@ export function planCluster(facts: ClusterFacts, now: number): ClusterPlan {
     phase: phaseOf(facts),
     ...(generation === undefined ? {} : { observedGeneration: generation }),
   };
-  return { steps, status, events: [...eventsOf(steps), ...transitions(facts, status)], wait: { for: waitFor(facts) } };
+  const lost = (facts.silentSince ?? -Infinity) + silenceAllowed;
+  const wait = { for: waitFor(facts), ...(lost > now ? { until: lost } : {}) };
+  return { steps, status, events: [...eventsOf(steps), ...transitions(facts, status)], wait };
 }
 
 function upkeep(facts: ClusterFacts): ObjectStep[] {

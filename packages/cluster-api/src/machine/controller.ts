@@ -70,7 +70,9 @@ async function performMachineStep(
       context.asked.note(step.uid, context.clock.now());
       return;
     }
-    default:
+    case "patch":
+    case "delete":
+    case "create":
       return perform(context, step, signal);
   }
 }

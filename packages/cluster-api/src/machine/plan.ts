@@ -30,7 +30,8 @@ export function planMachine(facts: MachineFacts, now: number): MachinePlan {
   const deletion = machine.metadata.deletionTimestamp ? planDeletion(facts, now) : undefined;
   const steps = deletion ? deletion.steps : [...upkeep(facts), ...nodeUpkeep(finding, machine)];
   const { status, until } = statusOf({ facts, finding, deletion, now });
-  const events = transitions(machine, status);
+  // While there is more to do, what is seen is not yet what there is to tell.
+  const events = steps.length === 0 ? transitions(machine, status) : [];
   const untils = [until, deletion?.until, believedUntil(facts)].filter((at) => at !== undefined && at > now);
   const wait = waitFor(facts, deletion, finding);
   return {
@@ -123,27 +124,16 @@ interface View {
 }
 
 function statusOf(view: View): { status: MachineStatus; until?: number } {
-  const { facts, finding, deletion, now } = view;
-  const { machine, infrastructure } = facts;
+  const { facts, deletion, now } = view;
+  const { machine } = facts;
+  const { generation } = machine.metadata;
   const before = machine.status;
-  const generation = machine.metadata.generation;
   const context = { previous: before?.conditions, generation, now };
   const wanted = machineConditions(view);
   const { condition: available, until } = availableCondition(machine, settleConditions(wanted, context), now);
-  const initialization = initializationOf(facts);
-  const host = infrastructure.object;
-  const provisioned = initialization.infrastructureProvisioned === true;
-  const addresses = provisioned && host ? addressesOf(host) : before?.addresses;
-  const failureDomain = (provisioned && host && failureDomainOf(host)) || before?.failureDomain;
-  const nodeRef = finding.node ? { name: finding.node.metadata.name } : before?.nodeRef;
-  const nodeInfo = finding.node ? nodeInfoOf(finding.node) : before?.nodeInfo;
   const shape: MachineStatus = {
     conditions: settleConditions([available, ...wanted], context),
-    initialization,
-    ...(addresses && addresses.length > 0 ? { addresses } : {}),
-    ...(failureDomain ? { failureDomain } : {}),
-    ...(nodeRef ? { nodeRef } : {}),
-    ...(nodeInfo ? { nodeInfo } : {}),
+    ...copiesOf(view),
     ...(deletion && Object.keys(deletion.times).length > 0 ? { deletion: deletion.times } : {}),
     ...(generation === undefined ? {} : { observedGeneration: generation }),
   };
@@ -152,6 +142,24 @@ function statusOf(view: View): { status: MachineStatus; until?: number } {
   return {
     status: { ...shape, phase, ...(lastUpdated ? { lastUpdated } : {}) },
     ...(until === undefined ? {} : { until }),
+  };
+}
+
+/** What the infrastructure and the Node say; what was said once stands until something else is. */
+function copiesOf({ facts, finding }: View): MachineStatus {
+  const before = facts.machine.status;
+  const initialization = initializationOf(facts);
+  const host = initialization.infrastructureProvisioned ? facts.infrastructure.object : undefined;
+  const addresses = host ? addressesOf(host) : (before?.addresses ?? []);
+  const failureDomain = (host && failureDomainOf(host)) ?? before?.failureDomain;
+  const nodeRef = finding.node ? { name: finding.node.metadata.name } : before?.nodeRef;
+  const nodeInfo = finding.node ? nodeInfoOf(finding.node) : before?.nodeInfo;
+  return {
+    initialization,
+    ...(addresses.length > 0 ? { addresses } : {}),
+    ...(failureDomain ? { failureDomain } : {}),
+    ...(nodeRef ? { nodeRef } : {}),
+    ...(nodeInfo ? { nodeInfo } : {}),
   };
 }
 

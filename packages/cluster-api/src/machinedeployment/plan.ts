@@ -160,23 +160,26 @@ function nextRevision({ sets }: DeploymentFacts): number {
 
 /** What of the deployment its current MachineSet takes over in place; its machines follow it. */
 function upkeep(deployment: MachineDeployment, set: MachineSet): ObjectStep[] {
-  const { template, deletion, machineNaming } = deployment.spec;
-  const added = missing(set.spec.template.metadata?.labels, template.metadata?.labels);
-  const notes = missing(set.spec.template.metadata?.annotations, template.metadata?.annotations);
-  const spec = inPlaceChanges(set.spec.template.spec, template);
-  const order =
-    deletion?.order === set.spec.deletion?.order ? undefined : { deletion: { order: deletion?.order ?? null } };
-  const naming =
-    machineNaming?.template === set.spec.machineNaming?.template
-      ? undefined
-      : { machineNaming: { template: machineNaming?.template ?? null } };
-  const metadata =
-    added || notes
-      ? { metadata: { ...(added ? { labels: added } : {}), ...(notes ? { annotations: notes } : {}) } }
-      : {};
-  const inner = added || notes || spec ? { template: { ...metadata, ...(spec ? { spec } : {}) } } : undefined;
-  if (!inner && !order && !naming) return [];
-  return patchStep(MachineSet, set, { metadata: lockOf(set), spec: { ...inner, ...order, ...naming } });
+  const { deletion, machineNaming } = deployment.spec;
+  const spec = {
+    ...templateChanges(deployment, set),
+    ...(deletion?.order === set.spec.deletion?.order ? {} : { deletion: { order: deletion?.order ?? null } }),
+    ...(machineNaming?.template === set.spec.machineNaming?.template
+      ? {}
+      : { machineNaming: { template: machineNaming?.template ?? null } }),
+  };
+  return Object.keys(spec).length > 0 ? patchStep(MachineSet, set, { metadata: lockOf(set), spec }) : [];
+}
+
+function templateChanges(deployment: MachineDeployment, set: MachineSet): { template?: object } {
+  const { template } = deployment.spec;
+  const standing = set.spec.template;
+  const added = missing(standing.metadata?.labels, template.metadata?.labels);
+  const notes = missing(standing.metadata?.annotations, template.metadata?.annotations);
+  const spec = inPlaceChanges(standing.spec, template);
+  if (!added && !notes && !spec) return {};
+  const metadata = { ...(added ? { labels: added } : {}), ...(notes ? { annotations: notes } : {}) };
+  return { template: { ...(added || notes ? { metadata } : {}), ...(spec ? { spec } : {}) } };
 }
 
 interface Limits {

@@ -72,7 +72,11 @@ export function machineLabels(set: MachineSet): Record<string, string> {
 }
 
 /** The object made from a template for a Machine. */
-export function cloneOf(template: ProviderObject, kind: Kind<KubeObject>, machine: Machine): KubeObject {
+export function cloneOf(
+  template: ProviderObject,
+  kind: Kind<KubeObject>,
+  machine: Machine,
+): KubeObject & { spec: unknown } {
   const { labels: own, annotations: notes, spec } = templateOf(template);
   const apiGroup = template.apiVersion.split("/")[0] ?? "";
   const { name, namespace } = machine.metadata;
@@ -91,6 +95,6 @@ export function cloneOf(template: ProviderObject, kind: Kind<KubeObject>, machin
       },
       ownerReferences: [ownerReference(machine, { controller: true })],
     },
-    ...{ spec: structuredClone(spec) },
+    spec: structuredClone(spec),
   };
 }

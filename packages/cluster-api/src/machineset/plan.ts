@@ -1,4 +1,12 @@
-import { annotations, Cluster, finalizers, labels, Machine, MachineSet, type MachineSetStatus } from "@causeway/api";
+import {
+  annotations,
+  type Cluster,
+  finalizers,
+  labels,
+  Machine,
+  MachineSet,
+  type MachineSetStatus,
+} from "@causeway/api";
 import { ownerReference, type Plan, type PlannedEvent } from "@causeway/kubernetes";
 import { finalizerRemoval, lockOf, metadataPatch, missing } from "../objects/metadata.ts";
 import { pausedPlan } from "../objects/paused.ts";
