@@ -1,5 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { Caller } from "../kernel/interface.ts";
+import { textAt } from "../kernel/json.ts";
+import { ServiceError } from "../kernel/service-error.ts";
+import type { LinkedVolume, VolumeRequest } from "../kernel/volume-links.ts";
 import { imageVisible } from "../image/model.ts";
 import type { AskedNetwork, BootVolume, CreateRequest } from "./create-request.ts";
 import { checkQuota } from "./limits.ts";
@@ -193,7 +196,7 @@ function disks({ parts, caller, request }: Making, zone: string): readonly Disk[
   const real = request.image === "" ? asked : asked.filter((volume) => volume.source !== "image");
   return real.map(({ source, uuid, size, type, delete_on_termination }) => {
     if (source === "volume") return { volume_id: uuid, delete_on_termination };
-    const volume = parts.volumes.createVolume(caller.projectId, {
+    const volume = bootVolume(parts, caller.projectId, {
       user_id: caller.userId,
       size: size || 1,
       zone,
@@ -203,6 +206,17 @@ function disks({ parts, caller, request }: Making, zone: string): readonly Disk[
     });
     return { volume_id: volume.id, delete_on_termination };
   });
+}
+
+/** A refusal of the block storage service is told as Nova's own: 403 where it was over quota. */
+function bootVolume(parts: ComputeParts, projectId: string, request: VolumeRequest): LinkedVolume {
+  try {
+    return parts.volumes.createVolume(projectId, request);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const message = textAt(error.body, "overLimit", "message");
+    throw message === undefined ? error : computeError(403, message);
+  }
 }
 
 /** Takes a volume for the server: /dev/sda for the first of a server that boots from it. */
