@@ -1,0 +1,38 @@
+import { denied, noPath } from "./errors.ts";
+import { providers } from "./providers.ts";
+import type { BalancerApp } from "./routes.ts";
+
+/** The newest API minor that is served; v2.0 to v2.26 are listed, as clients choose features by it. */
+const newest = 26;
+
+/** Version documents and the lists that never change. */
+export function mountDocuments(app: BalancerApp): void {
+  app.get("/", (c) => {
+    const href = `${c.req.url.replace(/\/?(\?.*)?$/, "")}/v2`;
+    const versions = Array.from({ length: newest + 1 }, (_, minor) => ({
+      id: `v2.${minor}`,
+      status: minor === newest ? "CURRENT" : "SUPPORTED",
+      updated: "2022-08-29T00:00:00Z",
+      links: [{ href, rel: "self" }],
+    }));
+    return c.json({ versions });
+  });
+  app.on("GET", ["/v2", "/v2/", "/v2.0", "/v2.0/", "/v2/lbaas", "/v2.0/lbaas"], (c) => c.json("v2"));
+  app.get("/:v{v2(?:\\.0)?}/lbaas/providers", (c) => {
+    const all = Object.entries(providers).map(([name, description]) => ({ name, description }));
+    return c.json({ providers: all });
+  });
+  app.get("/:v{v2(?:\\.0)?}/lbaas/flavors", (c) => c.json({ flavors: [], flavors_links: [] }));
+  app.get("/:v{v2(?:\\.0)?}/lbaas/availabilityzones", (c) =>
+    c.json({ availability_zones: [], availability_zones_links: [] }),
+  );
+  for (const name of ["flavorprofiles", "availabilityzoneprofiles"]) {
+    app.get(`/:v{v2(?:\\.0)?}/lbaas/${name}`, (c) => {
+      if (!c.var.caller.isAdmin) throw denied();
+      return c.json({ [name]: [], [`${name}_links`]: [] });
+    });
+  }
+  app.all("*", () => {
+    throw noPath();
+  });
+}

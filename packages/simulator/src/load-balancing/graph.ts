@@ -1,0 +1,123 @@
+import { isObject, type JsonObject } from "../network/attributes.ts";
+import { fault, invalid } from "./errors.ts";
+import { listOf, object, readCreate } from "./fields.ts";
+import { listenerFields, makeListener } from "./listeners.ts";
+import { makeMember, memberFields, memberViews } from "./members.ts";
+import { makeMonitor, monitorFields } from "./health-monitors.ts";
+import { makePool, poolFields } from "./pools.ts";
+import { driverOf } from "./provisioning.ts";
+import type { BalancerState, Listener, LoadBalancer, Pool } from "./resources.ts";
+import { checkQuota } from "./routes.ts";
+import { listenerView, monitorView, poolView } from "./views.ts";
+
+/** The children of a fully populated create, as they stand in its body. */
+export interface GraphAsk {
+  readonly listeners: readonly JsonObject[];
+  readonly pools: readonly JsonObject[];
+}
+
+/** The child fields of a load balancer's body. */
+export const graphFields = {
+  listeners: { read: listOf(object), put: false },
+  pools: { read: listOf(object), put: false },
+} as const;
+
+/**
+ * Makes all children of a new load balancer; answers the references that become ACTIVE with it. With OVN the monitors are
+ * not among them: they stay PENDING_CREATE for good, as with the OVN provider of OpenStack Zed.
+ */
+export function makeGraph(state: BalancerState, balancer: LoadBalancer, ask: GraphAsk): readonly string[] {
+  const touched: string[] = [];
+  const byName = new Map<string, Pool>();
+  for (const given of ask.pools) {
+    const pool = makePoolTree(state, balancer, { given, touched });
+    if (pool.name !== "") byName.set(pool.name, pool);
+  }
+  for (const given of ask.listeners) {
+    const { default_pool: wanted, l7policies, ...rest } = given;
+    if (Array.isArray(l7policies) && l7policies.length > 0) throw invalid("l7policies are created on their own here");
+    const poolId = wanted === undefined ? undefined : defaultPool(state, balancer, { wanted, byName, touched }).id;
+    const fields = {
+      ...rest,
+      loadbalancer_id: balancer.id,
+      ...(poolId === undefined ? {} : { default_pool_id: poolId }),
+    };
+    const input = readCreate(listenerFields, fields, "load_balancer.loadbalancer.listeners");
+    quota(state, balancer, "listener");
+    touched.push(`listener:${makeListener(state, balancer, input).id}`);
+  }
+  return touched;
+}
+
+interface DefaultPoolAsk {
+  readonly wanted: unknown;
+  readonly byName: ReadonlyMap<string, Pool>;
+  readonly touched: string[];
+}
+
+/** A whole pool, or by name one of those given beside the listeners. */
+function defaultPool(state: BalancerState, balancer: LoadBalancer, { wanted, byName, touched }: DefaultPoolAsk): Pool {
+  const given = object(wanted, "default_pool");
+  const reference = Object.keys(given).length === 1 && typeof given["name"] === "string" ? given["name"] : undefined;
+  if (reference === undefined) return makePoolTree(state, balancer, { given, touched });
+  const pool = byName.get(reference);
+  if (!pool) throw invalid(`Pool ${reference} referenced but not found in the request.`);
+  return pool;
+}
+
+function makePoolTree(
+  state: BalancerState,
+  balancer: LoadBalancer,
+  { given, touched }: { given: JsonObject; touched: string[] },
+): Pool {
+  const { members, healthmonitor, ...rest } = given;
+  const input = readCreate(poolFields, rest, "load_balancer.loadbalancer.pools");
+  quota(state, balancer, "pool");
+  const pool = makePool(state, balancer, { input });
+  touched.push(`pool:${pool.id}`);
+  for (const element of listOf(object)(members ?? [], "members")) {
+    quota(state, balancer, "member");
+    const member = readCreate(memberFields, element, "load_balancer.loadbalancer.members");
+    touched.push(`member:${makeMember(state, { balancer, pool }, member).id}`);
+  }
+  if (isObject(healthmonitor)) {
+    const fields = { ...healthmonitor, pool_id: pool.id };
+    const monitor = readCreate(monitorFields, fields, "load_balancer.loadbalancer.healthmonitor");
+    quota(state, balancer, "health_monitor");
+    const made = makeMonitor(state, { balancer, pool }, monitor);
+    if (driverOf(balancer.provider) !== "ovn") touched.push(`healthmonitor:${made.id}`);
+  }
+  return pool;
+}
+
+function quota(state: BalancerState, { project_id: project }: LoadBalancer, resource: string): void {
+  const kinds = {
+    listener: { label: "Listener", used: () => state.listeners.by("project_id", project).length },
+    pool: { label: "Pool", used: () => state.pools.by("project_id", project).length },
+    member: { label: "Member", used: () => state.members.by("project_id", project).length },
+    health_monitor: { label: "Health Monitor", used: () => state.monitors.by("project_id", project).length },
+  } as const;
+  if (!Object.hasOwn(kinds, resource)) throw fault(500, `no quota ${resource}`);
+  const kind = kinds[resource as keyof typeof kinds];
+  checkQuota(state, project, { quota: resource, label: kind.label, used: kind.used() });
+}
+
+/** What the answer of a create shows of the children: whole, not by id. */
+export function graphView(state: BalancerState, balancer: LoadBalancer): JsonObject {
+  const listeners = state.listeners.by("loadbalancer_id", balancer.id).map((row) => withoutParent(state, row));
+  const pools = state.pools.by("loadbalancer_id", balancer.id).map((pool) => {
+    const { loadbalancers: _, ...view } = poolView(state, pool);
+    const monitor = state.monitors.by("pool_id", pool.id)[0];
+    return {
+      ...view,
+      members: memberViews(state, pool),
+      ...(monitor ? { healthmonitor: monitorView(state, monitor) } : {}),
+    };
+  });
+  return { listeners, pools };
+}
+
+function withoutParent(state: BalancerState, row: Listener): JsonObject {
+  const { loadbalancers: _, ...view } = listenerView(state, row);
+  return view;
+}

@@ -1,0 +1,35 @@
+import { Hono } from "hono";
+import type { Kernel, Service } from "../kernel/interface.ts";
+import type { NetworkLinks } from "../kernel/links.ts";
+import { mountDocuments } from "./documents.ts";
+import { mountHealthMonitors } from "./health-monitors.ts";
+import { mountL7 } from "./l7.ts";
+import { listenerKind, mountListeners } from "./listeners.ts";
+import { mountLoadBalancers } from "./load-balancers.ts";
+import { mountMembers } from "./members.ts";
+import { mountPools, poolKind } from "./pools.ts";
+import { handleProvisioning } from "./provisioning.ts";
+import { mountQuotas } from "./quotas.ts";
+import { balancerState } from "./resources.ts";
+import type { BalancerApp } from "./routes.ts";
+
+/**
+ * Octavia v2 with the providers amphora (slow) and ovn (fast, with its limits), on the kernel's tables. Delays:
+ * "loadbalancer.DRIVER.VERB" (DRIVER ovn or amphora; VERB create, update, delete). Outcomes: "loadbalancer.VERB" by the load
+ * balancer's name, id or provider, and "member.health" by a member's address, name or id.
+ */
+export function createLoadBalancingService(kernel: Kernel, links: NetworkLinks): Service {
+  const state = balancerState(kernel, links);
+  handleProvisioning(state);
+  const inner: BalancerApp = new Hono();
+  const pools = poolKind(state);
+  mountLoadBalancers(inner, state);
+  mountListeners(inner, state, listenerKind(state));
+  mountPools(inner, state, pools);
+  mountMembers(inner, state, pools);
+  mountHealthMonitors(inner, state);
+  mountL7(inner, state);
+  mountQuotas(inner, state);
+  mountDocuments(inner);
+  return { type: "load-balancer", name: "octavia", catalogPath: "", app: inner };
+}

@@ -1,0 +1,184 @@
+import { invalid, notFound } from "./errors.ts";
+import { bool, common, given, integer, oneOf, orNull, owner, text, uuid } from "./fields.ts";
+import { checkL7 } from "./providers.ts";
+import { born, type BalancerState, type L7Policy, type L7Rule } from "./resources.ts";
+import {
+  deleteChild,
+  found,
+  list,
+  postChild,
+  putChild,
+  show,
+  type BalancerApp,
+  type BalancerRequest,
+  type Kind,
+} from "./routes.ts";
+import { policyView, ruleView } from "./views.ts";
+
+const policyFields = {
+  ...common,
+  ...owner,
+  description: { read: text },
+  listener_id: { read: uuid, required: true, put: false },
+  action: { read: oneOf("REDIRECT_TO_URL", "REDIRECT_TO_POOL", "REJECT", "REDIRECT_PREFIX"), required: true },
+  position: { read: integer(1, 2_147_483_647) },
+  redirect_pool_id: { read: orNull(uuid) },
+  redirect_url: { read: orNull(text) },
+  redirect_prefix: { read: orNull(text) },
+  redirect_http_code: { read: orNull(integer(301, 308)) },
+} as const;
+
+const ruleFields = {
+  tags: common.tags,
+  admin_state_up: common.admin_state_up,
+  ...owner,
+  type: {
+    read: oneOf(
+      "HOST_NAME",
+      "PATH",
+      "FILE_TYPE",
+      "HEADER",
+      "COOKIE",
+      "SSL_CONN_HAS_CERT",
+      "SSL_VERIFY_RESULT",
+      "SSL_DN_FIELD",
+    ),
+    required: true,
+  },
+  compare_type: { read: oneOf("REGEX", "STARTS_WITH", "ENDS_WITH", "CONTAINS", "EQUAL_TO"), required: true },
+  key: { read: orNull(text) },
+  value: { read: text, required: true },
+  invert: { read: bool },
+} as const;
+
+/** Routes of L7 policies and their rules. */
+export function mountL7(app: BalancerApp, state: BalancerState): void {
+  const policies = policyKind(state);
+  mountPolicies(app, state, policies);
+  mountRules(app, state, policies);
+}
+
+function policyKind(state: BalancerState): Kind<L7Policy, typeof policyFields> {
+  return {
+    singular: "l7policy",
+    plural: "l7policies",
+    label: "L7Policy",
+    argument: "l7policy_",
+    quota: "l7policy",
+    fields: policyFields,
+    find: (id) => state.policies.get(id),
+    used: (projectId) => state.policies.by("project_id", projectId).length,
+    view: (row) => policyView(state, row),
+    balancer: (row) => state.loadBalancers.get(state.listeners.get(row.listener_id)?.loadbalancer_id ?? ""),
+    parents: (row) => [`listener:${row.listener_id}`],
+    update: (row, input) => {
+      const { project_id: _p, ...rest } = given(input);
+      checkRedirect(state, { ...row, ...rest });
+      return state.policies.update(row.id, rest);
+    },
+  };
+}
+
+function mountPolicies(app: BalancerApp, state: BalancerState, kind: Kind<L7Policy, typeof policyFields>): void {
+  app.get("/:v{v2(?:\\.0)?}/lbaas/l7policies", (c) => list(c, { ...kind, rows: state.policies.all() }));
+  app.get("/:v{v2(?:\\.0)?}/lbaas/l7policies/:id", (c) =>
+    show(c, "l7policy", kind.view(found(kind, c.var.caller, c.req.param("id")))),
+  );
+  app.post("/:v{v2(?:\\.0)?}/lbaas/l7policies", (c) =>
+    postChild(c, state, kind, (input, lock) => {
+      const listener = state.listeners.get(input.listener_id ?? "");
+      if (!listener) throw notFound("Listener", input.listener_id ?? "");
+      const balancer = lock(state.loadBalancers.get(listener.loadbalancer_id), listener.loadbalancer_id);
+      checkL7(balancer, "l7policies");
+      const last = state.policies.by("listener_id", listener.id).length;
+      const wanted = {
+        action: input.action ?? "REJECT",
+        redirect_pool_id: input.redirect_pool_id ?? null,
+        redirect_url: input.redirect_url ?? null,
+        redirect_prefix: input.redirect_prefix ?? null,
+      };
+      checkRedirect(state, wanted);
+      const redirects = wanted.redirect_url !== null || wanted.redirect_prefix !== null;
+      return state.policies.insert({
+        ...born(state.kernel, balancer.project_id, input),
+        ...wanted,
+        description: input.description ?? "",
+        listener_id: listener.id,
+        position: Math.min(input.position ?? last + 1, last + 1),
+        redirect_http_code: input.redirect_http_code ?? (redirects ? 302 : null),
+      });
+    }),
+  );
+  app.put("/:v{v2(?:\\.0)?}/lbaas/l7policies/:id", (c) => putChild(c, state, kind, c.req.param("id")));
+  app.delete("/:v{v2(?:\\.0)?}/lbaas/l7policies/:id", (c) =>
+    deleteChild(c, state, kind, {
+      id: c.req.param("id"),
+      mark: (row) => state.policies.update(row.id, { provisioning_status: "PENDING_DELETE" }),
+    }),
+  );
+}
+
+function mountRules(app: BalancerApp, state: BalancerState, policies: Kind<L7Policy, typeof policyFields>): void {
+  const path = "/:v{v2(?:\\.0)?}/lbaas/l7policies/:policy/rules";
+  const policyOf = (c: BalancerRequest) => found(policies, c.var.caller, c.req.param("policy") ?? "");
+  const kind: Kind<L7Rule, typeof ruleFields> = {
+    singular: "rule",
+    plural: "rules",
+    label: "L7Rule",
+    argument: "rule_",
+    quota: "l7rule",
+    fields: ruleFields,
+    find: (id) => state.rules.get(id),
+    used: (projectId) => state.rules.by("project_id", projectId).length,
+    view: (row) => ruleView(state, row),
+    balancer: (row) => {
+      const policy = state.policies.get(row.l7policy_id);
+      return policy && policies.balancer(policy);
+    },
+    parents: (row) => [`l7policy:${row.l7policy_id}`],
+    update: (row, input) => {
+      const { project_id: _p, ...rest } = given(input);
+      return state.rules.update(row.id, rest);
+    },
+  };
+  app.get(path, (c) => list(c, { ...kind, rows: state.rules.by("l7policy_id", policyOf(c).id) }));
+  app.get(`${path}/:id`, (c) => show(c, "rule", kind.view(found(kind, c.var.caller, c.req.param("id")))));
+  app.post(path, (c) =>
+    postChild(c, state, kind, (input, lock) => {
+      const policy = policyOf(c);
+      const balancer = lock(policies.balancer(policy), "");
+      checkL7(balancer, "l7rules");
+      return state.rules.insert({
+        ...born(state.kernel, balancer.project_id, input),
+        l7policy_id: policy.id,
+        type: input.type ?? "",
+        compare_type: input.compare_type ?? "",
+        key: input.key ?? null,
+        value: input.value ?? "",
+        invert: input.invert ?? false,
+      });
+    }),
+  );
+  app.put(`${path}/:id`, (c) => putChild(c, state, kind, c.req.param("id")));
+  app.delete(`${path}/:id`, (c) =>
+    deleteChild(c, state, kind, {
+      id: c.req.param("id"),
+      mark: (row) => state.rules.update(row.id, { provisioning_status: "PENDING_DELETE" }),
+    }),
+  );
+}
+
+type Redirect = Pick<L7Policy, "action" | "redirect_pool_id" | "redirect_url" | "redirect_prefix">;
+
+function checkRedirect(state: BalancerState, policy: Redirect): void {
+  const needs: Readonly<Record<string, string | null>> = {
+    REDIRECT_TO_POOL: policy.redirect_pool_id,
+    REDIRECT_TO_URL: policy.redirect_url,
+    REDIRECT_PREFIX: policy.redirect_prefix,
+  };
+  if (Object.hasOwn(needs, policy.action) && needs[policy.action] === null) {
+    throw invalid(`Missing redirect target for action ${policy.action}`);
+  }
+  const pool = policy.redirect_pool_id;
+  if (pool !== null && !state.pools.get(pool)) throw notFound("Pool", pool);
+}

@@ -1,0 +1,202 @@
+import { fault, notFound } from "./errors.ts";
+import {
+  bool,
+  cidrs,
+  common,
+  given,
+  integer,
+  listOf,
+  object,
+  oneOf,
+  orNull,
+  owner,
+  text,
+  uuid,
+  type InputOf,
+} from "./fields.ts";
+import { checkAllowedCidrs, checkProtocol } from "./providers.ts";
+import { born, type BalancerState, type Listener, type LoadBalancer } from "./resources.ts";
+import { deleteChild, found, list, postChild, putChild, show, type BalancerApp, type Kind } from "./routes.ts";
+import { listenerView } from "./views.ts";
+
+const timeout = integer(0, 86_400_000);
+const fields = {
+  ...common,
+  ...owner,
+  description: { read: text },
+  loadbalancer_id: { read: uuid, required: true, put: false },
+  protocol: {
+    read: oneOf("TCP", "SCTP", "PROMETHEUS", "HTTP", "HTTPS", "TERMINATED_HTTPS", "UDP"),
+    required: true,
+    put: false,
+  },
+  protocol_port: { read: integer(1, 65535), required: true, put: false },
+  connection_limit: { read: orNull(integer(-1, 1_000_000_000)) },
+  default_pool_id: { read: orNull(uuid) },
+  insert_headers: { read: headers },
+  timeout_client_data: { read: timeout },
+  timeout_member_connect: { read: timeout },
+  timeout_member_data: { read: timeout },
+  timeout_tcp_inspect: { read: timeout },
+  allowed_cidrs: { read: cidrs },
+  default_tls_container_ref: { read: orNull(text) },
+  sni_container_refs: { read: listOf(text) },
+  client_ca_tls_container_ref: { read: orNull(text) },
+  client_authentication: { read: oneOf("NONE", "OPTIONAL", "MANDATORY") },
+  client_crl_container_ref: { read: orNull(text) },
+  tls_ciphers: { read: orNull(text) },
+  tls_versions: { read: orNull(listOf(text)) },
+  alpn_protocols: { read: orNull(listOf(text)) },
+} as const;
+export const listenerFields = fields;
+type ListenerInput = InputOf<typeof fields>;
+
+export function listenerKind(state: BalancerState): Kind<Listener, typeof fields> {
+  return {
+    singular: "listener",
+    plural: "listeners",
+    label: "Listener",
+    argument: "listener_",
+    quota: "listener",
+    fields,
+    find: (id) => state.listeners.get(id),
+    used: (projectId) => state.listeners.by("project_id", projectId).length,
+    view: (row) => listenerView(state, row),
+    balancer: (row) => state.loadBalancers.get(row.loadbalancer_id),
+    parents: () => [],
+    update: (row, input, balancer) => {
+      checkAllowedCidrs(balancer, input.allowed_cidrs);
+      checkHeaders(row.protocol, input.insert_headers);
+      if (input.default_pool_id) checkPool(state, balancer, { id: input.default_pool_id, protocol: row.protocol });
+      const { project_id: _p, connection_limit: limit, ...rest } = given(input);
+      return state.listeners.update(row.id, {
+        ...rest,
+        ...(limit === undefined ? {} : { connection_limit: limit ?? -1 }),
+      });
+    },
+  };
+}
+
+export function mountListeners(app: BalancerApp, state: BalancerState, kind: ReturnType<typeof listenerKind>): void {
+  const byBalancer = (row: Listener, ids: readonly string[]) =>
+    ids.includes(state.listeners.get(row.id)?.loadbalancer_id ?? "");
+  const special = { loadbalancer_id: byBalancer, load_balancer_id: byBalancer };
+  app.get("/:v{v2(?:\\.0)?}/lbaas/listeners", (c) => list(c, { ...kind, rows: state.listeners.all(), special }));
+  app.get("/:v{v2(?:\\.0)?}/lbaas/listeners/:id", (c) =>
+    show(c, "listener", kind.view(found(kind, c.var.caller, c.req.param("id")))),
+  );
+  app.get("/:v{v2(?:\\.0)?}/lbaas/listeners/:id/stats", (c) => {
+    found(kind, c.var.caller, c.req.param("id"));
+    return c.json({ stats: noTraffic });
+  });
+  app.post("/:v{v2(?:\\.0)?}/lbaas/listeners", (c) =>
+    postChild(c, state, kind, (input, lock) => {
+      const id = input.loadbalancer_id ?? "";
+      return makeListener(state, lock(state.loadBalancers.get(id), id), input);
+    }),
+  );
+  app.put("/:v{v2(?:\\.0)?}/lbaas/listeners/:id", (c) => putChild(c, state, kind, c.req.param("id")));
+  app.delete("/:v{v2(?:\\.0)?}/lbaas/listeners/:id", (c) =>
+    deleteChild(c, state, kind, {
+      id: c.req.param("id"),
+      mark: (row) => state.listeners.update(row.id, { provisioning_status: "PENDING_DELETE" }),
+    }),
+  );
+}
+
+/** No bytes go through a simulated load balancer. */
+export const noTraffic = {
+  bytes_in: 0,
+  bytes_out: 0,
+  active_connections: 0,
+  total_connections: 0,
+  request_errors: 0,
+};
+
+/** Inserts a listener of a locked load balancer; 409 for a port in use, 501 for what the provider cannot do. */
+export function makeListener(state: BalancerState, balancer: LoadBalancer, input: ListenerInput): Listener {
+  const { protocol = "TCP", protocol_port: port = 0, default_pool_id: poolId = null } = input;
+  checkPort(state, balancer, { protocol, port });
+  if (poolId !== null) checkPool(state, balancer, { id: poolId, protocol });
+  checkHeaders(protocol, input.insert_headers);
+  checkProtocol(balancer, protocol);
+  checkAllowedCidrs(balancer, input.allowed_cidrs);
+  const { project_id: _p, loadbalancer_id: _l, connection_limit: limit, ...rest } = given(input);
+  return state.listeners.insert({
+    ...defaults,
+    ...rest,
+    ...born(state.kernel, balancer.project_id, input),
+    loadbalancer_id: balancer.id,
+    protocol,
+    protocol_port: port,
+    connection_limit: limit ?? -1,
+    default_pool_id: poolId,
+  });
+}
+
+const defaults = {
+  description: "",
+  insert_headers: {},
+  timeout_client_data: 50000,
+  timeout_member_connect: 5000,
+  timeout_member_data: 50000,
+  timeout_tcp_inspect: 0,
+  allowed_cidrs: null,
+  default_tls_container_ref: null,
+  sni_container_refs: [],
+  client_ca_tls_container_ref: null,
+  client_authentication: "NONE",
+  client_crl_container_ref: null,
+  tls_ciphers: null,
+  tls_versions: null,
+  alpn_protocols: null,
+} as const;
+
+/** TCP, UDP and SCTP each have their own ports; all else is TCP below. */
+function checkPort(
+  state: BalancerState,
+  balancer: LoadBalancer,
+  { protocol, port }: { protocol: string; port: number },
+): void {
+  const layer = (word: string) => (word === "UDP" || word === "SCTP" ? word : "TCP");
+  for (const other of state.listeners.by("loadbalancer_id", balancer.id)) {
+    if (other.protocol_port !== port || layer(other.protocol) !== layer(protocol)) continue;
+    const why = `Another Listener on this Load Balancer is already using protocol ${protocol} and protocol_port ${port}`;
+    throw fault(409, why);
+  }
+}
+
+function checkPool(
+  state: BalancerState,
+  balancer: LoadBalancer,
+  { id, protocol }: { id: string; protocol: string },
+): void {
+  const pool = state.pools.get(id);
+  if (!pool || pool.loadbalancer_id !== balancer.id) throw notFound("Pool", id);
+  checkPoolProtocol(protocol, pool.protocol);
+}
+
+const poolProtocols: Readonly<Record<string, readonly string[]>> = {
+  TCP: ["HTTP", "HTTPS", "PROXY", "PROXYV2", "TCP", "SCTP"],
+  HTTP: ["HTTP", "PROXY", "PROXYV2"],
+  HTTPS: ["HTTPS", "PROXY", "PROXYV2", "TCP"],
+  TERMINATED_HTTPS: ["HTTP", "PROXY", "PROXYV2"],
+  UDP: ["UDP"],
+  SCTP: ["SCTP"],
+};
+
+export function checkPoolProtocol(listener: string, pool: string): void {
+  if (poolProtocols[listener]?.includes(pool)) return;
+  const why = `The pool protocol '${pool}' is invalid while the listener protocol is '${listener}'.`;
+  throw fault(400, `Validation failure: ${why}`);
+}
+
+function checkHeaders(protocol: string, wanted: Readonly<Record<string, string>> | undefined): void {
+  if (!wanted || Object.keys(wanted).length === 0 || protocol === "HTTP" || protocol === "TERMINATED_HTTPS") return;
+  throw fault(400, `insert-headers is not a valid option for a ${protocol} protocol listener.`);
+}
+
+function headers(value: unknown, field: string): Readonly<Record<string, string>> {
+  const entries = Object.entries(object(value ?? {}, field));
+  return Object.fromEntries(entries.map(([key, word]) => [key, String(bool(word, field))]));
+}

@@ -1,0 +1,125 @@
+import { picked } from "../network/listing.ts";
+import type { JsonObject } from "../network/attributes.ts";
+import type { Caller } from "../kernel/interface.ts";
+import { denied, fault } from "./errors.ts";
+import type { Resource } from "./resources.ts";
+
+const control = new Set(["fields", "limit", "marker", "sort", "sort_key", "sort_dir", "page_reverse"]);
+const tagFilters: Readonly<Record<string, (has: readonly string[], asked: readonly string[]) => boolean>> = {
+  tags: (has, asked) => asked.every((tag) => has.includes(tag)),
+  "tags-any": (has, asked) => asked.some((tag) => has.includes(tag)),
+  "not-tags": (has, asked) => !asked.every((tag) => has.includes(tag)),
+  "not-tags-any": (has, asked) => !asked.some((tag) => has.includes(tag)),
+};
+
+/** What a list is made from. */
+export interface ListAsk<T extends Resource> {
+  readonly plural: string;
+  readonly rows: readonly T[];
+  readonly view: (row: T) => JsonObject;
+  /** Filters that are not fields of the view: true if the row is meant. */
+  readonly special?: Readonly<Record<string, (row: T, values: readonly string[]) => boolean>> | undefined;
+  readonly caller: Caller;
+  readonly url: URL;
+}
+
+/** The answer of a list: filtered, ordered by creation, cut to a page with a link to the next. */
+export function listAnswer<T extends Resource>(ask: ListAsk<T>): JsonObject {
+  const { url, plural } = ask;
+  const query = url.searchParams;
+  const rows = narrowed(ask);
+  const pairs = ordered(
+    rows.map((row) => ({ row, view: ask.view(row) })),
+    query,
+  ).filter(({ view }) => matchesFields(view, query, ask.special));
+  const marker = query.get("marker");
+  const at = marker === null ? -1 : pairs.findIndex(({ row }) => row.id === marker);
+  if (marker !== null && at < 0) throw fault(400, `Supplied pagination marker '${marker}' is not valid.`);
+  const limit = limitOf(query.get("limit"));
+  const page = pairs.slice(at + 1, limit === undefined ? undefined : at + 1 + limit);
+  const last = page.at(-1);
+  const more = last && at + 1 + page.length < pairs.length;
+  const href = `${url.origin}${url.pathname}?${[...kept(url), `marker=${last?.row.id}`].join("&")}`;
+  return {
+    [plural]: page.map(({ view }) => picked(view, query.getAll("fields"))),
+    [`${plural}_links`]: more ? [{ href, rel: "next" }] : [],
+  };
+}
+
+/** Rows of the project that is meant; another's is forbidden. */
+function narrowed<T extends Resource>({ rows, caller, url }: ListAsk<T>): readonly T[] {
+  const asked = url.searchParams.get("project_id") ?? url.searchParams.get("tenant_id");
+  if (asked !== null && asked !== caller.projectId && !caller.isAdmin) throw denied();
+  if (asked === null && caller.isAdmin) return rows;
+  const projectId = asked ?? caller.projectId;
+  return rows.filter((row) => row.project_id === projectId);
+}
+
+function matchesFields<T extends Resource>(
+  view: JsonObject,
+  query: URLSearchParams,
+  special: ListAsk<T>["special"],
+): boolean {
+  for (const name of new Set(query.keys())) {
+    if (control.has(name)) continue;
+    const values = query.getAll(name);
+    const byTags = tagFilters[name];
+    const own = special?.[name];
+    if (byTags) {
+      const asked = values.flatMap((value) => value.split(","));
+      if (!byTags(view["tags"] as readonly string[], asked)) return false;
+    } else if (own) {
+      // Every view comes from the row it is asked of.
+      if (!own(view as unknown as T, values)) return false;
+    } else if (!Object.hasOwn(view, name)) {
+      throw fault(400, "One or more arguments are either duplicate or invalid");
+    } else if (!values.some((value) => equals(view[name], value))) return false;
+  }
+  return true;
+}
+
+function equals(value: unknown, asked: string): boolean {
+  if (typeof value === "boolean") return String(value) === asked.toLowerCase();
+  return value !== null && String(value as string | number) === asked;
+}
+
+interface Pair<T> {
+  readonly row: T;
+  readonly view: JsonObject;
+}
+
+function ordered<T extends Resource>(pairs: Pair<T>[], query: URLSearchParams): Pair<T>[] {
+  const words = (query.get("sort") ?? "").split(",").filter((word) => word !== "");
+  const keys = query.getAll("sort_key").map((key, i) => [key, query.getAll("sort_dir")[i] ?? "asc"] as const);
+  const orders = [
+    ...words.map((word) => word.split(":") as [string, string?]),
+    ...keys,
+    ["created_at", "asc"] as const,
+    ["id", "asc"] as const,
+  ];
+  const first = pairs[0];
+  for (const [key] of orders) {
+    if (first && !Object.hasOwn(first.view, key)) throw fault(400, `Supplied sort key '${key}' is not valid.`);
+  }
+  return pairs.sort((a, b) => {
+    for (const [key, direction] of orders) {
+      const [left, right] = [String(a.view[key] as string), String(b.view[key] as string)];
+      if (left !== right) return (left < right ? -1 : 1) * (direction === "desc" ? -1 : 1);
+    }
+    return 0;
+  });
+}
+
+function limitOf(word: string | null): number | undefined {
+  if (word === null) return undefined;
+  if (/^\d+$/.test(word)) return Number(word) || undefined;
+  throw fault(400, `Supplied pagination limit '${word}' is not valid.`);
+}
+
+/** Of the query, Octavia's links keep all but the marker and the fields. */
+function kept(url: URL): string[] {
+  return url.search
+    .slice(1)
+    .split("&")
+    .filter((part) => !/^(marker|fields)(=|$)/.test(part));
+}

@@ -1,0 +1,189 @@
+import type { JsonObject } from "../network/attributes.ts";
+import type { Subnet } from "../network/resources.ts";
+import { fault, invalidField } from "./errors.ts";
+import {
+  bool,
+  common,
+  given,
+  integer,
+  ip,
+  listOf,
+  orNull,
+  owner,
+  readCreate,
+  unwrap,
+  uuid,
+  type InputOf,
+} from "./fields.ts";
+import { listenerRefs, type poolKind } from "./pools.ts";
+import { checkMember } from "./providers.ts";
+import { change, checkMutable } from "./provisioning.ts";
+import { born, type BalancerState, type LoadBalancer, type Member, type Pool } from "./resources.ts";
+import {
+  checkQuota,
+  checkWriter,
+  deleteChild,
+  found,
+  list,
+  postChild,
+  putChild,
+  readBody,
+  show,
+  type BalancerApp,
+  type BalancerRequest,
+  type Kind,
+} from "./routes.ts";
+import { memberView } from "./views.ts";
+
+const fields = {
+  ...common,
+  ...owner,
+  address: { read: ip, required: true, put: false },
+  protocol_port: { read: integer(1, 65535), required: true, put: false },
+  weight: { read: integer(0, 256) },
+  backup: { read: bool },
+  subnet_id: { read: orNull(uuid), put: false },
+  monitor_address: { read: orNull(ip) },
+  monitor_port: { read: orNull(integer(1, 65535)) },
+} as const;
+export const memberFields = fields;
+export type MemberInput = InputOf<typeof fields>;
+
+export function memberKind(state: BalancerState): Kind<Member, typeof fields> {
+  return {
+    singular: "member",
+    plural: "members",
+    label: "Member",
+    argument: "member_",
+    quota: "member",
+    fields,
+    find: (id) => state.members.get(id),
+    used: (projectId) => state.members.by("project_id", projectId).length,
+    view: (row) => memberView(state, row),
+    balancer: (row) => state.loadBalancers.get(state.pools.get(row.pool_id)?.loadbalancer_id ?? ""),
+    parents: (row) => [...listenerRefs(state, row.pool_id), `pool:${row.pool_id}`],
+    update: (row, input, balancer) => {
+      checkMember(balancer, { ...input, address: row.address });
+      const { project_id: _p, ...rest } = given(input);
+      return state.members.update(row.id, rest);
+    },
+  };
+}
+
+type MemberKind = ReturnType<typeof memberKind>;
+
+export function mountMembers(app: BalancerApp, state: BalancerState, pools: ReturnType<typeof poolKind>): void {
+  const kind = memberKind(state);
+  const path = "/:v{v2(?:\\.0)?}/lbaas/pools/:pool/members";
+  const poolOf = (c: BalancerRequest) => found(pools, c.var.caller, c.req.param("pool") ?? "");
+  /** The member if it is of this pool. */
+  const inPool = (c: BalancerRequest): MemberKind => {
+    const pool = poolOf(c);
+    return { ...kind, find: (id) => [kind.find(id)].find((member) => member?.pool_id === pool.id) };
+  };
+  app.get(path, (c) => list(c, { ...kind, rows: state.members.by("pool_id", poolOf(c).id) }));
+  app.get(`${path}/:id`, (c) => show(c, "member", kind.view(found(inPool(c), c.var.caller, c.req.param("id")))));
+  app.post(path, (c) =>
+    postChild(c, state, kind, (input, lock) => {
+      const pool = poolOf(c);
+      const balancer = lock(state.loadBalancers.get(pool.loadbalancer_id), pool.loadbalancer_id);
+      return makeMember(state, { balancer, pool }, input);
+    }),
+  );
+  app.put(path, async (c) => {
+    checkWriter(c.var.caller);
+    const elements = listOf(readElement)(unwrap(await readBody(c), "members", "members_"), "members");
+    const pool = poolOf(c);
+    const additive = c.req.query("additive_only")?.toLowerCase() === "true";
+    state.kernel.atomic(() => replaceMembers(state, kind, { pool, elements, additive }));
+    return c.body(null, 202);
+  });
+  app.put(`${path}/:id`, (c) => putChild(c, state, inPool(c), c.req.param("id")));
+  app.delete(`${path}/:id`, (c) =>
+    deleteChild(c, state, inPool(c), {
+      id: c.req.param("id"),
+      mark: (row) => state.members.update(row.id, { provisioning_status: "PENDING_DELETE" }),
+    }),
+  );
+}
+
+const readElement = (value: unknown): MemberInput => readCreate(fields, value, "members_.members");
+
+interface Place {
+  readonly balancer: LoadBalancer;
+  readonly pool: Pool;
+}
+
+/** Inserts a member of a locked load balancer's pool; 409 for an address and port that are there. */
+export function makeMember(state: BalancerState, { balancer, pool }: Place, input: MemberInput): Member {
+  const { address = "", protocol_port: port = 0, subnet_id: subnetId = null } = input;
+  const twin = state.members.by("pool_id", pool.id).find((m) => keyOf(m) === keyOf({ address, protocol_port: port }));
+  if (twin) throw duplicate(address, port);
+  if (subnetId !== null && !state.kernel.table<Subnet>("subnet").get(subnetId)) {
+    throw fault(400, `Subnet ${subnetId} not found.`);
+  }
+  checkMember(balancer, { ...input, address });
+  return state.members.insert({
+    ...born(state.kernel, balancer.project_id, input),
+    pool_id: pool.id,
+    address,
+    protocol_port: port,
+    weight: input.weight ?? 1,
+    backup: input.backup ?? false,
+    subnet_id: subnetId,
+    monitor_address: input.monitor_address ?? null,
+    monitor_port: input.monitor_port ?? null,
+  });
+}
+
+interface Replacement {
+  readonly pool: Pool;
+  readonly elements: readonly MemberInput[];
+  readonly additive: boolean;
+}
+
+/** Batch PUT: members are known by address and port; those not named go, unless it is additive. */
+function replaceMembers(state: BalancerState, kind: MemberKind, { pool, elements, additive }: Replacement): void {
+  const balancer = state.loadBalancers.get(pool.loadbalancer_id);
+  if (!balancer) throw invalidField("pool_id", pool.id, "Pool has no load balancer");
+  checkMutable(balancer);
+  const before = new Map(state.members.by("pool_id", pool.id).map((member) => [keyOf(member), member]));
+  const named = new Set<string>();
+  const touched: string[] = [];
+  for (const input of elements) {
+    const { address = "", protocol_port: port = 0 } = input;
+    const key = keyOf({ address, protocol_port: port });
+    if (named.has(key)) throw duplicate(address, port);
+    named.add(key);
+    const old = before.get(key);
+    touched.push(old ? updated(state, old, input) : created(state, kind, { balancer, pool }, input));
+  }
+  for (const [key, old] of before) {
+    if (named.has(key) || additive) continue;
+    state.members.update(old.id, { provisioning_status: "PENDING_DELETE" });
+    touched.push(`member:${old.id}`);
+  }
+  change(state, balancer, [...listenerRefs(state, pool.id), `pool:${pool.id}`, ...touched]);
+}
+
+function created(state: BalancerState, kind: MemberKind, place: Place, input: MemberInput): string {
+  const projectId = place.pool.project_id;
+  checkQuota(state, projectId, { label: kind.label, quota: kind.quota, used: kind.used(projectId) });
+  return `member:${makeMember(state, place, input).id}`;
+}
+
+function updated(state: BalancerState, old: Member, input: MemberInput): string {
+  const { project_id: _p, address: _a, protocol_port: _o, subnet_id: _s, ...rest } = given(input);
+  state.members.update(old.id, rest);
+  return `member:${old.id}`;
+}
+
+const keyOf = (member: Pick<Member, "address" | "protocol_port">): string =>
+  `${member.address} ${member.protocol_port}`;
+
+const duplicate = (address: string, port: number) =>
+  fault(409, `Another member on this pool is already using ip ${address} on protocol_port ${port}`);
+
+/** The full answer of members made with their load balancer. */
+export const memberViews = (state: BalancerState, pool: Pool): readonly JsonObject[] =>
+  state.members.by("pool_id", pool.id).map((member) => memberView(state, member));

@@ -1,0 +1,107 @@
+import { fault, invalid, notFound } from "./errors.ts";
+import { bool, common, given, object, oneOf, orNull, owner, text, uuid, type InputOf } from "./fields.ts";
+import { checkPoolProtocol } from "./listeners.ts";
+import { checkAlgorithm, checkProtocol } from "./providers.ts";
+import { born, type BalancerState, type Listener, type LoadBalancer, type Pool } from "./resources.ts";
+import { deleteChild, found, list, postChild, putChild, show, type BalancerApp, type Kind } from "./routes.ts";
+import { poolView } from "./views.ts";
+
+const fields = {
+  ...common,
+  ...owner,
+  description: { read: text },
+  loadbalancer_id: { read: uuid, put: false },
+  listener_id: { read: uuid, put: false },
+  protocol: { read: oneOf("TCP", "SCTP", "HTTP", "HTTPS", "PROXY", "PROXYV2", "UDP"), required: true, put: false },
+  lb_algorithm: { read: oneOf("ROUND_ROBIN", "LEAST_CONNECTIONS", "SOURCE_IP", "SOURCE_IP_PORT"), required: true },
+  session_persistence: { read: orNull(object) },
+  tls_enabled: { read: bool },
+} as const;
+export const poolFields = fields;
+type PoolInput = InputOf<typeof fields>;
+
+export function poolKind(state: BalancerState): Kind<Pool, typeof fields> {
+  return {
+    singular: "pool",
+    plural: "pools",
+    label: "Pool",
+    argument: "pool_",
+    quota: "pool",
+    fields,
+    find: (id) => state.pools.get(id),
+    used: (projectId) => state.pools.by("project_id", projectId).length,
+    view: (row) => poolView(state, row),
+    balancer: (row) => state.loadBalancers.get(row.loadbalancer_id),
+    parents: (row) => listenerRefs(state, row.id),
+    update: (row, input, balancer) => {
+      if (input.lb_algorithm !== undefined) checkAlgorithm(balancer, input.lb_algorithm);
+      const { project_id: _p, listener_id: _l, ...rest } = given(input);
+      return state.pools.update(row.id, rest);
+    },
+    checkDelete: (row) => {
+      if (state.policies.all().some((policy) => policy.redirect_pool_id === row.id)) {
+        throw fault(409, `Pool ${row.id} is in use and cannot be deleted.`);
+      }
+    },
+  };
+}
+
+/** References of the listeners that use a pool. */
+export function listenerRefs(state: BalancerState, poolId: string): readonly string[] {
+  return state.listeners.by("default_pool_id", poolId).map((listener) => `listener:${listener.id}`);
+}
+
+export function mountPools(app: BalancerApp, state: BalancerState, kind: ReturnType<typeof poolKind>): void {
+  const byBalancer = (row: Pool, ids: readonly string[]) =>
+    ids.includes(state.pools.get(row.id)?.loadbalancer_id ?? "");
+  const byListener = (row: Pool, ids: readonly string[]) =>
+    ids.some((id) => state.listeners.get(id)?.default_pool_id === row.id);
+  const special = { loadbalancer_id: byBalancer, load_balancer_id: byBalancer, listener_id: byListener };
+  app.get("/:v{v2(?:\\.0)?}/lbaas/pools", (c) => list(c, { ...kind, rows: state.pools.all(), special }));
+  app.get("/:v{v2(?:\\.0)?}/lbaas/pools/:id", (c) =>
+    show(c, "pool", kind.view(found(kind, c.var.caller, c.req.param("id")))),
+  );
+  app.post("/:v{v2(?:\\.0)?}/lbaas/pools", (c) =>
+    postChild(c, state, kind, (input, lock) => {
+      const { loadbalancer_id: balancerId, listener_id: listenerId } = input;
+      if (balancerId === undefined && listenerId === undefined) {
+        throw invalid("Must provide at least one of: loadbalancer_id, listener_id");
+      }
+      const listener = listenerId === undefined ? undefined : state.listeners.get(listenerId);
+      if (listenerId !== undefined && !listener) throw notFound("Listener", listenerId);
+      const id = balancerId ?? listener?.loadbalancer_id ?? "";
+      return makePool(state, lock(state.loadBalancers.get(id), id), { input, listener });
+    }),
+  );
+  app.put("/:v{v2(?:\\.0)?}/lbaas/pools/:id", (c) => putChild(c, state, kind, c.req.param("id")));
+  app.delete("/:v{v2(?:\\.0)?}/lbaas/pools/:id", (c) =>
+    deleteChild(c, state, kind, {
+      id: c.req.param("id"),
+      mark: (row) => state.pools.update(row.id, { provisioning_status: "PENDING_DELETE" }),
+    }),
+  );
+}
+
+/** Inserts a pool of a locked load balancer, as its listener's default if one is given. */
+export function makePool(
+  state: BalancerState,
+  balancer: LoadBalancer,
+  { input, listener }: { input: PoolInput; listener?: Listener | undefined },
+): Pool {
+  const { protocol = "TCP", lb_algorithm: algorithm = "ROUND_ROBIN" } = input;
+  if (listener && listener.default_pool_id !== null) throw fault(409, "This listener already has a default pool");
+  checkProtocol(balancer, protocol);
+  if (listener) checkPoolProtocol(listener.protocol, protocol);
+  checkAlgorithm(balancer, algorithm);
+  const pool = state.pools.insert({
+    ...born(state.kernel, balancer.project_id, input),
+    description: input.description ?? "",
+    loadbalancer_id: balancer.id,
+    protocol,
+    lb_algorithm: algorithm,
+    session_persistence: input.session_persistence ?? null,
+    tls_enabled: input.tls_enabled ?? false,
+  });
+  if (listener) state.listeners.update(listener.id, { default_pool_id: pool.id });
+  return pool;
+}

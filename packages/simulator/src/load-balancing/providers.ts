@@ -1,0 +1,69 @@
+import { fault, noAction, noOption } from "./errors.ts";
+import { driverOf } from "./provisioning.ts";
+import type { LoadBalancer } from "./resources.ts";
+
+/** The providers of this cloud, with their descriptions; the first is the default. */
+export const providers: Readonly<Record<string, string>> = {
+  amphora: "The Octavia Amphora driver",
+  octavia: "Deprecated alias of the Octavia Amphora driver",
+  ovn: "Octavia OVN driver",
+};
+
+const ovnProtocols = ["TCP", "UDP", "SCTP"];
+
+/** 400 for a provider that is not there. */
+export function checkProvider(name: string): string {
+  if (Object.hasOwn(providers, name)) return name;
+  throw fault(400, `Provider '${name}' is not enabled.`);
+}
+
+const isOvn = ({ provider }: LoadBalancer): boolean => driverOf(provider) === "ovn";
+
+/** 501 for what OVN cannot do with a listener or pool protocol. */
+export function checkProtocol(balancer: LoadBalancer, protocol: string): void {
+  if (isOvn(balancer) && !ovnProtocols.includes(protocol)) {
+    throw noOption("ovn", `OVN provider does not support ${protocol} protocol`);
+  }
+}
+
+export function checkAllowedCidrs(balancer: LoadBalancer, cidrs: readonly string[] | null | undefined): void {
+  if (isOvn(balancer) && cidrs && cidrs.length > 0) {
+    throw noOption("ovn", "OVN provider does not support allowed_cidrs option");
+  }
+}
+
+export function checkAlgorithm(balancer: LoadBalancer, algorithm: string): void {
+  if (isOvn(balancer) && algorithm !== "SOURCE_IP_PORT") {
+    throw noOption("ovn", `OVN provider does not support ${algorithm} algorithm`);
+  }
+}
+
+export interface MemberAsk {
+  readonly address: string;
+  readonly monitor_address?: string | null | undefined;
+  readonly monitor_port?: number | null | undefined;
+}
+
+export function checkMember(balancer: LoadBalancer, member: MemberAsk): void {
+  if (!isOvn(balancer)) return;
+  if ((member.monitor_address ?? null) !== null || (member.monitor_port ?? null) !== null) {
+    throw noOption("ovn", "OVN Load Balancer does not support different member monitor address or port.");
+  }
+  if (member.address.includes(":") !== balancer.vip_address.includes(":")) {
+    throw noOption(
+      "ovn",
+      "OVN provider does not support mixing IPv4/IPv6 configuration within the same Load Balancer.",
+    );
+  }
+}
+
+export function checkMonitorType(balancer: LoadBalancer, type: string): void {
+  if (isOvn(balancer) && type !== "TCP" && type !== "UDP-CONNECT") {
+    const why = `OVN provider does not support ${type} health monitor type. Supported types: UDP-CONNECT, TCP`;
+    throw noOption("ovn", why);
+  }
+}
+
+export function checkL7(balancer: LoadBalancer, what: "l7policies" | "l7rules"): void {
+  if (isOvn(balancer)) throw noAction("ovn", `This provider does not support creating ${what}.`);
+}

@@ -1,0 +1,48 @@
+import { isObject, shown } from "../network/attributes.ts";
+import { denied, fault, invalidField } from "./errors.ts";
+import { integer } from "./fields.ts";
+import type { BalancerState } from "./resources.ts";
+import { readBody, type BalancerApp } from "./routes.ts";
+
+const resources = ["load_balancer", "listener", "member", "pool", "health_monitor", "l7policy", "l7rule"] as const;
+
+/** Routes below /quotas: limits of a project, changed by administrators. */
+export function mountQuotas(app: BalancerApp, state: BalancerState): void {
+  const { kernel } = state;
+  const limits = (projectId: string) => Object.fromEntries(resources.map((r) => [r, kernel.quota(projectId, r)]));
+  app.get("/:v{v2(?:\\.0)?}/lbaas/quotas", (c) => c.json({ quotas: [], quotas_links: [] }));
+  app.get("/:v{v2(?:\\.0)?}/lbaas/quotas/defaults", (c) => {
+    if (!c.var.caller.isAdmin) throw denied();
+    return c.json({ quota: limits("") });
+  });
+  app.get("/:v{v2(?:\\.0)?}/lbaas/quotas/:project", (c) => {
+    const project = c.req.param("project");
+    if (!c.var.caller.isAdmin && c.var.caller.projectId !== project) throw denied();
+    return c.json({ quota: limits(project) });
+  });
+  app.put("/:v{v2(?:\\.0)?}/lbaas/quotas/:project", async (c) => {
+    if (!c.var.caller.isAdmin) throw denied();
+    const project = c.req.param("project");
+    const changes = readLimits((await readBody(c))["quota"]);
+    kernel.atomic(() => {
+      for (const [resource, limit] of changes) kernel.setQuota(project, resource, limit);
+    });
+    return c.json({ quota: limits(project) }, 202);
+  });
+  app.delete("/:v{v2(?:\\.0)?}/lbaas/quotas/:project", (c) => {
+    if (!c.var.caller.isAdmin) throw denied();
+    kernel.atomic(() => {
+      for (const resource of resources) kernel.setQuota(c.req.param("project"), resource, undefined);
+    });
+    return c.body(null, 204);
+  });
+}
+
+function readLimits(value: unknown): readonly [string, number][] {
+  if (!isObject(value)) throw invalidField("quota", shown(value), "Value should be a dictionary");
+  const known: readonly string[] = resources;
+  return Object.entries(value).map(([resource, limit]) => {
+    if (!known.includes(resource)) throw fault(400, `Unknown attribute for argument quotas.quota: ${resource}`);
+    return [resource, integer(-1, 2_147_483_647)(limit, resource)];
+  });
+}

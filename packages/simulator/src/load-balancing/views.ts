@@ -1,0 +1,161 @@
+import type { JsonObject } from "../network/attributes.ts";
+import type {
+  BalancerState,
+  HealthMonitor,
+  L7Policy,
+  L7Rule,
+  Listener,
+  LoadBalancer,
+  Member,
+  Pool,
+  Resource,
+} from "./resources.ts";
+import { driverOf } from "./provisioning.ts";
+
+/** How the wire shows rows. Operating statuses are derived, never kept. */
+
+const ids = (rows: readonly Resource[]) => rows.map(({ id }) => ({ id })).sort((a, b) => (a.id < b.id ? -1 : 1));
+
+const worst = (statuses: readonly string[]): string =>
+  statuses.includes("ERROR") ? "ERROR" : statuses.includes("DEGRADED") ? "DEGRADED" : "ONLINE";
+
+const isDown = (row: Resource): boolean => !row.admin_state_up || row.provisioning_status === "PENDING_CREATE";
+
+export function balancerStatus(state: BalancerState, row: LoadBalancer): string {
+  if (row.provisioning_status === "ERROR") return "ERROR";
+  if (isDown(row)) return "OFFLINE";
+  return worst(state.pools.by("loadbalancer_id", row.id).map((pool) => poolStatus(state, pool)));
+}
+
+export function listenerStatus(state: BalancerState, row: Listener): string {
+  if (isDown(row)) return "OFFLINE";
+  const pool = row.default_pool_id === null ? undefined : state.pools.get(row.default_pool_id);
+  const status = pool ? poolStatus(state, pool) : "ONLINE";
+  return status === "OFFLINE" ? "ONLINE" : status;
+}
+
+export function poolStatus(state: BalancerState, row: Pool): string {
+  if (isDown(row)) return "OFFLINE";
+  const statuses = state.members.by("pool_id", row.id).map((member) => memberStatus(state, member));
+  const dead = statuses.filter((status) => status === "ERROR").length;
+  if (dead === 0) return "ONLINE";
+  return dead === statuses.length ? "ERROR" : "DEGRADED";
+}
+
+/** ERROR if a test ordered the outcome "error" of "member.health" for its address, name or id. */
+export function memberStatus(state: BalancerState, row: Member): string {
+  if (!row.admin_state_up) return "OFFLINE";
+  const monitor = state.monitors.by("pool_id", row.pool_id)[0];
+  if (!monitor || monitor.provisioning_status === "PENDING_CREATE") return "NO_MONITOR";
+  if (row.provisioning_status === "PENDING_CREATE") return "OFFLINE";
+  if (state.kernel.outcome("member.health", row.address, row.name, row.id) === "error") return "ERROR";
+  const balancer = state.loadBalancers.get(state.pools.get(row.pool_id)?.loadbalancer_id ?? "");
+  return row.weight === 0 && driverOf(balancer?.provider ?? "") === "amphora" ? "DRAINING" : "ONLINE";
+}
+
+export function balancerView(state: BalancerState, row: LoadBalancer): JsonObject {
+  const { owns_port: _, ...wire } = row;
+  return {
+    ...wire,
+    tenant_id: row.project_id,
+    operating_status: balancerStatus(state, row),
+    listeners: ids(state.listeners.by("loadbalancer_id", row.id)),
+    pools: ids(state.pools.by("loadbalancer_id", row.id)),
+    additional_vips: [],
+  };
+}
+
+export function listenerView(state: BalancerState, row: Listener): JsonObject {
+  const { loadbalancer_id: balancer, ...wire } = row;
+  return {
+    ...wire,
+    tenant_id: row.project_id,
+    operating_status: listenerStatus(state, row),
+    loadbalancers: [{ id: balancer }],
+    l7policies: ids(state.policies.by("listener_id", row.id)),
+  };
+}
+
+export function poolView(state: BalancerState, row: Pool): JsonObject {
+  const { loadbalancer_id: balancer, ...wire } = row;
+  const monitor = state.monitors.by("pool_id", row.id)[0];
+  return {
+    ...wire,
+    tenant_id: row.project_id,
+    operating_status: poolStatus(state, row),
+    loadbalancers: [{ id: balancer }],
+    listeners: ids(state.listeners.by("default_pool_id", row.id)),
+    members: ids(state.members.by("pool_id", row.id)),
+    ...(monitor ? { healthmonitor_id: monitor.id } : {}),
+    tls_container_ref: null,
+    ca_tls_container_ref: null,
+    crl_container_ref: null,
+    tls_ciphers: null,
+    tls_versions: null,
+    alpn_protocols: null,
+  };
+}
+
+export function memberView(state: BalancerState, row: Member): JsonObject {
+  const { pool_id: _, ...wire } = row;
+  return { ...wire, tenant_id: row.project_id, operating_status: memberStatus(state, row) };
+}
+
+export function monitorView(_: BalancerState, row: HealthMonitor): JsonObject {
+  const { pool_id: pool, ...wire } = row;
+  return {
+    ...wire,
+    tenant_id: row.project_id,
+    pools: [{ id: pool }],
+    operating_status: isDown(row) ? "OFFLINE" : "ONLINE",
+  };
+}
+
+export function policyView(state: BalancerState, row: L7Policy): JsonObject {
+  return {
+    ...row,
+    tenant_id: row.project_id,
+    operating_status: isDown(row) ? "OFFLINE" : "ONLINE",
+    rules: ids(state.rules.by("l7policy_id", row.id)),
+  };
+}
+
+export function ruleView(_: BalancerState, row: L7Rule): JsonObject {
+  const { l7policy_id: _policy, name: _name, ...wire } = row;
+  return { ...wire, tenant_id: row.project_id, operating_status: isDown(row) ? "OFFLINE" : "ONLINE" };
+}
+
+/** GET /loadbalancers/ID/status: the whole tree with both statuses. */
+export function statusTree(state: BalancerState, row: LoadBalancer): JsonObject {
+  const head = (r: Resource, status: string) => ({
+    id: r.id,
+    name: r.name,
+    operating_status: status,
+    provisioning_status: r.provisioning_status,
+  });
+  const poolNode = (pool: Pool) => {
+    const monitor = state.monitors.by("pool_id", pool.id)[0];
+    return {
+      ...head(pool, poolStatus(state, pool)),
+      ...(monitor
+        ? { health_monitor: { ...head(monitor, isDown(monitor) ? "OFFLINE" : "ONLINE"), type: monitor.type } }
+        : {}),
+      members: state.members.by("pool_id", pool.id).map((member) => ({
+        ...head(member, memberStatus(state, member)),
+        address: member.address,
+        protocol_port: member.protocol_port,
+      })),
+    };
+  };
+  const listeners = state.listeners.by("loadbalancer_id", row.id);
+  const held = new Set(listeners.map((listener) => listener.default_pool_id));
+  const free = state.pools.by("loadbalancer_id", row.id).filter((pool) => !held.has(pool.id));
+  return {
+    ...head(row, balancerStatus(state, row)),
+    listeners: listeners.map((listener) => {
+      const pool = listener.default_pool_id === null ? undefined : state.pools.get(listener.default_pool_id);
+      return { ...head(listener, listenerStatus(state, listener)), pools: pool ? [poolNode(pool)] : [] };
+    }),
+    ...(free.length > 0 ? { pools: free.map(poolNode) } : {}),
+  };
+}

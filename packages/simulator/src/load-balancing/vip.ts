@@ -1,0 +1,100 @@
+import type { Caller } from "../kernel/interface.ts";
+import type { LinkedPort } from "../kernel/links.ts";
+import { ServiceError } from "../kernel/service-error.ts";
+import { isObject } from "../network/attributes.ts";
+import type { Network, Subnet } from "../network/resources.ts";
+import { fault, invalid, providerFailed } from "./errors.ts";
+import { driverOf } from "./provisioning.ts";
+import type { BalancerState, LoadBalancer } from "./resources.ts";
+
+/** Where a VIP is wanted; one of port, network and subnet. */
+export interface VipWish {
+  readonly id: string;
+  readonly projectId: string;
+  readonly provider: string;
+  readonly vip_address?: string | null | undefined;
+  readonly vip_port_id?: string | null | undefined;
+  readonly vip_subnet_id?: string | null | undefined;
+  readonly vip_network_id?: string | null | undefined;
+}
+
+type Vip = Pick<LoadBalancer, "vip_address" | "vip_port_id" | "vip_subnet_id" | "vip_network_id" | "owns_port">;
+
+/** Finds or makes the port that holds the VIP. */
+export function takeVip(state: BalancerState, caller: Caller, wish: VipWish): Vip {
+  if (wish.vip_port_id) return givenPort(state, caller, wish.vip_port_id);
+  const subnet = wish.vip_subnet_id ? subnetOf(state, caller, wish.vip_subnet_id) : undefined;
+  const networkId = subnet?.network_id ?? wish.vip_network_id;
+  if (!networkId) throw invalid("VIP must contain one of: vip_port_id, vip_network_id, vip_subnet_id.");
+  if (!subnet) checkNetwork(state, caller, networkId);
+  const port = makePort(state, wish, { networkId, subnetId: subnet?.id ?? firstSubnet(state, networkId) });
+  return vipOf(port, true);
+}
+
+function givenPort(state: BalancerState, caller: Caller, id: string): Vip {
+  const port = state.links.port(id);
+  if (!port || (!caller.isAdmin && port.project_id !== caller.projectId)) throw fault(400, `Port ${id} not found.`);
+  return vipOf(port, false);
+}
+
+function vipOf(port: LinkedPort, owns: boolean): Vip {
+  const ip = port.fixed_ips[0];
+  if (!ip) throw invalid(`Port ${port.id} has no fixed IP address.`);
+  return {
+    vip_address: ip.ip_address,
+    vip_port_id: port.id,
+    vip_subnet_id: ip.subnet_id,
+    vip_network_id: port.network_id,
+    owns_port: owns,
+  };
+}
+
+function subnetOf(state: BalancerState, caller: Caller, id: string): Subnet {
+  const subnet = state.kernel.table<Subnet>("subnet").get(id);
+  const network = subnet && state.kernel.table<Network>("network").get(subnet.network_id);
+  if (subnet && network && mayUse(caller, network)) return subnet;
+  throw fault(400, `Subnet ${id} not found.`);
+}
+
+function checkNetwork(state: BalancerState, caller: Caller, id: string): void {
+  const network = state.kernel.table<Network>("network").get(id);
+  if (!network || !mayUse(caller, network)) throw fault(400, `Network ${id} not found.`);
+}
+
+const mayUse = (caller: Caller, network: Network): boolean =>
+  caller.isAdmin || network.project_id === caller.projectId || network.shared || network["router:external"];
+
+/** Octavia takes an IPv4 subnet of the network if there is one. */
+function firstSubnet(state: BalancerState, networkId: string): string {
+  const subnets = state.kernel.table<Subnet>("subnet", ["network_id"]).by("network_id", networkId);
+  const subnet = subnets.find((s) => s.ip_version === 4) ?? subnets[0];
+  if (!subnet) throw invalid("Supplied network does not contain a subnet.");
+  return subnet.id;
+}
+
+function makePort(state: BalancerState, wish: VipWish, place: { networkId: string; subnetId: string }): LinkedPort {
+  const ovn = driverOf(wish.provider) === "ovn";
+  const held = {
+    name: `octavia-lb-${wish.id}`,
+    device_id: `lb-${wish.id}`,
+    device_owner: "Octavia",
+    admin_state_up: false,
+  };
+  try {
+    return state.links.createPort(wish.projectId, {
+      network_id: place.networkId,
+      subnet_id: place.subnetId,
+      ...(wish.vip_address ? { ip_address: wish.vip_address } : {}),
+      ...(ovn ? { name: `ovn-lb-vip-${wish.id}` } : held),
+    });
+  } catch (error) {
+    throw error instanceof ServiceError ? providerFailed(wish.provider, neutronSays(state, error)) : error;
+  }
+}
+
+/** Neutron's message as the Neutron client passes it on. */
+function neutronSays(state: BalancerState, { body, message }: ServiceError): string {
+  const inner = isObject(body) ? body["NeutronError"] : undefined;
+  const why = isObject(inner) && typeof inner["message"] === "string" ? inner["message"] : message;
+  return `${why}\nNeutron server returns request_ids: ['req-${state.kernel.newId()}']`;
+}
