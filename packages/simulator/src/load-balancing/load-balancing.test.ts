@@ -128,7 +128,11 @@ test("members are replaced as a batch, or only added to", async () => {
     const answer = await call("PUT", `/pools/${poolId}/members${query}`, { members });
     await settle();
     const list = await call("GET", `/pools/${poolId}/members`);
-    return { status: answer.status, fault: answer.fault, addresses: list.list.map((m) => String(m["address"] as string)).sort() };
+    return {
+      status: answer.status,
+      fault: answer.fault,
+      addresses: list.list.map((m) => String(m["address"] as string)).sort(),
+    };
   };
   expect(await put("", "10.0.0.50", "10.0.0.51")).toMatchObject({ status: 202, addresses: ["10.0.0.50", "10.0.0.51"] });
   const kept = (await call("GET", `/pools/${poolId}/members?address=10.0.0.51`)).list[0]?.["id"];
@@ -293,7 +297,8 @@ test("lists are filtered by tags and fields, and paged with a link", async () =>
   const { call, subnet } = await readyBalancer();
   await balancer(call, subnet, { name: "two", tags: ["a", "b"] });
   await settle();
-  const names = async (query: string) => (await call("GET", `/loadbalancers?${query}`)).list.map((b) => String(b["name"] as string));
+  const names = async (query: string) =>
+    (await call("GET", `/loadbalancers?${query}`)).list.map((b) => String(b["name"] as string));
   expect(await names("tags=a,b")).toEqual(["two"]);
   expect(await names("not-tags=a")).toEqual(["lb"]);
   expect(await names("name=lb")).toEqual(["lb"]);
