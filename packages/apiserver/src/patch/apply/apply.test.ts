@@ -129,6 +129,18 @@ describe("server-side apply", () => {
     expect(live.spec).toEqual(containers({ name: "x", image: "1" }, { name: "y", command: ["c"] }));
   });
 
+  it("takes an item away with what others only changed in it", () => {
+    const live = applied(undefined, "me", deployment(containers({ name: "x", image: "1" }, { name: "y", image: "1" })));
+    const after = {
+      ...live,
+      ...deployment(containers({ name: "x", image: "1" }, { name: "y", image: "1", tty: true })),
+    };
+    const changed = trackUpdate({ before: live, after, manager: "edit", time: T1 });
+    const result = applied(changed, "me", deployment(containers({ name: "x", image: "1" })));
+    expect(result.spec).toEqual(containers({ name: "x", image: "1" }));
+    expect(Object.keys(owners(result))).toEqual(["me Apply"]);
+  });
+
   it("leaves status to the status subresource, and the rest to the object", () => {
     let live = applied(undefined, "me", { ...deployment({ replicas: 1 }), status: { replicas: 9 } } as Any);
     expect(live.status).toBeUndefined();

@@ -4,7 +4,7 @@ import type { Shape } from "../../schema/shape.ts";
 import { isObject, type Json, jsonEqual, type JsonObject, own } from "../json.ts";
 import { type ApplyConflict, conflictsOf } from "./conflicts.ts";
 import { refuseDuplicates } from "./elements.ts";
-import { difference, EMPTY, type FieldSet, fieldSet, intersection, isEmpty, union } from "./field-set.ts";
+import { difference, EMPTY, type FieldSet, fieldSet, intersection, isEmpty, LEAF, union } from "./field-set.ts";
 import {
   allOwned,
   capUpdaters,
@@ -129,14 +129,14 @@ function keepTime(managers: Map<string, Manager>, key: string, before: Manager):
 }
 
 /**
- * What the manager applied before and nobody owns any more, in part or whole. A field whose parts are all abandoned goes as a whole.
+ * What the manager applied before and nobody owns any more. A field of a schema is owned by whoever owns anything in it; an item of a list
+ * or a key of a map only by whoever owns the item itself, so it goes with all that others have put into it.
  */
 function abandoned(last: FieldSet, owned: FieldSet, shape: Shape): FieldSet {
   const children = [...last.children].map(([element, child]) => {
-    const stillOwned = owned.children.get(element) ?? EMPTY;
-    const below = partShape(shape, element);
-    const whole = isEmpty(stillOwned) && (child.member || isDeclared(shape, element));
-    return [element, whole ? { member: true, children: new Map() } : abandoned(child, stillOwned, below)] as const;
+    const held = owned.children.get(element) ?? EMPTY;
+    const whole = isDeclared(shape, element) ? isEmpty(held) : child.member && !held.member;
+    return [element, whole ? LEAF : abandoned(child, held, partShape(shape, element))] as const;
   });
   return fieldSet(false, children);
 }
