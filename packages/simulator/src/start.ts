@@ -12,6 +12,7 @@ import { createIdentityService } from "./identity/service.ts";
 import { createImageService } from "./image/service.ts";
 import type { Simulator, SimulatorOptions, StartSimulator } from "./interface.ts";
 import { createKernel, type OwnedKernel } from "./kernel/kernel.ts";
+import { createLoadBalancingService } from "./load-balancing/index.ts";
 import { createNetworkService, seedNetwork } from "./network/index.ts";
 import { createStorageService } from "./storage/service.ts";
 
@@ -84,6 +85,7 @@ function assemble(kernel: OwnedKernel, { calls, faults, projectId }: Handles): C
     { root: "/identity", service: identity },
     { root: "/network", service: network },
     { root: "/compute", service: createComputeService(kernel, { network, volumes: storage.links }) },
+    { root: "/load-balancer", service: createLoadBalancingService(kernel, network) },
     { root: "/image", service: createImageService(kernel) },
     { root: "/volume", service: storage },
   );

@@ -16,7 +16,7 @@ export interface Client {
   readonly projectId: string;
   readonly token: string;
   /** `path` from the root: "/compute/v2.1/servers". `version` is the microversion, "compute 2.79". */
-  call(method: string, path: string, body?: unknown, version?: string): Promise<Answer>;
+  readonly call: (method: string, path: string, body?: unknown, version?: string) => Promise<Answer>;
 }
 
 export async function startClient(options: SimulatorOptions = {}, user = "demo"): Promise<Client> {

@@ -10,7 +10,7 @@ import { defaultType, instantOf, snapshotFor, storageTables, storageZones, volum
 import type { Snapshot, StorageApp, StorageParts } from "./model.ts";
 import { storageUsage } from "./quota.ts";
 import { snapshotView, storageRoot, type StorageContext } from "./views.ts";
-import { addVolumeRoutes, describing, labels, mine } from "./volumes.ts";
+import { addVolumeMetadataRoutes, addVolumeRoutes, describing, labels, mine } from "./volumes.ts";
 
 /** Cinder v3, https://docs.openstack.org/api-ref/block-storage/v3/ : volumes, snapshots, types, limits. No bytes. */
 export function createStorageService(kernel: Kernel): Service & { readonly links: VolumeLinks } {
@@ -28,6 +28,7 @@ export function createStorageService(kernel: Kernel): Service & { readonly links
     await next();
   });
   addVolumeRoutes(app, parts, volumes);
+  addVolumeMetadataRoutes(app, parts);
   addSnapshotRoutes(app, parts, volumes);
   addTypeRoutes(app, parts);
   addLimitRoutes(app, parts);

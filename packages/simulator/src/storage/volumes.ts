@@ -53,11 +53,27 @@ export function addVolumeRoutes(app: StorageApp, parts: StorageParts, volumes: V
     const volume = volumeFor(tables, c.get("caller"), c.req.param("id"));
     const size = at(body, "os-extend", "new_size");
     if (size === undefined) {
-      throw computeError(400, `There is no such action: ${isObject(body) ? (Object.keys(body)[0] ?? "") : ""}`);
+      const name = isObject(body) ? (Object.keys(body)[0] ?? "") : "";
+      const hint = "Verify the request body and Content-Type header and try again.";
+      throw computeError(400, `There is no such action: ${name}. ${hint}`);
     }
     extend(c, volumes, { volume, size: Number(size) });
     return c.body(null, 202);
   });
+}
+
+/** Metadata of a volume: POST adds, PUT replaces. */
+export function addVolumeMetadataRoutes(app: StorageApp, { kernel, tables }: StorageParts): void {
+  const path = `${base}/:id/metadata`;
+  const keep = (c: StorageContext, metadata: Volume["metadata"]) => {
+    const { id } = volumeFor(tables, c.get("caller"), c.req.param("id") ?? "");
+    tables.volumes.update(id, { metadata, updated_at: instantOf(kernel) });
+    return c.json({ metadata });
+  };
+  const kept = (c: StorageContext) => volumeFor(tables, c.get("caller"), c.req.param("id") ?? "").metadata;
+  app.get(path, (c) => c.json({ metadata: kept(c) }));
+  app.post(path, async (c) => keep(c, { ...kept(c), ...labels(at(await bodyOf(c.req), "metadata")) }));
+  app.put(path, async (c) => keep(c, labels(at(await bodyOf(c.req), "metadata"))));
 }
 
 /** True unless an admin asks for all projects. */
