@@ -38,7 +38,7 @@ export function planCluster(facts: ClusterFacts, now: number): ClusterPlan {
   };
   const lost = (facts.silentSince ?? -Infinity) + silenceAllowed;
   const wait = { for: waitFor(facts), ...(lost > now ? { until: lost } : {}) };
-  return { steps, status, events: [...eventsOf(steps), ...transitions(facts, status)], wait };
+  return { steps, status, events: transitions(facts, status), wait };
 }
 
 function upkeep(facts: ClusterFacts): ObjectStep[] {
@@ -114,17 +114,15 @@ function phaseOf(facts: ClusterFacts): NonNullable<ClusterStatus["phase"]> {
   return infrastructure ? "Provisioning" : "Pending";
 }
 
-function eventsOf(steps: readonly ObjectStep[]): PlannedEvent[] {
-  return steps.flatMap((step): PlannedEvent[] => {
-    if (step.do === "delete") {
-      return [{ type: "Normal", reason: "Deleting", message: `Deleting ${step.type.kind} ${step.key.name}` }];
-    }
-    const spec =
-      step.do === "patch" ? (step.body["spec"] as { controlPlaneEndpoint?: Endpoint } | undefined) : undefined;
-    if (!spec?.controlPlaneEndpoint) return [];
-    const { host, port } = spec.controlPlaneEndpoint;
-    return [{ type: "Normal", reason: "EndpointSet", message: `The API is at ${host}:${port}` }];
-  });
+/** What is told of a step once it is performed. */
+export function clusterStepEvents(step: ObjectStep): PlannedEvent[] {
+  if (step.do === "delete") {
+    return [{ type: "Normal", reason: "Deleting", message: `Deleting ${step.type.kind} ${step.key.name}` }];
+  }
+  const spec = step.do === "patch" ? (step.body["spec"] as { controlPlaneEndpoint?: Endpoint } | undefined) : undefined;
+  if (!spec?.controlPlaneEndpoint) return [];
+  const { host, port } = spec.controlPlaneEndpoint;
+  return [{ type: "Normal", reason: "EndpointSet", message: `The API is at ${host}:${port}` }];
 }
 
 function transitions({ cluster }: ClusterFacts, status: ClusterStatus): PlannedEvent[] {

@@ -23,12 +23,12 @@ import {
   type Context,
 } from "../context.ts";
 import { objectIndex } from "../contract/kind-table.ts";
-import { failure, perform, publish } from "../objects/road.ts";
+import { failure, perform, publish, told } from "../objects/road.ts";
 import { fieldManager } from "../objects/steps.ts";
 import { drain } from "./drain.ts";
 import type { MachineFacts } from "./facts.ts";
 import { gatherMachine, indexNodes } from "./gather.ts";
-import { planMachine } from "./plan.ts";
+import { machineStepEvents, planMachine } from "./plan.ts";
 import type { MachineStep } from "./steps.ts";
 
 export function machineController(context: Context): ControllerOptions {
@@ -36,7 +36,12 @@ export function machineController(context: Context): ControllerOptions {
   const road: Road<MachineFacts, MachineStep, MachineStatus> = {
     gather: (key, signal) => gatherMachine(context, key, signal),
     plan: planMachine,
-    perform: (step, { machine }, signal) => performMachineStep(context, { step, machine }, signal),
+    perform: (step, { machine }, signal) =>
+      told(
+        context,
+        { object: machine, events: machineStepEvents(step) },
+        performMachineStep(context, { step, machine }, signal),
+      ),
     publish: ({ machine }, status, events, signal) =>
       publish(context, Machine, { object: machine, status, events, signal }),
     failed: (_observed, { status }, _step, error) => failure(withBlocker(status, error, clock.now()), error),

@@ -37,7 +37,7 @@ export function planMachine(facts: MachineFacts, now: number): MachinePlan {
   return {
     steps,
     status,
-    events: [...events, ...deletionEvents(steps)],
+    events,
     wait: { for: wait, ...(untils.length > 0 ? { until: Math.min(...(untils as number[])) } : {}) },
   };
 }
@@ -221,14 +221,13 @@ function transitions(machine: Machine, status: MachineStatus): PlannedEvent[] {
   return message ? [{ type: "Normal", reason: status.phase ?? "Unknown", message }] : [];
 }
 
-function deletionEvents(steps: readonly MachineStep[]): PlannedEvent[] {
-  return steps.flatMap((step): PlannedEvent[] => {
-    const event = (reason: string, message: string): PlannedEvent[] => [{ type: "Normal", reason, message }];
-    if (step.do === "delete") return event("Deleting", `Deleting ${step.type.kind} ${step.key.name}`);
-    if (step.do === "drain") return event("DrainingNode", `Draining Node ${step.node}`);
-    if (step.do === "deleteNode") return event("DeletingNode", `Deleting Node ${step.name}`);
-    return [];
-  });
+/** What is told of a step once it is performed. */
+export function machineStepEvents(step: MachineStep): PlannedEvent[] {
+  const event = (reason: string, message: string): PlannedEvent[] => [{ type: "Normal", reason, message }];
+  if (step.do === "delete") return event("Deleting", `Deleting ${step.type.kind} ${step.key.name}`);
+  if (step.do === "drain") return event("DrainingNode", `Evicted ${step.pods.length} pods from Node ${step.node}`);
+  if (step.do === "deleteNode") return event("DeletingNode", `Deleting Node ${step.name}`);
+  return [];
 }
 
 function waitFor(facts: MachineFacts, deletion: Deletion | undefined, finding: NodeFinding): string {

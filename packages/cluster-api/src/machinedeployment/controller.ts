@@ -11,18 +11,19 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import { by, clusterIndex, membersOf, type Context } from "../context.ts";
-import { failure, perform, publish } from "../objects/road.ts";
+import { failure, perform, publish, told } from "../objects/road.ts";
 import type { ObjectStep } from "../objects/steps.ts";
 import type { DeploymentFacts } from "./facts.ts";
 import { gatherMachineDeployment } from "./gather.ts";
-import { planMachineDeployment } from "./plan.ts";
+import { deploymentStepEvents, planMachineDeployment } from "./plan.ts";
 
 export function machineDeploymentController(context: Context): ControllerOptions {
   const { clock, log } = context;
   const road: Road<DeploymentFacts, ObjectStep, MachineDeploymentStatus> = {
     gather: (key) => Promise.resolve(gatherMachineDeployment(context, key)),
     plan: planMachineDeployment,
-    perform: (step, _observed, signal) => perform(context, step, signal),
+    perform: (step, { deployment }, signal) =>
+      told(context, { object: deployment, events: deploymentStepEvents(step) }, perform(context, step, signal)),
     publish: ({ deployment }, status, events, signal) =>
       publish(context, MachineDeployment, { object: deployment, status, events, signal }),
     failed: (_observed, { status }, _step, error) => failure(status, error),

@@ -31,7 +31,6 @@ export function planMachineDeployment(facts: DeploymentFacts, now: number): Depl
   return {
     steps,
     status: deploymentStatus(facts, { fresh, now, limits: limitsOf(deployment) }),
-    events: eventsOf(steps),
     wait: { for: "changes", ...(due > now ? { until: due } : {}) },
   };
 }
@@ -242,19 +241,17 @@ function cleanup(facts: DeploymentFacts, { fresh, old }: View): ObjectStep[] {
   return complete ? empty.flatMap((set) => deleteStep(MachineSet, set)) : [];
 }
 
-function eventsOf(steps: readonly ObjectStep[]): PlannedEvent[] {
-  return steps.flatMap((step): PlannedEvent[] => {
-    if (step.do === "create") {
-      return [
-        { type: "Normal", reason: "SuccessfulCreate", message: `Created MachineSet ${step.object.metadata.name}` },
-      ];
-    }
-    if (step.do === "delete") {
-      return [{ type: "Normal", reason: "SuccessfulDelete", message: `Deleting MachineSet ${step.key.name}` }];
-    }
-    const spec = step.body["spec"] as { replicas?: number } | undefined;
-    if (step.type.kind !== MachineSet.kind || spec?.replicas === undefined) return [];
-    const message = `Scaling MachineSet ${step.key.name} to ${spec.replicas}`;
-    return [{ type: "Normal", reason: "ScalingMachineSet", message }];
-  });
+/** What is told of a step once it is performed. */
+export function deploymentStepEvents(step: ObjectStep): PlannedEvent[] {
+  if (step.do === "create") {
+    return [{ type: "Normal", reason: "SuccessfulCreate", message: `Created MachineSet ${step.object.metadata.name}` }];
+  }
+  if (step.do === "delete") {
+    return [{ type: "Normal", reason: "SuccessfulDelete", message: `Deleting MachineSet ${step.key.name}` }];
+  }
+  const spec = step.body["spec"] as { replicas?: number } | undefined;
+  if (step.type.kind !== MachineSet.kind || spec?.replicas === undefined) return [];
+  return [
+    { type: "Normal", reason: "ScalingMachineSet", message: `Scaling MachineSet ${step.key.name} to ${spec.replicas}` },
+  ];
 }

@@ -13,10 +13,10 @@ import {
 } from "@causeway/kubernetes";
 import { by, membersOf, providerKinds, type Context } from "../context.ts";
 import { objectIndex } from "../contract/kind-table.ts";
-import { createOnce, failure, perform, publish } from "../objects/road.ts";
+import { createOnce, failure, perform, publish, told } from "../objects/road.ts";
 import type { MachineSetFacts } from "./facts.ts";
 import { gatherMachineSet } from "./gather.ts";
-import { planMachineSet } from "./plan.ts";
+import { machineSetStepEvents, planMachineSet } from "./plan.ts";
 import type { MachineSetStep } from "./steps.ts";
 
 /** Creates under way at once, for one set. */
@@ -27,15 +27,18 @@ export function machineSetController(context: Context): ControllerOptions {
   const road: Road<MachineSetFacts, MachineSetStep, MachineSetStatus> = {
     gather: (key) => Promise.resolve(gatherMachineSet(context, key)),
     plan: planMachineSet,
-    perform(step, _observed, signal) {
-      if (step.do === "createMachines") return createAll(context, { type: Machine, objects: step.machines }, signal);
-      if (step.do === "createClones") return createAll(context, { type: step.kind, objects: step.objects }, signal);
-      return perform(context, step, signal);
-    },
+    perform: (step, { set }, signal) =>
+      told(context, { object: set, events: machineSetStepEvents(step) }, performStep(context, step, signal)),
     publish: ({ set }, status, events, signal) => publish(context, MachineSet, { object: set, status, events, signal }),
     failed: (_observed, { status }, _step, error) => failure(status, error),
   };
   return { name: "machineset", reconcile: followRoad(road, { clock, log }), sources: sources(context), clock, log };
+}
+
+function performStep(context: Context, step: MachineSetStep, signal: AbortSignal): Promise<void> {
+  if (step.do === "createMachines") return createAll(context, { type: Machine, objects: step.machines }, signal);
+  if (step.do === "createClones") return createAll(context, { type: step.kind, objects: step.objects }, signal);
+  return perform(context, step, signal);
 }
 
 /** What has been begun is finished before an error is told, so that the next look sees all there is. */

@@ -33,7 +33,6 @@ export function planMachineSet(facts: MachineSetFacts, now: number): MachineSetP
   return {
     steps,
     status: machineSetStatus(facts, { now, blocked }),
-    events: eventsOf(steps),
     wait: { for: blocked ?? "changes" },
   };
 }
@@ -143,14 +142,12 @@ function clones({ machines }: MachineSetFacts, from: TemplateFacts | undefined):
   ];
 }
 
-function eventsOf(steps: readonly MachineSetStep[]): PlannedEvent[] {
-  return steps.flatMap((step): PlannedEvent[] => {
-    if (step.do === "createMachines") {
-      const names = step.machines.map(({ metadata }) => metadata.name).join(", ");
-      return [{ type: "Normal", reason: "SuccessfulCreate", message: `Created machines ${names}` }];
-    }
-    if (step.do === "delete")
-      return [{ type: "Normal", reason: "SuccessfulDelete", message: `Deleting machine ${step.key.name}` }];
-    return [];
-  });
+/** What is told of a step once it is performed. */
+export function machineSetStepEvents(step: MachineSetStep): PlannedEvent[] {
+  if (step.do === "createMachines") {
+    const names = step.machines.map(({ metadata }) => metadata.name).join(", ");
+    return [{ type: "Normal", reason: "SuccessfulCreate", message: `Created machines ${names}` }];
+  }
+  if (step.do !== "delete") return [];
+  return [{ type: "Normal", reason: "SuccessfulDelete", message: `Deleting machine ${step.key.name}` }];
 }

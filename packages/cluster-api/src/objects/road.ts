@@ -48,6 +48,16 @@ export async function perform(context: Context, step: ObjectStep, signal: AbortS
   if (step.do === "delete") context.asked.note(step.uid, context.clock.now());
 }
 
+/** Performs a step and tells of it at once: the object may be gone before its status is next written. */
+export async function told(
+  context: Pick<Context, "events">,
+  about: { readonly object: KubeObject; readonly events: readonly PlannedEvent[] },
+  work: Promise<void>,
+): Promise<void> {
+  await work;
+  for (const event of about.events) context.events.event(about.object, event);
+}
+
 /** Creates the object unless one of its name is there already. */
 export async function createOnce(
   context: Pick<Context, "informers">,
