@@ -23,10 +23,10 @@ export interface ContractContext {
   readonly config: CloudConfig;
   readonly clock: Clock;
   /** Another connection with parts of the config or options changed; closed by itself. */
-  connect(config: Partial<CloudConfig>, options?: ConnectOptions): Cloud;
+  readonly connect: (config: Partial<CloudConfig>, options?: ConnectOptions) => Cloud;
   /** A name that nobody else uses. */
-  name(what: string): string;
-  cleanup(work: () => Promise<unknown>): void;
+  readonly name: (what: string) => string;
+  readonly cleanup: (work: () => Promise<unknown>) => void;
   readonly externalNetwork: string;
   readonly flavor: string;
   readonly image: string;

@@ -13,10 +13,10 @@ export const watchCases: readonly ContractCase[] = [
       await cloud.blockStorage.volumes.all();
       const watch = watchCloud(cloud, { clock });
       context.cleanup(() => watch.close());
-      const { close: _close, ...informers } = watch;
+      const informers = Object.values(watch).filter((value) => typeof value === "object");
       const before = cloud.stats().total;
-      await Promise.all(Object.values(informers).map((informer) => informer.start()));
-      assert.equal(cloud.stats().total - before, Object.keys(informers).length);
+      await Promise.all(informers.map((informer) => informer.start()));
+      assert.equal(cloud.stats().total - before, informers.length);
       assert.equal(watch.networks.byIndex("name", context.externalNetwork).length, 1);
       assert.ok(watch.images.byIndex("name", context.image).length > 0);
       assert.ok(watch.securityGroups.byIndex("name", "default").length > 0);

@@ -14,7 +14,8 @@ export function createNetworkService(client: ServiceClient): NetworkService {
   const plainPorts = createCollection<N.Port, N.PortCreate>(client, { route: "/ports", one: "port", many: "ports" });
   const ports: typeof plainPorts = {
     ...plainPorts,
-    create: async (body, options) => withTags(await plainPorts.create(body, options), body, options),
+    create: async (body, options) =>
+      withTags(await plainPorts.create(await sendable(body, options), options), body, options),
   };
   let aliases: Promise<ReadonlySet<string>> | undefined;
 
@@ -40,7 +41,20 @@ export function createNetworkService(client: ServiceClient): NetworkService {
     await client.send({ method: "PUT", route: `/${kind}/{id}/tags`, ids: [id], body: { tags } }, options);
   };
 
-  /** Neutron without "tag-ports-during-bulk-creation" drops the tags of a port that is created, and says nothing. */
+  const extensions: NetworkService["extensions"] = (options) => {
+    aliases ??= readExtensions(client, options).catch((error: unknown) => {
+      aliases = undefined;
+      throw error;
+    });
+    return aliases;
+  };
+
+  /** Without its extension Neutron refuses the tags of a port that is created, or drops them and says nothing. */
+  const sendable = async (body: N.PortCreate, options?: CallOptions): Promise<N.PortCreate> => {
+    if (body.tags === undefined || (await extensions(options)).has("tag-ports-during-bulk-creation")) return body;
+    const { tags: _later, ...rest } = body;
+    return rest;
+  };
   const withTags = async (port: N.Port, { tags = [] }: N.PortCreate, options?: CallOptions): Promise<N.Port> => {
     if (tags.every((tag) => port.tags.includes(tag))) return port;
     await setTags("ports", port.id, tags, options);
@@ -65,7 +79,8 @@ export function createNetworkService(client: ServiceClient): NetworkService {
     floatingIps: createCollection(client, { route: "/floatingips", one: "floatingip", many: "floatingips" }),
     createSecurityGroupRules: (rules, options) => bulk("security_group_rules", rules, options),
     async createPorts(bodies, options) {
-      const made = await bulk<N.Port>("ports", bodies, options);
+      const sent = await Promise.all(bodies.map((body) => sendable(body, options)));
+      const made = await bulk<N.Port>("ports", sent, options);
       return Promise.all(made.map((port, i) => withTags(port, bodies[i] ?? { name: "", network_id: "" }, options)));
     },
     async addRouterInterface(routerId, body, options) {
@@ -82,13 +97,7 @@ export function createNetworkService(client: ServiceClient): NetworkService {
       await ignoringNotFound(client.send({ method: "PUT", route, ids: [routerId], body }, options));
     },
     setTags,
-    extensions(options) {
-      aliases ??= readExtensions(client, options).catch((error: unknown) => {
-        aliases = undefined;
-        throw error;
-      });
-      return aliases;
-    },
+    extensions,
   };
 }
 

@@ -16,7 +16,7 @@ const NOTHING: readonly never[] = [];
 export class ObjectStore<T extends { id: string }> {
   readonly #indexes: Indexes<T>;
   readonly #entries = new Map<string, Entry<T>>();
-  readonly #byValue = new Map<string, Map<string, Map<string, T>>>();
+  readonly #byValue = new Map<string, Map<string, Set<string>>>();
   #list: readonly T[] | undefined;
 
   constructor(indexes: Indexes<T>) {
@@ -37,7 +37,7 @@ export class ObjectStore<T extends { id: string }> {
     const values = this.#byValue.get(index);
     if (values === undefined) throw new RangeError(`There is no index "${index}" here.`);
     const found = values.get(value);
-    return found === undefined ? NOTHING : [...found.values()];
+    return found === undefined ? NOTHING : [...found].flatMap((id) => this.get(id) ?? NOTHING);
   }
 
   ids(): string[] {
@@ -50,36 +50,38 @@ export class ObjectStore<T extends { id: string }> {
 
   put(object: T, now: number): CloudChange<T> | undefined {
     const entry = this.#entries.get(object.id);
-    const unchanged = entry !== undefined && sameResource(entry.object, object);
+    this.#list = undefined;
+    if (entry !== undefined && sameResource(entry.object, object)) {
+      this.#entries.set(object.id, { object, changedAt: entry.changedAt });
+      return undefined;
+    }
     if (entry) this.#unindex(entry.object);
-    this.#entries.set(object.id, { object, changedAt: unchanged ? entry.changedAt : now });
+    this.#entries.set(object.id, { object, changedAt: now });
     this.#index(object);
-    if (entry === undefined) return { type: "added", object };
-    return unchanged ? undefined : { type: "updated", object, previous: entry.object };
+    return entry ? { type: "updated", object, previous: entry.object } : { type: "added", object };
   }
 
   remove(id: string): CloudChange<T> | undefined {
     const entry = this.#entries.get(id);
     if (entry === undefined) return undefined;
+    this.#list = undefined;
     this.#entries.delete(id);
     this.#unindex(entry.object);
     return { type: "deleted", object: entry.object };
   }
 
   #index(object: T): void {
-    this.#list = undefined;
     for (const [name, valuesOf] of Object.entries(this.#indexes)) {
       const values = this.#byValue.get(name);
       for (const value of valuesOf(object)) {
         const found = values?.get(value);
-        if (found) found.set(object.id, object);
-        else values?.set(value, new Map([[object.id, object]]));
+        if (found) found.add(object.id);
+        else values?.set(value, new Set([object.id]));
       }
     }
   }
 
   #unindex(object: T): void {
-    this.#list = undefined;
     for (const [name, valuesOf] of Object.entries(this.#indexes)) {
       const values = this.#byValue.get(name);
       for (const value of valuesOf(object)) {
