@@ -72,7 +72,11 @@ export function addVolumeMetadataRoutes(app: StorageApp, { kernel, tables }: Sto
   };
   const kept = (c: StorageContext) => volumeFor(tables, c.get("caller"), c.req.param("id") ?? "").metadata;
   app.get(path, (c) => c.json({ metadata: kept(c) }));
-  app.post(path, async (c) => keep(c, { ...kept(c), ...labels(at(await bodyOf(c.req), "metadata")) }));
+  app.post(path, async (c) => {
+    // The body first: what is kept may change while it arrives.
+    const given = labels(at(await bodyOf(c.req), "metadata"));
+    return keep(c, { ...kept(c), ...given });
+  });
   app.put(path, async (c) => keep(c, labels(at(await bodyOf(c.req), "metadata"))));
 }
 
