@@ -72,6 +72,7 @@ function makePoolTree(
 ): Pool {
   const { members, healthmonitor, ...rest } = given;
   const input = readCreate(poolFields, rest, "load_balancer.loadbalancer.pools");
+  if (!input.name) throw invalid("Pools must be named when creating a fully populated loadbalancer.");
   quota(state, balancer, "pool");
   const pool = makePool(state, balancer, { input });
   touched.push(`pool:${pool.id}`);

@@ -88,6 +88,17 @@ test("one call makes a whole load balancer; a cascade delete leaves nothing", as
   expect(cloud.kernel.inventory()).toEqual(before);
 });
 
+test("a pool without a name ends a populated create, and leaves no port behind", async () => {
+  const { call, cloud, subnet } = await readyBalancer();
+  const before = cloud.kernel.inventory();
+  const pools = [{ protocol: "TCP", lb_algorithm: "SOURCE_IP_PORT" }];
+  expect(await balancer(call, subnet, { pools })).toMatchObject({
+    status: 400,
+    fault: "Validation failure: Pools must be named when creating a fully populated loadbalancer.",
+  });
+  expect(cloud.kernel.inventory()).toEqual(before);
+});
+
 test("/v2.0 is the same as /v2", async () => {
   const { cloud, id } = await readyBalancer();
   const answer = await cloud.as("demo")("GET", `/load-balancer/v2.0/lbaas/loadbalancers/${id}`);
