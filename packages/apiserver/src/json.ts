@@ -27,6 +27,11 @@ export function text(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
+/** A string, number or boolean as text, else "". */
+export function scalar(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
+}
+
 /** The strings in an array. */
 export function texts(value: unknown): readonly string[] {
   return array(value).filter((v) => typeof v === "string");

@@ -19,7 +19,8 @@ interface Expiring {
   due(object: KubeObject): number | undefined;
 }
 
-function expiryController(cluster: Cluster, { name, storage, plural, due }: Expiring): Controller {
+function expiryController(cluster: Cluster, expiring: Expiring): Controller {
+  const { name, storage, plural } = expiring;
   const resource = builtIn(cluster, "", plural);
   const loop = startLoop({
     name,
@@ -28,7 +29,7 @@ function expiryController(cluster: Cluster, { name, storage, plural, due }: Expi
     async reconcile(key) {
       const [namespace = "", objectName = ""] = key.split("/");
       const stored = cluster.store.get({ cluster: cluster.name, resource: storage, namespace, name: objectName });
-      const at = stored && due(stored.object);
+      const at = stored && expiring.due(stored.object);
       if (!stored || at === undefined) return;
       if (at > cluster.clock.now()) return timer.set(key, at);
       const { uid = "" } = stored.object.metadata;
@@ -37,7 +38,7 @@ function expiryController(cluster: Cluster, { name, storage, plural, due }: Expi
   });
   const timer = deadlines(cluster.clock, (key) => loop.add(key));
   const note = (object: KubeObject): void => {
-    timer.set(`${object.metadata.namespace ?? ""}/${object.metadata.name}`, due(object));
+    timer.set(`${object.metadata.namespace ?? ""}/${object.metadata.name}`, expiring.due(object));
   };
   return {
     saw({ resource: written, object, type }) {

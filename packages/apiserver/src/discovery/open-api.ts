@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { array, isRecord, type Json } from "../json.ts";
+import { addModels } from "../wire/models.ts";
 import type { Catalog } from "../kinds/catalog.ts";
 import { apiVersionOf, type Resource, type ResourceVersion } from "../kinds/resource.ts";
 
@@ -66,18 +67,27 @@ export function openApiV3(catalog: Catalog, path: string): Json | undefined {
   const schemas: Json = { [META_NAME]: META };
   const paths: Json = {};
   for (const [resource, version] of entries) {
-    schemas[modelName(resource, version)] = model(resource, version, "#/components/schemas/");
+    const name = modelName(resource, version);
+    const apiVersion = apiVersionOf(resource.group, version.name);
+    const known = !resource.custom && addModels(catalog.tables, { apiVersion, kind: resource.kind }, schemas);
+    schemas[name] = known
+      ? { ...(schemas[name] as Json), "x-kubernetes-group-version-kind": [gvk(resource, version)] }
+      : model(resource, version, "#/components/schemas/");
     Object.assign(paths, operations(resource, version, v3Operation));
   }
   return { openapi: "3.0.0", info: { title: "Kubernetes", version: "unversioned" }, paths, components: { schemas } };
 }
 
-/** GET /openapi/v2: everything in one document. */
+/**
+ * GET /openapi/v2: the custom resources in one document. Built-in kinds are left out: clients then merge them by
+ * their own types, which know the merge keys.
+ */
 export function openApiV2(catalog: Catalog, version: string): Json {
   const definitions: Json = { [META_NAME]: META };
   const paths: Json = {};
   for (const entries of pathsOf(catalog).values()) {
     for (const [resource, v] of entries) {
+      if (!resource.custom) continue;
       definitions[modelName(resource, v)] = model(resource, v, "#/definitions/");
       Object.assign(paths, operations(resource, v, v2Operation));
     }

@@ -1,3 +1,4 @@
+import { Tables } from "../wire/tables.ts";
 import type { CatalogView, Resource, Served } from "./resource.ts";
 
 /** The resources of one logical cluster: the built-in ones, which all share, and its own custom ones. */
@@ -22,6 +23,10 @@ export class Catalog implements CatalogView {
     return this.#builtIn.byKind.get(`${group}/${kind}`) ?? [...this.#custom.values()].find(isIt);
   }
 
+  get tables(): Tables {
+    return this.#builtIn.tables;
+  }
+
   all(): readonly Resource[] {
     return [...this.#builtIn.all, ...this.#custom.values()];
   }
@@ -38,6 +43,8 @@ export class Catalog implements CatalogView {
 }
 
 export interface BuiltIns {
+  /** The fields of the built-in kinds. */
+  readonly tables: Tables;
   readonly all: readonly Resource[];
   readonly byStorage: ReadonlyMap<string, Resource>;
   readonly byKind: ReadonlyMap<string, Resource>;
@@ -45,6 +52,7 @@ export interface BuiltIns {
 
 export function builtIns(all: readonly Resource[]): BuiltIns {
   return {
+    tables: new Tables(),
     all,
     byStorage: new Map(all.map((r) => [`${r.group}/${r.plural}`, r])),
     byKind: new Map(all.map((r) => [`${r.group}/${r.kind}`, r])),

@@ -112,13 +112,17 @@ function fillService(draft: Draft): void {
   spec["sessionAffinity"] ??= "None";
   if (spec["sessionAffinity"] === "ClientIP")
     spec["sessionAffinityConfig"] ??= { clientIP: { timeoutSeconds: 10_800 } };
-  for (const port of records(spec["ports"])) {
-    port["protocol"] ??= "TCP";
-    if (port["targetPort"] === undefined || port["targetPort"] === "" || port["targetPort"] === 0) {
-      port["targetPort"] = port["port"];
-    }
-  }
-  if (type === "ExternalName") return;
+  records(spec["ports"]).forEach(fillPort);
+  if (type !== "ExternalName") fillTraffic(spec, text(type));
+}
+
+function fillPort(port: Json): void {
+  port["protocol"] ??= "TCP";
+  const target = port["targetPort"];
+  if (target === undefined || target === "" || target === 0) port["targetPort"] = port["port"];
+}
+
+function fillTraffic(spec: Json, type: string): void {
   spec["internalTrafficPolicy"] ??= "Cluster";
   if (type === "NodePort" || type === "LoadBalancer") spec["externalTrafficPolicy"] ??= "Cluster";
   else delete spec["externalTrafficPolicy"];

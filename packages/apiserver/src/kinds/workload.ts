@@ -11,7 +11,11 @@ export const workloadStrategy: Strategy = {
     draft["spec"] = spec;
     if (draft.kind !== "DaemonSet" && draft.kind !== "Job") spec["replicas"] ??= 1;
     if (draft.kind === "Deployment") {
-      spec["strategy"] ??= { type: "RollingUpdate", rollingUpdate: { maxSurge: "25%", maxUnavailable: "25%" } };
+      const strategy = record(spec["strategy"]);
+      strategy["type"] ??= "RollingUpdate";
+      if (strategy["type"] === "RollingUpdate")
+        strategy["rollingUpdate"] ??= { maxSurge: "25%", maxUnavailable: "25%" };
+      spec["strategy"] = strategy;
       spec["revisionHistoryLimit"] ??= 10;
       spec["progressDeadlineSeconds"] ??= 600;
     }

@@ -2,6 +2,7 @@ import type { Json } from "../json.ts";
 import { isRecord, record, text } from "../json.ts";
 import { apiVersionOf, type Draft } from "../kinds/resource.ts";
 import { badRequest } from "../server/status.ts";
+import { unknownBuiltInFields } from "../wire/unknown-fields.ts";
 import type { Call } from "./call.ts";
 
 /**
@@ -10,10 +11,10 @@ import type { Call } from "./call.ts";
  */
 export function draftOf(call: Call, body: unknown): Draft {
   const object = typed(call, body);
-  const { schema, toStored } = call.version;
+  const { version } = call;
   reportUnknown(call, object);
-  const pruned = schema && call.resource.custom ? schema.prune(object) : object;
-  const draft = (toStored ? toStored(pruned as Draft) : pruned) as Draft;
+  const pruned = version.schema && call.resource.custom ? version.schema.prune(object) : object;
+  const draft = (version.toStored ? version.toStored(pruned as Draft) : pruned) as Draft;
   draft.apiVersion = call.resource.storedAs;
   return draft;
 }
@@ -48,8 +49,9 @@ function typed(call: Call, body: unknown): Json {
 }
 
 function reportUnknown(call: Call, object: Json): void {
-  if (call.fieldValidation === "Ignore" || !call.version.schema) return;
-  const unknown = call.version.schema.unknownFields(object);
+  if (call.fieldValidation === "Ignore") return;
+  const { schema } = call.version;
+  const unknown = schema?.unknownFields(object) ?? unknownBuiltInFields(call.cluster.catalog.tables, object);
   if (unknown.length === 0) return;
   const messages = unknown.map((f) => (f.startsWith("unknown field") ? f : `unknown field "${f}"`));
   if (call.fieldValidation === "Warn") return messages.forEach((m) => call.warn(m));

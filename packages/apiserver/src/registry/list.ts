@@ -53,23 +53,25 @@ export function list(call: Call, query: URLSearchParams): Listed {
   const at = from?.rv ?? exactRevision(query, store.revision);
   const one = selection.name !== undefined && at === undefined && from === undefined;
   if (one && (selection.namespace || !call.resource.namespaced)) return single(call, selection);
+  return collected(call, { selection, limit, after: from?.start, revision: at });
+}
+
+/** Reads pages until `limit` selected objects are found, or all. */
+function collected(call: Call, query: PageQuery): Listed {
+  const { selection, limit } = query;
   const items: KubeObject[] = [];
-  let after = from?.start;
-  let revision = at;
+  let { after, revision } = query;
   for (;;) {
     const page = pageOf(call, { selection, limit: limit > 0 ? limit - items.length : PAGE, after, revision });
     revision = page.revision;
     after = page.next;
     for (const { object } of page.items) if (selection.everything || selection.matches(object)) items.push(object);
-    if (after === undefined || (limit > 0 && items.length >= limit)) {
-      const counted = selection.everything && page.remaining !== undefined && page.remaining > 0;
-      return {
-        items,
-        resourceVersion: String(revision),
-        ...(after === undefined ? {} : { continue: tokenOf({ rv: revision, start: after }) }),
-        ...(counted && after !== undefined ? { remainingItemCount: page.remaining ?? 0 } : {}),
-      };
-    }
+    if (after !== undefined && (limit === 0 || items.length < limit)) continue;
+    const resourceVersion = String(revision);
+    if (after === undefined) return { items, resourceVersion };
+    const more = { items, resourceVersion, continue: tokenOf({ rv: revision, start: after }) };
+    const remaining = page.remaining ?? 0;
+    return selection.everything && remaining > 0 ? { ...more, remainingItemCount: remaining } : more;
   }
 }
 

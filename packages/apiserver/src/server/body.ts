@@ -3,12 +3,14 @@ import type { Http2ServerRequest } from "node:http2";
 import { gunzipSync } from "node:zlib";
 import { parse } from "yaml";
 import { messageOf } from "@causeway/foundation";
+import { readProtobuf } from "../wire/protobuf.ts";
+import type { Tables } from "../wire/tables.ts";
 import { apiError, badRequest } from "./status.ts";
 
 const LIMIT = 3 * 1024 * 1024;
 
-/** Reads a request body and parses it as its Content-Type says: JSON or YAML. undefined when there is none. Throws 400, 413, 415. */
-export async function readBody(request: IncomingMessage | Http2ServerRequest): Promise<unknown> {
+/** Reads a request body and parses it as its Content-Type says: JSON, YAML or, for built-in kinds, protobuf. undefined when there is none. Throws 400, 413, 415. */
+export async function readBody(request: IncomingMessage | Http2ServerRequest, tables: Tables): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -21,7 +23,9 @@ export async function readBody(request: IncomingMessage | Http2ServerRequest): P
   if (size === 0) return undefined;
   const raw = Buffer.concat(chunks);
   const bytes = request.headers["content-encoding"] === "gzip" ? gunzipSync(raw, { maxOutputLength: LIMIT }) : raw;
-  return parsed(bytes.toString("utf8"), mediaType(request.headers["content-type"]));
+  const type = mediaType(request.headers["content-type"]);
+  if (type === "application/vnd.kubernetes.protobuf") return parsedProtobuf(bytes, tables);
+  return parsed(bytes.toString("utf8"), type);
 }
 
 /** "application/json" of "Application/JSON; charset=utf-8". */
@@ -32,9 +36,17 @@ export function mediaType(contentType: string | undefined): string {
 function parsed(body: string, type: string): unknown {
   if (type === "application/yaml" || type === "application/apply-patch+yaml") return parsedYaml(body);
   if (type === "" || type === "*/*" || type.endsWith("json")) return parsedJson(body);
-  const accepted = "application/json, application/yaml";
+  const accepted = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
   const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
   throw apiError(415, "UnsupportedMediaType", message);
+}
+
+function parsedProtobuf(bytes: Buffer, tables: Tables): unknown {
+  try {
+    return readProtobuf(tables, bytes);
+  } catch (error) {
+    throw badRequest(`the protobuf body cannot be read: ${messageOf(error)}`);
+  }
 }
 
 function parsedJson(body: string): unknown {

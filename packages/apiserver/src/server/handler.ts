@@ -72,7 +72,7 @@ async function serve(
   const asked = attributesOf(user, info, query);
   const decision = served.authorize(asked);
   if (!decision.allowed) throw refusal(asked, decision.reason);
-  const body = NO_BODY.has(method) ? undefined : await readBody(request);
+  const body = NO_BODY.has(method) ? undefined : await readBody(request, cluster.catalog.tables);
   if (!info.isResource) return servePath({ cluster, path, query, user, wanted }, response);
   const found = cluster.catalog.find(info.group, info.version, info.plural);
   if (!found || !isInScope(found, info)) throw noSuchResource();

@@ -1,4 +1,4 @@
-import { array, at, record, records, text, type Json } from "../json.ts";
+import { array, at, record, records, scalar, text, type Json } from "../json.ts";
 import type { Column } from "../kinds/resource.ts";
 import { age } from "./age.ts";
 import { AGE, NAME } from "./table.ts";
@@ -67,8 +67,8 @@ function externalAddress(service: Json): string {
 
 function servicePorts(service: Json): string {
   const ports = records(at(service, "spec", "ports")).map((p) => {
-    const node = p["nodePort"] ? `:${String(p["nodePort"])}` : "";
-    return `${String(p["port"])}${node}/${text(p["protocol"])}`;
+    const node = p["nodePort"] ? `:${scalar(p["nodePort"])}` : "";
+    return `${scalar(p["port"])}${node}/${text(p["protocol"])}`;
   });
   return ports.join(",") || "<none>";
 }
@@ -79,7 +79,7 @@ export const ENDPOINTS_COLUMNS: readonly Column[] = [
     name: "Endpoints",
     cell: (o) => {
       const all = records(o["subsets"]).flatMap((s) => {
-        const ports = records(s["ports"]).map((p) => String(p["port"]));
+        const ports = records(s["ports"]).map((p) => scalar(p["port"]));
         const addresses = records(s["addresses"]).map((a) => text(a["ip"]));
         return addresses.flatMap((a) => (ports.length > 0 ? ports.map((p) => `${a}:${p}`) : [a]));
       });
@@ -118,7 +118,7 @@ export const EVENT_COLUMNS: readonly Column[] = [
   },
   { name: "Message", cell: (o) => text(o["message"] ?? o["note"]).trim() },
   { name: "First Seen", priority: 1, cell: (o, now) => age(o["firstTimestamp"] ?? o["eventTime"], now) },
-  { name: "Count", priority: 1, cell: (o) => String(at(o, "series", "count") ?? o["count"] ?? 1) },
+  { name: "Count", priority: 1, cell: (o) => scalar(at(o, "series", "count") ?? o["count"] ?? 1) },
   { ...NAME, priority: 1 },
 ];
 

@@ -1,4 +1,4 @@
-import { array, at, record, records, text, type Json } from "../json.ts";
+import { array, at, record, records, scalar, text, type Json } from "../json.ts";
 import type { Column } from "../kinds/resource.ts";
 import { selectorText } from "../registry/selectors.ts";
 import { duration } from "./age.ts";
@@ -45,7 +45,7 @@ function subjects(binding: Json, kind: string): string {
 export const ENDPOINT_SLICE_COLUMNS: readonly Column[] = [
   NAME,
   field("AddressType", "addressType"),
-  { name: "Ports", cell: (o) => abridged(records(o["ports"]).map((p) => String(p["port"] ?? "*"))) || "<unset>" },
+  { name: "Ports", cell: (o) => abridged(records(o["ports"]).map((p) => scalar(p["port"] ?? "*"))) || "<unset>" },
   {
     name: "Endpoints",
     cell: (o) => {

@@ -1,0 +1,62 @@
+import { TABLES } from "./tables.generated.ts";
+
+/** One field of a built-in struct. */
+export interface Field {
+  /** "" when the fields of `type` stand in the struct itself. */
+  readonly name: string;
+  readonly number: number;
+  /** "string", "int32", "core.PodSpec"… without list and map marks. */
+  readonly type: string;
+  readonly shape: "one" | "list" | "map";
+  /** Lists of these are messages of their own on the wire, with the list as field 1. */
+  readonly wrapped: boolean;
+  /** Set and zero are different things. */
+  readonly pointer: boolean;
+  /** JSON says it even when it is empty. */
+  readonly always: boolean;
+}
+
+/** The structs of the built-in kinds, read when first asked for. */
+export class Tables {
+  readonly #read = new Map<string, readonly Field[]>();
+
+  /** The fields of "core.PodSpec"; undefined when there is no such struct. */
+  fields(struct: string): readonly Field[] | undefined {
+    const known = this.#read.get(struct);
+    if (known) return known;
+    const line = Object.hasOwn(TABLES, struct) ? TABLES[struct] : undefined;
+    if (line === undefined) return undefined;
+    const fields = line === "" ? [] : line.split(" ").map(fieldOf);
+    this.#read.set(struct, fields);
+    return fields;
+  }
+
+  /** The same with embedded structs laid open, as JSON has them. */
+  flat(struct: string): readonly Field[] | undefined {
+    return this.fields(struct)?.flatMap((f) => (f.name === "" ? (this.flat(f.type) ?? []) : [f]));
+  }
+}
+
+function fieldOf(source: string): Field {
+  const match = /^([^=]*)=(\d+):(\[\]|\{\})?(<>)?(?:\[\])?([\w.]+)(\*?)(!?)$/.exec(source);
+  if (!match) throw new Error(`malformed table entry ${source}`);
+  const [, name = "", number, mark, wrapped, type = "", pointer, always] = match;
+  const list = mark === "[]" || (wrapped !== undefined && mark === undefined);
+  return {
+    name: name === "~" ? "" : name,
+    number: Number(number),
+    type,
+    shape: mark === "{}" ? "map" : list ? "list" : "one",
+    wrapped: wrapped !== undefined,
+    pointer: pointer === "*",
+    always: always === "!",
+  };
+}
+
+/** The struct of a kind: "apps.Deployment" of apps/v1 Deployment. Only v1 is known. */
+export function structOf(apiVersion: string, kind: string): string | undefined {
+  if (kind === "DeleteOptions") return "meta.DeleteOptions";
+  const [group = "", version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
+  if (version !== "v1") return undefined;
+  return `${group.split(".")[0] || "core"}.${kind}`;
+}

@@ -1,0 +1,33 @@
+import { isRecord } from "../json.ts";
+import { structOf, type Tables } from "./tables.ts";
+
+/** Paths of the fields of a built-in object that its kind does not have; none for kinds without a table. */
+export function unknownBuiltInFields(tables: Tables, object: { apiVersion?: unknown; kind?: unknown }): string[] {
+  const struct = structOf(String(object.apiVersion as string), String(object.kind as string));
+  const found: string[] = [];
+  if (struct !== undefined && tables.flat(struct)) {
+    const { apiVersion: _version, kind: _kind, ...rest } = object as Record<string, unknown>;
+    walk(tables, struct, { value: rest, path: "", found });
+  }
+  return found;
+}
+
+function walk(tables: Tables, struct: string, at: { value: unknown; path: string; found: string[] }): void {
+  const fields = tables.flat(struct);
+  if (!fields || !isRecord(at.value)) return;
+  for (const [name, value] of Object.entries(at.value)) {
+    const path = at.path === "" ? name : `${at.path}.${name}`;
+    const field = fields.find((f) => f.name === name);
+    if (!field) {
+      at.found.push(path);
+      continue;
+    }
+    if (field.shape === "list" && Array.isArray(value)) {
+      value.forEach((item, i) => walk(tables, field.type, { value: item, path: `${path}[${i}]`, found: at.found }));
+    } else if (field.shape === "map" && isRecord(value)) {
+      for (const [key, item] of Object.entries(value)) {
+        walk(tables, field.type, { value: item, path: `${path}.${key}`, found: at.found });
+      }
+    } else walk(tables, field.type, { value, path, found: at.found });
+  }
+}
