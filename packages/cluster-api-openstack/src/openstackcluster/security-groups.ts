@@ -76,10 +76,11 @@ function ruleSteps(
     subnets,
   };
   const changes = nodeRoles.map((role) => ruleChanges(desiredRules(role, inputs), groups[role].security_group_rules));
-  const add = changes.flatMap((c) => c.add);
+  // Neutron takes the rules of one group in one call, not those of several.
+  const additions = changes.filter((c) => c.add.length > 0);
   const removals = changes.flatMap((c) => c.remove);
   return [
-    ...(add.length > 0 ? [{ for: type, do: "create-rules", rules: add } as const] : []),
+    ...additions.map((c): ClusterStep => ({ for: type, do: "create-rules", rules: c.add })),
     ...removals.map((rule): ClusterStep => ({
       for: type,
       do: "delete-rule",

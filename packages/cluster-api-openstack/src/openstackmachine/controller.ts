@@ -14,7 +14,8 @@ import {
 } from "@causeway/kubernetes";
 import { refusalOf } from "../reactions/holds.ts";
 import { summarise, withFindings, type Finding } from "../resources/findings.ts";
-import { gatherMachine, type MachineGathered, type MachineSources } from "./gather.ts";
+import { isDeleting } from "../openstackcluster/gather.ts";
+import { gatherMachine, usesVolumes, type MachineGathered, type MachineSources } from "./gather.ts";
 import type { MachineStep } from "./model.ts";
 import { planMachine } from "./plan.ts";
 import { fieldManager, performMachineStep } from "./steps.ts";
@@ -33,7 +34,11 @@ export function reconcileMachine(options: MachineControllerOptions): Reconcile {
   const { client } = informers;
   const road: Road<MachineGathered, MachineStep, OpenStackMachineStatus> = {
     gather: (key, signal) => gatherMachine(sources, key, signal),
-    plan: (observed, now) => planMachine(observed, now),
+    plan(observed, now) {
+      const plan = planMachine(observed, now);
+      hurryFor(observed, plan.wait !== undefined, now);
+      return plan;
+    },
     perform(step, observed, signal) {
       const object = latest(sources, observed);
       return performMachineStep(
@@ -99,6 +104,12 @@ export function runMachineController(options: MachineControllerOptions, signal: 
     { name: "openstackmachine", reconcile: reconcileMachine(options), sources: all, clock, log },
     signal,
   );
+}
+
+/** Changes that follow from our own, in types whose informers cannot tell that they are due. */
+function hurryFor({ object, session }: MachineGathered, waits: boolean, now: number): void {
+  if (!session || !waits || !isDeleting(object)) return;
+  if (usesVolumes(object)) session.watch.volumes.hurry(now + 6_000);
 }
 
 function ofCluster({ openStackMachines }: MachineSources, namespace = "", name: string): ObjectKey[] {

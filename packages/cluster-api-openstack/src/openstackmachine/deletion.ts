@@ -1,7 +1,8 @@
 import type { Port, Volume } from "@causeway/openstack";
 import type { Finding } from "../resources/findings.ts";
-import { description, portName, serverOwnerKey } from "../resources/naming.ts";
+import { serverOwnerKey } from "../resources/naming.ts";
 import type { MachineContext, MachineStep } from "./model.ts";
+import { markOf, portMarks } from "./ports.ts";
 import { isGone, ownVolumes, recordedServerId } from "./server.ts";
 import type { Outcome } from "./plan.ts";
 
@@ -11,7 +12,7 @@ const reason = "InstanceDeleteFailed";
  * Takes the server away, then what was made for it and did not go along. It goes by marks, not by records, so
  * that a creation cut short at any point leaves nothing.
  */
-export function planMachineDeletion(context: MachineContext): Outcome {
+export function planMachineDeletion(context: MachineContext, now: number): Outcome {
   const servers = ownServers(context);
   const toDelete = servers.filter((s) => s["OS-EXT-STS:task_state"] !== "deleting");
   const steps = toDelete.map((s): MachineStep => ({ do: "delete-server", reason, id: s.id }));
@@ -25,7 +26,7 @@ export function planMachineDeletion(context: MachineContext): Outcome {
     .filter((v) => isFree(v))
     .map((v): MachineStep => ({ do: "delete-volume", reason, id: v.id, name: v.name }));
   if (left.length > 0) return outcome(left, "Deleting the volumes");
-  if (volumes.length > 0) return waitFor(`volume ${volumes[0]?.name} to go; it is ${volumes[0]?.status}`);
+  if (volumes.length > 0) return waitFor(`volume ${volumes[0]?.name} to go; it is ${volumes[0]?.status}`, now + 5_000);
   return outcome([{ do: "remove-finalizer", reason }], "Deleted");
 }
 
@@ -44,14 +45,11 @@ function ownServers(context: MachineContext) {
  */
 function ownPorts({ object, name, crn, cloud }: MachineContext): Port[] {
   const recorded = new Set((object.status?.resources?.ports ?? []).map((p) => p.id));
-  const specs = object.spec.ports?.length ? object.spec.ports : [{}];
-  const marks = specs.map((spec, i) => `${portName(name, i, spec.nameSuffix)}|${spec.description || description(crn)}`);
+  const marks = portMarks(object, { name, crn });
   const living = new Set(cloud.servers.filter((s) => !isGone(s)).map((s) => s.id));
   return cloud.ports.filter(
     (p) =>
-      p.project_id === cloud.projectId &&
-      !living.has(p.device_id) &&
-      (recorded.has(p.id) || marks.includes(`${p.name}|${p.description}`)),
+      p.project_id === cloud.projectId && !living.has(p.device_id) && (recorded.has(p.id) || marks.includes(markOf(p))),
   );
 }
 
@@ -68,6 +66,7 @@ function outcome(steps: readonly MachineStep[], message: string): Outcome {
   return { steps, finding: finding(message) };
 }
 
-function waitFor(what: string): Outcome {
-  return { steps: [], finding: finding(`Waiting for ${what}`), wait: { for: what } };
+function waitFor(what: string, until?: number): Outcome {
+  const wait = { for: what, ...(until === undefined ? {} : { until }) };
+  return { steps: [], finding: finding(`Waiting for ${what}`), wait };
 }

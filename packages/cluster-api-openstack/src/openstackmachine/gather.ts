@@ -90,7 +90,7 @@ function ownerOf({ machines, secrets }: MachineSources, object: OpenStackMachine
   };
 }
 
-function usesVolumes({ spec }: OpenStackMachine): boolean {
+export function usesVolumes({ spec }: OpenStackMachine): boolean {
   return spec.rootVolume !== undefined || (spec.additionalBlockDevices ?? []).some((d) => d.storage.type === "Volume");
 }
 

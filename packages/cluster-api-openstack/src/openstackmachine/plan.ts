@@ -6,6 +6,7 @@ import { clusterResourceName, machineFinalizer, serverOwner } from "../resources
 import { wrongCloud } from "../openstackcluster/identity.ts";
 import { planBuild } from "./build.ts";
 import { planMachineDeletion } from "./deletion.ts";
+import { markOf, portMarks } from "./ports.ts";
 import { ignoredChanges } from "./immutable.ts";
 import type { MachineCloud, MachineContext, MachineObserved, MachineStep } from "./model.ts";
 import { planPortUpdates } from "./port-updates.ts";
@@ -44,7 +45,7 @@ export function planMachine(observed: MachineObserved, now: number): MachinePlan
     const finding: Finding = { type: "InstanceReady", status: "False", reason: hold.reason, message: hold.message };
     return finish(observed, { steps: [], finding, wait: { for: hold.message, until: hold.until } }, now);
   }
-  if (deleting) return finish(observed, planMachineDeletion(context), now);
+  if (deleting) return finish(observed, planMachineDeletion(context, now), now);
   return finish(observed, planPresent(context, now), now);
 }
 
@@ -115,7 +116,7 @@ function planPresent(context: MachineContext, now: number): Outcome {
 }
 
 function planServer(context: MachineContext, server: Server, now: number): Outcome {
-  const ports = context.cloud.ports.filter((p) => p.device_id === server.id);
+  const ports = serverPorts(context, server);
   const before = context.object.status?.resolved;
   const status: Partial<OpenStackMachineStatus> = {
     instanceID: server.id,
@@ -137,6 +138,12 @@ function planServer(context: MachineContext, server: Server, now: number): Outco
     steps: [...base.steps, ...record],
     status: { ...status, addresses: machineAddresses(server), initialization: { provisioned: true } },
   };
+}
+
+/** The server's ports; one that we made for it counts before Nova has written so. */
+function serverPorts({ object, name, crn, cloud }: MachineContext, server: Server): Port[] {
+  const marks = portMarks(object, { name, crn });
+  return cloud.ports.filter((p) => p.device_id === server.id || (p.device_id === "" && marks.includes(markOf(p))));
 }
 
 function portIds(ports: readonly Port[]): { id: string }[] {

@@ -1,6 +1,6 @@
-import type { NeutronParameter, PortSpec, ResolvedPort } from "@causeway/api";
+import type { NeutronParameter, OpenStackMachine, PortSpec, ResolvedPort } from "@causeway/api";
 import { labels } from "@causeway/api";
-import type { PortCreate } from "@causeway/openstack";
+import type { Port, PortCreate } from "@causeway/openstack";
 import { description, portName } from "../resources/naming.ts";
 import { resolveParameter, resolveSubnet } from "../resources/parameters.ts";
 import type { MachineContext } from "./model.ts";
@@ -21,6 +21,16 @@ export function resolvePorts(context: MachineContext): ResolvedPorts {
   const names = ports.map((p) => p.name);
   if (new Set(names).size < names.length) problems.push("spec.ports: two ports have the same name suffix");
   return { ports, problems };
+}
+
+/** How the ports of a machine are told from others: "name|description", as `markOf` reads them off a port. */
+export function portMarks({ spec }: OpenStackMachine, { name, crn }: { name: string; crn: string }): string[] {
+  const specs = spec.ports?.length ? spec.ports : [{}];
+  return specs.map((port, i) => `${portName(name, i, port.nameSuffix)}|${port.description || description(crn)}`);
+}
+
+export function markOf(port: Pick<Port, "name" | "description">): string {
+  return `${port.name}|${port.description}`;
 }
 
 interface Place {

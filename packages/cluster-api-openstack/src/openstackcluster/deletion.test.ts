@@ -1,0 +1,93 @@
+import type { OpenStackCluster } from "@causeway/api";
+import { describe, expect, it } from "vitest";
+import { deleting, full, plan, settle, world, type World } from "../testing/cluster-world.ts";
+import { port } from "../testing/model-cloud.ts";
+import { demoSpec, external, openStackMachine } from "../testing/objects.ts";
+
+describe("planCluster, deleting", () => {
+  function provisioned(spec: Partial<OpenStackCluster["spec"]> = full): World {
+    const w = world(spec);
+    settle(w);
+    deleting(w);
+    return w;
+  }
+
+  it("waits for machines and names them", () => {
+    const w = provisioned();
+    w.machines = [openStackMachine()];
+    expect(plan(w).wait?.for).toMatch(/1 machines.*demo-workers-abcde/);
+  });
+
+  it("names ports that are not ours and lets them be (D11)", () => {
+    const w = provisioned();
+    const network_id = w.cloud.networks[1]?.id ?? "";
+    w.cloud.ports.push(
+      port(w.cloud, { network_id, name: "demo-2-port", device_owner: "compute:nova", device_id: "srv-x" }),
+    );
+    w.cloud.ports.push(port(w.cloud, { network_id, name: "dhcp", device_owner: "network:dhcp" }));
+    const result = settle(w);
+    expect(result.wait?.for).toMatch(/demo-2-port \(compute:nova\)/);
+    expect(result.events?.[0]?.reason).toBe("DeletionBlocked");
+    expect(w.cloud.ports.some((p) => p.name === "demo-2-port")).toBe(true);
+    w.cloud.ports = w.cloud.ports.filter((p) => p.name !== "demo-2-port");
+    settle(w);
+    expect(w.cloud.inventory).toEqual([]);
+  });
+
+  it("takes along ports that a machine left behind", () => {
+    const w = provisioned();
+    const network_id = w.cloud.networks[1]?.id ?? "";
+    const description = "Created by cluster-api-provider-openstack cluster default-demo";
+    w.cloud.ports.push(port(w.cloud, { network_id, name: "demo-x-0", description }));
+    settle(w);
+    expect(w.cloud.inventory).toEqual([]);
+  });
+
+  it("waits for load balancers of Services on its subnet", () => {
+    const w = provisioned(demoSpec);
+    const ours = settleBalancer(w);
+    expect(plan(w).wait?.for).toMatch(/kube_service_x/);
+    w.cloud.applyCluster({ for: "APIEndpointReady", do: "delete-load-balancer", id: ours?.id ?? "", name: "" });
+    settle(w);
+    expect(w.cloud.inventory).toEqual([]);
+  });
+
+  it("keeps a floating IP, a router and a network that were given", () => {
+    const w = world({ ...full, apiServer: { ...full.apiServer, floatingIP: "172.24.4.99" } });
+    w.cloud.floatingIps.push({
+      id: "given",
+      description: "mine",
+      project_id: "project-1",
+      floating_network_id: external.id,
+      floating_ip_address: "172.24.4.99",
+      fixed_ip_address: null,
+      port_id: null,
+      router_id: null,
+      status: "DOWN",
+      tags: [],
+    });
+    settle(w);
+    expect(w.object.spec.controlPlaneEndpoint?.host).toBe("172.24.4.99");
+    deleting(w);
+    settle(w);
+    expect(w.cloud.inventory).toEqual(["floatingIps mine"]);
+  });
+
+  it("needs nothing that was never made: a cluster without a finalizer goes at once (D15)", () => {
+    const w = world(demoSpec);
+    deleting(w);
+    w.extra = { identity: { ok: false, reason: "InvalidIdentity", message: "no Secret" } };
+    expect(plan(w)).toMatchObject({ steps: [] });
+    expect(plan(w).wait).toBeUndefined();
+  });
+});
+
+function settleBalancer(w: World) {
+  const subnet = w.cloud.subnets[1]?.id ?? "";
+  w.cloud.applyCluster({
+    for: "APIEndpointReady",
+    do: "create-load-balancer",
+    body: { name: "kube_service_x", vip_subnet_id: subnet },
+  });
+  return w.cloud.loadBalancers[0];
+}

@@ -1,0 +1,72 @@
+import type { OpenStackCluster, OpenStackMachine } from "@causeway/api";
+import type { ClusterObserved, ClusterStep } from "../openstackcluster/model.ts";
+import { planCluster } from "../openstackcluster/plan.ts";
+import { clusterFinalizer, cloudIdentityAnnotation } from "../resources/naming.ts";
+import { ModelCloud } from "./model-cloud.ts";
+import { demoSpec, now, openStackCluster } from "./objects.ts";
+
+export type World = {
+  cloud: ModelCloud;
+  object: OpenStackCluster;
+  machines: OpenStackMachine[];
+  extra?: Partial<ClusterObserved>;
+};
+
+export const full = {
+  ...demoSpec,
+  tags: ["team-a", "blue"],
+  apiServer: { managedLoadBalancer: { enabled: true, additionalPorts: [8132] } },
+} satisfies Partial<OpenStackCluster["spec"]>;
+
+export function plan(world: World) {
+  return planCluster(
+    {
+      object: world.object,
+      clusterName: "demo",
+      paused: false,
+      identity: { ok: true, cloud: world.cloud.forCluster() },
+      machines: world.machines,
+      ...world.extra,
+    },
+    now,
+  );
+}
+
+export function apply(world: World, step: ClusterStep): void {
+  world.cloud.applyCluster(step);
+  const { object } = world;
+  if (step.do === "add-finalizer") {
+    const annotations = { [cloudIdentityAnnotation]: step.identity };
+    world.object = { ...object, metadata: { ...object.metadata, annotations, finalizers: [clusterFinalizer] } };
+  }
+  if (step.do === "remove-finalizer") world.object = { ...object, metadata: { ...object.metadata, finalizers: [] } };
+  if (step.do === "record-endpoint") {
+    world.object = { ...object, spec: { ...object.spec, controlPlaneEndpoint: { host: step.host, port: step.port } } };
+  }
+}
+
+/** Plans and performs until nothing is left to do. */
+export function settle(world: World) {
+  for (let round = 0; round < 20; round++) {
+    const { steps, status } = plan(world);
+    if (steps.length === 0) {
+      world.object = { ...world.object, status };
+      return plan(world);
+    }
+    for (const step of steps) apply(world, step);
+  }
+  throw new Error("the plan does not come to rest");
+}
+
+export function world(spec: Partial<OpenStackCluster["spec"]>, metadata: object = { finalizers: [] }): World {
+  return { cloud: new ModelCloud(), object: openStackCluster(spec, metadata), machines: [] };
+}
+
+export function condition(status: OpenStackCluster["status"], type: string) {
+  const found = status?.conditions?.find((c) => c.type === type);
+  return found && `${found.status} ${found.reason}`;
+}
+
+export function deleting(w: World): void {
+  w.object = { ...w.object, metadata: { ...w.object.metadata, deletionTimestamp: "2026-11-21T00:00:00Z" } };
+}
