@@ -1,0 +1,120 @@
+import { describe, expect, test } from "vitest";
+import type { Cluster, KubeadmConfig, Machine } from "@causeway/api";
+import { labels } from "@causeway/api";
+import { timestamp, type Secret } from "@causeway/kubernetes";
+import type { ConfigFacts } from "./facts.ts";
+import { planKubeadmConfig } from "./plan.ts";
+import { base64, tokenLifetime, tokenSecret } from "./token.ts";
+
+const now = Date.UTC(2026, 0, 1);
+const config: KubeadmConfig = {
+  apiVersion: "bootstrap.cluster.x-k8s.io/v1beta2",
+  kind: "KubeadmConfig",
+  metadata: { name: "w-1", namespace: "default", uid: "c" },
+  spec: {},
+};
+const machine: Machine = {
+  apiVersion: "cluster.x-k8s.io/v1beta2",
+  kind: "Machine",
+  metadata: { name: "w-1", namespace: "default", uid: "m" },
+  spec: {
+    clusterName: "demo",
+    bootstrap: {},
+    infrastructureRef: { apiGroup: "infrastructure.cluster.x-k8s.io", kind: "OpenStackMachine", name: "w-1" },
+  },
+};
+const cluster: Cluster = {
+  apiVersion: "cluster.x-k8s.io/v1beta2",
+  kind: "Cluster",
+  metadata: { name: "demo", namespace: "default" },
+  spec: { controlPlaneEndpoint: { host: "10.0.0.5", port: 6443 } },
+  status: {
+    initialization: { infrastructureProvisioned: true },
+    conditions: [
+      { type: "ControlPlaneInitialized", status: "True", reason: "Initialized", lastTransitionTime: timestamp(now) },
+    ],
+  },
+};
+const dataSecret: Secret = {
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: {
+    name: "w-1",
+    ownerReferences: [{ apiVersion: "a", kind: "KubeadmConfig", name: "w-1", uid: "c", controller: true }],
+  },
+  data: { "bootstrap-token": base64("abcdef.0123456789abcdef") },
+};
+const token = (expires: number) => tokenSecret("abcdef.0123456789abcdef", { configUid: "c", machine: "w-1" }, expires);
+
+const complete: ConfigFacts = {
+  config,
+  machine,
+  cluster,
+  dataSecret: undefined,
+  token: undefined,
+  authority: "PEM",
+  secrets: new Map(),
+  missingSecrets: [],
+};
+const withSecret = { ...complete, dataSecret };
+const joined = { ...machine, status: { nodeRef: { name: "w-1" } } };
+const expires = now + tokenLifetime;
+
+describe("the steps of a bootstrap", () => {
+  test.each<[string, ConfigFacts, object[]]>([
+    ["the data Secret comes first, with a token in it", complete, [{ do: "createDataSecret" }]],
+    ["then its token is made known to the workload cluster", withSecret, [{ do: "createToken", expires }]],
+    ["a token with time left is left alone", { ...withSecret, token: token(expires) }, []],
+    [
+      "a token that runs out while the machine boots is prolonged",
+      { ...withSecret, token: token(now + tokenLifetime / 2) },
+      [{ do: "extendToken", name: "bootstrap-token-abcdef", expires }],
+    ],
+    [
+      "the token of a machine that has joined goes",
+      { ...withSecret, machine: joined, token: token(expires) },
+      [{ do: "deleteToken", name: "bootstrap-token-abcdef" }],
+    ],
+    ["and then nothing more is done", { ...withSecret, machine: joined }, []],
+    [
+      "nothing is made before the control plane answers",
+      { ...complete, cluster: { ...cluster, status: { initialization: { infrastructureProvisioned: true } } } },
+      [],
+    ],
+    ["nothing is made without the cluster's certificates", { ...complete, authority: undefined }, []],
+    ["nothing is made while the workload cluster is out of reach", { ...complete, token: "unreachable" }, []],
+    [
+      "nothing is made for a paused cluster",
+      { ...complete, cluster: { ...cluster, spec: { ...cluster.spec, paused: true } } },
+      [],
+    ],
+    [
+      "a Secret of somebody else is not touched",
+      { ...complete, dataSecret: { ...dataSecret, metadata: { name: "w-1" } } },
+      [],
+    ],
+  ])("%s", (_, facts, steps) => expect(planKubeadmConfig(facts, now).steps).toEqual(steps));
+});
+
+describe("what it says", () => {
+  const available = (facts: ConfigFacts) =>
+    planKubeadmConfig(facts, now).status.conditions?.find(({ type }) => type === "DataSecretAvailable");
+  test("the Secret counts once the token is known", () => {
+    const { status, steps } = planKubeadmConfig({ ...withSecret, token: token(expires) }, now);
+    expect(steps).toEqual([]);
+    expect(status).toMatchObject({ dataSecretName: "w-1", initialization: { dataSecretCreated: true } });
+  });
+  test("control planes made of machines are refused in plain words", () => {
+    const metadata = { ...machine.metadata, labels: { [labels.controlPlane]: "" } };
+    const facts = { ...complete, machine: { ...machine, metadata } };
+    expect(available(facts)).toMatchObject({ status: "False", reason: "NotServed" });
+    expect(available(facts)?.message).toContain("HostedControlPlane");
+  });
+  test("a missing Secret is named", () => {
+    expect(available({ ...complete, missingSecrets: ["s/file"] })?.message).toContain("s/file");
+  });
+  test("it looks again before the token runs out", () => {
+    const { wait } = planKubeadmConfig({ ...withSecret, token: token(expires) }, now);
+    expect(wait?.until).toBe(now + tokenLifetime / 3);
+  });
+});
