@@ -112,7 +112,7 @@ export function graphView(state: BalancerState, balancer: LoadBalancer): JsonObj
     return {
       ...view,
       members: memberViews(state, pool),
-      ...(monitor ? { healthmonitor: monitorView(state, monitor) } : {}),
+      healthmonitor: monitor ? monitorView(state, monitor) : null,
     };
   });
   return { listeners, pools };

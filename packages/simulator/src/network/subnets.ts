@@ -98,7 +98,7 @@ export function createSubnet(
   }
   const cidr = readCidr(input);
   checkOverlap(state, network.id, cidr);
-  const gateway = input.gateway_ip === undefined ? defaultGateway(cidr, input) : canonical(input.gateway_ip);
+  const gateway = input.gateway_ip === undefined ? defaultGateway(cidr) : canonical(input.gateway_ip);
   const allocationPools = input.allocation_pools ?? wholePools(cidr, gateway);
   checkPools(cidr, allocationPools);
   checkGateway(gateway, allocationPools);
@@ -149,10 +149,9 @@ function checkOverlap(state: NetworkState, networkId: string, cidr: Cidr): void 
   }
 }
 
-/** The first host address; on subnets whose hosts address themselves, the network's own (as Neutron). */
-function defaultGateway(cidr: Cidr, input: Input): string {
-  const slaac = input.ipv6_ra_mode === "slaac" || input.ipv6_ra_mode === "dhcpv6-stateless";
-  return formatIp({ ...cidr, value: cidr.version === 6 && slaac ? cidr.base : cidr.base + 1n });
+/** The first host address; of an IPv6 subnet its own base address, as Neutron takes it. */
+function defaultGateway(cidr: Cidr): string {
+  return formatIp({ ...cidr, value: cidr.version === 6 ? cidr.base : cidr.base + 1n });
 }
 
 function readCidr(input: Input): Cidr {
