@@ -37,6 +37,16 @@ export interface SimulatorOptions {
   readonly delays?: Readonly<Record<string, number>>;
 }
 
+/** A server that runs, for whoever plays its operating system. */
+export interface RunningMachine {
+  readonly id: string;
+  readonly name: string;
+  /** Decoded; "" when it was given none. */
+  readonly userData: string;
+  readonly addresses: readonly { readonly type: "InternalIP" | "ExternalIP"; readonly address: string }[];
+  readonly resources: { readonly cpu: number; readonly memoryMiB: number; readonly diskGiB: number };
+}
+
 export interface Simulator {
   /** http://127.0.0.1:PORT/identity/v3 */
   readonly authUrl: string;
@@ -55,6 +65,8 @@ export interface Simulator {
   setDelay(operation: string, milliseconds: number): void;
   /** Every resource of a project as "type id name", sorted: to compare before and after. */
   inventory(project?: string): readonly string[];
+  /** The servers that are ACTIVE now, as their hypervisor sees them; it is no request of anybody's. */
+  machines(): readonly RunningMachine[];
   close(): Promise<void>;
 }
 

@@ -5,6 +5,7 @@ import { controlApp } from "./cloud/control.ts";
 import { Faults } from "./cloud/faults.ts";
 import { listen, requireLoopback } from "./cloud/listen.ts";
 import { answerError, mountServices, type CloudApp, type Mounted } from "./cloud/mount.ts";
+import { runningMachines } from "./compute/machines.ts";
 import { createComputeService } from "./compute/service.ts";
 import { identityTables } from "./identity/model.ts";
 import { seedIdentity } from "./identity/seed.ts";
@@ -38,7 +39,8 @@ async function startOn(kernel: OwnedKernel, host: string, options: SimulatorOpti
   seedIdentity(kernel);
   const [calls, faults] = [new CallLog(), new Faults()];
   const projectId = (idOrName: string) => identityTables(kernel).projects.by("name", idOrName)[0]?.id ?? idOrName;
-  const app = assemble(kernel, { calls, faults, projectId });
+  const network = createNetworkService(kernel);
+  const app = assemble(kernel, network, { calls, faults, projectId });
   kernel.flush();
   const kept = Number(kernel.store.setting("port") ?? 0);
   const server = await listen(app.fetch, { host, port: options.port ?? kept });
@@ -61,12 +63,15 @@ async function startOn(kernel: OwnedKernel, host: string, options: SimulatorOpti
     },
     setDelay: (operation, milliseconds) => void kernel.settings.delays.set(operation, milliseconds),
     inventory: (project) => kernel.inventory(project === undefined ? undefined : projectId(project)),
+    machines: () => runningMachines(kernel, network),
     async close() {
       await server.close();
       kernel.close();
     },
   };
 }
+
+type NetworkService = ReturnType<typeof createNetworkService>;
 
 interface Handles {
   readonly calls: CallLog;
@@ -75,10 +80,9 @@ interface Handles {
 }
 
 /** Every service under one roof, and the control API beside them. */
-function assemble(kernel: OwnedKernel, { calls, faults, projectId }: Handles): CloudApp {
+function assemble(kernel: OwnedKernel, network: NetworkService, { calls, faults, projectId }: Handles): CloudApp {
   const mounted: Mounted[] = [];
   const identity = createIdentityService(kernel, { region, services: () => mounted });
-  const network = createNetworkService(kernel);
   seedNetwork(kernel);
   const storage = createStorageService(kernel);
   mounted.push(

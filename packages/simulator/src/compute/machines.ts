@@ -1,0 +1,20 @@
+import type { RunningMachine } from "../interface.ts";
+import type { Kernel } from "../kernel/interface.ts";
+import type { NetworkLinks } from "../kernel/links.ts";
+import { computeTables } from "./model.ts";
+
+/** The servers that run now, as their hypervisor sees them: user data and all, without a request. */
+export function runningMachines(kernel: Kernel, network: NetworkLinks): RunningMachine[] {
+  const active = computeTables(kernel)
+    .servers.all()
+    .filter((s) => s.vm_state === "active" && s.task_state === null);
+  return active.map((server) => ({
+    id: server.id,
+    name: server.name,
+    userData: Buffer.from(server.user_data ?? "", "base64").toString("utf8"),
+    addresses: network
+      .serverAddresses(server.id)
+      .map(({ addr, kind }) => ({ type: kind === "floating" ? "ExternalIP" : "InternalIP", address: addr })),
+    resources: { cpu: server.flavor.vcpus, memoryMiB: server.flavor.ram, diskGiB: server.flavor.disk },
+  }));
+}
