@@ -11,7 +11,7 @@ const containers = (...items: object[]) => ({ spec: { containers: items } });
 /** Sentence, kind, object, patch, result. */
 const MERGES: readonly [string, string, unknown, unknown, unknown][] = [
   [
-    "merges containers by name and appends new ones",
+    "merges containers by name, and orders them as the patch has them where it names them",
     POD,
     containers({ name: "a", image: "1", env: [{ name: "X", value: "1" }] }, { name: "b" }),
     containers({ name: "a", image: "2", env: [{ name: "Y", value: "2" }] }, { name: "c" }),
@@ -20,12 +20,12 @@ const MERGES: readonly [string, string, unknown, unknown, unknown][] = [
         name: "a",
         image: "2",
         env: [
-          { name: "X", value: "1" },
           { name: "Y", value: "2" },
+          { name: "X", value: "1" },
         ],
       },
-      { name: "b" },
       { name: "c" },
+      { name: "b" },
     ),
   ],
   [
@@ -73,7 +73,7 @@ const MERGES: readonly [string, string, unknown, unknown, unknown][] = [
     POD,
     { metadata: { finalizers: ["x", "y"] } },
     { metadata: { "$deleteFromPrimitiveList/finalizers": ["x"], finalizers: ["z", "y"] } },
-    { metadata: { finalizers: ["y", "z"] } },
+    { metadata: { finalizers: ["z", "y"] } },
   ],
   [
     "only takes from a set",

@@ -68,10 +68,10 @@ function mergeField(original: Json | undefined, patch: Json, field: Field): Json
   return Object.hasOwn(field.patch, field.name) ? patch.map(stripped) : before;
 }
 
+/** What is to go goes last, also when the same patch brings it. */
 function mergeSet(original: readonly Json[], patch: readonly Json[], field: Field): Json {
   const removed = listOf(field.patch, DELETE_FROM + field.name);
-  const merged = original.filter((item) => !removed.includes(item));
-  for (const item of patch) if (!merged.includes(item)) merged.push(item);
+  const merged = [...new Set([...original, ...patch])].filter((item) => !removed.includes(item));
   return ordered(merged, original, { field, identity: (item) => item });
 }
 
@@ -98,16 +98,19 @@ function mergeItems(original: readonly Json[], patch: readonly Json[], field: Fi
   return ordered(merged, original, { field, identity });
 }
 
-/** Puts items in the order that the patch asks for; those it does not name stay where they stood among the others. */
+/** Puts items in the order that the patch asks for, or has itself; those it does not name stay where they stood among the others. */
 function ordered(
   merged: readonly Json[],
   original: readonly Json[],
   by: { readonly field: Field; readonly identity: (item: Json) => Json },
 ): readonly Json[] {
   const { field, identity } = by;
-  const order = listOf(field.patch, ELEMENT_ORDER + field.name).map((item) => (isObject(item) ? identity(item) : item));
+  const wanted = listOf(field.patch, ELEMENT_ORDER + field.name);
+  const order = (wanted.length > 0 ? wanted : listOf(field.patch, field.name)).map((item) =>
+    isObject(item) ? identity(item) : item,
+  );
   if (order.length === 0) return merged;
-  const place = (item: Json): number => order.findIndex((wanted) => jsonEqual(wanted, identity(item)));
+  const place = (item: Json): number => order.findIndex((other) => jsonEqual(other, identity(item)));
   const before = (item: Json): number => original.findIndex((other) => jsonEqual(identity(other), identity(item)));
   const named = merged.filter((item) => place(item) >= 0).toSorted((a, b) => place(a) - place(b));
   const others = merged.filter((item) => place(item) < 0);
