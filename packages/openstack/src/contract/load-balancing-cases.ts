@@ -82,7 +82,7 @@ export async function makeLoadBalancer(
     name: context.name("lb"),
     vip_subnet_id: subnet.id,
     provider,
-    tags: ["oskit"],
+    tags: [context.name("tag")],
     ...(provider === "ovn" && { listeners: [listener("TCP", 80), listener("UDP", 53)] }),
   });
   context.cleanup(async () => {

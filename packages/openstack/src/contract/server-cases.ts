@@ -16,7 +16,7 @@ export const serverCases: readonly ContractCase[] = [
         (s) => s.status === "ACTIVE",
       );
       assert.equal(active.name, create.name);
-      assert.deepEqual(active.tags, ["oskit=yes"]);
+      assert.deepEqual(active.tags, [context.name("tag")]);
       assert.deepEqual(active.metadata, { owner: "contract" });
       assert.equal(Object.values(active.addresses)[0]?.[0]?.addr, port.fixed_ips[0]?.ip_address);
       const up = await eventually(
@@ -25,7 +25,7 @@ export const serverCases: readonly ContractCase[] = [
         (p) => p.status === "ACTIVE",
       );
       assert.equal(up.device_id, server.id);
-      const listed = await compute.servers.all({ tags: ["oskit=yes"], name: `^${create.name}$` });
+      const listed = await compute.servers.all({ tags: [context.name("tag")], name: `^${create.name}$` });
       assert.deepEqual(
         listed.map((s) => s.id),
         [server.id],
@@ -126,7 +126,7 @@ export async function makeServer(
   const create = await serverBody(context, {
     networks: [{ port: port.id }],
     user_data: Buffer.from("#cloud-config\n").toString("base64"),
-    tags: ["oskit=yes"],
+    tags: [context.name("tag")],
     metadata: { owner: "contract" },
   });
   const server = await compute.servers.create(create);

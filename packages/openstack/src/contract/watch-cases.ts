@@ -41,7 +41,7 @@ export const watchCases: readonly ContractCase[] = [
         [port.id],
       );
       assert.deepEqual(
-        watch.servers.byIndex("tag", "oskit=yes").map((s) => s.id),
+        watch.servers.byIndex("tag", context.name("tag")).map((s) => s.id),
         [server.id],
       );
       await cloud.compute.servers.delete(server.id);
