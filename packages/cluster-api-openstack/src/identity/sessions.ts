@@ -94,7 +94,7 @@ export class Sessions {
     const late = new AbortController();
     const limited = AbortSignal.any([signal, late.signal]);
     const alarm = this.#options.clock.sleep(patience, done.signal).then(
-      () => late.abort(new CausewayError("OPENSTACK_UNREACHABLE", "The cloud has not answered for 10 s")),
+      () => late.abort(new CausewayError("OPENSTACK_NOT_ANSWERING", "The cloud has not answered for 10 s")),
       () => {},
     );
     try {
