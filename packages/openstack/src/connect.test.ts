@@ -1,142 +1,12 @@
 import { CausewayError, createLog, createMetrics, VirtualClock } from "@causeway/foundation";
 import { afterEach, describe, expect, it } from "vitest";
-import { connectCloud, type ConnectOptions } from "./connect.ts";
-import type { CloudConfig } from "./config/config.ts";
+import { connectCloud } from "./connect.ts";
 import * as predicates from "./errors/predicates.ts";
-import type { Cloud } from "./types/cloud.ts";
-import {
-  HastyClock,
-  PASSWORD,
-  scriptedCloud,
-  type Reply,
-  type Script,
-  type ScriptedCloud,
-} from "./testing/scripted-cloud.ts";
+import { closeAll, failure, inTurn, open, start } from "./testing/connected.ts";
+import { PASSWORD, type Script } from "./testing/scripted-cloud.ts";
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((o) => o.close()));
-});
-
-async function start(
-  script: Script,
-  options: ConnectOptions & { config?: Partial<CloudConfig>; lifetime?: number } = {},
-): Promise<{ server: ScriptedCloud; cloud: Cloud; clock: HastyClock }> {
-  const clock = new HastyClock();
-  const server = await scriptedCloud(script, options.lifetime === undefined ? {} : { lifetime: options.lifetime });
-  const cloud = connectCloud({ ...server.config, ...options.config }, { clock, ...options });
-  open.push(cloud, server);
-  return { server, cloud, clock };
-}
-
-async function failure(promise: Promise<unknown>): Promise<CausewayError> {
-  const error: unknown = await promise.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (error instanceof CausewayError) return error;
-  throw new Error(`no CausewayError but ${String(error)}`);
-}
-
-/** Answers in turn, the last one for ever, to everything but Keystone and version documents. */
-function inTurn(...replies: Reply[]): Script {
-  return ({ path }) => {
-    if (path.startsWith("/identity") || path.endsWith("/v2.1/")) return undefined;
-    return replies.length > 1 ? replies.shift() : replies[0];
-  };
-}
-
+afterEach(closeAll);
 const networks = { body: { networks: [] } };
-
-describe("tokens", () => {
-  it("are asked for once by callers that come at the same time", async () => {
-    const { server, cloud } = await start(inTurn(networks));
-    await Promise.all([cloud.network.networks.all(), cloud.network.networks.all(), cloud.projectId()]);
-    expect(server.count("POST", "/auth/tokens")).toBe(1);
-    expect(cloud.region).toBe("R1");
-  });
-
-  it("are renewed before they expire", async () => {
-    const { server, cloud, clock } = await start(inTurn(networks), { lifetime: 600 });
-    await cloud.network.networks.all();
-    clock.pass(470_000);
-    await cloud.network.networks.all();
-    expect(server.count("POST", "/auth/tokens")).toBe(1);
-    clock.pass(20_000);
-    await cloud.network.networks.all();
-    expect(server.count("POST", "/auth/tokens")).toBe(2);
-  });
-
-  it("are renewed once for all callers when a service refuses them", async () => {
-    const { server, cloud } = await start(({ path, headers }) =>
-      path.startsWith("/identity") ? undefined : headers["x-auth-token"] === "token-1" ? { status: 401 } : networks,
-    );
-    await Promise.all(Array.from({ length: 5 }, () => cloud.network.networks.all()));
-    expect(server.count("POST", "/auth/tokens")).toBe(2);
-  });
-
-  it("are not asked for again and again when the service refuses new ones, too", async () => {
-    const { server, cloud } = await start(inTurn({ status: 401 }));
-    expect((await failure(cloud.network.networks.all())).code).toBe("OPENSTACK_UNAUTHORIZED");
-    expect(server.count("POST", "/auth/tokens")).toBe(2);
-  });
-
-  it("that are refused for a wrong password give a hint, and a rest", async () => {
-    const auth = { type: "password", username: "demo", password: "hunter2" } as const;
-    const { server, cloud, clock } = await start(inTurn(networks), { config: { auth } });
-    const error = await failure(cloud.network.networks.all());
-    expect(error).toMatchObject({
-      code: "OPENSTACK_UNAUTHORIZED",
-      hint: expect.stringContaining("username, password"),
-    });
-    await failure(cloud.network.networks.all());
-    expect(server.count("POST", "/auth/tokens")).toBe(1);
-    clock.pass(5_001);
-    await failure(cloud.network.networks.all());
-    expect(server.count("POST", "/auth/tokens")).toBe(2);
-  });
-
-  it("of application credentials are asked for without a scope", async () => {
-    const auth = { type: "application_credential", id: "ac-1", secret: PASSWORD } as const;
-    const { server, cloud } = await start(inTurn(networks), { config: { auth } });
-    await cloud.projectId();
-    expect(server.seen[0]?.body).toEqual({
-      auth: {
-        identity: { methods: ["application_credential"], application_credential: { id: "ac-1", secret: PASSWORD } },
-      },
-    });
-  });
-
-  it("go on being asked for when one of the callers gives up", async () => {
-    const { cloud } = await start(inTurn(networks));
-    const controller = new AbortController();
-    const impatient = cloud.projectId({ signal: controller.signal });
-    const patient = cloud.projectId();
-    controller.abort(new Error("enough"));
-    await expect(impatient).rejects.toThrow("enough");
-    expect(await patient).toBe("p-1");
-  });
-});
-
-describe("the catalog", () => {
-  it("tells what there is, by any name of a service", async () => {
-    const { cloud } = await start(inTurn(networks));
-    expect(await cloud.has("load-balancer")).toBe(true);
-    expect(await cloud.has("block-storage")).toBe(true);
-    expect(await cloud.has("key-manager")).toBe(false);
-  });
-  it("without a service makes its calls fail in words", async () => {
-    const { cloud } = await start(inTurn(networks), { config: { interface: "internal" } });
-    expect((await failure(cloud.network.networks.all())).code).toBe("OPENSTACK_NO_SERVICE");
-  });
-  it("without the region names those it has", async () => {
-    const { cloud } = await start(inTurn(networks), { config: { region: "Mars" } });
-    expect(await failure(cloud.projectId())).toMatchObject({
-      code: "CLOUD_REGION_NOT_FOUND",
-      hint: expect.stringContaining("R1"),
-    });
-  });
-});
 
 describe("reads", () => {
   it.each([
@@ -263,6 +133,20 @@ describe("creates", () => {
       server: { name: "a", flavorRef: "f", networks: "none", tags: ["t"] },
       "os:scheduler_hints": { group: "g" },
     });
+  });
+  it.each([
+    ["takes them", "tag-ports-during-bulk-creation", ["POST"]],
+    ["does not", "standard-attr-tag", ["POST", "PUT"]],
+  ])("of ports with tags are tagged where Neutron %s in a create", async (_name, alias, methods) => {
+    const { server, cloud } = await start(({ method, path, body }) => {
+      if (path.startsWith("/identity")) return undefined;
+      if (path.endsWith("/extensions")) return { body: { extensions: [{ alias }] } };
+      if (method === "PUT") return { body: { tags: ["t"] } };
+      const { tags = [] } = (body as { port: { tags?: string[] } }).port;
+      return { status: 201, body: { port: { id: "p", tags } } };
+    });
+    expect((await cloud.network.ports.create({ name: "p", network_id: "n", tags: ["t"] })).tags).toEqual(["t"]);
+    expect(server.seen.slice(2).map((s) => s.method)).toEqual(methods);
   });
   it("in bulk make no call for nothing", async () => {
     const { cloud } = await start(inTurn({ status: 500 }));

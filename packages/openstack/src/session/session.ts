@@ -72,7 +72,7 @@ export class Session {
       this.#held = { ...token, region, renewAt: clock.now() + token.lifetime - margin };
       return this.#held;
     } catch (error) {
-      if (!hasCode(error, "OPENSTACK_UNAUTHORIZED")) throw error;
+      if (!isRefusal(error)) throw hasCode(error, "OPENSTACK_NOT_FOUND") ? notKeystone(this.#config, error) : error;
       const refused = refusedCredentials(this.#config, error);
       this.#refusal = { error: refused, until: clock.now() + Math.min(120_000, 5_000 * 2 ** this.#refusals++) };
       throw refused;
@@ -91,6 +91,20 @@ export class Session {
     });
     return readToken(this.#config.name, answer.headers["x-subject-token"], answer.body);
   }
+}
+
+/** Keystone answers 404, not 401, for an application credential or trust that has been deleted. */
+function isRefusal(error: unknown): boolean {
+  if (hasCode(error, "OPENSTACK_UNAUTHORIZED")) return true;
+  const said = error instanceof CausewayError ? error.details["serviceMessage"] : undefined;
+  return hasCode(error, "OPENSTACK_NOT_FOUND") && typeof said === "string" && /^could not find/i.test(said);
+}
+
+function notKeystone(config: CloudConfig, cause: unknown): CausewayError {
+  return new CausewayError("CLOUD_CONFIG_INVALID", `There is no Keystone v3 at the auth_url of cloud ${config.name}.`, {
+    cause,
+    hint: "auth_url is the identity service's URL, with or without /v3.",
+  });
 }
 
 function refusedCredentials(config: CloudConfig, cause: unknown): CausewayError {
