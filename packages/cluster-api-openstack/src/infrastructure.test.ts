@@ -181,6 +181,34 @@ const inventory = () =>
     .sort();
 const writes = () => simulator.calls.filter((c) => c.method !== "GET" && c.service !== "identity").length;
 
+describe("the infrastructure provider in a cloud that takes its time", () => {
+  let slow: Simulator;
+  beforeAll(async () => {
+    slow = await startSimulator({ profile: "real", delays: { "server.create": 60_000 } });
+  });
+  afterAll(() => slow.close());
+
+  it("takes away what is still being made", async () => {
+    const fast = simulator;
+    simulator = slow;
+    try {
+      const before = inventory();
+      const process = start();
+      await createCluster("early", { ...demoSpec, apiServer: { managedLoadBalancer: { enabled: true } } });
+      await until("a load balancer", async () => inventory().some((line) => line.includes("kubeapi")));
+      await createCluster("late");
+      await clusterReady("late");
+      await createMachine("late", "late-a");
+      await until("a server", async () => inventory().some((line) => line.startsWith("server late-a")));
+      await Promise.all([remove("early"), remove("late", ["late-a"])]);
+      await process.kill();
+      expect(inventory()).toEqual(before);
+    } finally {
+      simulator = fast;
+    }
+  }, 40_000);
+});
+
 describe("the infrastructure provider in the simulated cloud", () => {
   it("makes a cluster and its machines, leaves them alone, and takes everything away", async () => {
     const before = inventory();
@@ -326,6 +354,35 @@ describe("the infrastructure provider in the simulated cloud", () => {
       await remove("cut", ["cut-a"]);
       await second.kill();
       expect(inventory(), `deleted after call ${cut}`).toEqual(before);
+    }
+  }, 60_000);
+
+  it("leaves nothing when it is killed at any call of its deletion", async () => {
+    const before = inventory();
+    for (let cut = 1, done = false; !done; cut++) {
+      await wipe("gone", "gone-a");
+      const first = start();
+      await createCluster("gone");
+      await clusterReady("gone");
+      await createMachine("gone", "gone-a");
+      await machineReady("gone-a");
+      let seen = 0;
+      let reached: () => void = () => {};
+      const atCut = new Promise<boolean>((resolve) => (reached = () => resolve(true)));
+      simulator.setFaults((call) => {
+        if (call.method === "GET" || call.service === "identity" || ++seen !== cut) return undefined;
+        reached();
+        return { when: cut % 2 === 0 ? "before" : "after", cut: true };
+      });
+      const removed = remove("gone", ["gone-a"]);
+      done = !(await Promise.race([atCut, removed.then(() => false)]));
+      await first.kill();
+      simulator.setFaults(undefined);
+      const second = start();
+      await removed;
+      await second.kill();
+      expect(inventory(), `after call ${cut}`).toEqual(before);
+      expect(cut).toBeLessThan(30);
     }
   }, 60_000);
 

@@ -35,6 +35,7 @@ export function createOpenStackInfrastructure(options: OpenStackInfrastructureOp
     secret: ({ metadata, spec }) => within(metadata.namespace, spec.bootstrap.dataSecretName),
   });
   informers.index(openStackClusters, {
+    cluster: ({ metadata }) => within(metadata.namespace, metadata.labels?.[labels.clusterName]),
     identity: ({ metadata, spec }) => within(metadata.namespace, spec.identityRef.name),
   });
   const clusterInterests = new Interests();

@@ -16,7 +16,8 @@ import { refusalOf } from "../reactions/holds.ts";
 import { summarise, withFindings } from "../resources/findings.ts";
 import { gatherCluster, type ClusterGathered, type ClusterSources } from "./gather.ts";
 import { missing, type ClusterStep } from "./model.ts";
-import { planCluster } from "./plan.ts";
+import { toBeListed } from "./load-balancer.ts";
+import { planCluster, type ClusterPlan } from "./plan.ts";
 import { fieldManager, performClusterStep } from "./steps.ts";
 
 export interface ClusterControllerOptions {
@@ -35,8 +36,7 @@ export function reconcileCluster(options: ClusterControllerOptions): Reconcile {
     gather: (key, signal) => gatherCluster(sources, key, signal),
     plan(observed, now) {
       const plan = planCluster(observed, now);
-      // Ports of others go without a word from us, so they are looked at often while a deletion waits for them.
-      if (plan.events?.some((e) => e.reason === "DeletionBlocked")) observed.session?.watch.ports.hurry(now + 5_000);
+      hurryFor(observed, plan, now);
       return plan;
     },
     perform: (step, observed, signal) =>
@@ -89,6 +89,18 @@ export function runClusterController(options: ClusterControllerOptions, signal: 
     { name: "openstackcluster", reconcile: reconcileCluster(options), sources: all, clock, log },
     signal,
   );
+}
+
+/** Changes that are due soon, in types whose informers cannot tell. */
+function hurryFor({ session }: ClusterGathered, plan: ClusterPlan, now: number): void {
+  if (!session) return;
+  const { watch } = session;
+  if (plan.wait?.for.endsWith(toBeListed)) {
+    watch.listeners.hurry(now + 3_000);
+    watch.pools.hurry(now + 3_000);
+  }
+  // Ports of others go without a word from us.
+  if (plan.events?.some((event) => event.reason === "DeletionBlocked")) watch.ports.hurry(now + 5_000);
 }
 
 export function infrastructureOf(cluster: Cluster): ObjectKey[] {

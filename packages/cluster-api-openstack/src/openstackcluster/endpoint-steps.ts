@@ -18,8 +18,6 @@ export const endpointSteps: Performers<Name, SessionActor> = {
     const { watch } = actor.session;
     const made = await createWhole(body, actor.session, signal);
     watch.loadBalancers.observe(made);
-    watch.listeners.hurry();
-    watch.pools.hurry();
     tell(actor, "SuccessfulCreateLoadBalancer", `Created load balancer ${made.name} with id ${made.id}`);
   },
   async "create-listener"({ body }, actor, signal) {
@@ -30,7 +28,6 @@ export const endpointSteps: Performers<Name, SessionActor> = {
       (await listeners.all({ loadbalancer_id: id }, { signal })).find((l) => l.protocol_port === port);
     watch.listeners.observe(await listeners.create(body, { signal, recover }));
     changing(watch.loadBalancers, id);
-    watch.pools.hurry();
     tell(actor, "SuccessfulCreateListener", `Created listener for port ${port}`);
   },
   async "update-listener"({ listener, allowedCidrs }, actor, signal) {
@@ -45,7 +42,6 @@ export const endpointSteps: Performers<Name, SessionActor> = {
     await cloud.loadBalancing.replaceMembers(poolId, members, { signal });
     actor.session.membersChanged(poolId);
     changing(watch.loadBalancers, loadBalancerId);
-    watch.pools.hurry();
     tell(actor, "SuccessfulUpdateMembers", `The API load balancer has ${members.length} members`);
   },
   async "delete-load-balancer"({ id, name }, actor, signal) {

@@ -57,7 +57,11 @@ function planBalanced(context: ClusterContext, network: NetworkPart, router: Rou
   if (!loadBalancer) return balanced;
   if (!wantsFloatingIp(context)) {
     if (balanced.finding.status !== "True") return balanced;
-    return { ...settled(context, loadBalancer.vip_address, balanced.steps), loadBalancer };
+    return {
+      ...waitOf(balanced),
+      ...health(settled(context, loadBalancer.vip_address, balanced.steps), loadBalancer),
+      loadBalancer,
+    };
   }
   if (!router.external) return { ...noExternalNetwork(), loadBalancer };
   if (!router.connected) return { ...balanced, steps: balanced.steps };
@@ -72,7 +76,18 @@ function planBalanced(context: ClusterContext, network: NetworkPart, router: Rou
     };
   }
   const end = settled(context, floating.floatingIp.floating_ip_address, [...balanced.steps, ...floating.steps]);
-  return { ...end, loadBalancer, floatingIp: floating.floatingIp };
+  return { ...waitOf(balanced), ...health(end, loadBalancer), loadBalancer, floatingIp: floating.floatingIp };
+}
+
+function waitOf({ wait }: Part): { readonly wait?: string } {
+  return wait === undefined ? {} : { wait };
+}
+
+/** What Octavia's health checks say, once there is something to check. */
+function health(part: EndpointPart, { operating_status: status, name }: LoadBalancer): EndpointPart {
+  if (status !== "ERROR" && status !== "DEGRADED") return part;
+  const message = `${part.finding.message}; load balancer ${name} is ${status}: not all API servers answer`;
+  return { ...part, finding: { ...part.finding, message } };
 }
 
 function worse(a: Part, b: Part) {
@@ -107,7 +122,7 @@ function floatingIp(
   portId: string | undefined,
   port: Port | undefined,
 ): EndpointPart {
-  const { object, cloud, crn, tags } = context;
+  const { object, crn, tags } = context;
   const named = object.spec.apiServer?.floatingIP;
   if (named) return givenFloatingIp(context, named, portId);
   const host = object.spec.controlPlaneEndpoint?.host;
@@ -134,7 +149,7 @@ function floatingIp(
   const ip = result.resource;
   const attach = portId !== undefined && ip.port_id === null ? [associate(ip, portId)] : [];
   const steps = [...tagSteps("floatingips", ip, tags), ...attach];
-  return { finding: found(type, "FloatingIPReady"), steps, floatingIp: ip, ...(cloud ? {} : {}) };
+  return { finding: found(type, "FloatingIPReady"), steps, floatingIp: ip };
 }
 
 function givenFloatingIp({ cloud }: ClusterContext, address: string, portId: string | undefined): EndpointPart {

@@ -94,7 +94,7 @@ function neededOf(_object: OpenStackCluster, watch: CloudWatch) {
 
 async function readCloud(object: OpenStackCluster, session: Session, signal: AbortSignal): Promise<ClusterCloud> {
   const { watch, projectId, identity } = session;
-  const zones = isDeleting(object) ? [] : await session.zones(signal);
+  const zones = isDeleting(object) ? [] : await zonesOf(session, signal);
   const loadBalancing = await readLoadBalancing(object, session, signal);
   return {
     projectId,
@@ -108,6 +108,16 @@ async function readCloud(object: OpenStackCluster, session: Session, signal: Abo
     loadBalancing,
     zones,
   };
+}
+
+/** Without Nova's answer the zones that are recorded stand. */
+async function zonesOf(session: Session, signal: AbortSignal): Promise<ClusterCloud["zones"]> {
+  try {
+    return await session.zones(signal);
+  } catch {
+    signal.throwIfAborted();
+    return [];
+  }
 }
 
 async function readLoadBalancing(

@@ -36,6 +36,9 @@ interface Site {
 
 const type = "APIEndpointReady";
 
+/** How a wait ends whose object is there, but has not been seen yet. */
+export const toBeListed = "to be listed";
+
 /** The load balancer before the API servers, made whole in one call, then kept as declared. */
 export function planLoadBalancer(context: ClusterContext, network: NetworkPart, router: RouterPart): BalancerPart {
   const { cloud, crn, object } = context;
@@ -141,7 +144,7 @@ function planExisting(context: ClusterContext, loadBalancer: LoadBalancer, site:
   }
   const unlisted = partsToList(context, loadBalancer);
   if (unlisted !== undefined) {
-    const wait = `${unlisted} of load balancer ${name} to be listed`;
+    const wait = `${unlisted} of load balancer ${name} ${toBeListed}`;
     return { finding: found(type, "LoadBalancerReady"), steps: [], wait, loadBalancer };
   }
   // Each change makes the load balancer immutable for a while, so one at a time.

@@ -45,7 +45,10 @@ export async function gatherMachine(
   const cluster =
     clusterName === undefined ? undefined : sources.clusters.get({ namespace: key.namespace, name: clusterName });
   const [infrastructureKey] = cluster ? infrastructureOf(cluster) : [];
-  const infrastructure = infrastructureKey && sources.openStackClusters.get(infrastructureKey);
+  // A Cluster that is gone already must not keep its machines from going.
+  const infrastructure = infrastructureKey
+    ? sources.openStackClusters.get(infrastructureKey)
+    : sources.openStackClusters.byIndex("cluster", `${key.namespace}/${clusterName ?? ""}`)[0];
   const base = {
     object,
     clusterName,

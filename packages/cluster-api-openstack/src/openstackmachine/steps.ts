@@ -66,7 +66,6 @@ async function performInCloud(step: CloudStep, actor: MachineActor, signal: Abor
         );
       const made = await cloud.blockStorage.volumes.create(step.body, { signal, recover });
       watch.volumes.observe(made);
-      watch.volumes.hurry();
       return tell(actor, "SuccessfulCreateVolume", `Created volume ${name} with id ${made.id}`);
     }
     case "create-server":
@@ -76,7 +75,6 @@ async function performInCloud(step: CloudStep, actor: MachineActor, signal: Abor
       const known = watch.servers.get(step.id);
       // It goes in its own time, and holds its ports until then.
       if (known) watch.servers.observe({ ...known, "OS-EXT-STS:task_state": "deleting" });
-      watch.servers.hurry();
       return tell(actor, "SuccessfulDeleteServer", `Deleting server ${step.id}`);
     }
     case "delete-port":
@@ -87,7 +85,6 @@ async function performInCloud(step: CloudStep, actor: MachineActor, signal: Abor
       await cloud.blockStorage.volumes.delete(step.id, { signal });
       const known = watch.volumes.get(step.id);
       if (known) watch.volumes.observe({ ...known, status: "deleting" });
-      watch.volumes.hurry();
       return tell(actor, "SuccessfulDeleteVolume", `Deleting volume ${step.name} with id ${step.id}`);
     }
   }
@@ -129,7 +126,6 @@ async function createServer(
   const body: ServerCreate = { ...step.body, user_data: userData(step.secret, actor) };
   const made = await servers.create(body, { signal, recover });
   session.watch.servers.observe(made);
-  session.watch.servers.hurry();
   tell(actor, "SuccessfulCreateServer", `Created server ${name} with id ${made.id}`);
 }
 
