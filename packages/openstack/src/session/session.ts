@@ -93,11 +93,11 @@ export class Session {
   }
 }
 
-/** Keystone answers 404, not 401, for an application credential or trust that has been deleted. */
+/** Keystone answers 404, not 401, for an application credential that has been deleted and for a malformed token. */
 function isRefusal(error: unknown): boolean {
   if (hasCode(error, "OPENSTACK_UNAUTHORIZED")) return true;
   const said = error instanceof CausewayError ? error.details["serviceMessage"] : undefined;
-  return hasCode(error, "OPENSTACK_NOT_FOUND") && typeof said === "string" && /^could not find/i.test(said);
+  return hasCode(error, "OPENSTACK_NOT_FOUND") && typeof said === "string" && /^could not (find|recognize)/i.test(said);
 }
 
 function notKeystone(config: CloudConfig, cause: unknown): CausewayError {
