@@ -23,7 +23,8 @@ function run(file: string, args: readonly string[], env: NodeJS.ProcessEnv): Pro
 function obstacle(): string | undefined {
   if (process.getuid?.() !== 0) return "it needs root, to install packages and make network namespaces";
   const release = existsSync("/etc/os-release") ? readFileSync("/etc/os-release", "utf8") : "";
-  if (!/^VERSION_ID="?12"?$/m.test(release) || !/^ID=debian$/m.test(release)) return "it needs Debian 12, whose packages it is made of";
+  if (!/^VERSION_ID="?12"?$/m.test(release) || !/^ID=debian$/m.test(release))
+    return "it needs Debian 12, whose packages it is made of";
   return undefined;
 }
 
@@ -44,7 +45,11 @@ async function main(): Promise<number> {
     }
     env["OS_CLIENT_CONFIG_FILE"] = clouds;
   }
-  return run(resolve(root, "node_modules/.bin/vitest"), ["run", "--config", "vitest.openstack.config.ts", ...process.argv.slice(2)], env);
+  return run(
+    resolve(root, "node_modules/.bin/vitest"),
+    ["run", "--config", "vitest.openstack.config.ts", ...process.argv.slice(2)],
+    env,
+  );
 }
 
 process.exitCode = await main();

@@ -43,7 +43,12 @@ describe("the demo on a real OpenStack", () => {
   });
 
   test("kubectl shows the cluster's objects with useful columns", () => {
-    const table = kubectl(management(), "get", "clusters,machines,machinedeployments,openstackclusters,openstackmachines", "-A");
+    const table = kubectl(
+      management(),
+      "get",
+      "clusters,machines,machinedeployments,openstackclusters,openstackmachines",
+      "-A",
+    );
     console.log(table);
     expect(table).toMatch(/demo-workers/);
     expect(table).toMatch(/openstack:\/\/\//);
@@ -57,12 +62,17 @@ describe("the demo on a real OpenStack", () => {
       expect(node.metadata.labels["topology.kubernetes.io/zone"]).toBeTruthy();
       expect(node.metadata.labels["topology.kubernetes.io/region"]).toBeTruthy();
       expect(node.status.addresses.some((a) => a.type === "InternalIP")).toBe(true);
-      expect((node.spec.taints ?? []).map((t) => t.key)).not.toContain("node.cloudprovider.kubernetes.io/uninitialized");
+      expect((node.spec.taints ?? []).map((t) => t.key)).not.toContain(
+        "node.cloudprovider.kubernetes.io/uninitialized",
+      );
     }
   });
 
   test("the load balancer has every node as a member at the Service's node port", async () => {
-    const service = JSON.parse(kubectl(workload(), "get", "service", "hello", "-o", "json")) as { spec: { ports: { nodePort: number }[] }; metadata: { annotations: Record<string, string> } };
+    const service = JSON.parse(kubectl(workload(), "get", "service", "hello", "-o", "json")) as {
+      spec: { ports: { nodePort: number }[] };
+      metadata: { annotations: Record<string, string> };
+    };
     const id = service.metadata.annotations["loadbalancer.openstack.org/load-balancer-id"] ?? "";
     const lb = await cloud.loadBalancing.loadBalancers.get(id);
     expect(lb.provisioning_status).toBe("ACTIVE");
@@ -77,7 +87,9 @@ describe("the demo on a real OpenStack", () => {
   test("scaling to five gives five Ready nodes", async () => {
     kubectl(management(), "scale", "machinedeployment", "demo-workers", "--replicas=5");
     await eventually(4 * minutes, () => {
-      const ready = kubectl(workload(), "get", "nodes", "--no-headers").split("\n").filter((l) => /\sReady\s/.test(l));
+      const ready = kubectl(workload(), "get", "nodes", "--no-headers")
+        .split("\n")
+        .filter((l) => /\sReady\s/.test(l));
       return ready.length === 5;
     });
   });
@@ -85,7 +97,12 @@ describe("the demo on a real OpenStack", () => {
   test("a Service of type LoadBalancer that a person makes gets an address, and deleting it leaves nothing", async () => {
     const had = await inventory(cloud);
     kubectl(workload(), "create", "service", "loadbalancer", "another", "--tcp=8080:8080");
-    await eventually(3 * minutes, () => kubectl(workload(), "get", "service", "another", "-o", "jsonpath={.status.loadBalancer.ingress[0].ip}") || undefined);
+    await eventually(
+      3 * minutes,
+      () =>
+        kubectl(workload(), "get", "service", "another", "-o", "jsonpath={.status.loadBalancer.ingress[0].ip}") ||
+        undefined,
+    );
     kubectl(workload(), "delete", "service", "another", "--timeout=180s");
     expect(await inventory(cloud)).toEqual(had);
   });

@@ -1,2 +1,2 @@
 export { runContractCase, type ContractCase, type ContractContext, type ContractSettings } from "./contract/case.ts";
-export { openstackContract } from "./real-cloud.contract.ts";
+export { openstackContract } from "./contract/contract.ts";

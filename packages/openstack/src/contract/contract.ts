@@ -1,0 +1,15 @@
+import { networkCases } from "./network-cases.ts";
+import { serverCases } from "./server-cases.ts";
+import { sessionCases } from "./session-cases.ts";
+import { loadBalancingCases } from "./load-balancing-cases.ts";
+import { watchCases } from "./watch-cases.ts";
+import type { ContractCase } from "./case.ts";
+
+/** What this kit relies on in a cloud: to be run on a real one, and on whatever plays one. */
+export const openstackContract: readonly ContractCase[] = [
+  ...sessionCases,
+  ...networkCases,
+  ...serverCases,
+  ...loadBalancingCases,
+  ...watchCases,
+];

@@ -1,0 +1,20 @@
+/** What the SDK relies on in a cloud, held against the simulated one. test/openstack/contract.test.ts holds the real one to the same cases. */
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { loadCloudsYaml, type CloudConfig } from "@causeway/openstack";
+import { openstackContract, runContractCase } from "@causeway/openstack/testing";
+import { startSimulator, type Simulator } from "@causeway/simulator";
+
+describe("the simulated cloud keeps the contract", () => {
+  let simulator: Simulator;
+  let config: CloudConfig;
+
+  beforeAll(async () => {
+    simulator = await startSimulator({ delays: { "loadbalancer.amphora.create": 1000 } });
+    config = loadCloudsYaml({ cloud: "simulator", text: simulator.cloudsYaml });
+  });
+  afterAll(() => simulator.close());
+
+  for (const contractCase of openstackContract) {
+    test(contractCase.name, { timeout: 60_000 }, () => runContractCase(contractCase, { config }));
+  }
+});
