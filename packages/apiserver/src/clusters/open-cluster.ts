@@ -26,6 +26,8 @@ export interface OpenCluster extends ServedCluster {
   readonly options: LogicalClusterOptions;
   /** Has its controllers take up what happened while the server was down; called once its endpoint stands. */
   resume(): void;
+  /** Ends its watches; `stop` does so too. */
+  endWatches(): void;
   /** Stops its controllers. */
   stop(): Promise<void>;
 }
@@ -60,6 +62,7 @@ export async function openCluster(
     ...identity,
   };
   serveDefinitions(cluster);
+  const closing = new AbortController();
   const rbac = new Rbac(cluster);
   const controllers = startControllers(cluster);
   await bootstrapCluster(cluster);
@@ -69,7 +72,12 @@ export async function openCluster(
     authorize: authorizer(cluster, rbac),
     rulesFor: (user, namespace) => rbac.rulesFor(user, namespace),
     resume: () => controllers.resume(),
-    stop: () => controllers.stop(),
+    closing: closing.signal,
+    endWatches: () => closing.abort(),
+    stop: () => {
+      closing.abort();
+      return controllers.stop();
+    },
   };
 }
 

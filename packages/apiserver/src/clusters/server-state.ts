@@ -122,6 +122,7 @@ export class ServerState {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    for (const { open } of this.#clusters.values()) open.endWatches();
     const listeners = [this.#listener, ...[...this.#clusters.values()].map((c) => c.listener)];
     await Promise.all(listeners.filter((l) => l !== undefined).map((l) => l.close()));
     await Promise.all([...this.#clusters.values()].map((c) => c.open.stop()));
@@ -132,6 +133,7 @@ export class ServerState {
   async #end(name: string): Promise<void> {
     const known = this.#clusters.get(name);
     this.#clusters.delete(name);
+    known?.open.endWatches();
     await known?.listener?.close();
     await known?.open.stop();
   }
@@ -164,7 +166,7 @@ export class ServerState {
       names: [...names, host, ...clusterNames(cluster.dnsDomain, cluster.serviceCidr)],
       now: clock.now(),
     });
-    const handler = requestHandler({ route: where.route, closing: this.#closing.signal, log });
+    const handler = requestHandler({ route: where.route, log });
     const listener = await listen({ host, port: port || kept, certificate, handler });
     if (listener.port !== kept) this.#files.write(`${where.folder}/port`, String(listener.port));
     return listener;

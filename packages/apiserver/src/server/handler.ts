@@ -23,6 +23,8 @@ export type Request = IncomingMessage | Http2ServerRequest;
 export interface ServedCluster {
   readonly cluster: Cluster;
   readonly authorize: Authorize;
+  /** Aborts when the cluster is served no longer; its watches end then. */
+  readonly closing: AbortSignal;
   /** The rules that hold for a user, for SelfSubjectRulesReview. */
   rulesFor(user: User, namespace: string): readonly Record<string, unknown>[];
 }
@@ -30,7 +32,6 @@ export interface ServedCluster {
 export interface Handling {
   /** The cluster a path belongs to, and the path below it; undefined when there is none. */
   route(path: string): { served: ServedCluster; path: string } | undefined;
-  readonly closing: AbortSignal;
   readonly log: Log;
 }
 
@@ -90,7 +91,7 @@ async function serve(
       contentType: headers["content-type"],
       userAgent: headers["user-agent"] ?? "",
       wanted,
-      closing: handling.closing,
+      closing: served.closing,
     },
     response,
   );
