@@ -184,7 +184,10 @@ const writes = () => simulator.calls.filter((c) => c.method !== "GET" && c.servi
 describe("the infrastructure provider in a cloud that takes its time", () => {
   let slow: Simulator;
   beforeAll(async () => {
-    slow = await startSimulator({ profile: "real", delays: { "server.create": 60_000 } });
+    slow = await startSimulator({
+      profile: "instant",
+      delays: { "server.create": 60_000, "loadbalancer.amphora.create": 700, "loadbalancer.amphora.delete": 200 },
+    });
   });
   afterAll(() => slow.close());
 

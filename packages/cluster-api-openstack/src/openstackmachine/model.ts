@@ -1,7 +1,6 @@
 import type { OpenStackCluster, OpenStackMachine } from "@causeway/api";
 import type * as OpenStack from "@causeway/openstack";
 import type { Hold, IdentityState } from "../identity/state.ts";
-import type { Finding } from "../resources/findings.ts";
 
 /** The part of a project that a machine can be concerned with, as the informers hold it. */
 export interface MachineCloud {
@@ -48,9 +47,6 @@ export interface MachineContext {
   readonly infrastructure: OpenStackCluster | undefined;
   readonly owner: MachineOwner | undefined;
 }
-
-export type MachineCondition = "InstanceReady";
-export type MachineFinding = Finding;
 
 /** One call to OpenStack or Kubernetes. `reason` is what InstanceReady says when it fails. */
 export type MachineStep = { readonly reason: string } & (
