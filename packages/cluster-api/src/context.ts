@@ -12,7 +12,13 @@ import {
   type RemoteCluster,
   type RemoteClusters,
 } from "@causeway/kubernetes";
-import { createKindTable, referenceIndex, type ContractReference, type KindTable } from "./contract/kind-table.ts";
+import {
+  createKindTable,
+  referenceIndex,
+  type ContractReference,
+  type KindTable,
+  type Referred,
+} from "./contract/kind-table.ts";
 import { isProviderKind, type ProviderObject } from "./contract/provider-object.ts";
 import { Silences } from "./cluster/silences.ts";
 import { AskedDeletions } from "./objects/asked.ts";
@@ -119,15 +125,15 @@ export function indexOfCluster(key: ObjectKey): string {
   return `${key.namespace}/${key.name}`;
 }
 
-/** The object a reference points at, deletions asked for included; its kind must be in the table. */
+/** The object a reference points at, deletions asked for included. */
 export function lookUp(
   { kinds, informers, asked, clock }: Context,
   namespace: string,
   reference: ContractReference,
-): { kind: Kind<KubeObject>; name: string; object: ProviderObject | undefined } {
-  const kind = kinds.resolve(reference);
-  const found = informers.for(kind).get({ namespace, name: reference.name });
-  return { kind, name: reference.name, object: found && asked.view(found, clock.now()) };
+): Referred<ProviderObject> {
+  const kind = kinds.find(reference);
+  const found = kind && informers.for(kind).get({ namespace, name: reference.name });
+  return { reference, kind, object: found && asked.view(found, clock.now()) };
 }
 
 /** The kinds that providers bring. */

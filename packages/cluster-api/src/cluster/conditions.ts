@@ -8,6 +8,7 @@ import {
 } from "../contract/provider-object.ts";
 import { listing, notPaused, summarise, type SummaryInput, type WantedCondition } from "../objects/conditions.ts";
 import { labels } from "@causeway/api";
+import { whyAbsent } from "../contract/kind-table.ts";
 import type { ClusterFacts } from "./facts.ts";
 
 /** Every condition of a Cluster, Available first. */
@@ -81,12 +82,17 @@ function infrastructureReady({ cluster, infrastructure }: ClusterFacts): WantedC
       message: "spec.infrastructureRef is not set",
     };
   }
-  const { object, kind, name } = infrastructure;
+  const { object, reference } = infrastructure;
   if (!object) {
     const wasThere = cluster.status?.initialization?.infrastructureProvisioned === true;
     return wasThere
-      ? { type, status: "False", reason: "InfrastructureDeleted", message: `${kind.kind} ${name} has been deleted` }
-      : { type, status: "False", reason: "InfrastructureDoesNotExist", message: `${kind.kind} ${name} does not exist` };
+      ? {
+          type,
+          status: "False",
+          reason: "InfrastructureDeleted",
+          message: `${reference.kind} ${reference.name} has been deleted`,
+        }
+      : { type, status: "False", reason: "InfrastructureDoesNotExist", message: whyAbsent(infrastructure) };
   }
   return mirrored(type, conditionOf(object, "Ready"), isProvisioned(object) ? "True" : "False");
 }
@@ -96,12 +102,17 @@ function controlPlaneAvailable({ cluster, controlPlane }: ClusterFacts): WantedC
   if (!controlPlane) {
     return { type, status: "False", reason: "ControlPlaneDoesNotExist", message: "spec.controlPlaneRef is not set" };
   }
-  const { object, kind, name } = controlPlane;
+  const { object, reference } = controlPlane;
   if (!object) {
     const wasThere = cluster.status?.initialization?.controlPlaneInitialized === true;
     return wasThere
-      ? { type, status: "False", reason: "ControlPlaneDeleted", message: `${kind.kind} ${name} has been deleted` }
-      : { type, status: "False", reason: "ControlPlaneDoesNotExist", message: `${kind.kind} ${name} does not exist` };
+      ? {
+          type,
+          status: "False",
+          reason: "ControlPlaneDeleted",
+          message: `${reference.kind} ${reference.name} has been deleted`,
+        }
+      : { type, status: "False", reason: "ControlPlaneDoesNotExist", message: whyAbsent(controlPlane) };
   }
   return mirrored(type, conditionOf(object, "Available"), isControlPlaneInitialized(object) ? "True" : "False");
 }

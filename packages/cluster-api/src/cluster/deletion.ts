@@ -4,7 +4,8 @@ import type { WantedCondition } from "../objects/conditions.ts";
 import { listing } from "../objects/conditions.ts";
 import { finalizerRemoval } from "../objects/metadata.ts";
 import { deleteStep, patchStep, type ObjectStep } from "../objects/steps.ts";
-import type { ClusterFacts, ReferredProvider } from "./facts.ts";
+import { whyAbsent, type Referred } from "../contract/kind-table.ts";
+import type { ClusterFacts } from "./facts.ts";
 
 export interface ClusterDeletion {
   readonly steps: readonly ObjectStep[];
@@ -14,10 +15,14 @@ export interface ClusterDeletion {
 /** Workers, then the control plane, then what they stood on; each only once the one before is gone. */
 export function planClusterDeletion(facts: ClusterFacts): ClusterDeletion {
   const { cluster, infrastructure, controlPlane } = facts;
+  const been = cluster.status?.initialization;
   return (
     workers(facts) ??
-    provider(controlPlane, "WaitingForControlPlaneDeletion") ??
-    provider(infrastructure, "WaitingForInfrastructureDeletion") ?? {
+    provider(controlPlane, { reason: "WaitingForControlPlaneDeletion", wasThere: been?.controlPlaneInitialized }) ??
+    provider(infrastructure, {
+      reason: "WaitingForInfrastructureDeletion",
+      wasThere: been?.infrastructureProvisioned,
+    }) ?? {
       steps: patchStep(Cluster, cluster, finalizerRemoval(cluster, finalizers.cluster)),
       condition: deleting("DeletionCompleted", ""),
     }
@@ -54,11 +59,17 @@ function removal(type: ResourceType<KubeObject>, objects: readonly KubeObject[])
   return objects.flatMap((object) => deleteStep(type, object));
 }
 
-function provider(reference: ReferredProvider | undefined, reason: string): ClusterDeletion | undefined {
-  if (!reference?.object) return undefined;
-  const { object, kind, name } = reference;
+/** What nobody here can look up is not known to be gone. */
+function provider(
+  reference: Referred | undefined,
+  how: { readonly reason: string; readonly wasThere: boolean | undefined },
+): ClusterDeletion | undefined {
+  if (!reference) return undefined;
+  const { object, kind } = reference;
+  if (!kind) return how.wasThere ? { steps: [], condition: deleting(how.reason, whyAbsent(reference)) } : undefined;
+  if (!object) return undefined;
   return {
     steps: deleteStep(kind, object),
-    condition: deleting(reason, `${kind.kind} ${name} is being deleted`),
+    condition: deleting(how.reason, `${kind.kind} ${object.metadata.name} is being deleted`),
   };
 }

@@ -1,18 +1,12 @@
-import type { Cluster, Kind, Machine, MachineDeployment, MachineSet } from "@causeway/api";
-import type { KubeObject } from "@causeway/kubernetes";
+import type { Cluster, Machine, MachineDeployment, MachineSet } from "@causeway/api";
+import type { Referred } from "../contract/kind-table.ts";
 import type { ProviderObject } from "../contract/provider-object.ts";
-
-export interface ReferredProvider {
-  readonly kind: Kind<KubeObject>;
-  readonly name: string;
-  readonly object: ProviderObject | undefined;
-}
 
 /** All that the planner of Clusters looks at. */
 export interface ClusterFacts {
   readonly cluster: Cluster;
-  readonly infrastructure: ReferredProvider | undefined;
-  readonly controlPlane: ReferredProvider | undefined;
+  readonly infrastructure: Referred<ProviderObject> | undefined;
+  readonly controlPlane: Referred<ProviderObject> | undefined;
   readonly deployments: readonly MachineDeployment[];
   readonly sets: readonly MachineSet[];
   readonly machines: readonly Machine[];

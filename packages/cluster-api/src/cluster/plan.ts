@@ -15,7 +15,8 @@ import { pausedPlan } from "../objects/paused.ts";
 import { patchStep, type ObjectStep } from "../objects/steps.ts";
 import { clusterConditions, machinesByRole, silenceAllowed } from "./conditions.ts";
 import { planClusterDeletion } from "./deletion.ts";
-import type { ClusterFacts, ReferredProvider } from "./facts.ts";
+import { whyAbsent, type Referred } from "../contract/kind-table.ts";
+import type { ClusterFacts } from "./facts.ts";
 
 export type ClusterPlan = Plan<ObjectStep, ClusterStatus>;
 
@@ -53,8 +54,8 @@ function upkeep(facts: ClusterFacts): ObjectStep[] {
   ];
 }
 
-function adoption(cluster: Cluster, reference: ReferredProvider | undefined): ObjectStep[] {
-  if (!reference?.object || reference.object.metadata.deletionTimestamp) return [];
+function adoption(cluster: Cluster, reference: Referred | undefined): ObjectStep[] {
+  if (!reference?.object || !reference.kind || reference.object.metadata.deletionTimestamp) return [];
   const patch = metadataPatch(reference.object, {
     owner: ownerReference(cluster),
     labels: { [labels.clusterName]: cluster.metadata.name },
@@ -140,7 +141,7 @@ function transitions({ cluster }: ClusterFacts, status: ClusterStatus): PlannedE
 
 function waitFor({ cluster, infrastructure, controlPlane }: ClusterFacts): string {
   if (cluster.metadata.deletionTimestamp) return "everything of the cluster to be gone";
-  if (infrastructure && !infrastructure.object) return `${infrastructure.kind.kind} ${infrastructure.name}`;
-  if (controlPlane && !controlPlane.object) return `${controlPlane.kind.kind} ${controlPlane.name}`;
+  if (infrastructure && !infrastructure.object) return whyAbsent(infrastructure);
+  if (controlPlane && !controlPlane.object) return whyAbsent(controlPlane);
   return "changes";
 }

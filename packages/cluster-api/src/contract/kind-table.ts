@@ -1,4 +1,3 @@
-import { CausewayError } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Kind } from "@causeway/api";
 
@@ -13,29 +12,24 @@ export interface ContractReference {
 export interface KindTable {
   readonly kinds: readonly Kind<KubeObject>[];
   find(reference: Pick<ContractReference, "apiGroup" | "kind">): Kind<KubeObject> | undefined;
-  /** Throws CAPI_KIND_UNKNOWN. */
-  resolve(reference: Pick<ContractReference, "apiGroup" | "kind">): Kind<KubeObject>;
 }
 
 export function createKindTable(kinds: readonly Kind<KubeObject>[]): KindTable {
   const byName = new Map(kinds.map((kind) => [`${kind.kind}.${kind.group}`, kind]));
-  const find = (reference: Pick<ContractReference, "apiGroup" | "kind">) =>
-    byName.get(`${reference.kind}.${reference.apiGroup}`);
-  return {
-    kinds,
-    find,
-    resolve(reference) {
-      const kind = find(reference);
-      if (kind) return kind;
-      throw new CausewayError(
-        "CAPI_KIND_UNKNOWN",
-        `no provider here serves ${reference.kind} of ${reference.apiGroup}`,
-        {
-          hint: `Correct the reference, or start the provider that brings ${reference.kind}.`,
-        },
-      );
-    },
-  };
+  return { kinds, find: (reference) => byName.get(`${reference.kind}.${reference.apiGroup}`) };
+}
+
+/** What a reference leads to. Without `kind`, no provider here serves what it names. */
+export interface Referred<T extends KubeObject = KubeObject> {
+  readonly reference: ContractReference;
+  readonly kind: Kind<KubeObject> | undefined;
+  readonly object: T | undefined;
+}
+
+/** Why there is no object behind a reference, for people. */
+export function whyAbsent({ reference, kind }: Referred): string {
+  if (kind) return `${reference.kind} ${reference.name} does not exist`;
+  return `No provider here serves ${reference.kind} of ${reference.apiGroup}: correct the reference, or start the provider`;
 }
 
 /** Where a reference points, as an index value: the objects that refer to something are found by it. */

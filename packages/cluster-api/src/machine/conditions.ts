@@ -5,7 +5,8 @@ import { getCondition, type Condition } from "@causeway/kubernetes";
 import { notPaused, summarise, type SummaryInput, type WantedCondition } from "../objects/conditions.ts";
 import type { Deletion } from "./deletion.ts";
 import { deletingCondition } from "./deletion.ts";
-import type { MachineFacts, Referred } from "./facts.ts";
+import { whyAbsent, type Referred } from "../contract/kind-table.ts";
+import type { MachineFacts } from "./facts.ts";
 import { sameMachines } from "../machinedeployment/template.ts";
 
 /** How long what was last seen of a Node is believed once the workload cluster cannot be reached. */
@@ -92,13 +93,18 @@ interface Mirroring {
 }
 
 /** The provider's Ready condition under our name; without one, what its initialization says. */
-function referredCondition(reference: Referred, how: Mirroring): WantedCondition {
+function referredCondition(referred: Referred<ProviderObject>, how: Mirroring): WantedCondition {
   const { type, noun, isReady, wasThere } = how;
-  const { object, kind, name } = reference;
+  const { object, reference } = referred;
   if (!object) {
     return wasThere
-      ? { type, status: "False", reason: `${noun}Deleted`, message: `${kind.kind} ${name} has been deleted` }
-      : { type, status: "False", reason: `${noun}DoesNotExist`, message: `${kind.kind} ${name} does not exist` };
+      ? {
+          type,
+          status: "False",
+          reason: `${noun}Deleted`,
+          message: `${reference.kind} ${reference.name} has been deleted`,
+        }
+      : { type, status: "False", reason: `${noun}DoesNotExist`, message: whyAbsent(referred) };
   }
   const ready = conditionOf(object, "Ready");
   if (ready) {
@@ -106,7 +112,12 @@ function referredCondition(reference: Referred, how: Mirroring): WantedCondition
   }
   return isReady(object)
     ? { type, status: "True", reason: "Ready" }
-    : { type, status: "False", reason: "NotReady", message: `${kind.kind} ${name} has not been provided yet` };
+    : {
+        type,
+        status: "False",
+        reason: "NotReady",
+        message: `${reference.kind} ${reference.name} has not been provided yet`,
+      };
 }
 
 function nodeConditions({ facts, finding, now }: MachineView): [healthy: WantedCondition, ready: WantedCondition] {

@@ -4,7 +4,8 @@ import type { WantedCondition } from "../objects/conditions.ts";
 import { listing } from "../objects/conditions.ts";
 import { finalizerRemoval } from "../objects/metadata.ts";
 import { deleteStep, patchStep } from "../objects/steps.ts";
-import type { MachineFacts, PodFacts, Referred } from "./facts.ts";
+import { whyAbsent, type Referred } from "../contract/kind-table.ts";
+import type { MachineFacts, PodFacts } from "./facts.ts";
 import type { MachineStep } from "./steps.ts";
 
 type DeletionTimes = NonNullable<MachineStatus["deletion"]>;
@@ -120,18 +121,22 @@ function volumeDetach(facts: MachineFacts, times: DeletionTimes, now: number): S
   return { steps: [], reason: "WaitingForVolumeDetach", message, until: now + podRetry };
 }
 
-function infrastructure(facts: MachineFacts): Standing | undefined {
-  return referred(facts.infrastructure, "WaitingForInfrastructureDeletion");
+function infrastructure({ infrastructure: host, machine }: MachineFacts): Standing | undefined {
+  const wasThere = machine.status?.initialization?.infrastructureProvisioned === true;
+  return referred(host, { reason: "WaitingForInfrastructureDeletion", wasThere });
 }
 
-function bootstrap(facts: MachineFacts): Standing | undefined {
-  return facts.bootstrap && referred(facts.bootstrap, "WaitingForBootstrapDeletion");
+function bootstrap({ bootstrap: config }: MachineFacts): Standing | undefined {
+  return config && referred(config, { reason: "WaitingForBootstrapDeletion", wasThere: false });
 }
 
-function referred(reference: Referred, reason: string): Standing | undefined {
-  const { object, kind } = reference;
+/** What nobody here can look up is not known to be gone. */
+function referred(to: Referred, how: { readonly reason: string; readonly wasThere: boolean }): Standing | undefined {
+  const { object, kind } = to;
+  const { reason, wasThere } = how;
+  if (!kind) return wasThere ? { steps: [], reason, message: whyAbsent(to) } : undefined;
   if (!object) return undefined;
-  return { steps: deleteStep(kind, object), reason, message: `Deleting ${kind.kind} ${reference.name}` };
+  return { steps: deleteStep(kind, object), reason, message: `Deleting ${kind.kind} ${object.metadata.name}` };
 }
 
 function node(facts: MachineFacts, _times: DeletionTimes, now: number): Standing | undefined {

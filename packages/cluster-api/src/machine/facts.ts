@@ -1,14 +1,7 @@
 import type { Cluster, Machine, MachineDeployment, MachineSet } from "@causeway/api";
-import type { KubeObject, Node } from "@causeway/kubernetes";
+import type { Node } from "@causeway/kubernetes";
+import type { Referred } from "../contract/kind-table.ts";
 import type { ProviderObject } from "../contract/provider-object.ts";
-import type { Kind } from "@causeway/api";
-
-/** An object a Machine refers to: where it would be, and what is there. */
-export interface Referred {
-  readonly kind: Kind<KubeObject>;
-  readonly name: string;
-  readonly object: ProviderObject | undefined;
-}
 
 /** A pod on the Node, as draining looks at it. */
 export interface PodFacts {
@@ -37,7 +30,7 @@ export interface MachineFacts {
   readonly cluster: Cluster | undefined;
   readonly machineSet: MachineSet | undefined;
   readonly deployment: MachineDeployment | undefined;
-  readonly infrastructure: Referred;
-  readonly bootstrap: Referred | undefined;
+  readonly infrastructure: Referred<ProviderObject>;
+  readonly bootstrap: Referred<ProviderObject> | undefined;
   readonly workload: NodeFacts;
 }

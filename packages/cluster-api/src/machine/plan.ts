@@ -13,7 +13,8 @@ import { pausedPlan } from "../objects/paused.ts";
 import { patchStep } from "../objects/steps.ts";
 import { availableCondition, believedUntil, machineConditions, type NodeFinding } from "./conditions.ts";
 import { planDeletion, type Deletion } from "./deletion.ts";
-import type { MachineFacts, Referred } from "./facts.ts";
+import type { Referred } from "../contract/kind-table.ts";
+import type { MachineFacts } from "./facts.ts";
 import { nodePatch } from "./node.ts";
 import type { MachineStep } from "./steps.ts";
 
@@ -92,7 +93,7 @@ function upkeep(facts: MachineFacts): MachineStep[] {
 }
 
 function adoption({ object, kind }: Referred, machine: Machine): MachineStep[] {
-  if (!object || object.metadata.deletionTimestamp) return [];
+  if (!object || !kind || object.metadata.deletionTimestamp) return [];
   const owner = { ...ownerReference(machine, { controller: true }), apiVersion: apiVersionOf(Machine) };
   const patch = metadataPatch(object, { owner, labels: { [labels.clusterName]: machine.spec.clusterName } });
   return patchStep(kind, object, patch);

@@ -1,12 +1,11 @@
 import type { Cluster, Kind, Machine, MachineDeployment, MachineSet } from "@causeway/api";
 import type { KubeObject } from "@causeway/kubernetes";
+import type { Referred } from "../contract/kind-table.ts";
 import type { ProviderObject } from "../contract/provider-object.ts";
 
 /** A template, where clones of it go, and the clones there are, by name. */
-export interface TemplateFacts {
-  readonly templateKind: Kind<KubeObject>;
-  readonly template: ProviderObject | undefined;
-  readonly cloneKind: Kind<KubeObject>;
+export interface TemplateFacts extends Referred<ProviderObject> {
+  readonly cloneKind: Kind<KubeObject> | undefined;
   readonly clones: ReadonlySet<string>;
 }
 

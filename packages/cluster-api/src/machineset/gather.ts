@@ -45,8 +45,11 @@ function orphansOf({ machines }: Context, set: MachineSet): MachineSetFacts["orp
 }
 
 function templateFacts(context: Context, namespace: string, reference: ContractReference): TemplateFacts {
-  const { kind: templateKind, object: template } = lookUp(context, namespace, reference);
-  const kind = context.kinds.resolve(cloneKind(reference));
-  const clones = context.informers.for(kind).list(namespace);
-  return { templateKind, template, cloneKind: kind, clones: new Set(clones.map(({ metadata }) => metadata.name)) };
+  const kind = context.kinds.find(cloneKind(reference));
+  const clones = kind ? context.informers.for(kind).list(namespace) : [];
+  return {
+    ...lookUp(context, namespace, reference),
+    cloneKind: kind,
+    clones: new Set(clones.map(({ metadata }) => metadata.name)),
+  };
 }

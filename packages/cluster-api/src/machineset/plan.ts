@@ -13,6 +13,7 @@ import { pausedPlan } from "../objects/paused.ts";
 import { deleteStep, patchStep } from "../objects/steps.ts";
 import { inPlaceChanges } from "../machinedeployment/template.ts";
 import { cloneOf, machineLabels, newMachine, nextNames } from "./clone.ts";
+import { whyAbsent } from "../contract/kind-table.ts";
 import { chooseForDeletion } from "./deletion-order.ts";
 import type { MachineSetFacts, TemplateFacts } from "./facts.ts";
 import { machineSetStatus } from "./status.ts";
@@ -48,18 +49,12 @@ function blockedBy({
   if (!cluster) return `Cluster ${set.spec.clusterName} does not exist`;
   if (cluster.metadata.deletionTimestamp) return `Cluster ${set.spec.clusterName} is being deleted`;
   for (const facts of [infrastructure, bootstrap]) {
-    if (facts && !facts.template) return `${facts.templateKind.kind} ${templateName(facts, set)} does not exist`;
+    if (facts && !facts.object) return whyAbsent(facts);
   }
   if (set.metadata.annotations?.[annotations.disableMachineCreate] !== undefined) {
     return "Machines of this MachineSet are not replaced any more";
   }
   return versionSkew(set.spec.template.spec.version, controlPlaneVersion);
-}
-
-function templateName(facts: TemplateFacts, set: MachineSet): string {
-  const { infrastructureRef, bootstrap } = set.spec.template.spec;
-  const isInfrastructure = facts.templateKind.kind === infrastructureRef.kind;
-  return isInfrastructure ? infrastructureRef.name : (bootstrap.configRef?.name ?? "");
 }
 
 function removal({ set, machines }: MachineSetFacts): MachineSetStep[] {
@@ -77,9 +72,9 @@ function upkeep(facts: MachineSetFacts): MachineSetStep[] {
     labels: { [labels.clusterName]: set.spec.clusterName },
     ...(deployment ? {} : toCluster),
   });
-  const templates = [infrastructure, ...(bootstrap ? [bootstrap] : [])].flatMap(({ template, templateKind }) =>
-    template && !template.metadata.deletionTimestamp
-      ? patchStep(templateKind, template, metadataPatch(template, { ...toCluster, labels: clusterLabel(cluster) }))
+  const templates = [infrastructure, ...(bootstrap ? [bootstrap] : [])].flatMap(({ object, kind }) =>
+    object && kind && !object.metadata.deletionTimestamp
+      ? patchStep(kind, object, metadataPatch(object, { ...toCluster, labels: clusterLabel(cluster) }))
       : [],
   );
   return [
@@ -128,8 +123,9 @@ function scaling(facts: MachineSetFacts, on: { now: number; blocked: string | un
 
 /** The provider objects that Machines lack. A host that has been there and is gone is not made again. */
 function clones({ machines }: MachineSetFacts, from: TemplateFacts | undefined): MachineSetStep[] {
-  const template = from?.template;
-  if (!template) return [];
+  const template = from?.object;
+  const kind = from?.cloneKind;
+  if (!template || !kind) return [];
   const lacking = machines.filter(
     ({ metadata, status }) =>
       !metadata.deletionTimestamp &&
@@ -137,9 +133,7 @@ function clones({ machines }: MachineSetFacts, from: TemplateFacts | undefined):
       status?.initialization?.infrastructureProvisioned !== true,
   );
   if (lacking.length === 0) return [];
-  return [
-    { do: "createClones", kind: from.cloneKind, objects: lacking.map((m) => cloneOf(template, from.cloneKind, m)) },
-  ];
+  return [{ do: "createClones", kind, objects: lacking.map((machine) => cloneOf(template, kind, machine)) }];
 }
 
 /** What is told of a step once it is performed. */

@@ -1,0 +1,153 @@
+import { describe, expect, test } from "vitest";
+import { HostedControlPlane, OpenStackCluster, type Cluster, type Kind } from "@causeway/api";
+import { getCondition, type KubeObject } from "@causeway/kubernetes";
+import { at, cluster, condition, deployment, machineSet, now, servingMachine } from "../testing/objects.ts";
+import type { ClusterFacts } from "./facts.ts";
+import { planCluster } from "./plan.ts";
+
+const provider = (kind: Kind<KubeObject>, fields?: object): NonNullable<ClusterFacts["infrastructure"]> => ({
+  reference: { apiGroup: kind.group, kind: kind.kind, name: "demo" },
+  kind,
+  object: fields && {
+    apiVersion: `${kind.group}/${kind.version}`,
+    kind: kind.kind,
+    metadata: {
+      name: "demo",
+      namespace: "default",
+      uid: kind.kind,
+      labels: { "cluster.x-k8s.io/cluster-name": "demo" },
+      ownerReferences: [{ apiVersion: "cluster.x-k8s.io/v1beta2", kind: "Cluster", name: "demo", uid: "uid-demo" }],
+    },
+    ...fields,
+  },
+});
+const provisioned = { status: { initialization: { provisioned: true }, conditions: [condition("Ready")] } };
+const initialized = {
+  status: {
+    initialization: { controlPlaneInitialized: true },
+    endpoint: { host: "10.0.0.5", port: 6443 },
+    conditions: [condition("Available")],
+  },
+};
+const facts = (fields: Partial<ClusterFacts> = {}): ClusterFacts => ({
+  cluster: cluster({ spec: {}, status: {} }),
+  infrastructure: provider(OpenStackCluster, {}),
+  controlPlane: provider(HostedControlPlane, {}),
+  deployments: [],
+  sets: [],
+  machines: [],
+  silentSince: now,
+  ...fields,
+});
+const endpoint = (host: string) => ({ controlPlaneEndpoint: { host, port: 6443 } });
+const ready = facts({
+  cluster: cluster({ spec: endpoint("10.0.0.5") }),
+  infrastructure: provider(OpenStackCluster, provisioned),
+  controlPlane: provider(HostedControlPlane, initialized),
+  silentSince: undefined,
+});
+const bodies = (given: ClusterFacts) =>
+  planCluster(given, now).steps.flatMap((s) => (s.do === "patch" ? [s.body] : []));
+
+describe("a Cluster", () => {
+  test("owns its provider objects, and labels them", () => {
+    const free = provider(OpenStackCluster, { metadata: { name: "demo", uid: "o" } });
+    expect(bodies(facts({ infrastructure: free }))).toMatchObject([
+      {
+        metadata: {
+          labels: { "cluster.x-k8s.io/cluster-name": "demo" },
+          ownerReferences: [{ kind: "Cluster", name: "demo" }],
+        },
+      },
+    ]);
+  });
+  test("takes the endpoint from the infrastructure first", () => {
+    const infrastructure = provider(OpenStackCluster, { spec: endpoint("lb") });
+    const controlPlane = provider(HostedControlPlane, initialized);
+    expect(bodies(facts({ infrastructure, controlPlane }))).toEqual([{ spec: endpoint("lb") }]);
+  });
+  test("else from the control plane", () => {
+    expect(bodies(facts({ controlPlane: provider(HostedControlPlane, initialized) }))).toEqual([
+      { spec: endpoint("10.0.0.5") },
+    ]);
+  });
+  test("never replaces an endpoint that stands", () => {
+    expect(bodies({ ...ready, cluster: cluster({ spec: endpoint("mine") }) })).toEqual([]);
+  });
+  test("is Provisioned with infrastructure and endpoint, and then needs nothing more", () => {
+    const { steps, status } = planCluster(ready, now);
+    expect(steps).toEqual([]);
+    expect(status.phase).toBe("Provisioned");
+    expect(getCondition(status.conditions, "Available")).toMatchObject({ status: "True" });
+  });
+  test("stays initialized when its control plane falls ill", () => {
+    const sick = {
+      ...ready,
+      cluster: { ...ready.cluster, status: planCluster(ready, now).status },
+      controlPlane: provider(HostedControlPlane, {}),
+    };
+    expect(planCluster(sick, now).status.initialization?.controlPlaneInitialized).toBe(true);
+    expect(getCondition(planCluster(sick, now).status.conditions, "ControlPlaneAvailable")?.status).toBe("False");
+  });
+  test("waits, in plain words, for an object that is not there", () => {
+    const { status, wait } = planCluster(facts({ infrastructure: provider(OpenStackCluster) }), now);
+    expect(wait?.for).toBe("OpenStackCluster demo does not exist");
+    expect(getCondition(status.conditions, "InfrastructureReady")?.reason).toBe("InfrastructureDoesNotExist");
+  });
+  test("is touched by nobody while paused", () => {
+    const paused: Cluster = cluster({ spec: { paused: true } });
+    const { steps, status } = planCluster(facts({ cluster: paused }), now);
+    expect(steps).toEqual([]);
+    expect(getCondition(status.conditions, "Paused")).toMatchObject({ status: "True" });
+  });
+  test.each([
+    [10_000, "True"],
+    [51_000, "False"],
+  ])("after %i ms of silence its connection counts as %s", (silence, status) => {
+    const was = cluster({ status: { conditions: [condition("RemoteConnectionProbe")] } });
+    const plan = planCluster({ ...ready, cluster: was, silentSince: now - silence }, now);
+    expect(getCondition(plan.status.conditions, "RemoteConnectionProbe")?.status).toBe(status);
+  });
+});
+
+describe("a Cluster that is deleted", () => {
+  const going = { ...ready, cluster: cluster({ metadata: { ...cluster().metadata, deletionTimestamp: at(now) } }) };
+  const gone = (kind: Kind<KubeObject>) => provider(kind);
+  const set = machineSet("set", 1);
+  const machine = servingMachine("m");
+  machine.metadata.ownerReferences = [
+    { apiVersion: "a", kind: "MachineSet", name: "set", uid: set.metadata.uid ?? "", controller: true },
+  ];
+  const standalone = servingMachine("alone");
+  test.each<[string, ClusterFacts, string, string[]]>([
+    [
+      "workers first: owners, and what has none",
+      { ...going, deployments: [deployment(1)], sets: [set], machines: [machine, standalone] },
+      "WaitingForWorkersDeletion",
+      ["MachineDeployment workers", "Machine alone"],
+    ],
+    [
+      "what its owner left behind",
+      { ...going, sets: [set], machines: [machine] },
+      "WaitingForWorkersDeletion",
+      ["MachineSet set"],
+    ],
+    ["then the control plane", going, "WaitingForControlPlaneDeletion", ["HostedControlPlane demo"]],
+    [
+      "then the infrastructure",
+      { ...going, controlPlane: gone(HostedControlPlane) },
+      "WaitingForInfrastructureDeletion",
+      ["OpenStackCluster demo"],
+    ],
+    [
+      "then the finalizer",
+      { ...going, controlPlane: gone(HostedControlPlane), infrastructure: gone(OpenStackCluster) },
+      "DeletionCompleted",
+      ["finalizer"],
+    ],
+  ])("%s", (_, given, reason, deleted) => {
+    const { steps, status } = planCluster(given, now);
+    expect(getCondition(status.conditions, "Deleting")?.reason).toBe(reason);
+    expect(steps.map((s) => (s.do === "delete" ? `${s.type.kind} ${s.key.name}` : "finalizer"))).toEqual(deleted);
+  });
+});

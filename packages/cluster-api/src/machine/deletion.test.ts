@@ -1,0 +1,145 @@
+import { describe, expect, test } from "vitest";
+import type { Machine } from "@causeway/api";
+import { at, cluster, node, now, referred, servingMachine } from "../testing/objects.ts";
+import { planDeletion } from "./deletion.ts";
+import type { MachineFacts, PodFacts } from "./facts.ts";
+
+const base = servingMachine("w-1");
+const leaving = (fields: Partial<Machine["metadata"]> = {}, spec: Partial<Machine["spec"]> = {}): Machine => ({
+  ...base,
+  metadata: { ...base.metadata, deletionTimestamp: at(now), finalizers: ["machine.cluster.x-k8s.io"], ...fields },
+  spec: { ...base.spec, ...spec },
+});
+const pod = (name: string, fields: Partial<PodFacts> = {}): PodFacts => ({
+  namespace: "default",
+  name,
+  uid: name,
+  stays: false,
+  ...fields,
+});
+const on = (pods: readonly PodFacts[], of = node("w-1", { unschedulable: true })) =>
+  ({ reach: "connected", nodes: [of], pods }) as const;
+const facts = (fields: Partial<MachineFacts> = {}): MachineFacts => ({
+  machine: leaving(),
+  cluster: cluster(),
+  machineSet: undefined,
+  deployment: undefined,
+  infrastructure: referred("OpenStackMachine", "w-1", {}),
+  bootstrap: referred("KubeadmConfig", "w-1", {}),
+  workload: on([]),
+  ...fields,
+});
+const host = { do: "delete", key: { namespace: "default", name: "w-1" }, uid: "uid-w-1" };
+const unreachable = { status: { conditions: [{ type: "Ready", status: "Unknown" as const }] }, unschedulable: true };
+const gone = { infrastructure: referred("OpenStackMachine", "w-1"), bootstrap: referred("KubeadmConfig", "w-1") };
+const attached = { status: { conditions: [], volumesAttached: [{ name: "vol-1" }] } as object, unschedulable: true };
+const hook = { "pre-drain.delete.hook.machine.cluster.x-k8s.io/a": "" };
+const lastHook = { "pre-terminate.delete.hook.machine.cluster.x-k8s.io/a": "" };
+
+describe("the stages of a deletion", () => {
+  test.each<[string, MachineFacts, string, object[]]>([
+    [
+      "hooks before the drain hold it",
+      facts({ machine: leaving({ annotations: hook }) }),
+      "WaitingForPreDrainHook",
+      [],
+    ],
+    ["the Node is cordoned", facts({ workload: on([], node("w-1")) }), "DrainingNode", [{ do: "patchNode" }]],
+    ["pods are evicted", facts({ workload: on([pod("a")]) }), "DrainingNode", [{ do: "drain", pods: [{ name: "a" }] }]],
+    [
+      "pods on their way out are waited for",
+      facts({ workload: on([pod("a", { deletingSince: now })]) }),
+      "DrainingNode",
+      [],
+    ],
+    [
+      "pods of DaemonSets stay",
+      facts({ workload: on([pod("a", { stays: true })]) }),
+      "WaitingForInfrastructureDeletion",
+      [host],
+    ],
+    [
+      "pods on a lost Node get one second",
+      facts({ workload: on([pod("a")], node("w-1", unreachable)) }),
+      "DrainingNode",
+      [{ do: "drain", graceSeconds: 1 }],
+    ],
+    [
+      "pods that cannot end on a lost Node are left",
+      facts({ workload: on([pod("a", { deletingSince: now - 2000 })], node("w-1", unreachable)) }),
+      "WaitingForInfrastructureDeletion",
+      [host],
+    ],
+    ["volumes are waited for", facts({ workload: on([], node("w-1", attached)) }), "WaitingForVolumeDetach", []],
+    [
+      "hooks before the host goes hold it",
+      facts({ machine: leaving({ annotations: lastHook }) }),
+      "WaitingForPreTerminateHook",
+      [],
+    ],
+    ["then the host goes", facts(), "WaitingForInfrastructureDeletion", [host]],
+    [
+      "which may take its time",
+      facts({ infrastructure: referred("OpenStackMachine", "w-1", { deleting: true }), workload: on([pod("a")]) }),
+      "WaitingForInfrastructureDeletion",
+      [],
+    ],
+    [
+      "then the bootstrap configuration",
+      facts({ infrastructure: gone.infrastructure }),
+      "WaitingForBootstrapDeletion",
+      [host],
+    ],
+    ["then the Node", facts(gone), "DeletingNode", [{ do: "deleteNode", name: "w-1" }]],
+    [
+      "then the finalizer",
+      facts({ ...gone, workload: { reach: "connected", nodes: [], pods: [] } }),
+      "DeletionCompleted",
+      [{ do: "patch" }],
+    ],
+    [
+      "a Node of a cluster that goes is not cared for",
+      facts({ ...gone, cluster: cluster({ metadata: { name: "demo", deletionTimestamp: at(now) } }) }),
+      "DeletionCompleted",
+      [{ do: "patch" }],
+    ],
+    ["draining waits for a cluster out of reach", facts({ workload: { reach: "unreachable" } }), "DrainingNode", []],
+    [
+      "a host that nobody can look up is not called gone",
+      facts({ workload: on([]), infrastructure: { ...gone.infrastructure, kind: undefined } }),
+      "WaitingForInfrastructureDeletion",
+      [],
+    ],
+  ])("%s", (_, given, reason, steps) => {
+    const plan = planDeletion(given, now);
+    expect(plan.reason).toBe(reason);
+    expect(plan.steps).toMatchObject(steps);
+    expect(plan.steps).toHaveLength(steps.length);
+  });
+});
+
+describe("limits of time", () => {
+  const since = (seconds: number) => ({
+    ...leaving(),
+    status: { ...base.status, deletion: { nodeDrainStartTime: at(now - seconds * 1000) } },
+  });
+  test("a drain without a limit goes on", () => {
+    const machine = since(100_000);
+    expect(planDeletion(facts({ machine, workload: on([pod("a")]) }), now).reason).toBe("DrainingNode");
+  });
+  test("a drain past its limit is given up", () => {
+    const machine = { ...since(61), spec: { ...base.spec, deletion: { nodeDrainTimeoutSeconds: 60 } } };
+    expect(planDeletion(facts({ machine, workload: on([pod("a")]) }), now).reason).toBe(
+      "WaitingForInfrastructureDeletion",
+    );
+  });
+  test("a Node that cannot be reached is given up after ten seconds", () => {
+    const late = planDeletion(facts({ ...gone, workload: { reach: "unreachable" } }), now + 11_000);
+    expect(late.reason).toBe("DeletionCompleted");
+  });
+  test("the beginning of a drain is remembered", () => {
+    expect(planDeletion(facts({ workload: on([pod("a")]) }), now).times.nodeDrainStartTime).toBe(
+      "2026-01-01T00:00:00Z",
+    );
+  });
+});

@@ -1,0 +1,150 @@
+import { describe, expect, test } from "vitest";
+import { getCondition, type Node } from "@causeway/kubernetes";
+import { at, cluster, condition, machine, node, now, referred, servingMachine } from "../testing/objects.ts";
+import type { MachineFacts } from "./facts.ts";
+import { planMachine } from "./plan.ts";
+
+const provisioned = {
+  spec: { providerID: "openstack:///w-1" },
+  status: { initialization: { provisioned: true }, addresses: [{ type: "InternalIP", address: "10.6.0.9" }] },
+};
+const connected = (...nodes: Node[]) => ({ reach: "connected", nodes, pods: [] }) as const;
+const facts = (fields: Partial<MachineFacts> = {}): MachineFacts => ({
+  machine: machine("w-1"),
+  cluster: cluster(),
+  machineSet: undefined,
+  deployment: undefined,
+  infrastructure: referred("OpenStackMachine", "w-1", {}),
+  bootstrap: referred("KubeadmConfig", "w-1", {}),
+  workload: connected(),
+  ...fields,
+});
+const secretMade = referred("KubeadmConfig", "w-1", {
+  status: { initialization: { dataSecretCreated: true }, dataSecretName: "w-1" },
+});
+const withHost = referred("OpenStackMachine", "w-1", provisioned);
+const running = facts({
+  machine: servingMachine("w-1"),
+  infrastructure: withHost,
+  bootstrap: secretMade,
+  workload: connected(node("w-1")),
+});
+
+describe("phases", () => {
+  test.each<[string, MachineFacts, string]>([
+    ["Pending until there is bootstrap data", facts(), "Pending"],
+    ["Provisioning once there is", facts({ bootstrap: secretMade }), "Provisioning"],
+    ["Provisioned once the host is there", facts({ bootstrap: secretMade, infrastructure: withHost }), "Provisioned"],
+    ["Running once the Node has joined", running, "Running"],
+    [
+      "Deleting when deleted",
+      {
+        ...running,
+        machine: { ...running.machine, metadata: { ...running.machine.metadata, deletionTimestamp: at(now) } },
+      },
+      "Deleting",
+    ],
+  ])("%s", (_, given, phase) => expect(planMachine(given, now).status.phase).toBe(phase));
+});
+
+describe("what is copied from providers", () => {
+  const patches = (given: MachineFacts) =>
+    planMachine(given, now).steps.flatMap((step) => (step.do === "patch" ? [step.body["spec"]] : []));
+  test("the name of the data Secret", () => {
+    expect(patches(facts({ bootstrap: secretMade }))).toContainEqual({ bootstrap: { dataSecretName: "w-1" } });
+  });
+  test("the providerID, once provisioned", () => {
+    expect(patches(facts({ infrastructure: withHost }))).toContainEqual({ providerID: "openstack:///w-1" });
+  });
+  test("no providerID before that", () => {
+    const early = referred("OpenStackMachine", "w-1", { spec: provisioned.spec });
+    expect(JSON.stringify(patches(facts({ infrastructure: early })))).not.toContain("providerID");
+  });
+  test("what has been provisioned stays so when the host's object is gone", () => {
+    const { status } = planMachine({ ...running, infrastructure: referred("OpenStackMachine", "w-1") }, now);
+    expect(status.initialization?.infrastructureProvisioned).toBe(true);
+    expect(getCondition(status.conditions, "InfrastructureReady")).toMatchObject({
+      status: "False",
+      reason: "InfrastructureDeleted",
+    });
+  });
+  test("a kind that nobody serves is told in plain words", () => {
+    const strange = {
+      reference: { apiGroup: "x", kind: "OpenStakMachine", name: "w-1" },
+      kind: undefined,
+      object: undefined,
+    };
+    const { status } = planMachine(facts({ infrastructure: strange }), now);
+    expect(getCondition(status.conditions, "InfrastructureReady")?.message).toContain(
+      "No provider here serves OpenStakMachine",
+    );
+  });
+});
+
+describe("the Node of a Machine", () => {
+  const withId = (workload: MachineFacts["workload"]) => ({
+    ...running,
+    machine: { ...running.machine, status: {} },
+    workload,
+  });
+  test("is found by providerID", () =>
+    expect(planMachine(withId(connected(node("any", { providerID: "openstack:///w-1" }))), now).status.nodeRef).toEqual(
+      { name: "any" },
+    ));
+  test("is nobody's guess when two claim to be it", () => {
+    const { status } = planMachine(
+      withId(connected(node("a", { providerID: "openstack:///w-1" }), node("b", { providerID: "openstack:///w-1" }))),
+      now,
+    );
+    expect(status.nodeRef).toBeUndefined();
+    expect(getCondition(status.conditions, "NodeHealthy")?.message).toContain("a, b");
+  });
+  test("that is deleted makes the Machine unhealthy, not another", () => {
+    const { status } = planMachine({ ...running, workload: connected() }, now);
+    expect(status.nodeRef).toEqual({ name: "w-1" });
+    expect(getCondition(status.conditions, "NodeHealthy")).toMatchObject({ status: "False", reason: "NodeDeleted" });
+  });
+  const out = { ...running, workload: { reach: "unreachable" } } as const;
+  const healthy = [condition("NodeHealthy"), condition("NodeReady")];
+  const lost = (since: number) => ({
+    ...out,
+    machine: { ...out.machine, status: { ...out.machine.status, conditions: healthy } },
+    cluster: cluster({
+      status: {
+        conditions: [condition("ControlPlaneInitialized"), condition("RemoteConnectionProbe", "False", since)],
+      },
+    }),
+  });
+  test("is believed to be well for five minutes after the connection broke", () => {
+    expect(getCondition(planMachine(lost(now - 60_000), now).status.conditions, "NodeHealthy")?.status).toBe("True");
+  });
+  test("is not known to be well after that", () => {
+    expect(getCondition(planMachine(lost(now - 301_000), now).status.conditions, "NodeHealthy")?.status).toBe(
+      "Unknown",
+    );
+  });
+});
+
+describe("Ready and Available", () => {
+  test("a Machine is Ready when bootstrap, host and Node are", () => {
+    const { conditions } = planMachine(running, now).status;
+    expect(getCondition(conditions, "Ready")).toMatchObject({ status: "True" });
+    expect(getCondition(conditions, "Available")).toMatchObject({ status: "True" });
+  });
+  test("Available waits for minReadySeconds, and the plan for that moment", () => {
+    const { machine: base } = running;
+    const young = { ...base, spec: { ...base.spec, minReadySeconds: 30 } };
+    const { status, wait } = planMachine({ ...running, machine: young }, now);
+    expect(getCondition(status.conditions, "Available")).toMatchObject({
+      status: "False",
+      reason: "WaitingForMinReadySeconds",
+    });
+    expect(wait?.until).toBe(now + 30_000);
+  });
+  test("a second look changes nothing", () => {
+    const { status } = planMachine(running, now);
+    const again = planMachine({ ...running, machine: { ...running.machine, status } }, now + 60_000);
+    expect(again.status).toEqual(status);
+    expect(again.events).toEqual([]);
+  });
+});

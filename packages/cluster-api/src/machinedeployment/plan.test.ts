@@ -1,0 +1,120 @@
+import { describe, expect, test } from "vitest";
+import { annotations, type Machine, type MachineDeployment, type MachineSet } from "@causeway/api";
+import { at, cluster, deployment, machineSet, now, servingMachine, template } from "../testing/objects.ts";
+import type { DeploymentFacts } from "./facts.ts";
+import { planMachineDeployment } from "./plan.ts";
+
+const facts = (of: MachineDeployment, sets: readonly MachineSet[] = [], serving = true): DeploymentFacts => ({
+  deployment: of,
+  cluster: cluster(),
+  sets,
+  orphans: [],
+  machinesOf: new Map(
+    sets.map((set): [string, Machine[]] => [
+      set.metadata.uid ?? "",
+      Array.from({ length: set.spec.replicas ?? 1 }, (_, i) =>
+        servingMachine(`${set.metadata.name}-${i}`, serving ? {} : { status: {} }),
+      ),
+    ]),
+  ),
+});
+const newer = { ...template, spec: { ...template.spec, version: "v1.34.1" } };
+const steps = (given: DeploymentFacts, instant = now) =>
+  planMachineDeployment(given, instant).steps.map((step) => {
+    if (step.do === "create") return `create with ${(step.object as MachineSet).spec.replicas}`;
+    if (step.do === "delete") return `delete ${step.key.name}`;
+    return `${step.key.name} ${JSON.stringify(step.body["spec"] ?? {})}`;
+  });
+
+describe("a MachineDeployment", () => {
+  test("fills in selector, labels, owner and finalizer before anything else", () => {
+    const { metadata, spec } = deployment(3);
+    const bare: MachineDeployment = {
+      ...deployment(3),
+      metadata: { ...metadata, labels: {}, finalizers: [], ownerReferences: [] },
+      spec: { ...spec, selector: {}, template: { spec: template.spec } },
+    };
+    const [step, ...rest] = planMachineDeployment(facts(bare), now).steps;
+    expect(rest).toEqual([]);
+    expect(step).toMatchObject({
+      do: "patch",
+      body: {
+        metadata: { finalizers: ["cluster.x-k8s.io/machinedeployment"], ownerReferences: [{ kind: "Cluster" }] },
+        spec: {
+          selector: { matchLabels: { "cluster.x-k8s.io/deployment-name": "workers" } },
+          template: { metadata: { labels: { "cluster.x-k8s.io/deployment-name": "workers" } } },
+        },
+      },
+    });
+  });
+  test("makes one MachineSet with all replicas", () => expect(steps(facts(deployment(3)))).toEqual(["create with 3"]));
+  test("names it after its template, so that a second create meets the first", () => {
+    const name = () =>
+      planMachineDeployment(facts(deployment(3)), now).steps.map((s) => s.do === "create" && s.object.metadata.name);
+    expect(name()).toEqual(name());
+    expect(name()[0]).toMatch(/^workers-[a-z0-9]{5}$/);
+  });
+  test("numbers its revisions", () => {
+    const old = machineSet("old", 3);
+    old.metadata.annotations = { [annotations.revision]: "4" };
+    const [step] = planMachineDeployment(facts(deployment(3, { template: newer }), [old]), now).steps;
+    expect(step?.do === "create" && step.object.metadata.annotations).toMatchObject({ [annotations.revision]: "5" });
+  });
+  test("scales its MachineSet", () =>
+    expect(steps(facts(deployment(5), [machineSet("set", 3)]))).toEqual(['set {"replicas":5}']));
+  test("does nothing when all is as it should be", () =>
+    expect(steps(facts(deployment(3), [machineSet("set", 3)]))).toEqual([]));
+  test("starts a rollout with the surge alone", () => {
+    expect(steps(facts(deployment(3, { template: newer }), [machineSet("old", 3)]))).toEqual(["create with 1"]);
+  });
+  test("takes over the MachineSet that a template came back to", () => {
+    const fresh = machineSet("new", 0, { spec: { ...machineSet("new", 0).spec, template: newer } });
+    expect(steps(facts(deployment(3, { template: newer }), [machineSet("old", 3), fresh]))).toEqual([
+      'new {"replicas":1}',
+    ]);
+  });
+  test("removes empty old MachineSets once all replicas serve", () => {
+    const fresh = machineSet("new", 3, { spec: { ...machineSet("new", 3).spec, template: newer } });
+    expect(steps(facts(deployment(3, { template: newer }), [machineSet("old", 0), fresh]))).toEqual(["delete old"]);
+  });
+  test("keeps them until then", () => {
+    const fresh = machineSet("new", 3, { spec: { ...machineSet("new", 3).spec, template: newer } });
+    expect(steps(facts(deployment(3, { template: newer }), [machineSet("old", 0), fresh], false))).toEqual([]);
+  });
+  test("changes taints and timeouts in place, without a rollout", () => {
+    const gentle = { ...template, spec: { ...template.spec, deletion: { nodeDrainTimeoutSeconds: 60 } } };
+    expect(steps(facts(deployment(3, { template: gentle }), [machineSet("set", 3)]))).toEqual([
+      'set {"template":{"spec":{"deletion":{"nodeDrainTimeoutSeconds":60}}}}',
+    ]);
+  });
+  test("does not roll out while paused", () => {
+    expect(steps(facts(deployment(3, { template: newer, paused: true }), [machineSet("old", 3)]))).toEqual([]);
+  });
+  test("forces one rollout when rollout.after has passed", () => {
+    const of = deployment(3, { rollout: { after: at(now) } });
+    expect(steps(facts(of, [machineSet("old", 3)]), now - 1)).toEqual([]);
+    expect(planMachineDeployment(facts(of, [machineSet("old", 3)]), now - 1).wait?.until).toBe(now);
+    expect(steps(facts(of, [machineSet("old", 3)]))).toEqual(["create with 1"]);
+    const renewed = machineSet("renewed", 3);
+    renewed.metadata.creationTimestamp = at(now + 1);
+    expect(steps(facts(of, [renewed]), now + 2)).toEqual([]);
+  });
+  test("with OnDelete waits for machines to be deleted, and stops old sets from replacing them", () => {
+    const of = deployment(3, { template: newer, rollout: { strategy: { type: "OnDelete" } } });
+    const fresh = machineSet("new", 0, { spec: { ...machineSet("new", 0).spec, template: newer } });
+    const [step, ...rest] = planMachineDeployment(facts(of, [machineSet("old", 3), fresh]), now).steps;
+    expect(rest).toEqual([]);
+    expect(step).toMatchObject({
+      key: { name: "old" },
+      body: { metadata: { annotations: { [annotations.disableMachineCreate]: "true" } } },
+    });
+  });
+  test("goes after its MachineSets", () => {
+    const of = deployment(3);
+    of.metadata.deletionTimestamp = at(now);
+    expect(steps(facts(of, [machineSet("set", 3)]))).toEqual(["delete set"]);
+    expect(planMachineDeployment(facts(of), now).steps).toMatchObject([
+      { do: "patch", body: { metadata: { finalizers: [] } } },
+    ]);
+  });
+});

@@ -1,0 +1,174 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { annotations, KubeadmConfig, OpenStackMachine, type Machine } from "@causeway/api";
+import { getCondition } from "@causeway/kubernetes";
+import { at, cluster, deployment, machineSet, now, referred, servingMachine } from "../testing/objects.ts";
+import { chooseForDeletion } from "./deletion-order.ts";
+import { nextNames } from "./clone.ts";
+import type { MachineSetFacts } from "./facts.ts";
+import { planMachineSet } from "./plan.ts";
+
+const own = { spec: { template: { spec: { flavor: "small" } } } };
+const owned = (name: string, fields: Partial<Machine["metadata"]> = {}): Machine => {
+  const base = servingMachine(name);
+  const labels = {
+    "cluster.x-k8s.io/cluster-name": "demo",
+    "cluster.x-k8s.io/deployment-name": "workers",
+    "cluster.x-k8s.io/set-name": "set",
+  };
+  return { ...base, metadata: { ...base.metadata, labels, ...fields } };
+};
+const facts = (
+  replicas: number,
+  machines: readonly Machine[],
+  fields: Partial<MachineSetFacts> = {},
+): MachineSetFacts => {
+  const names = new Set(machines.map(({ metadata }) => metadata.name));
+  return {
+    set: machineSet("set", replicas),
+    cluster: cluster(),
+    deployment: deployment(replicas),
+    machines,
+    orphans: [],
+    taken: names,
+    infrastructure: {
+      ...referred("OpenStackMachineTemplate", "workers", own),
+      cloneKind: OpenStackMachine,
+      clones: names,
+    },
+    bootstrap: { ...referred("KubeadmConfigTemplate", "workers", own), cloneKind: KubeadmConfig, clones: names },
+    controlPlaneVersion: "v1.34.0",
+    ...fields,
+  };
+};
+const scaling = (given: MachineSetFacts) => planMachineSet(given, now).steps.filter((step) => step.do !== "patch");
+
+describe("a MachineSet", () => {
+  test("makes all missing machines at once", () => {
+    const [step, ...rest] = scaling(facts(50, []));
+    expect(rest).toEqual([]);
+    expect(step?.do === "createMachines" && step.machines).toHaveLength(50);
+  });
+  test("plans the same names again after it has died", () => {
+    const names = (given: MachineSetFacts) =>
+      scaling(given).flatMap((s) => (s.do === "createMachines" ? s.machines.map((m) => m.metadata.name) : []));
+    const all = names(facts(4, []));
+    const made = all.slice(0, 2).map((name) => owned(name));
+    expect([...made.map((m) => m.metadata.name), ...names(facts(4, made))]).toEqual(all);
+  });
+  test("gives every machine its provider objects, with their origin", () => {
+    const young = { ...owned("m"), status: {} };
+    const given = facts(1, [young]);
+    const none = new Set<string>();
+    const steps = scaling({
+      ...given,
+      infrastructure: { ...given.infrastructure, clones: none },
+      bootstrap: given.bootstrap && { ...given.bootstrap, clones: none },
+    });
+    expect(steps.map((s) => s.do === "createClones" && s.kind.kind)).toEqual(["KubeadmConfig", "OpenStackMachine"]);
+    const [clone] = steps.flatMap((s) =>
+      s.do === "createClones" && s.kind.kind === "OpenStackMachine" ? s.objects : [],
+    );
+    expect(clone).toMatchObject({
+      metadata: {
+        name: "m",
+        annotations: {
+          [annotations.clonedFromName]: "workers",
+          [annotations.clonedFromGroupKind]: "OpenStackMachineTemplate.infrastructure.cluster.x-k8s.io",
+        },
+        ownerReferences: [{ kind: "Machine", name: "m", controller: true }],
+      },
+      spec: { flavor: "small" },
+    });
+  });
+  test("does not replace the host object of a machine that has run", () => {
+    const given = facts(1, [owned("m")]);
+    expect(scaling({ ...given, infrastructure: { ...given.infrastructure, clones: new Set() } })).toEqual([]);
+  });
+  test("deletes what is too many", () => {
+    expect(scaling(facts(1, [owned("a"), owned("b"), owned("c")])).map((s) => s.do)).toEqual(["delete", "delete"]);
+  });
+  test("replaces a machine that is being deleted, and does not delete another for it", () => {
+    const given = facts(2, [owned("a"), owned("b", { deletionTimestamp: at(now) })]);
+    expect(scaling(given).map((s) => s.do)).toEqual(["createMachines"]);
+  });
+  test("carries taints and timeouts over to its machines in place", () => {
+    const set = machineSet("set", 1);
+    const template = { ...set.spec.template, spec: { ...set.spec.template.spec, minReadySeconds: 10 } };
+    const given = facts(1, [owned("a")], { set: { ...set, spec: { ...set.spec, template } } });
+    expect(planMachineSet(given, now).steps).toContainEqual(
+      expect.objectContaining({ do: "patch", body: expect.objectContaining({ spec: { minReadySeconds: 10 } }) }),
+    );
+  });
+
+  const scalingUp = (given: MachineSetFacts) =>
+    getCondition(planMachineSet(given, now).status.conditions, "ScalingUp")?.message;
+  test.each<[string, Partial<MachineSetFacts>, string]>([
+    [
+      "without its template",
+      {
+        infrastructure: {
+          ...referred("OpenStackMachineTemplate", "workers"),
+          cloneKind: OpenStackMachine,
+          clones: new Set(),
+        },
+      },
+      "OpenStackMachineTemplate workers does not exist",
+    ],
+    ["newer than the control plane", { controlPlaneVersion: "v1.33.0" }, "newer than the control plane"],
+    ["without a cluster", { cluster: undefined }, "Cluster demo does not exist"],
+  ])("makes no machine %s, and says so", (_, fields, message) => {
+    const given = facts(1, [], fields);
+    expect(scaling(given)).toEqual([]);
+    expect(scalingUp(given)).toContain(message);
+  });
+  test("counts what its machines say", () => {
+    const { status } = planMachineSet(facts(3, [owned("a"), { ...owned("b"), status: {} }]), now);
+    expect(status).toMatchObject({
+      replicas: 2,
+      readyReplicas: 1,
+      availableReplicas: 1,
+      upToDateReplicas: 1,
+      selector: "a=b",
+    });
+  });
+});
+
+describe("who goes first", () => {
+  const old = owned("old", { creationTimestamp: at(now - 1e9) });
+  const young = owned("young", { creationTimestamp: at(now - 1e6) });
+  const marked = owned("marked", { annotations: { [annotations.deleteMachine]: "" } });
+  const lame = { ...owned("lame"), status: {} };
+  const going = owned("going", { deletionTimestamp: at(now) });
+  const names = (order: "Random" | "Newest" | "Oldest", machines: Machine[]) =>
+    chooseForDeletion(machines, machines.length, { order, now }).map(({ metadata }) => metadata.name);
+  test("those on their way, those marked, those without a Node, then the rest", () => {
+    expect(names("Random", [old, lame, marked, young, going])).toEqual(["going", "marked", "lame", "old", "young"]);
+  });
+  test("Newest", () => expect(names("Newest", [old, young])).toEqual(["young", "old"]));
+  test("Oldest", () => expect(names("Oldest", [young, old])).toEqual(["old", "young"]));
+});
+
+describe("names", () => {
+  test("are distinct, never taken, and fit into a label", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ minLength: 1, maxLength: 200, unit: fc.constantFrom("a", "b", "-", "1") }),
+        fc.integer({ min: 1, max: 60 }),
+        (name, count) => {
+          const set = machineSet(name, 1);
+          const taken = new Set(nextNames(set, new Set(), 7));
+          const names = nextNames(set, taken, count);
+          return new Set(names).size === count && names.every((n) => !taken.has(n) && n.length <= 63);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+  test("follow a naming template", () => {
+    const set = machineSet("set", 1);
+    const machineNaming = { template: "{{ .cluster.name }}-{{ .machineSet.name }}-{{ .random }}" };
+    const [name] = nextNames({ ...set, spec: { ...set.spec, machineNaming } }, new Set(), 1);
+    expect(name).toMatch(/^demo-set-[a-z0-9]{5}$/);
+  });
+});
