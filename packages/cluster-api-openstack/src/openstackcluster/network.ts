@@ -1,5 +1,4 @@
 import type { OpenStackClusterSpec } from "@causeway/api";
-import type { PlannedEvent } from "@causeway/kubernetes";
 import type { Network, Router, Subnet, SubnetCreate } from "@causeway/openstack";
 import { parseCidr, type Cidr } from "../resources/cidr.ts";
 import { description, networkName } from "../resources/naming.ts";
@@ -54,7 +53,6 @@ function planManaged(context: ClusterContext, wanted: ManagedSubnet): NetworkPar
     steps: [...steps, ...tagSteps("subnets", subnet, tags), ...dnsSteps(subnet, wanted)],
     network,
     subnets: [subnet],
-    events: ignoredChanges(context, { network, subnet, wanted }),
   };
 }
 
@@ -148,38 +146,6 @@ function dnsSteps(subnet: Subnet, wanted: ManagedSubnet): ClusterStep[] {
   const servers = wanted.dnsNameservers;
   if (servers === undefined || servers.join() === subnet.dns_nameservers.join()) return [];
   return [{ for: "NetworkReady", do: "update-subnet", id: subnet.id, dnsNameservers: [...servers] }];
-}
-
-interface Built {
-  readonly network: Network;
-  readonly subnet: Subnet;
-  readonly wanted: ManagedSubnet;
-}
-
-function ignoredChanges(context: ClusterContext, { network, subnet, wanted }: Built): PlannedEvent[] {
-  const mtu = context.object.spec.managedNetwork?.mtu;
-  const security = context.object.spec.managedNetwork?.enablePortSecurity;
-  const changes = [
-    parseCidr(wanted.cidr)?.text === parseCidr(subnet.cidr)?.text
-      ? undefined
-      : `spec.managedSubnets[0].cidr is ${wanted.cidr}, but the subnet was made with ${subnet.cidr}`,
-    mtu === undefined || mtu === network.mtu
-      ? undefined
-      : `spec.managedNetwork.mtu is ${mtu}, but the network was made with ${network.mtu}`,
-    security === undefined || network.port_security_enabled === undefined || security === network.port_security_enabled
-      ? undefined
-      : `spec.managedNetwork.enablePortSecurity is ${security}, but the network was made with ${!security}`,
-  ];
-  return changes.filter((c) => c !== undefined).map(ignored);
-}
-
-/** The event for a change of a field that cannot change. */
-export function ignored(change: string): PlannedEvent {
-  return {
-    type: "Warning",
-    reason: "SpecChangeIgnored",
-    message: `${change}. The field cannot change once made: put the old value back, or make a new object.`,
-  };
 }
 
 export function tagSteps(

@@ -258,6 +258,19 @@ describe("planCluster", () => {
     expect(result.events?.[0]?.message).toMatch(/made with 10\.6\.0\.0\/24/);
   });
 
+  it("says that a moved gateway and a changed port are ignored, and leaves them", () => {
+    const w = world(full);
+    settle(w);
+    const other = { ...external, id: "net-other", name: "other" };
+    w.cloud.networks.push(other);
+    const apiServer = { ...full.apiServer, port: 8443, fixedIP: "10.6.0.99" };
+    w.object = { ...w.object, spec: { ...w.object.spec, externalNetwork: { id: other.id }, apiServer } };
+    const result = plan(w);
+    expect(result.steps).toEqual([]);
+    const told = result.events?.filter((e) => e.reason === "SpecChangeIgnored").map((e) => e.message.split(" ")[0]);
+    expect(told).toEqual(["spec.externalNetwork", "spec.apiServer.port", "spec.apiServer.fixedIP"]);
+  });
+
   it("refuses to act in another project than the one recorded", () => {
     const w = world(demoSpec, {
       finalizers: [clusterFinalizer],

@@ -1,6 +1,6 @@
 import type { OpenStackClusterStatus } from "@causeway/api";
 import type { Plan, PlannedEvent } from "@causeway/kubernetes";
-import { summarise, withFindings, type Finding } from "../resources/findings.ts";
+import { ignored, summarise, withFindings, type Finding } from "../resources/findings.ts";
 import { clusterFinalizer, clusterResourceName } from "../resources/naming.ts";
 import { planDeletion } from "./deletion.ts";
 import { planEndpoint } from "./endpoint.ts";
@@ -12,7 +12,8 @@ import {
   type ClusterStep,
   type Part,
 } from "./model.ts";
-import { ignored, planNetwork } from "./network.ts";
+import { ignoredClusterChanges } from "./immutable.ts";
+import { planNetwork } from "./network.ts";
 import { planRouter } from "./router.ts";
 import { planSecurityGroups } from "./security-groups.ts";
 import { statusOf, type Parts } from "./status.ts";
@@ -77,7 +78,7 @@ function planNormal(context: ClusterContext, observed: ClusterObserved, now: num
     steps,
     status,
     ...(steps.length > 0 ? {} : { wait: waitOf(all, findings, held?.until ?? now + refresh) }),
-    events: eventsOf(context, all, stuck ? refusals : []),
+    events: [...eventsOf(context, all, stuck ? refusals : []), ...ignoredClusterChanges(context, parts)],
   };
 }
 

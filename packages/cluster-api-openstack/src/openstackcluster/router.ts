@@ -93,15 +93,10 @@ function gatewayOf({ object, cloud }: ClusterContext, external: Network): Resolu
   };
 }
 
-/** Only a real difference is written: wanted addresses that the gateway lacks, or no gateway at all. */
+/** A gateway is set where there is none. One that is there stays (see immutable.ts). */
 function gatewaySteps(router: Router, wanted: ExternalGatewayInfo): ClusterStep[] {
-  const present = router.external_gateway_info;
-  const has = (w: { subnet_id?: string; ip_address?: string }) =>
-    (present?.external_fixed_ips ?? []).some(
-      (p) => p.subnet_id === w.subnet_id && (w.ip_address === undefined || p.ip_address === w.ip_address),
-    );
-  const settled = present?.network_id === wanted.network_id && (wanted.external_fixed_ips ?? []).every(has);
-  return settled ? [] : [{ for: "RouterReady", do: "update-router", id: router.id, gateway: wanted }];
+  if (router.external_gateway_info) return [];
+  return [{ for: "RouterReady", do: "update-router", id: router.id, gateway: wanted }];
 }
 
 function connect(context: ClusterContext, part: NetworkPart, router: Router): RouterPart {

@@ -3,7 +3,8 @@ import { securityGroupDescription, securityGroupName, type NodeRole } from "../r
 import { findOwned } from "../resources/ownership.ts";
 import { apiPorts } from "./endpoint-port.ts";
 import { found, missing, type ClusterContext, type ClusterStep, type Part } from "./model.ts";
-import { duplicates, ignored, tagSteps } from "./network.ts";
+import { ignored } from "../resources/findings.ts";
+import { duplicates, tagSteps } from "./network.ts";
 import { desiredRules, ruleChanges } from "./rules.ts";
 
 export const nodeRoles: readonly NodeRole[] = ["controlplane", "worker"];

@@ -1,6 +1,6 @@
 import type { PlannedEvent } from "@causeway/kubernetes";
 import type { Server } from "@causeway/openstack";
-import { ignored } from "../openstackcluster/network.ts";
+import { ignored } from "../resources/findings.ts";
 import type { MachineContext } from "./model.ts";
 
 /** Differences between the spec and the server that only a new machine can make true. */

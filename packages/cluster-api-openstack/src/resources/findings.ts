@@ -1,4 +1,4 @@
-import type { Condition } from "@causeway/kubernetes";
+import type { Condition, PlannedEvent } from "@causeway/kubernetes";
 import { setCondition } from "@causeway/kubernetes";
 
 /** A condition before it has a time. */
@@ -38,4 +38,13 @@ export function summarise(findings: readonly Finding[], ready: string): Finding 
 /** A message that fits a condition, and holds no line breaks. */
 export function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, " ").slice(0, 1000);
+}
+
+/** The event for a change of a field that cannot change. */
+export function ignored(change: string): PlannedEvent {
+  return {
+    type: "Warning",
+    reason: "SpecChangeIgnored",
+    message: `${change}. The field cannot change once made: put the old value back, or make a new object.`,
+  };
 }
