@@ -88,6 +88,30 @@ describe("who may do what", () => {
     expect((await june.call("GET", "/api/v1/namespaces/kube-system/pods")).code).toBe(403);
   });
 
+  test("nobody gives away more than they have", async () => {
+    const meta = (name: string): Json => ({ apiVersion: "rbac.authorization.k8s.io/v1", metadata: { name } });
+    const rules = [{ apiGroups: ["rbac.authorization.k8s.io"], resources: ["*"], verbs: ["create"] }];
+    await admin.call("POST", `${RBAC}/clusterroles`, { ...meta("role-maker"), kind: "ClusterRole", rules });
+    const binding = (role: string, user: string): Json => ({
+      ...meta(`${role}-${user}`),
+      kind: "ClusterRoleBinding",
+      roleRef: { kind: "ClusterRole", name: role },
+      subjects: [{ kind: "User", name: user }],
+    });
+    await admin.call("POST", `${RBAC}/clusterrolebindings`, binding("role-maker", "maker"));
+    const maker = await as("maker");
+    const refused = await maker.call("POST", `${RBAC}/clusterrolebindings`, binding("cluster-admin", "maker"));
+    expect(refused.code).toBe(403);
+    expect(refused.body["message"]).toContain("is attempting to grant RBAC permissions not currently held");
+    expect((await maker.call("POST", `${RBAC}/clusterrolebindings`, binding("role-maker", "other"))).code).toBe(201);
+    const greedy = {
+      ...meta("greedy"),
+      kind: "ClusterRole",
+      rules: [{ apiGroups: [""], resources: ["secrets"], verbs: ["get"] }],
+    };
+    expect((await maker.call("POST", `${RBAC}/clusterroles`, greedy)).code).toBe(403);
+  });
+
   test("admin has, by aggregation, what edit and view have", async () => {
     const rules = await eventually(async () => {
       const { body } = await admin.call("GET", `${RBAC}/clusterroles/admin`);

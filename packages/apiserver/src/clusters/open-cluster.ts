@@ -59,17 +59,22 @@ export async function openCluster(
     issuer: `https://kubernetes.default.svc.${options.dnsDomain ?? "cluster.local"}`,
     url: () => place.url(),
     servingAuthority: () => place.servingAuthority(),
+    access: {
+      allows: (attributes) => authorize(attributes).allowed,
+      rulesFor: (user, namespace) => rbac.rulesFor(user, namespace),
+    },
     ...identity,
   };
   serveDefinitions(cluster);
   const closing = new AbortController();
   const rbac = new Rbac(cluster);
+  const authorize = authorizer(cluster, rbac);
   const controllers = startControllers(cluster);
   await bootstrapCluster(cluster);
   return {
     cluster,
     options,
-    authorize: authorizer(cluster, rbac),
+    authorize,
     rulesFor: (user, namespace) => rbac.rulesFor(user, namespace),
     resume: () => controllers.resume(),
     closing: closing.signal,

@@ -1,13 +1,24 @@
+import type { KubeObject } from "@causeway/kubernetes";
+import { forbidEscalation } from "../auth/escalation.ts";
 import { array, fields, record, records, same, text } from "../json.ts";
 import { invalidValue, notSupported, required } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
-import type { Strategy } from "./resource.ts";
+import type { Strategy, WriteContext } from "./resource.ts";
+
+/** Only a write that changes what is given is a gift. */
+function admitGrant(object: KubeObject, old: KubeObject | undefined, context: WriteContext): void {
+  const given = ["rules", "roleRef", "subjects", "aggregationRule"];
+  const [now, was] = [fields(object), old && fields(old)];
+  if (was && given.every((name) => same(now[name], was[name]))) return;
+  forbidEscalation(object, context);
+}
 
 /** Roles: every rule says what may be done to what. */
 export const roleStrategy: Strategy = {
   fill(draft) {
     draft["rules"] ??= null;
   },
+  admit: admitGrant,
   validate(object) {
     return records(fields(object)["rules"]).flatMap((rule, i) => {
       const problems: FieldProblem[] = [];
@@ -36,6 +47,7 @@ export const bindingStrategy: Strategy = {
     const role = record(draft["roleRef"]);
     if (draft["roleRef"]) role["apiGroup"] ??= "rbac.authorization.k8s.io";
   },
+  admit: admitGrant,
   validate(object, old) {
     const binding = fields(object);
     const role = record(binding["roleRef"]);

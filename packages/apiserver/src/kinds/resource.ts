@@ -1,6 +1,7 @@
 import type { Clock } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Json } from "../json.ts";
+import type { Attributes } from "../auth/attributes.ts";
 import type { User } from "../auth/user.ts";
 import type { FieldProblem } from "../server/status.ts";
 import type { CompiledSchema } from "../schema/index.ts";
@@ -22,6 +23,13 @@ export interface ClusterView {
   readonly clock: Clock;
   readonly serviceCidr: string;
   readonly catalog: CatalogView;
+  readonly access: AccessView;
+}
+
+/** What users may do, for rules that depend on it. */
+export interface AccessView {
+  allows(attributes: Attributes): boolean;
+  rulesFor(user: User, namespace: string): readonly Json[];
 }
 
 /** Which resources a logical cluster serves. */
