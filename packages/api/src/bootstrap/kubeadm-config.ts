@@ -127,7 +127,7 @@ export type KubeadmConfigTemplateSpec = Static<typeof kubeadmConfigTemplateSpec>
 export type KubeadmConfig = Resource<KubeadmConfigSpec, KubeadmConfigStatus>;
 export type KubeadmConfigTemplate = Resource<KubeadmConfigTemplateSpec, Record<string, never>>;
 
-const clusterColumn = column("Cluster", `.metadata.labels['cluster\\.x-k8s\\.io/cluster-name']`);
+const clusterColumn = column("Cluster", `.metadata.labels.cluster\\.x-k8s\\.io/cluster-name`);
 const names = {
   group: "bootstrap.cluster.x-k8s.io",
   version: "v1beta2",

@@ -80,7 +80,7 @@ export const HostedControlPlane: Kind<HostedControlPlane> = defineKind({
   shortNames: ["hcp"],
   labels: { "cluster.x-k8s.io/v1beta2": "v1alpha1", [labels.provider]: "control-plane-hosted" },
   columns: [
-    column("Cluster", `.metadata.labels['cluster\\.x-k8s\\.io/cluster-name']`),
+    column("Cluster", `.metadata.labels.cluster\\.x-k8s\\.io/cluster-name`),
     conditionColumn("Available", "Available"),
     column("Desired", ".spec.replicas", integer),
     column("Current", ".status.replicas", integer),

@@ -13,8 +13,10 @@ import { fieldManager } from "../objects/steps.ts";
 import { judge, type Verdict } from "./decide.ts";
 import { clusterOf, gatherRequest, isOpen, requestKey, type Gathered } from "./gather.ts";
 
-/** Looks again at a request that may come right. */
+/** Looks again at a request that may come right, */
 const waitTime = 5_000;
+/** but not for ever: after this long it is told, and only a change of its machine brings it up again. */
+const patience = 60_000;
 
 /** Approves what kubelets of our machines ask for, in every workload cluster; everything else is left alone. */
 export function csrApprover(context: Context): ControllerOptions {
@@ -24,8 +26,11 @@ export function csrApprover(context: Context): ControllerOptions {
     if (!gathered) return undefined;
     const verdict = judge(gathered.facts);
     if (verdict.kind === "approve") return approve(context, { ...gathered, verdict }, signal);
-    if (verdict.kind === "leave") tell(context, clusterOf(key), gathered, verdict.message);
-    return verdict.kind === "wait" ? { after: waitTime } : undefined;
+    if (verdict.kind === "ignore") return undefined;
+    const age = clock.now() - Date.parse(gathered.request.metadata.creationTimestamp ?? "");
+    if (verdict.kind === "wait" && age < patience) return { after: waitTime };
+    tell(context, clusterOf(key), { request: gathered.request, why: verdict.message });
+    return undefined;
   };
   return { name: "csr-approver", reconcile, sources: sources(context), clock, log };
 }
@@ -52,12 +57,17 @@ async function approve(
 }
 
 /** The recorder merges repeats, so the same request is told once. */
-function tell(context: Context, cluster: ObjectKey, { request }: Gathered, why: string): void {
-  const object = context.clusters.get(cluster);
+function tell(
+  { clusters, events }: Context,
+  cluster: ObjectKey,
+  told: { readonly request: CertificateSigningRequest; readonly why: string },
+): void {
+  const { request, why } = told;
+  const object = clusters.get(cluster);
   if (!object) return;
   const { name } = request.metadata;
   const message = `Certificate request ${name} of ${request.spec.username ?? "nobody"} is left to a person: ${why}`;
-  context.events.event(object, { type: "Warning", reason: "CertificateRequestLeft", message });
+  events.event(object, { type: "Warning", reason: "CertificateRequestLeft", message });
 }
 
 function sources(context: Context): Source[] {

@@ -19,7 +19,7 @@ export interface Deletion {
   readonly until?: number;
 }
 
-const podRetry = 5_000;
+const podRetry = 2_000;
 const hookRetry = 30_000;
 const defaultNodeDeletionTimeout = 10;
 
