@@ -26,7 +26,7 @@ export interface CloudControllerManagerOptions {
 export function createCloudControllerManager(options: CloudControllerManagerOptions): {
   run(signal: AbortSignal): Promise<void>;
 } {
-  const nodes = createNodeController({ ...options, region: options.cloud.region });
+  const nodes = createNodeController(options);
   const services = createServiceController(options);
   return {
     async run(signal) {

@@ -1,5 +1,6 @@
 import type { Clock, Log } from "@causeway/foundation";
-import { keyOf, Service, type Informers } from "@causeway/kubernetes";
+import { isNotFound, keyOf, Service, type Informers } from "@causeway/kubernetes";
+import { serviceFinalizer } from "./service/gather.ts";
 
 export interface ReleaseOptions {
   /** Of the workload cluster, whose service controller is running. */
@@ -12,22 +13,31 @@ export interface ReleaseOptions {
 const pause = 500;
 
 /**
- * Deletes every Service of type LoadBalancer of a cluster that is being deleted, and resolves when none is left. Their finalizers
- * see to it that "gone" means: load balancer and floating IP are gone too. Services that others make meanwhile go as well.
+ * Deletes every Service of a cluster that is being deleted and has, or is to get, a load balancer; resolves when none is left.
+ * Their finalizers see to it that "gone" means: load balancer and floating IP are gone too. Services that others make
+ * meanwhile go as well.
  */
 export async function releaseLoadBalancers(options: ReleaseOptions, signal: AbortSignal): Promise<void> {
   const { informers, clock, log } = options;
   const services = informers.for(Service);
   await services.whenSynced(signal);
   for (;;) {
-    const left = services.list().filter((s) => s.spec.type === "LoadBalancer");
+    const left = services.list().filter(isServed);
     if (left.length === 0) return;
     for (const service of left.filter((s) => s.metadata.deletionTimestamp === undefined)) {
       log.info("deleting a Service of type LoadBalancer with its cluster", {
         service: `${service.metadata.namespace}/${service.metadata.name}`,
       });
-      await informers.client.delete(Service, keyOf(service), { signal });
+      await informers.client.delete(Service, keyOf(service), { signal }).catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      });
     }
     await clock.sleep(pause, signal);
   }
+}
+
+/** One of another load balancer class is not waited for: its controller may be gone. */
+function isServed({ metadata, spec }: Service): boolean {
+  if (metadata.finalizers?.includes(serviceFinalizer) === true) return true;
+  return spec.type === "LoadBalancer" && spec.loadBalancerClass === undefined;
 }

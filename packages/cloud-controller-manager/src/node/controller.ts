@@ -1,6 +1,7 @@
 import { messageOf, type Clock, type Log } from "@causeway/foundation";
 import {
   followRoad,
+  isConflict,
   isNotFound,
   Node,
   runController,
@@ -12,17 +13,19 @@ import {
   type Road,
   type Source,
 } from "@causeway/kubernetes";
-import type { CloudWatch, Port, Server } from "@causeway/openstack";
+import type { Cloud, CloudWatch, Port, Server } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
-import { Denials, gather, type Observed } from "./gather.ts";
+import { Standing } from "../events/standing.ts";
+import { Denials } from "./denials.ts";
+import { gather, type Observed } from "./gather.ts";
 import { plan } from "./plan.ts";
 import { parseProviderId } from "./provider-id.ts";
 import type { Step } from "./steps.ts";
 
 export interface NodeControllerOptions {
   readonly informers: Informers;
+  readonly cloud: Pick<Cloud, "region">;
   readonly watch: CloudWatch;
-  readonly region: string;
   readonly config: CloudControllerConfig;
   readonly events: EventRecorder;
   readonly clock: Clock;
@@ -31,83 +34,94 @@ export interface NodeControllerOptions {
 
 /** Initialises nodes, keeps their addresses and labels, taints those of stopped servers and deletes those of gone ones. */
 export function createNodeController(options: NodeControllerOptions): { run(signal: AbortSignal): Promise<void> } {
-  const { informers, watch, events, clock, log } = options;
+  const { informers, cloud, watch, config, events, clock, log } = options;
   const nodes = informers.for(Node);
   informers.index(nodes, {
     server: (node) => [parseProviderId(node.spec?.providerID)?.serverId ?? `name:${node.metadata.name}`],
   });
-  const from = { nodes, watch, region: options.region, config: options.config, denials: new Denials(watch) };
+  const from = { nodes, cloud, watch, config, denials: new Denials(watch, clock) };
+  const standing = new Standing(events, clock);
   const road: Road<Observed, Step, undefined> = {
     gather: (key, signal) => gather(from, key, signal),
     plan,
     perform: (step, observed, signal) => perform(informers.client, step, { node: observed.node, signal, events }),
     async publish(observed, _status, planned) {
-      for (const event of planned) events.event(observed.node, event);
+      standing.tell(observed.node, planned);
     },
     failed: (_observed, _plan, step, error) => ({
       status: undefined,
-      events: [{ type: "Warning", reason: "NodeSyncFailed", message: `${step.type}: ${messageOf(error)}` }],
+      // Another writer was faster: the next look settles it.
+      events: isConflict(error)
+        ? []
+        : [{ type: "Warning", reason: "NodeSyncFailed", message: `${step.type}: ${messageOf(error)}` }],
     }),
   };
-  const keysOf = (serverId: string, name: string): ObjectKey[] =>
-    [...nodes.byIndex("server", serverId), ...nodes.byIndex("server", `name:${name}`)].map((node) => ({
-      namespace: "",
-      name: node.metadata.name,
-    }));
+  const keysOf = (serverId: string, name: string | undefined): ObjectKey[] =>
+    [...nodes.byIndex("server", serverId), ...(name === undefined ? [] : nodes.byIndex("server", `name:${name}`))].map(
+      (node) => ({ namespace: "", name: node.metadata.name }),
+    );
   const serverChanges: Source = (enqueue) =>
     watch.servers.onChange(({ object }: { object: Server }) => keysOf(object.id, object.name).forEach(enqueue));
   const portChanges: Source = (enqueue) =>
     watch.ports.onChange(({ object }: { object: Port }) => {
-      if (object.device_id !== "") keysOf(object.device_id, "").forEach(enqueue);
+      const id = object.device_id;
+      if (id !== "") keysOf(id, watch.servers.get(id)?.name).forEach(enqueue);
     });
-  const sources = [watchInformer(nodes), serverChanges, portChanges];
   return {
     run: (signal) =>
-      runController({ name: "cloud-node", reconcile: followRoad(road, { clock, log }), sources, clock, log }, signal),
+      runController(
+        {
+          name: "cloud-node",
+          reconcile: followRoad(road, { clock, log }),
+          sources: [watchInformer(nodes), serverChanges, portChanges],
+          ready: (stop) => nodes.whenSynced(stop),
+          clock,
+          log,
+        },
+        signal,
+      ),
   };
 }
 
-async function perform(
-  client: KubernetesClient,
-  step: Step,
-  on: { node: Node; signal: AbortSignal; events: EventRecorder },
-): Promise<void> {
+interface Doing {
+  readonly node: Node;
+  readonly signal: AbortSignal;
+  readonly events: EventRecorder;
+}
+
+async function perform(client: KubernetesClient, step: Step, on: Doing): Promise<void> {
   const { node, signal } = on;
   const key = { namespace: "", name: node.metadata.name };
   switch (step.type) {
-    case "set-addresses":
-      await client.patch(
-        Node,
-        key,
-        { type: "merge", body: { status: { addresses: step.addresses } } },
-        { subresource: "status", signal },
-      );
-      return;
-    case "set-node": {
-      // The resourceVersion keeps another's change of the taints from being undone: they are one atomic list.
-      const metadata = {
-        labels: step.labels,
-        ...(step.taints && node.metadata.resourceVersion !== undefined
-          ? { resourceVersion: node.metadata.resourceVersion }
-          : {}),
-      };
-      const spec = {
-        ...(step.providerId === undefined ? {} : { providerID: step.providerId }),
-        ...(step.taints ? { taints: step.taints } : {}),
-      };
-      await client.patch(Node, key, { type: "merge", body: { metadata, spec } }, { signal });
+    case "set-addresses": {
+      const body = { status: { addresses: step.addresses } };
+      await client.patch(Node, key, { type: "merge", body }, { subresource: "status", signal });
       return;
     }
-    case "delete-node":
-      on.events.event(node, { type: "Normal", reason: "DeletingNode", message: step.reason });
-      await client
-        .delete(Node, key, {
-          signal,
-          ...(node.metadata.uid === undefined ? {} : { preconditions: { uid: node.metadata.uid } }),
-        })
-        .catch((error: unknown) => {
-          if (!isNotFound(error)) throw error;
-        });
+    case "set-node":
+      await client.patch(Node, key, { type: "merge", body: nodePatch(step, node) }, { signal });
       return;
+    case "delete-node":
+      return deleteNode(client, step.reason, on);
   }
+}
+
+/** The resourceVersion keeps another's change of the taints from being undone: they are one atomic list. */
+function nodePatch(step: Extract<Step, { type: "set-node" }>, node: Node): Readonly<Record<string, unknown>> {
+  const { labels, providerId, taints } = step;
+  const { resourceVersion } = node.metadata;
+  return {
+    metadata: { labels, ...(taints && resourceVersion !== undefined ? { resourceVersion } : {}) },
+    spec: { ...(providerId === undefined ? {} : { providerID: providerId }), ...(taints ? { taints } : {}) },
+  };
+}
+
+async function deleteNode(client: KubernetesClient, reason: string, on: Doing): Promise<void> {
+  const { node, signal, events } = on;
+  const { name, uid } = node.metadata;
+  events.event(node, { type: "Normal", reason: "DeletingNode", message: reason });
+  const preconditions = uid === undefined ? {} : { preconditions: { uid } };
+  await client.delete(Node, { namespace: "", name }, { signal, ...preconditions }).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+  });
 }

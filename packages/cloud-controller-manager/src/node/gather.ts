@@ -1,6 +1,7 @@
-import { Node, type Informer, type ObjectKey } from "@causeway/kubernetes";
-import type { CloudWatch, Flavor, Port, Server } from "@causeway/openstack";
+import type { Informer, Node, ObjectKey } from "@causeway/kubernetes";
+import type { Cloud, CloudWatch, Flavor, Port, Server } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
+import type { Denials } from "./denials.ts";
 import { parseProviderId } from "./provider-id.ts";
 
 /** What the plan of one Node is made from. */
@@ -19,73 +20,55 @@ export interface Observed {
 
 export interface GatherFrom {
   readonly nodes: Informer<Node>;
+  readonly cloud: Pick<Cloud, "region">;
   readonly watch: CloudWatch;
-  readonly region: string;
   readonly config: CloudControllerConfig;
   readonly denials: Denials;
 }
 
 /** Reads caches only: a Node costs no call, whatever their number. */
 export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
+  const { watch } = from;
   const node = from.nodes.get(key);
   if (!node) {
     from.denials.forget(key.name);
     return undefined;
   }
-  await Promise.all([
-    from.watch.servers.start(signal),
-    from.watch.ports.start(signal),
-    from.watch.flavors.start(signal),
-  ]);
-  const servers = serversOf(from.watch, node);
+  await Promise.all([watch.servers.start(signal), watch.ports.start(signal)]);
+  const find = () => serversOf(watch, node);
+  const denials = find().length > 0 ? from.denials.forget(key.name) : await from.denials.deny(node, find, signal);
+  const servers = find();
   const server = servers[0];
-  const denials =
-    server || parseProviderId(node.spec?.providerID) === undefined
-      ? from.denials.forget(key.name)
-      : await from.denials.deny(node, signal);
   return {
     node,
     servers,
-    ports: server ? from.watch.ports.byIndex("device", server.id) : [],
-    flavor: server?.flavor.id === undefined ? undefined : from.watch.flavors.get(server.flavor.id),
-    region: from.region,
+    ports: server ? watch.ports.byIndex("device", server.id) : [],
+    flavor: server ? await flavorOf(watch, server, signal) : undefined,
+    region: from.cloud.region,
     denials,
     config: from.config,
   };
 }
 
+/** By providerID, else by name; a server on its way out does not count beside another of its name. */
 function serversOf(watch: CloudWatch, node: Node): readonly Server[] {
   const known = parseProviderId(node.spec?.providerID);
-  if (!known) return watch.servers.byIndex("name", node.metadata.name);
-  const server = watch.servers.get(known.serverId);
-  return server ? [server] : [];
+  if (known) {
+    const server = watch.servers.get(known.serverId);
+    return server ? [server] : [];
+  }
+  const named = watch.servers.byIndex("name", node.metadata.name);
+  return named.length > 1 ? named.filter((server) => !isLeaving(server)) : named;
 }
 
-/**
- * Counts in how many fresh lists a node's server was missing. A list that fails counts nothing: a cloud that is away
- * denies nothing.
- */
-export class Denials {
-  readonly #counts = new Map<string, { uid: string | undefined; count: number }>();
-  readonly #watch: CloudWatch;
+function isLeaving(server: Server): boolean {
+  return server["OS-EXT-STS:task_state"] === "deleting" || ["DELETED", "SOFT_DELETED"].includes(server.status);
+}
 
-  constructor(watch: CloudWatch) {
-    this.#watch = watch;
-  }
-
-  async deny(node: Node, signal: AbortSignal): Promise<number> {
-    const { name, uid } = node.metadata;
-    await this.#watch.servers.refresh(signal);
-    const serverId = parseProviderId(node.spec?.providerID)?.serverId ?? "";
-    if (this.#watch.servers.get(serverId)) return this.forget(name);
-    const before = this.#counts.get(name);
-    const count = before !== undefined && before.uid === uid ? before.count + 1 : 1;
-    this.#counts.set(name, { uid, count });
-    return count;
-  }
-
-  forget(name: string): 0 {
-    this.#counts.delete(name);
-    return 0;
-  }
+/** Flavors are listed only where Nova does not tell their names itself (before microversion 2.47). */
+async function flavorOf(watch: CloudWatch, server: Server, signal: AbortSignal): Promise<Flavor | undefined> {
+  const { id, original_name: name } = server.flavor;
+  if (id === undefined || (name !== undefined && name !== "")) return undefined;
+  await watch.flavors.start(signal);
+  return watch.flavors.get(id);
 }

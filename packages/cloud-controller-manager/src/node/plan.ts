@@ -1,6 +1,8 @@
+import { canonicalIp } from "@causeway/foundation";
 import type { Node, NodeAddress, Plan, PlannedEvent, Taint } from "@causeway/kubernetes";
 import type { Server } from "@causeway/openstack";
 import { nodeAddresses } from "./addresses.ts";
+import { denialPause } from "./denials.ts";
 import type { Observed } from "./gather.ts";
 import { formatProviderId, parseProviderId } from "./provider-id.ts";
 import type { Step } from "./steps.ts";
@@ -8,9 +10,13 @@ import type { Step } from "./steps.ts";
 export const uninitializedTaint = "node.cloudprovider.kubernetes.io/uninitialized";
 export const shutdownTaint = "node.cloudprovider.kubernetes.io/shutdown";
 
-/** A Node goes after the cloud has denied its server in this many fresh lists, this many milliseconds apart. */
+/** A Node goes after the cloud has denied its server in this many fresh lists. */
 const denialsNeeded = 3;
-const denialPause = 5_000;
+/** A kubelet tells its status every five minutes at least; one that has not been heard for longer (ms) is silent. */
+const silence = 360_000;
+/** A Node that never had a server may still get one for this long (ms). */
+const grace = 600_000;
+const patience = 60_000;
 
 /**
  * What cloud-provider's node and node-lifecycle controllers do: a new Node gets addresses, providerID and topology
@@ -18,63 +24,74 @@ const denialPause = 5_000;
  */
 export function plan(observed: Observed, now: number): Plan<Step, undefined> {
   const { node, servers } = observed;
+  if (node.metadata.deletionTimestamp !== undefined) return still();
   if (servers.length > 1)
-    return still([
-      warning(
-        "AmbiguousServer",
-        `${servers.length} servers are named ${node.metadata.name}; the node cannot be told which is its own`,
-      ),
-    ]);
-  const known = parseProviderId(node.spec?.providerID);
-  if (node.spec?.providerID !== undefined && node.spec.providerID !== "" && !known)
-    return still([warning("ForeignProviderID", `providerID ${node.spec.providerID} is not OpenStack's`)]);
+    return still(
+      "AmbiguousServer",
+      `${servers.length} servers are named ${node.metadata.name}; the node cannot be told which is its own`,
+    );
+  const { providerID } = node.spec ?? {};
+  const known = parseProviderId(providerID);
+  if (providerID !== undefined && providerID !== "" && !known)
+    return still("ForeignProviderID", `providerID ${providerID} is not OpenStack's`);
   if (known && known.region !== "" && known.region !== observed.region)
-    return still([
-      warning("ForeignRegion", `the node is of region ${known.region}, this controller of ${observed.region}`),
-    ]);
+    return still(
+      "ForeignRegion",
+      `the node is of region ${known.region}, this controller of ${observed.region}; it is left alone`,
+    );
   const server = servers[0];
   return server ? planPresent(observed, server) : planMissing(observed, now);
 }
 
 function planPresent(observed: Observed, server: Server): Plan<Step, undefined> {
-  const addresses = withKubeletHostname(
-    observed.node,
-    nodeAddresses({ server, ports: observed.ports }, observed.config.networking),
-  );
-  const reachable = addresses.some((a) => a.type === "InternalIP" || a.type === "ExternalIP");
+  const cloud = nodeAddresses({ server, ports: observed.ports }, observed.config.networking);
+  const { addresses, unknown } = enforceNodeIps(observed.node, withKubeletHostname(observed.node, cloud));
+  const reachable = unknown === undefined && addresses.some((a) => a.type === "InternalIP" || a.type === "ExternalIP");
   // One step at a time: the second carries the revision that the first leaves behind.
   const readdress: Step | undefined =
     reachable && !sameAddresses(observed.node.status?.addresses ?? [], addresses)
       ? { type: "set-addresses", addresses }
       : undefined;
   const step = readdress ?? nodeChange(observed, server, reachable);
+  const message = `the kubelet was told the node IP ${unknown}, which server ${server.name} does not have`;
   return {
     steps: step ? [step] : [],
     status: undefined,
-    ...(reachable ? {} : { wait: { for: `server ${server.name} to have an address` } }),
+    ...(reachable ? {} : { wait: { for: `server ${server.name} to have the node's address` } }),
+    ...(unknown === undefined ? {} : { events: [warning("UnknownNodeIP", message)] }),
   };
 }
 
+/**
+ * A Node is deleted when the cloud has denied its server several times and its kubelet is not Ready. One without a providerID
+ * never had a server: only a silent one goes, and only when it has had time enough.
+ */
 function planMissing(observed: Observed, now: number): Plan<Step, undefined> {
   const { node, denials } = observed;
-  if (parseProviderId(node.spec?.providerID) === undefined)
-    return { steps: [], status: undefined, wait: { for: `a server named ${node.metadata.name}` } };
-  if (denials < denialsNeeded) {
-    return {
-      steps: [],
-      status: undefined,
-      wait: {
-        for: `server of ${node.metadata.name} is missing (${denials} of ${denialsNeeded})`,
-        until: now + denialPause,
-      },
-    };
-  }
-  const message = `Deleting node ${node.metadata.name} because it does not exist in the cloud provider`;
-  return {
-    steps: [{ type: "delete-node", reason: message }],
+  const { name, creationTimestamp } = node.metadata;
+  const waiting = (what: string, pause: number): Plan<Step, undefined> => ({
+    steps: [],
     status: undefined,
-    events: [{ type: "Normal", reason: "DeletingNode", message }],
-  };
+    wait: { for: what, until: now + pause },
+  });
+  const nameless = parseProviderId(node.spec?.providerID) === undefined;
+  const age = creationTimestamp === undefined ? 0 : now - Date.parse(creationTimestamp);
+  if (nameless && !(age > grace && isSilent(node, now))) return waiting(`a server named ${name}`, patience);
+  if (!nameless && isReady(node) && !isSilent(node, now))
+    return waiting(`node ${name} to stop, whose server is not in the cloud`, patience);
+  if (denials < denialsNeeded)
+    return waiting(`server of ${name} is missing (${denials} of ${denialsNeeded})`, denialPause);
+  const reason = `Deleting node ${name} because it does not exist in the cloud provider`;
+  return { steps: [{ type: "delete-node", reason }], status: undefined };
+}
+
+function isReady(node: Node): boolean {
+  return node.status?.conditions?.some((c) => c.type === "Ready" && c.status === "True") === true;
+}
+
+function isSilent(node: Node, now: number): boolean {
+  const heard = (node.status?.conditions ?? []).map((c) => Date.parse(c.lastHeartbeatTime ?? "")).filter((t) => t > 0);
+  return heard.length === 0 || now - Math.max(...heard) > silence;
 }
 
 function nodeChange(observed: Observed, server: Server, reachable: boolean): Step | undefined {
@@ -146,24 +163,38 @@ export function labelValue(text: string): string {
 function withKubeletHostname(node: Node, addresses: readonly NodeAddress[]): NodeAddress[] {
   const own = node.status?.addresses?.find((a) => a.type === "Hostname");
   const named = addresses.some((a) => a.type === "Hostname");
-  const all = own && !named ? [...addresses, own] : [...addresses];
-  const provided = node.metadata.annotations?.["alpha.kubernetes.io/provided-node-ip"];
-  const first = provided === undefined ? undefined : all.find((a) => a.address === provided);
-  return first
-    ? [first, ...all.filter((a) => a.type !== first.type || (a.address !== first.address && isOtherFamily(a, first)))]
-    : all;
+  return own && !named ? [...addresses, own] : [...addresses];
 }
 
-function isOtherFamily(a: NodeAddress, b: NodeAddress): boolean {
-  return a.address.includes(":") !== b.address.includes(":");
+interface Enforced {
+  readonly addresses: readonly NodeAddress[];
+  /** A node IP that the server does not have. */
+  readonly unknown?: string;
+}
+
+/** Node IPs that the kubelet was given (one, or one per family) are the only ones of their type, and come first. */
+function enforceNodeIps(node: Node, addresses: readonly NodeAddress[]): Enforced {
+  const text = node.metadata.annotations?.["alpha.kubernetes.io/provided-node-ip"] ?? "";
+  const wanted = text
+    .split(",")
+    .map((ip) => ip.trim())
+    .filter((ip) => ip !== "");
+  if (wanted.length === 0) return { addresses };
+  const same = (a: NodeAddress, ip: string) => a.address === ip || canonicalIp(a.address) === canonicalIp(ip);
+  const isIp = (a: NodeAddress) => a.type === "InternalIP" || a.type === "ExternalIP";
+  const unknown = wanted.find((ip) => !addresses.some((a) => isIp(a) && same(a, ip)));
+  if (unknown !== undefined) return { addresses, unknown };
+  const first = wanted.flatMap((ip) => addresses.filter((a) => isIp(a) && same(a, ip)));
+  return { addresses: [...first, ...addresses.filter((a) => !first.some((f) => f.type === a.type))] };
 }
 
 function sameAddresses(a: readonly NodeAddress[], b: readonly NodeAddress[]): boolean {
   return a.length === b.length && a.every((x, i) => x.type === b[i]?.type && x.address === b[i]?.address);
 }
 
-function still(events: readonly PlannedEvent[]): Plan<Step, undefined> {
-  return { steps: [], status: undefined, events };
+/** Nothing to do, and perhaps why. */
+function still(reason?: string, message = ""): Plan<Step, undefined> {
+  return { steps: [], status: undefined, ...(reason === undefined ? {} : { events: [warning(reason, message)] }) };
 }
 
 function warning(reason: string, message: string): PlannedEvent {

@@ -1,4 +1,5 @@
-import type { DesiredPort } from "./desired.ts";
+import type { HealthMonitorCreate } from "@causeway/openstack";
+import type { DesiredMonitor, DesiredPort } from "./desired.ts";
 
 /** What a listener is told beyond its identity; what is the default is not said. */
 export function listenerSettings(port: DesiredPort): Record<string, unknown> {
@@ -17,26 +18,16 @@ export function listenerSettings(port: DesiredPort): Record<string, unknown> {
   };
 }
 
-export function monitorBody(port: DesiredPort): {
-  name: string;
-  type: string;
-  delay: number;
-  timeout: number;
-  max_retries: number;
-  max_retries_down: number;
-  url_path?: string;
-  http_method?: string;
-  expected_codes?: string;
-} {
-  const { type = "TCP", delay = 5, timeout = 3, maxRetries = 1, maxRetriesDown = 3 } = port.monitor ?? {};
-  const http = type === "HTTP" ? { url_path: "/healthz", http_method: "GET", expected_codes: "200" } : {};
+/** An HTTP monitor asks the health check port that kube-proxy serves. */
+export function monitorBody(monitor: DesiredMonitor, name: string): Omit<HealthMonitorCreate, "pool_id"> {
+  const http = monitor.type === "HTTP" ? { url_path: "/healthz", http_method: "GET", expected_codes: "200" } : {};
   return {
-    name: port.monitorName,
-    type,
-    delay,
-    timeout,
-    max_retries: maxRetries,
-    max_retries_down: maxRetriesDown,
+    name,
+    type: monitor.type,
+    delay: monitor.delay,
+    timeout: monitor.timeout,
+    max_retries: monitor.maxRetries,
+    max_retries_down: monitor.maxRetriesDown,
     ...http,
   };
 }

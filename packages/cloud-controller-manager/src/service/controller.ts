@@ -1,6 +1,7 @@
 import { messageOf, type Clock, type Log } from "@causeway/foundation";
 import {
   followRoad,
+  isConflict,
   keyOf,
   Node,
   publishStatus,
@@ -11,6 +12,7 @@ import {
   type EventRecorder,
   type Informers,
   type ObjectKey,
+  type PlannedEvent,
   type Road,
   type ServiceStatus,
   type Source,
@@ -18,9 +20,11 @@ import {
 import type { Cloud, CloudWatch } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
 import { eligibleNodes, nodeAddress } from "./desired.ts";
-import { gather, serviceFinalizer, type GatherFrom, type Observed } from "./gather.ts";
+import { Standing } from "../events/standing.ts";
+import { concerns, gather, type GatherFrom, type Observed } from "./gather.ts";
+import { brokenKey, Holds } from "./holds.ts";
 import { annotation, loadBalancerName } from "./names.ts";
-import { perform } from "./perform.ts";
+import { fieldManager, perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import { PoolDetails } from "./pool-details.ts";
 import type { Step } from "./steps.ts";
@@ -37,8 +41,6 @@ export interface ServiceControllerOptions {
   readonly log: Log;
 }
 
-const fieldManager = "causeway-cloud-controller-manager";
-
 /** Brings every Service of type LoadBalancer to its load balancer, and keeps it there. */
 export function createServiceController(options: ServiceControllerOptions): {
   run(signal: AbortSignal): Promise<void>;
@@ -48,42 +50,57 @@ export function createServiceController(options: ServiceControllerOptions): {
   const nodes = informers.for(Node);
   const details = new PoolDetails(cloud);
   const freshness = new TreeFreshness(watch);
-  const from: GatherFrom = { services, nodes, cloud, watch, clusterName, config, details, freshness };
-  const using = { client: informers.client, cloud, watch, events, details, freshness };
+  const holds = new Holds(clock);
+  const standing = new Standing(events, clock);
+  const from: GatherFrom = { services, nodes, cloud, watch, clusterName, config, details, freshness, holds };
+  const using = { client: informers.client, cloud, watch, events, details, freshness, holds };
   const road: Road<Observed, Step, ServiceStatus> = {
     gather: (key, signal) => gather(from, key, signal),
     plan,
     perform: (step, observed, signal) => perform(using, step, observed, signal),
     async publish(observed, status, planned, signal) {
-      for (const event of planned) events.event(observed.service, event);
+      standing.tell(observed.service, planned);
+      if ((status.loadBalancer?.ingress ?? []).length > 0) holds.release(brokenKey(observed.lbName));
       if (services.get(keyOf(observed.service)) === undefined) return;
       await publishStatus(informers.client, Service, observed.service, { status, fieldManager, signal });
     },
     failed: (_observed, planned, step, error) => ({
       status: planned.status,
-      events: [
-        {
-          type: "Warning",
-          reason: "SyncLoadBalancerFailed",
-          message: `Error syncing load balancer: ${step.type}: ${messageOf(error)}`,
-        },
-      ],
+      events: isConflict(error) ? [] : [failure(step, error)],
     }),
   };
-  const keysBy = (test: (service: Service) => boolean): ObjectKey[] => services.list().filter(test).map(keyOf);
+  const keysBy = (test: (service: Service) => boolean): ObjectKey[] =>
+    services
+      .list()
+      .filter((s) => concerns(s, config) && test(s))
+      .map(keyOf);
   const sources: Source[] = [
     watchInformer(services),
-    nodeChanges(nodes, () => keysBy(isLoadBalancer)),
+    nodeChanges(nodes, () => keysBy(() => true)),
     ...cloudChanges(watch, { clusterName, keysBy }),
+    () => watch.pools.onChange(({ type, object }) => (type === "deleted" ? details.forget(object.id) : undefined)),
   ];
   return {
     run: (signal) =>
-      runController({ name: "service", reconcile: followRoad(road, { clock, log }), sources, clock, log }, signal),
+      runController(
+        {
+          name: "service",
+          reconcile: followRoad(road, { clock, log }),
+          sources,
+          ready: async (stop) => {
+            await Promise.all([services.whenSynced(stop), nodes.whenSynced(stop)]);
+          },
+          clock,
+          log,
+        },
+        signal,
+      ),
   };
 }
 
-function isLoadBalancer(service: Service): boolean {
-  return service.spec.type === "LoadBalancer" || service.metadata.finalizers?.includes(serviceFinalizer) === true;
+function failure(step: Step, error: unknown): PlannedEvent {
+  const message = `Error syncing load balancer: ${step.type}: ${messageOf(error)}`;
+  return { type: "Warning", reason: "SyncLoadBalancerFailed", message };
 }
 
 /** Nodes change all the time; only what makes them members or not counts. */
@@ -109,16 +126,14 @@ function nodeChanges(
 
 interface Looking {
   readonly clusterName: string;
-  keysBy(test: (service: Service) => boolean): ObjectKey[];
+  readonly keysBy: (test: (service: Service) => boolean) => ObjectKey[];
 }
 
 /** A change in the cloud wakes the Services whose load balancer it is. */
 function cloudChanges(watch: CloudWatch, { clusterName, keysBy }: Looking): Source[] {
   const ofBalancer = (id: string, name?: string) =>
     keysBy(
-      (s) =>
-        isLoadBalancer(s) &&
-        (s.metadata.annotations?.[annotation.loadBalancerId] === id || name === loadBalancerName(clusterName, s)),
+      (s) => s.metadata.annotations?.[annotation.loadBalancerId] === id || name === loadBalancerName(clusterName, s),
     );
   const named = (ids: readonly { id: string }[]) =>
     ids.flatMap(({ id }) => ofBalancer(id, watch.loadBalancers.get(id)?.name));
@@ -128,9 +143,10 @@ function cloudChanges(watch: CloudWatch, { clusterName, keysBy }: Looking): Sour
     (enqueue) => watch.pools.onChange(({ object }) => named(object.loadbalancers).forEach(enqueue)),
     (enqueue) =>
       watch.floatingIps.onChange(({ object, previous }) => {
-        const port = object.port_id ?? previous?.port_id;
-        for (const lb of watch.loadBalancers.list())
-          if (lb.vip_port_id === port) ofBalancer(lb.id, lb.name).forEach(enqueue);
+        for (const port of [object.port_id, previous?.port_id ?? null])
+          for (const lb of port === null ? [] : watch.loadBalancers.byIndex("port", port))
+            ofBalancer(lb.id, lb.name).forEach(enqueue);
+        keysBy((s) => s.spec.loadBalancerIP === object.floating_ip_address).forEach(enqueue);
       }),
   ];
 }

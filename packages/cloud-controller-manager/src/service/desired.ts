@@ -1,4 +1,4 @@
-import { parseCidr, parseIp, cidrContains } from "@causeway/foundation";
+import { parseCidr } from "@causeway/foundation";
 import type { Node, Service, ServicePort } from "@causeway/kubernetes";
 import type {
   LbAlgorithm,
@@ -32,7 +32,7 @@ export interface DesiredPort {
 }
 
 export interface DesiredMonitor {
-  readonly type: "TCP" | "UDP-CONNECT" | "HTTP";
+  readonly type: "TCP" | "UDP-CONNECT" | "SCTP" | "HTTP";
   readonly delay: number;
   readonly timeout: number;
   readonly maxRetries: number;
@@ -70,7 +70,7 @@ function desiredPort(from: DesireFrom, port: ServicePort, index: number): Desire
     members: members(from, port),
     monitor: desiredMonitor(from, protocol),
     connectionLimit: parameters.connectionLimit,
-    allowedCidrs: limits.allowedCidrs ? parameters.sourceRanges : undefined,
+    allowedCidrs: limits.allowedCidrs ? restriction(parameters.sourceRanges) : undefined,
     insertHeaders: http ? { "X-Forwarded-For": "true" } : undefined,
     timeouts: limits.timeouts ? parameters.timeouts : undefined,
   };
@@ -80,7 +80,8 @@ function desiredMonitor(from: DesireFrom, protocol: string): DesiredMonitor | un
   const { monitor } = from.parameters;
   if (!monitor || !from.limits.monitors.includes(protocol)) return undefined;
   if (checksHealthPort(from)) return { type: "HTTP", ...monitor };
-  return { type: protocol === "UDP" ? "UDP-CONNECT" : "TCP", ...monitor };
+  const type = protocol === "UDP" ? "UDP-CONNECT" : protocol === "SCTP" ? "SCTP" : "TCP";
+  return { type, ...monitor };
 }
 
 /** With externalTrafficPolicy Local only nodes that have pods answer on the health check port. */
@@ -148,14 +149,12 @@ function matches(labels: Readonly<Record<string, string>>, selector: string): bo
   });
 }
 
+/** Source ranges that let everybody in are none. */
+export function restriction(ranges: readonly string[]): readonly string[] {
+  return ranges.some((range) => range === "0.0.0.0/0" || range === "::/0") ? [] : ranges;
+}
+
 /** Source ranges that are no CIDRs. */
 export function invalidRanges(ranges: readonly string[]): string[] {
   return ranges.filter((range) => parseCidr(range) === undefined);
-}
-
-/** Is the address inside the subnet? */
-export function isInside(cidr: string, address: string): boolean {
-  const outer = parseCidr(cidr);
-  const inner = parseIp(address);
-  return outer !== undefined && inner !== undefined && cidrContains(outer, inner);
 }

@@ -1,4 +1,4 @@
-import { Node, Service, type Informer, type ObjectKey } from "@causeway/kubernetes";
+import type { Informer, Node, ObjectKey, Service } from "@causeway/kubernetes";
 import type {
   Cloud,
   CloudWatch,
@@ -13,6 +13,8 @@ import type {
 } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
 import { eligibleNodes, nodeAddress } from "./desired.ts";
+import { matchingSubnets } from "./floating-subnets.ts";
+import { brokenKey, busyKey, uncertainKey, type Holds } from "./holds.ts";
 import { annotation, floatingIpDescription, legacyLoadBalancerName, loadBalancerName } from "./names.ts";
 import { parametersOf, type Parameters } from "./parameters.ts";
 import type { PoolDetails } from "./pool-details.ts";
@@ -25,6 +27,13 @@ export interface ObservedPool {
   readonly monitor: HealthMonitor | undefined;
 }
 
+/** Until when (ms since epoch) something must not be tried again. */
+export interface Held {
+  readonly uncertain: number | undefined;
+  readonly busy: number | undefined;
+  readonly broken: number | undefined;
+}
+
 export interface Observed {
   readonly service: Service;
   readonly clusterName: string;
@@ -33,9 +42,12 @@ export interface Observed {
   readonly lbName: string;
   /** Nodes that may be members. */
   readonly nodes: readonly Node[];
-  /** Load balancers that may be the Service's; more than one is an error. */
+  /** Load balancers that may be the Service's; more than one is an error. Not those on their way out. */
   readonly loadBalancers: readonly LoadBalancer[];
+  /** Those whose deletion is under way. */
+  readonly leaving: readonly LoadBalancer[];
   readonly listeners: readonly Listener[];
+  /** Read while the load balancer is ACTIVE only: nothing could be changed at other times. */
   readonly pools: readonly ObservedPool[];
   /** On the VIP's port. */
   readonly floatingIp: FloatingIp | undefined;
@@ -46,8 +58,13 @@ export interface Observed {
   /** Where the first node's address is: VIP and members go there unless told otherwise. */
   readonly nodeSubnet: Subnet | undefined;
   readonly externalNetwork: Network | undefined;
+  /** Subnets for the floating IP, to be tried in this order; undefined: Neutron chooses. */
+  readonly floatingSubnets: readonly Subnet[] | undefined;
+  /** The subnet that was named by its id, where it is visible. */
+  readonly namedFloatingSubnet: Subnet | undefined;
   /** False when the cloud has no Octavia. */
   readonly octavia: boolean;
+  readonly held: Held;
 }
 
 export interface GatherFrom {
@@ -59,22 +76,22 @@ export interface GatherFrom {
   readonly config: CloudControllerConfig;
   readonly details: PoolDetails;
   readonly freshness: TreeFreshness;
+  readonly holds: Holds;
 }
 
 /** Reads caches; members and monitors of a pool are read once and again only when the pool's own entry has changed. */
 export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
   const service = from.services.get(key);
-  if (!service || !concerns(service)) return undefined;
+  if (!service || !concerns(service, from.config)) return undefined;
   const octavia = await from.cloud.has("load-balancer", { signal });
-  const { watch, config, clusterName } = from;
+  const { watch, config, clusterName, holds } = from;
   await startInformers(watch, octavia, signal);
   const parameters = parametersOf(service, config.loadBalancer);
   const lbName = loadBalancerName(clusterName, service);
-  const loadBalancers = octavia ? candidates(watch, service, lbName) : [];
+  const all = octavia ? await freshCandidates(from, { service, lbName }, signal) : [];
+  const loadBalancers = all.filter((lb) => lb.provisioning_status !== "PENDING_DELETE");
   const lb = loadBalancers[0];
-  if (lb) await from.freshness.ensure(lb, signal);
   const nodes = eligibleNodes(from.nodes.list(), parameters.nodeSelector);
-  const address = service.spec.loadBalancerIP;
   return {
     service,
     clusterName,
@@ -83,32 +100,34 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     lbName,
     nodes,
     loadBalancers,
+    leaving: all.filter((l) => l.provisioning_status === "PENDING_DELETE"),
     listeners: lb ? watch.listeners.byIndex("loadbalancer", lb.id) : [],
-    pools: lb ? await observedPools(from, lb, signal) : [],
-    floatingIp: lb ? watch.floatingIps.byIndex("port", lb.vip_port_id)[0] : undefined,
-    ownFloatingIps: watch.floatingIps
-      .list()
-      .filter((ip) => ip.description === floatingIpDescription(clusterName, service)),
-    wantedFloatingIp:
-      address === undefined || address === "" ? undefined : watch.floatingIps.byIndex("address", address)[0],
+    pools: lb?.provisioning_status === "ACTIVE" ? await observedPools(from, lb, signal) : [],
+    ...(await floatingIps(from, { service, lb, lbName }, signal)),
     nodeSubnet: nodeSubnet(watch, nodes, service.spec.ipFamilies?.[0] ?? "IPv4"),
-    externalNetwork: externalNetwork(watch, parameters.floatingNetworkId),
+    ...externalPlace(watch, parameters),
     octavia,
+    held: {
+      uncertain: holds.until(uncertainKey(lbName)),
+      busy: lb && holds.until(busyKey(lb.id)),
+      broken: holds.until(brokenKey(lbName)),
+    },
   };
 }
 
+/** Kubernetes' own name: any cloud provider that takes over knows it. */
+export const serviceFinalizer = "service.kubernetes.io/load-balancer-cleanup";
+
 /** A Service is ours while it is of the type, and as long after as it bears our finalizer. */
-function concerns(service: Service): boolean {
+export function concerns(service: Service, config: CloudControllerConfig): boolean {
   if (service.metadata.finalizers?.includes(serviceFinalizer) === true) return true;
   return (
+    config.loadBalancer.enabled &&
     service.spec.type === "LoadBalancer" &&
     service.spec.loadBalancerClass === undefined &&
     service.metadata.deletionTimestamp === undefined
   );
 }
-
-/** Kubernetes' own name: any cloud provider that takes over knows it. */
-export const serviceFinalizer = "service.kubernetes.io/load-balancer-cleanup";
 
 async function startInformers(watch: CloudWatch, octavia: boolean, signal: AbortSignal): Promise<void> {
   const all = [
@@ -121,20 +140,58 @@ async function startInformers(watch: CloudWatch, octavia: boolean, signal: Abort
   await Promise.all(all.map((informer) => informer.start(signal)));
 }
 
-/** By the annotated id, else by name, else by the in-tree provider's name. */
+interface Sought {
+  readonly service: Service;
+  readonly lbName: string;
+}
+
+/** The load balancers as they are after the lists of their parts have caught up with them. */
+async function freshCandidates(
+  from: GatherFrom,
+  { service, lbName }: Sought,
+  signal: AbortSignal,
+): Promise<readonly LoadBalancer[]> {
+  const before = candidates(from.watch, service, lbName);
+  await Promise.all(before.map((lb) => from.freshness.ensure(lb, signal)));
+  return candidates(from.watch, service, lbName);
+}
+
+/** By the annotated id, else by name, else by the in-tree provider's name; with those of that name that are on their way out. */
 function candidates(watch: CloudWatch, service: Service, lbName: string): readonly LoadBalancer[] {
-  const alive = (lb: LoadBalancer | undefined): lb is LoadBalancer =>
-    lb !== undefined && lb.provisioning_status !== "DELETED";
+  const alive = (lb: LoadBalancer) => lb.provisioning_status !== "DELETED";
+  const staying = (lb: LoadBalancer) => lb.provisioning_status !== "PENDING_DELETE";
   const id = service.metadata.annotations?.[annotation.loadBalancerId];
   const known = id === undefined ? undefined : watch.loadBalancers.get(id);
-  if (alive(known)) return [known];
   const named = watch.loadBalancers.byIndex("name", lbName).filter(alive);
-  return named.length > 0 ? named : watch.loadBalancers.byIndex("name", legacyLoadBalancerName(service)).filter(alive);
+  if (known && alive(known) && staying(known)) {
+    // A second one of our name is an error to be told, not to be overlooked.
+    return known.name === lbName ? [known, ...named.filter((lb) => lb.id !== known.id)] : [known];
+  }
+  if (named.length > 0) return named;
+  const legacy = watch.loadBalancers.byIndex("name", legacyLoadBalancerName(service)).filter(alive);
+  return legacy.length > 0 || !known || !alive(known) ? legacy : [known];
 }
 
 async function observedPools(from: GatherFrom, lb: LoadBalancer, signal: AbortSignal): Promise<ObservedPool[]> {
   const pools = from.watch.pools.byIndex("loadbalancer", lb.id);
   return Promise.all(pools.map((pool) => from.details.of(pool, signal)));
+}
+
+async function floatingIps(
+  { watch, clusterName }: GatherFrom,
+  { service, lb }: Sought & { readonly lb: LoadBalancer | undefined },
+  signal: AbortSignal,
+): Promise<Pick<Observed, "floatingIp" | "ownFloatingIps" | "wantedFloatingIp">> {
+  const description = floatingIpDescription(clusterName, service);
+  const own = () => watch.floatingIps.list().filter((ip) => ip.description === description);
+  // Whether a port still has them is known only after a look that is newer than the load balancer's end.
+  if (!lb && own().some((ip) => ip.port_id !== null)) await watch.floatingIps.refresh(signal);
+  const address = service.spec.loadBalancerIP ?? "";
+  return {
+    floatingIp: lb ? watch.floatingIps.byIndex("port", lb.vip_port_id)[0] : undefined,
+    ownFloatingIps: own(),
+    wantedFloatingIp: address === "" ? undefined : watch.floatingIps.byIndex("address", address)[0],
+  };
 }
 
 function nodeSubnet(watch: CloudWatch, nodes: readonly Node[], family: "IPv4" | "IPv6"): Subnet | undefined {
@@ -144,9 +201,25 @@ function nodeSubnet(watch: CloudWatch, nodes: readonly Node[], family: "IPv4" | 
     const port =
       address === undefined ? undefined : watch.ports.byIndex("address", address).find((p) => p.device_id === server);
     const fixed = port?.fixed_ips.find((ip) => ip.ip_address === address);
-    if (fixed) return watch.subnets.get(fixed.subnet_id);
+    const subnet = fixed && watch.subnets.get(fixed.subnet_id);
+    if (subnet) return subnet;
   }
   return undefined;
+}
+
+function externalPlace(
+  watch: CloudWatch,
+  parameters: Parameters,
+): Pick<Observed, "externalNetwork" | "floatingSubnets" | "namedFloatingSubnet"> {
+  const { floatingNetworkId, floatingSubnetId } = parameters;
+  const named = floatingSubnetId === undefined ? undefined : watch.subnets.get(floatingSubnetId);
+  const network = externalNetwork(watch, floatingNetworkId ?? named?.network_id);
+  const subnets = network ? watch.subnets.byIndex("network", network.id) : [];
+  return {
+    externalNetwork: network,
+    floatingSubnets: matchingSubnets(parameters, subnets),
+    namedFloatingSubnet: named,
+  };
 }
 
 /** The named one, or the first external network that has an IPv4 subnet (or subnets that are not shown to us). */

@@ -4,6 +4,7 @@ import type { Service } from "@causeway/kubernetes";
 export const loadBalancerPrefix = "kube_service_";
 const floatingIpPrefix = "Floating IP for Kubernetes external service";
 
+/** Octavia's limit of names and tags. */
 const limit = 255;
 
 /** kube_service_CLUSTER_NAMESPACE_NAME, cut to 255 characters: the load balancer's name and everybody's tag. */
@@ -48,6 +49,8 @@ export const annotation = {
   portId: `${prefix}port-id`,
   floatingNetworkId: `${prefix}floating-network-id`,
   floatingSubnetId: `${prefix}floating-subnet-id`,
+  floatingSubnet: `${prefix}floating-subnet`,
+  floatingSubnetTags: `${prefix}floating-subnet-tags`,
   keepFloatingIp: `${prefix}keep-floatingip`,
   hostname: `${prefix}hostname`,
   method: `${prefix}lb-method`,

@@ -12,9 +12,14 @@ export interface Parameters {
   readonly portId: string | undefined;
   readonly floatingNetworkId: string | undefined;
   readonly floatingSubnetId: string | undefined;
+  /** Name pattern and tags of subnets; only where no subnet is named by its id. */
+  readonly floatingSubnet: string | undefined;
+  readonly floatingSubnetTags: string | undefined;
   readonly keepFloatingIp: boolean;
   readonly hostname: string | undefined;
   readonly method: LbAlgorithm | undefined;
+  /** Asked for, and known to nobody. */
+  readonly unknownMethod: string | undefined;
   readonly proxyProtocol: "PROXY" | "PROXYV2" | undefined;
   readonly xForwardedFor: boolean;
   readonly connectionLimit: number;
@@ -83,6 +88,7 @@ export function parametersOf(service: Service, config: LoadBalancerConfig): Para
     keepFloatingIp: from.flag(annotation.keepFloatingIp, false),
     hostname: from.text(annotation.hostname),
     method: isMethod(method) ? method : undefined,
+    unknownMethod: method === undefined || isMethod(method) ? undefined : method,
     proxyProtocol,
     xForwardedFor,
     connectionLimit: from.number(annotation.connectionLimit, -1),
@@ -110,17 +116,48 @@ function isMethod(value: string | undefined): value is LbAlgorithm {
   return value !== undefined && methods.includes(value);
 }
 
-type Placed = Pick<Parameters, "networkId" | "subnetId" | "memberSubnetId" | "floatingNetworkId" | "floatingSubnetId">;
+type Placed = Pick<Parameters, "networkId" | "subnetId" | "memberSubnetId"> &
+  Pick<Parameters, "floatingNetworkId" | "floatingSubnetId" | "floatingSubnet" | "floatingSubnetTags">;
 
 function placement(from: Annotations, chosen: LoadBalancerPlacement | undefined, config: LoadBalancerConfig): Placed {
-  const subnetId = from.text(annotation.subnetId) ?? chosen?.subnetId ?? config.subnetId;
   return {
-    networkId: from.text(annotation.networkId) ?? chosen?.networkId ?? config.networkId,
-    subnetId,
-    memberSubnetId:
-      from.text(annotation.memberSubnetId) ?? chosen?.memberSubnetId ?? config.memberSubnetId ?? config.subnetId,
-    floatingNetworkId: chosen?.floatingNetworkId ?? from.text(annotation.floatingNetworkId) ?? config.floatingNetworkId,
-    floatingSubnetId: chosen?.floatingSubnetId ?? from.text(annotation.floatingSubnetId) ?? config.floatingSubnetId,
+    ...vipPlace(from, chosen, config),
+    memberSubnetId: from.text(annotation.memberSubnetId) ?? chosen?.memberSubnetId ?? config.memberSubnetId,
+    ...floatingPlace(from, chosen, config),
+  };
+}
+
+/** Subnet and network from the nearest that names either: a Service's network is not overruled by cloud.conf's subnet. */
+function vipPlace(
+  from: Annotations,
+  chosen: LoadBalancerPlacement | undefined,
+  config: LoadBalancerConfig,
+): Pick<Placed, "networkId" | "subnetId"> {
+  const own = { subnetId: from.text(annotation.subnetId), networkId: from.text(annotation.networkId) };
+  const places = [own, chosen ?? {}, config];
+  const place = places.find((p) => p.subnetId !== undefined || p.networkId !== undefined);
+  return { networkId: place?.networkId, subnetId: place?.subnetId };
+}
+
+/** The class comes before the annotation here. An empty floating-network-id asks for one to be found. */
+function floatingPlace(
+  from: Annotations,
+  chosen: LoadBalancerPlacement | undefined,
+  config: LoadBalancerConfig,
+): Omit<Placed, "networkId" | "subnetId" | "memberSubnetId"> {
+  const own = from.raw(annotation.floatingNetworkId);
+  const floatingSubnetId =
+    chosen?.floatingSubnetId ?? from.text(annotation.floatingSubnetId) ?? config.floatingSubnetId;
+  const named = floatingSubnetId !== undefined;
+  return {
+    floatingNetworkId: (chosen?.floatingNetworkId ?? own ?? config.floatingNetworkId) || undefined,
+    floatingSubnetId,
+    floatingSubnet: named
+      ? undefined
+      : (chosen?.floatingSubnet ?? from.text(annotation.floatingSubnet) ?? config.floatingSubnet),
+    floatingSubnetTags: named
+      ? undefined
+      : (chosen?.floatingSubnetTags ?? from.text(annotation.floatingSubnetTags) ?? config.floatingSubnetTags),
   };
 }
 

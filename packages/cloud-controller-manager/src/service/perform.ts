@@ -1,15 +1,29 @@
 import {
   addFinalizer,
+  keyOf,
+  publishStatus,
   removeFinalizer,
   Service,
   type EventRecorder,
   type KubernetesClient,
 } from "@causeway/kubernetes";
-import { isImmutable, isOpenStackNotFound, type Cloud, type CloudWatch, type LoadBalancer } from "@causeway/openstack";
+import {
+  isImmutable,
+  isOutcomeUnknown,
+  type Cloud,
+  type CloudWatch,
+  type LoadBalancer,
+  type LoadBalancerCreate,
+} from "@causeway/openstack";
 import { serviceFinalizer, type Observed } from "./gather.ts";
+import { brokenKey, busyKey, uncertainKey, whenBroken, whenBusy, type Holds } from "./holds.ts";
+import { performAddress } from "./perform-address.ts";
+import { performTree } from "./perform-tree.ts";
 import type { PoolDetails } from "./pool-details.ts";
-import type { Step } from "./steps.ts";
+import type { KubernetesStep, Step, TreeStep } from "./steps.ts";
 import type { TreeFreshness } from "./tree-freshness.ts";
+
+export const fieldManager = "causeway-cloud-controller-manager";
 
 export interface PerformWith {
   readonly client: KubernetesClient;
@@ -18,193 +32,113 @@ export interface PerformWith {
   readonly events: EventRecorder;
   readonly details: PoolDetails;
   readonly freshness: TreeFreshness;
+  readonly holds: Holds;
 }
 
-interface Doing {
+export interface Doing {
   readonly using: PerformWith;
   readonly observed: Observed;
   readonly signal: AbortSignal;
 }
 
-/** Makes one step true. A load balancer that somebody else is changing just now is waited for: that is no error. */
+/** Makes one step true. */
 export async function perform(using: PerformWith, step: Step, observed: Observed, signal: AbortSignal): Promise<void> {
   const doing: Doing = { using, observed, signal };
-  if (await performKubernetes(step, doing)) return;
-  if (await performAddress(step, doing)) return;
-  if (step.type === "create-load-balancer") return createLoadBalancer(step, doing);
+  switch (step.type) {
+    case "add-finalizer":
+    case "annotate":
+    case "clear-status":
+    case "remove-finalizer":
+      return performKubernetes(step, doing);
+    case "create-floating-ip":
+    case "attach-floating-ip":
+    case "detach-floating-ip":
+    case "delete-floating-ip":
+      return performAddress(step, doing);
+    case "create-load-balancer":
+      return createLoadBalancer(step.body, doing);
+    default:
+      return changeLoadBalancer(step, doing);
+  }
+}
+
+async function performKubernetes(step: KubernetesStep, { using, observed, signal }: Doing): Promise<void> {
+  const { client, events } = using;
+  const { service } = observed;
+  switch (step.type) {
+    case "add-finalizer":
+      await addFinalizer(client, Service, service, { finalizer: serviceFinalizer, signal });
+      return;
+    case "remove-finalizer":
+      events.event(service, { type: "Normal", reason: "DeletedLoadBalancer", message: "Deleted load balancer" });
+      await removeFinalizer(client, Service, service, { finalizer: serviceFinalizer, signal });
+      return;
+    case "clear-status":
+      await publishStatus(client, Service, service, { status: { loadBalancer: {} }, fieldManager, signal });
+      return;
+    case "annotate": {
+      const body = { metadata: { annotations: step.annotations } };
+      await client.patch(Service, keyOf(service), { type: "merge", body }, { signal });
+      return;
+    }
+  }
+}
+
+/** How long (ms) a create may go on in the cloud after its connection was lost, besides the time its members take. */
+const lostFor = 10_000;
+/** Measured on the OVN provider: 170 ms a member. */
+const memberTakes = 500;
+
+/**
+ * One POST for the whole tree. It is never repeated without a look for what another attempt made, and where an answer was
+ * lost, not before the cloud has had time to finish: a load balancer is not listed until its POST is done.
+ */
+async function createLoadBalancer(body: LoadBalancerCreate, { using, signal }: Doing): Promise<void> {
+  const { cloud, watch, holds } = using;
+  const { loadBalancers } = cloud.loadBalancing;
+  const known = (await loadBalancers.all({ name: body.name }, { signal })).find((lb) => !isLeaving(lb));
+  try {
+    const made = known ?? (await loadBalancers.create(body, { signal }));
+    holds.release(uncertainKey(body.name));
+    watch.loadBalancers.observe(made);
+  } catch (error) {
+    if (!isOutcomeUnknown(error)) throw error;
+    const members = (body.listeners ?? []).reduce((sum, l) => sum + (l.default_pool?.members?.length ?? 0), 0);
+    const time = lostFor + memberTakes * members;
+    holds.hold(uncertainKey(body.name), { base: time, cap: time });
+    watch.loadBalancers.hurry(holds.until(uncertainKey(body.name)));
+  }
+}
+
+function isLeaving(lb: LoadBalancer): boolean {
+  return lb.provisioning_status === "PENDING_DELETE" || lb.provisioning_status === "DELETED";
+}
+
+/** A load balancer that something else is changing just now is waited for: that is no error. */
+async function changeLoadBalancer(step: TreeStep, doing: Doing): Promise<void> {
+  const { using, observed } = doing;
   const lb = observed.loadBalancers.find((l) => step.type !== "delete-load-balancer" || l.id === step.id);
   if (!lb) return;
   try {
-    await performTree(step, doing);
+    await (step.type === "delete-load-balancer" ? deleteLoadBalancer(step, doing) : performTree(step, doing));
+    using.holds.release(busyKey(lb.id));
   } catch (error) {
     if (!isImmutable(error)) throw error;
+    using.holds.hold(busyKey(lb.id), whenBusy);
+    using.freshness.touch(lb);
+    return;
   }
-  if (step.type !== "delete-load-balancer") using.freshness.touch(lb);
-}
-
-async function performKubernetes(step: Step, { using, observed, signal }: Doing): Promise<boolean> {
-  const { service } = observed;
-  const key = { namespace: service.metadata.namespace ?? "", name: service.metadata.name };
-  switch (step.type) {
-    case "add-finalizer":
-      await addFinalizer(using.client, Service, service, { finalizer: serviceFinalizer, signal });
-      return true;
-    case "remove-finalizer":
-      using.events.event(service, { type: "Normal", reason: "DeletedLoadBalancer", message: "Deleted load balancer" });
-      await removeFinalizer(using.client, Service, service, { finalizer: serviceFinalizer, signal });
-      return true;
-    case "annotate":
-      await using.client.patch(
-        Service,
-        key,
-        { type: "merge", body: { metadata: { annotations: step.annotations } } },
-        { signal },
-      );
-      return true;
-    default:
-      return false;
-  }
-}
-
-async function performAddress(step: Step, { using, signal }: Doing): Promise<boolean> {
-  const { floatingIps } = using.cloud.network;
-  const cache = using.watch.floatingIps;
-  switch (step.type) {
-    case "create-floating-ip": {
-      const body = {
-        floating_network_id: step.networkId,
-        port_id: step.portId,
-        description: step.description,
-        ...(step.subnetId === undefined ? {} : { subnet_id: step.subnetId }),
-        ...(step.address === undefined ? {} : { floating_ip_address: step.address }),
-      };
-      const recover = async () => (await floatingIps.all({ port_id: step.portId }, { signal }))[0];
-      cache.observe(await floatingIps.create(body, { signal, recover }));
-      return true;
-    }
-    case "attach-floating-ip":
-      cache.observe(await floatingIps.update(step.id, { port_id: step.portId }, { signal }));
-      return true;
-    case "detach-floating-ip":
-      cache.observe(await floatingIps.update(step.id, { port_id: null }, { signal }));
-      return true;
-    case "delete-floating-ip":
-      await floatingIps.delete(step.id, { signal });
-      cache.forget(step.id);
-      return true;
-    default:
-      return false;
-  }
-}
-
-/** The POST of a large load balancer takes long, and a lost answer must not make a second: its name is looked for first. */
-async function createLoadBalancer(
-  step: Extract<Step, { type: "create-load-balancer" }>,
-  { using, signal }: Doing,
-): Promise<void> {
-  const { loadBalancers } = using.cloud.loadBalancing;
-  const recover = async () =>
-    (await loadBalancers.all({ name: step.body.name }, { signal })).find(
-      (lb) => !lb.provisioning_status.includes("DELETE"),
-    );
-  const made = await loadBalancers.create(step.body, { signal, recover });
-  using.watch.loadBalancers.observe(made);
-  using.watch.loadBalancers.hurry();
-}
-
-async function performTree(step: Step, doing: Doing): Promise<void> {
-  const { using, signal } = doing;
-  const { loadBalancing } = using.cloud;
-  switch (step.type) {
-    case "delete-load-balancer":
-      return deleteLoadBalancer(step, doing);
-    case "create-listener": {
-      const query = { loadbalancer_id: step.body.loadbalancer_id, protocol_port: step.body.protocol_port };
-      const recover = async () =>
-        (await loadBalancing.listeners.all(query, { signal })).find((l) => l.protocol === step.body.protocol);
-      await loadBalancing.listeners.create(step.body, { signal, recover });
-      return;
-    }
-    case "update-listener":
-      await loadBalancing.listeners.update(step.id, step.change, { signal });
-      return;
-    case "delete-listener":
-      return deleteListener(step, doing);
-    case "create-pool": {
-      const recover = async () =>
-        (await loadBalancing.pools.all({ name: step.body.name ?? "" }, { signal })).find((p) =>
-          p.listeners.some((l) => l.id === step.body.listener_id),
-        );
-      await loadBalancing.pools.create(step.body, { signal, recover });
-      return;
-    }
-    case "update-pool":
-      await loadBalancing.pools.update(step.id, step.change, { signal });
-      return;
-    case "delete-pool":
-      await loadBalancing.pools.delete(step.id, { signal });
-      using.details.forget(step.id);
-      return;
-    case "replace-members":
-      using.details.forget(step.poolId);
-      await loadBalancing.replaceMembers(step.poolId, step.members, { signal });
-      return;
-    default:
-      return performMonitor(step, doing);
-  }
-}
-
-async function performMonitor(step: Step, { using, signal }: Doing): Promise<void> {
-  const { healthMonitors } = using.cloud.loadBalancing;
-  switch (step.type) {
-    case "create-monitor": {
-      const recover = async () =>
-        (await healthMonitors.all({ name: step.body.name ?? "" }, { signal })).find((m) =>
-          m.pools.some((p) => p.id === step.body.pool_id),
-        );
-      using.details.forget(step.body.pool_id);
-      await healthMonitors.create(step.body, { signal, recover });
-      return;
-    }
-    case "update-monitor":
-      await healthMonitors.update(step.id, step.change, { signal });
-      return;
-    case "delete-monitor":
-      using.details.forget(step.poolId);
-      await healthMonitors.delete(step.id, { signal });
-      return;
-    default:
-      return;
-  }
+  if (step.type === "delete-load-balancer") {
+    const now = using.watch.loadBalancers.get(lb.id);
+    if (now) using.watch.loadBalancers.observe({ ...now, provisioning_status: "PENDING_DELETE" });
+  } else using.freshness.touch(lb);
 }
 
 async function deleteLoadBalancer(
   step: Extract<Step, { type: "delete-load-balancer" }>,
   { using, observed, signal }: Doing,
 ): Promise<void> {
-  const event =
-    step.reason === undefined
-      ? ({ type: "Normal", reason: "DeletingLoadBalancer", message: "Deleting load balancer" } as const)
-      : ({ type: "Warning", reason: "RecreatingLoadBalancer", message: step.reason } as const);
-  using.events.event(observed.service, event);
+  using.events.event(observed.service, step.event);
   await using.cloud.loadBalancing.deleteLoadBalancer(step.id, { cascade: step.cascade, signal });
-  const lb: LoadBalancer | undefined = using.watch.loadBalancers.get(step.id);
-  if (lb) using.watch.loadBalancers.observe({ ...lb, provisioning_status: "PENDING_DELETE" });
-  using.watch.loadBalancers.hurry();
-}
-
-/** The pool first: a listener's deletion leaves its pool behind. The listener follows once the load balancer is ACTIVE again. */
-async function deleteListener(
-  step: Extract<Step, { type: "delete-listener" }>,
-  { using, signal }: Doing,
-): Promise<void> {
-  const { pools, listeners } = using.cloud.loadBalancing;
-  if (step.poolId !== undefined && using.watch.pools.get(step.poolId) !== undefined) {
-    using.details.forget(step.poolId);
-    await pools.delete(step.poolId, { signal });
-    return;
-  }
-  await listeners.delete(step.id, { signal }).catch((error: unknown) => {
-    if (!isOpenStackNotFound(error)) throw error;
-  });
+  if (step.broken) using.holds.hold(brokenKey(observed.lbName), whenBroken);
 }

@@ -2,10 +2,11 @@ import type { PlannedEvent } from "@causeway/kubernetes";
 import type { FloatingIp, LoadBalancer } from "@causeway/openstack";
 import type { Observed } from "./gather.ts";
 import { floatingIpDescription, isOurFloatingIp } from "./names.ts";
-import type { Step } from "./steps.ts";
+import { isOwner } from "./ownership.ts";
+import type { AddressStep } from "./steps.ts";
 
 export interface AddressPlan {
-  readonly steps: readonly Step[];
+  readonly steps: readonly AddressStep[];
   readonly events: readonly PlannedEvent[];
 }
 
@@ -13,67 +14,84 @@ const nothing: AddressPlan = { steps: [], events: [] };
 
 /** Which floating IP the VIP shall have (cloud-provider-openstack's rules). It can be given as soon as the VIP has its port. */
 export function planFloatingIp(observed: Observed, lb: LoadBalancer): AddressPlan {
-  const { parameters, floatingIp } = observed;
-  if (parameters.internal)
-    return floatingIp ? { steps: [giveUp(floatingIp, parameters.keepFloatingIp)], events: [] } : nothing;
-  if (floatingIp) return nothing;
-  if (lb.vip_address.includes(":"))
-    return event("Normal", "LoadBalancerFloatingIPSkipped", "an IPv6 address needs no floating IP");
-  if (observed.externalNetwork === undefined)
-    return event(
-      "Warning",
-      "LoadBalancerForcedInternal",
-      "there is no external network for a floating IP; the load balancer stays internal",
+  const { parameters, floatingIp, externalNetwork } = observed;
+  if (!isOwner(observed, lb)) return floatingIp || parameters.internal ? nothing : onlyOwner(lb);
+  if (parameters.internal) return floatingIp ? does(giveUp(floatingIp, parameters.keepFloatingIp)) : nothing;
+  if (lb.vip_address.includes(":")) return skipped(observed);
+  if (floatingIp && isWanted(observed, floatingIp)) return nothing;
+  if (externalNetwork === undefined)
+    return floatingIp
+      ? nothing
+      : warns(
+          "LoadBalancerForcedInternal",
+          "there is no external network for a floating IP; the load balancer stays internal",
+        );
+  const taken = observed.wantedFloatingIp;
+  if (taken && !isFree(taken))
+    return warns(
+      "SyncLoadBalancerFailed",
+      `Error syncing load balancer: floating IP ${taken.floating_ip_address} is used by another port`,
     );
-  return {
-    steps: [obtain(observed, lb, observed.externalNetwork.id)].flatMap((step) => step ?? []),
-    events: taken(observed),
-  };
+  return does(obtain(observed, lb, externalNetwork.id));
 }
 
 /** Ours are deleted unless they are to be kept; a person's are only taken off. */
-export function giveUp(floatingIp: FloatingIp, keep: boolean): Step {
-  if (isOurFloatingIp(floatingIp.description) && !keep)
-    return { type: "delete-floating-ip", id: floatingIp.id, address: floatingIp.floating_ip_address };
-  return { type: "detach-floating-ip", id: floatingIp.id };
+export function giveUp(floatingIp: FloatingIp, keep: boolean): AddressStep {
+  const ours = isOurFloatingIp(floatingIp.description) && !keep;
+  return { type: ours ? "delete-floating-ip" : "detach-floating-ip", id: floatingIp.id };
 }
 
-/** One that we made before and that lost its port comes first: a lost answer never makes a second. */
-function obtain(observed: Observed, lb: LoadBalancer, networkId: string): Step | undefined {
-  const { service, wantedFloatingIp, ownFloatingIps, parameters, clusterName } = observed;
-  const address = service.spec.loadBalancerIP;
-  const named = address !== undefined && address !== "";
-  if (named && wantedFloatingIp)
-    return isFree(wantedFloatingIp)
-      ? { type: "attach-floating-ip", id: wantedFloatingIp.id, portId: lb.vip_port_id }
-      : undefined;
-  const own = named ? undefined : ownFloatingIps.find(isFree);
-  if (own) return { type: "attach-floating-ip", id: own.id, portId: lb.vip_port_id };
-  return {
-    type: "create-floating-ip",
-    networkId,
-    portId: lb.vip_port_id,
-    description: floatingIpDescription(clusterName, service),
-    ...(parameters.floatingSubnetId === undefined ? {} : { subnetId: parameters.floatingSubnetId }),
-    ...(named ? { address } : {}),
-  };
-}
-
-function taken({ wantedFloatingIp }: Observed): PlannedEvent[] {
-  if (!wantedFloatingIp || isFree(wantedFloatingIp)) return [];
-  return [
-    {
-      type: "Warning",
-      reason: "SyncLoadBalancerFailed",
-      message: `floating IP ${wantedFloatingIp.floating_ip_address} is used by another port`,
-    },
-  ];
-}
-
-function isFree(floatingIp: FloatingIp): boolean {
+export function isFree(floatingIp: FloatingIp): boolean {
   return floatingIp.port_id === null || floatingIp.port_id === "";
 }
 
-function event(type: PlannedEvent["type"], reason: string, message: string): AddressPlan {
-  return { steps: [], events: [{ type, reason, message }] };
+function isWanted({ service }: Observed, floatingIp: FloatingIp): boolean {
+  const address = service.spec.loadBalancerIP ?? "";
+  return address === "" || address === floatingIp.floating_ip_address;
+}
+
+/**
+ * One that we made before and that lost its port comes first: a lost answer never makes a second. Where another is to be
+ * replaced, the new one is there before the old one goes.
+ */
+function obtain(observed: Observed, lb: LoadBalancer, networkId: string): AddressStep {
+  const { service, wantedFloatingIp, ownFloatingIps, parameters, clusterName, floatingIp } = observed;
+  const address = service.spec.loadBalancerIP ?? "";
+  const ready = address === "" ? ownFloatingIps.find(isFree) : wantedFloatingIp;
+  if (ready && floatingIp) return giveUp(floatingIp, parameters.keepFloatingIp);
+  if (ready) return { type: "attach-floating-ip", id: ready.id, portId: lb.vip_port_id };
+  return {
+    type: "create-floating-ip",
+    networkId,
+    description: floatingIpDescription(clusterName, service),
+    ...(floatingIp ? {} : { portId: lb.vip_port_id }),
+    subnetIds: parameters.floatingSubnetId === undefined ? idsOf(observed) : [parameters.floatingSubnetId],
+    ...(address === "" ? {} : { address }),
+  };
+}
+
+function idsOf({ floatingSubnets }: Observed): string[] {
+  return (floatingSubnets ?? []).map((subnet) => subnet.id);
+}
+
+/** Told once, before the address is published. */
+function skipped({ service }: Observed): AddressPlan {
+  if ((service.status?.loadBalancer?.ingress ?? []).length > 0) return nothing;
+  const message = "an IPv6 address needs no floating IP";
+  return { steps: [], events: [{ type: "Normal", reason: "LoadBalancerFloatingIPSkipped", message }] };
+}
+
+function onlyOwner(lb: LoadBalancer): AddressPlan {
+  return warns(
+    "SyncLoadBalancerFailed",
+    `Error syncing load balancer: ${lb.name} has no floating IP, and only the Service that owns it may give it one`,
+  );
+}
+
+function does(step: AddressStep): AddressPlan {
+  return { steps: [step], events: [] };
+}
+
+function warns(reason: string, message: string): AddressPlan {
+  return { steps: [], events: [{ type: "Warning", reason, message }] };
 }

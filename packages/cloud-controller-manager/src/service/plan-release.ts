@@ -1,9 +1,11 @@
 import type { Plan, ServiceStatus } from "@causeway/kubernetes";
-import type { LoadBalancer } from "@causeway/openstack";
+import type { Listener, LoadBalancer } from "@causeway/openstack";
 import { serviceFinalizer, type Observed } from "./gather.ts";
 import { annotation, loadBalancerPrefix } from "./names.ts";
-import { giveUp } from "./plan-floating-ip.ts";
-import type { Step } from "./steps.ts";
+import { isOwner, othersTags, ownListeners } from "./ownership.ts";
+import { giveUp, isFree } from "./plan-floating-ip.ts";
+import { removal } from "./plan-tree.ts";
+import type { Step, TreeStep } from "./steps.ts";
 
 const patience = 60_000;
 
@@ -12,60 +14,79 @@ const patience = 60_000;
  * finalizer. A load balancer that others share loses only our listeners; one that a person brought is not deleted.
  */
 export function planRelease(observed: Observed, now: number): Plan<Step, ServiceStatus> {
-  const { service } = observed;
-  const status: ServiceStatus =
-    service.metadata.deletionTimestamp === undefined ? { loadBalancer: {} } : (service.status ?? {});
+  const { service, leaving, lbName } = observed;
+  const status = service.status ?? {};
   if (!service.metadata.finalizers?.includes(serviceFinalizer)) return { steps: [], status };
-  const lb =
-    observed.loadBalancers.find((l) => l.provisioning_status !== "PENDING_DELETE") ?? observed.loadBalancers[0];
-  if (!lb) return { steps: [...orphanAddresses(observed), ...farewell(observed)], status };
-  if (isShared(lb, observed.lbName)) return planLeave(observed, { lb, status, now });
-  const addresses: Step[] = observed.floatingIp
-    ? [giveUp(observed.floatingIp, observed.parameters.keepFloatingIp)]
-    : [];
-  if (lb.provisioning_status.startsWith("PENDING_")) {
-    const what = lb.provisioning_status === "PENDING_DELETE" ? "gone" : "ACTIVE";
-    return { steps: addresses, status, wait: { for: `load balancer ${lb.id} to be ${what}`, until: now + patience } };
+  if (!observed.octavia && service.metadata.annotations?.[annotation.loadBalancerId] !== undefined) {
+    const message = "Error deleting load balancer: the cloud has no load balancing service (Octavia) any more";
+    const events = [{ type: "Warning", reason: "SyncLoadBalancerFailed", message } as const];
+    return { steps: [], status, events, wait: { for: "Octavia to be back", until: now + patience } };
   }
-  return {
-    steps: [
-      ...addresses,
-      { type: "delete-load-balancer", id: lb.id, name: lb.name, cascade: observed.config.loadBalancer.cascadeDelete },
-    ],
-    status,
-  };
+  const lb = observed.loadBalancers[0];
+  const going = leaving[0];
+  if (!lb && going)
+    return { steps: [], status, wait: { for: `load balancer ${going.id} to be gone`, until: now + patience } };
+  if (!lb) return { steps: [...orphanAddresses(observed), ...farewell(observed)], status };
+  const shared = othersTags(lb, lbName).length > 0 || !wasMadeByUs(observed, lb);
+  const addresses: Step[] =
+    observed.floatingIp && !shared ? [giveUp(observed.floatingIp, observed.parameters.keepFloatingIp)] : [];
+  const change = shared ? leave(observed, lb) : remove(observed, lb);
+  if (change === undefined) return { steps: farewell(observed), status };
+  const until = changeableAt(observed, lb, now);
+  if (until !== undefined)
+    return { steps: addresses, status, wait: { for: `load balancer ${lb.id} to be changeable`, until } };
+  return { steps: [...addresses, change], status };
 }
 
-/** Others' tags, or a name that we did not give. */
-function isShared(lb: LoadBalancer, lbName: string): boolean {
-  const others = lb.tags.filter((tag) => tag.startsWith(loadBalancerPrefix) && tag !== lbName);
-  const ours = lb.name.startsWith(loadBalancerPrefix) || /^a[0-9a-f]{31}$/.test(lb.name);
-  return others.length > 0 || !ours;
+/** When to look again at a load balancer that cannot be changed now; undefined when it can. */
+function changeableAt({ held }: Observed, lb: LoadBalancer, now: number): number | undefined {
+  if (lb.provisioning_status.startsWith("PENDING_")) return now + patience;
+  return held.busy !== undefined && held.busy > now ? held.busy : undefined;
 }
 
-function planLeave(
-  observed: Observed,
-  leaving: { lb: LoadBalancer; status: ServiceStatus; now: number },
-): Plan<Step, ServiceStatus> {
-  const { lb, status, now } = leaving;
-  const listener = observed.listeners.find((l) => l.tags.includes(observed.lbName));
-  if (!listener) return { steps: farewell(observed), status };
-  if (lb.provisioning_status !== "ACTIVE")
-    return { steps: [], status, wait: { for: `load balancer ${lb.id} to be ACTIVE`, until: now + patience } };
-  const pool = listener.default_pool_id === null ? {} : { poolId: listener.default_pool_id };
-  return { steps: [{ type: "delete-listener", id: listener.id, ...pool }], status };
+function wasMadeByUs(observed: Observed, lb: LoadBalancer): boolean {
+  return lb.name.startsWith(loadBalancerPrefix) || isOwner(observed, lb);
+}
+
+/** As a whole, or (cascade-delete=false) part after part from the monitors up. In ERROR no part can be changed. */
+function remove(observed: Observed, lb: LoadBalancer): TreeStep {
+  const { cascadeDelete } = observed.config.loadBalancer;
+  const event = { type: "Normal", reason: "DeletingLoadBalancer", message: "Deleting load balancer" } as const;
+  if (cascadeDelete || lb.provisioning_status === "ERROR")
+    return { type: "delete-load-balancer", id: lb.id, cascade: true, event };
+  const monitored = observed.pools.find((p) => p.monitor !== undefined);
+  if (monitored?.monitor) return { type: "delete-monitor", id: monitored.monitor.id, poolId: monitored.pool.id };
+  const pool = observed.pools[0];
+  if (pool) return { type: "delete-pool", id: pool.pool.id };
+  const listener = observed.listeners[0];
+  if (listener) return { type: "delete-listener", id: listener.id };
+  return { type: "delete-load-balancer", id: lb.id, cascade: false, event };
+}
+
+/** Our listeners go, then our tag; what is others' stays. */
+function leave(observed: Observed, lb: LoadBalancer): TreeStep | undefined {
+  const own: Listener | undefined = ownListeners(observed, lb)[0];
+  if (own) return removal(observed, own);
+  if (!lb.tags.includes(observed.lbName)) return undefined;
+  const tags = lb.tags.filter((tag) => tag !== observed.lbName);
+  return { type: "update-load-balancer", id: lb.id, change: { tags } };
 }
 
 /** A load balancer that somebody deleted by hand leaves its floating IP; the description tells whose it was. */
 function orphanAddresses({ ownFloatingIps, parameters }: Observed): Step[] {
-  return parameters.keepFloatingIp
-    ? []
-    : ownFloatingIps.map((ip) => ({ type: "delete-floating-ip", id: ip.id, address: ip.floating_ip_address }));
+  if (parameters.keepFloatingIp) return [];
+  return ownFloatingIps.filter(isFree).map((ip) => ({ type: "delete-floating-ip", id: ip.id }));
 }
 
+/** A Service that stays, as another type, must not bear what the load balancer left on it. */
 function farewell({ service }: Observed): Step[] {
   if (service.metadata.deletionTimestamp !== undefined) return [{ type: "remove-finalizer" }];
   const annotations = { [annotation.loadBalancerId]: null, [annotation.loadBalancerAddress]: null };
   const annotated = Object.keys(annotations).some((key) => service.metadata.annotations?.[key] !== undefined);
-  return [...(annotated ? [{ type: "annotate", annotations } as const] : []), { type: "remove-finalizer" }];
+  const published = (service.status?.loadBalancer?.ingress ?? []).length > 0;
+  return [
+    ...(annotated ? [{ type: "annotate", annotations } as const] : []),
+    ...(published ? [{ type: "clear-status" } as const] : []),
+    { type: "remove-finalizer" },
+  ];
 }

@@ -1,9 +1,10 @@
 import type { Listener, ListenerUpdate, LoadBalancer, Member, MemberCreate, PoolUpdate } from "@causeway/openstack";
-import type { DesiredPort } from "./desired.ts";
-import type { Observed, ObservedPool } from "./gather.ts";
 import { listenerSettings, monitorBody } from "./bodies.ts";
+import { restriction, type DesiredPort } from "./desired.ts";
+import type { Observed, ObservedPool } from "./gather.ts";
+import { ownListeners } from "./ownership.ts";
 import { limitsOf } from "./provider.ts";
-import type { Step } from "./steps.ts";
+import type { TreeStep } from "./steps.ts";
 
 export interface TreeGoal {
   readonly lb: LoadBalancer;
@@ -14,48 +15,70 @@ export interface TreeGoal {
  * The next change that brings a load balancer's tree nearer to its Service; undefined when nothing is to be done. Ports that
  * no longer are wanted go first, so that another may take their number; then each port from the listener down.
  */
-export function nextChange(observed: Observed, goal: TreeGoal): Step | undefined {
+export function nextChange(observed: Observed, goal: TreeGoal): TreeStep | undefined {
   const own = ownListeners(observed, goal.lb);
   const extra = own.find((listener) => !goal.wanted.some((port) => isListenerOf(port, listener)));
-  if (extra) return removal(extra);
+  if (extra) return removal(observed, extra);
   for (const port of goal.wanted) {
-    const change = portChange(observed, goal, port);
+    const change = portChange({ observed, lb: goal.lb, own }, port);
     if (change) return change;
   }
-  return undefined;
+  const { lb } = goal;
+  if (lb.tags.includes(observed.lbName)) return undefined;
+  return { type: "update-load-balancer", id: lb.id, change: { tags: [...lb.tags, observed.lbName] } };
 }
 
-/** Tagged with our name, or untagged on a load balancer that is ours. */
-function ownListeners({ listeners, lbName }: Observed, lb: LoadBalancer): Listener[] {
-  return listeners.filter((l) => l.tags.includes(lbName) || (lb.name === lbName && l.tags.length === 0));
+/** Ports that a listener of somebody else has on the same load balancer, as "TCP 80". */
+export function takenPorts(observed: Observed, goal: TreeGoal): string[] {
+  const own = new Set(ownListeners(observed, goal.lb).map((l) => l.id));
+  const others = observed.listeners.filter((l) => !own.has(l.id));
+  return goal.wanted
+    .filter((port) =>
+      others.some((l) => l.protocol_port === port.port && transport(l.protocol) === transport(port.protocol)),
+    )
+    .map((port) => `${port.protocol} ${port.port}`);
+}
+
+/** HTTP and TERMINATED_HTTPS listen on TCP. */
+function transport(protocol: string): string {
+  return protocol === "UDP" || protocol === "SCTP" ? protocol : "TCP";
 }
 
 function isListenerOf(port: DesiredPort, listener: Listener): boolean {
   return listener.protocol === port.protocol && listener.protocol_port === port.port;
 }
 
-function removal(listener: Listener): Step {
-  return {
-    type: "delete-listener",
-    id: listener.id,
-    ...(listener.default_pool_id === null ? {} : { poolId: listener.default_pool_id }),
-  };
+/** The pool first: a listener's deletion would leave it behind. A pool that serves other listeners, too, stays. */
+export function removal(observed: Pick<Observed, "pools">, listener: Listener): TreeStep {
+  const pool = poolOf(observed, listener)?.pool;
+  const served = pool?.listeners.some((l) => l.id !== listener.id) === true;
+  return pool && !served ? { type: "delete-pool", id: pool.id } : { type: "delete-listener", id: listener.id };
 }
 
-function portChange(observed: Observed, goal: TreeGoal, port: DesiredPort): Step | undefined {
-  const listener = observed.listeners.find((l) => isListenerOf(port, l));
-  if (!listener) return createListener(observed, goal.lb, port);
-  const settings = listenerChange(listener, port, observed.lbName);
-  if (settings) return { type: "update-listener", id: listener.id, change: settings };
-  const pool = observed.pools.find(
+function poolOf({ pools }: Pick<Observed, "pools">, listener: Listener): ObservedPool | undefined {
+  return pools.find(
     (p) => p.pool.id === listener.default_pool_id || p.pool.listeners.some((l) => l.id === listener.id),
   );
-  if (!pool) return createPool(port, listener.id);
-  if (pool.pool.protocol !== port.poolProtocol) return { type: "delete-pool", id: pool.pool.id };
-  return poolChange(pool, port, goal.lb.provider);
 }
 
-function createListener(observed: Observed, lb: LoadBalancer, port: DesiredPort): Step {
+interface Place {
+  readonly observed: Observed;
+  readonly lb: LoadBalancer;
+  readonly own: readonly Listener[];
+}
+
+function portChange({ observed, lb, own }: Place, port: DesiredPort): TreeStep | undefined {
+  const listener = own.find((l) => isListenerOf(port, l));
+  if (!listener) return createListener(observed, lb, port);
+  const settings = listenerChange(listener, port, observed.lbName);
+  if (settings) return { type: "update-listener", id: listener.id, change: settings };
+  const pool = poolOf(observed, listener);
+  if (!pool) return createPool(port, listener.id);
+  if (pool.pool.protocol !== port.poolProtocol) return { type: "delete-pool", id: pool.pool.id };
+  return poolChange(pool, port, lb.provider);
+}
+
+function createListener(observed: Observed, lb: LoadBalancer, port: DesiredPort): TreeStep {
   return {
     type: "create-listener",
     body: {
@@ -69,7 +92,7 @@ function createListener(observed: Observed, lb: LoadBalancer, port: DesiredPort)
   };
 }
 
-function createPool(port: DesiredPort, listenerId: string): Step {
+function createPool(port: DesiredPort, listenerId: string): TreeStep {
   return {
     type: "create-pool",
     body: {
@@ -84,27 +107,37 @@ function createPool(port: DesiredPort, listenerId: string): Step {
 
 /** Only what differs and what the provider honours; others' tags stay. */
 function listenerChange(listener: Listener, port: DesiredPort, lbName: string): ListenerUpdate | undefined {
-  const change: Record<string, unknown> = {};
-  if (!listener.tags.includes(lbName)) change["tags"] = [...listener.tags, lbName];
-  if (listener.connection_limit !== port.connectionLimit) change["connection_limit"] = port.connectionLimit;
-  if (port.allowedCidrs && !sameSet(listener.allowed_cidrs ?? [], port.allowedCidrs))
-    change["allowed_cidrs"] = [...port.allowedCidrs];
-  if (port.timeouts) {
-    const pairs = [
-      ["timeout_client_data", port.timeouts.clientData],
-      ["timeout_member_connect", port.timeouts.memberConnect],
-      ["timeout_member_data", port.timeouts.memberData],
-      ["timeout_tcp_inspect", port.timeouts.tcpInspect],
-    ] as const;
-    for (const [key, value] of pairs)
-      if (listener[key] !== undefined && listener[key] !== null && listener[key] !== value) change[key] = value;
-  }
   const headers = port.insertHeaders ?? {};
-  if (JSON.stringify(listener.insert_headers ?? {}) !== JSON.stringify(headers)) change["insert_headers"] = headers;
-  return Object.keys(change).length === 0 ? undefined : (change as ListenerUpdate);
+  const change: ListenerUpdate = {
+    ...(listener.tags.includes(lbName) ? {} : { tags: [...listener.tags, lbName] }),
+    ...(listener.connection_limit === port.connectionLimit ? {} : { connection_limit: port.connectionLimit }),
+    ...(port.allowedCidrs && !sameSet(restriction(listener.allowed_cidrs ?? []), port.allowedCidrs)
+      ? { allowed_cidrs: [...port.allowedCidrs] }
+      : {}),
+    ...timeoutChange(listener, port.timeouts),
+    ...(sameHeaders(listener.insert_headers ?? {}, headers) ? {} : { insert_headers: { ...headers } }),
+  };
+  return Object.keys(change).length === 0 ? undefined : change;
 }
 
-function poolChange(observed: ObservedPool, port: DesiredPort, provider: string): Step | undefined {
+function timeoutChange(listener: Listener, timeouts: DesiredPort["timeouts"]): ListenerUpdate {
+  if (!timeouts) return {};
+  const wanted = {
+    timeout_client_data: timeouts.clientData,
+    timeout_member_connect: timeouts.memberConnect,
+    timeout_member_data: timeouts.memberData,
+    timeout_tcp_inspect: timeouts.tcpInspect,
+  };
+  const keys = Object.keys(wanted) as (keyof typeof wanted)[];
+  const told = keys.filter((key) => (listener[key] ?? undefined) !== undefined && listener[key] !== wanted[key]);
+  return Object.fromEntries(told.map((key) => [key, wanted[key]]));
+}
+
+function sameHeaders(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+  return sameSet(Object.entries(a).flat(), Object.entries(b).flat());
+}
+
+function poolChange(observed: ObservedPool, port: DesiredPort, provider: string): TreeStep | undefined {
   const { pool, monitor } = observed;
   const change: PoolUpdate = {
     ...(pool.lb_algorithm === port.algorithm ? {} : { lb_algorithm: port.algorithm }),
@@ -113,39 +146,51 @@ function poolChange(observed: ObservedPool, port: DesiredPort, provider: string)
       : { session_persistence: port.persistence }),
   };
   if (Object.keys(change).length > 0) return { type: "update-pool", id: pool.id, change };
+  // A monitor that is not to be there might speak against new members; one that fits another type goes before its successor.
+  const unfit = monitor && (port.monitor === undefined || monitor.type !== port.monitor.type);
+  if (unfit) return { type: "delete-monitor", id: monitor.id, poolId: pool.id };
   if (!sameMembers(observed.members, port.members))
-    return { type: "replace-members", poolId: pool.id, members: port.members };
-  if (port.monitor === undefined)
-    return monitor ? { type: "delete-monitor", id: monitor.id, poolId: pool.id } : undefined;
+    return { type: "replace-members", poolId: pool.id, members: withWeights(observed.members, port.members) };
   return monitorChange(observed, port, provider);
 }
 
-function monitorChange({ pool, monitor }: ObservedPool, port: DesiredPort, provider: string): Step | undefined {
-  const body = monitorBody(port);
+function monitorChange({ pool, monitor }: ObservedPool, port: DesiredPort, provider: string): TreeStep | undefined {
+  if (!port.monitor) return undefined;
+  const body = monitorBody(port.monitor, port.monitorName);
   if (!monitor) return { type: "create-monitor", body: { pool_id: pool.id, ...body } };
-  if (monitor.type !== body.type) return { type: "delete-monitor", id: monitor.id, poolId: pool.id };
-  const { type: _type, ...settings } = body;
-  const keys = [
-    "delay",
-    "timeout",
-    "max_retries",
-    ...(limitsOf(provider).monitorPort ? (["max_retries_down"] as const) : []),
-  ] as const;
-  const change = Object.fromEntries(
-    keys.filter((key) => monitor[key] !== settings[key]).map((key) => [key, settings[key]]),
-  );
-  return Object.keys(change).length === 0 ? undefined : { type: "update-monitor", id: monitor.id, change };
+  const keys = ["delay", "timeout", "max_retries", "max_retries_down"] as const;
+  const differing = keys.filter((key) => limitsOf(provider).monitorFields.includes(key) && monitor[key] !== body[key]);
+  if (differing.length === 0) return undefined;
+  const change = Object.fromEntries(differing.map((key) => [key, body[key]]));
+  return { type: "update-monitor", id: monitor.id, poolId: pool.id, change };
 }
 
 /** As a set of address, port and monitor port: weights that a person set are left alone. */
 function sameMembers(have: readonly Member[], want: readonly MemberCreate[]): boolean {
-  const alive = have.filter((m) => m.provisioning_status !== "PENDING_DELETE" && m.provisioning_status !== "DELETED");
   return sameSet(
-    alive.map((m) => `${m.address} ${m.protocol_port} ${m.monitor_port ?? ""}`),
-    want.map((m) => `${m.address} ${m.protocol_port} ${m.monitor_port ?? ""}`),
+    have.filter(isAlive).map((m) => `${place(m)} ${m.monitor_port ?? ""}`),
+    want.map((m) => `${place(m)} ${m.monitor_port ?? ""}`),
   );
 }
 
+/** A batch sets what it does not name to the default: what a person changed by hand is said again. */
+function withWeights(have: readonly Member[], want: readonly MemberCreate[]): MemberCreate[] {
+  const known = new Map(have.filter(isAlive).map((m) => [place(m), m]));
+  return want.map((member) => {
+    const { weight = 1, backup = false } = known.get(place(member)) ?? {};
+    return { ...member, ...(weight === 1 ? {} : { weight }), ...(backup ? { backup } : {}) };
+  });
+}
+
+function place({ address, protocol_port }: { address: string; protocol_port: number }): string {
+  return `${address} ${protocol_port}`;
+}
+
+function isAlive(member: Member): boolean {
+  return member.provisioning_status !== "PENDING_DELETE" && member.provisioning_status !== "DELETED";
+}
+
 function sameSet(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && new Set([...a, ...b]).size === new Set(a).size;
+  const [one, other] = [new Set(a), new Set(b)];
+  return one.size === other.size && [...one].every((x) => other.has(x));
 }

@@ -1,214 +1,210 @@
 import type { LoadBalancerIngress, Plan, PlannedEvent, ServiceStatus } from "@causeway/kubernetes";
-import type { LoadBalancer, LoadBalancerCreate } from "@causeway/openstack";
-import { listenerSettings, monitorBody } from "./bodies.ts";
+import type { LoadBalancer } from "@causeway/openstack";
+import { createBody } from "./create-body.ts";
 import { desiredPorts, invalidRanges, type DesiredPort } from "./desired.ts";
 import { serviceFinalizer, type Observed } from "./gather.ts";
-import { annotation, loadBalancerDescription } from "./names.ts";
+import { annotation } from "./names.ts";
+import { isOwner } from "./ownership.ts";
 import { planFloatingIp } from "./plan-floating-ip.ts";
 import { planRelease } from "./plan-release.ts";
-import { nextChange } from "./plan-tree.ts";
+import { nextChange, takenPorts } from "./plan-tree.ts";
 import { limitsOf, type ProviderLimits } from "./provider.ts";
-import type { Step } from "./steps.ts";
+import type { Step, TreeStep } from "./steps.ts";
+import { warningsOf } from "./warnings.ts";
 
-/** A pending load balancer is looked at again after this long (ms) even if no change was seen. */
+/** What waits for the cloud is looked at again after this long (ms) even if no change was seen. */
 const patience = 60_000;
+
+type ServicePlan = Plan<Step, ServiceStatus>;
 
 /**
  * The rules of a Service of type LoadBalancer (cloud-provider-openstack's ensure, update and delete as one). A plan has at most
  * one change of the load balancer itself, since each makes it immutable for a while; address work goes on beside it.
  */
-export function plan(observed: Observed, now: number): Plan<Step, ServiceStatus> {
+export function plan(observed: Observed, now: number): ServicePlan {
   const { service } = observed;
   if (service.metadata.deletionTimestamp !== undefined || service.spec.type !== "LoadBalancer")
     return planRelease(observed, now);
   const refusal = refuse(observed);
-  if (refusal !== undefined) return failedPlan(observed, refusal);
+  if (refusal !== undefined) return failedPlan(observed, refusal, now);
   if (!service.metadata.finalizers?.includes(serviceFinalizer))
     return { steps: [{ type: "add-finalizer" }], status: statusOf(observed) };
   const lb = observed.loadBalancers[0];
-  return lb ? planExisting(observed, lb, now) : planCreate(observed);
+  return lb ? planExisting(observed, lb, now) : planCreate(observed, now);
 }
 
 /** Why the Service cannot be served; undefined when it can. */
 function refuse(observed: Observed): string | undefined {
-  if (!observed.config.loadBalancer.enabled) return "load balancers are switched off in cloud.conf";
+  const { parameters, loadBalancers, lbName, config } = observed;
+  if (!config.loadBalancer.enabled) return "load balancers are switched off in cloud.conf";
   if (!observed.octavia) return "the cloud has no load balancing service (Octavia)";
-  const bad = invalidRanges(observed.parameters.sourceRanges);
+  const bad = invalidRanges(parameters.sourceRanges);
   if (bad.length > 0) return `source ranges are not CIDRs: ${bad.join(", ")}`;
-  if (observed.parameters.problems.length > 0) return observed.parameters.problems.join("; ");
-  if (observed.loadBalancers.length > 1)
-    return `${observed.loadBalancers.length} load balancers are named ${observed.lbName}; delete those that are not wanted`;
+  if (parameters.problems.length > 0) return parameters.problems.join("; ");
+  if (loadBalancers.length > 1)
+    return `${loadBalancers.length} load balancers are named ${lbName}; delete those that are not wanted`;
+  return parameters.internal ? undefined : refuseFloatingPlace(observed);
+}
+
+function refuseFloatingPlace({ parameters, externalNetwork, ...observed }: Observed): string | undefined {
+  const { floatingNetworkId, floatingSubnetId } = parameters;
+  if (floatingNetworkId !== undefined && externalNetwork === undefined)
+    return `there is no floating network ${floatingNetworkId}`;
+  const named = observed.namedFloatingSubnet;
+  if (named && externalNetwork && named.network_id !== externalNetwork.id)
+    return `floating subnet ${floatingSubnetId} is not of network ${externalNetwork.id}`;
+  if (externalNetwork && observed.floatingSubnets?.length === 0)
+    return `no subnet of network ${externalNetwork.id} has the wanted name or tags`;
   return undefined;
 }
 
-function failedPlan(observed: Observed, message: string): Plan<Step, ServiceStatus> {
+function failedPlan(observed: Observed, message: string, now: number): ServicePlan {
   return {
     steps: [],
     status: statusOf(observed),
-    events: [{ type: "Warning", reason: "SyncLoadBalancerFailed", message }],
+    events: [{ type: "Warning", reason: "SyncLoadBalancerFailed", message: `Error syncing load balancer: ${message}` }],
+    wait: { for: "what stands in the way to be mended", until: now + patience },
   };
 }
 
-function planCreate(observed: Observed): Plan<Step, ServiceStatus> {
-  const { parameters, nodes, nodeSubnet } = observed;
+function planCreate(observed: Observed, now: number): ServicePlan {
+  const { parameters, nodeSubnet, held, config, lbName } = observed;
+  const status = statusOf(observed);
+  if (held.uncertain !== undefined && held.uncertain > now)
+    return { steps: [], status, wait: { for: `${lbName}, whose creation was not answered`, until: held.uncertain } };
   const placed =
     parameters.portId !== undefined || parameters.subnetId !== undefined || parameters.networkId !== undefined;
-  if (nodes.length === 0 || (!placed && !nodeSubnet)) {
+  const limits = limitsOf(config.loadBalancer.provider);
+  const ports = wanted(observed, limits);
+  if (!hasMembers(observed, ports) || (!placed && !nodeSubnet)) {
+    const message = "There are no available nodes for LoadBalancer";
     return {
       steps: [],
-      status: statusOf(observed),
-      wait: { for: "a node that can be a member" },
-      events: [
-        {
-          type: "Warning",
-          reason: "UnAvailableLoadBalancer",
-          message: "There are no available nodes for LoadBalancer",
-        },
-      ],
+      status,
+      wait: { for: "a node that can be a member", until: now + patience },
+      events: [{ type: "Warning", reason: "UnAvailableLoadBalancer", message }],
     };
   }
-  const body = createBody(observed);
   return {
-    steps: [{ type: "create-load-balancer", body }],
-    status: statusOf(observed),
+    steps: [{ type: "create-load-balancer", body: createBody(observed, ports, limits) }],
+    status,
     events: [
       { type: "Normal", reason: "EnsuringLoadBalancer", message: "Ensuring load balancer" },
-      ...limitEvents(observed, limitsOf(observed.config.loadBalancer.provider)),
+      ...warningsOf(observed, limits),
     ],
   };
 }
 
-function createBody(observed: Observed): LoadBalancerCreate {
-  const { parameters, service, lbName, clusterName, config } = observed;
-  const provider = config.loadBalancer.provider;
-  const limits = limitsOf(provider);
-  const address = service.spec.loadBalancerIP;
-  const vip = parameters.internal && address !== undefined && address !== "" ? { vip_address: address } : {};
-  return {
-    name: lbName,
-    description: loadBalancerDescription(clusterName, service),
-    ...placement(observed),
-    ...vip,
-    ...(provider === undefined ? {} : { provider }),
-    ...(limits.flavors && parameters.flavorId !== undefined ? { flavor_id: parameters.flavorId } : {}),
-    ...(limits.availabilityZones && parameters.availabilityZone !== undefined
-      ? { availability_zone: parameters.availabilityZone }
-      : {}),
-    tags: [lbName],
-    listeners: wanted(observed, limits).map((port) => listenerInCreate(port, lbName, limits)),
-  };
+/** Ports without node ports have none, and are served all the same. */
+function hasMembers({ service }: Observed, ports: readonly DesiredPort[]): boolean {
+  const unreachable = (service.spec.ports ?? []).every((port) => (port.nodePort ?? 0) === 0);
+  return unreachable || ports.some((port) => port.members.length > 0);
 }
 
-function placement({ parameters, nodeSubnet }: Observed): Partial<LoadBalancerCreate> {
-  if (parameters.portId !== undefined) return { vip_port_id: parameters.portId };
-  if (parameters.subnetId !== undefined) return { vip_subnet_id: parameters.subnetId };
-  if (parameters.networkId !== undefined) return { vip_network_id: parameters.networkId };
-  return nodeSubnet ? { vip_subnet_id: nodeSubnet.id } : {};
-}
-
-function listenerInCreate(
-  port: DesiredPort,
-  lbName: string,
-  limits: ProviderLimits,
-): NonNullable<LoadBalancerCreate["listeners"]>[number] {
-  const monitor = port.monitor && limits.monitorInCreate ? { healthmonitor: monitorBody(port) } : {};
-  return {
-    name: port.listenerName,
-    protocol: port.protocol,
-    protocol_port: port.port,
-    ...listenerSettings(port),
-    tags: [lbName],
-    default_pool: {
-      name: port.poolName,
-      protocol: port.poolProtocol,
-      lb_algorithm: port.algorithm,
-      ...(port.persistence ? { session_persistence: port.persistence } : {}),
-      members: [...port.members],
-      ...monitor,
-    },
-  };
-}
-
-function wanted(observed: Observed, limits: ProviderLimits): DesiredPort[] {
+function wanted(observed: Observed, limits: ProviderLimits, vipSubnetId?: string): DesiredPort[] {
   const { service, nodes, parameters, lbName, nodeSubnet } = observed;
-  return desiredPorts({
-    service,
-    nodes,
-    parameters,
-    limits,
-    lbName,
-    memberSubnetId: parameters.memberSubnetId ?? parameters.subnetId ?? nodeSubnet?.id,
-  });
+  const memberSubnetId = parameters.memberSubnetId ?? parameters.subnetId ?? nodeSubnet?.id ?? vipSubnetId;
+  return desiredPorts({ service, nodes, parameters, limits, lbName, memberSubnetId });
 }
 
-function planExisting(observed: Observed, lb: LoadBalancer, now: number): Plan<Step, ServiceStatus> {
+function planExisting(observed: Observed, lb: LoadBalancer, now: number): ServicePlan {
   const status = statusOf(observed);
-  if (lb.provisioning_status === "PENDING_DELETE")
-    return { steps: [], status, wait: { for: `load balancer ${lb.id} to be gone`, until: now + patience } };
-  if (lb.provisioning_status === "ERROR") return planBroken(observed, lb);
+  if (lb.provisioning_status === "ERROR") return planBroken(observed, lb, now);
   const limits = limitsOf(lb.provider);
+  const goal = { lb, wanted: wanted(observed, limits, lb.vip_subnet_id) };
+  const taken = takenPorts(observed, goal);
+  if (taken.length > 0)
+    return failedPlan(observed, `${taken.join(", ")} of load balancer ${lb.id} is taken by another Service`, now);
   const address = planFloatingIp(observed, lb);
-  const change =
-    lb.provisioning_status === "ACTIVE" ? nextChange(observed, { lb, wanted: wanted(observed, limits) }) : undefined;
-  const steps = [...(change ? [change] : []), ...address.steps, ...annotateSteps(observed, lb)];
-  if (steps.length > 0) return { steps, status, events: address.events };
-  if (lb.provisioning_status !== "ACTIVE")
+  const active = lb.provisioning_status === "ACTIVE";
+  const change = active ? nextChange(observed, goal) : undefined;
+  const busy = observed.held.busy !== undefined && observed.held.busy > now ? observed.held.busy : undefined;
+  // The load balancer's change comes last: what fails there holds up no address.
+  const steps: Step[] = [...annotateSteps(observed, lb), ...address.steps];
+  if (change && busy === undefined) steps.push(change);
+  const events = [...address.events, ...updated(change), ...warningsOf(observed, limits)];
+  if (steps.length > 0) return { steps, status, events };
+  if (!active || change)
     return {
-      steps: [],
+      steps,
       status,
-      wait: { for: `load balancer ${lb.id} to be ACTIVE`, until: now + patience },
-      events: address.events,
+      events,
+      wait: { for: `load balancer ${lb.id} to be ${active ? "changeable" : "ACTIVE"}`, until: busy ?? now + patience },
     };
-  const done = isPublished(observed, status) ? [] : ensured();
-  return { steps: [], status, events: [...address.events, ...limitEvents(observed, limits), ...done] };
+  return { steps, status, events: isPublished(observed, status) ? events : [...events, ...ensured()] };
 }
 
-/** One that broke before it ever served is made anew; one that has served is a person's to look at. */
-function planBroken(observed: Observed, lb: LoadBalancer): Plan<Step, ServiceStatus> {
+function updated(change: TreeStep | undefined): PlannedEvent[] {
+  if (change?.type !== "replace-members") return [];
+  return [{ type: "Normal", reason: "UpdatedLoadBalancer", message: "Updated load balancer with new hosts" }];
+}
+
+/**
+ * One that broke before it ever served is made anew, at once and then ever more slowly; one that has served is a person's
+ * to look at.
+ */
+function planBroken(observed: Observed, lb: LoadBalancer, now: number): ServicePlan {
   const served = (observed.service.status?.loadBalancer?.ingress?.length ?? 0) > 0;
-  if (!served && lb.name === observed.lbName) {
-    const reason = `load balancer ${lb.id} went to ERROR while it was made; it is deleted and made anew`;
-    return {
-      steps: [{ type: "delete-load-balancer", id: lb.id, name: lb.name, cascade: true, reason }],
-      status: statusOf(observed),
-    };
+  if (served || !isOwner(observed, lb)) {
+    const advice = `fail it over (openstack loadbalancer failover ${lb.id}), or delete it and it will be made anew`;
+    return failedPlan(observed, `load balancer ${lb.id} is in ERROR: ${advice}`, now);
   }
-  return failedPlan(
-    observed,
-    `load balancer ${lb.id} is in ERROR: fail it over (openstack loadbalancer failover ${lb.id}), or delete it and it will be made anew`,
-  );
+  const status = statusOf(observed);
+  const until = observed.held.broken;
+  if (until !== undefined && until > now)
+    return { steps: [], status, wait: { for: `load balancer ${lb.id} in ERROR to be made anew`, until } };
+  const message = `load balancer ${lb.id} went to ERROR while it was made; it is deleted and made anew`;
+  return {
+    steps: [
+      {
+        type: "delete-load-balancer",
+        id: lb.id,
+        cascade: true,
+        broken: true,
+        event: {
+          type: "Warning",
+          reason: "SyncLoadBalancerFailed",
+          message: `Error syncing load balancer: ${message}`,
+        },
+      },
+    ],
+    status,
+  };
 }
 
 function annotateSteps(observed: Observed, lb: LoadBalancer): Step[] {
   const have = observed.service.metadata.annotations ?? {};
-  const address = addressOf(observed) ?? lb.vip_address;
-  const external = !observed.parameters.internal && observed.externalNetwork !== undefined;
-  const wantedAddress = external && observed.floatingIp === undefined ? undefined : address;
+  const address = addressOf(observed, lb);
   const change: Record<string, string> = {};
   if (have[annotation.loadBalancerId] !== lb.id) change[annotation.loadBalancerId] = lb.id;
-  if (wantedAddress !== undefined && have[annotation.loadBalancerAddress] !== wantedAddress)
-    change[annotation.loadBalancerAddress] = wantedAddress;
+  if (address !== undefined && have[annotation.loadBalancerAddress] !== address)
+    change[annotation.loadBalancerAddress] = address;
   return Object.keys(change).length === 0 ? [] : [{ type: "annotate", annotations: change }];
 }
 
-function addressOf(observed: Observed): string | undefined {
-  if (observed.parameters.internal) return observed.loadBalancers[0]?.vip_address;
-  return observed.floatingIp?.floating_ip_address;
+/** Where clients reach it; undefined while a floating IP is to come. */
+function addressOf({ parameters, floatingIp, externalNetwork }: Observed, lb: LoadBalancer): string | undefined {
+  if (parameters.internal) return lb.vip_address;
+  if (floatingIp) return floatingIp.floating_ip_address;
+  return lb.vip_address.includes(":") || externalNetwork === undefined ? lb.vip_address : undefined;
 }
 
 /** Published when the load balancer can serve: never before it is ACTIVE the first time, and kept while it is changed. */
 function statusOf(observed: Observed): ServiceStatus {
   const lb = observed.loadBalancers[0];
   const before = observed.service.status?.loadBalancer?.ingress ?? [];
-  if (!lb || observed.service.spec.type !== "LoadBalancer") return { loadBalancer: {} };
+  if (!lb) return { loadBalancer: {} };
   if (lb.provisioning_status !== "ACTIVE" && before.length === 0) return { loadBalancer: {} };
-  const { parameters, externalNetwork } = observed;
-  const forcedInternal = externalNetwork === undefined;
-  const address = addressOf(observed) ?? (forcedInternal ? lb.vip_address : undefined);
-  if (parameters.hostname !== undefined) return { loadBalancer: { ingress: [{ hostname: parameters.hostname }] } };
-  if (address === undefined) return { loadBalancer: {} };
-  const mode: LoadBalancerIngress["ipMode"] = parameters.proxyProtocol === undefined ? "VIP" : "Proxy";
-  return { loadBalancer: { ingress: [{ ip: address, ipMode: mode }] } };
+  const address = addressOf(observed, lb);
+  return address === undefined ? { loadBalancer: {} } : { loadBalancer: { ingress: [ingressOf(observed, address)] } };
+}
+
+function ingressOf({ parameters, config }: Observed, ip: string): LoadBalancerIngress {
+  if (parameters.hostname !== undefined) return { hostname: parameters.hostname };
+  const proxied = parameters.proxyProtocol !== undefined;
+  const { enableIngressHostname, ingressHostnameSuffix } = config.loadBalancer;
+  if (proxied && enableIngressHostname) return { hostname: `${ip}.${ingressHostnameSuffix}` };
+  return { ip, ipMode: proxied ? "Proxy" : "VIP" };
 }
 
 function isPublished({ service }: Observed, status: ServiceStatus): boolean {
@@ -219,23 +215,4 @@ function isPublished({ service }: Observed, status: ServiceStatus): boolean {
 
 function ensured(): PlannedEvent[] {
   return [{ type: "Normal", reason: "EnsuredLoadBalancer", message: "Ensured load balancer" }];
-}
-
-function limitEvents({ parameters }: Observed, limits: ProviderLimits): PlannedEvent[] {
-  const events: PlannedEvent[] = [];
-  if (parameters.sourceRanges.length > 0 && !limits.allowedCidrs) {
-    events.push({
-      type: "Warning",
-      reason: "LoadBalancerSourceRangesIgnored",
-      message: "the load balancer provider cannot restrict source ranges; traffic from everywhere is let through",
-    });
-  }
-  if (parameters.availabilityZone !== undefined && !limits.availabilityZones) {
-    events.push({
-      type: "Warning",
-      reason: "LoadBalancerAvailabilityZonesIgnored",
-      message: "the load balancer provider knows no availability zones",
-    });
-  }
-  return events;
 }

@@ -11,6 +11,8 @@ export interface ProviderLimits {
   readonly availabilityZones: boolean;
   /** Protocols whose members it can watch. */
   readonly monitors: readonly string[];
+  /** What of a monitor can be changed. */
+  readonly monitorFields: readonly string[];
   /** May a member be watched at another port than its own? */
   readonly monitorPort: boolean;
   /** Can a monitor be part of the fully populated create? */
@@ -25,6 +27,7 @@ const amphora: ProviderLimits = {
   flavors: true,
   availabilityZones: true,
   monitors: ["TCP", "UDP", "SCTP"],
+  monitorFields: ["delay", "timeout", "max_retries", "max_retries_down"],
   monitorPort: true,
   monitorInCreate: true,
 };
@@ -38,6 +41,7 @@ const ovn: ProviderLimits = {
   flavors: false,
   availabilityZones: false,
   monitors: ["TCP", "UDP"],
+  monitorFields: ["delay", "timeout", "max_retries", "max_retries_down"],
   monitorPort: false,
   monitorInCreate: false,
 };

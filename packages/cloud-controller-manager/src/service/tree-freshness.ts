@@ -13,11 +13,13 @@ export class TreeFreshness {
     this.#watch = watch;
   }
 
-  /** A change of ours was sent: what is cached of the load balancer's children is old when it is ACTIVE again. */
+  /**
+   * A change of ours was sent: what is cached of the load balancer's children is old when it is ACTIVE again. Until a list says
+   * otherwise it is PENDING, which makes the lists come fast.
+   */
   touch(lb: LoadBalancer): void {
     this.#touched.add(lb.id);
     this.#watch.loadBalancers.observe({ ...lb, provisioning_status: "PENDING_UPDATE" });
-    this.#watch.loadBalancers.hurry();
   }
 
   async ensure(lb: LoadBalancer, signal: AbortSignal): Promise<void> {

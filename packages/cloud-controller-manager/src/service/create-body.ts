@@ -1,0 +1,64 @@
+import type { LoadBalancerCreate } from "@causeway/openstack";
+import { listenerSettings, monitorBody } from "./bodies.ts";
+import type { DesiredPort } from "./desired.ts";
+import type { Observed } from "./gather.ts";
+import { loadBalancerDescription } from "./names.ts";
+import type { ProviderLimits } from "./provider.ts";
+
+/** The whole tree in one POST: listeners, their pools, members, and monitors where the provider takes them there. */
+export function createBody(
+  observed: Observed,
+  ports: readonly DesiredPort[],
+  limits: ProviderLimits,
+): LoadBalancerCreate {
+  const { parameters, service, lbName, clusterName, config } = observed;
+  const { provider } = config.loadBalancer;
+  const address = service.spec.loadBalancerIP ?? "";
+  // For others the address is a floating IP's.
+  const isVip = parameters.internal || service.spec.ipFamilies?.[0] === "IPv6";
+  const vip = isVip && address !== "" ? { vip_address: address } : {};
+  return {
+    name: lbName,
+    description: loadBalancerDescription(clusterName, service),
+    ...placement(observed),
+    ...vip,
+    ...(provider === undefined ? {} : { provider }),
+    ...(limits.flavors && parameters.flavorId !== undefined ? { flavor_id: parameters.flavorId } : {}),
+    ...(limits.availabilityZones && parameters.availabilityZone !== undefined
+      ? { availability_zone: parameters.availabilityZone }
+      : {}),
+    tags: [lbName],
+    listeners: ports.map((port) => listenerInCreate(port, lbName, limits)),
+  };
+}
+
+function placement({ parameters, nodeSubnet }: Observed): Partial<LoadBalancerCreate> {
+  if (parameters.portId !== undefined) return { vip_port_id: parameters.portId };
+  if (parameters.subnetId !== undefined) return { vip_subnet_id: parameters.subnetId };
+  if (parameters.networkId !== undefined) return { vip_network_id: parameters.networkId };
+  return nodeSubnet ? { vip_subnet_id: nodeSubnet.id } : {};
+}
+
+function listenerInCreate(
+  port: DesiredPort,
+  lbName: string,
+  limits: ProviderLimits,
+): NonNullable<LoadBalancerCreate["listeners"]>[number] {
+  const monitor =
+    port.monitor && limits.monitorInCreate ? { healthmonitor: monitorBody(port.monitor, port.monitorName) } : {};
+  return {
+    name: port.listenerName,
+    protocol: port.protocol,
+    protocol_port: port.port,
+    ...listenerSettings(port),
+    tags: [lbName],
+    default_pool: {
+      name: port.poolName,
+      protocol: port.poolProtocol,
+      lb_algorithm: port.algorithm,
+      ...(port.persistence ? { session_persistence: port.persistence } : {}),
+      members: [...port.members],
+      ...monitor,
+    },
+  };
+}
