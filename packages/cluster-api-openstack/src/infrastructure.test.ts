@@ -72,8 +72,12 @@ const owner = (kind: string, { metadata }: KubeObject) => [
   { apiVersion: "cluster.x-k8s.io/v1beta2", kind, name: metadata.name, uid: metadata.uid ?? "", controller: true },
 ];
 
-async function createCluster(name: string, spec: Partial<OpenStackCluster["spec"]> = demoSpec): Promise<void> {
-  const data = { "clouds.yaml": base64(simulator.cloudsYaml) };
+async function createCluster(
+  name: string,
+  spec: Partial<OpenStackCluster["spec"]> = demoSpec,
+  cloudsYaml = simulator.cloudsYaml,
+): Promise<void> {
+  const data = { "clouds.yaml": base64(cloudsYaml) };
   await client.create(Secret, {
     apiVersion: "v1",
     kind: "Secret",
@@ -302,6 +306,23 @@ describe("the infrastructure provider in the simulated cloud", () => {
     });
     expect(condition(machine, "Ready")?.message).toMatch(/no flavor m1\.tinny; close to it: m1\.tiny/);
     await remove("wrong", ["wrong-a"]);
+    await process.kill();
+  });
+
+  it("says that a password is wrong without telling it, and works with the next one", async () => {
+    const process = start();
+    const wrong = simulator.cloudsYaml.replaceAll(/password: .*/g, "password: not-the-password");
+    expect(wrong).not.toBe(simulator.cloudsYaml);
+    await createCluster("locked", demoSpec, wrong);
+    const refused = await until("a refusal", async () => {
+      const object = await client.get(OpenStackCluster, { namespace, name: "locked" });
+      return condition(object, "OpenStackAuthenticationSucceeded")?.reason === "AuthenticationFailed" && object;
+    });
+    expect(JSON.stringify(refused)).not.toContain("not-the-password");
+    const data = { "clouds.yaml": base64(simulator.cloudsYaml) };
+    await client.patch(Secret, { namespace, name: "locked-cloud" }, { type: "merge", body: { data } });
+    await clusterReady("locked");
+    await remove("locked");
     await process.kill();
   });
 
