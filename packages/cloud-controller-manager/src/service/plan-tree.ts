@@ -3,7 +3,6 @@ import { listenerSettings, monitorBody } from "./bodies.ts";
 import { restriction, type DesiredPort } from "./desired.ts";
 import type { Observed, ObservedPool } from "./gather.ts";
 import { ownListeners } from "./ownership.ts";
-import { limitsOf } from "./provider.ts";
 import type { TreeStep } from "./steps.ts";
 
 export interface TreeGoal {
@@ -75,10 +74,16 @@ function portChange({ observed, lb, own }: Place, port: DesiredPort): TreeStep |
   const pool = poolOf(observed, listener);
   if (!pool) return createPool(port, listener.id);
   if (pool.pool.protocol !== port.poolProtocol) return { type: "delete-pool", id: pool.pool.id };
-  return poolChange(pool, port, lb.provider);
+  return poolChange(pool, port);
 }
 
+/** A pool of ours that lost its listener gets it back. */
 function createListener(observed: Observed, lb: LoadBalancer, port: DesiredPort): TreeStep {
+  const { pool } =
+    observed.pools.find(
+      (p) =>
+        p.pool.name === port.poolName && p.pool.protocol === port.poolProtocol && p.pool.listeners.length === 0,
+    ) ?? {};
   return {
     type: "create-listener",
     body: {
@@ -87,6 +92,7 @@ function createListener(observed: Observed, lb: LoadBalancer, port: DesiredPort)
       protocol: port.protocol,
       protocol_port: port.port,
       ...listenerSettings(port),
+      ...(pool ? { default_pool_id: pool.id } : {}),
       tags: [observed.lbName],
     },
   };
@@ -137,7 +143,7 @@ function sameHeaders(a: Readonly<Record<string, string>>, b: Readonly<Record<str
   return sameSet(Object.entries(a).flat(), Object.entries(b).flat());
 }
 
-function poolChange(observed: ObservedPool, port: DesiredPort, provider: string): TreeStep | undefined {
+function poolChange(observed: ObservedPool, port: DesiredPort): TreeStep | undefined {
   const { pool, monitor } = observed;
   const change: PoolUpdate = {
     ...(pool.lb_algorithm === port.algorithm ? {} : { lb_algorithm: port.algorithm }),
@@ -151,15 +157,15 @@ function poolChange(observed: ObservedPool, port: DesiredPort, provider: string)
   if (unfit) return { type: "delete-monitor", id: monitor.id, poolId: pool.id };
   if (!sameMembers(observed.members, port.members))
     return { type: "replace-members", poolId: pool.id, members: withWeights(observed.members, port.members) };
-  return monitorChange(observed, port, provider);
+  return monitorChange(observed, port);
 }
 
-function monitorChange({ pool, monitor }: ObservedPool, port: DesiredPort, provider: string): TreeStep | undefined {
+function monitorChange({ pool, monitor }: ObservedPool, port: DesiredPort): TreeStep | undefined {
   if (!port.monitor) return undefined;
   const body = monitorBody(port.monitor, port.monitorName);
   if (!monitor) return { type: "create-monitor", body: { pool_id: pool.id, ...body } };
   const keys = ["delay", "timeout", "max_retries", "max_retries_down"] as const;
-  const differing = keys.filter((key) => limitsOf(provider).monitorFields.includes(key) && monitor[key] !== body[key]);
+  const differing = keys.filter((key) => monitor[key] !== body[key]);
   if (differing.length === 0) return undefined;
   const change = Object.fromEntries(differing.map((key) => [key, body[key]]));
   return { type: "update-monitor", id: monitor.id, poolId: pool.id, change };

@@ -24,9 +24,10 @@ export class PoolDetails {
     const before = this.#kept.get(pool.id);
     if (before?.entry === entry) return { pool, members: before.members, monitor: before.monitor };
     const { loadBalancing } = this.#cloud;
+    const monitorId = monitorOf(pool);
     const [members, monitor] = await Promise.all([
       pool.members.length === 0 ? [] : loadBalancing.members(pool.id).all({}, { signal }),
-      pool.healthmonitor_id === null ? undefined : loadBalancing.healthMonitors.find(pool.healthmonitor_id, { signal }),
+      monitorId === undefined ? undefined : loadBalancing.healthMonitors.find(monitorId, { signal }),
     ]);
     this.#kept.set(pool.id, { entry, members, monitor });
     return { pool, members, monitor };
@@ -38,6 +39,12 @@ export class PoolDetails {
   }
 }
 
+/** Octavia leaves the field out where there is none. */
+function monitorOf(pool: Pool): string | undefined {
+  const { healthmonitor_id: id } = pool as { healthmonitor_id?: string | null };
+  return id ?? undefined;
+}
+
 function entryOf(pool: Pool): string {
-  return JSON.stringify([pool.updated_at, pool.healthmonitor_id, pool.members.map((m) => m.id).sort()]);
+  return JSON.stringify([pool.updated_at, monitorOf(pool) ?? null, pool.members.map((m) => m.id).sort()]);
 }

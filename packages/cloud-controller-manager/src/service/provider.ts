@@ -11,8 +11,6 @@ export interface ProviderLimits {
   readonly availabilityZones: boolean;
   /** Protocols whose members it can watch. */
   readonly monitors: readonly string[];
-  /** What of a monitor can be changed. */
-  readonly monitorFields: readonly string[];
   /** May a member be watched at another port than its own? */
   readonly monitorPort: boolean;
   /** Can a monitor be part of the fully populated create? */
@@ -27,21 +25,22 @@ const amphora: ProviderLimits = {
   flavors: true,
   availabilityZones: true,
   monitors: ["TCP", "UDP", "SCTP"],
-  monitorFields: ["delay", "timeout", "max_retries", "max_retries_down"],
   monitorPort: true,
   monitorInCreate: true,
 };
 
-/** The OVN provider as of Zed: it refuses with 501 what is off here; a monitor inside a full create stays PENDING_CREATE. */
+/**
+ * The OVN provider as of Zed (3.0.0): it refuses algorithms, allowed_cidrs and monitor ports with 501, takes timeouts and
+ * connection limits without honouring them, and a monitor inside a full create stays PENDING_CREATE.
+ */
 const ovn: ProviderLimits = {
   algorithm: "SOURCE_IP_PORT",
   allowedCidrs: false,
   timeouts: false,
-  persistence: false,
+  persistence: true,
   flavors: false,
   availabilityZones: false,
   monitors: ["TCP", "UDP"],
-  monitorFields: ["delay", "timeout", "max_retries", "max_retries_down"],
   monitorPort: false,
   monitorInCreate: false,
 };

@@ -1,0 +1,1 @@
+export { World, type WorldOptions, type WorldServer } from "./world.ts";

@@ -1,0 +1,218 @@
+import { silentLog, systemClock } from "@causeway/foundation";
+import {
+  createClient,
+  createEventRecorder,
+  createInformers,
+  Event,
+  isConflict,
+  loadKubeconfig,
+  Node,
+  Service,
+  type KubernetesClient,
+  type ServiceSpec,
+} from "@causeway/kubernetes";
+import {
+  connectCloud,
+  watchCloud,
+  type Cloud,
+  type CloudConfig,
+  type CloudWatch,
+  type LoadBalancer,
+  type Member,
+  type Server,
+  type WatchIntervals,
+} from "@causeway/openstack";
+import { defaultCloudConfig, type CloudControllerConfig, type LoadBalancerConfig } from "../config/config.ts";
+import { createCloudControllerManager } from "../manager.ts";
+import { uninitializedTaint } from "../node/plan.ts";
+import { makeInfrastructure, type Infrastructure } from "./infrastructure.ts";
+
+/** An API server, as far as a world needs it. */
+export interface WorldServer {
+  readonly management: { kubeconfig(): Promise<string> };
+  close(): Promise<void>;
+}
+
+export interface WorldOptions {
+  readonly server: WorldServer;
+  readonly config: CloudConfig;
+  /** What names in the cloud begin with, and the cluster's name. */
+  readonly prefix: string;
+  readonly servers: number;
+  readonly intervals?: WatchIntervals;
+  /** Milliseconds that `until` waits at most. Default 10 s. */
+  readonly patience?: number;
+}
+
+const namespace = "default";
+
+/** The cloud controller manager between an API server and a cloud, with servers in the cloud and nodes that join by hand. */
+export class World {
+  readonly client: KubernetesClient;
+  readonly cloud: Cloud;
+  readonly infrastructure: Infrastructure;
+  readonly #options: WorldOptions;
+  readonly #running: (() => Promise<void>)[] = [];
+  #closed: Promise<void> | undefined;
+
+  private constructor(options: WorldOptions, made: { client: KubernetesClient; cloud: Cloud; infra: Infrastructure }) {
+    this.#options = options;
+    this.client = made.client;
+    this.cloud = made.cloud;
+    this.infrastructure = made.infra;
+  }
+
+  static async start(options: WorldOptions): Promise<World> {
+    const client = createClient(loadKubeconfig({ text: await options.server.management.kubeconfig() }));
+    const cloud = connectCloud(options.config);
+    const infra = await makeInfrastructure(cloud, options);
+    return new World(options, { client, cloud, infra });
+  }
+
+  /** Starts the manager with a connection of its own; the answer has its stop, which is like a kill to what it has under way. */
+  run(
+    loadBalancer: Partial<LoadBalancerConfig> = {},
+    config: Partial<CloudControllerConfig> = {},
+  ): { cloud: Cloud; watch: CloudWatch; stop: () => Promise<void> } {
+    const { prefix, intervals } = this.#options;
+    const stopping = new AbortController();
+    const cloud = connectCloud(this.#options.config);
+    const watch = watchCloud(cloud, intervals ? { intervals } : {});
+    const informers = createInformers(this.client);
+    const defaults = defaultCloudConfig();
+    const manager = createCloudControllerManager({
+      informers,
+      cloud,
+      watch,
+      config: { ...defaults, ...config, loadBalancer: { ...defaults.loadBalancer, ...loadBalancer } },
+      clusterName: prefix,
+      events: createEventRecorder(this.client, { component: "cloud-controller-manager", signal: stopping.signal }),
+      clock: systemClock,
+      log: silentLog,
+    });
+    const running = Promise.all([informers.run(stopping.signal), manager.run(stopping.signal)]);
+    const stop = async () => {
+      if (stopping.signal.aborted) return;
+      stopping.abort();
+      await running;
+      await watch.close();
+      await cloud.close();
+    };
+    this.#running.push(stop);
+    return { cloud, watch, stop };
+  }
+
+  /** Repeating it is harmless. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    for (const stop of this.#running) await stop();
+    await this.infrastructure.remove();
+    await Promise.all([this.client.close(), this.cloud.close()]);
+    await this.#options.server.close();
+  }
+
+  /** A kubelet's first words. */
+  async join(server: Server): Promise<Node> {
+    const name = server.name;
+    await this.client.create(Node, {
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: { name },
+      spec: { taints: [{ key: uninitializedTaint, value: "true", effect: "NoSchedule" }] },
+    });
+    const addresses = [{ type: "Hostname", address: name }];
+    const conditions = [{ type: "Ready", status: "True", lastHeartbeatTime: new Date().toISOString() }];
+    const body = { status: { addresses, conditions } };
+    return this.client.patch(Node, { namespace: "", name }, { type: "merge", body }, { subresource: "status" });
+  }
+
+  async joinAll(): Promise<void> {
+    for (const server of this.infrastructure.servers) await this.join(server);
+    for (const { name } of this.infrastructure.servers)
+      await this.until(`node ${name} to be initialised`, async () => {
+        const node = await this.client.get(Node, { namespace: "", name });
+        return node.spec?.taints?.some((t) => t.key === uninitializedTaint) ? undefined : node;
+      });
+  }
+
+  createService(name: string, spec: Partial<ServiceSpec> = {}, annotations: Record<string, string> = {}): Promise<Service> {
+    return this.client.create(Service, {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name, namespace, annotations },
+      spec: { type: "LoadBalancer", ports: [{ name: "http", port: 80, protocol: "TCP" }], ...spec },
+    });
+  }
+
+  service(name: string): Promise<Service> {
+    return this.client.get(Service, { namespace, name });
+  }
+
+  /** Changes the Service as a person would, again if somebody was faster. */
+  async change(name: string, body: Readonly<Record<string, unknown>>): Promise<Service> {
+    for (;;) {
+      try {
+        return await this.client.patch(Service, { namespace, name }, { type: "merge", body });
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+      }
+    }
+  }
+
+  /** The Service once it has an address. */
+  served(name: string): Promise<Service> {
+    return this.until(`an address of ${name}`, async () => {
+      const service = await this.service(name);
+      return service.status?.loadBalancer?.ingress?.[0] === undefined ? undefined : service;
+    });
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.client.delete(Service, { namespace, name });
+    await this.until(`${name} to be gone`, async () =>
+      (await this.client.find(Service, { namespace, name })) === undefined ? true : undefined,
+    );
+  }
+
+  /** Reasons of the Service's events so far. */
+  async eventsOf(name: string): Promise<string[]> {
+    const events = await this.client.list(Event, { namespace });
+    return events.items.filter((e) => e.involvedObject.name === name).map((e) => e.reason ?? "");
+  }
+
+  async loadBalancers(): Promise<LoadBalancer[]> {
+    const all = await this.cloud.loadBalancing.loadBalancers.all();
+    return all.filter((lb) => lb.name.startsWith(`kube_service_${this.#options.prefix}_`));
+  }
+
+  /** Members of all pools of the only load balancer. */
+  async members(): Promise<Member[]> {
+    const [lb] = await this.loadBalancers();
+    const pools = await this.cloud.loadBalancing.pools.all({ loadbalancer_id: lb?.id });
+    return (await Promise.all(pools.map((p) => this.cloud.loadBalancing.members(p.id).all()))).flat();
+  }
+
+  /** Asks until the answer is not undefined. */
+  async until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
+    const end = Date.now() + (this.#options.patience ?? 10_000);
+    for (;;) {
+      const answer = await ask();
+      if (answer !== undefined) return answer;
+      if (Date.now() > end) throw new Error(`waited too long for ${what}`);
+      await systemClock.sleep(20);
+    }
+  }
+
+  /** Until the only load balancer is ACTIVE and the predicate holds of it. */
+  settled(what: string, holds: (lb: LoadBalancer) => boolean | Promise<boolean> = () => true): Promise<LoadBalancer> {
+    return this.until(what, async () => {
+      const [lb, ...more] = await this.loadBalancers();
+      if (!lb || more.length > 0 || lb.provisioning_status !== "ACTIVE") return undefined;
+      return (await holds(lb)) ? lb : undefined;
+    });
+  }
+}

@@ -1,0 +1,98 @@
+/** The cloud controller manager between an API server of ours and a real OpenStack: nodes and load balancers, with both providers. */
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startApiServer } from "@causeway/apiserver";
+import { World } from "@causeway/cloud-controller-manager/testing";
+import { Node } from "@causeway/kubernetes";
+import { connectCloud, loadCloudsYaml, type Cloud } from "@causeway/openstack";
+import { inventory } from "../support/inventory.ts";
+
+const config = loadCloudsYaml({ cloud: process.env["OS_CLOUD"] ?? "devcloud" });
+const prefix = `ccm-${randomBytes(3).toString("hex")}`;
+
+describe("the cloud controller manager on a real OpenStack", () => {
+  let world: World;
+  let cloud: Cloud;
+  let before: string[];
+
+  beforeAll(async () => {
+    cloud = connectCloud(config);
+    before = ours(await inventory(cloud));
+    world = await World.start({ server: await startApiServer(), config, prefix, servers: 2, patience: 120_000 });
+  });
+
+  afterAll(async () => {
+    await world?.close();
+    await cloud?.close();
+  });
+
+  test("initialises nodes from Nova and Neutron", async () => {
+    const manager = world.run({ provider: "ovn" });
+    await world.joinAll();
+    for (const server of world.infrastructure.servers) {
+      const node = await world.client.get(Node, { namespace: "", name: server.name });
+      expect(node.spec?.providerID).toBe(`openstack:///${server.id}`);
+      expect(node.status?.addresses?.find((a) => a.type === "InternalIP")?.address).toMatch(/^10\.77\.0\./);
+      expect(node.metadata.labels).toMatchObject({
+        "topology.kubernetes.io/region": "RegionOne",
+        "topology.kubernetes.io/zone": "nova",
+        "node.kubernetes.io/instance-type": expect.stringMatching(/./),
+      });
+    }
+    await manager.stop();
+  });
+
+  for (const provider of ["ovn", "amphora"]) {
+    test(`serves, changes and gives back a load balancer of ${provider}`, async () => {
+      const manager = world.run({ provider });
+      const name = `web-${provider}`;
+      const ports = [
+        { name: "http", port: 80, protocol: "TCP" as const },
+        { name: "dns", port: 53, protocol: "UDP" as const },
+      ];
+      await world.createService(name, { ports, sessionAffinity: "ClientIP" });
+      const service = await world.served(name);
+      expect(service.status?.loadBalancer?.ingress?.[0]).toMatchObject({
+        ip: expect.stringMatching(/^172\.24\.4\./),
+        ipMode: "VIP",
+      });
+      expect(await world.members()).toHaveLength(4);
+      expect(manager.cloud.stats().byRoute["POST load-balancer /loadbalancers"]).toBe(1);
+
+      const writes = manager.cloud.stats().writes;
+      await world.change(name, { metadata: { labels: { looked: "again" } } });
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+      expect(manager.cloud.stats().writes).toBe(writes);
+
+      await world.change(name, { spec: { ports: [{ name: "http", port: 80, protocol: "TCP" }] } });
+      await world.settled("one listener", (lb) => lb.listeners.length === 1 && lb.pools.length === 1);
+
+      const [server] = world.infrastructure.servers;
+      const label = (value: string | null) => ({
+        metadata: { labels: { "node.kubernetes.io/exclude-from-external-load-balancers": value } },
+      });
+      const key = { namespace: "", name: server?.name ?? "" };
+      await world.client.patch(Node, key, { type: "merge", body: label("true") });
+      await world.settled("one member", async () => (await world.members()).length === 1);
+      await world.client.patch(Node, key, { type: "merge", body: label(null) });
+      await world.settled("two members", async () => (await world.members()).length === 2);
+
+      await world.remove(name);
+      expect(await world.loadBalancers()).toEqual([]);
+      console.log(provider, JSON.stringify(manager.cloud.stats().byRoute));
+      await manager.stop();
+    });
+  }
+
+  test("leaves nothing", async () => {
+    await world.close();
+    expect(ours(await inventory(cloud))).toEqual(before);
+    const descriptions = (await cloud.network.floatingIps.all()).map((ip) => ip.description);
+    expect(descriptions.filter((text) => text.includes(prefix))).toEqual([]);
+  });
+});
+
+/** Others may work in the same project. */
+function ours(lines: readonly string[]): string[] {
+  return lines.filter((line) => line.includes(prefix));
+}
