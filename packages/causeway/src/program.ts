@@ -1,7 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { LogLevel } from "@causeway/foundation";
-import { machineAgent, oneMachine } from "./commands/machine-agent.ts";
-import { up, type UpOptions } from "./commands/up.ts";
+import type { UpOptions } from "./commands/up.ts";
 
 const levels = ["debug", "info", "warn", "error", "silent"] as const;
 
@@ -20,7 +19,7 @@ function whole(minimum: number, maximum: number): (value: string) => number {
   };
 }
 
-/** The command line of causeway. Every command runs until it is done or `signal` aborts. */
+/** The command line of causeway. A command's code is loaded when it is run, so that help and a machine's process stay small. Every command runs until it is done or `signal` aborts. */
 export function program(signal: AbortSignal): Command {
   const root = new Command("causeway")
     .description(
@@ -75,7 +74,7 @@ Examples:
   causeway up --demo --exit-when-ready        for scripts: ends when the cluster is ready
   causeway up --state /var/lib/causeway --port 6443 --cloud prod`,
     )
-    .action((options: UpOptions) => up(options, signal));
+    .action(async (options: UpOptions) => (await import("./commands/up.ts")).up(options, signal));
 }
 
 function machineAgentCommand(signal: AbortSignal): Command {
@@ -83,7 +82,7 @@ function machineAgentCommand(signal: AbortSignal): Command {
     .description("Play the machines of a cloud whose servers are network namespaces of this host: boot, join, live.")
     .requiredOption("--cloud <name>", "entry of clouds.yaml whose project's servers to play")
     .option("--admin-cloud <name>", "entry with an administrator's account (default: NAME-admin)")
-    .option("--state <dir>", "folder that holds the machines' disks", ".causeway/machines")
+    .option("--state <dir>", "folder that holds the machines' disks", ".causeway/machine-agent")
     .addOption(logLevel().default("info"))
     .addHelpText(
       "after",
@@ -92,8 +91,8 @@ Examples:
   causeway machine-agent --cloud devcloud
   causeway machine-agent --cloud devcloud --admin-cloud operator --log-level debug`,
     )
-    .action((options: { cloud: string; adminCloud?: string; state: string; logLevel: LogLevel }) =>
-      machineAgent(
+    .action(async (options: { cloud: string; adminCloud?: string; state: string; logLevel: LogLevel }) =>
+      (await import("./commands/machine-agent.ts")).machineAgent(
         {
           ...options,
           program: [
@@ -114,5 +113,7 @@ function machineCommand(signal: AbortSignal): Command {
     .description("Play one machine, described on standard input as JSON.")
     .requiredOption("--disk <dir>", "folder that is the machine's disk")
     .addOption(logLevel())
-    .action((options: { disk: string; logLevel: LogLevel }) => oneMachine(options, signal));
+    .action(async (options: { disk: string; logLevel: LogLevel }) =>
+      (await import("./commands/machine.ts")).oneMachine(options, signal),
+    );
 }

@@ -1,15 +1,45 @@
-import { CausewayError, createRequest, type CertificateSubject, type Clock } from "@causeway/foundation";
+import {
+  CausewayError,
+  createRequest,
+  readCertificate,
+  type CertificateSubject,
+  type Clock,
+  type KeyPair,
+} from "@causeway/foundation";
 import { CertificateSigningRequest, isAlreadyExists, isNotFound, type KubernetesClient } from "@causeway/kubernetes";
-
-export interface RequestedCertificate {
-  readonly certificate: string;
-  readonly key: string;
-}
 
 export interface CertificateWish {
   readonly signer: "kubernetes.io/kube-apiserver-client-kubelet" | "kubernetes.io/kubelet-serving";
   readonly subject: CertificateSubject;
   readonly usages: readonly string[];
+}
+
+/** The client certificate of a node: asked for with the bootstrap token first, later by the node itself. */
+export function clientWish(node: string): CertificateWish {
+  return {
+    signer: "kubernetes.io/kube-apiserver-client-kubelet",
+    subject: { commonName: `system:node:${node}`, organizations: ["system:nodes"] },
+    usages: ["digital signature", "client auth"],
+  };
+}
+
+/** The certificate that a kubelet serves its logs and metrics with. */
+export function servingWish(node: string, ipAddresses: readonly string[]): CertificateWish {
+  return {
+    signer: "kubernetes.io/kubelet-serving",
+    subject: { commonName: `system:node:${node}`, organizations: ["system:nodes"], dnsNames: [node], ipAddresses },
+    usages: ["digital signature", "server auth"],
+  };
+}
+
+/**
+ * When to ask for the next certificate: after 70 % to 90 % of the life of this one, as the kubelet's certificate manager
+ * does. `random` is from 0 to 1, so that nodes made together do not ask together.
+ * @see https://kubernetes.io/docs/tasks/tls/certificate-rotation/
+ */
+export function renewalTime(certificate: string, random: number): number {
+  const { notBefore, notAfter } = readCertificate(certificate);
+  return notBefore + (notAfter - notBefore) * (0.7 + 0.2 * random);
 }
 
 /** How long a kubelet waits for approval before it asks again with a new request. */
@@ -24,7 +54,7 @@ export async function requestCertificate(
   client: KubernetesClient,
   wish: CertificateWish,
   using: { clock: Clock; signal: AbortSignal },
-): Promise<RequestedCertificate> {
+): Promise<KeyPair> {
   for (;;) {
     const { request, key } = await createRequest(wish.subject);
     const name = await submit(client, wish, { request, signal: using.signal });

@@ -1,3 +1,4 @@
+import { gunzipSync } from "node:zlib";
 import { parse } from "yaml";
 import { CausewayError } from "@causeway/foundation";
 
@@ -15,14 +16,18 @@ export interface InstanceData {
   readonly instanceId: string;
 }
 
+/** What a compressed file may grow to, in bytes. */
+const largestFile = 16 * 1024 * 1024;
+
 /**
- * Reads `#cloud-config` user data as cloud-init does: the jinja header, write_files (plain, b64), runcmd (strings and lists).
- * @throws MACHINE_USER_DATA_INVALID when it is not a cloud-config.
+ * Reads `#cloud-config` user data as cloud-init does: the jinja header, write_files (plain, base64, gzip, both; append)
+ * and runcmd (strings and lists).
+ * @throws MACHINE_USER_DATA_INVALID when it is not a cloud-config, or a file in it cannot be decoded.
  * @see https://cloudinit.readthedocs.io/en/latest/reference/modules.html
  */
 export function readCloudConfig(userData: string, instance: InstanceData): BootPlan {
   const lines = userData.trimStart().split("\n");
-  const jinja = /^## template: *jinja/.test(lines[0] ?? "");
+  const jinja = /^##\s*template:\s*jinja\s*$/i.test(lines[0] ?? "");
   const body = jinja ? lines.slice(1) : lines;
   const header = body.find((line) => line.trim() !== "") ?? "";
   if (!header.startsWith("#cloud-config")) {
@@ -40,21 +45,21 @@ function render(text: string, instance: InstanceData): string {
   return text
     .replaceAll(
       /\{\{\s*(?:ds\.meta_data\.(?:local_hostname|hostname|name)|v1\.local_hostname|local_hostname)\s*\}\}/g,
-      instance.hostname,
+      () => instance.hostname,
     )
     .replaceAll(
       /\{\{\s*(?:ds\.meta_data\.(?:instance_id|uuid)|v1\.instance_id|instance_id)\s*\}\}/g,
-      instance.instanceId,
+      () => instance.instanceId,
     );
 }
 
 function parseYaml(text: string): unknown {
   try {
     return parse(text, { version: "1.1" });
-  } catch (cause) {
+  } catch {
+    // The parser's own words quote the text, and user data holds secrets.
     throw new CausewayError("MACHINE_USER_DATA_INVALID", "the user data is not valid YAML", {
       hint: "See the bootstrap data Secret of the machine.",
-      cause,
     });
   }
 }
@@ -66,19 +71,38 @@ function record(value: unknown): Record<string, unknown> {
 function writeFiles(value: unknown): Map<string, string> {
   const files = new Map<string, string>();
   for (const entry of Array.isArray(value) ? value : []) {
-    const { path, content, encoding } = record(entry);
-    if (typeof path !== "string" || typeof content !== "string") continue;
-    const base64 = encoding === "b64" || encoding === "base64";
-    files.set(path, base64 ? Buffer.from(content, "base64").toString("utf8") : content);
+    const { path, content, encoding, append } = record(entry);
+    if (typeof path !== "string") continue;
+    const before = append === true ? (files.get(path) ?? "") : "";
+    files.set(path, before + decode(path, content, encoding));
   }
   return files;
+}
+
+/** cloud-init takes gz, gzip, b64, base64 and the pairs of them joined by "+"; anything else is text as it stands. */
+function decode(path: string, content: unknown, encoding: unknown): string {
+  const names = typeof encoding === "string" ? encoding.toLowerCase().trim().split("+") : [];
+  let bytes = content instanceof Uint8Array ? Buffer.from(content) : Buffer.from(textOf(content), "utf8");
+  if (names.includes("b64") || names.includes("base64")) bytes = Buffer.from(bytes.toString("latin1"), "base64");
+  if (!names.includes("gz") && !names.includes("gzip")) return bytes.toString("utf8");
+  try {
+    return gunzipSync(bytes, { maxOutputLength: largestFile }).toString("utf8");
+  } catch {
+    throw new CausewayError("MACHINE_USER_DATA_INVALID", `the file ${path} in the user data is not gzip`, {
+      hint: "See the bootstrap data Secret of the machine: encoding and content of write_files must agree.",
+    });
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value);
 }
 
 function runCommands(value: unknown): string[] {
   const commands: string[] = [];
   for (const entry of Array.isArray(value) ? value : []) {
     if (typeof entry === "string") commands.push(entry);
-    else if (Array.isArray(entry)) commands.push(entry.join(" "));
+    else if (Array.isArray(entry)) commands.push(entry.map(textOf).join(" "));
   }
   return commands;
 }

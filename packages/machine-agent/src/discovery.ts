@@ -49,6 +49,10 @@ function authorityOf(kubeconfig: string): string {
   return Buffer.from(encoded, "base64").toString("utf8");
 }
 
+/** An answer that is not proved yet may not take more than this. */
+const answerTimeout = 10_000;
+const largestAnswer = 1024 * 1024;
+
 /** The one request whose server is not verified: what it answers is proved afterwards. */
 function getPublic(url: string, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
@@ -57,7 +61,12 @@ function getPublic(url: string, signal: AbortSignal): Promise<unknown> {
       { rejectUnauthorized: false, signal, agent: false, headers: { accept: "application/json" } },
       (incoming) => {
         const chunks: Buffer[] = [];
-        incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+        let size = 0;
+        incoming.on("data", (chunk: Buffer) => {
+          chunks.push(chunk);
+          size += chunk.length;
+          if (size > largestAnswer) outgoing.destroy(new Error("the answer is too large"));
+        });
         incoming.on("error", reject);
         incoming.on("end", () => {
           if (incoming.statusCode !== 200)
@@ -70,6 +79,7 @@ function getPublic(url: string, signal: AbortSignal): Promise<unknown> {
         });
       },
     );
+    outgoing.setTimeout(answerTimeout, () => outgoing.destroy(new Error("no answer in time")));
     outgoing.on("error", (error) => reject(signal.aborted ? signal.reason : failed(`${url} cannot be reached`, error)));
     outgoing.end();
   });

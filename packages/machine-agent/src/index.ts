@@ -1,4 +1,6 @@
-export type { BootedMachine, MachineAgentOptions, MachineSource } from "./interface.ts";
+export type { BootedMachine, MachineAgentOptions, MachineDisks, MachineSource } from "./interface.ts";
 export { runMachineAgent } from "./agent.ts";
 export { runMachine, type MachineUsing } from "./kubelet.ts";
-export { fileIdentity, memoryIdentity, type Identity, type IdentityStore } from "./identity.ts";
+export { fileIdentity, folderDisks, memoryIdentity, type Identity, type IdentityStore } from "./identity.ts";
+export { readCloudConfig, type BootPlan, type InstanceData } from "./cloud-init.ts";
+export { joinConfiguration, type JoinConfiguration } from "./join-configuration.ts";

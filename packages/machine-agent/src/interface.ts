@@ -9,18 +9,29 @@ export interface BootedMachine {
   readonly userData: string;
   readonly addresses: readonly { readonly type: "InternalIP" | "ExternalIP"; readonly address: string }[];
   readonly resources: { readonly cpu: number; readonly memoryMiB: number; readonly diskGiB: number };
+  /** False: it is there and switched off (or rebooting); its disk stays. Default true. */
+  readonly running?: boolean;
 }
 
 /** Where machines come from. `machines` is the whole truth each time it is called. */
 export interface MachineSource {
-  /** Machines that are running now. */
+  /** Machines that exist now. */
   machines(signal: AbortSignal): Promise<readonly BootedMachine[]>;
+}
+
+/** Where machines keep their disks, by machine id. */
+export interface MachineDisks {
+  ids(): Promise<readonly string[]>;
+  /** Nothing to remove is success. */
+  remove(id: string): Promise<void>;
 }
 
 export interface MachineAgentOptions {
   readonly source: MachineSource;
   /** Runs one machine until the signal aborts: in this process, or as a child inside its network namespace. */
   readonly launch: (machine: BootedMachine, signal: AbortSignal) => Promise<void>;
+  /** Disks of machines that are no more are removed from here. */
+  readonly disks?: MachineDisks;
   /** How often to look, in milliseconds. Default 1000. */
   readonly interval?: number;
   readonly clock?: Clock;

@@ -35,9 +35,7 @@ export function joinConfiguration(boot: BootPlan): JoinConfiguration {
       },
     );
   }
-  const document = parseAllDocuments(text, { version: "1.1" })
-    .map((d) => object(d.toJS()))
-    .find((d) => d["kind"] === "JoinConfiguration");
+  const document = documents(text).find((d) => d["kind"] === "JoinConfiguration");
   if (!document) throw invalid("it has no JoinConfiguration");
   const discovery = object(object(document["discovery"])["bootstrapToken"]);
   const registration = object(document["nodeRegistration"]);
@@ -45,16 +43,28 @@ export function joinConfiguration(boot: BootPlan): JoinConfiguration {
   const token = discovery["token"];
   if (typeof endpoint !== "string" || typeof token !== "string")
     throw invalid("discovery.bootstrapToken needs token and apiServerEndpoint");
+  if (!/^[a-z0-9]{6}\.[a-z0-9]{16}$/.test(token)) throw invalid("its bootstrap token is not of the form id.secret");
+  const caCertHashes = strings(discovery["caCertHashes"]);
+  if (caCertHashes.length === 0 && discovery["unsafeSkipCAVerification"] !== true)
+    throw invalid("discovery.bootstrapToken needs caCertHashes, or says unsafeSkipCAVerification");
   const args = kubeletArgs(registration["kubeletExtraArgs"]);
   return {
     nodeName: typeof registration["name"] === "string" ? registration["name"] : undefined,
     token,
     server: `https://${endpoint}`,
-    caCertHashes: strings(discovery["caCertHashes"]),
+    caCertHashes,
     taints: taints(registration["taints"]),
     labels: labels(args["node-labels"]),
     kubeletArgs: args,
   };
+}
+
+function documents(text: string): Record<string, unknown>[] {
+  return parseAllDocuments(text, { version: "1.1" }).map((document) => {
+    // The parser's own words quote the text, and it holds the token.
+    if (document.errors.length > 0) throw invalid("it is not valid YAML");
+    return object(document.toJS());
+  });
 }
 
 function invalid(why: string): CausewayError {
@@ -76,12 +86,16 @@ function kubeletArgs(value: unknown): Record<string, string> {
   if (Array.isArray(value)) {
     for (const entry of value) {
       const { name, value: argument } = object(entry);
-      if (typeof name === "string") out[name] = String(argument ?? "");
+      if (typeof name === "string") out[name] = textOf(argument);
     }
     return out;
   }
-  for (const [name, argument] of Object.entries(object(value))) out[name] = String(argument);
+  for (const [name, argument] of Object.entries(object(value))) out[name] = textOf(argument);
   return out;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value);
 }
 
 function taints(value: unknown): Taint[] {

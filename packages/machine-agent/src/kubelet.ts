@@ -1,49 +1,47 @@
-import { hasCode, isAborted, messageOf, type Clock, type Log } from "@causeway/foundation";
-import {
-  createClient,
-  isAlreadyExists,
-  isNotFound,
-  isUnauthorized,
-  Lease,
-  Node,
-  type KubernetesClient,
-} from "@causeway/kubernetes";
-import { requestCertificate } from "./certificates.ts";
-import type { IdentityStore } from "./identity.ts";
+import { hasCode, isAborted, messageOf, type Clock, type KeyPair, type Log } from "@causeway/foundation";
+import { createClient, isUnauthorized, type KubernetesClient } from "@causeway/kubernetes";
+import { heartbeat, register, reportStatus } from "./heartbeat.ts";
+import type { Identity, IdentityStore } from "./identity.ts";
 import type { BootedMachine } from "./interface.ts";
 import { join, type Joined } from "./join.ts";
-import { registeredNode, reportedStatus } from "./node-object.ts";
+import type { JoinConfiguration } from "./join-configuration.ts";
+import { keepServing, renewClient } from "./renewal.ts";
 
 export interface MachineUsing {
   readonly identity: IdentityStore;
   readonly clock: Clock;
   readonly log: Log;
+  /** Where in the time for renewal the machine renews its certificates, from 0 to 1. Default: at random. */
+  readonly random?: number;
 }
 
-/** The kubelet's own figures: a lease of 40 s renewed every 10 s, status at least every 5 minutes. */
-const leaseSeconds = 40;
-const leaseInterval = 10_000;
-const statusInterval = 5 * 60_000;
+type Using = Required<MachineUsing> & { readonly signal: AbortSignal };
+
+const aDay = 24 * 3600_000;
 
 /**
  * Runs one machine until the signal aborts: boots, joins, registers its Node, and keeps it alive. Whatever fails is
- * tried again with growing pauses (1 s … 30 s), as systemd does with a kubelet that exits.
+ * tried again with growing pauses (0.25 s … 30 s), as systemd does with a kubelet that exits.
  */
 export async function runMachine(machine: BootedMachine, using: MachineUsing, signal: AbortSignal): Promise<void> {
   const log = using.log.with({ machine: machine.name });
+  const all: Using = { random: Math.random(), ...using, log, signal };
+  let anew = false;
   for (let pause = 250; !signal.aborted; pause = Math.min(pause * 2, 30_000)) {
     try {
-      const joined = await join(machine, { ...using, log, signal });
-      await serve(machine, joined, { ...using, log, signal });
+      const joined = await join(machine, { ...all, anew });
+      await serve(machine, joined, { ...all, settled: () => (pause = 250) });
       return;
     } catch (error) {
-      if (signal.aborted || isAborted(error)) return;
+      if (signal.aborted) return;
       if (neverJoins(error)) {
         log.info("the machine does not join a cluster", { why: messageOf(error) });
-        return aborted(signal);
+        return idle(all);
       }
-      if (isUnauthorized(error)) await using.identity.forget();
-      log.warn("the machine's kubelet stopped and starts again", { error: messageOf(error), pause });
+      // An identity that is not known may be an answer of the moment: it is kept until joining anew gives another.
+      anew = !anew && isUnauthorized(error);
+      if (!isAborted(error))
+        log.warn("the machine's kubelet stopped and starts again", { error: messageOf(error), pause });
       await using.clock.sleep(pause, signal).catch(() => {});
     }
   }
@@ -58,133 +56,93 @@ function neverJoins(error: unknown): boolean {
   );
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+/** A timer, so that a process with nothing else to do lives on until it is told to stop. */
+async function idle({ clock, signal }: Using): Promise<void> {
+  while (!signal.aborted) await clock.sleep(aDay, signal).catch(() => {});
 }
 
-async function serve(
+/** The Node from registration on: one session for each client certificate, as a kubelet closes its connections then. */
+async function serve(machine: BootedMachine, joined: Joined, using: Using & { settled: () => void }): Promise<void> {
+  const kept = keepIdentity(using.identity, joined.identity);
+  for (let first = true; ; first = false) {
+    const renewed = await session(machine, { ...joined, kept }, { ...using, first });
+    if (!renewed) return;
+    await kept.change(renewed);
+  }
+}
+
+/** A machine's identity as it is now, here and on its disk; changes are written one after the other. */
+interface KeptIdentity {
+  readonly identity: Identity;
+  change(part: Partial<Identity>): Promise<void>;
+}
+
+function keepIdentity(store: IdentityStore, start: Identity): KeptIdentity {
+  let identity = start;
+  let saved = Promise.resolve();
+  return {
+    get identity() {
+      return identity;
+    },
+    change(part) {
+      identity = { ...identity, ...part };
+      const save = () => store.save(identity);
+      saved = saved.then(save, save);
+      return saved;
+    },
+  };
+}
+
+interface SessionOf {
+  readonly kept: KeptIdentity;
+  readonly configuration: JoinConfiguration;
+}
+
+/** Ends with the next client certificate, or with undefined when the signal aborted. */
+async function session(
   machine: BootedMachine,
-  joined: Joined,
-  using: MachineUsing & { signal: AbortSignal },
-): Promise<void> {
-  const { identity } = joined;
-  const client = createClient({
-    server: identity.server,
-    ca: identity.authority,
-    certificate: identity.certificate,
-    key: identity.key,
-  });
+  { kept, configuration }: SessionOf,
+  using: Using & { readonly settled: () => void; readonly first: boolean },
+): Promise<KeyPair | undefined> {
+  const { identity } = kept;
+  const { server, authority: ca, certificate, key } = identity;
+  const client = createClient({ server, ca, certificate, key });
+  const life = new AbortController();
+  const within: Using = { ...using, signal: AbortSignal.any([using.signal, life.signal]) };
   try {
-    const version = await serverVersion(client, using.signal);
-    await register(client, joined, using.signal);
-    await reportStatus(client, machine, { name: identity.nodeName, version, ...using });
-    const life = new AbortController();
-    const signal = AbortSignal.any([using.signal, life.signal]);
-    const serving = requestServing(client, machine, identity.nodeName, { ...using, signal });
+    const version = await serverVersion(client, within.signal);
+    const reporting = { name: identity.nodeName, version, ...within };
+    if (using.first) {
+      await register(client, { identity, configuration }, within.signal);
+      await reportStatus(client, machine, reporting);
+    }
+    using.settled();
+    const addresses = machine.addresses.map((a) => a.address);
+    const keep = (serving: KeyPair) => kept.change({ serving });
+    const parts = [
+      heartbeat(client, machine, reporting),
+      keepServing(client, { identity, addresses }, { ...within, keep }),
+    ];
+    const renewed = renewClient(client, identity, within);
     try {
-      await heartbeat(client, machine, { name: identity.nodeName, version, ...using });
+      return await Promise.race([renewed, failureOf(parts)]);
     } finally {
       life.abort();
-      await serving;
+      await Promise.allSettled([...parts, renewed]);
     }
   } finally {
     await client.close();
   }
 }
 
+/** Rejects with the first failure; never resolves, because a part that ends does not end the session. */
+function failureOf(parts: readonly Promise<void>[]): Promise<never> {
+  return new Promise((_, reject) => {
+    for (const part of parts) part.catch(reject);
+  });
+}
+
 async function serverVersion(client: KubernetesClient, signal: AbortSignal): Promise<string> {
   const answer = (await client.request("GET", "/version", { signal })) as { gitVersion?: string };
   return answer.gitVersion ?? "v1.34.0";
-}
-
-async function register(client: KubernetesClient, joined: Joined, signal: AbortSignal): Promise<void> {
-  try {
-    await client.create(Node, registeredNode(joined.identity.nodeName, joined.configuration), { signal });
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
-  }
-}
-
-type Reporting = {
-  readonly name: string;
-  readonly version: string;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-};
-
-async function reportStatus(client: KubernetesClient, machine: BootedMachine, reporting: Reporting): Promise<void> {
-  const key = { namespace: "", name: reporting.name };
-  const node = await client.get(Node, key, { signal: reporting.signal });
-  const status = reportedStatus(machine, {
-    name: reporting.name,
-    version: reporting.version,
-    now: reporting.clock.now(),
-    before: node.status,
-  });
-  const { addresses, ...rest } = status;
-  const body = { status: node.status?.addresses === undefined ? { addresses, ...rest } : rest };
-  await client.patch(Node, key, { type: "strategic", body }, { subresource: "status", signal: reporting.signal });
-}
-
-/** A Node that somebody deleted is not made again: a kubelet registers when it starts, not later. */
-async function heartbeat(
-  client: KubernetesClient,
-  machine: BootedMachine,
-  reporting: Reporting & { log: Log },
-): Promise<void> {
-  let reported = reporting.clock.now();
-  for (;;) {
-    try {
-      await renewLease(client, reporting);
-      if (reporting.clock.now() - reported >= statusInterval) {
-        await reportStatus(client, machine, reporting);
-        reported = reporting.clock.now();
-      }
-    } catch (error) {
-      if (reporting.signal.aborted) return;
-      reporting.log.debug("heartbeat failed", { error: messageOf(error) });
-    }
-    await reporting.clock.sleep(leaseInterval, reporting.signal).catch(() => {});
-    if (reporting.signal.aborted) return;
-  }
-}
-
-async function renewLease(client: KubernetesClient, reporting: Reporting): Promise<void> {
-  const key = { namespace: "kube-node-lease", name: reporting.name };
-  const renewTime = `${new Date(reporting.clock.now()).toISOString().slice(0, -1)}000Z`;
-  const spec = { holderIdentity: reporting.name, leaseDurationSeconds: leaseSeconds, renewTime };
-  const options = { signal: reporting.signal };
-  try {
-    await client.patch(Lease, key, { type: "merge", body: { spec } }, options);
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-    await client.create(Lease, { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: key, spec }, options);
-  }
-}
-
-/** Serving certificates name addresses, so they are asked for once the cloud controller has written those. */
-async function requestServing(
-  client: KubernetesClient,
-  machine: BootedMachine,
-  name: string,
-  using: MachineUsing & { signal: AbortSignal },
-): Promise<void> {
-  const ipAddresses = machine.addresses.map((a) => a.address);
-  if (ipAddresses.length === 0) return;
-  try {
-    await requestCertificate(
-      client,
-      {
-        signer: "kubernetes.io/kubelet-serving",
-        subject: { commonName: `system:node:${name}`, organizations: ["system:nodes"], dnsNames: [name], ipAddresses },
-        usages: ["digital signature", "server auth"],
-      },
-      using,
-    );
-  } catch (error) {
-    if (!using.signal.aborted) using.log.warn("no serving certificate", { error: messageOf(error) });
-  }
 }

@@ -37,10 +37,12 @@ export interface SimulatorOptions {
   readonly delays?: Readonly<Record<string, number>>;
 }
 
-/** A server that runs, for whoever plays its operating system. */
+/** A server with a disk, for whoever plays its operating system. */
 export interface RunningMachine {
   readonly id: string;
   readonly name: string;
+  /** False while it is switched off, rebooting or being changed. */
+  readonly running: boolean;
   /** Decoded; "" when it was given none. */
   readonly userData: string;
   readonly addresses: readonly { readonly type: "InternalIP" | "ExternalIP"; readonly address: string }[];
@@ -65,7 +67,7 @@ export interface Simulator {
   setDelay(operation: string, milliseconds: number): void;
   /** Every resource of a project as "type id name", sorted: to compare before and after. */
   inventory(project?: string): readonly string[];
-  /** The servers that are ACTIVE now, as their hypervisor sees them; it is no request of anybody's. */
+  /** The servers that have booted, as their hypervisor sees them; it is no request of anybody's. */
   machines(): readonly RunningMachine[];
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
-import { text } from "node:stream/consumers";
+import { join } from "node:path";
 import { CausewayError, createLog, systemClock, type LogLevel } from "@causeway/foundation";
-import { fileIdentity, runMachine, runMachineAgent, type BootedMachine } from "@causeway/machine-agent";
+import { folderDisks, runMachineAgent } from "@causeway/machine-agent";
 import { connectCloud, loadCloudsYaml, type CloudConfig } from "@causeway/openstack";
 import { cloudMachines, launchInNamespaces } from "../composition/machines.ts";
 
@@ -20,15 +20,11 @@ export async function machineAgent(options: MachineAgentOptions, signal: AbortSi
   const admin = connectCloud(adminConfig(options), { clock: systemClock, log });
   try {
     const projectId = await project.projectId({ signal });
-    const launch = launchInNamespaces(
-      { dir: options.state, clock: systemClock, log, program: options.program },
-      signal,
-    );
+    const disks = folderDisks(join(options.state, options.cloud));
+    const launch = launchInNamespaces({ disks, clock: systemClock, log, program: options.program });
     log.info("playing the machines of a project", { cloud: options.cloud, project: projectId });
-    await runMachineAgent(
-      { source: cloudMachines(admin, projectId), launch, interval: 1000, clock: systemClock, log },
-      signal,
-    );
+    const source = cloudMachines(admin, projectId);
+    await runMachineAgent({ source, launch, disks, interval: 1000, clock: systemClock, log }, signal);
   } finally {
     await Promise.all([project.close(), admin.close()]);
   }
@@ -49,14 +45,4 @@ function adminConfig(options: MachineAgentOptions): CloudConfig {
       },
     );
   }
-}
-
-/** Plays one machine, told on standard input: what `machineAgent` starts inside a namespace. */
-export async function oneMachine(options: { disk: string; logLevel: LogLevel }, signal: AbortSignal): Promise<void> {
-  const machine = JSON.parse(await text(process.stdin)) as BootedMachine;
-  await runMachine(
-    machine,
-    { identity: fileIdentity(options.disk), clock: systemClock, log: createLog({ level: options.logLevel }) },
-    signal,
-  );
 }

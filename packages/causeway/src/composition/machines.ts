@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { CausewayError, type Clock, type Log } from "@causeway/foundation";
 import { fileIdentity, runMachine, type BootedMachine, type MachineSource } from "@causeway/machine-agent";
 import type { Cloud, Flavor, Server } from "@causeway/openstack";
@@ -11,7 +10,7 @@ export function simulatedMachines(simulator: Simulator): MachineSource {
   return { machines: async () => simulator.machines() };
 }
 
-/** Machines of a real cloud that are ACTIVE and have user data, which only an administrator's account is shown. */
+/** Machines of a real cloud that have user data, which only an administrator's account is shown. */
 export function cloudMachines(admin: Cloud, projectId: string): MachineSource {
   const flavors = new Map<string, Flavor>();
   return {
@@ -20,7 +19,7 @@ export function cloudMachines(admin: Cloud, projectId: string): MachineSource {
       if (servers.length > 0 && flavors.size === 0) {
         for (const flavor of await admin.compute.flavors.all({}, { signal })) flavors.set(flavor.name, flavor);
       }
-      return servers.filter((s) => s.status === "ACTIVE").flatMap((server) => machineOf(server, flavors) ?? []);
+      return servers.flatMap((server) => machineOf(server, flavors) ?? []);
     },
   };
 }
@@ -32,6 +31,7 @@ function machineOf(server: Server, flavors: ReadonlyMap<string, Flavor>): Booted
   return {
     id: server.id,
     name: server.name,
+    running: server.status === "ACTIVE",
     userData: Buffer.from(userData, "base64").toString("utf8"),
     addresses: Object.values(server.addresses)
       .flat()
@@ -43,60 +43,72 @@ function machineOf(server: Server, flavors: ReadonlyMap<string, Flavor>): Booted
   };
 }
 
+type Launch = (machine: BootedMachine, signal: AbortSignal) => Promise<void>;
+
 export interface LaunchOptions {
   /** Where machines keep their disks. */
-  readonly dir: string;
+  readonly disks: { path(id: string): string };
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Runs machines in this process. A machine that its cloud deleted leaves no disk behind. */
-export function launchHere(
-  options: LaunchOptions,
-  stopping: AbortSignal,
-): (machine: BootedMachine, signal: AbortSignal) => Promise<void> {
-  return async (machine, signal) => {
-    const disk = `${options.dir}/${machine.id}`;
-    await runMachine(machine, { identity: fileIdentity(disk), clock: options.clock, log: options.log }, signal);
-    if (!stopping.aborted) await rm(disk, { recursive: true, force: true });
-  };
+/** Runs machines in this process. */
+export function launchHere({ disks, clock, log }: LaunchOptions): Launch {
+  return (machine, signal) =>
+    runMachine(machine, { identity: fileIdentity(disks.path(machine.id)), clock, log }, signal);
 }
+
+/** How often to look for a namespace, and after how long without one to say so, in milliseconds. */
+const namespacePause = 250;
+const namespacePatience = 30_000;
 
 /** Runs each machine as a child inside its network namespace vm-ID, told everything on standard input. */
-export function launchInNamespaces(
-  options: LaunchOptions & { readonly program: readonly string[] },
-  stopping: AbortSignal,
-): (machine: BootedMachine, signal: AbortSignal) => Promise<void> {
+export function launchInNamespaces(options: LaunchOptions & { readonly program: readonly string[] }): Launch {
   return async (machine, signal) => {
     const namespace = `vm-${machine.id}`;
-    if (!existsSync(`/run/netns/${namespace}`)) {
-      throw new CausewayError(
-        "MACHINE_WITHOUT_NAMESPACE",
-        `server ${machine.name} has no network namespace ${namespace} on this host`,
-        {
-          hint: "Run the machine agent as root on the host whose servers are network namespaces, such as a devcloud.",
-        },
-      );
-    }
-    const disk = `${options.dir}/${machine.id}`;
+    if (!(await awaitNamespace({ machine: machine.name, namespace }, options, signal))) return;
     const [file = process.execPath, ...args] = options.program;
+    const disk = options.disks.path(machine.id);
     await runChild("ip", ["netns", "exec", namespace, file, ...args, "--disk", disk], {
-      input: JSON.stringify(machine),
+      input: `${JSON.stringify(machine)}\n`,
       signal,
     });
-    if (!stopping.aborted) await rm(disk, { recursive: true, force: true });
   };
 }
 
+/** A server is ACTIVE a moment before its hypervisor shows it here. False when the signal aborted first. */
+async function awaitNamespace(
+  { machine, namespace }: { machine: string; namespace: string },
+  { clock, log }: LaunchOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const since = clock.now();
+  for (let said = false; !signal.aborted;) {
+    if (existsSync(`/run/netns/${namespace}`)) return true;
+    if (!said && clock.now() - since >= namespacePatience) {
+      said = true;
+      const hint = "run the machine agent as root on the host whose servers are network namespaces";
+      log.warn("the machine has no network namespace on this host", { machine, namespace, hint });
+    }
+    await clock.sleep(namespacePause, signal).catch(() => {});
+  }
+  return false;
+}
+
+/**
+ * The child lives as long as its standard input is open, so that it ends with this process however that ends. It has a
+ * process group of its own: a Ctrl-C at the terminal reaches it through us.
+ */
 function runChild(
   file: string,
   args: readonly string[],
   options: { input: string; signal: AbortSignal },
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn(file, args, { stdio: ["pipe", "inherit", "inherit"] });
+    const child = spawn(file, args, { stdio: ["pipe", "inherit", "inherit"], detached: true });
     const stop = () => child.kill("SIGTERM");
     options.signal.addEventListener("abort", stop, { once: true });
+    if (options.signal.aborted) stop();
     child.on("error", reject);
     child.on("close", (code) => {
       options.signal.removeEventListener("abort", stop);
@@ -109,6 +121,6 @@ function runChild(
         );
     });
     child.stdin.on("error", () => {});
-    child.stdin.end(options.input);
+    child.stdin.write(options.input);
   });
 }

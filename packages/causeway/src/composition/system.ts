@@ -3,7 +3,7 @@ import { allKinds, toCustomResourceDefinition } from "@causeway/api";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
 import { createEmbeddedRuntime } from "@causeway/hosted-control-plane";
 import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
-import { runMachineAgent } from "@causeway/machine-agent";
+import { folderDisks, runMachineAgent } from "@causeway/machine-agent";
 import { createCloudPool, type CloudPool } from "@causeway/openstack";
 import type { ChosenCloud } from "./cloud.ts";
 import { createControllers, type Controllers } from "./controllers.ts";
@@ -73,9 +73,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
 
 async function playMachines({ state, cloud, clock, log }: SystemOptions, signal: AbortSignal): Promise<void> {
   if (!cloud.simulator) return;
-  const launch = launchHere(
-    { dir: state.path("machines"), clock, log: log.with({ component: "machine-agent" }) },
-    signal,
-  );
-  await runMachineAgent({ source: simulatedMachines(cloud.simulator), launch, interval: 100, clock, log }, signal);
+  const disks = folderDisks(state.path("machines"));
+  const launch = launchHere({ disks, clock, log: log.with({ component: "machine-agent" }) });
+  const source = simulatedMachines(cloud.simulator);
+  await runMachineAgent({ source, launch, disks, interval: 100, clock, log }, signal);
 }

@@ -3,14 +3,15 @@ import type { Kernel } from "../kernel/interface.ts";
 import type { NetworkLinks } from "../kernel/links.ts";
 import { computeTables } from "./model.ts";
 
-/** The servers that run now, as their hypervisor sees them: user data and all, without a request. */
+/** The servers that have a disk, as their hypervisor sees them: user data and all, without a request. */
 export function runningMachines(kernel: Kernel, network: NetworkLinks): RunningMachine[] {
-  const active = computeTables(kernel)
+  const booted = computeTables(kernel)
     .servers.all()
-    .filter((s) => s.vm_state === "active" && s.task_state === null);
-  return active.map((server) => ({
+    .filter((s) => s.vm_state === "active" || s.vm_state === "stopped");
+  return booted.map((server) => ({
     id: server.id,
     name: server.name,
+    running: server.vm_state === "active" && server.task_state === null,
     userData: Buffer.from(server.user_data ?? "", "base64").toString("utf8"),
     addresses: network
       .serverAddresses(server.id)
