@@ -17,7 +17,11 @@ export interface Started {
 
 /** Starts `causeway ARGS…` as a person would, from sources, with the Node that runs the test. */
 export function causeway(args: readonly string[], options: { env?: NodeJS.ProcessEnv; cwd?: string } = {}): Started {
-  const child = spawn(process.execPath, [main, ...args], { cwd: options.cwd ?? root, env: { ...process.env, NO_COLOR: "1", ...options.env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, ["--max-semi-space-size=4", main, ...args], {
+    cwd: options.cwd ?? root,
+    env: { ...process.env, NO_COLOR: "1", ...options.env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let text = "";
   const listeners = new Set<() => void>();
   const take = (chunk: Buffer) => {
@@ -39,9 +43,18 @@ export function causeway(args: readonly string[], options: { env?: NodeJS.Proces
           act();
         };
         const look = () => pattern.test(text) && finish(() => done(text));
-        const timer = setTimeout(() => finish(() => reject(new Error(`no ${pattern} within ${milliseconds} ms; it printed:\n${text}`))), milliseconds);
+        const timer = setTimeout(
+          () => finish(() => reject(new Error(`no ${pattern} within ${milliseconds} ms; it printed:\n${text}`))),
+          milliseconds,
+        );
         listeners.add(look);
-        void ended.then((code) => finish(() => (pattern.test(text) ? done(text) : reject(new Error(`ended with ${code} before ${pattern}; it printed:\n${text}`)))));
+        void ended.then((code) =>
+          finish(() =>
+            pattern.test(text)
+              ? done(text)
+              : reject(new Error(`ended with ${code} before ${pattern}; it printed:\n${text}`)),
+          ),
+        );
         look();
       });
     },
@@ -54,13 +67,19 @@ export function causeway(args: readonly string[], options: { env?: NodeJS.Proces
 
 /** Runs stock kubectl on a kubeconfig; throws with what it said when it fails. */
 export function kubectl(kubeconfig: string, ...args: readonly string[]): string {
-  const run = spawnSync("kubectl", ["--kubeconfig", kubeconfig, ...args], { encoding: "utf8", env: { ...process.env, HOME: "/nonexistent" } });
+  const run = spawnSync("kubectl", ["--kubeconfig", kubeconfig, ...args], {
+    encoding: "utf8",
+    env: { ...process.env, HOME: "/nonexistent" },
+  });
   if (run.status !== 0) throw new Error(`kubectl ${args.join(" ")}: ${run.stderr}`);
   return run.stdout;
 }
 
 /** Tries until it gives something other than undefined or false; the last error is the one thrown. */
-export async function eventually<T>(milliseconds: number, attempt: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
+export async function eventually<T>(
+  milliseconds: number,
+  attempt: () => T | undefined | false | Promise<T | undefined | false>,
+): Promise<T> {
   const deadline = Date.now() + milliseconds;
   let last: unknown = new Error(`not within ${milliseconds} ms`);
   while (Date.now() < deadline) {

@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=4
 import { program } from "./program.ts";
 import { exitCodeOf, exitCodes, renderError } from "./terminal/report-error.ts";
 

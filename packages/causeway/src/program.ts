@@ -97,6 +97,7 @@ Examples:
           ...options,
           program: [
             process.execPath,
+            ...process.execArgv,
             import.meta.filename.replace(/program\.ts$/, "main.ts"),
             "machine",
             "--log-level",
