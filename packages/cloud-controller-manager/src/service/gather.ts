@@ -104,7 +104,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     listeners: lb ? watch.listeners.byIndex("loadbalancer", lb.id) : [],
     pools: lb?.provisioning_status === "ACTIVE" ? await observedPools(from, lb, signal) : [],
     ...(await floatingIps(from, { service, lb, lbName }, signal)),
-    nodeSubnet: nodeSubnet(watch, nodes, service.spec.ipFamilies?.[0] ?? "IPv4"),
+    nodeSubnet: await findNodeSubnet(from, { service, nodes, lb }, signal),
     ...externalPlace(watch, parameters),
     octavia,
     held: {
@@ -192,6 +192,40 @@ async function floatingIps(
     ownFloatingIps: own(),
     wantedFloatingIp: address === "" ? undefined : watch.floatingIps.byIndex("address", address)[0],
   };
+}
+
+/** A port learns of its server only as that boots: before the first node of a load balancer is given up, ports are read again. */
+async function findNodeSubnet(
+  { watch }: GatherFrom,
+  { service, nodes, lb }: { service: Service; nodes: readonly Node[]; lb: LoadBalancer | undefined },
+  signal: AbortSignal,
+): Promise<Subnet | undefined> {
+  const family = service.spec.ipFamilies?.[0] ?? "IPv4";
+  const known = nodeSubnet(watch, nodes, family);
+  const addressed = nodes.some(
+    (node) => nodeAddress(node, family) !== undefined && node.spec?.providerID !== undefined,
+  );
+  if (known || lb || !addressed || service.metadata.deletionTimestamp !== undefined) return known;
+  await watch.ports.refresh(signal);
+  return nodeSubnet(watch, nodes, family);
+}
+
+interface Placing {
+  readonly service: Service;
+  readonly nodes: readonly Node[];
+  readonly parameters: Parameters;
+  readonly lb: LoadBalancer | undefined;
+}
+
+/** Ports are cached as they were when they were made; which server they are on is listed anew when it decides about a new load balancer. */
+async function freshNodeSubnet(from: GatherFrom, placing: Placing, signal: AbortSignal): Promise<Subnet | undefined> {
+  const { service, nodes, parameters, lb } = placing;
+  const family = service.spec.ipFamilies?.[0] ?? "IPv4";
+  const known = nodeSubnet(from.watch, nodes, family);
+  const placed = parameters.portId ?? parameters.subnetId ?? parameters.networkId;
+  if (known || lb || nodes.length === 0 || placed !== undefined) return known;
+  await from.watch.ports.refresh(signal);
+  return nodeSubnet(from.watch, nodes, family);
 }
 
 function nodeSubnet(watch: CloudWatch, nodes: readonly Node[], family: "IPv4" | "IPv6"): Subnet | undefined {
