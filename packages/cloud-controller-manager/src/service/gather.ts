@@ -104,7 +104,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     listeners: lb ? watch.listeners.byIndex("loadbalancer", lb.id) : [],
     pools: lb?.provisioning_status === "ACTIVE" ? await observedPools(from, lb, signal) : [],
     ...(await floatingIps(from, { service, lb, lbName }, signal)),
-    nodeSubnet: await findNodeSubnet(from, { service, nodes, lb }, signal),
+    nodeSubnet: await freshNodeSubnet(from, { service, nodes, parameters, lb }, signal),
     ...externalPlace(watch, parameters),
     octavia,
     held: {
@@ -192,22 +192,6 @@ async function floatingIps(
     ownFloatingIps: own(),
     wantedFloatingIp: address === "" ? undefined : watch.floatingIps.byIndex("address", address)[0],
   };
-}
-
-/** A port learns of its server only as that boots: before the first node of a load balancer is given up, ports are read again. */
-async function findNodeSubnet(
-  { watch }: GatherFrom,
-  { service, nodes, lb }: { service: Service; nodes: readonly Node[]; lb: LoadBalancer | undefined },
-  signal: AbortSignal,
-): Promise<Subnet | undefined> {
-  const family = service.spec.ipFamilies?.[0] ?? "IPv4";
-  const known = nodeSubnet(watch, nodes, family);
-  const addressed = nodes.some(
-    (node) => nodeAddress(node, family) !== undefined && node.spec?.providerID !== undefined,
-  );
-  if (known || lb || !addressed || service.metadata.deletionTimestamp !== undefined) return known;
-  await watch.ports.refresh(signal);
-  return nodeSubnet(watch, nodes, family);
 }
 
 interface Placing {
