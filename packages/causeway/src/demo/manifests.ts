@@ -102,7 +102,6 @@ export function demoManifests(options: DemoOptions): readonly Manifest[] {
       spec: {
         clusterName: name,
         replicas: options.replicas,
-        selector: {},
         template: {
           spec: {
             clusterName: name,

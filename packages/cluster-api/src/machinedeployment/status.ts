@@ -1,7 +1,7 @@
 import type { MachineDeploymentStatus, MachineSet } from "@causeway/api";
 import { countMachines, machinesReady, machinesUpToDate, scalingConditions } from "../machineset/status.ts";
 import { notPaused, settleConditions, type WantedCondition } from "../objects/conditions.ts";
-import { selectorText } from "../objects/selector.ts";
+import { isEmpty, selectorText } from "../objects/selector.ts";
 import type { DeploymentFacts } from "./facts.ts";
 
 interface Context {
@@ -40,7 +40,7 @@ export function deploymentStatus(facts: DeploymentFacts, context: Context): Mach
   const { generation } = deployment.metadata;
   return {
     conditions: settleConditions(conditions, { previous: deployment.status?.conditions, generation, now }),
-    selector: selectorText(deployment.spec.selector),
+    ...(isEmpty(deployment.spec.selector) ? {} : { selector: selectorText(deployment.spec.selector) }),
     ...counts,
     phase: phaseOf(wanted, counts),
     ...(generation === undefined ? {} : { observedGeneration: generation }),
