@@ -5,5 +5,7 @@ export {
   type CloudControllerConfig,
   type LoadBalancerConfig,
   type LoadBalancerPlacement,
+  type MetadataConfig,
   type NetworkingConfig,
 } from "./config/config.ts";
+export { parseControllerConfig, type ParsedControllerConfig } from "./config/parse.ts";

@@ -46,13 +46,25 @@ export interface LoadBalancerConfig extends LoadBalancerPlacement {
   readonly maxSharedLoadBalancers: number;
   readonly containerStore: string;
   readonly defaultTlsContainerRef: string;
+  /** The provider takes no populated create and no batch of members. */
+  readonly serialApiCalls: boolean;
   readonly classes: ReadonlyMap<string, LoadBalancerPlacement>;
+}
+
+/** [Metadata] of cloud.conf: where a node's agent finds its server's id. */
+export interface MetadataConfig {
+  readonly searchOrder: readonly ("configDrive" | "metadataService")[];
+  /** Milliseconds. */
+  readonly requestTimeout: number;
 }
 
 /** Everything of cloud.conf but [Global], which is the SDK's. */
 export interface CloudControllerConfig {
   readonly networking: NetworkingConfig;
   readonly loadBalancer: LoadBalancerConfig;
+  /** The Neutron router that carries pod routes; undefined: none does. */
+  readonly routerId?: string;
+  readonly metadata: MetadataConfig;
   /** Does the providerID carry the region (OS_CCM_REGIONAL)? */
   readonly regional: boolean;
 }
@@ -74,8 +86,10 @@ export function defaultCloudConfig(): CloudControllerConfig {
       maxSharedLoadBalancers: 2,
       containerStore: "barbican",
       defaultTlsContainerRef: "",
+      serialApiCalls: false,
       classes: new Map(),
     },
+    metadata: { searchOrder: ["configDrive", "metadataService"], requestTimeout: 60_000 },
     regional: false,
   };
 }

@@ -28,9 +28,14 @@ async function started(servers = 3, options: SimulatorOptions = {}): Promise<Sta
   const w = (world = await World.start({ server, config, prefix: "c", servers, intervals }));
   let seen = 0;
   const work = () => {
-    const calls = cloud.calls.slice(seen).filter((c) => isWork(c)).map((c) => `${c.method} ${c.path.split("?")[0]}`);
+    const calls = cloud.calls
+      .slice(seen)
+      .filter((c) => isWork(c))
+      .map((c) => `${c.method} ${c.path.split("?")[0]}`);
     seen = cloud.calls.length;
-    return calls.map((call) => call.replaceAll(/[0-9a-f-]{36}/g, "ID").replace(/^(\w+) (?:\/v2(?:\.0)?|\/lbaas|\/v2\/lbaas)+/, "$1 "));
+    return calls.map((call) =>
+      call.replaceAll(/[0-9a-f-]{36}/g, "ID").replace(/^(\w+) (?:\/v2(?:\.0)?|\/lbaas|\/v2\/lbaas)+/, "$1 "),
+    );
   };
   return { w, cloud, work };
 }
@@ -47,7 +52,12 @@ describe("a Service of type LoadBalancer on OVN", () => {
     w.run({ provider: "ovn" });
     await w.joinAll();
     work();
-    await w.createService("web", { ports: [{ name: "a", port: 80 }, { name: "b", port: 443 }] });
+    await w.createService("web", {
+      ports: [
+        { name: "a", port: 80 },
+        { name: "b", port: 443 },
+      ],
+    });
     const service = await w.served("web");
     console.log(service.status, service.metadata.annotations, work());
     console.log(await w.members());

@@ -31,6 +31,8 @@ export interface ObservedPool {
 export interface Held {
   readonly uncertain: number | undefined;
   readonly busy: number | undefined;
+  /** How often in a row the load balancer refused a change as immutable. */
+  readonly refusals: number;
   readonly broken: number | undefined;
 }
 
@@ -110,6 +112,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     held: {
       uncertain: holds.until(uncertainKey(lbName)),
       busy: lb && holds.until(busyKey(lb.id)),
+      refusals: lb ? holds.count(busyKey(lb.id)) : 0,
       broken: holds.until(brokenKey(lbName)),
     },
   };

@@ -38,6 +38,11 @@ export class Holds {
     return this.#held.get(key)?.until;
   }
 
+  /** How often in a row it was held. */
+  count(key: string): number {
+    return this.#held.get(key)?.count ?? 0;
+  }
+
   release(key: string): void {
     this.#held.delete(key);
   }

@@ -74,15 +74,25 @@ function portChange({ observed, lb, own }: Place, port: DesiredPort): TreeStep |
   const pool = poolOf(observed, listener);
   if (!pool) return createPool(port, listener.id);
   if (pool.pool.protocol !== port.poolProtocol) return { type: "delete-pool", id: pool.pool.id };
-  return poolChange(pool, port);
+  const change = poolChange(pool, port);
+  return change && isStuck(observed, pool) ? { type: "delete-pool", id: pool.pool.id } : change;
 }
+
+/**
+ * A pool that stays PENDING on an ACTIVE load balancer refuses every change but its deletion (seen on amphora after a
+ * populated create). It is made anew, once it has refused for half a minute.
+ */
+function isStuck({ held }: Observed, { pool }: ObservedPool): boolean {
+  return held.refusals >= patientRefusals && pool.provisioning_status.startsWith("PENDING_");
+}
+
+const patientRefusals = 6;
 
 /** A pool of ours that lost its listener gets it back. */
 function createListener(observed: Observed, lb: LoadBalancer, port: DesiredPort): TreeStep {
   const { pool } =
     observed.pools.find(
-      (p) =>
-        p.pool.name === port.poolName && p.pool.protocol === port.poolProtocol && p.pool.listeners.length === 0,
+      (p) => p.pool.name === port.poolName && p.pool.protocol === port.poolProtocol && p.pool.listeners.length === 0,
     ) ?? {};
   return {
     type: "create-listener",

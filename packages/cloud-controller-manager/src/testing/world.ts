@@ -139,7 +139,11 @@ export class World {
       });
   }
 
-  createService(name: string, spec: Partial<ServiceSpec> = {}, annotations: Record<string, string> = {}): Promise<Service> {
+  createService(
+    name: string,
+    spec: Partial<ServiceSpec> = {},
+    annotations: Record<string, string> = {},
+  ): Promise<Service> {
     return this.client.create(Service, {
       apiVersion: "v1",
       kind: "Service",
