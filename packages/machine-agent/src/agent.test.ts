@@ -1,0 +1,127 @@
+import { VirtualClock } from "@causeway/foundation";
+import { describe, expect, test } from "vitest";
+import { runMachineAgent } from "./agent.ts";
+import type { BootedMachine } from "./interface.ts";
+
+const joining = `#cloud-config
+write_files:
+- path: /join.yaml
+  content: |
+    kind: JoinConfiguration
+    discovery: {bootstrapToken: {apiServerEndpoint: "10.0.0.1:6443", token: abcdef.0123456789abcdef, caCertHashes: [x]}}
+runcmd: [kubeadm join --config /join.yaml]
+`;
+const machine = (id: string, changes: Partial<BootedMachine> = {}): BootedMachine => ({
+  id,
+  name: id,
+  userData: joining,
+  addresses: [],
+  resources: { cpu: 1, memoryMiB: 512, diskGiB: 1 },
+  ...changes,
+});
+
+async function settle(): Promise<void> {
+  for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** An agent in virtual time, with a cloud that a test changes and a record of what happened. */
+function play(machines: BootedMachine[], setup: { disks?: string[]; crash?: boolean } = {}) {
+  const clock = new VirtualClock();
+  const stop = new AbortController();
+  const happened: string[] = [];
+  const cloud: { machines: BootedMachine[] | Error } = { machines };
+  const running = runMachineAgent(
+    {
+      source: {
+        machines: async () => {
+          if (cloud.machines instanceof Error) throw cloud.machines;
+          return cloud.machines;
+        },
+      },
+      launch: async (m, signal) => {
+        happened.push(`launch ${m.id}`);
+        if (setup.crash) throw new Error("crashed");
+        await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+        happened.push(`end ${m.id}`);
+      },
+      disks: {
+        ids: async () => setup.disks ?? [],
+        remove: async (id) => void happened.push(`remove ${id}`),
+      },
+      clock,
+    },
+    stop.signal,
+  );
+  return {
+    cloud,
+    happened,
+    /** Lets the agent look `times` more often; what happened since the last time. */
+    async look(times = 1): Promise<string[]> {
+      for (let i = 0; i < times; i++) {
+        await settle();
+        await clock.advance(1000);
+      }
+      await settle();
+      return happened.splice(0);
+    },
+    async stop(): Promise<string[]> {
+      stop.abort(new Error("stopped"));
+      await running;
+      return happened.splice(0);
+    },
+  };
+}
+
+describe("the agent", () => {
+  test("launches what appears, once; stops what goes, and then removes its disk", async () => {
+    const agent = play([machine("a"), machine("b")]);
+    expect(await agent.look(3)).toEqual(["launch a", "launch b"]);
+    agent.cloud.machines = [machine("b")];
+    expect(await agent.look(2)).toEqual(["end a", "remove a"]);
+    expect(await agent.stop()).toEqual(["end b"]);
+  });
+
+  test("a machine that is switched off is stopped and keeps its disk", async () => {
+    const agent = play([machine("a")]);
+    await agent.look();
+    agent.cloud.machines = [machine("a", { running: false })];
+    expect(await agent.look(2)).toEqual(["end a"]);
+    agent.cloud.machines = [machine("a")];
+    expect(await agent.look(2)).toEqual(["launch a"]);
+    await agent.stop();
+  });
+
+  test("a source that does not answer changes nothing", async () => {
+    const agent = play([machine("a")]);
+    await agent.look();
+    agent.cloud.machines = new Error("away");
+    expect(await agent.look(5)).toEqual([]);
+    agent.cloud.machines = [machine("a"), machine("b")];
+    expect(await agent.look(2)).toEqual(["launch b"]);
+    await agent.stop();
+  });
+
+  test.each([
+    ["without user data", ""],
+    ["with a script", "#!/bin/sh\n"],
+    ["with a cloud-config that joins nothing", "#cloud-config\nruncmd: [echo]\n"],
+  ])("a server %s is somebody else's: nothing is launched", async (_, userData) => {
+    const agent = play([machine("other", { userData })]);
+    expect(await agent.look(5)).toEqual([]);
+    agent.cloud.machines = [];
+    await agent.look();
+    expect(await agent.stop()).toEqual([]);
+  });
+
+  test("a machine that ends by itself is launched again, with growing pauses", async () => {
+    const agent = play([machine("a")], { crash: true });
+    expect(await agent.look(63)).toHaveLength(7);
+    await agent.stop();
+  });
+
+  test("disks of machines that went away while nobody looked are removed at the start", async () => {
+    const agent = play([machine("a")], { disks: ["a", "old"] });
+    expect(await agent.look(3)).toEqual(["launch a", "remove old"]);
+    await agent.stop();
+  });
+});
