@@ -197,6 +197,24 @@ async function floatingIps(
   };
 }
 
+interface Placing {
+  readonly service: Service;
+  readonly nodes: readonly Node[];
+  readonly parameters: Parameters;
+  readonly lb: LoadBalancer | undefined;
+}
+
+/** Ports are cached as they were when made; which server they are on is listed anew when a new load balancer depends on it. */
+async function freshNodeSubnet(from: GatherFrom, placing: Placing, signal: AbortSignal): Promise<Subnet | undefined> {
+  const { service, nodes, parameters, lb } = placing;
+  const family = service.spec.ipFamilies?.[0] ?? "IPv4";
+  const known = nodeSubnet(from.watch, nodes, family);
+  const placed = parameters.portId ?? parameters.subnetId ?? parameters.networkId;
+  if (known || lb || nodes.length === 0 || placed !== undefined) return known;
+  await from.watch.ports.refresh(signal);
+  return nodeSubnet(from.watch, nodes, family);
+}
+
 function nodeSubnet(watch: CloudWatch, nodes: readonly Node[], family: "IPv4" | "IPv6"): Subnet | undefined {
   for (const node of nodes) {
     const address = nodeAddress(node, family);
