@@ -34,6 +34,7 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
         ready: true,
         endpoint: { host: spec.endpoint.host, port },
         version: spec.version,
+        names: spec.names,
       };
       running.set(spec.id, state);
       return state;
@@ -54,6 +55,7 @@ function leftover(apiServer: ApiServer, id: string): ControlPlaneState | undefin
       ready: false,
       endpoint: { host: "", port: cluster.port ?? 0 },
       version: "",
+      names: [],
       message: "the control plane is being opened",
     }
   );

@@ -2,7 +2,7 @@ import type { KeyPair } from "@causeway/foundation";
 
 /** What a hosted control plane must be, whatever runs it. */
 export interface ControlPlaneSpec {
-  /** Unique over the management cluster: "NAMESPACE-NAME". */
+  /** Unique over the management cluster: "NAMESPACE.NAME", as no namespace has a dot. */
   readonly id: string;
   /** "v1.34.0" */
   readonly version: string;
@@ -22,6 +22,8 @@ export interface ControlPlaneState {
   /** Where kubeconfigs and nodes point. */
   readonly endpoint: { readonly host: string; readonly port: number };
   readonly version: string;
+  /** More names that the serving certificate has. */
+  readonly names: readonly string[];
   /** Why it is not ready, for people. */
   readonly message?: string;
 }

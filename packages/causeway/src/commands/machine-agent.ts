@@ -21,7 +21,13 @@ export async function machineAgent(options: MachineAgentOptions, signal: AbortSi
   try {
     const projectId = await project.projectId({ signal });
     const disks = folderDisks(join(options.state, options.cloud));
-    const launch = launchInNamespaces({ disks, clock: systemClock, log, program: options.program });
+    const launch = launchInNamespaces({
+      disks,
+      clock: systemClock,
+      log,
+      program: options.program,
+      codeCache: join(options.state, "code-cache"),
+    });
     log.info("playing the machines of a project", { cloud: options.cloud, project: projectId });
     const source = cloudMachines(admin, projectId);
     await runMachineAgent({ source, launch, disks, interval: 1000, clock: systemClock, log }, signal);

@@ -83,7 +83,7 @@ async function bringUpDemo(running: Demo, signal: AbortSignal): Promise<void> {
     failing.abort();
     await service.catch(() => {});
   }
-  const cluster = system.apiServer.cluster(`${demo.namespace}-${demo.name}`);
+  const cluster = system.apiServer.cluster(`${demo.namespace}.${demo.name}`);
   const workload =
     cluster === undefined ? undefined : state.write(`${demo.name}.kubeconfig`, await cluster.kubeconfig());
   if (!options.exitWhenReady) process.stdout.write(farewell(system.kubeconfig, workload));

@@ -1,4 +1,4 @@
-import { messageOf, type Clock, type Log } from "@causeway/foundation";
+import { CausewayError, messageOf, type Clock, type Log } from "@causeway/foundation";
 import {
   followRoad,
   publishStatus,
@@ -71,7 +71,14 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
   return {
     run: (signal) =>
       runController(
-        { name: "hosted-control-plane", reconcile: followRoad(road, { clock, log }), sources, clock, log, ready: (stop) => informers.whenSynced(stop) },
+        {
+          name: "hosted-control-plane",
+          reconcile: followRoad(road, { clock, log }),
+          sources,
+          clock,
+          log,
+          ready: (stop) => informers.whenSynced(stop),
+        },
         signal,
       ),
   };
@@ -83,7 +90,7 @@ function failed(
   planned: Plan<Step, ObjectStatus>,
   failure: { step: Step; error: unknown },
 ): { status: ObjectStatus; events: { type: "Warning"; reason: string; message: string }[] } {
-  const message = messageOf(failure.error);
+  const message = sentenceOf(failure.error);
   const conditions = setCondition(
     [...((planned.status.conditions ?? []) as Condition[])],
     {
@@ -99,4 +106,10 @@ function failed(
     status: { ...planned.status, conditions },
     events: [{ type: "Warning", reason: "Failed", message: `${failure.step.type}: ${message}` }],
   };
+}
+
+/** What happened, what to do, and the code to search for. */
+function sentenceOf(error: unknown): string {
+  if (!(error instanceof CausewayError)) return messageOf(error);
+  return `${error.message}${error.hint === undefined ? "" : `. ${error.hint}`} (${error.code})`;
 }

@@ -65,7 +65,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
 }
 
 export function runtimeId(object: HostedControlPlane): string {
-  return `${object.metadata.namespace}-${object.metadata.name}`;
+  return `${object.metadata.namespace}.${object.metadata.name}`;
 }
 
 /** The name that Secrets of the contract start with: the Cluster's. */

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
-import { createAuthority, type Clock, type KeyPair } from "@causeway/foundation";
+import { CausewayError, createAuthority, type Clock, type KeyPair } from "@causeway/foundation";
 import {
   addFinalizer,
   isAlreadyExists,
@@ -108,12 +108,24 @@ async function createSecret(
     await using.client.create(Secret, secret, { signal });
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
-    await using.client.get(
-      Secret,
-      { namespace: secret.metadata.namespace ?? "", name: secret.metadata.name },
-      { signal },
-    );
+    const { namespace = "", name, labels } = secret.metadata;
+    refuseUnusable(await using.client.get(Secret, { namespace, name }, { signal }), labels);
   }
+}
+
+/** Without this an unusable Secret would be looked at again and again and never said. */
+function refuseUnusable(secret: Secret, labels: Readonly<Record<string, string>> | undefined): void {
+  const missing = [
+    ...Object.entries(labels ?? {})
+      .filter(([name, value]) => secret.metadata.labels?.[name] !== value)
+      .map(([name, value]) => `label ${name}=${value}`),
+    ...["tls.crt", "tls.key"].filter((key) => !secret.data?.[key]).map((key) => `key ${key}`),
+  ];
+  if (missing.length === 0) return;
+  const { name } = secret.metadata;
+  throw new CausewayError("CONTROL_PLANE_SECRET_UNUSABLE", `Secret ${name} exists but lacks ${missing.join(", ")}`, {
+    hint: "Add what is missing, or delete the Secret to have it made.",
+  });
 }
 
 async function writeKubeconfig(

@@ -2,7 +2,7 @@ import type { Condition, Plan } from "@causeway/kubernetes";
 import { setCondition } from "@causeway/kubernetes";
 import type { HostedControlPlane } from "@causeway/api";
 import type { ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
-import type { Observed } from "./gather.ts";
+import { runtimeId, type Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
 /** The finalizer that keeps the object until its control plane is gone. */
@@ -16,13 +16,13 @@ type HostedControlPlaneStatus = NonNullable<HostedControlPlane["status"]>;
  */
 export function plan(observed: Observed, now: number): Plan<Step, HostedControlPlaneStatus> {
   const { object, cluster } = observed;
-  if (object.metadata.deletionTimestamp !== undefined) return planDeletion(observed, now);
   const conditions = new Conditions(observed, now);
   if (isPaused(observed)) {
     conditions.set("Paused", true, "Paused", "reconciliation is paused");
     return { steps: [], status: { ...object.status, conditions: conditions.list } };
   }
   conditions.set("Paused", false, "NotPaused");
+  if (object.metadata.deletionTimestamp !== undefined) return planDeletion(observed, conditions);
   if (!cluster) {
     conditions.set("Available", false, "WaitingForCluster", "no Cluster owns this control plane yet");
     return {
@@ -33,7 +33,11 @@ export function plan(observed: Observed, now: number): Plan<Step, HostedControlP
   }
   const steps = [...prepare(observed), ...run(observed), ...publishKubeconfig(observed, now)];
   judge(observed, conditions);
-  return { steps: steps.slice(0, firstBarrier(steps)), status: status(observed, conditions), ...waiting(observed, now) };
+  return {
+    steps: steps.slice(0, firstBarrier(steps)),
+    status: status(observed, conditions),
+    ...waiting(observed, now),
+  };
 }
 
 function waiting({ defaults, kubeconfig }: Observed, now: number): Pick<Plan<Step, HostedControlPlaneStatus>, "wait"> {
@@ -78,7 +82,7 @@ export function desired(observed: Observed): ControlPlaneSpec | undefined {
   const network = cluster.spec.clusterNetwork;
   const podCidr = network?.pods?.cidrBlocks?.[0];
   return {
-    id: `${object.metadata.namespace}-${object.metadata.name}`,
+    id: runtimeId(object),
     version: object.spec.version,
     authority: roots.ca,
     serviceAccountKey: roots.sa.key,
@@ -104,7 +108,11 @@ function run(observed: Observed): Step[] {
 }
 
 function isRunning(state: ControlPlaneState | undefined, spec: ControlPlaneSpec): boolean {
-  return state !== undefined && state.ready && state.version === spec.version;
+  return state !== undefined && state.ready && state.version === spec.version && sameNames(state.names, spec.names);
+}
+
+function sameNames(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && new Set([...a, ...b]).size === new Set(a).size;
 }
 
 function publishKubeconfig({ state, roots, kubeconfig }: Observed, now: number): Step[] {
@@ -165,8 +173,7 @@ function carried(before: HostedControlPlane["status"]): Pick<HostedControlPlaneS
   };
 }
 
-function planDeletion(observed: Observed, now: number): Plan<Step, HostedControlPlaneStatus> {
-  const conditions = new Conditions(observed, now);
+function planDeletion(observed: Observed, conditions: Conditions): Plan<Step, HostedControlPlaneStatus> {
   const others = (observed.object.metadata.finalizers ?? []).filter((f) => f !== finalizer);
   if (others.length > 0) {
     const message = `waiting for others that still need the control plane: ${others.join(", ")}`;

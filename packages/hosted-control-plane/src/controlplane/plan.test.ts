@@ -1,0 +1,274 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Cluster, HostedControlPlane } from "@causeway/api";
+import { getCondition, type Condition } from "@causeway/kubernetes";
+import type { Observed } from "./gather.ts";
+import { finalizer, plan } from "./plan.ts";
+
+const now = Date.UTC(2026, 0, 1);
+const pair = { certificate: "certificate", key: "key" };
+const roots = { ca: pair, proxy: pair, sa: pair };
+const endpoint = { host: "10.0.0.1", port: 6443 };
+const running = { ready: true, endpoint, version: "v1.34.0", names: [] };
+const kubeconfig = { server: "https://10.0.0.1:6443", renewAt: now + 1000 };
+
+const cluster = {
+  apiVersion: "cluster.x-k8s.io/v1beta2",
+  kind: "Cluster",
+  metadata: { name: "demo", namespace: "default" },
+  spec: { clusterNetwork: { pods: { cidrBlocks: ["10.244.0.0/16"] }, services: { cidrBlocks: ["10.97.0.0/16"] } } },
+} as Cluster;
+
+function object(changes: { metadata?: object; spec?: object; status?: object } = {}): HostedControlPlane {
+  return {
+    apiVersion: "controlplane.cluster.x-k8s.io/v1alpha1",
+    kind: "HostedControlPlane",
+    metadata: { name: "demo", namespace: "default", generation: 3, finalizers: [finalizer], ...changes.metadata },
+    spec: { version: "v1.34.0", ...changes.spec },
+    ...(changes.status ? { status: changes.status } : {}),
+  } as HostedControlPlane;
+}
+
+/** A control plane that runs and is published, but for what a test changes. */
+function world(changes: Partial<Observed> = {}): Observed {
+  return {
+    object: object(),
+    cluster,
+    roots,
+    kubeconfig,
+    state: running,
+    exists: true,
+    initialized: true,
+    defaults: { host: "10.0.0.9" },
+    ...changes,
+  };
+}
+
+const nothing = { roots: {}, kubeconfig: undefined, state: undefined, exists: false, initialized: false };
+const steps = (observed: Observed) =>
+  plan(observed, now).steps.map((s) => ("purpose" in s ? `${s.type} ${s.purpose}` : s.type));
+const condition = (observed: Observed, type: string) =>
+  getCondition((plan(observed, now).status.conditions ?? []) as Condition[], type);
+const created = ["create-root ca", "create-root proxy", "create-root sa"];
+const deleting = { deletionTimestamp: "2026-01-01T00:00:00Z" };
+
+describe("steps of a hosted control plane", () => {
+  test.each<[string, Partial<Observed>, string[]]>([
+    [
+      "a new one: finalizer and roots, and then a look",
+      { ...nothing, object: object({ metadata: { finalizers: [] } }) },
+      ["add-finalizer", ...created],
+    ],
+    ["roots that are there are kept", { ...nothing, roots: { ca: pair } }, ["create-root proxy", "create-root sa"]],
+    ["roots are never made anew after it was initialised", { roots: { proxy: pair } }, []],
+    ["with roots it is run", { ...nothing, roots }, ["run"]],
+    ["while nobody knows the host it is not run", { ...nothing, roots, defaults: { host: undefined } }, []],
+    ["a named host needs no finding", { ...nothing, roots, object: object({ spec: { endpoint } }) }, ["run"]],
+    ["once it runs the kubeconfig is written", { kubeconfig: undefined }, ["write-kubeconfig"]],
+    ["not while it does not run", { kubeconfig: undefined, state: { ...running, ready: false } }, ["run"]],
+    [
+      "a kubeconfig at half its life is written anew",
+      { kubeconfig: { ...kubeconfig, renewAt: now } },
+      ["write-kubeconfig"],
+    ],
+    [
+      "so is one that points elsewhere",
+      { kubeconfig: { ...kubeconfig, server: "https://other:1" } },
+      ["write-kubeconfig"],
+    ],
+    ["another version is run", { state: { ...running, version: "v1.33.0" } }, ["run"]],
+    ["more names are run", { object: object({ spec: { names: ["api.example.org"] } }) }, ["run"]],
+    [
+      "names in another order are no change",
+      { object: object({ spec: { names: ["b", "a"] } }), state: { ...running, names: ["a", "b"] } },
+      [],
+    ],
+    ["when all is well there is nothing to do", {}, []],
+    ["without a Cluster it waits", { ...nothing, cluster: undefined }, []],
+    [
+      "a paused object is left alone",
+      { ...nothing, object: object({ metadata: { annotations: { "cluster.x-k8s.io/paused": "" } } }) },
+      [],
+    ],
+    ["a paused Cluster too", { ...nothing, cluster: { ...cluster, spec: { ...cluster.spec, paused: true } } }, []],
+    [
+      "and nothing paused is deleted",
+      { object: object({ metadata: { ...deleting, annotations: { "cluster.x-k8s.io/paused": "" } } }) },
+      [],
+    ],
+    ["deletion removes what runs first", { object: object({ metadata: deleting }) }, ["remove"]],
+    ["then the finalizer", { ...nothing, object: object({ metadata: deleting }) }, ["remove-finalizer"]],
+    [
+      "deletion waits for others",
+      { object: object({ metadata: { ...deleting, finalizers: [finalizer, "others/theirs"] } }) },
+      [],
+    ],
+    [
+      "deletion does nothing without its finalizer",
+      { object: object({ metadata: { ...deleting, finalizers: [] } }) },
+      [],
+    ],
+    ["deletion needs no Cluster", { cluster: undefined, object: object({ metadata: deleting }) }, ["remove"]],
+  ])("%s", (_, changes, expected) => {
+    expect(steps(world(changes))).toEqual(expected);
+  });
+});
+
+describe("what is run", () => {
+  const spec = (changes: Partial<Observed>) => {
+    const step = plan(world({ state: undefined, ...changes }), now).steps[0];
+    return step?.type === "run" ? step.spec : undefined;
+  };
+
+  test("comes from the Cluster's networks and the roots", () => {
+    expect(spec({})).toMatchObject({
+      id: "default.demo",
+      version: "v1.34.0",
+      authority: pair,
+      serviceAccountKey: "key",
+      serviceCidr: "10.97.0.0/16",
+      podCidr: "10.244.0.0/16",
+      dnsDomain: "cluster.local",
+      endpoint: { host: "10.0.0.9", port: 0 },
+    });
+  });
+
+  test("an endpoint that was published never changes by itself", () => {
+    const published = { status: { endpoint } };
+    expect(spec({ object: object(published) })?.endpoint).toEqual(endpoint);
+    const wanted = { endpoint: { host: "other", port: 1 } };
+    expect(spec({ object: object({ ...published, spec: wanted }) })?.endpoint).toEqual(endpoint);
+    expect(spec({ object: object({ spec: wanted }) })?.endpoint).toEqual({ host: "other", port: 1 });
+  });
+
+  test("two control planes never share a name", () => {
+    const id = (namespace: string, name: string) => spec({ object: object({ metadata: { namespace, name } }) })?.id;
+    expect(id("a-b", "c")).not.toBe(id("a", "b-c"));
+  });
+});
+
+describe("what its status says", () => {
+  test.each<[string, Partial<Observed>, string, object]>([
+    ["ready", {}, "Available", { status: "True" }],
+    ["initialised", {}, "Initialized", { status: "True" }],
+    [
+      "not before the kubeconfig is there",
+      { kubeconfig: undefined, initialized: false },
+      "Initialized",
+      { status: "False" },
+    ],
+    [
+      "which roots are lost",
+      { roots: { ca: pair } },
+      "CertificatesAvailable",
+      { reason: "SecretsMissing", message: expect.stringContaining("proxy, sa") },
+    ],
+    ["which roots are to come", nothing, "CertificatesAvailable", { reason: "Creating" }],
+    [
+      "that it waits for its host",
+      { ...nothing, roots, defaults: { host: undefined } },
+      "Available",
+      { message: expect.stringContaining("address") },
+    ],
+    ["that it waits for a Cluster", { cluster: undefined }, "Available", { reason: "WaitingForCluster" }],
+    [
+      "whom deletion waits for",
+      { object: object({ metadata: { ...deleting, finalizers: [finalizer, "a/b"] } }) },
+      "Deleting",
+      { reason: "WaitingForFinalizers", message: expect.stringContaining("a/b") },
+    ],
+    [
+      "why it does not run",
+      { state: { ...running, ready: false, message: "no room" } },
+      "Available",
+      { message: "no room" },
+    ],
+  ])("%s", (_, changes, type, expected) => {
+    expect(condition(world(changes), type)).toMatchObject({ observedGeneration: 3, ...expected });
+  });
+
+  test("the contract's fields", () => {
+    expect(plan(world(), now).status).toMatchObject({
+      externalManagedControlPlane: true,
+      initialization: { controlPlaneInitialized: true },
+      version: "v1.34.0",
+      endpoint,
+      replicas: 1,
+      readyReplicas: 1,
+      observedGeneration: 3,
+    });
+  });
+
+  test("once initialised stays initialised, and an endpoint once published stays", () => {
+    const before = object({ status: { endpoint, version: "v1.34.0" } });
+    const { status } = plan(world({ object: before, state: undefined, kubeconfig: undefined }), now);
+    expect(status).toMatchObject({ initialization: { controlPlaneInitialized: true }, endpoint, readyReplicas: 0 });
+  });
+
+  test("it wakes when the kubeconfig is due", () => {
+    expect(plan(world(), now).wait?.until).toBe(kubeconfig.renewAt);
+  });
+});
+
+test("whatever is there, doing what the plan says comes to rest, and roots are not made twice", () => {
+  const maybe = <T>(value: T) => fc.option(fc.constant(value), { nil: undefined });
+  const start = fc.record({
+    ca: fc.boolean(),
+    proxy: fc.boolean(),
+    sa: fc.boolean(),
+    has: fc.boolean(),
+    state: maybe(running),
+    config: maybe(kubeconfig),
+    gone: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(start, (given) => {
+      const has = {
+        ...(given.ca ? { ca: pair } : {}),
+        ...(given.proxy ? { proxy: pair } : {}),
+        ...(given.sa ? { sa: pair } : {}),
+      };
+      const metadata = { finalizers: given.has ? [finalizer] : [], ...(given.gone ? deleting : {}) };
+      let observed = world({
+        roots: has,
+        kubeconfig: given.config,
+        state: given.state,
+        exists: given.state !== undefined,
+        initialized: false,
+        object: object({ metadata }),
+      });
+      for (let round = 0; round < 6; round++) {
+        const next = plan(observed, now).steps;
+        if (next.length === 0) {
+          if (given.gone) expect(observed.object.metadata.finalizers).toEqual([]);
+          else expect(observed).toMatchObject({ state: { ready: true }, roots });
+          return;
+        }
+        for (const step of next) observed = done(observed, step);
+      }
+      throw new Error("it does not come to rest");
+    }),
+  );
+});
+
+type Step = ReturnType<typeof plan>["steps"][number];
+
+function done(observed: Observed, step: Step): Observed {
+  const { metadata } = observed.object;
+  const withFinalizers = (finalizers: string[]) => ({ ...observed.object, metadata: { ...metadata, finalizers } });
+  switch (step.type) {
+    case "add-finalizer":
+      return { ...observed, object: withFinalizers([...(metadata.finalizers ?? []), finalizer]) };
+    case "create-root":
+      expect(observed.roots[step.purpose]).toBeUndefined();
+      return { ...observed, roots: { ...observed.roots, [step.purpose]: pair } };
+    case "run":
+      return { ...observed, exists: true, state: { ...running, version: step.spec.version, names: step.spec.names } };
+    case "write-kubeconfig":
+      return { ...observed, kubeconfig: { server: step.server, renewAt: now + 1000 } };
+    case "remove":
+      return { ...observed, exists: false, state: undefined };
+    case "remove-finalizer":
+      return { ...observed, object: withFinalizers([]) };
+  }
+}
