@@ -33,13 +33,7 @@ export async function perform(using: PerformWith, step: Step, observed: Observed
       await addFinalizer(using.client, HostedControlPlane, object, { finalizer, signal });
       return;
     case "create-root":
-      await createSecret(
-        using,
-        observed,
-        step.purpose,
-        await newRoot(step.purpose, clusterName(object, observed.cluster), using.clock.now()),
-        signal,
-      );
+      await createRoot(using, observed, step.purpose, signal);
       return;
     case "run":
       await using.runtime.ensure(step.spec, signal);
@@ -93,13 +87,13 @@ function secretOf(observed: Observed, purpose: string): Secret {
 }
 
 /** A root that somebody (a person, an earlier attempt whose answer was lost) made first is the one that counts. */
-async function createSecret(
+async function createRoot(
   using: PerformWith,
   observed: Observed,
   purpose: RootPurpose,
-  pair: KeyPair,
   signal: AbortSignal,
 ): Promise<void> {
+  const pair = await newRoot(purpose, clusterName(observed.object, observed.cluster), using.clock.now());
   const secret = {
     ...secretOf(observed, purpose),
     data: { "tls.crt": encode(pair.certificate), "tls.key": encode(pair.key) },
