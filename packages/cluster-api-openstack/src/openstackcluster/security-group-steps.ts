@@ -1,3 +1,4 @@
+import { isOutcomeUnknown } from "@causeway/openstack";
 import { lookFor, tell, type Performers, type SessionActor } from "./actor.ts";
 
 type Name = "create-security-group" | "create-rules" | "delete-rule" | "delete-security-group";
@@ -13,7 +14,13 @@ export const securityGroupSteps: Performers<Name, SessionActor> = {
   },
   async "create-rules"({ rules }, actor, signal) {
     const { cloud, watch } = actor.session;
-    const made = await cloud.network.createSecurityGroupRules(rules, { signal });
+    const made = await cloud.network.createSecurityGroupRules(rules, { signal }).catch(async (error: unknown) => {
+      // The list tells what an attempt whose answer was lost has made; the cache would have it made again, and refused, for ever.
+      await watch.securityGroups.refresh(signal);
+      if (isOutcomeUnknown(error)) return [];
+      throw error;
+    });
+    if (made.length === 0) return;
     for (const id of new Set(made.map((rule) => rule.security_group_id))) {
       const group = watch.securityGroups.get(id);
       if (!group) continue;
