@@ -26,6 +26,15 @@ export function program(signal: AbortSignal): Command {
       "Managed Kubernetes on OpenStack, from nothing: one process, no Kubernetes needed to make a Kubernetes.",
     )
     .version("0.1.0")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  causeway up --demo                       a managed cluster on a simulated cloud, with nothing installed
+  causeway up --demo --cloud devcloud      the same on a real OpenStack
+  causeway machine-agent --cloud devcloud  play the machines of a cloud that has none
+  causeway up --help                       every option, with more examples`,
+    )
     .showHelpAfterError("(run it with --help for examples)")
     .exitOverride((error) => process.exit(error.exitCode === 1 ? 2 : error.exitCode));
   root.addCommand(upCommand(signal));
@@ -42,10 +51,10 @@ function upCommand(signal: AbortSignal): Command {
     .option("--cloud <name>", "entry of clouds.yaml to run on (default: a simulated cloud inside this process)")
     .option("--state <dir>", "folder that keeps everything over restarts", ".causeway")
     .option("--demo", "bring up the sample cluster `demo` and show how it goes", false)
-    .option(
-      "--exit-when-ready",
-      "with --demo: end with status 0 when it is ready, non-zero when it cannot become so",
-      false,
+    .addOption(
+      new Option("--exit-when-ready", "end with status 0 when the demo is ready, non-zero when it cannot become so")
+        .default(false)
+        .implies({ demo: true }),
     )
     .option(
       "--port <port>",
@@ -56,13 +65,18 @@ function upCommand(signal: AbortSignal): Command {
       "--advertise-address <address>",
       "address at which machines reach this host (default: found by asking the cloud)",
     )
-    .option("--replicas <count>", "with --demo: workers to start with", whole(0, 1000), 3)
+    .option("--replicas <count>", "with --demo: workers to start with", whole(1, 1000), 3)
     .option("--flavor <name>", "with --demo: flavor of the workers", "m1.small")
     .option("--image <name>", "with --demo: image of the workers", "cirros")
     .addOption(
       new Option("--delays <kind>", "provisioning delays of the simulated cloud")
         .choices(["instant", "real"])
         .default("instant"),
+    )
+    .addOption(
+      new Option("-o, --output <format>", "with --demo: how the result is written on standard output")
+        .choices(["table", "json", "yaml"])
+        .default("table"),
     )
     .addOption(logLevel())
     .addHelpText(
@@ -72,6 +86,7 @@ Examples:
   causeway up --demo                          a managed cluster on a simulated cloud, with nothing installed
   causeway up --demo --cloud devcloud         the same on a real OpenStack
   causeway up --demo --exit-when-ready        for scripts: ends when the cluster is ready
+  causeway up --exit-when-ready -o json | jq -r .kubeconfigs.workload
   causeway up --state /var/lib/causeway --port 6443 --cloud prod`,
     )
     .action(async (options: UpOptions) => (await import("./commands/up.ts")).up(options, signal));
@@ -98,6 +113,7 @@ Examples:
           program: [
             process.execPath,
             ...process.execArgv,
+            "--max-semi-space-size=1",
             import.meta.filename.replace(/program\.ts$/, "main.ts"),
             "machine",
             "--log-level",
@@ -114,6 +130,7 @@ function machineCommand(signal: AbortSignal): Command {
     .description("Play one machine, described on standard input as JSON.")
     .requiredOption("--disk <dir>", "folder that is the machine's disk")
     .addOption(logLevel())
+    .addHelpText("after", "\nExamples:\n  causeway machine --disk /var/lib/machine-1 < machine-1.json")
     .action(async (options: { disk: string; logLevel: LogLevel }) =>
       (await import("./commands/machine.ts")).oneMachine(options, signal),
     );

@@ -1,3 +1,4 @@
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { CausewayError, createLog, systemClock, type LogLevel } from "@causeway/foundation";
 import { folderDisks, runMachineAgent } from "@causeway/machine-agent";
@@ -20,6 +21,7 @@ export async function machineAgent(options: MachineAgentOptions, signal: AbortSi
   const admin = connectCloud(adminConfig(options), { clock: systemClock, log });
   try {
     const projectId = await project.projectId({ signal });
+    mkdirSync(options.state, { recursive: true, mode: 0o700 });
     const disks = folderDisks(join(options.state, options.cloud));
     const launch = launchInNamespaces({
       disks,

@@ -6,7 +6,7 @@ import { applyDemo, applyDemoService } from "../demo/apply.ts";
 import { followDemo, type DemoFollower } from "../demo/follow.ts";
 import { demo } from "../demo/manifests.ts";
 import { showProgress } from "../demo/progress.ts";
-import { farewell, readyLine } from "../demo/words.ts";
+import { farewell, renderResult, type OutputFormat } from "../demo/words.ts";
 
 export interface UpOptions {
   readonly cloud?: string;
@@ -20,6 +20,7 @@ export interface UpOptions {
   readonly flavor: string;
   readonly image: string;
   readonly logLevel: LogLevel;
+  readonly output: OutputFormat;
 }
 
 /** Runs the whole system in this process until the signal aborts, or until the demo is ready when asked to. */
@@ -75,10 +76,12 @@ async function bringUpDemo(running: Demo, signal: AbortSignal): Promise<void> {
     },
     signal,
   );
+  // A result for programs has standard output to itself.
+  const stream = options.output === "table" ? process.stdout : process.stderr;
   const failing = new AbortController();
   const service = makeService(system, follower, AbortSignal.any([signal, failing.signal]));
   try {
-    await Promise.all([showProgress({ follower, signal, unattended: options.exitWhenReady }), service]);
+    await Promise.all([showProgress({ follower, signal, stream, unattended: options.exitWhenReady }), service]);
   } finally {
     failing.abort();
     await service.catch(() => {});
@@ -86,16 +89,16 @@ async function bringUpDemo(running: Demo, signal: AbortSignal): Promise<void> {
   const cluster = system.apiServer.cluster(`${demo.namespace}.${demo.name}`);
   const workload =
     cluster === undefined ? undefined : state.write(`${demo.name}.kubeconfig`, await cluster.kubeconfig());
-  if (!options.exitWhenReady) process.stdout.write(farewell(system.kubeconfig, workload));
-  const calls = system.clouds.stats().total;
-  process.stdout.write(
-    readyLine({
-      nodes: follower.view.wanted,
-      address: follower.view.address ?? "",
-      calls,
-      seconds: (performance.now() - started) / 1000,
-    }),
-  );
+  if (!options.exitWhenReady) stream.write(farewell(system.kubeconfig, workload));
+  const result = {
+    ready: true,
+    nodes: follower.view.wanted,
+    loadBalancer: follower.view.address ?? "",
+    openstackCalls: system.clouds.stats().total,
+    seconds: Math.round((performance.now() - started) / 100) / 10,
+    kubeconfigs: { management: system.kubeconfig, ...(workload === undefined ? {} : { workload }) },
+  };
+  process.stdout.write(renderResult(result, options.output));
 }
 
 /** The demo's Service is made as soon as its cluster answers; nodes may still be on their way. */

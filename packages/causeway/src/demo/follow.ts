@@ -9,7 +9,7 @@ import {
   OpenStackMachine,
 } from "@causeway/api";
 import { demo } from "./manifests.ts";
-import { viewOf, type DemoView, type DemoWorld } from "./view.ts";
+import { itemsOf, viewOf, type DemoView, type DemoWorld } from "./view.ts";
 
 export interface DemoFollower {
   readonly view: DemoView;
@@ -105,8 +105,7 @@ async function until(
 }
 
 function problemIn(view: DemoView): string | undefined {
-  const items = [view.network, view.router, view.securityGroups, view.endpoint, ...view.machines, view.loadBalancer];
-  const item = items.find((i) => i.problem !== undefined);
+  const item = itemsOf(view).find((i) => i.problem !== undefined);
   return item && `${item.title}: ${item.problem}`;
 }
 

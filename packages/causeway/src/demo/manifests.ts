@@ -1,5 +1,5 @@
 import type { KubeObject, ResourceType } from "@causeway/kubernetes";
-import { Secret, Service } from "@causeway/kubernetes";
+import { Secret, type Service } from "@causeway/kubernetes";
 import {
   Cluster,
   HostedControlPlane,

@@ -67,11 +67,11 @@ export function viewOf(world: DemoWorld): DemoView {
   const address = world.service?.status?.loadBalancer?.ingress?.[0]?.ip;
   const endpoint = endpointItem(world);
   const items = {
-    network: partItem("Network", getCondition(parts, "NetworkReady"), problem),
-    router: partItem("Router", getCondition(parts, "RouterReady"), problem),
-    securityGroups: partItem("Security groups", getCondition(parts, "SecurityGroupsReady"), problem),
+    network: partItem("network", getCondition(parts, "NetworkReady"), problem),
+    router: partItem("router", getCondition(parts, "RouterReady"), problem),
+    securityGroups: partItem("security groups", getCondition(parts, "SecurityGroupsReady"), problem),
     endpoint,
-    loadBalancer: { title: "Load balancer", done: address !== undefined, detail: address ?? "waiting for Octavia" },
+    loadBalancer: { title: "load balancer", done: address !== undefined, detail: address ?? "waiting" },
   };
   const readyNodes = machines.filter((m) => m.done).length;
   const ready =
@@ -80,6 +80,11 @@ export function viewOf(world: DemoWorld): DemoView {
     readyNodes >= wanted &&
     world.machines.length === wanted;
   return { ...items, machines, wanted, address, ready };
+}
+
+/** Everything there is to tell of a view, each with a title of its own. */
+export function itemsOf(view: DemoView): readonly Item[] {
+  return [view.network, view.router, view.securityGroups, view.endpoint, ...view.machines, view.loadBalancer];
 }
 
 function conditionsOf(object: { status?: { conditions?: unknown } } | undefined): readonly Condition[] {
@@ -92,7 +97,7 @@ function problemOf(conditions: readonly Condition[]): string | undefined {
 
 function partItem(title: string, condition: Condition | undefined, problem: string | undefined): Item {
   const done = condition?.status === "True";
-  const detail = done ? "ready" : (condition?.message ?? "waiting");
+  const detail = done ? "ready" : tidy(condition?.message);
   return { title, done, detail, ...(problem === undefined || done ? {} : { problem }) };
 }
 
@@ -104,12 +109,12 @@ function endpointItem({ cluster, controlPlane }: DemoWorld): Item {
   const problem = done ? undefined : problemOf(conditionsOf(controlPlane));
   const detail = done
     ? `https://${host}:${endpoint?.port}`
-    : (getCondition(conditionsOf(controlPlane), "Available")?.message ?? "waiting");
+    : tidy(getCondition(conditionsOf(controlPlane), "Available")?.message);
   return { title: "API endpoint", done, detail, ...(problem === undefined ? {} : { problem }) };
 }
 
 function machineItem(machine: Machine, world: DemoWorld): Item {
-  const title = machine.metadata.name;
+  const title = `machine ${machine.metadata.name}`;
   const node = world.nodes.find((n) => n.metadata.name === (machine.status?.nodeRef?.name ?? machine.metadata.name));
   const server = world.servers.find((s) => s.metadata.name === machine.spec.infrastructureRef.name);
   const ready = node !== undefined && isTrue((node.status?.conditions ?? []) as readonly Condition[], "Ready");
@@ -129,6 +134,13 @@ function machineItem(machine: Machine, world: DemoWorld): Item {
 function stage(machine: Machine, server: OpenStackMachine | undefined): string {
   if (server?.status?.initialization?.provisioned === true) return "booting, joining";
   const condition = getCondition(conditionsOf(server), "InstanceReady") ?? getCondition(conditionsOf(server), "Ready");
-  if (condition?.message !== undefined && condition.message !== "") return condition.message;
-  return machine.status?.phase === undefined ? "waiting" : machine.status.phase.toLowerCase();
+  const text = tidy(condition?.message);
+  // The server bears the machine's name, which stands before this already.
+  return text.replace(`server ${machine.metadata.name} `, "the server ");
+}
+
+/** A condition's message as part of a line: no UUIDs, and small where it begins. */
+function tidy(message: string | undefined): string {
+  const text = (message ?? "").replaceAll(/ \([0-9a-f]{8}-[0-9a-f-]{27}\)/g, "");
+  return text === "" ? "waiting" : text.replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase());
 }

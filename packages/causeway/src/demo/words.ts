@@ -1,3 +1,5 @@
+import { stringify } from "yaml";
+
 /** What the demo says at its end: where the kubeconfigs are, and three commands to go on with. */
 export function farewell(management: string, workload: string | undefined): string {
   const lines = [
@@ -17,7 +19,24 @@ export function farewell(management: string, workload: string | undefined): stri
   return `${lines.join("\n")}\n`;
 }
 
-/** The line that scripts wait for. */
-export function readyLine(result: { nodes: number; address: string; calls: number; seconds: number }): string {
-  return `demo ready: 1 control plane, ${result.nodes} nodes, load balancer ${result.address}, ${result.calls} OpenStack calls, ${result.seconds.toFixed(1)} s\n`;
+export type OutputFormat = "table" | "json" | "yaml";
+
+/** What `up --demo` has come to. */
+export interface DemoResult {
+  readonly ready: boolean;
+  readonly nodes: number;
+  /** The address of the demo Service's load balancer. */
+  readonly loadBalancer: string;
+  readonly openstackCalls: number;
+  readonly seconds: number;
+  /** Paths. */
+  readonly kubeconfigs: { readonly management: string; readonly workload?: string };
+}
+
+/** The result as scripts read it: one line by default. */
+export function renderResult(result: DemoResult, format: OutputFormat): string {
+  if (format === "json") return `${JSON.stringify(result)}\n`;
+  if (format === "yaml") return stringify(result);
+  const { nodes, loadBalancer, openstackCalls, seconds } = result;
+  return `demo ready: 1 control plane, ${nodes} nodes, load balancer ${loadBalancer}, ${openstackCalls} OpenStack calls, ${seconds.toFixed(1)} s\n`;
 }

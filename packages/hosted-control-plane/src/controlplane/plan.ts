@@ -24,7 +24,7 @@ export function plan(observed: Observed, now: number): Plan<Step, HostedControlP
   conditions.set("Paused", false, "NotPaused");
   if (object.metadata.deletionTimestamp !== undefined) return planDeletion(observed, conditions);
   if (!cluster) {
-    conditions.set("Available", false, "WaitingForCluster", "no Cluster owns this control plane yet");
+    conditions.set("Available", false, "WaitingForCluster", "waiting for a Cluster to own this control plane");
     return {
       steps: [],
       status: status(observed, conditions),
