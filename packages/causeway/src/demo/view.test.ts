@@ -1,0 +1,129 @@
+import type {
+  Cluster,
+  HostedControlPlane,
+  Machine,
+  MachineDeployment,
+  OpenStackCluster,
+  OpenStackMachine,
+} from "@causeway/api";
+import type { Node, Service } from "@causeway/kubernetes";
+import { describe, expect, test } from "vitest";
+import { createLines } from "./progress.ts";
+import { itemsOf, viewOf, type DemoWorld } from "./view.ts";
+
+const condition = (type: string, status: "True" | "False", reason: string = type, message = "") => ({
+  type,
+  status,
+  reason,
+  message,
+  lastTransitionTime: "2026-01-01T00:00:00Z",
+});
+const withConditions = (...conditions: object[]) => ({ status: { conditions } });
+const named = (name: string) => ({ metadata: { name, namespace: "default" } });
+
+const machine = (name: string, status: object = {}) =>
+  ({ ...named(name), spec: { infrastructureRef: { name } }, status }) as unknown as Machine;
+const server = (name: string, status: object) => ({ ...named(name), status }) as unknown as OpenStackMachine;
+const node = (name: string, taints: object[] = []) =>
+  ({
+    ...named(name),
+    spec: { taints },
+    status: { conditions: [condition("Ready", "True")], addresses: [{ type: "InternalIP", address: "10.6.0.5" }] },
+  }) as unknown as Node;
+
+const empty: DemoWorld = {
+  cluster: undefined,
+  infrastructure: undefined,
+  controlPlane: undefined,
+  deployment: undefined,
+  machines: [],
+  servers: [],
+  nodes: [],
+  service: undefined,
+};
+const whole: DemoWorld = {
+  cluster: { ...named("demo"), spec: { controlPlaneEndpoint: { host: "10.0.0.1", port: 6443 } } } as unknown as Cluster,
+  infrastructure: {
+    ...named("demo"),
+    ...withConditions(...["NetworkReady", "RouterReady", "SecurityGroupsReady"].map((t) => condition(t, "True"))),
+  } as unknown as OpenStackCluster,
+  controlPlane: {
+    ...named("demo"),
+    ...withConditions(condition("Available", "True")),
+  } as unknown as HostedControlPlane,
+  deployment: { ...named("demo-workers"), spec: { replicas: 1 } } as unknown as MachineDeployment,
+  machines: [machine("a", { nodeRef: { name: "a" } })],
+  servers: [server("a", { initialization: { provisioned: true } })],
+  nodes: [node("a")],
+  service: { ...named("hello"), status: { loadBalancer: { ingress: [{ ip: "172.24.4.9" }] } } } as unknown as Service,
+};
+const uninitialized = { key: "node.cloudprovider.kubernetes.io/uninitialized", effect: "NoSchedule" };
+
+describe("the demo is ready", () => {
+  test("when all of it is", () => {
+    expect(viewOf(whole)).toMatchObject({ ready: true, wanted: 1, address: "172.24.4.9" });
+  });
+
+  test.each<[string, Partial<DemoWorld>]>([
+    ["nothing is there", empty],
+    ["the load balancer has no address", { service: undefined }],
+    ["the network is not ready", { infrastructure: undefined }],
+    ["the control plane is not available", { controlPlane: undefined }],
+    ["the cluster has no endpoint", { cluster: undefined }],
+    ["a node is missing", { nodes: [] }],
+    ["a node waits for its cloud controller", { nodes: [node("a", [uninitialized])] }],
+    ["a machine is too many", { machines: [...whole.machines, machine("b")] }],
+    ["nobody wants machines yet", { deployment: undefined }],
+  ])("not while %s", (_, changes) => {
+    expect(viewOf({ ...whole, ...changes }).ready).toBe(false);
+  });
+});
+
+describe("a machine's stage", () => {
+  const waiting = (reason: string, message: string) =>
+    withConditions(condition("InstanceReady", "False", reason, message)).status;
+  const uuid = "2a0c0e5e-10ee-43ae-9e36-76db0bb76dae";
+  test.each<[string, Partial<DemoWorld>]>([
+    ["waiting", { servers: [], nodes: [], machines: [machine("a")] }],
+    [
+      "waiting for the server to be ACTIVE; it is BUILD",
+      { nodes: [], servers: [server("a", waiting("X", `Waiting for server a (${uuid}) to be ACTIVE; it is BUILD`))] },
+    ],
+    ["booting, joining", { nodes: [] }],
+    ["joined", { nodes: [{ ...node("a"), status: {} }] }],
+    ["joined, being initialised", { nodes: [node("a", [uninitialized])] }],
+    ["node Ready, 10.6.0.5", {}],
+  ])("%s", (expected, changes) => {
+    expect(viewOf({ ...whole, ...changes }).machines[0]?.detail).toBe(expected);
+  });
+
+  test("a problem that time does not mend is told as one", () => {
+    const servers = [server("a", waiting("QuotaExceeded", "no cores left"))];
+    expect(viewOf({ ...whole, nodes: [], servers }).machines[0]).toMatchObject({
+      done: false,
+      problem: "no cores left",
+    });
+  });
+});
+
+describe("plain lines", () => {
+  test("tell each change once, and nothing of what has not begun", () => {
+    const lines = createLines();
+    expect(lines(viewOf(empty))).toEqual([]);
+    const first = lines(viewOf({ ...whole, nodes: [], service: undefined }));
+    expect(first).toEqual([
+      "network: ready",
+      "router: ready",
+      "security groups: ready",
+      "API endpoint: https://10.0.0.1:6443",
+      "machine a: booting, joining",
+    ]);
+    expect(lines(viewOf({ ...whole, nodes: [], service: undefined }))).toEqual([]);
+    expect(lines(viewOf(whole))).toEqual(["machine a: node Ready, 10.6.0.5", "load balancer: 172.24.4.9"]);
+  });
+
+  test("every item has a title of its own", () => {
+    const titles = itemsOf(viewOf({ ...whole, machines: [machine("a"), machine("b")] })).map((i) => i.title);
+    expect(new Set(titles).size).toBe(titles.length);
+  });
+});

@@ -1,0 +1,43 @@
+import type { Command } from "commander";
+import { describe, expect, test } from "vitest";
+import { program } from "./program.ts";
+
+const root = program(new AbortController().signal);
+
+function all(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(all)];
+}
+
+function helpOf(command: Command): string {
+  let text = "";
+  command.configureOutput({ writeOut: (part) => (text += part) });
+  command.outputHelp();
+  return text;
+}
+
+describe("help", () => {
+  test.each(all(root).map((command) => [command.name(), command] as const))("of %s shows examples", (_, command) => {
+    expect(helpOf(command)).toMatch(/\nExamples:\n {2}causeway /);
+  });
+
+  test("does not offer what only the program itself starts", () => {
+    expect(helpOf(root)).not.toMatch(/^ {2}machine /m);
+  });
+});
+
+describe("options of up", () => {
+  const up = root.commands.find((command) => command.name() === "up");
+  const option = (flag: string) => up?.options.find((o) => o.long === flag);
+
+  test.each(["0", "70000", "x", "1.5"])("--port %s is refused", (value) => {
+    expect(() => option("--port")?.parseArg?.(value, undefined)).toThrow("whole number from 1 to 65535");
+  });
+
+  test("--replicas 0 is refused: the demo's load balancer needs a node", () => {
+    expect(() => option("--replicas")?.parseArg?.("0", undefined)).toThrow("from 1 to 1000");
+  });
+
+  test("results are a table, JSON or YAML", () => {
+    expect(option("--output")?.argChoices).toEqual(["table", "json", "yaml"]);
+  });
+});
