@@ -4,3 +4,4 @@ export { planKubeadmConfig } from "./kubeadm-config/plan.ts";
 export { planMachine } from "./machine/plan.ts";
 export { planMachineDeployment } from "./machinedeployment/plan.ts";
 export { planMachineSet } from "./machineset/plan.ts";
+export { cloudConfig } from "./kubeadm-config/cloud-config.ts";
