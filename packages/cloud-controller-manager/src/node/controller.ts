@@ -94,7 +94,8 @@ async function perform(client: KubernetesClient, step: Step, on: Doing): Promise
   const key = { namespace: "", name: node.metadata.name };
   switch (step.type) {
     case "set-addresses": {
-      const body = { status: { addresses: step.addresses } };
+      // As with taints below: the kubelet's own Hostname, written just now, must not be lost.
+      const body = { metadata: revisionOf(node), status: { addresses: step.addresses } };
       await client.patch(Node, key, { type: "merge", body }, { subresource: "status", signal });
       return;
     }
@@ -109,11 +110,15 @@ async function perform(client: KubernetesClient, step: Step, on: Doing): Promise
 /** The resourceVersion keeps another's change of the taints from being undone: they are one atomic list. */
 function nodePatch(step: Extract<Step, { type: "set-node" }>, node: Node): Readonly<Record<string, unknown>> {
   const { labels, providerId, taints } = step;
-  const { resourceVersion } = node.metadata;
   return {
-    metadata: { labels, ...(taints && resourceVersion !== undefined ? { resourceVersion } : {}) },
+    metadata: { labels, ...(taints ? revisionOf(node) : {}) },
     spec: { ...(providerId === undefined ? {} : { providerID: providerId }), ...(taints ? { taints } : {}) },
   };
+}
+
+/** Makes the server refuse a patch of what has changed meanwhile. */
+function revisionOf({ metadata }: Node): { resourceVersion?: string } {
+  return metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion };
 }
 
 async function deleteNode(client: KubernetesClient, reason: string, on: Doing): Promise<void> {

@@ -1,4 +1,4 @@
-import { silentLog, systemClock } from "@causeway/foundation";
+import { silentLog, systemClock, type Clock } from "@causeway/foundation";
 import {
   createClient,
   createEventRecorder,
@@ -16,7 +16,6 @@ import {
   watchCloud,
   type Cloud,
   type CloudConfig,
-  type CloudWatch,
   type LoadBalancer,
   type Member,
   type Server,
@@ -24,6 +23,7 @@ import {
 } from "@causeway/openstack";
 import { defaultCloudConfig, type CloudControllerConfig, type LoadBalancerConfig } from "../config/config.ts";
 import { createCloudControllerManager } from "../manager.ts";
+import { releaseLoadBalancers } from "../release.ts";
 import { uninitializedTaint } from "../node/plan.ts";
 import { makeInfrastructure, type Infrastructure } from "./infrastructure.ts";
 
@@ -42,6 +42,27 @@ export interface WorldOptions {
   readonly intervals?: WatchIntervals;
   /** Milliseconds that `until` waits at most. Default 10 s. */
   readonly patience?: number;
+}
+
+export interface RunOptions {
+  readonly config?: Partial<CloudControllerConfig>;
+  readonly clock?: Clock;
+  /** False: as in a cloud without it. */
+  readonly octavia?: boolean;
+}
+
+export interface Running {
+  readonly cloud: Cloud;
+  readonly stop: () => Promise<void>;
+}
+
+/** A clock that runs `speed` times as fast as the wall's. */
+export function fastClock(speed: number): Clock {
+  const start = Date.now();
+  return {
+    now: () => start + (Date.now() - start) * speed,
+    sleep: (milliseconds, signal) => systemClock.sleep(milliseconds / speed, signal),
+  };
 }
 
 const namespace = "default";
@@ -70,11 +91,9 @@ export class World {
   }
 
   /** Starts the manager with a connection of its own; the answer has its stop, which is like a kill to what it has under way. */
-  run(
-    loadBalancer: Partial<LoadBalancerConfig> = {},
-    config: Partial<CloudControllerConfig> = {},
-  ): { cloud: Cloud; watch: CloudWatch; stop: () => Promise<void> } {
+  run(loadBalancer: Partial<LoadBalancerConfig> = {}, how: RunOptions = {}): Running {
     const { prefix, intervals } = this.#options;
+    const { clock = systemClock, octavia = true } = how;
     const stopping = new AbortController();
     const cloud = connectCloud(this.#options.config);
     const watch = watchCloud(cloud, intervals ? { intervals } : {});
@@ -82,12 +101,12 @@ export class World {
     const defaults = defaultCloudConfig();
     const manager = createCloudControllerManager({
       informers,
-      cloud,
+      cloud: octavia ? cloud : { ...cloud, region: cloud.region, has: async () => false },
       watch,
-      config: { ...defaults, ...config, loadBalancer: { ...defaults.loadBalancer, ...loadBalancer } },
+      config: { ...defaults, ...how.config, loadBalancer: { ...defaults.loadBalancer, ...loadBalancer } },
       clusterName: prefix,
       events: createEventRecorder(this.client, { component: "cloud-controller-manager", signal: stopping.signal }),
-      clock: systemClock,
+      clock,
       log: silentLog,
     });
     const running = Promise.all([informers.run(stopping.signal), manager.run(stopping.signal)]);
@@ -99,7 +118,7 @@ export class World {
       await cloud.close();
     };
     this.#running.push(stop);
-    return { cloud, watch, stop };
+    return { cloud, stop };
   }
 
   /** Repeating it is harmless. */
@@ -182,9 +201,19 @@ export class World {
     );
   }
 
-  /** Reasons of the Service's events so far. */
+  /** What is done when a whole cluster goes. */
+  async release(): Promise<void> {
+    const stopping = new AbortController();
+    const informers = createInformers(this.client);
+    const running = informers.run(stopping.signal);
+    await releaseLoadBalancers({ informers, clock: systemClock, log: silentLog }, stopping.signal);
+    stopping.abort();
+    await running;
+  }
+
+  /** Reasons of the object's events so far. */
   async eventsOf(name: string): Promise<string[]> {
-    const events = await this.client.list(Event, { namespace });
+    const events = await this.client.list(Event);
     return events.items.filter((e) => e.involvedObject.name === name).map((e) => e.reason ?? "");
   }
 

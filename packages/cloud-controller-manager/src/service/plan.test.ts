@@ -1,0 +1,403 @@
+import { describe, expect, test } from "vitest";
+import type { LoadBalancerCreate } from "@causeway/openstack";
+import { ModelWorld } from "../testing/model.ts";
+import { aNode, aService, aSubnet, tcp80, udp53 } from "../testing/objects.ts";
+import type { LoadBalancerConfig } from "../config/config.ts";
+import type { Observed } from "./gather.ts";
+import { plan } from "./plan.ts";
+
+const os = (name: string) => `loadbalancer.openstack.org/${name}`;
+const internal = { "service.beta.kubernetes.io/openstack-internal-load-balancer": "true" };
+const nodes = [
+  aNode("n1", { address: "10.0.0.1" }),
+  aNode("n2", { address: "10.0.0.2" }),
+  aNode("n3", { address: "10.0.0.3" }),
+];
+const finalizers = ["service.kubernetes.io/load-balancer-cleanup"];
+
+interface Given {
+  readonly spec?: Parameters<typeof aService>[0];
+  readonly annotations?: Record<string, string>;
+  readonly config?: Partial<LoadBalancerConfig>;
+  readonly nodes?: typeof nodes;
+  readonly change?: Partial<Observed>;
+}
+
+function look({ spec, annotations, config, nodes: own = nodes, change }: Given = {}): Observed {
+  return { ...new ModelWorld(aService(spec, annotations, { finalizers }), own, config).observe(), ...change };
+}
+
+function created(given: Given = {}): LoadBalancerCreate {
+  const [step] = plan(look(given), 0).steps;
+  if (step?.type !== "create-load-balancer") throw new Error(`${step?.type} instead of a create`);
+  return step.body;
+}
+
+const reasons = (given: Given) => (plan(look(given), 0).events ?? []).map((e) => e.reason);
+const membersOf = (body: LoadBalancerCreate) => body.listeners?.[0]?.default_pool?.members ?? [];
+
+describe("the create", () => {
+  test("carries listeners, pools and members, with the names and tags that other tools know", () => {
+    const body = created({ spec: { ports: [tcp80, udp53] } });
+    expect(body).toMatchObject({
+      name: "kube_service_c1_default_web",
+      description: "Kubernetes external service default/web from cluster c1",
+      tags: ["kube_service_c1_default_web"],
+      vip_subnet_id: "node-subnet",
+    });
+    expect(body.listeners?.map((l) => [l.name, l.protocol, l.protocol_port, l.tags, l.default_pool?.name])).toEqual([
+      ["listener_0_kube_service_c1_default_web", "TCP", 80, body.tags, "pool_0_kube_service_c1_default_web"],
+      ["listener_1_kube_service_c1_default_web", "UDP", 53, body.tags, "pool_1_kube_service_c1_default_web"],
+    ]);
+    expect(membersOf(body)).toEqual(
+      nodes.map((n, i) => ({
+        name: n.metadata.name,
+        address: `10.0.0.${i + 1}`,
+        protocol_port: 30080,
+        subnet_id: "node-subnet",
+      })),
+    );
+  });
+
+  test.each<[string, Given, Partial<LoadBalancerCreate>]>([
+    [
+      "a subnet annotation",
+      { annotations: { [os("subnet-id")]: "a" }, config: { subnetId: "c" } },
+      { vip_subnet_id: "a" },
+    ],
+    ["a network in cloud.conf", { config: { networkId: "n" } }, { vip_network_id: "n" }],
+    [
+      "a network annotation before cloud.conf's subnet",
+      { annotations: { [os("network-id")]: "n" }, config: { subnetId: "c" } },
+      { vip_network_id: "n" },
+    ],
+    ["a port", { annotations: { [os("port-id")]: "p" }, config: { subnetId: "c" } }, { vip_port_id: "p" }],
+    [
+      "an internal address",
+      { annotations: internal, spec: { loadBalancerIP: "10.0.0.9" } },
+      { vip_subnet_id: "node-subnet", vip_address: "10.0.0.9" },
+    ],
+    ["an external address", { spec: { loadBalancerIP: "172.24.4.9" } }, { vip_subnet_id: "node-subnet" }],
+  ])("is placed by %s", (_what, given, expected) => {
+    const body = created(given);
+    const { vip_subnet_id, vip_network_id, vip_port_id, vip_address } = body;
+    expect(JSON.parse(JSON.stringify({ vip_subnet_id, vip_network_id, vip_port_id, vip_address }))).toEqual(expected);
+  });
+
+  test("puts members into the member subnet, else the VIP's, else the nodes'", () => {
+    const subnet = (given: Given) => membersOf(created(given))[0]?.subnet_id;
+    expect(subnet({ annotations: { [os("member-subnet-id")]: "m", [os("subnet-id")]: "a" } })).toBe("m");
+    expect(subnet({ annotations: { [os("subnet-id")]: "a" }, config: { subnetId: "c" } })).toBe("a");
+    expect(subnet({ config: { memberSubnetId: "m", subnetId: "c" } })).toBe("m");
+    expect(subnet({})).toBe("node-subnet");
+  });
+
+  test("for OVN has its one algorithm and none of what it refuses", () => {
+    const given: Given = {
+      config: { provider: "ovn", flavorId: "f", availabilityZone: "z", createMonitor: true, method: "ROUND_ROBIN" },
+      spec: { loadBalancerSourceRanges: ["10.0.0.0/8"] },
+    };
+    const body = created(given);
+    expect(body.provider).toBe("ovn");
+    expect(body).not.toHaveProperty("flavor_id");
+    expect(body).not.toHaveProperty("availability_zone");
+    const [listener] = body.listeners ?? [];
+    expect(listener).not.toHaveProperty("allowed_cidrs");
+    expect(listener).not.toHaveProperty("timeout_client_data");
+    expect(listener?.default_pool).not.toHaveProperty("healthmonitor");
+    expect(listener?.default_pool?.lb_algorithm).toBe("SOURCE_IP_PORT");
+    expect(reasons(given)).toEqual([
+      "EnsuringLoadBalancer",
+      "LoadBalancerSourceRangesIgnored",
+      "LoadBalancerAvailabilityZonesIgnored",
+    ]);
+  });
+
+  test("for amphora has all of them, with the monitor inside", () => {
+    const body = created({
+      config: { provider: "amphora", flavorId: "f", createMonitor: true },
+      annotations: { [os("availability-zone")]: "z", [os("health-monitor-delay")]: "9" },
+      spec: { loadBalancerSourceRanges: ["10.0.0.0/8"], sessionAffinity: "ClientIP" },
+    });
+    expect(body).toMatchObject({ flavor_id: "f", availability_zone: "z" });
+    expect(body.listeners?.[0]).toMatchObject({
+      allowed_cidrs: ["10.0.0.0/8"],
+      timeout_client_data: 50_000,
+      default_pool: {
+        lb_algorithm: "ROUND_ROBIN",
+        session_persistence: { type: "SOURCE_IP" },
+        healthmonitor: { type: "TCP", delay: 9, timeout: 3, max_retries: 1, max_retries_down: 3 },
+      },
+    });
+  });
+
+  test("asks the health check port of nodes where traffic is local", () => {
+    const body = created({
+      config: { createMonitor: true },
+      spec: { externalTrafficPolicy: "Local", healthCheckNodePort: 32_000 },
+    });
+    expect(body.listeners?.[0]?.default_pool?.healthmonitor).toMatchObject({ type: "HTTP", url_path: "/healthz" });
+    expect(membersOf(body)[0]?.monitor_port).toBe(32_000);
+  });
+
+  test("is never silent about local traffic that nothing checks", () => {
+    const spec = { externalTrafficPolicy: "Local" as const, healthCheckNodePort: 32_000 };
+    expect(reasons({ spec })).toContain("LoadBalancerLocalTrafficUnchecked");
+    expect(reasons({ spec, config: { createMonitor: true } })).not.toContain("LoadBalancerLocalTrafficUnchecked");
+    const ovn = { provider: "ovn", createMonitor: true };
+    expect(reasons({ spec, config: ovn })).toContain("LoadBalancerLocalTrafficUnchecked");
+  });
+
+  test.each<[string, Given, unknown]>([
+    [
+      "TCP and UDP of one number side by side",
+      { spec: { ports: [tcp80, { ...udp53, port: 80 }] } },
+      [
+        ["TCP", "TCP"],
+        ["UDP", "UDP"],
+      ],
+    ],
+    ["HTTP for X-Forwarded-For", { annotations: { [os("x-forwarded-for")]: "true" } }, [["HTTP", "HTTP"]]],
+    [
+      "PROXY on TCP only",
+      { annotations: { [os("proxy-protocol")]: "true" }, spec: { ports: [tcp80, udp53] } },
+      [
+        ["TCP", "PROXY"],
+        ["UDP", "UDP"],
+      ],
+    ],
+    ["PROXY version 2", { annotations: { [os("proxy-protocol")]: "v2" } }, [["TCP", "PROXYV2"]]],
+    ["SCTP", { spec: { ports: [{ ...tcp80, protocol: "SCTP" }] } }, [["SCTP", "SCTP"]]],
+    ["a boolean that is none as the default", { annotations: { [os("x-forwarded-for")]: "yes" } }, [["TCP", "TCP"]]],
+  ])("has %s", (_what, given, expected) => {
+    expect(created(given).listeners?.map((l) => [l.protocol, l.default_pool?.protocol])).toEqual(expected);
+  });
+});
+
+describe("members", () => {
+  test.each<[string, Given, string[]]>([
+    ["of all nodes", {}, ["n1", "n2", "n3"]],
+    [
+      "not of one that is excluded",
+      {
+        nodes: [
+          ...nodes,
+          aNode("x", {
+            address: "10.0.0.7",
+            labels: { "node.kubernetes.io/exclude-from-external-load-balancers": "" },
+          }),
+        ],
+      },
+      ["n1", "n2", "n3"],
+    ],
+    [
+      "not of one that the autoscaler removes",
+      { nodes: [...nodes, aNode("x", { taints: ["ToBeDeletedByClusterAutoscaler"] })] },
+      ["n1", "n2", "n3"],
+    ],
+    [
+      "not of one that is not initialised",
+      { nodes: [...nodes, aNode("x", { taints: ["node.cloudprovider.kubernetes.io/uninitialized"] })] },
+      ["n1", "n2", "n3"],
+    ],
+    ["of one that is not Ready", { nodes: [aNode("x", { taints: ["node.kubernetes.io/not-ready"] })] }, ["x"]],
+    [
+      "not of one without an address of the family",
+      { nodes: [...nodes, aNode("x", { address: "fd00::1" }), aNode("y", { address: "" })] },
+      ["n1", "n2", "n3"],
+    ],
+    [
+      "of selected ones",
+      {
+        annotations: { [os("node-selector")]: "pool=lb, ssd" },
+        nodes: [...nodes, aNode("x", { labels: { pool: "lb", ssd: "" } }), aNode("y", { labels: { pool: "lb" } })],
+      },
+      ["x"],
+    ],
+  ])("are %s", (_what, given, expected) => {
+    expect(membersOf(created(given)).map((m) => m.name)).toEqual(expected);
+  });
+
+  test("that are none, of no node, make no load balancer", () => {
+    const none = plan(look({ nodes: [] }), 0);
+    expect(none.steps).toEqual([]);
+    expect(none.wait?.until).toBeGreaterThan(0);
+    expect(reasons({ nodes: [] })).toEqual(["UnAvailableLoadBalancer"]);
+  });
+});
+
+describe("what cannot be served is refused before anything is made", () => {
+  test.each<[string, Given, RegExp]>([
+    [
+      "proxy-protocol with x-forwarded-for",
+      { annotations: { [os("proxy-protocol")]: "true", [os("x-forwarded-for")]: "true" } },
+      /cannot be combined/,
+    ],
+    [
+      "a class that cloud.conf does not have",
+      { annotations: { [os("class")]: "gold" } },
+      /no LoadBalancerClass "gold"/,
+    ],
+    ["a source range that is no CIDR", { spec: { loadBalancerSourceRanges: ["10.0.0.1/8", "lan"] } }, /lan/],
+    ["no ports", { spec: { ports: [] } }, /no ports/],
+    [
+      "a floating network that is not there",
+      { annotations: { [os("floating-network-id")]: "x" }, change: { externalNetwork: undefined } },
+      /no floating network x/,
+    ],
+    [
+      "a floating subnet of another network",
+      {
+        annotations: { [os("floating-subnet-id")]: "s" },
+        change: { namedFloatingSubnet: aSubnet("s", { network_id: "other" }) },
+      },
+      /not of network/,
+    ],
+    ["a floating subnet pattern that fits none", { annotations: { [os("floating-subnet")]: "x*" } }, /wanted name/],
+    ["a cloud without Octavia", { change: { octavia: false } }, /Octavia/],
+  ])("%s", (_what, given, message) => {
+    const { steps, events, wait } = plan(look(given), 0);
+    expect(steps).toEqual([]);
+    expect(events?.map((e) => [e.type, e.reason])).toEqual([["Warning", "SyncLoadBalancerFailed"]]);
+    expect(events?.[0]?.message).toMatch(message);
+    expect(wait?.until).toBeGreaterThan(0);
+  });
+
+  test("two load balancers of one name: nothing is changed", () => {
+    const world = new ModelWorld(aService(), nodes);
+    world.converge();
+    const [lb] = world.balancers;
+    const two = { ...world.observe(), loadBalancers: lb ? [lb, { ...lb, id: "other" }] : [] };
+    expect(plan(two, 0).steps).toEqual([]);
+    expect(plan(two, 0).events?.[0]?.message).toMatch(/2 load balancers are named/);
+  });
+
+  test("a port that another Service has on the same load balancer, whatever speaks on it", () => {
+    const world = new ModelWorld(aService(), nodes);
+    world.converge();
+    world.listeners = world.listeners.map((l) => ({ ...l, protocol: "HTTP", tags: ["kube_service_c1_default_other"] }));
+    expect(plan(world.observe(), 0).steps).toEqual([]);
+    expect(plan(world.observe(), 0).events?.[0]?.message).toMatch(/TCP 80 .* taken/);
+  });
+});
+
+describe("waiting", () => {
+  const world = () => {
+    const made = new ModelWorld(aService(), nodes);
+    made.converge();
+    return made;
+  };
+
+  test("a pending load balancer is not changed, and keeps its address published", () => {
+    const w = world();
+    w.nodes = nodes.slice(1);
+    w.balancers = w.balancers.map((l) => ({ ...l, provisioning_status: "PENDING_UPDATE" }));
+    const waiting = plan(w.observe(), 0);
+    expect(waiting.steps).toEqual([]);
+    expect(waiting.wait?.for).toMatch(/to be ACTIVE/);
+    expect(waiting.status).toEqual(w.service.status);
+  });
+
+  test("one that refused a change is left for a while, then changed", () => {
+    const w = world();
+    w.nodes = nodes.slice(1);
+    const busy = { ...w.observe(), held: { uncertain: undefined, busy: 500, refusals: 1, broken: undefined } };
+    expect(plan(busy, 400)).toMatchObject({ steps: [], wait: { until: 500 } });
+    expect(plan(busy, 500).steps.map((s) => s.type)).toEqual(["replace-members"]);
+  });
+
+  test("a pool that stays PENDING and refuses for half a minute is made anew", () => {
+    const w = world();
+    w.nodes = nodes.slice(1);
+    w.pools = w.pools.map((p) => ({ ...p, pool: { ...p.pool, provisioning_status: "PENDING_CREATE" } }));
+    const held = { uncertain: undefined, busy: 0, refusals: 6, broken: undefined };
+    expect(plan({ ...w.observe(), held }, 1).steps.map((s) => s.type)).toEqual(["delete-pool"]);
+    expect(plan({ ...w.observe(), held: { ...held, refusals: 5 } }, 1).steps.map((s) => s.type)).toEqual([
+      "replace-members",
+    ]);
+  });
+
+  test("a create that was not answered is not repeated before its time", () => {
+    const held = { uncertain: 900, busy: undefined, refusals: 0, broken: undefined };
+    expect(plan(look({ change: { held } }), 899)).toMatchObject({ steps: [], wait: { until: 900 } });
+    expect(plan(look({ change: { held } }), 900).steps.map((s) => s.type)).toEqual(["create-load-balancer"]);
+  });
+
+  test("one that is being deleted is no hindrance for a new one, and is waited for at the end", () => {
+    const w = world();
+    w.balancers = w.balancers.map((l) => ({ ...l, provisioning_status: "PENDING_DELETE" }));
+    w.listeners = [];
+    expect(plan(w.observe(), 0).steps.map((s) => s.type)).toEqual(["create-load-balancer"]);
+    w.delete();
+    expect(plan(w.observe(), 0)).toMatchObject({ steps: [], wait: { for: expect.stringMatching(/to be gone/) } });
+  });
+});
+
+describe("a load balancer in ERROR", () => {
+  const broken = (served: boolean) => {
+    const w = new ModelWorld(aService(), nodes);
+    if (served) w.converge();
+    else {
+      w.service = { ...w.service, metadata: { ...w.service.metadata, finalizers } };
+      for (const step of plan(w.observe(), 0).steps) w.apply(step);
+    }
+    w.balancers = w.balancers.map((l) => ({ ...l, provisioning_status: "ERROR" }));
+    return w;
+  };
+
+  test("that never served is deleted and made anew", () => {
+    const w = broken(false);
+    expect(plan(w.observe(), 0).steps).toMatchObject([{ type: "delete-load-balancer", cascade: true, broken: true }]);
+    w.converge();
+    expect(w.made).toBe(2);
+    expect(w.balancers).toHaveLength(1);
+  });
+
+  test("again and again, is made anew ever more slowly", () => {
+    const held = { uncertain: undefined, busy: undefined, refusals: 0, broken: 5_000 };
+    const observed = { ...broken(false).observe(), held };
+    expect(plan(observed, 4_999)).toMatchObject({ steps: [], wait: { until: 5_000 } });
+    expect(plan(observed, 5_000).steps).toHaveLength(1);
+  });
+
+  test("that has served is left to a person, who is told what to do", () => {
+    const { steps, events, status } = plan(broken(true).observe(), 0);
+    expect(steps).toEqual([]);
+    expect(events?.[0]?.message).toMatch(/loadbalancer failover/);
+    expect(status.loadBalancer?.ingress).toHaveLength(1);
+  });
+});
+
+describe("what is published", () => {
+  const published = (given: Given) => {
+    const world = new ModelWorld(aService(given.spec, given.annotations), nodes, given.config);
+    world.converge();
+    return world.service.status?.loadBalancer?.ingress?.[0];
+  };
+
+  test.each<[string, Given, unknown]>([
+    ["the floating IP", {}, { ip: "172.24.4.7", ipMode: "VIP" }],
+    ["the VIP of an internal one", { annotations: internal }, { ip: "10.0.0.200", ipMode: "VIP" }],
+    [
+      "the VIP where cloud.conf makes all internal",
+      {
+        config: { internal: true },
+        annotations: { ...internal, "service.beta.kubernetes.io/openstack-internal-load-balancer": "false" },
+      },
+      { ip: "10.0.0.200", ipMode: "VIP" },
+    ],
+    ["a hostname, and nothing else", { annotations: { [os("hostname")]: "web.example" } }, { hostname: "web.example" }],
+    [
+      "mode Proxy with the PROXY protocol",
+      { annotations: { ...internal, [os("proxy-protocol")]: "v2" } },
+      { ip: "10.0.0.200", ipMode: "Proxy" },
+    ],
+    [
+      "a made-up hostname with the PROXY protocol",
+      { annotations: { ...internal, [os("proxy-protocol")]: "v2" }, config: { enableIngressHostname: true } },
+      { hostname: "10.0.0.200.nip.io" },
+    ],
+  ])("is %s", (_what, given, expected) => {
+    expect(published(given)).toEqual(expected);
+  });
+});
