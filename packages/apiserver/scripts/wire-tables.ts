@@ -14,7 +14,9 @@ const ROOTS = [
   "authorization.SelfSubjectAccessReview authorization.SubjectAccessReview authorization.LocalSubjectAccessReview",
   "authorization.SelfSubjectRulesReview autoscaling.Scale certificates.CertificateSigningRequest coordination.Lease",
   "discovery.EndpointSlice events.Event policy.Eviction rbac.Role rbac.ClusterRole rbac.RoleBinding rbac.ClusterRoleBinding",
-  "scheduling.PriorityClass storage.StorageClass meta.DeleteOptions",
+  "scheduling.PriorityClass storage.StorageClass meta.DeleteOptions policy.PodDisruptionBudget networking.NetworkPolicy",
+  "networking.Ingress networking.IngressClass batch.CronJob apps.ControllerRevision storage.CSIDriver storage.CSINode",
+  "storage.VolumeAttachment core.LimitRange core.ResourceQuota core.PodTemplate core.ReplicationController",
 ]
   .join(" ")
   .split(" ");

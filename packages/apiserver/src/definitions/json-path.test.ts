@@ -18,6 +18,7 @@ test.each([
   [".spec.list[*].n", "1,2"],
   [".spec['a.b']", "dotted"],
   [".metadata.labels.example\\.com/x", "y"],
+  [".metadata.labels['example\\.com/x']", "y"],
   ['.status.conditions[?(@.type=="Ready")].status', "True"],
   [".status.conditions[?(@.type=='Gone')].status", undefined],
   [".spec.nothing.here", undefined],

@@ -23,7 +23,7 @@ function stepsOf(path: string): Step[] {
     const match = TOKEN.exec(source);
     if (!match) return [() => []];
     const [, quoted, doubled, filterField, filterValue, index, plain] = match;
-    const name = quoted ?? doubled ?? plain?.replace(/\\(.)/g, "$1");
+    const name = (quoted ?? doubled ?? plain)?.replace(/\\(.)/g, "$1");
     if (filterField !== undefined) steps.push(filter(filterField.split("."), filterValue ?? ""));
     else if (index !== undefined) steps.push(item(index));
     else steps.push(field(name ?? ""));

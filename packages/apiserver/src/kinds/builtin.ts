@@ -1,8 +1,9 @@
 import { builtIns, type BuiltIns } from "./catalog.ts";
 import { coreKinds } from "./core.ts";
 import { otherKinds } from "./groups.ts";
+import { storedKinds } from "./stored.ts";
 
 /** The kinds that every logical cluster has. */
 export function builtInKinds(): BuiltIns {
-  return builtIns([...coreKinds(), ...otherKinds()]);
+  return builtIns([...coreKinds(), ...otherKinds(), ...storedKinds()]);
 }

@@ -1,42 +1,49 @@
 import type { Json } from "../json.ts";
 import { isRecord, record, text } from "../json.ts";
 import { apiVersionOf, type Draft } from "../kinds/resource.ts";
-import { badRequest } from "../server/status.ts";
+import { decodingProblem } from "../wire/decode.ts";
+import { invalidValue } from "../server/problems.ts";
+import { badRequest, invalid } from "../server/status.ts";
 import { unknownBuiltInFields } from "../wire/unknown-fields.ts";
 import type { Call } from "./call.ts";
 
+/** Makes the error that tells why a body cannot be read as the called resource. */
+type Refuse = (problem: string) => Error;
+
 /**
- * Takes a parsed body as an object of the called resource: checks what it says it is, prunes what the
- * schema does not know (as fieldValidation says), and turns it into the stored form.
+ * Takes a parsed body as an object of the called resource: checks what it says it is and that its fields can hold what they are given,
+ * prunes what the schema does not know (as fieldValidation says), and turns it into the stored form. Throws 400, or what `refuse` makes.
  */
-export function draftOf(call: Call, body: unknown): Draft {
-  const object = typed(call, body);
+export function draftOf(call: Call, body: unknown, refuse: Refuse = unreadable(call)): Draft {
+  const object = typed(call, body, refuse);
   const { version } = call;
-  reportUnknown(call, object);
+  reportUnknown(call, object, refuse);
   const pruned = version.schema && call.resource.custom ? version.schema.prune(object) : object;
   const draft = (version.toStored ? version.toStored(pruned as Draft) : pruned) as Draft;
   draft.apiVersion = call.resource.storedAs;
   return draft;
 }
 
-function typed(call: Call, body: unknown): Json {
+function unreadable({ resource, version }: Call): Refuse {
+  const { kind } = resource;
+  return (problem) =>
+    badRequest(`${kind} in version ${JSON.stringify(version.name)} cannot be handled as a ${kind}: ${problem}`);
+}
+
+function typed(call: Call, body: unknown, refuse: Refuse): Json {
   if (!isRecord(body)) throw badRequest("the object provided is unrecognized (must be of type object)");
   const { resource, version } = call;
   const expected = apiVersionOf(resource.group, version.name);
   if (!text(body["kind"])) {
     throw badRequest(`Object 'Kind' is missing in '${JSON.stringify({ apiVersion: body["apiVersion"] })}'`);
   }
-  if (body["apiVersion"] !== expected) {
-    const given = text(body["apiVersion"]);
-    throw badRequest(`the API version in the data (${given}) does not match the expected API version (${expected})`);
-  }
-  if (body["kind"] !== resource.kind) {
-    throw badRequest(
-      `the kind in the data (${text(body["kind"])}) does not match the expected kind (${resource.kind})`,
-    );
-  }
+  if (body["apiVersion"] !== expected || body["kind"] !== resource.kind) throw otherKind(call, body, expected);
+  const problem = resource.custom ? undefined : decodingProblem(call.cluster.catalog.tables, body);
+  if (problem !== undefined) throw refuse(problem);
   const metadata = record(body["metadata"]);
-  if (body["metadata"] !== undefined && !isRecord(body["metadata"])) throw badRequest("metadata must be an object");
+  if (body["metadata"] !== undefined && body["metadata"] !== null && !isRecord(body["metadata"])) {
+    throw refuse("metadata must be an object");
+  }
   const given = text(metadata["namespace"]);
   if (given !== "" && given !== call.namespace) {
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
@@ -48,18 +55,34 @@ function typed(call: Call, body: unknown): Json {
   return body;
 }
 
-function reportUnknown(call: Call, object: Json): void {
+function otherKind({ resource, version, name }: Call, body: Json, expected: string): Error {
+  const [kind, apiVersion] = [text(body["kind"]), text(body["apiVersion"])];
+  if (!resource.custom && apiVersion === expected) {
+    const [from, to] = [`v1.${kind}`, `${resource.group.split(".")[0] || "core"}.${resource.kind}`];
+    const why = `converting (${from}) to (${to}): unknown conversion`;
+    return badRequest(`${kind} in version "${version.name}" cannot be handled as a ${resource.kind}: ${why}`);
+  }
+  if (!resource.custom) {
+    const why = `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "builtin"`;
+    return badRequest(
+      `${kind} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${resource.kind}: ${why}`,
+    );
+  }
+  if (apiVersion !== expected) {
+    return badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+    );
+  }
+  const named = name || text(record(body["metadata"])["name"]);
+  return invalid({ group: resource.group, kind }, named, [invalidValue("kind", kind, `must be ${resource.kind}`)]);
+}
+
+function reportUnknown(call: Call, object: Json, refuse: Refuse): void {
   if (call.fieldValidation === "Ignore") return;
   const { schema } = call.version;
   const unknown = schema?.unknownFields(object) ?? unknownBuiltInFields(call.cluster.catalog.tables, object);
   if (unknown.length === 0) return;
   const messages = unknown.map((f) => (f.startsWith("unknown field") ? f : `unknown field "${f}"`));
   if (call.fieldValidation === "Warn") return messages.forEach((m) => call.warn(m));
-  const { resource, version } = call;
-  const gvk = `${resource.kind} in version ${JSON.stringify(version.name)} cannot be handled as a ${resource.kind}`;
-  throw badRequest(
-    resource.custom
-      ? `strict decoding error: ${messages.join(", ")}`
-      : `${gvk}: strict decoding error: ${messages.join(", ")}`,
-  );
+  throw refuse(`strict decoding error: ${messages.join(", ")}`);
 }

@@ -2,7 +2,8 @@ import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { at, isRecord, record, text, timestamp, type Json } from "../json.ts";
 import type { Draft } from "../kinds/resource.ts";
-import { badRequest, conflict } from "../server/status.ts";
+import { notSupported } from "../server/problems.ts";
+import { conflict, invalidOptions } from "../server/status.ts";
 import type { Stored } from "../store/index.ts";
 import { announce, contextOf, current, keyOf, type Call } from "./call.ts";
 
@@ -24,8 +25,9 @@ export function deleteOptions(body: unknown, query: URLSearchParams): DeleteOpti
   const orphan = options["orphanDependents"] ?? (query.get("orphanDependents") === "true" ? true : undefined);
   const grace = options["gracePeriodSeconds"] ?? query.get("gracePeriodSeconds") ?? undefined;
   if (policy && policy !== "Orphan" && policy !== "Background" && policy !== "Foreground") {
-    throw badRequest(
-      `DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "${policy}": supported values: "Foreground", "Background", "Orphan", "nil"`,
+    throw invalidOptions(
+      "DeleteOptions",
+      notSupported("propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"]),
     );
   }
   const uid = text(at(options, "preconditions", "uid"));

@@ -1,7 +1,8 @@
 import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { isRecord } from "../json.ts";
-import { apiError, badRequest, expired } from "../server/status.ts";
+import { forbiddenField } from "../server/problems.ts";
+import { apiError, badRequest, expired, invalidOptions } from "../server/status.ts";
 import { keyOf, type Call } from "./call.ts";
 import { fieldSelector, labelSelector, type Matches } from "./selectors.ts";
 
@@ -115,7 +116,10 @@ function exactRevision(query: URLSearchParams, newest: number): number | undefin
   const given = query.get("resourceVersion");
   const match = query.get("resourceVersionMatch");
   if (!given) {
-    if (match) throw badRequest("resourceVersionMatch is forbidden unless resourceVersion is provided");
+    if (match) {
+      const why = "resourceVersionMatch is forbidden unless resourceVersion is provided";
+      throw invalidOptions("ListOptions", forbiddenField("resourceVersionMatch", why));
+    }
     return undefined;
   }
   const revision = revisionOf(given);
@@ -148,5 +152,5 @@ function continued(token: string): Continue {
   } catch {
     // Falls to the refusal below: a token that cannot be read is the client's mistake.
   }
-  throw badRequest("continue key is not valid: invalid token");
+  throw badRequest("invalid continue token: continue key is not valid: it was not given out by this server");
 }

@@ -1,4 +1,3 @@
-import { messageOf } from "@causeway/foundation";
 import type { JsonPatchOperation, KubeObject } from "@causeway/kubernetes";
 import { fields, isRecord, record, text, timestamp, type Json } from "../json.ts";
 import { apiVersionOf, inVersion, type Draft } from "../kinds/resource.ts";
@@ -10,7 +9,10 @@ import {
   applyStrategicMergePatch,
   type ApplyConflict,
 } from "../patch/index.ts";
-import { apiError, badRequest } from "../server/status.ts";
+import { invalidValue } from "../server/problems.ts";
+import { apiError, badRequest, invalid } from "../server/status.ts";
+import { decodingProblem } from "../wire/decode.ts";
+import { unknownBuiltInFields } from "../wire/unknown-fields.ts";
 import { draftOf } from "./body.ts";
 import { keyOf, type Call } from "./call.ts";
 import { create, createDraft } from "./create.ts";
@@ -35,15 +37,24 @@ export async function patch(call: Call, type: Exclude<PatchType, "apply">, body:
   return change(call, ({ object }) => {
     const seen = inVersion(call.resource, call.version, object);
     const patched = patchedBy(call, type, { seen, body });
-    if (text(record(patched["metadata"])["name"]) !== call.name) {
-      throw badRequest("the name of the object in the patched result may not change");
+    const name = text(record(patched["metadata"])["name"]);
+    if (name !== call.name) {
+      throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`);
     }
     const same = record(patched["metadata"])["resourceVersion"] === object.metadata.resourceVersion;
     const named = namesRevision(type, body);
-    const draft = draftOf(call, structuredClone(patched));
+    const refuse = (problem: string): Error => unreadablePatch(patched, problem);
+    const draft = draftOf(call, structuredClone(patched), refuse);
     if (same && !named) delete draft.metadata.resourceVersion;
     return { draft, tracked: false };
   });
+}
+
+/** What a patch makes of an object cannot be read as one of its kind. */
+function unreadablePatch(patched: Json, problem: string): Error {
+  const { managedFields: _tracked, ...metadata } = record(patched["metadata"]);
+  const shown = JSON.stringify({ ...patched, metadata });
+  return invalid({ group: "", kind: "" }, "", [invalidValue("patch", shown, problem)]);
 }
 
 function patchedBy(
@@ -52,16 +63,14 @@ function patchedBy(
   { seen, body }: { seen: KubeObject; body: unknown },
 ): Json {
   if (type === "json") {
-    if (!Array.isArray(body)) throw badRequest("json: cannot unmarshal object into Go value of type jsonpatch.Patch");
+    if (!Array.isArray(body))
+      throw badRequest(
+        "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp",
+      );
     try {
       return record(applyJsonPatch(seen, body as JsonPatchOperation[]));
-    } catch (error) {
-      throw apiError(
-        422,
-        "Invalid",
-        `the server rejected our request due to an error in our request: ${messageOf(error)}`,
-        {},
-      );
+    } catch {
+      throw apiError(422, "Invalid", "the server rejected our request due to an error in our request", {});
     }
   }
   if (!isRecord(body)) throw badRequest("the patch must be an object");
@@ -129,9 +138,21 @@ function appliedConfiguration(call: Call, body: Json): Draft {
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`);
   }
   body["metadata"] = { ...metadata, name: call.name };
+  if (!call.resource.custom) checkTypes(call, body);
   const draft = draftOf(call, body);
   draft.apiVersion = apiVersionOf(call.resource.group, call.version.name);
   return draft;
+}
+
+/** Server-side apply reads built-in kinds by their schema, whatever fieldValidation says: a field it does not know is an error. */
+function checkTypes({ cluster, resource, version, name }: Call, body: Json): void {
+  const { tables } = cluster.catalog;
+  const [unknown] = unknownBuiltInFields(tables, body);
+  const problem = unknown === undefined ? decodingProblem(tables, body) : `.${unknown}: field not declared in schema`;
+  if (problem === undefined) return;
+  const namespace = text(record(body["metadata"])["namespace"]);
+  const what = `${namespace}/${name}; ${resource.group}/${version.name}, Kind=${resource.kind}`;
+  throw apiError(500, "", `failed to create typed patch object (${what}): ${problem}`);
 }
 
 function applyConflict(conflicts: readonly ApplyConflict[]): Error {

@@ -99,7 +99,7 @@ export function fieldSelector(selector: string, resource: Resource, version: Res
   const allowed = new Set(["metadata.name", ...(resource.namespaced ? ["metadata.namespace"] : [])]);
   for (const field of version.selectable ?? []) allowed.add(field);
   const unknown = terms.find((t) => !allowed.has(t.field));
-  if (unknown) throw badRequest(`field label not supported: ${unknown.field}`);
+  if (unknown) throw badRequest(unknownField(unknown.field, resource, version));
   const fixed = (field: string): string | undefined => terms.find((t) => t.field === field && t.equal)?.value;
   const name = fixed("metadata.name");
   const namespace = fixed("metadata.namespace");
@@ -108,6 +108,13 @@ export function fieldSelector(selector: string, resource: Resource, version: Res
     ...(name === undefined ? {} : { name }),
     ...(namespace === undefined ? {} : { namespace }),
   };
+}
+
+/** Kinds that can be selected by nothing but their names say so. */
+function unknownField(field: string, resource: Resource, version: ResourceVersion): string {
+  const plain = !resource.custom && (version.selectable ?? []).length === 0;
+  if (!plain) return `field label not supported: ${field}`;
+  return `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
 }
 
 function fieldTerm(term: string): { field: string; equal: boolean; value: string } {

@@ -61,7 +61,9 @@ function checkPreconditions(call: Call, draft: Draft, old: Stored): boolean {
   const { uid, resourceVersion } = draft.metadata;
   const was = old.object.metadata;
   if (uid && uid !== was.uid) {
-    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${was.uid ?? ""}`;
+    const key = `/registry/${call.resource.custom ? `${call.resource.group}/` : ""}${call.resource.plural}/${call.namespace}${call.namespace ? "/" : ""}${call.name}`;
+    const what = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${was.uid ?? ""}`;
+    const why = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${what}`;
     throw conflict(call.resource, call.name, why);
   }
   if (resourceVersion && resourceVersion !== was.resourceVersion) throw conflict(call.resource, call.name);

@@ -1,11 +1,25 @@
 import type { Json, JsonObject } from "../patch/json.ts";
-import { compileRules } from "./cel/rules.ts";
+import { compileRules, hasRules } from "./cel/rules.ts";
 import { defaultValue } from "./defaulting.ts";
-import type { FieldError } from "./field-error.ts";
+import { invalid, type FieldError } from "./field-error.ts";
 import { readNode, type SchemaNode } from "./node.ts";
 import { pruneValue } from "./prune.ts";
 import { shapeOf, type Shape } from "./shape.ts";
 import { validateValue } from "./validate.ts";
+
+/** Errors about a value's form, as kube-apiserver tells them from those about its content. */
+const BLOCKING: ReadonlySet<string> = new Set([
+  "FieldValueNotSupported",
+  "FieldValueRequired",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+  "FieldValueTypeInvalid",
+]);
+const UNCHECKED = invalid(
+  "<nil>",
+  null,
+  "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
+);
 
 /** What a custom resource's schema does with its objects. Nothing here changes its argument. */
 export interface CompiledSchema {
@@ -36,8 +50,9 @@ export function compileSchema(openAPIV3Schema: unknown): CompiledSchema {
     default: <T>(object: T) => defaultValue(root, object as Json) as T,
     validate: (object, old) => {
       const errors = validateValue(root, object as Json, "", true);
-      // Rules may trust what the schema promises, so they run on values that keep it.
-      return errors.length > 0 ? errors : rules(object as Json, old as JsonObject | undefined);
+      // Rules may trust the form that the schema promises, so they run on values that have it.
+      if (errors.some((e) => BLOCKING.has(e.reason))) return hasRules(root) ? [...errors, UNCHECKED] : errors;
+      return [...errors, ...rules(object as Json, old as JsonObject | undefined)];
     },
     shape: shapeOf(root, true),
   };

@@ -12,9 +12,9 @@ import { readBody } from "./body.ts";
 import { serveReview } from "../auth/reviews.ts";
 import { requestInfo, type RequestInfo } from "./request-info.ts";
 import { serveResource } from "./resources.ts";
-import { send, sendStatus, wantedForm, type Response } from "./respond.ts";
+import { isAcceptable, send, sendStatus, sendText, wantedForm, type Response } from "./respond.ts";
 import { servePath } from "./paths.ts";
-import { methodNotAllowed, noSuchResource, statusOf } from "./status.ts";
+import { isNoSuchPath, methodNotAllowed, noSuchPath, noSuchResource, notAcceptable, statusOf } from "./status.ts";
 import { nodeRestriction } from "../auth/node-restriction.ts";
 
 export type Request = IncomingMessage | Http2ServerRequest;
@@ -35,6 +35,7 @@ export interface Handling {
   readonly log: Log;
 }
 
+const PLAIN = "text/plain; charset=utf-8";
 const NO_BODY = new Set(["GET", "HEAD"]);
 
 /** The one way of every request: route, authenticate, authorize, read, serve. */
@@ -47,6 +48,7 @@ export function requestHandler(handling: Handling): (request: Request, response:
         handling.log.error("request failed", { method: request.method, status: status.code, error });
       }
       if (response.headersSent) response.end();
+      else if (isNoSuchPath(status)) sendText(response, 404, { type: PLAIN, body: `${status.message ?? ""}\n` });
       else sendStatus(response, status);
     });
   };
@@ -60,7 +62,7 @@ async function serve(
 ): Promise<void> {
   const url = new URL(request.url ?? "/", "https://host");
   const routed = handling.route(url.pathname);
-  if (!routed) throw noSuchResource();
+  if (!routed) throw noSuchPath();
   const { served, path } = routed;
   const { cluster } = served;
   const { method = "GET", headers } = request as IncomingMessage;
@@ -76,7 +78,9 @@ async function serve(
   const body = NO_BODY.has(method) ? undefined : await readBody(request, cluster.catalog.tables);
   if (!info.isResource) return servePath({ cluster, path, query, user, wanted }, response);
   const found = cluster.catalog.find(info.group, info.version, info.plural);
-  if (!found || !isInScope(found, info)) throw noSuchResource();
+  if (!found) throw isServed(cluster, info) ? noSuchResource() : noSuchPath();
+  if (!isInScope(found, info)) throw noSuchResource();
+  if (!isAcceptable(headers.accept ?? "")) throw notAcceptable();
   const review = await serveReview(served, { found, info, user, body });
   if (review) return send(response, 201, review, wanted);
   nodeRestriction(cluster, { user, info, body });
@@ -95,6 +99,12 @@ async function serve(
     },
     response,
   );
+}
+
+/** A group and version that has built-in kinds: others end where the path does. */
+function isServed({ catalog }: Cluster, { group, version }: RequestInfo): boolean {
+  const isIn = ({ versions }: Served["resource"]): boolean => versions.some((v) => v.name === version);
+  return catalog.all().some((r) => !r.custom && r.group === group && isIn(r));
 }
 
 /** A namespaced resource is written within its namespace; others stand outside of any. */

@@ -4,7 +4,7 @@ import { aggregated, coreVersions, group, groupList, resourceList } from "../dis
 import { openApiV2, openApiV3, openApiV3Index } from "../discovery/open-api.ts";
 import type { Json } from "../json.ts";
 import { send, sendText, type Response, type Wanted } from "./respond.ts";
-import { noSuchResource } from "./status.ts";
+import { noSuchPath } from "./status.ts";
 
 export interface PathRequest {
   readonly cluster: Cluster;
@@ -14,13 +14,13 @@ export interface PathRequest {
   readonly wanted: Wanted;
 }
 
-/** Answers what is no resource: health, version, discovery, OpenAPI. Throws 404. */
+/** Answers what is no resource: health, version, discovery, OpenAPI. Throws 404 in plain text. */
 export function servePath(request: PathRequest, response: Response): void {
   const path = request.path.length > 1 ? request.path.replace(/\/+$/, "") : request.path;
   if (/^\/(healthz|livez|readyz)(\/|$)/.test(path)) return serveHealth(path, request.query, response);
   if (path === "/api" || path === "/apis") return serveRoot(path.slice(1) as "api", request, response);
   const document = documentAt(path, request);
-  if (!document) throw noSuchResource();
+  if (!document) throw noSuchPath();
   send(response, 200, document, request.wanted);
 }
 
@@ -29,7 +29,7 @@ const CHECKS = ["ping", "log", "etcd", "poststarthook/rbac/bootstrap-roles"];
 function serveHealth(path: string, query: URLSearchParams, response: Response): void {
   const [, endpoint = "", ...rest] = path.split("/");
   const check = rest.join("/");
-  if (check && !CHECKS.includes(check)) throw noSuchResource();
+  if (check && !CHECKS.includes(check)) throw noSuchPath();
   const verbose = query.has("verbose") && !check;
   const body = verbose ? `${CHECKS.map((c) => `[+]${c} ok`).join("\n")}\n${endpoint} check passed\n` : "ok";
   sendText(response, 200, { type: "text/plain; charset=utf-8", body });

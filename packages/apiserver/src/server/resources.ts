@@ -14,7 +14,8 @@ import { metadataOnly, table, type TableOptions } from "../tables/table.ts";
 import { mediaType } from "./body.ts";
 import { isTrue, type RequestInfo } from "./request-info.ts";
 import { send, warningHeader, type Response, type Wanted } from "./respond.ts";
-import { apiError, badRequest, methodNotAllowed } from "./status.ts";
+import { notSupported, required } from "./problems.ts";
+import { apiError, invalidOptions, methodNotAllowed } from "./status.ts";
 import { scaleRequest } from "./scale.ts";
 import { subresourceRequest } from "./subresources.ts";
 import { serveWatch } from "./watch.ts";
@@ -43,7 +44,7 @@ export async function serveResource(request: ResourceRequest, response: Response
     : resource.verbs;
   if (!verbs) throw apiError(404, "NotFound", "the server could not find the requested resource", {});
   const verb = info.verb === "watch" && info.name ? "watch" : info.verb;
-  if (!verbs.includes(verb)) throw methodNotAllowed(resource);
+  if (!verbs.includes(verb) || !hasPlace(info, verb)) throw methodNotAllowed(resource);
   if (info.subresource === "scale")
     return answer(request, response, { code: 200, body: await scaleRequest(call, request) });
   const special = await subresourceRequest(call, request);
@@ -70,6 +71,12 @@ export async function serveResource(request: ResourceRequest, response: Response
   }
 }
 
+/** Objects are created in collections and changed where they are. */
+function hasPlace({ name, subresource }: RequestInfo, verb: string): boolean {
+  if (verb === "create") return subresource !== "" || name === "";
+  return (verb !== "update" && verb !== "patch") || name !== "";
+}
+
 function callOf(request: ResourceRequest, response: Response): Call {
   const { cluster, info, served, user, query } = request;
   const warnings: string[] = [];
@@ -80,9 +87,9 @@ function callOf(request: ResourceRequest, response: Response): Call {
     name: info.name,
     subresource: info.subresource,
     user,
-    dryRun: dryRun(query, request.body),
+    dryRun: dryRun(request),
     fieldManager: query.get("fieldManager") || (request.userAgent.split("/")[0] ?? "") || "unknown",
-    fieldValidation: fieldValidation(query.get("fieldValidation")),
+    fieldValidation: fieldValidation(query.get("fieldValidation"), request),
     warn: (message) => {
       warnings.push(warningHeader(message));
       if (!response.headersSent) response.setHeader("warning", warnings);
@@ -90,18 +97,31 @@ function callOf(request: ResourceRequest, response: Response): Call {
   };
 }
 
-function dryRun(query: URLSearchParams, body: unknown): boolean {
+/** The options that a request of this verb carries, as messages name them. */
+function optionsOf({ info }: ResourceRequest): string {
+  const kinds: Readonly<Record<string, string>> = {
+    create: "CreateOptions",
+    update: "UpdateOptions",
+    patch: "PatchOptions",
+  };
+  return kinds[info.verb] ?? "DeleteOptions";
+}
+
+function dryRun(request: ResourceRequest): boolean {
+  const { query, body } = request;
   const asked = query.getAll("dryRun");
   const inBody = record(body)["kind"] === "DeleteOptions" ? record(body)["dryRun"] : undefined;
   if (Array.isArray(inBody)) asked.push(...(inBody as string[]));
-  if (asked.some((d) => d !== "All")) throw badRequest(`invalid dryRun: only "All" is supported`);
+  if (asked.some((d) => d !== "All")) {
+    throw invalidOptions(optionsOf(request), notSupported("dryRun", asked, ["All"]));
+  }
   return asked.length > 0;
 }
 
-function fieldValidation(given: string | null): Call["fieldValidation"] {
+function fieldValidation(given: string | null, request: ResourceRequest): Call["fieldValidation"] {
   if (!given) return "Warn";
   if (given === "Strict" || given === "Warn" || given === "Ignore") return given;
-  throw badRequest(`fieldValidation: Unsupported value: "${given}": supported values: "Ignore", "Strict", "Warn"`);
+  throw invalidOptions(optionsOf(request), notSupported("fieldValidation", given, ["", "Ignore", "Strict", "Warn"]));
 }
 
 interface Answer {
@@ -190,18 +210,13 @@ async function answerPatch(request: ResourceRequest, response: Response, call: C
   const { body, contentType, query } = request;
   const type = patchTypeOf(mediaType(contentType));
   if (!type) {
-    const accepted =
-      "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml";
-    const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
-    throw apiError(415, "UnsupportedMediaType", message);
+    throw apiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
   }
   if (type !== "apply") {
     return answerObject(request, response, { code: 200, object: await patch(call, type, body) });
   }
   if (!query.get("fieldManager")) {
-    throw badRequest(
-      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
-    );
+    throw invalidOptions("PatchOptions", required("fieldManager", "is required for apply patch"));
   }
   const { object, created } = await apply(call, body, isTrue(query.get("force")));
   answerObject(request, response, { code: created ? 201 : 200, object });

@@ -33,6 +33,11 @@ export function wantedForm(accept: string, encoding: string): Wanted {
   };
 }
 
+/** Whether any form that a client takes can be had: JSON or YAML, and JSON in the place of protobuf. */
+export function isAcceptable(accept: string): boolean {
+  return accept.trim() === "" || /(^|,)\s*(application|\*)\//i.test(accept);
+}
+
 /** Ends a response with a body as JSON (or YAML, compressed when large and asked for). */
 export function send(response: Response, code: number, body: unknown, wanted?: Wanted): void {
   const encoded = typeof body === "string" ? body : wanted?.yaml ? stringify(body) : `${JSON.stringify(body)}\n`;

@@ -44,9 +44,28 @@ export function notFound(resource: GroupResource, name: string): CausewayError {
   return apiError(404, "NotFound", `${qualified(resource)} "${name}" not found`, about(resource, name));
 }
 
-/** No such path: what an unknown resource or version is answered with. */
+/** No such resource of a version that is served. */
 export function noSuchResource(): CausewayError {
   return apiError(404, "NotFound", "the server could not find the requested resource", {});
+}
+
+const NO_PATH = "404 page not found";
+
+/** No such path, group or version: answered in plain text, as Go's HTTP servers do. */
+export function noSuchPath(): CausewayError {
+  return apiError(404, "NotFound", NO_PATH, {});
+}
+
+export function isNoSuchPath({ code, message }: Status & { code: number }): boolean {
+  return code === 404 && message === NO_PATH;
+}
+
+/** None of the forms that the client takes can be had: 406. */
+export function notAcceptable(): CausewayError {
+  const types = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+  const streams = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
+  const available = [...types, ...streams].join(", ");
+  return apiError(406, "NotAcceptable", `406: Not Acceptable\n Available representations: ${available}`, {});
 }
 
 export function alreadyExists(resource: GroupResource, name: string): CausewayError {
@@ -94,6 +113,11 @@ export function invalid(
   const kind = type.group ? `${type.kind}.${type.group}` : type.kind;
   const details = { ...(name ? { name } : {}), ...(type.group ? { group: type.group } : {}), kind: type.kind, causes };
   return apiError(422, "Invalid", `${kind} "${name}" is invalid: ${summary}`, details);
+}
+
+/** Options of a request that break rules: 422 about "ListOptions", "CreateOptions"… */
+export function invalidOptions(kind: string, problem: FieldProblem): CausewayError {
+  return invalid({ group: "meta.k8s.io", kind }, "", [problem]);
 }
 
 /** The Status that answers an error; what nobody foresaw becomes 500 InternalError. */

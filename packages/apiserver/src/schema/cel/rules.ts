@@ -24,6 +24,14 @@ interface RuleNode {
   readonly items?: RuleNode;
 }
 
+/** True if the schema has rules anywhere. */
+export function hasRules(node: SchemaNode): boolean {
+  if (node.rules.length > 0) return true;
+  if (node.items !== undefined && hasRules(node.items)) return true;
+  if (typeof node.additional === "object" && hasRules(node.additional)) return true;
+  return [...node.properties.values()].some(hasRules);
+}
+
 /** The checks of all `x-kubernetes-validations` of a schema. Rules that mention `oldSelf` run only where there is an old value to compare. */
 export function compileRules(root: SchemaNode): (value: Json, old: Json | undefined) => FieldError[] {
   if (!hasRules(root)) return () => [];
@@ -31,13 +39,6 @@ export function compileRules(root: SchemaNode): (value: Json, old: Json | undefi
   const compiled = compileNode(environments, root);
   if (compiled === undefined) return () => [];
   return (value, old) => runNode({ environment: environments.of({}), errors: [] }, compiled, { value, old, path: "" });
-}
-
-function hasRules(node: SchemaNode): boolean {
-  if (node.rules.length > 0) return true;
-  if (node.items !== undefined && hasRules(node.items)) return true;
-  if (typeof node.additional === "object" && hasRules(node.additional)) return true;
-  return [...node.properties.values()].some(hasRules);
 }
 
 function compileNode(environments: CelEnvironments, node: SchemaNode): RuleNode | undefined {
@@ -179,7 +180,9 @@ function fieldErrorOf(rule: CelRule, node: SchemaNode, place: Place, message: st
   }
 }
 
-function valueShown(node: SchemaNode, value: Json): unknown {
-  if (isObject(value) || isList(value)) return node.type ?? (isList(value) ? "array" : "object");
-  return value;
+/** Messages show the type, never the value: it may be large, or a secret. */
+function valueShown(node: SchemaNode, value: Json): string {
+  if (node.type !== undefined) return node.type;
+  if (isList(value)) return "array";
+  return typeof value === "number" ? "integer" : typeof value;
 }

@@ -1,0 +1,138 @@
+import { isRecord } from "../json.ts";
+import { structOf, type Field, type Tables } from "./tables.ts";
+
+/** Where a value stands: the struct that has the field, and the field's path from the root. */
+interface Place {
+  readonly struct: string;
+  readonly path: string;
+}
+
+const QUANTITY = /^[+-]?(\d+(\.\d*)?|\.\d+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
+const QUANTITY_RULE = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+const RANGES: Readonly<Record<string, number>> = { int32: 2 ** 31, int64: 2 ** 63 };
+const GO_NAMES: Readonly<Record<string, string>> = {
+  bytes: "[]uint8",
+  double: "float64",
+  Quantity: "resource.Quantity",
+  IntOrString: "intstr.IntOrString",
+  Time: "v1.Time",
+  MicroTime: "v1.MicroTime",
+  Duration: "v1.Duration",
+  Raw: "runtime.RawExtension",
+  Fields: "v1.FieldsV1",
+};
+
+/**
+ * What a built-in object has in a form that its kind cannot hold, in the words of Go's decoder, which clients know from kube-apiserver;
+ * undefined when it can be held, or when its kind has no table.
+ */
+export function decodingProblem(tables: Tables, object: { apiVersion?: unknown; kind?: unknown }): string | undefined {
+  const struct = structOf(String(object.apiVersion as string), String(object.kind as string));
+  if (struct === undefined || !tables.flat(struct)) return undefined;
+  const { apiVersion: _version, kind: _kind, ...rest } = object as Record<string, unknown>;
+  return structProblem(tables, struct, { value: rest, path: "" });
+}
+
+function structProblem(tables: Tables, struct: string, at: { value: unknown; path: string }): string | undefined {
+  for (const [name, value] of Object.entries(at.value as Record<string, unknown>)) {
+    const field = tables.flat(struct)?.find((f) => f.name === name);
+    if (!field || value === null) continue;
+    const place = { struct, path: at.path === "" ? name : `${at.path}.${name}` };
+    const problem = fieldProblem(tables, field, { value, place });
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function fieldProblem(
+  tables: Tables,
+  field: Field,
+  { value, place }: { value: unknown; place: Place },
+): string | undefined {
+  const { shape, type } = field;
+  if (shape === "one") return valueProblem(tables, type, { value, place });
+  const isWhole = shape === "list" ? Array.isArray(value) : isRecord(value);
+  if (!isWhole) return mismatch(value, place, `${shape === "list" ? "[]" : "map[string]"}${goName(type)}`);
+  for (const item of Object.values(value as Record<string, unknown>)) {
+    const problem = item === null ? undefined : valueProblem(tables, type, { value: item, place });
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function valueProblem(
+  tables: Tables,
+  type: string,
+  { value, place }: { value: unknown; place: Place },
+): string | undefined {
+  if (type.includes(".")) {
+    if (!isRecord(value)) return mismatch(value, place, goName(type));
+    return structProblem(tables, type, { value, path: place.path });
+  }
+  switch (type) {
+    case "string":
+      return typeof value === "string" ? undefined : mismatch(value, place, type);
+    case "bool":
+      return typeof value === "boolean" ? undefined : mismatch(value, place, type);
+    case "int32":
+    case "int64":
+      return integerProblem(value, place, type);
+    case "double":
+      return typeof value === "number" ? undefined : mismatch(value, place, goName(type));
+    case "bytes":
+      return bytesProblem(value, place);
+    case "Quantity":
+      return quantityProblem(value);
+    case "Time":
+    case "MicroTime":
+      return timeProblem(value, type);
+    case "IntOrString":
+      return typeof value === "string" ? undefined : integerProblem(value, undefined, "int32");
+    default:
+      return undefined;
+  }
+}
+
+function integerProblem(value: unknown, place: Place | undefined, type: "int32" | "int64"): string | undefined {
+  if (typeof value !== "number") return mismatch(value, place, type);
+  const limit = RANGES[type] ?? 0;
+  if (Number.isInteger(value) && value >= -limit && value < limit) return undefined;
+  return mismatch(value, place, type, `number ${value}`);
+}
+
+function bytesProblem(value: unknown, place: Place): string | undefined {
+  if (typeof value !== "string") return mismatch(value, place, "[]uint8");
+  const text = value.replace(/[\r\n]/g, "");
+  const wrong = text.search(/[^A-Za-z0-9+/=]|=(?!=?$)/);
+  if (wrong >= 0) return `illegal base64 data at input byte ${wrong}`;
+  return text.length % 4 === 0 ? undefined : `illegal base64 data at input byte ${text.length - (text.length % 4)}`;
+}
+
+function quantityProblem(value: unknown): string | undefined {
+  return (typeof value === "string" || typeof value === "number") && QUANTITY.test(String(value))
+    ? undefined
+    : QUANTITY_RULE;
+}
+
+function timeProblem(value: unknown, type: "Time" | "MicroTime"): string | undefined {
+  if (typeof value !== "string") return mismatch(value, undefined, "string");
+  if (TIME.test(value) && !Number.isNaN(Date.parse(value))) return undefined;
+  const layout = type === "Time" ? "2006-01-02T15:04:05Z07:00" : "2006-01-02T15:04:05.000000Z07:00";
+  return `parsing time ${JSON.stringify(value)} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(value)} as "2006"`;
+}
+
+function mismatch(value: unknown, place: Place | undefined, type: string, what = jsonType(value)): string {
+  const target = place ? `Go struct field ${place.struct.split(".")[1]}.${place.path}` : "Go value";
+  return `json: cannot unmarshal ${what} into ${target} of type ${type}`;
+}
+
+function jsonType(value: unknown): string {
+  if (Array.isArray(value)) return "array";
+  return typeof value === "boolean" ? "bool" : typeof value;
+}
+
+function goName(type: string): string {
+  if (type.includes(".")) return `v1.${type.split(".")[1] ?? ""}`;
+  return GO_NAMES[type] ?? type;
+}

@@ -1,0 +1,93 @@
+import type { KeyPair } from "@causeway/foundation";
+import type { KubernetesClient } from "@causeway/kubernetes";
+
+export type Json = Record<string, unknown>;
+
+export type ServerName = "kube-apiserver" | "causeway";
+
+/** A running API server that the cases are held against. */
+export interface Target {
+  readonly name: ServerName;
+  /** Base URL. */
+  readonly url: string;
+  /** Whom to trust at `url`, PEM. */
+  readonly ca: string;
+  /** Signs client certificates that the server accepts. */
+  readonly authority: KeyPair;
+  readonly close: () => Promise<void>;
+}
+
+export interface Answer {
+  readonly code: number;
+  readonly body: Json;
+  /** The body as it came. */
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** An open watch. */
+export interface Watch {
+  /** The next events, within five seconds. */
+  readonly take: (count: number) => Promise<Json[]>;
+  /** All events until the server ends the watch, within five seconds. */
+  readonly rest: () => Promise<Json[]>;
+  readonly close: () => void;
+}
+
+export interface CallExtras {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+}
+
+/** Bare HTTPS as one identity: no retries, no interpretation. Paths may carry a query. */
+export interface Raw {
+  readonly call: (method: string, path: string, body?: unknown, extras?: CallExtras) => Promise<Answer>;
+  readonly get: (path: string, extras?: CallExtras) => Promise<Answer>;
+  readonly post: (path: string, body: unknown, extras?: CallExtras) => Promise<Answer>;
+  readonly put: (path: string, body: unknown, extras?: CallExtras) => Promise<Answer>;
+  readonly delete: (path: string, body?: unknown) => Promise<Answer>;
+  /** A PATCH of the given type; "apply" wants `fieldManager` in the query. */
+  readonly patch: (path: string, type: "json" | "merge" | "strategic" | "apply", body: unknown) => Promise<Answer>;
+  readonly watch: (path: string) => Promise<Watch>;
+  readonly close: () => void;
+}
+
+export interface Identity {
+  readonly user?: string;
+  readonly groups?: readonly string[];
+  /** A bearer token instead of a certificate. */
+  readonly token?: string;
+  /** Neither: an anonymous caller. */
+  readonly anonymous?: true;
+}
+
+/** What a case has to work with. Namespace and clients are its own. */
+export interface Context {
+  readonly server: ServerName;
+  readonly target: Target;
+  /** system:masters. */
+  readonly api: Raw;
+  /** A fresh namespace, and paths within it. */
+  readonly namespace: string;
+  /** `/api/v1/namespaces/NAMESPACE/PLURAL[/NAME]`. */
+  readonly core: (plural: string, name?: string) => string;
+  /** `/apis/GROUP/VERSION/namespaces/NAMESPACE/PLURAL[/NAME]`. */
+  readonly apis: (groupVersion: string, plural: string, name?: string) => string;
+  readonly as: (identity: Identity) => Promise<Raw>;
+  readonly client: (identity?: Identity) => Promise<KubernetesClient>;
+  /** A name that no other case uses. */
+  readonly unique: (prefix: string) => string;
+}
+
+export interface ContractCase {
+  readonly name: string;
+  /** Servers on which this does not hold, with the reason. */
+  readonly except?: { readonly server: ServerName; readonly reason: string };
+  readonly run: (context: Context) => Promise<void>;
+}
+
+/** Cases about one subject. */
+export interface Chapter {
+  readonly title: string;
+  readonly cases: readonly ContractCase[];
+}

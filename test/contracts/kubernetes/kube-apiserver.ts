@@ -1,0 +1,153 @@
+import { generateKeyPairSync } from "node:crypto";
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { get } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createAuthority, issueCertificate } from "@causeway/foundation";
+import type { Target } from "./interface.ts";
+
+const DAY = 86_400_000;
+const STARTUP = 90_000;
+
+/** Where `npm run test:kubernetes` keeps the binaries it built: the folder with kube-apiserver and etcd. */
+const BINARIES = "CAUSEWAY_KUBERNETES_BINARIES";
+
+/** A real kube-apiserver on a real etcd: loopback, free ports, a folder and certificates of their own, all gone at close. */
+export async function startKubeApiserver(): Promise<Target> {
+  const binaries = process.env[BINARIES];
+  if (binaries === undefined) throw new Error(`${BINARIES} names no folder; use npm run test:kubernetes`);
+  const dir = mkdtempSync(join(tmpdir(), "kube-apiserver-"));
+  const children: ChildProcess[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(children.map(stop));
+    rmSync(dir, { recursive: true, force: true });
+  };
+  try {
+    const [etcdPort = 0, peerPort = 0, port = 0] = await freePorts(3);
+    children.push(launch(join(binaries, "etcd"), etcdArguments(dir, etcdPort, peerPort), dir));
+    const authority = await createAuthority({ commonName: "contract", lifetime: DAY });
+    const args = await apiserverArguments(dir, { authority, etcdPort, port });
+    children.push(launch(join(binaries, "kube-apiserver"), args, dir));
+    const url = `https://127.0.0.1:${port}`;
+    await ready(url, authority.certificate, children);
+    return { name: "kube-apiserver", url, ca: authority.certificate, authority, close };
+  } catch (error) {
+    const log = tail(join(dir, "kube-apiserver.log"));
+    await close();
+    throw new Error(`kube-apiserver did not start: ${String(error)}\n${log}`, { cause: error });
+  }
+}
+
+function etcdArguments(dir: string, port: number, peerPort: number): string[] {
+  const [client, peer] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${peerPort}`];
+  return [
+    `--data-dir=${join(dir, "etcd")}`,
+    "--name=default",
+    `--listen-client-urls=${client}`,
+    `--advertise-client-urls=${client}`,
+    `--listen-peer-urls=${peer}`,
+    `--initial-advertise-peer-urls=${peer}`,
+    `--initial-cluster=default=${peer}`,
+    "--unsafe-no-fsync",
+    "--log-level=error",
+  ];
+}
+
+interface Settings {
+  readonly authority: { certificate: string; key: string };
+  readonly etcdPort: number;
+  readonly port: number;
+}
+
+async function apiserverArguments(dir: string, { authority, etcdPort, port }: Settings): Promise<string[]> {
+  const serving = await issueCertificate(authority, {
+    commonName: "kube-apiserver",
+    dnsNames: ["localhost"],
+    ipAddresses: ["127.0.0.1"],
+    usages: ["server"],
+    lifetime: DAY,
+  });
+  const accounts = generateKeyPairSync("rsa", {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  });
+  const file = (name: string, content: string): string => {
+    writeFileSync(join(dir, name), content, { mode: 0o600 });
+    return join(dir, name);
+  };
+  return [
+    `--etcd-servers=http://127.0.0.1:${etcdPort}`,
+    "--bind-address=127.0.0.1",
+    `--secure-port=${port}`,
+    `--tls-cert-file=${file("serving.crt", serving.certificate)}`,
+    `--tls-private-key-file=${file("serving.key", serving.key)}`,
+    `--client-ca-file=${file("ca.crt", authority.certificate)}`,
+    "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
+    `--service-account-key-file=${file("sa.pub", accounts.publicKey)}`,
+    `--service-account-signing-key-file=${file("sa.key", accounts.privateKey)}`,
+    "--authorization-mode=Node,RBAC",
+    "--enable-admission-plugins=NodeRestriction",
+    "--enable-bootstrap-token-auth=true",
+    "--service-cluster-ip-range=10.96.0.0/12",
+    "--endpoint-reconciler-type=none",
+    "--allow-privileged=true",
+    "--v=1",
+  ];
+}
+
+function launch(file: string, args: readonly string[], dir: string): ChildProcess {
+  const log = openSync(join(dir, `${file.split("/").at(-1) ?? "server"}.log`), "a", 0o600);
+  return spawn(file, args, { stdio: ["ignore", log, log], cwd: dir });
+}
+
+function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return Promise.resolve();
+  return new Promise((done) => {
+    child.on("exit", () => done());
+    child.kill("SIGKILL");
+  });
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, () => {
+      const server = createServer();
+      return new Promise<typeof server>((done) => server.listen(0, "127.0.0.1", () => done(server)));
+    }),
+  );
+  const ports = servers.map((s) => (s.address() as AddressInfo).port);
+  await Promise.all(servers.map((s) => new Promise((done) => s.close(done))));
+  return ports;
+}
+
+async function ready(url: string, ca: string, children: readonly ChildProcess[]): Promise<void> {
+  const end = Date.now() + STARTUP;
+  while (Date.now() < end) {
+    const gone = children.find((c) => c.exitCode !== null);
+    if (gone) throw new Error(`${gone.spawnfile} ended with ${gone.exitCode}`);
+    if ((await probe(`${url}/readyz`, ca)) === 200) return;
+    await new Promise((done) => setTimeout(done, 200));
+  }
+  throw new Error(`not ready after ${STARTUP / 1000} s`);
+}
+
+function probe(url: string, ca: string): Promise<number> {
+  return new Promise((done) => {
+    const sent = get(url, { ca, agent: false }, (response) => {
+      response.resume();
+      done(response.statusCode ?? 0);
+    });
+    sent.on("error", () => done(0));
+  });
+}
+
+function tail(path: string): string {
+  try {
+    return readFileSync(path, "utf8").slice(-2000);
+  } catch {
+    return "";
+  }
+}

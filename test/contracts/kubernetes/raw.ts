@@ -1,0 +1,117 @@
+import { Agent, request } from "node:https";
+import type { ClientRequest, IncomingMessage } from "node:http";
+import type { Answer, CallExtras, Json, Raw, Watch } from "./interface.ts";
+
+const PATIENCE = 5000;
+const PATCH_TYPES = {
+  json: "application/json-patch+json",
+  merge: "application/merge-patch+json",
+  strategic: "application/strategic-merge-patch+json",
+  apply: "application/apply-patch+yaml",
+} as const;
+
+export interface Connection {
+  readonly url: string;
+  readonly ca: string;
+  readonly certificate?: string;
+  readonly key?: string;
+  readonly token?: string;
+}
+
+/** Bare HTTPS to one server as one identity. */
+export function rawClient({ url, ca, certificate, key, token }: Connection): Raw {
+  const agent = new Agent({ keepAlive: true, ca, ...(certificate && key ? { cert: certificate, key } : {}) });
+  const identity: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const begin = (method: string, path: string, headers: Readonly<Record<string, string>>): ClientRequest =>
+    request(`${url}${path}`, { method, agent, headers: { "user-agent": "contract/1", ...identity, ...headers } });
+
+  const call = (method: string, path: string, body?: unknown, extras: CallExtras = {}): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const query = new URLSearchParams(extras.query).toString();
+      const target = query === "" ? path : `${path}${path.includes("?") ? "&" : "?"}${query}`;
+      const payload = body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body);
+      const type: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
+      const length = { "content-length": String(Buffer.byteLength(payload)) };
+      const sent = begin(method, target, { ...type, ...length, ...extras.headers });
+      sent.on("error", reject);
+      sent.on("response", (response) => {
+        textOf(response).then((text) => resolve(answerOf(response, text)), reject);
+      });
+      sent.end(payload);
+    });
+  return {
+    call,
+    get: (path, extras) => call("GET", path, undefined, extras),
+    post: (path, body, extras) => call("POST", path, body, extras),
+    put: (path, body, extras) => call("PUT", path, body, extras),
+    delete: (path, body) => call("DELETE", path, body),
+    patch: (path, type, body) => call("PATCH", path, body, { headers: { "content-type": PATCH_TYPES[type] } }),
+    watch: (path) =>
+      new Promise((resolve, reject) => {
+        const sent = begin("GET", path, {});
+        sent.on("error", reject);
+        sent.on("response", (response) => resolve(watchOf(sent, response)));
+        sent.end();
+      }),
+    close: () => agent.destroy(),
+  };
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  response.setEncoding("utf8");
+  let text = "";
+  for await (const chunk of response) text += String(chunk);
+  return text;
+}
+
+function answerOf(response: IncomingMessage, text: string): Answer {
+  const isJson = response.headers["content-type"]?.includes("json") === true && text.trim() !== "";
+  const body = isJson ? (JSON.parse(text) as Json) : {};
+  return { code: response.statusCode ?? 0, body, text, headers: response.headers };
+}
+
+function watchOf(sent: ClientRequest, response: IncomingMessage): Watch {
+  const events: Json[] = [];
+  let rest = "";
+  let ended = false;
+  let wake = (): void => {};
+  response.setEncoding("utf8");
+  response.on("data", (chunk: string) => {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) if (line.trim() !== "") events.push(JSON.parse(line) as Json);
+    wake();
+  });
+  response.on("error", () => {});
+  response.on("close", () => {
+    if (rest.trim() !== "") events.push(JSON.parse(rest) as Json);
+    rest = "";
+    ended = true;
+    wake();
+  });
+  const until = (done: () => boolean, what: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        sent.destroy();
+        reject(new Error(`${what}; the watch told ${JSON.stringify(events)}`));
+      }, PATIENCE);
+      wake = () => {
+        if (!done()) return;
+        clearTimeout(timer);
+        wake = () => {};
+        resolve();
+      };
+      wake();
+    });
+  return {
+    async take(count) {
+      await until(() => events.length >= count || ended, `fewer than ${count} events came`);
+      return events.splice(0, count);
+    },
+    async rest() {
+      await until(() => ended, "the server did not end the watch");
+      return events.splice(0);
+    },
+    close: () => void sent.destroy(),
+  };
+}

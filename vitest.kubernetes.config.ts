@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["test/contracts/kubernetes/*.contract.ts", "test/contracts/kubernetes/*.test.ts"],
+    pool: "threads",
+    isolate: false,
+    fileParallelism: false,
+    bail: 0,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    reporters: ["verbose", "./scripts/closing-line-reporter.ts"],
+  },
+});
