@@ -1,10 +1,13 @@
 import { createLog, silentLog, systemClock, type LogLevel } from "@causeway/foundation";
+import { Cluster } from "@causeway/api";
+import { isUnreachable } from "@causeway/kubernetes";
 import { openCloud, type ChosenCloud } from "../composition/cloud.ts";
 import { openState, type State } from "../composition/state.ts";
 import { startSystem, type System } from "../composition/system.ts";
 import { applyDemo, applyDemoService } from "../demo/apply.ts";
 import { followDemo, type DemoFollower } from "../demo/follow.ts";
 import { demo } from "../demo/manifests.ts";
+import { checkDemoInput } from "../demo/preflight.ts";
 import { showProgress } from "../demo/progress.ts";
 import { farewell, renderResult, type OutputFormat } from "../demo/words.ts";
 
@@ -65,6 +68,8 @@ async function bringUpDemo(running: Demo, signal: AbortSignal): Promise<void> {
   const { informers, remoteClusters } = system.controllers;
   await informers.whenSynced(signal);
   const follower = followDemo({ informers, remoteClusters, clock: systemClock });
+  if (!(await system.client.find(Cluster, demo, { signal })))
+    await checkDemoInput(system.clouds.get(cloud.config).watch, options, signal);
   await applyDemo(
     system.client,
     {
@@ -101,11 +106,21 @@ async function bringUpDemo(running: Demo, signal: AbortSignal): Promise<void> {
   process.stdout.write(renderResult(result, options.output));
 }
 
-/** The demo's Service is made as soon as its cluster answers; nodes may still be on their way. */
+/**
+ * The demo's Service is made as soon as its cluster answers; nodes may still be on their way. A workload API that does not
+ * answer, as right after a start, is asked again.
+ */
 async function makeService(system: System, follower: DemoFollower, signal: AbortSignal): Promise<void> {
   await follower.until((view) => view.endpoint.done && view.machines.some((m) => m.done), signal);
-  const remote = system.controllers.remoteClusters.get(demo);
-  if (remote) await applyDemoService(system.client, remote.client, signal);
+  for (;;) {
+    const remote = system.controllers.remoteClusters.get(demo);
+    try {
+      if (remote) return await applyDemoService(system.client, remote.client, signal);
+    } catch (error) {
+      if (!isUnreachable(error)) throw error;
+    }
+    await systemClock.sleep(250, signal);
+  }
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
