@@ -19,7 +19,10 @@ export interface CloudFile {
 /** The clouds.yaml to use. Throws CLOUDS_YAML_NOT_FOUND with the places looked at. */
 export function findCloudFiles(options: SearchOptions): CloudFile {
   const named = options.path ?? (options.env ?? process.env)["OS_CLIENT_CONFIG_FILE"];
-  const places = named === undefined ? folders(options).flatMap((f) => both(join(f, "clouds.yaml"))) : [resolve(named)];
+  const places =
+    named === undefined || named === ""
+      ? folders(options).flatMap((f) => both(join(f, "clouds.yaml")))
+      : [resolve(named)];
   const path = places.find((p) => existsSync(p));
   if (path === undefined) {
     throw new CausewayError("CLOUDS_YAML_NOT_FOUND", `There is no clouds.yaml; looked at ${places.join(", ")}.`, {
@@ -53,6 +56,9 @@ function read(path: string): CloudFile {
   try {
     return { path, text: readFileSync(path, "utf8") };
   } catch (cause) {
-    throw new CausewayError("CLOUDS_YAML_INVALID", `${path} cannot be read: ${messageOf(cause)}`, { cause });
+    throw new CausewayError("CLOUDS_YAML_INVALID", `${path} cannot be read: ${messageOf(cause)}`, {
+      hint: "Make it a file that this user may read, or point OS_CLIENT_CONFIG_FILE at another.",
+      cause,
+    });
   }
 }

@@ -67,6 +67,10 @@ describe("clouds.yaml is found", () => {
     const env = { ...at.env, OS_CLIENT_CONFIG_FILE: join(at.directory, "../other.yaml"), OS_CLOUD: "two" };
     expect(loadCloudsYaml({ ...at, env }).name).toBe("two");
   });
+  it("where it is found, when OS_CLIENT_CONFIG_FILE is empty", () => {
+    const at = files({ "work/clouds.yaml": entry("one") });
+    expect(loadCloudsYaml({ ...at, env: { ...at.env, OS_CLIENT_CONFIG_FILE: "" } }).name).toBe("one");
+  });
   it("nowhere: it names the places it looked at", () => {
     const at = files({});
     const error = failure(() => loadCloudsYaml({ ...at, path: join(at.directory, "none.yaml") }));
