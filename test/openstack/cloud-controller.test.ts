@@ -77,6 +77,17 @@ describe("the cloud controller manager on a real OpenStack", () => {
       await world.client.patch(Node, key, { type: "merge", body: label(null) });
       await world.settled("two members", async () => (await world.members()).length === 2);
 
+      const monitors = async () => {
+        const all = await world.cloud.loadBalancing.healthMonitors.all();
+        return all.filter((monitor) => monitor.name.includes(`_${prefix}_`));
+      };
+      const annotate = (key: string, value: string) =>
+        world.change(name, { metadata: { annotations: { [`loadbalancer.openstack.org/${key}`]: value } } });
+      await annotate("enable-health-monitor", "true");
+      await world.settled("a monitor", async () => (await monitors()).length === 1);
+      await annotate("health-monitor-delay", "7");
+      await world.settled("its delay", async () => (await monitors())[0]?.delay === 7);
+
       await world.remove(name);
       expect(await world.loadBalancers()).toEqual([]);
       console.log(provider, JSON.stringify(manager.cloud.stats().byRoute));

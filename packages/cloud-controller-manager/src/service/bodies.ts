@@ -6,6 +6,7 @@ export function listenerSettings(port: DesiredPort): Record<string, unknown> {
   return {
     ...(port.connectionLimit === -1 ? {} : { connection_limit: port.connectionLimit }),
     ...(port.allowedCidrs && port.allowedCidrs.length > 0 ? { allowed_cidrs: [...port.allowedCidrs] } : {}),
+    ...(port.tlsContainerRef === undefined ? {} : { default_tls_container_ref: port.tlsContainerRef }),
     ...(port.insertHeaders ? { insert_headers: { ...port.insertHeaders } } : {}),
     ...(port.timeouts
       ? {

@@ -33,7 +33,7 @@ const wishes = fc.record({
   nodes: fc.subarray(nodes, { minLength: 1 }),
 });
 const provider = fc.constantFrom("ovn", "amphora");
-const cascadeDelete = fc.boolean();
+const modes = fc.record({ cascadeDelete: fc.boolean(), serialApiCalls: fc.boolean() });
 
 function expected(service: Service, members: readonly { status?: { addresses?: { address: string }[] } }[]): string[] {
   const addresses = members.map((n) => n.status?.addresses?.[0]?.address ?? "");
@@ -51,8 +51,8 @@ function expected(service: Service, members: readonly { status?: { addresses?: {
 describe("a Service's load balancer", () => {
   test("becomes what is wished, however the wishes change, and stays one", () => {
     fc.assert(
-      fc.property(provider, cascadeDelete, fc.array(wishes, { minLength: 1, maxLength: 4 }), (name, cascade, all) => {
-        const world = new ModelWorld(aService(), nodes, { provider: name, cascadeDelete: cascade });
+      fc.property(provider, modes, fc.array(wishes, { minLength: 1, maxLength: 4 }), (name, mode, all) => {
+        const world = new ModelWorld(aService(), nodes, { provider: name, ...mode });
         for (const wish of all) {
           world.change(wish.spec, wish.annotations);
           world.nodes = wish.nodes;
@@ -223,6 +223,20 @@ describe("the calls of a change", () => {
     w.converge();
     expect(w.pools.flatMap((p) => p.members.map((m) => m.weight))).toEqual([7, 7, 7, 7]);
     expect(w.listeners.every((l) => l.tags.includes("theirs"))).toBe(true);
+  });
+
+  test("a provider that needs serial calls gets the bare load balancer, then one thing at a time", () => {
+    const w = new ModelWorld(aService(), nodes.slice(0, 2), { serialApiCalls: true });
+    expect(w.converge().filter((step) => step.startsWith("create"))).toEqual([
+      "create-load-balancer",
+      "create-floating-ip",
+      "create-listener",
+      "create-pool",
+      "create-member",
+      "create-member",
+    ]);
+    w.nodes = nodes.slice(1);
+    expect(w.converge()).toEqual(["delete-member", "create-member"]);
   });
 
   test("cascade-delete=false goes from the monitors up", () => {

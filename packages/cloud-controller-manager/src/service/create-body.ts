@@ -5,7 +5,10 @@ import type { Observed } from "./gather.ts";
 import { loadBalancerDescription } from "./names.ts";
 import type { ProviderLimits } from "./provider.ts";
 
-/** The whole tree in one POST: listeners, their pools, members, and monitors where the provider takes them there. */
+/**
+ * The whole tree in one POST: listeners, their pools, members, and monitors where the provider takes them there. Nothing but the
+ * load balancer where the provider takes only one thing at a time.
+ */
 export function createBody(
   observed: Observed,
   ports: readonly DesiredPort[],
@@ -28,7 +31,9 @@ export function createBody(
       ? { availability_zone: parameters.availabilityZone }
       : {}),
     tags: [lbName],
-    listeners: ports.map((port) => listenerInCreate(port, lbName, limits)),
+    ...(config.loadBalancer.serialApiCalls
+      ? {}
+      : { listeners: ports.map((port) => listenerInCreate(port, lbName, limits)) }),
   };
 }
 

@@ -24,9 +24,12 @@ export interface DesiredPort {
   readonly persistence: SessionPersistence | null;
   readonly members: readonly MemberCreate[];
   readonly monitor: DesiredMonitor | undefined;
+  /** Members are sent one by one. */
+  readonly serial: boolean;
   readonly connectionLimit: number;
   /** Only what the provider honours is sent. */
   readonly allowedCidrs: readonly string[] | undefined;
+  readonly tlsContainerRef: string | undefined;
   readonly insertHeaders: Readonly<Record<string, string>> | undefined;
   readonly timeouts: Parameters["timeouts"] | undefined;
 }
@@ -46,6 +49,7 @@ export interface DesireFrom {
   readonly limits: ProviderLimits;
   readonly lbName: string;
   readonly memberSubnetId: string | undefined;
+  readonly serial: boolean;
 }
 
 export function desiredPorts(from: DesireFrom): DesiredPort[] {
@@ -55,22 +59,26 @@ export function desiredPorts(from: DesireFrom): DesiredPort[] {
 function desiredPort(from: DesireFrom, port: ServicePort, index: number): DesiredPort {
   const { parameters, limits, lbName, service } = from;
   const protocol = port.protocol ?? "TCP";
-  const http = parameters.xForwardedFor && protocol === "TCP";
-  const proxy = protocol === "TCP" ? parameters.proxyProtocol : undefined;
+  const tcp = protocol === "TCP";
+  const tls = tcp && parameters.tlsContainerRef !== "";
+  const http = tcp && parameters.xForwardedFor;
+  const proxy = tcp ? parameters.proxyProtocol : undefined;
   return {
     index,
     listenerName: childName("listener", index, lbName),
     poolName: childName("pool", index, lbName),
     monitorName: childName("monitor", index, lbName),
-    protocol: http ? "HTTP" : protocol,
+    protocol: tls ? "TERMINATED_HTTPS" : http ? "HTTP" : protocol,
     port: port.port,
-    poolProtocol: http ? "HTTP" : (proxy ?? protocol),
+    poolProtocol: proxy ?? (tls || http ? "HTTP" : protocol),
     algorithm: limits.algorithm ?? parameters.method ?? "ROUND_ROBIN",
     persistence: service.spec.sessionAffinity === "ClientIP" && limits.persistence ? { type: "SOURCE_IP" } : null,
     members: members(from, port),
     monitor: desiredMonitor(from, protocol),
+    serial: from.serial,
     connectionLimit: parameters.connectionLimit,
     allowedCidrs: limits.allowedCidrs ? restriction(parameters.sourceRanges) : undefined,
+    tlsContainerRef: tls ? parameters.tlsContainerRef : undefined,
     insertHeaders: http ? { "X-Forwarded-For": "true" } : undefined,
     timeouts: limits.timeouts ? parameters.timeouts : undefined,
   };

@@ -53,6 +53,7 @@ export const annotation = {
   floatingSubnetTags: `${prefix}floating-subnet-tags`,
   keepFloatingIp: `${prefix}keep-floatingip`,
   hostname: `${prefix}hostname`,
+  tlsContainerRef: `${prefix}default-tls-container-ref`,
   method: `${prefix}lb-method`,
   proxyProtocol: `${prefix}proxy-protocol`,
   xForwardedFor: `${prefix}x-forwarded-for`,

@@ -22,6 +22,8 @@ export interface Parameters {
   readonly unknownMethod: string | undefined;
   readonly proxyProtocol: "PROXY" | "PROXYV2" | undefined;
   readonly xForwardedFor: boolean;
+  /** Barbican's reference to the certificate with which TLS ends at the load balancer; "": it does not. */
+  readonly tlsContainerRef: string;
   readonly connectionLimit: number;
   readonly timeouts: {
     readonly clientData: number;
@@ -91,6 +93,7 @@ export function parametersOf(service: Service, config: LoadBalancerConfig): Para
     unknownMethod: method === undefined || isMethod(method) ? undefined : method,
     proxyProtocol,
     xForwardedFor,
+    tlsContainerRef: from.raw(annotation.tlsContainerRef) ?? config.defaultTlsContainerRef,
     connectionLimit: from.number(annotation.connectionLimit, -1),
     timeouts: {
       clientData: from.number(annotation.timeoutClientData, 50_000),

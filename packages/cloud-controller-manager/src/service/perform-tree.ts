@@ -46,6 +46,18 @@ export async function performTree(step: PartStep, doing: Doing): Promise<void> {
       using.details.forget(step.poolId);
       await loadBalancing.replaceMembers(step.poolId, step.members, { signal });
       return;
+    case "create-member": {
+      const { address, protocol_port } = step.body;
+      const members = loadBalancing.members(step.poolId);
+      const recover = async () => (await members.all({ address, protocol_port }, { signal }))[0];
+      using.details.forget(step.poolId);
+      await members.create(step.body, { signal, recover });
+      return;
+    }
+    case "delete-member":
+      using.details.forget(step.poolId);
+      await loadBalancing.members(step.poolId).delete(step.id, { signal });
+      return;
     default:
       return performMonitor(step, doing);
   }

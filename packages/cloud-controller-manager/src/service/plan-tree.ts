@@ -130,6 +130,9 @@ function listenerChange(listener: Listener, port: DesiredPort, lbName: string): 
     ...(port.allowedCidrs && !sameSet(restriction(listener.allowed_cidrs ?? []), port.allowedCidrs)
       ? { allowed_cidrs: [...port.allowedCidrs] }
       : {}),
+    ...(port.tlsContainerRef === undefined || listener.default_tls_container_ref === port.tlsContainerRef
+      ? {}
+      : { default_tls_container_ref: port.tlsContainerRef }),
     ...timeoutChange(listener, port.timeouts),
     ...(sameHeaders(listener.insert_headers ?? {}, headers) ? {} : { insert_headers: { ...headers } }),
   };
@@ -165,9 +168,7 @@ function poolChange(observed: ObservedPool, port: DesiredPort): TreeStep | undef
   // A monitor that is not to be there might speak against new members; one that fits another type goes before its successor.
   const unfit = monitor && (port.monitor === undefined || monitor.type !== port.monitor.type);
   if (unfit) return { type: "delete-monitor", id: monitor.id, poolId: pool.id };
-  if (!sameMembers(observed.members, port.members))
-    return { type: "replace-members", poolId: pool.id, members: withWeights(observed.members, port.members) };
-  return monitorChange(observed, port);
+  return memberChange(observed, port) ?? monitorChange(observed, port);
 }
 
 function monitorChange({ pool, monitor }: ObservedPool, port: DesiredPort): TreeStep | undefined {
@@ -181,12 +182,30 @@ function monitorChange({ pool, monitor }: ObservedPool, port: DesiredPort): Tree
   return { type: "update-monitor", id: monitor.id, poolId: pool.id, change };
 }
 
+/** One batch; one member at a time where the provider takes no batch. */
+function memberChange({ pool, members }: ObservedPool, port: DesiredPort): TreeStep | undefined {
+  if (sameMembers(members, port.members)) return undefined;
+  if (!port.serial) return { type: "replace-members", poolId: pool.id, members: withWeights(members, port.members) };
+  const alive = members.filter(isAlive);
+  const extra = alive.find((m) => !port.members.some((wanted) => sameMember(m, wanted)));
+  if (extra) return { type: "delete-member", id: extra.id, poolId: pool.id };
+  const missing = port.members.find((wanted) => !alive.some((m) => sameMember(m, wanted)));
+  if (!missing) return undefined;
+  const name = `member_${missing.name}_${missing.address}_${missing.protocol_port}`.slice(0, 255);
+  return { type: "create-member", poolId: pool.id, body: { ...missing, name } };
+}
+
 /** As a set of address, port and monitor port: weights that a person set are left alone. */
 function sameMembers(have: readonly Member[], want: readonly MemberCreate[]): boolean {
-  return sameSet(
-    have.filter(isAlive).map((m) => `${place(m)} ${m.monitor_port ?? ""}`),
-    want.map((m) => `${place(m)} ${m.monitor_port ?? ""}`),
-  );
+  return sameSet(have.filter(isAlive).map(checkedPlace), want.map(checkedPlace));
+}
+
+function sameMember(a: Member, b: MemberCreate): boolean {
+  return checkedPlace(a) === checkedPlace(b);
+}
+
+function checkedPlace(member: Member | MemberCreate): string {
+  return `${place(member)} ${member.monitor_port ?? ""}`;
 }
 
 /** A batch sets what it does not name to the default: what a person changed by hand is said again. */

@@ -167,6 +167,11 @@ describe("the create", () => {
       ],
     ],
     ["PROXY version 2", { annotations: { [os("proxy-protocol")]: "v2" } }, [["TCP", "PROXYV2"]]],
+    [
+      "TLS that ends there",
+      { annotations: { [os("default-tls-container-ref")]: "ref" } },
+      [["TERMINATED_HTTPS", "HTTP"]],
+    ],
     ["SCTP", { spec: { ports: [{ ...tcp80, protocol: "SCTP" }] } }, [["SCTP", "SCTP"]]],
     ["a boolean that is none as the default", { annotations: { [os("x-forwarded-for")]: "yes" } }, [["TCP", "TCP"]]],
   ])("has %s", (_what, given, expected) => {
@@ -278,126 +283,5 @@ describe("what cannot be served is refused before anything is made", () => {
     world.listeners = world.listeners.map((l) => ({ ...l, protocol: "HTTP", tags: ["kube_service_c1_default_other"] }));
     expect(plan(world.observe(), 0).steps).toEqual([]);
     expect(plan(world.observe(), 0).events?.[0]?.message).toMatch(/TCP 80 .* taken/);
-  });
-});
-
-describe("waiting", () => {
-  const world = () => {
-    const made = new ModelWorld(aService(), nodes);
-    made.converge();
-    return made;
-  };
-
-  test("a pending load balancer is not changed, and keeps its address published", () => {
-    const w = world();
-    w.nodes = nodes.slice(1);
-    w.balancers = w.balancers.map((l) => ({ ...l, provisioning_status: "PENDING_UPDATE" }));
-    const waiting = plan(w.observe(), 0);
-    expect(waiting.steps).toEqual([]);
-    expect(waiting.wait?.for).toMatch(/to be ACTIVE/);
-    expect(waiting.status).toEqual(w.service.status);
-  });
-
-  test("one that refused a change is left for a while, then changed", () => {
-    const w = world();
-    w.nodes = nodes.slice(1);
-    const busy = { ...w.observe(), held: { uncertain: undefined, busy: 500, refusals: 1, broken: undefined } };
-    expect(plan(busy, 400)).toMatchObject({ steps: [], wait: { until: 500 } });
-    expect(plan(busy, 500).steps.map((s) => s.type)).toEqual(["replace-members"]);
-  });
-
-  test("a pool that stays PENDING and refuses for half a minute is made anew", () => {
-    const w = world();
-    w.nodes = nodes.slice(1);
-    w.pools = w.pools.map((p) => ({ ...p, pool: { ...p.pool, provisioning_status: "PENDING_CREATE" } }));
-    const held = { uncertain: undefined, busy: 0, refusals: 6, broken: undefined };
-    expect(plan({ ...w.observe(), held }, 1).steps.map((s) => s.type)).toEqual(["delete-pool"]);
-    expect(plan({ ...w.observe(), held: { ...held, refusals: 5 } }, 1).steps.map((s) => s.type)).toEqual([
-      "replace-members",
-    ]);
-  });
-
-  test("a create that was not answered is not repeated before its time", () => {
-    const held = { uncertain: 900, busy: undefined, refusals: 0, broken: undefined };
-    expect(plan(look({ change: { held } }), 899)).toMatchObject({ steps: [], wait: { until: 900 } });
-    expect(plan(look({ change: { held } }), 900).steps.map((s) => s.type)).toEqual(["create-load-balancer"]);
-  });
-
-  test("one that is being deleted is no hindrance for a new one, and is waited for at the end", () => {
-    const w = world();
-    w.balancers = w.balancers.map((l) => ({ ...l, provisioning_status: "PENDING_DELETE" }));
-    w.listeners = [];
-    expect(plan(w.observe(), 0).steps.map((s) => s.type)).toEqual(["create-load-balancer"]);
-    w.delete();
-    expect(plan(w.observe(), 0)).toMatchObject({ steps: [], wait: { for: expect.stringMatching(/to be gone/) } });
-  });
-});
-
-describe("a load balancer in ERROR", () => {
-  const broken = (served: boolean) => {
-    const w = new ModelWorld(aService(), nodes);
-    if (served) w.converge();
-    else {
-      w.service = { ...w.service, metadata: { ...w.service.metadata, finalizers } };
-      for (const step of plan(w.observe(), 0).steps) w.apply(step);
-    }
-    w.balancers = w.balancers.map((l) => ({ ...l, provisioning_status: "ERROR" }));
-    return w;
-  };
-
-  test("that never served is deleted and made anew", () => {
-    const w = broken(false);
-    expect(plan(w.observe(), 0).steps).toMatchObject([{ type: "delete-load-balancer", cascade: true, broken: true }]);
-    w.converge();
-    expect(w.made).toBe(2);
-    expect(w.balancers).toHaveLength(1);
-  });
-
-  test("again and again, is made anew ever more slowly", () => {
-    const held = { uncertain: undefined, busy: undefined, refusals: 0, broken: 5_000 };
-    const observed = { ...broken(false).observe(), held };
-    expect(plan(observed, 4_999)).toMatchObject({ steps: [], wait: { until: 5_000 } });
-    expect(plan(observed, 5_000).steps).toHaveLength(1);
-  });
-
-  test("that has served is left to a person, who is told what to do", () => {
-    const { steps, events, status } = plan(broken(true).observe(), 0);
-    expect(steps).toEqual([]);
-    expect(events?.[0]?.message).toMatch(/loadbalancer failover/);
-    expect(status.loadBalancer?.ingress).toHaveLength(1);
-  });
-});
-
-describe("what is published", () => {
-  const published = (given: Given) => {
-    const world = new ModelWorld(aService(given.spec, given.annotations), nodes, given.config);
-    world.converge();
-    return world.service.status?.loadBalancer?.ingress?.[0];
-  };
-
-  test.each<[string, Given, unknown]>([
-    ["the floating IP", {}, { ip: "172.24.4.7", ipMode: "VIP" }],
-    ["the VIP of an internal one", { annotations: internal }, { ip: "10.0.0.200", ipMode: "VIP" }],
-    [
-      "the VIP where cloud.conf makes all internal",
-      {
-        config: { internal: true },
-        annotations: { ...internal, "service.beta.kubernetes.io/openstack-internal-load-balancer": "false" },
-      },
-      { ip: "10.0.0.200", ipMode: "VIP" },
-    ],
-    ["a hostname, and nothing else", { annotations: { [os("hostname")]: "web.example" } }, { hostname: "web.example" }],
-    [
-      "mode Proxy with the PROXY protocol",
-      { annotations: { ...internal, [os("proxy-protocol")]: "v2" } },
-      { ip: "10.0.0.200", ipMode: "Proxy" },
-    ],
-    [
-      "a made-up hostname with the PROXY protocol",
-      { annotations: { ...internal, [os("proxy-protocol")]: "v2" }, config: { enableIngressHostname: true } },
-      { hostname: "10.0.0.200.nip.io" },
-    ],
-  ])("is %s", (_what, given, expected) => {
-    expect(published(given)).toEqual(expected);
   });
 });

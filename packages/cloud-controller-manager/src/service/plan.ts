@@ -4,10 +4,10 @@ import { createBody } from "./create-body.ts";
 import { desiredPorts, invalidRanges, type DesiredPort } from "./desired.ts";
 import { serviceFinalizer, type Observed } from "./gather.ts";
 import { annotation } from "./names.ts";
-import { isOwner } from "./ownership.ts";
+import { isOwner, othersTags } from "./ownership.ts";
 import { planFloatingIp } from "./plan-floating-ip.ts";
 import { planRelease } from "./plan-release.ts";
-import { nextChange, takenPorts } from "./plan-tree.ts";
+import { nextChange, takenPorts, type TreeGoal } from "./plan-tree.ts";
 import { limitsOf, type ProviderLimits } from "./provider.ts";
 import type { Step, TreeStep } from "./steps.ts";
 import { warningsOf } from "./warnings.ts";
@@ -104,7 +104,8 @@ function hasMembers({ service }: Observed, ports: readonly DesiredPort[]): boole
 function wanted(observed: Observed, limits: ProviderLimits, vipSubnetId?: string): DesiredPort[] {
   const { service, nodes, parameters, lbName, nodeSubnet } = observed;
   const memberSubnetId = parameters.memberSubnetId ?? parameters.subnetId ?? nodeSubnet?.id ?? vipSubnetId;
-  return desiredPorts({ service, nodes, parameters, limits, lbName, memberSubnetId });
+  const serial = observed.config.loadBalancer.serialApiCalls;
+  return desiredPorts({ service, nodes, parameters, limits, lbName, memberSubnetId, serial });
 }
 
 function planExisting(observed: Observed, lb: LoadBalancer, now: number): ServicePlan {
@@ -112,9 +113,8 @@ function planExisting(observed: Observed, lb: LoadBalancer, now: number): Servic
   if (lb.provisioning_status === "ERROR") return planBroken(observed, lb, now);
   const limits = limitsOf(lb.provider);
   const goal = { lb, wanted: wanted(observed, limits, lb.vip_subnet_id) };
-  const taken = takenPorts(observed, goal);
-  if (taken.length > 0)
-    return failedPlan(observed, `${taken.join(", ")} of load balancer ${lb.id} is taken by another Service`, now);
+  const refusal = refuseSharing(observed, lb) ?? refusePorts(observed, goal);
+  if (refusal !== undefined) return failedPlan(observed, refusal, now);
   const address = planFloatingIp(observed, lb);
   const active = lb.provisioning_status === "ACTIVE";
   const change = active ? nextChange(observed, goal) : undefined;
@@ -132,6 +132,22 @@ function planExisting(observed: Observed, lb: LoadBalancer, now: number): Servic
       wait: { for: `load balancer ${lb.id} to be ${active ? "changeable" : "ACTIVE"}`, until: busy ?? now + patience },
     };
   return { steps, status, events: isPublished(observed, status) ? events : [...events, ...ensured()] };
+}
+
+/** Whether a Service may put listeners on a load balancer that is another's. */
+function refuseSharing(observed: Observed, lb: LoadBalancer): string | undefined {
+  const { lbName, parameters, config } = observed;
+  if (isOwner(observed, lb)) return undefined;
+  if (parameters.internal) return `an internal Service cannot share load balancer ${lb.id}`;
+  const { maxSharedLoadBalancers: most } = config.loadBalancer;
+  if (lb.tags.includes(lbName) || othersTags(lb, lbName).length + 1 <= most) return undefined;
+  return `load balancer ${lb.id} is shared by ${most} Services already (max-shared-lb)`;
+}
+
+function refusePorts(observed: Observed, goal: TreeGoal): string | undefined {
+  const taken = takenPorts(observed, goal);
+  if (taken.length === 0) return undefined;
+  return `${taken.join(", ")} of load balancer ${goal.lb.id} is taken by another Service`;
 }
 
 function updated(change: TreeStep | undefined): PlannedEvent[] {

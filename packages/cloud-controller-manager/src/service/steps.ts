@@ -21,6 +21,8 @@ export type TreeStep =
   | { readonly type: "update-pool"; readonly id: string; readonly change: PoolUpdate }
   | { readonly type: "delete-pool"; readonly id: string }
   | { readonly type: "replace-members"; readonly poolId: string; readonly members: readonly MemberCreate[] }
+  | { readonly type: "create-member"; readonly poolId: string; readonly body: MemberCreate }
+  | { readonly type: "delete-member"; readonly poolId: string; readonly id: string }
   | { readonly type: "create-monitor"; readonly body: HealthMonitorCreate }
   | {
       readonly type: "update-monitor";

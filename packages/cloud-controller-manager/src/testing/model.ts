@@ -314,6 +314,12 @@ export class ModelWorld {
       case "replace-members":
         this.#pool(step.poolId, (p) => ({ ...p, members: step.members.map((m) => this.#member(m)) }));
         return;
+      case "create-member":
+        this.#pool(step.poolId, (p) => ({ ...p, members: [...p.members, this.#member(step.body)] }));
+        return;
+      case "delete-member":
+        this.#pool(step.poolId, (p) => ({ ...p, members: p.members.filter((m) => m.id !== step.id) }));
+        return;
       case "create-monitor":
         this.#pool(step.body.pool_id, (p) => ({ ...p, monitor: this.#monitor(p.pool.id, step.body) }));
         return;
