@@ -1,0 +1,77 @@
+/** The demo as a person starts it: one process, ready, stopped, started again; its figures, and no secret in anything it says. */
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { causeway } from "../support/processes.ts";
+import { demoInventory } from "../support/reference.ts";
+import { isWrite, openStage, settled } from "../support/stage.ts";
+
+const seconds = 1000;
+const closing = /^demo ready: 1 control plane, 3 nodes, load balancer [\d.]+, (\d+) OpenStack calls, ([\d.]+) s$/;
+
+describe("up --demo", { timeout: 40 * seconds }, () => {
+  const dir = mkdtempSync(join(tmpdir(), "causeway-start-"));
+  const state = join(dir, "state");
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+  test("--exit-when-ready ends with status 0, and the closing line is the last it prints", async () => {
+    const system = causeway(["up", "--demo", "--exit-when-ready", "--state", state]);
+    expect(await system.ended, system.output()).toBe(0);
+    const last = system.output().trimEnd().split("\n").at(-1) ?? "";
+    console.log(last);
+    expect(last).toMatch(closing);
+  });
+
+  test("its folder and the files that hold secrets are the person's alone", () => {
+    const mode = (name: string) => statSync(join(state, name)).mode & 0o777;
+    expect(mode(".")).toBe(0o700);
+    for (const file of ["management.kubeconfig", "demo.kubeconfig", "clouds.yaml", "state.json"])
+      expect(mode(file), file).toBe(0o600);
+    expect(mode("apiserver")).toBe(0o700);
+    expect(mode("simulator")).toBe(0o700);
+  });
+
+  test("goes on from its folder, in less than 250 MB, and Ctrl-C stops it within 2 s", async () => {
+    const fresh = mkdtempSync(join(dir, "fresh-"));
+    const system = causeway(["up", "--demo", "--state", fresh]);
+    await system.until(/demo ready: .*\n/, 30 * seconds);
+    const megabytes = residentMegabytes(system.child.pid);
+    console.log(`resident when ready: ${megabytes} MB`);
+    expect(megabytes).toBeLessThan(250);
+    const asked = performance.now();
+    expect(await system.stop("SIGINT")).toBe(130);
+    const took = performance.now() - asked;
+    console.log(`stopped in ${Math.round(took)} ms`);
+    expect(took).toBeLessThan(2 * seconds);
+    const again = causeway(["up", "--demo", "--exit-when-ready", "--state", fresh]);
+    expect(await again.ended, again.output()).toBe(0);
+  });
+});
+
+describe("started again on a demo that has not changed", { timeout: 40 * seconds }, () => {
+  test("it makes no write call", async () => {
+    const stage = await openStage();
+    try {
+      const first = stage.up("--demo");
+      await first.until(/demo ready: .*\n/, 30 * seconds);
+      expect(await settled(stage, demoInventory)).toEqual(demoInventory);
+      await first.stop();
+      const from = stage.simulator.calls.length;
+      const second = stage.up("--demo");
+      await second.until(/demo ready: .*\n/, 30 * seconds);
+      await new Promise((done) => setTimeout(done, 3 * seconds));
+      const calls = stage.simulator.calls.slice(from);
+      console.log(`${calls.length} calls after a restart`);
+      expect(calls.filter(isWrite).map((call) => `${call.method} ${call.path}`)).toEqual([]);
+      expect(stage.inventory()).toEqual(demoInventory);
+    } finally {
+      await stage.close();
+    }
+  });
+});
+
+function residentMegabytes(pid: number | undefined): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Math.round(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? "0") / 1024);
+}
