@@ -208,6 +208,18 @@ describe("a Service of type LoadBalancer", () => {
     expect(await w.cloud.network.floatingIps.all()).toHaveLength(1);
   });
 
+  test("whose pool somebody deletes while it is to be changed is not kept waiting by what was cached", async () => {
+    const { w } = await started(2);
+    w.run({ provider: "ovn" });
+    await w.joinAll();
+    await w.createService("web");
+    await w.served("web");
+    const [pool] = await w.cloud.loadBalancing.pools.all();
+    await w.cloud.loadBalancing.pools.delete(pool?.id ?? "");
+    await w.client.patch(Node, { namespace: "", name: "c-node-1" }, { type: "merge", body: exclude("") });
+    await w.settled("another pool", async () => (await w.members()).length === 1);
+  });
+
   test("gets monitors on OVN after the create, and updates them in place", async () => {
     const { w } = await started(1);
     w.run({ provider: "ovn", createMonitor: true });

@@ -1,9 +1,18 @@
-import { isOpenStackConflict, isQuotaExceeded, type FloatingIp } from "@causeway/openstack";
+import { isOpenStackConflict, isOpenStackNotFound, isQuotaExceeded, type FloatingIp } from "@causeway/openstack";
 import type { Doing } from "./perform.ts";
 import type { AddressStep } from "./steps.ts";
 
-/** Gives the VIP a floating IP or takes it away; the cache knows at once. */
-export async function performAddress(step: AddressStep, { using, signal }: Doing): Promise<void> {
+/** Gives the VIP a floating IP or takes it away; the cache knows at once, and looks again when something is not there. */
+export async function performAddress(step: AddressStep, doing: Doing): Promise<void> {
+  try {
+    await change(step, doing);
+  } catch (error) {
+    if (isOpenStackNotFound(error)) await doing.using.watch.floatingIps.refresh(doing.signal);
+    throw error;
+  }
+}
+
+async function change(step: AddressStep, { using, signal }: Doing): Promise<void> {
   const { floatingIps } = using.cloud.network;
   const cache = using.watch.floatingIps;
   switch (step.type) {

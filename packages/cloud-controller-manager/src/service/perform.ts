@@ -123,9 +123,10 @@ async function changeLoadBalancer(step: TreeStep, doing: Doing): Promise<void> {
     await (step.type === "delete-load-balancer" ? deleteLoadBalancer(step, doing) : performTree(step, doing));
     using.holds.release(busyKey(lb.id));
   } catch (error) {
+    // Whatever was wrong, what is cached may be the reason: the next look is a fresh one.
+    using.freshness.touch(lb);
     if (!isImmutable(error)) throw error;
     using.holds.hold(busyKey(lb.id), whenBusy);
-    using.freshness.touch(lb);
     return;
   }
   if (step.type === "delete-load-balancer") {
