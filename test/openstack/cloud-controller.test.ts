@@ -18,7 +18,14 @@ describe("the cloud controller manager on a real OpenStack", () => {
   beforeAll(async () => {
     cloud = connectCloud(config);
     before = ours(await inventory(cloud));
-    world = await World.start({ server: await startApiServer(), config, prefix, servers: 2, patience: 120_000 });
+    world = await World.start({
+      server: await startApiServer(),
+      config,
+      prefix,
+      servers: 2,
+      patience: 120_000,
+      lookEvery: 500,
+    });
   });
 
   afterAll(async () => {

@@ -220,6 +220,23 @@ describe("a Service of type LoadBalancer", () => {
     await w.settled("another pool", async () => (await w.members()).length === 1);
   });
 
+  test("whose load balancer is immutable just now is changed a little later, and nobody is alarmed", async () => {
+    const { w, cloud } = await started(2);
+    w.run({ provider: "amphora" });
+    await w.joinAll();
+    await w.createService("web");
+    await w.served("web");
+    let refusals = 2;
+    cloud.setFaults((call) => {
+      if (routeOf(call) !== "PUT /pools/ID/members" || refusals-- <= 0) return undefined;
+      const faultstring = "Load Balancer 1 is immutable and cannot be updated.";
+      return { when: "before", status: 409, body: { faultcode: "Client", faultstring, debuginfo: null } };
+    });
+    await w.client.patch(Node, { namespace: "", name: "c-node-1" }, { type: "merge", body: exclude("") });
+    await w.settled("one member", async () => (await w.members()).length === 1);
+    expect(await w.eventsOf("web")).not.toContain("SyncLoadBalancerFailed");
+  });
+
   test("gets monitors on OVN after the create, and updates them in place", async () => {
     const { w } = await started(1);
     w.run({ provider: "ovn", createMonitor: true });

@@ -42,6 +42,8 @@ export interface WorldOptions {
   readonly intervals?: WatchIntervals;
   /** Milliseconds that `until` waits at most. Default 10 s. */
   readonly patience?: number;
+  /** Milliseconds between its looks. Default 20: a real cloud deserves more. */
+  readonly lookEvery?: number;
 }
 
 export interface RunOptions {
@@ -236,7 +238,7 @@ export class World {
       const answer = await ask();
       if (answer !== undefined) return answer;
       if (Date.now() > end) throw new Error(`waited too long for ${what}`);
-      await systemClock.sleep(20);
+      await systemClock.sleep(this.#options.lookEvery ?? 20);
     }
   }
 
