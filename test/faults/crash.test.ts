@@ -65,6 +65,7 @@ describe("killed at every call of the demo's deletion", () => {
       try {
         const first = stage.up("--log-level", "warn");
         await first.until(/management API/, 20 * seconds);
+        await quiet(stage);
         const killed = killAt(stage, first, { when, at: (_call, n) => n === number });
         const asked = deleteDemo(stage)
           .then(() => demoGone(stage, 30 * seconds))
@@ -94,6 +95,15 @@ async function whole(stage: Stage, system: ReturnType<Stage["up"]>): Promise<voi
   await system.until(/demo ready: .*\n/, 40 * seconds).catch(() => {});
   await settled(stage, demoInventory);
   await new Promise((done) => setTimeout(done, 500));
+}
+
+/** Resolves when the system has read what it reads at its start. */
+async function quiet(stage: Stage): Promise<void> {
+  const { calls } = stage.simulator;
+  for (let seen = -1; seen !== calls.length || calls.length === 0;) {
+    seen = calls.length;
+    await new Promise((done) => setTimeout(done, 400));
+  }
 }
 
 const missed = (number: number, when: When): Outcome => ({
@@ -144,6 +154,6 @@ async function problemOf(work: () => Promise<void>): Promise<string | undefined>
 function report(what: string, outcomes: readonly Outcome[]): void {
   const cut = outcomes.filter((o) => o.call !== undefined);
   console.log(`${cut.length} kills at calls of ${what}, ${cut.filter((o) => o.write).length} of them at writes`);
-  expect(cut.length).toBeGreaterThan(15);
+  expect(cut.filter((o) => o.write).length).toBeGreaterThan(15);
   expect(outcomes.filter((o) => o.problem !== undefined).map((o) => `${o.number} ${o.when} ${o.call}`)).toEqual([]);
 }

@@ -23,6 +23,8 @@ export interface Stage {
   readonly before: readonly string[];
   /** Starts the system in a process of its own, on this cloud; the arguments are `--demo` unless given. */
   up(...args: readonly string[]): Started;
+  /** Of the system that was started last. */
+  pid(): number | undefined;
   /** What the project has now, without ids and random suffixes. */
   inventory(): readonly string[];
   /** A client of the management cluster of the system that runs now. The caller closes it. */
@@ -55,6 +57,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       started.push(process);
       return process;
     },
+    pid: () => started.at(-1)?.child.pid,
     inventory: () => normalised(simulator.inventory("demo")),
     client: () => createClient(loadKubeconfig({ path: join(dir, "state", "management.kubeconfig") })),
     async close({ keep = false } = {}) {

@@ -1,0 +1,18 @@
+/** `npm run bench -- NAME [--json FILE]`: one benchmark of test/bench; prints a table, and writes its rows as JSON. */
+import { spawn } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { resolve } from "node:path";
+
+const folder = resolve(import.meta.dirname, "../test/bench");
+const names = readdirSync(folder)
+  .filter((file) => file.endsWith(".ts"))
+  .map((file) => file.slice(0, -".ts".length));
+const [name = "", ...args] = process.argv.slice(2);
+
+if (!names.includes(name)) {
+  console.error(`usage: npm run bench -- NAME [--json FILE]; NAME is one of: ${names.join(", ")}`);
+  process.exitCode = 2;
+} else {
+  const child = spawn(process.execPath, [resolve(folder, `${name}.ts`), ...args], { stdio: "inherit" });
+  process.exitCode = await new Promise<number>((done) => child.on("close", (code) => done(code ?? 1)));
+}
