@@ -48,13 +48,11 @@ export function causeway(args: readonly string[], options: { env?: NodeJS.Proces
           milliseconds,
         );
         listeners.add(look);
-        void ended.then((code) =>
-          finish(() =>
-            pattern.test(text)
-              ? done(text)
-              : reject(new Error(`ended with ${code} before ${pattern}; it printed:\n${text}`)),
-          ),
-        );
+        const close = (code: number | null) => {
+          if (pattern.test(text)) done(text);
+          else reject(new Error(`ended with ${code} before ${pattern}; it printed:\n${text}`));
+        };
+        void ended.then((code) => finish(() => close(code)));
         look();
       });
     },
