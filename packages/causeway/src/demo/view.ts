@@ -49,7 +49,7 @@ const lasting = new Set([
   "OpenStackAuthenticationFailed",
   "AuthenticationFailed",
   "QuotaExceeded",
-  "CIDROverlap",
+  "OverlappingCIDR",
   "InvalidCIDR",
   "InvalidIdentity",
   "InstanceStateError",
