@@ -2,6 +2,7 @@ import { Cluster, labels, Machine, OpenStackCluster, OpenStackMachine } from "@c
 import type { Clock, Log } from "@causeway/foundation";
 import { Secret, type EventRecorder, type Informers } from "@causeway/kubernetes";
 import type { CloudPool } from "@causeway/openstack";
+import { identityOf, runIdentityHolder } from "./identity/holder.ts";
 import { Sessions } from "./identity/sessions.ts";
 import { runClusterController } from "./openstackcluster/controller.ts";
 import { runMachineController } from "./openstackmachine/controller.ts";
@@ -30,13 +31,13 @@ export function createOpenStackInfrastructure(options: OpenStackInfrastructureOp
   const openStackClusters = informers.for(OpenStackCluster);
   const openStackMachines = informers.for(OpenStackMachine);
   const secrets = informers.for(Secret);
-  informers.index(openStackMachines, { cluster: clusterOf });
+  informers.index(openStackMachines, { cluster: clusterOf, identity: identityOf });
   informers.index(machines, {
     secret: ({ metadata, spec }) => within(metadata.namespace, spec.bootstrap.dataSecretName),
   });
   informers.index(openStackClusters, {
     cluster: ({ metadata }) => within(metadata.namespace, metadata.labels?.[labels.clusterName]),
-    identity: ({ metadata, spec }) => within(metadata.namespace, spec.identityRef.name),
+    identity: identityOf,
   });
   const clusterInterests = new Interests();
   const machineInterests = new Interests();
@@ -69,6 +70,7 @@ export function createOpenStackInfrastructure(options: OpenStackInfrastructureOp
       if (signal.aborted) return;
       const base = { informers, clock, log, events };
       await Promise.all([
+        runIdentityHolder({ ...base, secrets, openStackClusters, openStackMachines }, signal),
         runClusterController(
           { ...base, sources: { ...shared, machines: openStackMachines, interests: clusterInterests } },
           signal,

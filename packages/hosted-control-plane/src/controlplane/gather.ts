@@ -1,5 +1,5 @@
 import { readCertificate, type KeyPair } from "@causeway/foundation";
-import { Secret, type Informer, type ObjectKey, type Informers } from "@causeway/kubernetes";
+import { Namespace, Secret, type Informer, type ObjectKey, type Informers } from "@causeway/kubernetes";
 import { Cluster, HostedControlPlane } from "@causeway/api";
 import type { ControlPlaneRuntime, ControlPlaneState } from "../runtime.ts";
 import { kubeconfigRenewAnnotation, kubeconfigServerAnnotation } from "./kubeconfig.ts";
@@ -13,6 +13,9 @@ export interface Observed {
   readonly roots: Readonly<Partial<Record<RootPurpose, KeyPair>>>;
   /** The kubeconfig Secret: where it points, and when (ms since epoch) to write a new one. */
   readonly kubeconfig: { readonly server: string; readonly renewAt: number } | undefined;
+  readonly kubeconfigSecret: Secret | undefined;
+  /** Is the whole namespace being deleted? */
+  readonly namespaceTerminates: boolean;
   /** What the runtime runs now. */
   readonly state: ControlPlaneState | undefined;
   /** True if the runtime holds anything of it, ready or not. */
@@ -27,15 +30,19 @@ export interface GatherFrom {
   readonly controlPlanes: Informer<HostedControlPlane>;
   readonly clusters: Informer<Cluster>;
   readonly secrets: Informer<Secret>;
+  readonly namespaces: Informer<Namespace>;
   readonly runtime: ControlPlaneRuntime;
   /** The host that nodes and people reach control planes at, when the object names none; undefined: not known yet. */
   readonly advertise: (object: HostedControlPlane) => Promise<string | undefined>;
 }
 
-export function openInformers(informers: Informers): Pick<GatherFrom, "controlPlanes" | "clusters" | "secrets"> {
+export function openInformers(
+  informers: Informers,
+): Pick<GatherFrom, "controlPlanes" | "clusters" | "secrets" | "namespaces"> {
   return {
     controlPlanes: informers.for(HostedControlPlane),
     clusters: informers.for(Cluster),
+    namespaces: informers.for(Namespace),
     secrets: informers.for(Secret, { labelSelector: "cluster.x-k8s.io/cluster-name" }),
   };
 }
@@ -57,6 +64,9 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     cluster,
     roots,
     kubeconfig: kubeconfigOf(secret("kubeconfig"), roots.ca),
+    kubeconfigSecret: secret("kubeconfig"),
+    namespaceTerminates:
+      from.namespaces.get({ namespace: "", name: key.namespace })?.metadata.deletionTimestamp !== undefined,
     state,
     exists: state !== undefined,
     initialized: object.status?.initialization?.controlPlaneInitialized === true,

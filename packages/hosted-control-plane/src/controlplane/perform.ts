@@ -13,7 +13,7 @@ import { HostedControlPlane } from "@causeway/api";
 import type { ControlPlaneRuntime } from "../runtime.ts";
 import { clusterName, runtimeId, type Observed } from "./gather.ts";
 import { adminKubeconfig } from "./kubeconfig.ts";
-import { finalizer } from "./plan.ts";
+import { finalizer, secretFinalizer } from "./plan.ts";
 import type { RootPurpose, Step } from "./steps.ts";
 
 export interface PerformWith {
@@ -40,6 +40,12 @@ export async function perform(using: PerformWith, step: Step, observed: Observed
       return;
     case "write-kubeconfig":
       await writeKubeconfig(using, observed, step.server, signal);
+      return;
+    case "hold-kubeconfig":
+      await addFinalizer(using.client, Secret, step.secret, { finalizer: secretFinalizer, signal });
+      return;
+    case "release-kubeconfig":
+      await removeFinalizer(using.client, Secret, step.secret, { finalizer: secretFinalizer, signal });
       return;
     case "remove":
       using.events.event(object, {
@@ -133,7 +139,11 @@ async function writeKubeconfig(
   const cluster = clusterName(observed.object, observed.cluster);
   const { text, annotations } = await adminKubeconfig({ cluster, server, authority, now: using.clock.now() });
   const base = secretOf(observed, "kubeconfig");
-  const secret = { ...base, metadata: { ...base.metadata, annotations }, data: { value: encode(text) } };
+  const secret = {
+    ...base,
+    metadata: { ...base.metadata, annotations, finalizers: [secretFinalizer] },
+    data: { value: encode(text) },
+  };
   await using.client.apply(Secret, secret, { fieldManager: "causeway-hosted-control-plane", signal });
 }
 

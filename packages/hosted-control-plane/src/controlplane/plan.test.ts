@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Cluster, HostedControlPlane } from "@causeway/api";
-import { getCondition, type Condition } from "@causeway/kubernetes";
+import { getCondition, type Condition, type Secret } from "@causeway/kubernetes";
 import type { Observed } from "./gather.ts";
-import { finalizer, plan } from "./plan.ts";
+import { finalizer, plan, secretFinalizer } from "./plan.ts";
 
 const now = Date.UTC(2026, 0, 1);
 const pair = { certificate: "certificate", key: "key" };
@@ -29,6 +29,13 @@ function object(changes: { metadata?: object; spec?: object; status?: object } =
   } as HostedControlPlane;
 }
 
+const secretOf = (metadata: object): Secret => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name: "demo-kubeconfig", namespace: "default", ...metadata },
+});
+const kubeconfigSecret = secretOf({ finalizers: [secretFinalizer] });
+
 /** A control plane that runs and is published, but for what a test changes. */
 function world(changes: Partial<Observed> = {}): Observed {
   return {
@@ -36,6 +43,8 @@ function world(changes: Partial<Observed> = {}): Observed {
     cluster,
     roots,
     kubeconfig,
+    kubeconfigSecret,
+    namespaceTerminates: false,
     state: running,
     exists: true,
     initialized: true,
@@ -44,12 +53,20 @@ function world(changes: Partial<Observed> = {}): Observed {
   };
 }
 
-const nothing = { roots: {}, kubeconfig: undefined, state: undefined, exists: false, initialized: false };
+const nothing = {
+  roots: {},
+  kubeconfig: undefined,
+  kubeconfigSecret: undefined,
+  state: undefined,
+  exists: false,
+  initialized: false,
+};
 const steps = (observed: Observed) =>
   plan(observed, now).steps.map((s) => ("purpose" in s ? `${s.type} ${s.purpose}` : s.type));
 const condition = (observed: Observed, type: string) =>
   getCondition((plan(observed, now).status.conditions ?? []) as Condition[], type);
 const created = ["create-root ca", "create-root proxy", "create-root sa"];
+const going = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: [secretFinalizer] };
 const deleting = { deletionTimestamp: "2026-01-01T00:00:00Z" };
 
 describe("steps of a hosted control plane", () => {
@@ -58,6 +75,13 @@ describe("steps of a hosted control plane", () => {
       "a new one: finalizer and roots, and then a look",
       { ...nothing, object: object({ metadata: { finalizers: [] } }) },
       ["add-finalizer", ...created],
+    ],
+    ["a kubeconfig that nothing holds is held", { kubeconfigSecret: secretOf({}) }, ["hold-kubeconfig"]],
+    ["one that a person deletes is let go", { kubeconfigSecret: secretOf({ ...going }) }, ["release-kubeconfig"]],
+    [
+      "one that goes with its namespace is kept",
+      { kubeconfigSecret: secretOf({ ...going }), namespaceTerminates: true },
+      [],
     ],
     ["roots that are there are kept", { ...nothing, roots: { ca: pair } }, ["create-root proxy", "create-root sa"]],
     ["roots are never made anew after it was initialised", { roots: { proxy: pair } }, []],
@@ -98,6 +122,11 @@ describe("steps of a hosted control plane", () => {
     ],
     ["deletion removes what runs first", { object: object({ metadata: deleting }) }, ["remove"]],
     ["then the finalizer", { ...nothing, object: object({ metadata: deleting }) }, ["remove-finalizer"]],
+    [
+      "before that the kubeconfig is let go",
+      { ...nothing, kubeconfigSecret, object: object({ metadata: deleting }) },
+      ["release-kubeconfig", "remove-finalizer"],
+    ],
     [
       "deletion waits for others",
       { object: object({ metadata: { ...deleting, finalizers: [finalizer, "others/theirs"] } }) },
@@ -266,6 +295,10 @@ function done(observed: Observed, step: Step): Observed {
       return { ...observed, exists: true, state: { ...running, version: step.spec.version, names: step.spec.names } };
     case "write-kubeconfig":
       return { ...observed, kubeconfig: { server: step.server, renewAt: now + 1000 } };
+    case "hold-kubeconfig":
+      return { ...observed, kubeconfigSecret };
+    case "release-kubeconfig":
+      return { ...observed, kubeconfigSecret: undefined };
     case "remove":
       return { ...observed, exists: false, state: undefined };
     case "remove-finalizer":

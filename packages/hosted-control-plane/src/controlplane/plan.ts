@@ -1,4 +1,4 @@
-import type { Condition, Plan } from "@causeway/kubernetes";
+import type { Condition, Plan, Secret } from "@causeway/kubernetes";
 import { setCondition } from "@causeway/kubernetes";
 import type { HostedControlPlane } from "@causeway/api";
 import type { ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
@@ -7,6 +7,12 @@ import type { Step } from "./steps.ts";
 
 /** The finalizer that keeps the object until its control plane is gone. */
 export const finalizer = "hostedcontrolplane.controlplane.cluster.x-k8s.io";
+
+/**
+ * The finalizer that keeps the kubeconfig as long as the control plane: a namespace is deleted in any order, and without the
+ * kubeconfig nobody could give back what the cluster holds in the cloud.
+ */
+export const secretFinalizer = "hostedcontrolplane.controlplane.cluster.x-k8s.io/secret";
 
 type HostedControlPlaneStatus = NonNullable<HostedControlPlane["status"]>;
 
@@ -31,7 +37,12 @@ export function plan(observed: Observed, now: number): Plan<Step, HostedControlP
       wait: { for: "a Cluster whose controlPlaneRef names this object" },
     };
   }
-  const steps = [...prepare(observed), ...run(observed), ...publishKubeconfig(observed, now)];
+  const steps = [
+    ...prepare(observed),
+    ...keepKubeconfig(observed),
+    ...run(observed),
+    ...publishKubeconfig(observed, now),
+  ];
   judge(observed, conditions);
   return {
     steps: steps.slice(0, firstBarrier(steps)),
@@ -73,6 +84,18 @@ function prepare({ object, roots, initialized }: Observed): Step[] {
     if (roots[purpose] === undefined) steps.push({ type: "create-root", purpose });
   }
   return steps;
+}
+
+/** A kubeconfig that a person deletes is let go, and made anew; one that goes with its namespace is still needed. */
+function keepKubeconfig({ kubeconfigSecret: secret, namespaceTerminates }: Observed): Step[] {
+  if (!secret) return [];
+  const deleting = secret.metadata.deletionTimestamp !== undefined;
+  if (!isHeld(secret)) return deleting ? [] : [{ type: "hold-kubeconfig", secret }];
+  return deleting && !namespaceTerminates ? [{ type: "release-kubeconfig", secret }] : [];
+}
+
+function isHeld(secret: Secret): boolean {
+  return secret.metadata.finalizers?.includes(secretFinalizer) === true;
 }
 
 /** What the runtime is asked for; undefined while the roots are incomplete. */
@@ -182,7 +205,9 @@ function planDeletion(observed: Observed, conditions: Conditions): Plan<Step, Ho
   }
   conditions.set("Deleting", true, "Deleting", "removing the control plane and its data");
   const done = !observed.object.metadata.finalizers?.includes(finalizer);
-  const remove: Step[] = observed.exists ? [{ type: "remove" }] : [{ type: "remove-finalizer" }];
+  const { kubeconfigSecret: secret } = observed;
+  const release: Step[] = secret && isHeld(secret) ? [{ type: "release-kubeconfig", secret }] : [];
+  const remove: Step[] = observed.exists ? [{ type: "remove" }] : [...release, { type: "remove-finalizer" }];
   return {
     steps: done ? [] : remove,
     status: { ...observed.object.status, conditions: conditions.list },

@@ -1,3 +1,4 @@
+import type { Secret } from "@causeway/kubernetes";
 import type { ControlPlaneSpec } from "../runtime.ts";
 
 /** "ca" signs everything, "proxy" is the front proxy's root, "sa" signs service-account tokens. */
@@ -10,5 +11,8 @@ export type Step =
   | { readonly type: "run"; readonly spec: ControlPlaneSpec }
   /** Writes the Secret CLUSTER-kubeconfig with a new client certificate. */
   | { readonly type: "write-kubeconfig"; readonly server: string }
+  /** Keeps the kubeconfig Secret, should the namespace go, until the control plane is gone. */
+  | { readonly type: "hold-kubeconfig"; readonly secret: Secret }
+  | { readonly type: "release-kubeconfig"; readonly secret: Secret }
   | { readonly type: "remove" }
   | { readonly type: "remove-finalizer" };

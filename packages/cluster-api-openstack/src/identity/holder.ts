@@ -1,0 +1,69 @@
+import type { OpenStackCluster, OpenStackMachine } from "@causeway/api";
+import type { Clock, Log } from "@causeway/foundation";
+import {
+  addFinalizer,
+  removeFinalizer,
+  runController,
+  Secret,
+  watchInformer,
+  type Change,
+  type Informer,
+  type Informers,
+  type ObjectKey,
+} from "@causeway/kubernetes";
+
+/** Keeps a Secret with credentials as long as something needs them to be deleted. */
+export const identityFinalizer = "infrastructure.cluster.x-k8s.io/openstack-identity";
+
+type User = OpenStackCluster | OpenStackMachine;
+
+export interface HolderOptions {
+  readonly informers: Informers;
+  readonly secrets: Informer<Secret>;
+  /** Both indexed by "identity": "namespace/name" of the Secret. */
+  readonly openStackClusters: Informer<OpenStackCluster>;
+  readonly openStackMachines: Informer<OpenStackMachine>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** "namespace/name" of the Secret that an object names, for the index "identity". */
+export function identityOf({ metadata, spec }: User): string[] {
+  return spec.identityRef === undefined ? [] : [`${metadata.namespace ?? ""}/${spec.identityRef.name}`];
+}
+
+/**
+ * Whoever deletes a namespace deletes the credentials with it, in any order, and without them nothing in the cloud could be
+ * given back. So each Secret that an object names is held until the last such object is gone.
+ */
+export function runIdentityHolder(options: HolderOptions, signal: AbortSignal): Promise<void> {
+  const { informers, secrets, openStackClusters, openStackMachines, clock, log } = options;
+  const { client } = informers;
+  const reconcile = async (key: ObjectKey, stop: AbortSignal) => {
+    const secret = secrets.get(key);
+    if (!secret) return;
+    const id = `${key.namespace}/${key.name}`;
+    const used =
+      openStackClusters.byIndex("identity", id).length + openStackMachines.byIndex("identity", id).length > 0;
+    const held = secret.metadata.finalizers?.includes(identityFinalizer) === true;
+    const change = { finalizer: identityFinalizer, signal: stop };
+    if (used && !held && secret.metadata.deletionTimestamp === undefined)
+      await addFinalizer(client, Secret, secret, change);
+    if (!used && held) await removeFinalizer(client, Secret, secret, change);
+  };
+  const sources = [
+    watchInformer(secrets),
+    watchInformer(openStackClusters, secretsOf),
+    watchInformer(openStackMachines, secretsOf),
+  ];
+  const ready = (stop: AbortSignal) => informers.whenSynced(stop);
+  return runController({ name: "openstack-identity", reconcile, sources, clock, log, ready }, signal);
+}
+
+/** The Secret that an object names now, and the one that it named before. */
+function secretsOf({ object, previous }: Change<User>): ObjectKey[] {
+  return [object, ...(previous ? [previous] : [])].flatMap((user) => {
+    const { namespace = "" } = user.metadata;
+    return user.spec.identityRef === undefined ? [] : [{ namespace, name: user.spec.identityRef.name }];
+  });
+}
