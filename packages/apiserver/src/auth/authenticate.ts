@@ -1,4 +1,4 @@
-import { X509Certificate } from "node:crypto";
+import { createHash, X509Certificate } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { TLSSocket, type PeerCertificate } from "node:tls";
 import type { Cluster } from "../clusters/cluster.ts";
@@ -62,7 +62,9 @@ function namedBy(cluster: Cluster, socket: TLSSocket): User | undefined {
   const { CN, O } = peer.subject as unknown as { CN?: string | string[]; O?: string | string[] };
   const name = [CN ?? ""].flat()[0] ?? "";
   if (!name) return undefined;
-  return authenticated({ name, groups: [O ?? []].flat() });
+  const id = `X509SHA256=${createHash("sha256").update(peer.raw).digest("hex")}`;
+  const extra = { "authentication.kubernetes.io/credential-id": [id] };
+  return authenticated({ name, groups: [O ?? []].flat(), extra });
 }
 
 function isPresent(peer: PeerCertificate): boolean {

@@ -37,14 +37,28 @@ export function forbidEscalation(object: KubeObject, context: WriteContext): voi
     (rule) => !atoms(rule, asked).every((atom) => owned.some((r) => covers(r, atom))),
   );
   if (missing.length === 0) return;
-  const who = `user ${JSON.stringify(user.name)} (groups=${JSON.stringify(user.groups)})`;
-  const rules = missing.map((r) => JSON.stringify(r)).join("\n");
+  const who = `user ${JSON.stringify(user.name)} (groups=[${user.groups.map((g) => JSON.stringify(g)).join(" ")}])`;
+  const rules = missing.map(ruleShown).join("\n");
   const written = { group: GROUP, plural: `${object.kind.toLowerCase()}s` };
   throw forbidden(
     written,
     object.metadata.name,
     `${who} is attempting to grant RBAC permissions not currently held:\n${rules}`,
   );
+}
+
+const SHOWN = [
+  ["apiGroups", "APIGroups"],
+  ["resources", "Resources"],
+  ["resourceNames", "ResourceNames"],
+  ["nonResourceURLs", "NonResourceURLs"],
+  ["verbs", "Verbs"],
+] as const;
+
+/** `{APIGroups:["*"], Resources:["*"], Verbs:["*"]}` */
+function ruleShown(rule: Json): string {
+  const parts = SHOWN.filter(([name]) => texts(rule[name]).length > 0);
+  return `{${parts.map(([name, label]) => `${label}:${JSON.stringify(rule[name])}`).join(", ")}}`;
 }
 
 function rulesOf(object: KubeObject): readonly Json[] {

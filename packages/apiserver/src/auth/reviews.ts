@@ -108,8 +108,8 @@ async function tokenStatus(cluster: Cluster, spec: Json): Promise<Json> {
   const verified =
     audiences.length > 0
       ? await verifyServiceAccountToken(cluster, token, audiences)
-      : await tokenUser(cluster, token).then((user) => user && { user, audiences: [] });
-  if (!verified) return { user: {}, error: "[invalid bearer token, token lookup failed]" };
+      : await tokenUser(cluster, token).then((user) => user && { user, audiences: [cluster.issuer] });
+  if (!verified) return { user: {}, error: "invalid bearer token" };
   const matched = verified.audiences.length > 0 ? { audiences: verified.audiences } : {};
   return { authenticated: true, user: userInfo(verified.user), ...matched };
 }

@@ -77,7 +77,12 @@ function boundObject(call: Call, reference: Json): Bound {
   const name = text(reference["name"]);
   const plurals: Readonly<Record<string, string>> = { Pod: "pods", Secret: "secrets", Node: "nodes" };
   const plural = plurals[kind];
-  if (!plural) throw badRequest(`cannot bind token for serviceaccount to object kind "${kind}"`);
+  if (!plural) {
+    const [group = "", version = ""] = text(reference["apiVersion"]).includes("/")
+      ? text(reference["apiVersion"]).split("/")
+      : ["", text(reference["apiVersion"])];
+    throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`);
+  }
   const namespace = kind === "Node" ? "" : call.namespace;
   const found = call.cluster.store.get({ cluster: call.cluster.name, resource: `/${plural}`, namespace, name });
   if (!found) throw notFound({ group: "", plural }, name);

@@ -35,7 +35,7 @@ export function resourceOf(definition: KubeObject): Resource | undefined {
     versions: versions
       .filter((v) => v["served"] === true)
       .sort((a, b) => byPriority(text(a["name"]), text(b["name"])))
-      .map((v) => versionOf(v)),
+      .map((v) => versionOf(v, deprecation(v, { group, kind: text(names["kind"]), versions }))),
     storedAs: apiVersionOf(group, text(storage?.["name"])),
     storage: `${group}/${text(names["plural"])}`,
     custom: true,
@@ -45,7 +45,28 @@ export function resourceOf(definition: KubeObject): Resource | undefined {
   };
 }
 
-function versionOf(version: Json): ResourceVersion {
+interface Kind {
+  readonly group: string;
+  readonly kind: string;
+  readonly versions: readonly Json[];
+}
+
+/** What users of a deprecated version are warned with: its own words, or which version to use instead. */
+function deprecation(version: Json, { group, kind, versions }: Kind): string | undefined {
+  if (version["deprecated"] !== true) return undefined;
+  const own = text(version["deprecationWarning"]);
+  if (own) return own;
+  const name = text(version["name"]);
+  const better = versions
+    .filter((v) => v["served"] === true && v["deprecated"] !== true)
+    .map((v) => text(v["name"]))
+    .sort(byPriority)
+    .find((other) => byPriority(other, name) < 0);
+  const instead = better === undefined ? "" : `; use ${group}/${better} ${kind}`;
+  return `${group}/${name} ${kind} is deprecated${instead}`;
+}
+
+function versionOf(version: Json, deprecated: string | undefined): ResourceVersion {
   const openAPI = record(at(version, "schema", "openAPIV3Schema"));
   const name = text(version["name"]);
   // Compiled at first use: a cluster may define many kinds and use few.
@@ -59,9 +80,7 @@ function versionOf(version: Json): ResourceVersion {
     columns: [NAME, ...columnsOf(records(version["additionalPrinterColumns"]))],
     subresources: subresourcesOf(record(version["subresources"])),
     selectable: records(version["selectableFields"]).map((f) => text(f["jsonPath"]).replace(/^\./, "")),
-    ...(version["deprecated"] === true
-      ? { deprecated: text(version["deprecationWarning"]) || `${name} is deprecated` }
-      : {}),
+    ...(deprecated === undefined ? {} : { deprecated }),
   };
 }
 

@@ -17,6 +17,7 @@ import { csrStrategy } from "./certificate-signing-request.ts";
 import { crdStrategy } from "../definitions/strategy.ts";
 import { define, SCALE, STATUS, type Definition } from "./define.ts";
 import { groupEvents } from "./event.ts";
+import { leaseStrategy } from "./lease.ts";
 import { bindingStrategy, roleStrategy } from "./rbac.ts";
 import type { Resource } from "./resource.ts";
 import { workloadStrategy } from "./workload.ts";
@@ -30,7 +31,13 @@ export function otherKinds(): Resource[] {
     ...workloadKinds().map(define),
     ...reviewKinds().map(define),
     groupEvents(),
-    define({ group: "coordination.k8s.io", kind: "Lease", plural: "leases", columns: LEASE_COLUMNS }),
+    define({
+      group: "coordination.k8s.io",
+      kind: "Lease",
+      plural: "leases",
+      columns: LEASE_COLUMNS,
+      strategy: leaseStrategy,
+    }),
     define({
       group: "discovery.k8s.io",
       kind: "EndpointSlice",

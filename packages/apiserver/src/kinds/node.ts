@@ -1,7 +1,22 @@
-import { fields, record, same, text } from "../json.ts";
-import { forbiddenField } from "../server/problems.ts";
+import { fields, record, records, same, text, type Json } from "../json.ts";
+import { forbiddenField, notSupported, required } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
 import type { Strategy } from "./resource.ts";
+
+const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
+/** The path is kube-apiserver's, though the field stands in spec. */
+function taintProblems(spec: Json): FieldProblem[] {
+  return records(spec["taints"]).flatMap((taint, i) => {
+    const field = `metadata.taints[${i}]`;
+    const problems: FieldProblem[] = [];
+    if (!text(taint["key"])) problems.push(required(`${field}.key`));
+    const effect = text(taint["effect"]);
+    if (effect === "") problems.push(required(`${field}.effect`));
+    else if (!EFFECTS.includes(effect)) problems.push(notSupported(`${field}.effect`, effect, EFFECTS));
+    return problems;
+  });
+}
 
 /** Nodes register themselves with their status; a provider ID, once set, stays. */
 export const nodeStrategy: Strategy = {
@@ -14,10 +29,10 @@ export const nodeStrategy: Strategy = {
     if (subresource === "status") draft["spec"] = structuredClone(fields(old)["spec"]);
   },
   validate(object, old) {
-    if (!old) return [];
     const spec = record(fields(object)["spec"]);
+    const problems = taintProblems(spec);
+    if (!old) return problems;
     const was = record(fields(old)["spec"]);
-    const problems: FieldProblem[] = [];
     if (text(was["providerID"]) && spec["providerID"] !== was["providerID"]) {
       problems.push(
         forbiddenField("spec.providerID", 'node updates may not change providerID except from "" to valid'),

@@ -65,7 +65,8 @@ export const bindingStrategy: Strategy = {
       }
     });
     if (old && !same(fields(old)["roleRef"], role)) {
-      problems.push(invalidValue("roleRef", role, "cannot change roleRef"));
+      const shown = { APIGroup: role["apiGroup"], Kind: role["kind"], Name: role["name"] };
+      problems.push(invalidValue("roleRef", shown, "cannot change roleRef"));
     }
     return problems;
   },

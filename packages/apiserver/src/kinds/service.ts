@@ -1,13 +1,16 @@
+import { isIP } from "node:net";
 import type { KubeObject } from "@causeway/kubernetes";
 import { apiError } from "../server/status.ts";
 import { fields, record, records, text, texts, type Json } from "../json.ts";
-import { invalidValue, notSupported, required } from "../server/problems.ts";
+import { forbiddenField, invalidValue, notSupported, required } from "../server/problems.ts";
 import { invalid, type FieldProblem } from "../server/status.ts";
 import { Allocations } from "./addresses.ts";
 import type { ClusterView, Draft, Strategy } from "./resource.ts";
 
 const TYPES = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 const PROTOCOLS = ["SCTP", "TCP", "UDP"];
+const AFFINITIES = ["ClientIP", "None"];
+const ADDRESSED = ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"];
 const TYPE = { group: "", kind: "Service" } as const;
 const NAMED = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
@@ -80,7 +83,7 @@ function claims(service: Json): { addresses: Set<string>; ports: Set<number> } {
 function keepAllocated(spec: Json, was: Json): void {
   const type = text(spec["type"]) || "ClusterIP";
   if (type === "ExternalName") {
-    for (const name of ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"]) delete spec[name];
+    for (const name of [...ADDRESSED, "internalTrafficPolicy"]) delete spec[name];
     return;
   }
   if (!spec["clusterIP"] && was["type"] !== "ExternalName") {
@@ -143,6 +146,10 @@ function serviceProblems(spec: Json, was: Json | undefined): FieldProblem[] {
   const ports = records(spec["ports"]);
   const problems: FieldProblem[] = [];
   if (!TYPES.includes(type)) problems.push(notSupported("spec.type", type, TYPES));
+  const affinity = text(spec["sessionAffinity"]);
+  if (!AFFINITIES.includes(affinity)) {
+    problems.push(notSupported("spec.sessionAffinity", affinity, AFFINITIES));
+  }
   if (type === "ExternalName") {
     return text(spec["externalName"]) ? problems : [...problems, required("spec.externalName")];
   }
@@ -150,16 +157,36 @@ function serviceProblems(spec: Json, was: Json | undefined): FieldProblem[] {
   if (spec["clusterIP"] === "None" && (type === "NodePort" || type === "LoadBalancer")) {
     problems.push(invalidValue("spec.clusterIPs[0]", "None", "may not be set to 'None' for LoadBalancer services"));
   }
+  problems.push(...addressProblems(spec));
+  if (type === "ClusterIP") problems.push(...nodePortProblems(ports));
   problems.push(...ports.flatMap((p, i) => portProblems(p, `spec.ports[${i}]`, ports.length > 1)), ...repeated(ports));
   if (was) problems.push(...fixedProblems(spec, was));
   return problems;
 }
 
+function addressProblems(spec: Json): FieldProblem[] {
+  const why = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+  return texts(spec["clusterIPs"])
+    .map((ip, i) => ({ ip, field: `spec.clusterIPs[${i}]` }))
+    .filter(({ ip }) => ip !== "None" && isIP(ip) === 0)
+    .map(({ ip, field }) => invalidValue(field, ip, why));
+}
+
+function nodePortProblems(ports: readonly Json[]): FieldProblem[] {
+  const why = "may not be used when `type` is 'ClusterIP'";
+  return ports.flatMap(({ nodePort }, i) =>
+    typeof nodePort === "number" && nodePort > 0 ? [forbiddenField(`spec.ports[${i}].nodePort`, why)] : [],
+  );
+}
+
 function fixedProblems(spec: Json, was: Json): FieldProblem[] {
   const problems: FieldProblem[] = [];
   const ip = text(was["clusterIP"]);
-  if (ip && was["type"] !== "ExternalName" && spec["clusterIP"] !== ip) {
-    problems.push(invalidValue("spec.clusterIPs[0]", texts(spec["clusterIPs"]), "may not change once set"));
+  const now = text(spec["clusterIP"]);
+  if (ip && was["type"] !== "ExternalName" && now !== ip) {
+    problems.push(
+      invalidValue("spec.clusterIPs[0]", now ? [now] : texts(spec["clusterIPs"]), "may not change once set"),
+    );
   }
   const stays = was["type"] === "LoadBalancer" && spec["type"] === "LoadBalancer";
   if (stays && spec["loadBalancerClass"] !== was["loadBalancerClass"]) {
@@ -177,7 +204,7 @@ function portProblems(port: Json, field: string, named: boolean): FieldProblem[]
       invalidValue(
         `${field}.name`,
         name,
-        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
+        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
       ),
     );
   }
@@ -193,6 +220,11 @@ function portProblems(port: Json, field: string, named: boolean): FieldProblem[]
   return problems;
 }
 
+/** A port as kube-apiserver shows one that stands twice. */
+function portShown({ port, protocol }: Json): Json {
+  return { Name: "", Protocol: protocol, AppProtocol: null, Port: port, TargetPort: 0, NodePort: 0 };
+}
+
 function repeated(ports: readonly Json[]): FieldProblem[] {
   const seen = new Set<string>();
   return ports.flatMap((port, i) => {
@@ -202,7 +234,7 @@ function repeated(ports: readonly Json[]): FieldProblem[] {
     ];
     const again = keys.filter((k) => seen.has(k));
     keys.forEach((k) => seen.add(k));
-    const value = again[0]?.startsWith("name") ? port["name"] : { port: port["port"], protocol: port["protocol"] };
+    const value = again[0]?.startsWith("name") ? port["name"] : portShown(port);
     const field = again[0]?.startsWith("name") ? `spec.ports[${i}].name` : `spec.ports[${i}]`;
     return again.length > 0
       ? [{ field, message: `Duplicate value: ${JSON.stringify(value)}`, reason: "FieldValueDuplicate" }]
@@ -242,9 +274,7 @@ function allocateAddress(free: Allocations, draft: Draft, owner: string): void {
   const holder = free.holder(wanted);
   if (holder === owner) return;
   if (free.network.index(wanted) === undefined) {
-    throw problem(
-      "failed to allocate IP " + wanted + ": the provided IP is not in the valid range of the service network",
-    );
+    throw problem(`failed to allocate IP ${wanted}: the provided network does not match the current range`);
   }
   if (holder) throw problem(`failed to allocate IP ${wanted}: provided IP is already allocated`);
   free.takeAddress(wanted, owner);

@@ -4,7 +4,7 @@ import { apiVersionOf, type Draft } from "../kinds/resource.ts";
 import { decodingProblem } from "../wire/decode.ts";
 import { invalidValue } from "../server/problems.ts";
 import { badRequest, invalid } from "../server/status.ts";
-import { unknownBuiltInFields } from "../wire/unknown-fields.ts";
+import { pruneBuiltIn, unknownBuiltInFields } from "../wire/unknown-fields.ts";
 import type { Call } from "./call.ts";
 
 /** Makes the error that tells why a body cannot be read as the called resource. */
@@ -18,6 +18,7 @@ export function draftOf(call: Call, body: unknown, refuse: Refuse = unreadable(c
   const object = typed(call, body, refuse);
   const { version } = call;
   reportUnknown(call, object, refuse);
+  if (!call.resource.custom) pruneBuiltIn(call.cluster.catalog.tables, object);
   const pruned = version.schema && call.resource.custom ? version.schema.prune(object) : object;
   const draft = (version.toStored ? version.toStored(pruned as Draft) : pruned) as Draft;
   draft.apiVersion = call.resource.storedAs;

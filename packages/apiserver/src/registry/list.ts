@@ -50,6 +50,10 @@ export function list(call: Call, query: URLSearchParams): Listed {
   const selection = selectionOf(call, query);
   const limit = Number(query.get("limit") ?? 0) || 0;
   const token = query.get("continue");
+  const given = query.get("resourceVersion");
+  if (token && given && given !== "0") {
+    throw badRequest("specifying resource version is not allowed when using continue");
+  }
   const from = token ? continued(token) : undefined;
   const at = from?.rv ?? exactRevision(query, store.revision);
   const one = selection.name !== undefined && at === undefined && from === undefined;

@@ -99,7 +99,10 @@ function ownerProblems(metadata: ObjectMeta): FieldProblem[] {
     if (owner["controller"] === true) controllers += 1;
     return ["apiVersion", "kind", "name", "uid"]
       .filter((name) => !owner[name])
-      .map((name) => invalidValue(`${field}.${name}`, owner[name] ?? "", `${name} must not be empty`));
+      .map((name) => {
+        const subject = name === "apiVersion" ? "version " : "";
+        return invalidValue(`${field}.${name}`, owner[name] ?? "", `${subject}must not be empty`);
+      });
   });
   if (controllers < 2) return problems;
   const why = "Only one reference can have Controller set to true";

@@ -45,6 +45,7 @@ export async function serveResource(request: ResourceRequest, response: Response
   if (!verbs) throw apiError(404, "NotFound", "the server could not find the requested resource", {});
   const verb = info.verb === "watch" && info.name ? "watch" : info.verb;
   if (!verbs.includes(verb) || !hasPlace(info, verb)) throw methodNotAllowed(resource);
+  if (version.deprecated !== undefined) call.warn(version.deprecated);
   if (info.subresource === "scale")
     return answer(request, response, { code: 200, body: await scaleRequest(call, request) });
   const special = await subresourceRequest(call, request);
@@ -159,6 +160,7 @@ function answerList(request: ResourceRequest, response: Response, call: Call): v
   const { items, ...page } = listed;
   const metadata = { ...page } as Json;
   const seen = items.map((o) => inVersion(resource, version, o));
+  const told = resource.custom ? seen : seen.map(({ apiVersion: _version, kind: _kind, ...rest }) => rest);
   if (wanted.table) return send(response, 200, table(seen, metadata, tableOptions(request)), wanted);
   if (wanted.metadataOnly) {
     const body = {
@@ -170,7 +172,7 @@ function answerList(request: ResourceRequest, response: Response, call: Call): v
     return send(response, 200, body, wanted);
   }
   const apiVersion = apiVersionOf(resource.group, version.name);
-  send(response, 200, { kind: resource.listKind, apiVersion, metadata, items: seen }, wanted);
+  send(response, 200, { kind: resource.listKind, apiVersion, metadata, items: told }, wanted);
 }
 
 function watchOf(request: ResourceRequest, call: Call): Parameters<typeof serveWatch>[0] {

@@ -54,8 +54,13 @@ function fieldProblem(
   if (shape === "one") return valueProblem(tables, type, { value, place });
   const isWhole = shape === "list" ? Array.isArray(value) : isRecord(value);
   if (!isWhole) return mismatch(value, place, `${shape === "list" ? "[]" : "map[string]"}${goName(type)}`);
+  // Named list types in a map are lists each.
+  const each: Field | undefined = shape === "map" && field.wrapped ? { ...field, shape: "list" } : undefined;
   for (const item of Object.values(value as Record<string, unknown>)) {
-    const problem = item === null ? undefined : valueProblem(tables, type, { value: item, place });
+    if (item === null) continue;
+    const problem = each
+      ? fieldProblem(tables, each, { value: item, place })
+      : valueProblem(tables, type, { value: item, place });
     if (problem !== undefined) return problem;
   }
   return undefined;

@@ -1,6 +1,9 @@
 import type { Chapter } from "../interface.ts";
 import { discovery } from "./discovery.ts";
+import { reading } from "./reading.ts";
 import { refusals } from "./refusals.ts";
+import { watching } from "./watching.ts";
+import { writing } from "./writing.ts";
 import { wrongTypes } from "./wrong-types.ts";
 
-export const chapters: readonly Chapter[] = [discovery, refusals, wrongTypes];
+export const chapters: readonly Chapter[] = [discovery, reading, watching, writing, refusals, wrongTypes];
