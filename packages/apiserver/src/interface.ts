@@ -1,5 +1,4 @@
 import type { Clock, KeyPair, Log } from "@causeway/foundation";
-import type { KubernetesClient } from "@causeway/kubernetes";
 
 export interface ApiServerOptions {
   /** State folder (mode 0700); undefined keeps all in memory. */
@@ -56,4 +55,3 @@ export interface ApiServer {
 }
 
 export type StartApiServer = (options?: ApiServerOptions) => Promise<ApiServer>;
-export type { KubernetesClient };

@@ -1,4 +1,3 @@
 export { compileSchema, type CompiledSchema } from "./compile.ts";
-export { formatFieldError, type FieldError, type FieldErrorReason } from "./field-error.ts";
+export { formatFieldError } from "./field-error.ts";
 export { validateCustomResourceDefinitionSchema } from "./structural.ts";
-export type { Shape } from "./shape.ts";

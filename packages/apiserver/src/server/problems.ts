@@ -23,10 +23,6 @@ export function forbiddenField(field: string, detail: string): FieldProblem {
   return { field, message: `Forbidden: ${detail}`, reason: "FieldValueForbidden" };
 }
 
-export function duplicate(field: string, value: unknown): FieldProblem {
-  return { field, message: `Duplicate value: ${shown(value)}`, reason: "FieldValueDuplicate" };
-}
-
 function shown(value: unknown): string {
   return value === undefined ? "null" : JSON.stringify(value);
 }

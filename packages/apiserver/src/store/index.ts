@@ -1,2 +1,2 @@
 export { openStore } from "./store.ts";
-export type { ListPage, Store, Stored, StoreEvent, StoreKey, StoreOptions } from "./interface.ts";
+export type { Store, Stored, StoreEvent, StoreKey } from "./interface.ts";

@@ -12,7 +12,7 @@ export const DELETED = 2;
 const CACHE_LIMIT = 8 * 1024 * 1024;
 
 /** One row of the log. `json` is null for deletions. */
-export interface LogRow {
+interface LogRow {
   readonly revision: number;
   readonly namespace: string;
   readonly name: string;
