@@ -11,17 +11,6 @@ export const DELETED = 2;
 /** Length of the JSON of all parsed objects kept, in characters. */
 const CACHE_LIMIT = 8 * 1024 * 1024;
 
-/** One row of the log. `json` is null for deletions. */
-interface LogRow {
-  readonly revision: number;
-  readonly namespace: string;
-  readonly name: string;
-  readonly type: number;
-  readonly previous: number | null;
-  readonly json: string | null;
-  readonly previousJson?: string | null;
-}
-
 /** What readers, the writer and the watches share: the database, the committed position, and parsed objects. */
 export class Records {
   readonly database: DatabaseSync;
