@@ -26,7 +26,7 @@ export async function create(call: Call, body: unknown): Promise<KubeObject> {
 
 /** Creates what is already in its stored form and belongs to the caller. */
 export async function createDraft(call: Call, draft: Draft, prepared = false): Promise<KubeObject> {
-  checkNamespace(call);
+  checkNamespace(call, draft.metadata.name);
   const { generateName, resourceVersion } = draft.metadata;
   if (resourceVersion) {
     throw apiError(500, "", "resourceVersion should not be set on objects to be created");
@@ -90,8 +90,8 @@ async function persist(call: Call, draft: Draft): Promise<KubeObject> {
 }
 
 /** A namespaced object needs its namespace, and one that is not going away. */
-function checkNamespace(call: Call): void {
-  const { cluster, resource, namespace, name } = call;
+function checkNamespace(call: Call, name: string): void {
+  const { cluster, resource, namespace } = call;
   if (!resource.namespaced) return;
   const key = { cluster: cluster.name, resource: "/namespaces", namespace: "", name: namespace };
   const found = cluster.store.get(key)?.object;

@@ -66,13 +66,15 @@ export async function remove(call: Call, options: DeleteOptions = {}): Promise<D
 
 function checkPreconditions(call: Call, options: DeleteOptions, old: Stored): void {
   const { uid, resourceVersion } = old.object.metadata;
+  // kube-apiserver names the kind here where it names the resource elsewhere.
+  const named = { group: call.resource.group, plural: call.resource.kind };
   if (options.uid && options.uid !== uid) {
     const why = `the UID in the precondition (${options.uid}) does not match the UID in record (${uid ?? ""}). The object might have been deleted and then recreated`;
-    throw conflict(call.resource, call.name, why);
+    throw conflict(named, call.name, why);
   }
   if (options.resourceVersion && options.resourceVersion !== resourceVersion) {
     const why = `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion ?? ""}). The object might have been modified`;
-    throw conflict(call.resource, call.name, why);
+    throw conflict(named, call.name, why);
   }
 }
 

@@ -1,3 +1,4 @@
+import { hasCode, messageOf } from "@causeway/foundation";
 import type { JsonPatchOperation, KubeObject } from "@causeway/kubernetes";
 import { fields, isRecord, record, text, timestamp, type Json } from "../json.ts";
 import { apiVersionOf, inVersion, type Draft } from "../kinds/resource.ts";
@@ -15,7 +16,7 @@ import { decodingProblem } from "../wire/decode.ts";
 import { unknownBuiltInFields } from "../wire/unknown-fields.ts";
 import { draftOf } from "./body.ts";
 import { keyOf, type Call } from "./call.ts";
-import { create, createDraft } from "./create.ts";
+import { createDraft } from "./create.ts";
 import { change } from "./update.ts";
 
 export type PatchType = "json" | "merge" | "strategic" | "apply";
@@ -91,6 +92,20 @@ function namesRevision(type: PatchType, body: unknown): boolean {
   return record(record(body)["metadata"])["resourceVersion"] !== undefined;
 }
 
+/** Merges; a configuration whose lists cannot be read is the asker's mistake. */
+function typed(
+  call: Call,
+  body: Json,
+  request: Parameters<typeof applyServerSide>[0],
+): ReturnType<typeof applyServerSide> {
+  try {
+    return applyServerSide(request);
+  } catch (error) {
+    if (hasCode(error, "APPLY_INVALID")) throw untyped(call, body, messageOf(error));
+    throw error;
+  }
+}
+
 /** Server-side apply. `created` tells whether the object is new. */
 export async function apply(
   call: Call,
@@ -100,7 +115,7 @@ export async function apply(
   if (!isRecord(body)) throw badRequest("the apply patch must be an object");
   const applied = appliedConfiguration(call, structuredClone(body));
   const merge = (live?: KubeObject): Draft => {
-    const { object, conflicts } = applyServerSide({
+    const { object, conflicts } = typed(call, body, {
       ...(live ? { live: inVersion(call.resource, call.version, live) } : {}),
       applied,
       manager: call.fieldManager,
@@ -122,9 +137,7 @@ export async function apply(
     });
     return { object, created: false };
   }
-  if (applied.metadata.resourceVersion) {
-    return { object: await create(call, applied), created: true };
-  }
+  delete applied.metadata.resourceVersion;
   return { object: await createDraft(call, merge(), true), created: true };
 }
 
@@ -145,14 +158,19 @@ function appliedConfiguration(call: Call, body: Json): Draft {
 }
 
 /** Server-side apply reads built-in kinds by their schema, whatever fieldValidation says: a field it does not know is an error. */
-function checkTypes({ cluster, resource, version, name }: Call, body: Json): void {
-  const { tables } = cluster.catalog;
+function checkTypes(call: Call, body: Json): void {
+  const { tables } = call.cluster.catalog;
   const [unknown] = unknownBuiltInFields(tables, body);
   const problem = unknown === undefined ? decodingProblem(tables, body) : `.${unknown}: field not declared in schema`;
   if (problem === undefined) return;
+  throw untyped(call, body, problem);
+}
+
+/** A configuration that cannot be read by the schema. */
+function untyped({ resource, version, name }: Call, body: Json, problem: string): Error {
   const namespace = text(record(body["metadata"])["namespace"]);
   const what = `${namespace}/${name}; ${resource.group}/${version.name}, Kind=${resource.kind}`;
-  throw apiError(500, "", `failed to create typed patch object (${what}): ${problem}`);
+  return apiError(500, "", `failed to create typed patch object (${what}): ${problem}`);
 }
 
 function applyConflict(conflicts: readonly ApplyConflict[]): Error {

@@ -1,4 +1,4 @@
-import { CausewayError } from "@causeway/foundation";
+import { CausewayError, messageOf } from "@causeway/foundation";
 import { ATOMIC, type Shape } from "../../schema/shape.ts";
 import { isList, isObject, type Json, type JsonObject, own } from "../json.ts";
 
@@ -50,15 +50,28 @@ export function itemElement(item: Json, shape: Extract<Shape, { kind: "map" }>):
   if (keys.length === 0) {
     throw new CausewayError(
       "APPLY_INVALID",
-      `associative list with keys has an element that omits all key fields ${shape.keys.map((k) => JSON.stringify(k)).join(", ")}`,
+      `associative list with keys has an element that omits all key fields ${JSON.stringify(shape.keys)} (and doesn't have default values for any key fields)`,
       { hint: "Give every item of the list its key." },
     );
   }
   return `k:${JSON.stringify(Object.fromEntries(keys))}`;
 }
 
+function refuseKeyless(item: Json, shape: Extract<Shape, { kind: "map" }>, where: string): void {
+  try {
+    itemElement(item, shape);
+  } catch (error) {
+    throw new CausewayError("APPLY_INVALID", `${where}: ${messageOf(error)}`, {
+      hint: "Give every item its key.",
+      cause: error,
+    });
+  }
+}
+
 /** Refuses an applied configuration that names an item twice. */
 export function refuseDuplicates(value: Json, shape: Shape, path = ""): void {
+  if (isList(value) && shape.kind === "map")
+    value.forEach((item, i) => refuseKeyless(item, shape, `${path}: element ${i}`));
   const parts = partsOf(value, shape);
   if (parts === undefined) return;
   if (isList(value) && parts.size !== value.length) {

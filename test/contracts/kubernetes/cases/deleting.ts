@@ -1,0 +1,171 @@
+import { expect } from "vitest";
+import type { Chapter, Context, Json } from "../interface.ts";
+import { at, configMap, done, eventually, gone, made, refused } from "./say.ts";
+
+const COLLECTOR = {
+  server: "kube-apiserver",
+  reason: "its garbage collector and namespace controller are in kube-controller-manager",
+} as const;
+
+function options(more: Json): Json {
+  return { apiVersion: "v1", kind: "DeleteOptions", ...more };
+}
+
+async function family({ api, core }: Context): Promise<void> {
+  const { metadata } = (await made(api.post(core("configmaps"), configMap("owner")))) as { metadata: Json };
+  const owner = { apiVersion: "v1", kind: "ConfigMap", name: "owner", uid: metadata["uid"], blockOwnerDeletion: true };
+  await made(api.post(core("configmaps"), configMap("child", { metadata: { ownerReferences: [owner] } })));
+}
+
+export const deleting: Chapter = {
+  title: "deleting",
+  cases: [
+    {
+      name: "answers Success with what went",
+      async run({ api, core }) {
+        const body = await made(api.post(core("configmaps"), configMap("a")));
+        const answer = await done(api.delete(core("configmaps", "a")));
+        expect(answer).toEqual({
+          kind: "Status",
+          apiVersion: "v1",
+          metadata: {},
+          status: "Success",
+          details: { name: "a", kind: "configmaps", uid: at(body, "metadata", "uid") },
+        });
+      },
+    },
+    {
+      name: "waits for finalizers, and takes no new ones meanwhile",
+      async run({ api, core }) {
+        const path = core("configmaps", "a");
+        await made(api.post(core("configmaps"), configMap("a", { metadata: { finalizers: ["example.com/hold"] } })));
+        const marked = await done(api.delete(path));
+        expect(at(marked, "metadata", "deletionTimestamp")).toEqual(expect.any(String));
+        expect(at(marked, "metadata", "deletionGracePeriodSeconds")).toBe(0);
+        const more = { metadata: { finalizers: ["example.com/hold", "example.com/more"] } };
+        // kube-apiserver says it twice.
+        refused(
+          await api.patch(path, "merge", more),
+          422,
+          "Invalid",
+          /metadata\.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers \[\]string\{"example\.com\/more"\}/,
+        );
+        await done(api.patch(path, "merge", { metadata: { finalizers: null } }));
+        expect((await api.get(path)).code).toBe(404);
+      },
+    },
+    {
+      name: "minds preconditions",
+      async run({ api, core }) {
+        const path = core("configmaps", "a");
+        const body = await made(api.post(core("configmaps"), configMap("a")));
+        refused(
+          await api.delete(path, options({ preconditions: { uid: "other" } })),
+          409,
+          "Conflict",
+          `Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (other) does not match the UID in record (${String(at(body, "metadata", "uid"))}). The object might have been deleted and then recreated`,
+        );
+        expect((await api.delete(path, options({ preconditions: { resourceVersion: "1" } }))).code).toBe(409);
+        await done(api.delete(path, options({ preconditions: { uid: at(body, "metadata", "uid") } })));
+      },
+    },
+    ...(["Orphan", "Foreground"] as const).map((propagationPolicy) => ({
+      name: `${propagationPolicy} holds the object by a finalizer until the collector has been there`,
+      async run({ api, core }: Context) {
+        await made(api.post(core("configmaps"), configMap("a", { metadata: { finalizers: ["example.com/hold"] } })));
+        const body = await done(api.delete(core("configmaps", "a"), options({ propagationPolicy })));
+        const wanted = propagationPolicy === "Orphan" ? "orphan" : "foregroundDeletion";
+        expect(at(body, "metadata", "finalizers")).toContain(wanted);
+      },
+    })),
+    ...(
+      [
+        ["Background", 404],
+        ["Foreground", 404],
+        ["Orphan", 200],
+      ] as const
+    ).map(([propagationPolicy, code]) => ({
+      name: `${propagationPolicy} ${code === 404 ? "takes dependents along" : "leaves dependents, without their owner"}`,
+      except: COLLECTOR,
+      async run(c: Context) {
+        await family(c);
+        await done(c.api.delete(c.core("configmaps", "owner"), options({ propagationPolicy })));
+        await gone(c.api, c.core("configmaps", "owner"));
+        if (code === 404) await gone(c.api, c.core("configmaps", "child"));
+        else {
+          await eventually(async () => {
+            const { body } = await c.api.get(c.core("configmaps", "child"));
+            return at(body, "metadata", "ownerReferences") === undefined ? true : undefined;
+          });
+        }
+      },
+    })),
+    {
+      name: "a collection goes by selector, and is answered with what went",
+      async run({ api, core }) {
+        for (const name of ["a", "b"])
+          await made(api.post(core("configmaps"), configMap(name, { metadata: { labels: { name } } })));
+        const body = await done(api.delete(`${core("configmaps")}?labelSelector=name%3Da`));
+        expect(body["kind"]).toBe("ConfigMapList");
+        expect((body["items"] as Json[]).map((i) => at(i, "metadata", "name"))).toEqual(["a"]);
+        expect((await api.get(core("configmaps", "a"))).code).toBe(404);
+        expect((await api.get(core("configmaps", "b"))).code).toBe(200);
+      },
+    },
+    {
+      name: "a namespace begins to terminate, and takes nothing new",
+      async run({ api, unique }) {
+        const name = unique("leaving");
+        const path = `/api/v1/namespaces/${name}`;
+        await made(api.post("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } }));
+        await made(
+          api.post(`${path}/configmaps`, configMap("held", { metadata: { finalizers: ["example.com/hold"] } })),
+        );
+        const body = await done(api.delete(path));
+        expect(body).toMatchObject({ status: { phase: "Terminating" }, spec: { finalizers: ["kubernetes"] } });
+        const answer = await eventually(async () => {
+          const tried = await api.post(`${path}/configmaps`, configMap("late"));
+          if (tried.code === 403) return tried;
+          await api.delete(`${path}/configmaps/late`);
+          return undefined;
+        });
+        refused(
+          answer,
+          403,
+          "Forbidden",
+          `configmaps "late" is forbidden: unable to create new content in namespace ${name} because it is being terminated`,
+        );
+        expect(at(answer.body, "details", "causes")).toEqual([
+          {
+            reason: "NamespaceTerminating",
+            message: `namespace ${name} is being terminated`,
+            field: "metadata.namespace",
+          },
+        ]);
+      },
+    },
+    {
+      name: "a namespace takes its contents along",
+      except: COLLECTOR,
+      async run({ api, unique }) {
+        const name = unique("leaving");
+        const path = `/api/v1/namespaces/${name}`;
+        await made(api.post("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } }));
+        await made(api.post(`${path}/configmaps`, configMap("a")));
+        await done(api.delete(path));
+        await gone(api, path);
+      },
+    },
+    {
+      name: "a namespace has its name as a label, and a phase",
+      async run({ api, namespace }) {
+        const body = await done(api.get(`/api/v1/namespaces/${namespace}`));
+        expect(body).toMatchObject({
+          metadata: { labels: { "kubernetes.io/metadata.name": namespace } },
+          spec: { finalizers: ["kubernetes"] },
+          status: { phase: "Active" },
+        });
+      },
+    },
+  ],
+};
