@@ -98,7 +98,10 @@ export function createFleet(options: FleetOptions): { run(signal: AbortSignal): 
 
   return {
     async run(signal) {
-      await runController({ name: "fleet", reconcile, sources, clock, log, ready: (stop) => informers.whenSynced(stop) }, signal);
+      await runController(
+        { name: "fleet", reconcile, sources, clock, log, ready: (stop) => informers.whenSynced(stop) },
+        signal,
+      );
       await Promise.all([...members.values()].map((member) => member.stop()));
     },
   };

@@ -177,7 +177,9 @@ describe("server-side apply", () => {
   it("refuses a list that names an item twice, or without its key", () => {
     const twice = deployment(containers({ name: "x" }, { name: "x" }));
     expect(() => apply(undefined, "me", twice)).toThrow(expect.objectContaining({ code: "APPLY_INVALID" }));
-    expect(() => apply(undefined, "me", deployment(containers({ image: "1" })))).toThrow(/element \d+: .*omits all key fields \["name"\]/);
+    expect(() => apply(undefined, "me", deployment(containers({ image: "1" })))).toThrow(
+      /element \d+: .*omits all key fields \["name"\]/,
+    );
   });
 
   it("treats maps and lists of custom resources as their schema says", () => {
