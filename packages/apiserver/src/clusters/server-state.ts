@@ -78,7 +78,7 @@ export class ServerState {
       });
     }
     const known = this.#clusters.get(name);
-    if (known && !differs(known.open.options, options)) return this.#logical(name);
+    if (known && !differs(known, options)) return this.#logical(name);
     const before = this.#opening.get(name) ?? Promise.resolve();
     const made = before.then(() => this.#make(name, options));
     const settled = made.finally(() => {
@@ -91,7 +91,7 @@ export class ServerState {
   async #make(name: string, options: LogicalClusterOptions): Promise<LogicalCluster> {
     const shared = this.#running();
     const known = this.#clusters.get(name);
-    if (known && !differs(known.open.options, options)) return this.#logical(name);
+    if (known && !differs(known, options)) return this.#logical(name);
     const folder = `clusters/${name}`;
     const merged = { ...savedOptions(this.#files, folder), ...options };
     if (known) await this.#end(name);
@@ -226,10 +226,23 @@ function savedOptions(files: StateFiles, folder: string): LogicalClusterOptions 
   return isRecord(parsed) ? (parsed as LogicalClusterOptions) : {};
 }
 
-/** True if what is asked for is not what is. */
-function differs(has: LogicalClusterOptions, asked: LogicalClusterOptions): boolean {
-  return Object.entries(asked as Json).some(
-    ([name, value]) => value !== undefined && JSON.stringify(value) !== JSON.stringify((has as Json)[name]),
+/** True if what is asked for is not what is. Roots that were kept, and a port that was found, count as asked for. */
+function differs({ open, listener }: Opened, asked: LogicalClusterOptions): boolean {
+  const { authority, serviceAccountKey } = open.cluster;
+  const onPort = (listen: LogicalClusterOptions["listen"]) =>
+    listen && { ...listen, port: listen.port || (listener?.port ?? 0) };
+  const has: LogicalClusterOptions = { ...open.options, authority, serviceAccountKey };
+  const pairs = Object.entries({ ...asked, listen: onPort(asked.listen) } as Json);
+  const standing = { ...has, listen: onPort(has.listen) } as Json;
+  return pairs.some(([name, value]) => value !== undefined && canonical(value) !== canonical(standing[name]));
+}
+
+/** The same text for the same value, whatever the order of its fields. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === "object" && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
   );
 }
 
