@@ -92,7 +92,7 @@ describe("logical clusters", () => {
     await there.call("POST", "/api/v1/namespaces/default/configmaps", map("mine"));
     expect((await here.call("GET", "/api/v1/namespaces/default/configmaps/mine")).code).toBe(404);
     const strayed = await here.call("GET", "/clusters/demo/api/v1/namespaces");
-    expect([strayed.code, strayed.body["reason"]]).toEqual([403, "Forbidden"]);
+    expect([strayed.code, strayed.body["reason"]]).toEqual([401, "Unauthorized"]);
     here.close();
     there.close();
   });

@@ -1,3 +1,4 @@
+import type { KubeObject } from "@causeway/kubernetes";
 import type { Cluster } from "../clusters/cluster.ts";
 import { at, record, records, same, text, type Json } from "../json.ts";
 import { forbidden } from "../server/status.ts";
@@ -23,7 +24,7 @@ export function nodeRestriction(cluster: Cluster, { user, info, body }: Written)
   const name = info.name || text(at(body, "metadata", "name"));
   switch (`${info.group}/${info.plural}`) {
     case "/nodes":
-      return checkNode(cluster, node, { name, verb: info.verb, body });
+      return checkNode(node, { name, verb: info.verb, body });
     case "coordination.k8s.io/leases":
       if (info.namespace !== "kube-node-lease" || name !== node) {
         const why = `can only access node lease with the same name as the requesting node`;
@@ -40,26 +41,28 @@ export function nodeRestriction(cluster: Cluster, { user, info, body }: Written)
 const NODES = { group: "", plural: "nodes" } as const;
 const PODS = { group: "", plural: "pods" } as const;
 
-function checkNode(
-  cluster: Cluster,
-  node: string,
-  { name, verb, body }: { name: string; verb: string; body: unknown },
-): void {
+function checkNode(node: string, { name, verb, body }: { name: string; verb: string; body: unknown }): void {
   if (name !== node) throw forbidden(NODES, name, `node "${node}" is not allowed to modify node "${name}"`);
   if (verb === "delete") throw forbidden(NODES, name, `node "${node}" is not allowed to delete node "${name}"`);
-  const stored = cluster.store.get({ cluster: cluster.name, resource: "/nodes", namespace: "", name })?.object;
-  const labels = record(at(body, "metadata", "labels"));
-  const before = record(stored?.metadata.labels);
-  const changed = Object.keys(labels).filter((l) => isRestricted(l) && labels[l] !== before[l]);
+  if (records(at(body, "metadata", "ownerReferences")).length > 0 && verb === "create") {
+    throw forbidden(NODES, name, `node "${node}" is not allowed to set owner references`);
+  }
+}
+
+/** The part of it that looks at what a write, of whatever patch type, makes of a Node. Throws 403. */
+export function restrictNodeChange(user: User, object: KubeObject, old: KubeObject | undefined): void {
+  const node = nodeNameOf(user);
+  if (node === undefined) return;
+  const { name } = object.metadata;
+  const labels = record(object.metadata.labels);
+  const before = record(old?.metadata.labels);
+  const keys = [...new Set([...Object.keys(labels), ...Object.keys(before)])];
+  const changed = keys.filter((l) => isRestricted(l) && labels[l] !== before[l]);
   if (changed.length > 0) {
     throw forbidden(NODES, name, `is not allowed to modify labels: ${changed.sort().join(", ")}`);
   }
-  const taints = at(body, "spec", "taints");
-  if (stored && verb === "update" && !same(taints ?? [], at(stored, "spec", "taints") ?? [])) {
+  if (old && !same(at(object, "spec", "taints") ?? [], at(old, "spec", "taints") ?? [])) {
     throw forbidden(NODES, name, `node "${node}" is not allowed to modify taints`);
-  }
-  if (records(at(body, "metadata", "ownerReferences")).length > 0 && verb === "create") {
-    throw forbidden(NODES, name, `node "${node}" is not allowed to set owner references`);
   }
 }
 

@@ -82,9 +82,11 @@ function refuse(node: string, { plural, name }: Attributes): Decision {
   };
 }
 
+/** Which node is changed is for the NodeRestriction admission to mind, which says more of it. */
 function own(node: string, { verb, name, fieldSelector }: Attributes): boolean {
+  if (verb === "update" || verb === "patch") return true;
   if (verb === "list" || verb === "watch") return name === node || fieldSelector === `metadata.name=${node}`;
-  return name === node && ["get", "update", "patch", "delete"].includes(verb);
+  return name === node && ["get", "delete"].includes(verb);
 }
 
 function podDecision(cluster: Cluster, node: string, asked: Attributes): Decision {

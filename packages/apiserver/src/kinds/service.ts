@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import type { KubeObject } from "@causeway/kubernetes";
 import { apiError } from "../server/status.ts";
-import { fields, record, records, text, texts, type Json } from "../json.ts";
+import { at, fields, record, records, text, texts, type Json } from "../json.ts";
 import { forbiddenField, invalidValue, notSupported, required } from "../server/problems.ts";
 import { invalid, type FieldProblem } from "../server/status.ts";
 import { Allocations } from "./addresses.ts";
@@ -35,6 +35,7 @@ export function serviceStrategy(): Strategy {
       if (record(draft["spec"])["type"] !== "LoadBalancer" && !subresource) draft["status"] = { loadBalancer: {} };
     },
     fill(draft, { subresource }) {
+      if (subresource === "status") fillIngress(draft);
       if (!subresource) fillService(draft);
     },
     validate(object, old, { subresource }) {
@@ -106,6 +107,12 @@ function keepAllocated(spec: Json, was: Json): void {
     spec["healthCheckNodePort"] = was["healthCheckNodePort"];
   }
   if (!local) delete spec["healthCheckNodePort"];
+}
+
+/** Addresses of a load balancer are virtual ones unless it says otherwise (KEP-1860). */
+function fillIngress(draft: Draft): void {
+  const ingress = at(draft["status"], "loadBalancer", "ingress");
+  for (const point of records(ingress)) if (text(point["ip"])) point["ipMode"] ??= "VIP";
 }
 
 function fillService(draft: Draft): void {

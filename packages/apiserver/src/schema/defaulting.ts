@@ -4,7 +4,7 @@ import { mapList, mapMembers } from "./prune.ts";
 
 /**
  * The value with the schema's defaults filled in, at every depth that exists. A null where the schema is not nullable but has a default
- * counts as absent. The same value comes back when nothing was to fill.
+ * counts as absent, and one without a default is dropped. The same value comes back when nothing was to fill.
  */
 export function defaultValue(node: SchemaNode, value: Json): Json {
   if (isList(value)) {
@@ -15,8 +15,13 @@ export function defaultValue(node: SchemaNode, value: Json): Json {
   const filled = withMissing(node, value);
   return mapMembers(filled, (name, child) => {
     const schema = node.properties.get(name) ?? node.additional;
-    return schema === undefined || schema === true ? child : orDefault(schema, child);
+    if (schema === undefined || schema === true) return child;
+    return isStray(schema, child) ? undefined : orDefault(schema, child);
   });
+}
+
+function isStray(node: SchemaNode, value: Json): boolean {
+  return value === null && !node.nullable && node.default === undefined;
 }
 
 function orDefault(node: SchemaNode, value: Json): Json {

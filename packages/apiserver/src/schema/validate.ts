@@ -60,7 +60,7 @@ function checkString(node: SchemaNode, value: string, path: string): FieldError[
     errors.push(invalid(path, value, `${body(path)} should match '${node.pattern}'`));
   }
   if (node.format !== undefined && !matchesFormat(node.format, value)) {
-    errors.push(invalid(path, value, `${body(path)} must be of type ${node.format}: ${JSON.stringify(value)}`));
+    errors.push(typeInvalid(path, value, `${body(path)} must be of type ${node.format}: ${JSON.stringify(value)}`));
   }
   return errors;
 }

@@ -1,9 +1,14 @@
 import type { Chapter } from "../interface.ts";
+import { access } from "./access.ts";
 import { applying } from "./applying.ts";
+import { definitions } from "./definitions.ts";
 import { deleting } from "./deleting.ts";
 import { discovery } from "./discovery.ts";
+import { machinery } from "./machinery.ts";
 import { reading } from "./reading.ts";
 import { refusals } from "./refusals.ts";
+import { services } from "./services.ts";
+import { toolkit } from "./toolkit.ts";
 import { watching } from "./watching.ts";
 import { writing } from "./writing.ts";
 import { wrongTypes } from "./wrong-types.ts";
@@ -15,6 +20,11 @@ export const chapters: readonly Chapter[] = [
   writing,
   applying,
   deleting,
+  definitions,
+  services,
+  machinery,
+  access,
+  toolkit,
   refusals,
   wrongTypes,
 ];
