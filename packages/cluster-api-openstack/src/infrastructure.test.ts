@@ -279,7 +279,8 @@ describe("the infrastructure provider in the simulated cloud", () => {
     await createCluster("wrong", { ...demoSpec, identityRef: { name: "wrong-cloud", cloudName: "nowhere" } });
     const refused = await until("a refusal", async () => {
       const object = await client.get(OpenStackCluster, { namespace, name: "wrong" });
-      return condition(object, "OpenStackAuthenticationSucceeded")?.status === "False" && object;
+      // The Secret may reach the cache a moment later than the object that names it.
+      return condition(object, "OpenStackAuthenticationSucceeded")?.message?.includes("nowhere") && object;
     });
     expect(condition(refused, "Ready")?.message).toMatch(/nowhere/);
     expect(refused.metadata.finalizers ?? []).toEqual([]);
