@@ -2,7 +2,7 @@
  * `npm run test:openstack`: the suites that need a real OpenStack. Brings up tools/devcloud (Debian's own packages) unless
  * OS_CLIENT_CONFIG_FILE names another cloud, then runs test/openstack on it. Arguments go to the test runner.
  */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 
