@@ -45,6 +45,10 @@ async function main(): Promise<number> {
     }
     env["OS_CLIENT_CONFIG_FILE"] = clouds;
   }
+  if (spawnSync("kubectl", ["version", "--client"]).error !== undefined) {
+    console.log("installing kubectl (Debian's kubernetes-client)");
+    await run("apt-get", ["install", "-y", "-q", "kubernetes-client"], env);
+  }
   return run(
     resolve(root, "node_modules/.bin/vitest"),
     ["run", "--config", "vitest.openstack.config.ts", ...process.argv.slice(2)],
