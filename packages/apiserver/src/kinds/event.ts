@@ -1,8 +1,9 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { fields, record, type Json } from "../json.ts";
+import { at, fields, record, text, type Json } from "../json.ts";
+import { invalidValue } from "../server/problems.ts";
 import { EVENT_COLUMNS } from "../tables/core-columns.ts";
 import { define } from "./define.ts";
-import type { Draft, Resource } from "./resource.ts";
+import type { Draft, Resource, Strategy } from "./resource.ts";
 
 const SELECTABLE = [
   "involvedObject.kind",
@@ -26,8 +27,18 @@ export function coreEvents(): Resource {
     shortNames: ["ev"],
     columns: EVENT_COLUMNS,
     selectable: SELECTABLE,
+    strategy: eventStrategy,
   });
 }
+
+/** An event stands in the namespace of what it is about. */
+const eventStrategy: Strategy = {
+  validate(object) {
+    const about = text(at(object, "involvedObject", "namespace"));
+    if (about === "" || about === object.metadata.namespace) return [];
+    return [invalidValue("involvedObject.namespace", about, "does not match event.namespace")];
+  },
+};
 
 /** Events of events.k8s.io/v1, kept as core events. */
 export function groupEvents(): Resource {
@@ -38,6 +49,7 @@ export function groupEvents(): Resource {
     shortNames: ["ev"],
     columns: EVENT_COLUMNS,
     selectable: SELECTABLE,
+    strategy: eventStrategy,
   });
   const versions = resource.versions.map((v) => ({ ...v, toStored: toCore, fromStored: fromCore }));
   return { ...resource, versions, storage: "/events", storedAs: "v1" };

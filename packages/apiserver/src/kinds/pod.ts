@@ -1,5 +1,5 @@
 import { fields, record, records, text, type Json } from "../json.ts";
-import { forbiddenField, invalidValue, required } from "../server/problems.ts";
+import { forbiddenField, invalidValue, notSupported, required } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
 import { same } from "../json.ts";
 import type { Draft, Strategy } from "./resource.ts";
@@ -15,7 +15,9 @@ export const podStrategy: Strategy = {
     if (subresource === "status") draft["spec"] = structuredClone(fields(old)["spec"]);
   },
   fill(draft) {
-    fillPodSpec(record(draft["spec"]));
+    const spec = record(draft["spec"]);
+    fillPodSpec(spec);
+    spec["enableServiceLinks"] ??= true;
   },
   validate(object, old, { subresource }) {
     if (subresource) return [];
@@ -31,7 +33,6 @@ export function fillPodSpec(spec: Json): void {
   spec["dnsPolicy"] ??= "ClusterFirst";
   spec["securityContext"] ??= {};
   spec["schedulerName"] ??= "default-scheduler";
-  spec["enableServiceLinks"] ??= true;
   const account = text(spec["serviceAccountName"]) || text(spec["serviceAccount"]);
   if (account) {
     spec["serviceAccountName"] = account;
@@ -52,19 +53,21 @@ function fillContainer(container: Json): void {
   for (const port of records(container["ports"])) port["protocol"] ??= "TCP";
 }
 
+const POLICIES = ["Always", "OnFailure", "Never"];
+
 /** What is wrong with a PodSpec, its fields named from `path`. */
 export function podSpecProblems(spec: Json, path: string): FieldProblem[] {
   const containers = records(spec["containers"]);
   if (containers.length === 0) return [required(`${path}.containers`)];
   const seen = new Set<string>();
-  return containers.flatMap((container, i) => {
+  const found = containers.flatMap((container, i) => {
     const name = text(container["name"]);
     const field = `${path}.containers[${i}]`;
     const problems: FieldProblem[] = [];
     if (!name) problems.push(required(`${field}.name`));
     else if (!NAME.test(name)) {
       const why =
-        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
+        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
       problems.push(invalidValue(`${field}.name`, name, why));
     }
     if (!text(container["image"])) problems.push(required(`${field}.image`));
@@ -77,6 +80,9 @@ export function podSpecProblems(spec: Json, path: string): FieldProblem[] {
     seen.add(name);
     return problems;
   });
+  const policy = text(spec["restartPolicy"]);
+  const isKnown = policy === "" || POLICIES.includes(policy);
+  return isKnown ? found : [...found, notSupported(`${path}.restartPolicy`, policy, POLICIES)];
 }
 
 const CHANGEABLE = [

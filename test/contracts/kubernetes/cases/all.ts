@@ -10,6 +10,7 @@ import { refusals } from "./refusals.ts";
 import { services } from "./services.ts";
 import { toolkit } from "./toolkit.ts";
 import { watching } from "./watching.ts";
+import { workloads } from "./workloads.ts";
 import { writing } from "./writing.ts";
 import { wrongTypes } from "./wrong-types.ts";
 
@@ -23,6 +24,7 @@ export const chapters: readonly Chapter[] = [
   definitions,
   services,
   machinery,
+  workloads,
   access,
   toolkit,
   refusals,
