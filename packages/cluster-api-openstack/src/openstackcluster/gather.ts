@@ -13,7 +13,7 @@ import {
   securityGroupName,
 } from "../resources/naming.ts";
 import { apiPorts } from "./endpoint-port.ts";
-import type { ClusterCloud, ClusterObserved, LoadBalancing } from "./model.ts";
+import type { ClusterCloud, ClusterObserved, LoadBalancing, ReservedRange } from "./model.ts";
 import { nodeRoles } from "./security-groups.ts";
 
 export interface ClusterSources {
@@ -54,6 +54,7 @@ export async function gatherCluster(
     crn,
     paused: isPaused(object, cluster) || object.metadata.annotations?.[annotations.managedBy] !== undefined,
     machines: sources.machines.byIndex("cluster", `${key.namespace}/${clusterName ?? key.name}`),
+    reserved: reservedBy(cluster),
     hold: sources.holds.get(object),
   };
   const place = { reference: object.spec.identityRef, namespace: key.namespace };
@@ -63,6 +64,12 @@ export async function gatherCluster(
   const cloud = await readCloud(object, session, signal);
   sources.interests.set(key, interestsOf(object, crn, cloud));
   return { ...base, session, identity: { ok: true, cloud } };
+}
+
+function reservedBy(cluster: Cluster | undefined): ReservedRange[] {
+  const { services, pods } = cluster?.spec.clusterNetwork ?? {};
+  const ranges = (use: string, cidrs: readonly string[] = []) => cidrs.map((cidr) => ({ use, cidr }));
+  return [...ranges("service", services?.cidrBlocks), ...ranges("pod", pods?.cidrBlocks)];
 }
 
 /** The name of the owner of a kind; the label serves where the reference has not been set. */

@@ -39,6 +39,8 @@ export interface ClusterObserved {
   readonly paused: boolean;
   readonly identity: IdentityState<ClusterCloud>;
   readonly machines: readonly OpenStackMachine[];
+  /** What the Cluster keeps for Services and Pods: no subnet may lie in it. */
+  readonly reserved?: readonly ReservedRange[];
   /** What an earlier attempt was refused for, while it is too soon to ask again. */
   readonly hold?: Hold | undefined;
 }
@@ -50,6 +52,13 @@ export interface ClusterContext {
   readonly crn: string;
   readonly tags: readonly string[];
   readonly machines: readonly OpenStackMachine[];
+  readonly reserved: readonly ReservedRange[];
+}
+
+export interface ReservedRange {
+  /** "service" or "pod". */
+  readonly use: string;
+  readonly cidr: string;
 }
 
 export type ConditionType =

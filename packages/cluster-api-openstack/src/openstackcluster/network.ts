@@ -23,6 +23,8 @@ export function planNetwork(context: ClusterContext): NetworkPart {
 function planManaged(context: ClusterContext, wanted: ManagedSubnet): NetworkPart {
   const invalid = problemOf(wanted);
   if (invalid !== undefined) return broken("InvalidSubnet", invalid);
+  const clash = clashOf(context, wanted);
+  if (clash !== undefined) return broken("OverlappingCIDR", clash);
   const { cloud, crn, tags, object } = context;
   const mark = { name: networkName(crn), description: description(crn), projectId: cloud.projectId };
   const recordedId = object.status?.network?.id;
@@ -54,6 +56,16 @@ function planManaged(context: ClusterContext, wanted: ManagedSubnet): NetworkPar
     network,
     subnets: [subnet],
   };
+}
+
+/** Nodes in the range of Services or Pods could not be told from them. A cluster that has its network already is left as it is. */
+function clashOf({ object, reserved }: ClusterContext, wanted: ManagedSubnet): string | undefined {
+  if (object.status?.network !== undefined) return undefined;
+  const clash = reserved.find(({ cidr }) => parseCidr(wanted.cidr)?.overlaps(cidr));
+  return (
+    clash &&
+    `The managed subnet ${wanted.cidr} overlaps the Cluster's ${clash.use} range ${clash.cidr}; change one of them`
+  );
 }
 
 function missingNetwork(context: ClusterContext, recordedId: string | undefined): NetworkPart {

@@ -146,6 +146,20 @@ describe("planCluster", () => {
     expect(result.events?.some((e) => e.type === "Warning" && words.test(e.message))).toBe(true);
   });
 
+  it("answers a subnet in the Cluster's own range of Services before anything is made, and leaves a network that is there", () => {
+    const w = world(demoSpec);
+    w.extra = { reserved: [{ use: "service", cidr: "10.0.0.0/13" }] };
+    const result = plan(w);
+    expect(result.steps).toEqual([]);
+    expect(condition(result.status, "NetworkReady")).toBe("False OverlappingCIDR");
+    expect(result.events?.some((e) => /service range 10\.0\.0\.0\/13/.test(e.message))).toBe(true);
+    w.extra = {};
+    settle(w);
+    w.extra = { reserved: [{ use: "service", cidr: "10.0.0.0/13" }] };
+    expect(plan(w).steps).toEqual([]);
+    expect(condition(plan(w).status, "NetworkReady")).toBe("True NetworkReady");
+  });
+
   it("answers a CIDR that overlaps another subnet on the given router before anything is made", () => {
     const w = world({ ...demoSpec, router: { filter: { name: "shared" } } });
     const { cloud } = w;

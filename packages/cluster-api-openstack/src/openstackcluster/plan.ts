@@ -45,9 +45,13 @@ export function planCluster(observed: ClusterObserved, now: number): ClusterPlan
   return deleting ? planDeletion(context, observed.hold, now) : planNormal(context, observed, now);
 }
 
-function contextOf({ object, machines }: ClusterObserved, clusterName: string, cloud: ClusterCloud): ClusterContext {
+function contextOf(
+  { object, machines, reserved = [] }: ClusterObserved,
+  clusterName: string,
+  cloud: ClusterCloud,
+): ClusterContext {
   const crn = clusterResourceName(object.metadata.namespace ?? "", clusterName);
-  return { object, cloud, crn, tags: object.spec.tags ?? [], machines };
+  return { object, cloud, crn, tags: object.spec.tags ?? [], machines, reserved };
 }
 
 function refused(observed: ClusterObserved, why: { reason: string; message: string }, now: number): ClusterPlan {
