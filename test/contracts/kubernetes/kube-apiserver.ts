@@ -20,7 +20,10 @@ export async function startKubeApiserver(): Promise<Target> {
   if (binaries === undefined) throw new Error(`${BINARIES} names no folder; use npm run test:kubernetes`);
   const dir = mkdtempSync(join(tmpdir(), "kube-apiserver-"));
   const children: ChildProcess[] = [];
+  const kill = (): void => children.forEach((c) => c.kill("SIGKILL"));
+  process.once("exit", kill);
   const close = async (): Promise<void> => {
+    process.removeListener("exit", kill);
     await Promise.all(children.map(stop));
     rmSync(dir, { recursive: true, force: true });
   };
@@ -100,7 +103,10 @@ async function apiserverArguments(dir: string, { authority, etcdPort, port }: Se
 
 function launch(file: string, args: readonly string[], dir: string): ChildProcess {
   const log = openSync(join(dir, `${file.split("/").at(-1) ?? "server"}.log`), "a", 0o600);
-  return spawn(file, args, { stdio: ["ignore", log, log], cwd: dir });
+  const child = spawn(file, args, { stdio: ["ignore", log, log], cwd: dir });
+  // A program that cannot be started has no pid, which is where it is noticed.
+  child.on("error", () => {});
+  return child;
 }
 
 function stop(child: ChildProcess): Promise<void> {
@@ -126,8 +132,8 @@ async function freePorts(count: number): Promise<number[]> {
 async function ready(url: string, ca: string, children: readonly ChildProcess[]): Promise<void> {
   const end = Date.now() + STARTUP;
   while (Date.now() < end) {
-    const gone = children.find((c) => c.exitCode !== null);
-    if (gone) throw new Error(`${gone.spawnfile} ended with ${gone.exitCode}`);
+    const gone = children.find((c) => c.exitCode !== null || c.pid === undefined);
+    if (gone) throw new Error(`${gone.spawnfile} ended with ${gone.exitCode ?? "no start"}`);
     if ((await probe(`${url}/readyz`, ca)) === 200) return;
     await new Promise((done) => setTimeout(done, 200));
   }

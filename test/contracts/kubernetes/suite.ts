@@ -2,29 +2,40 @@ import { afterAll, beforeAll, describe, test } from "vitest";
 import { chapters } from "./cases/all.ts";
 import { prepareContraptions } from "./cases/contraption.ts";
 import { openRunner, type Runner } from "./context.ts";
-import type { ServerName, Target } from "./interface.ts";
+import type { ContractCase, ServerName, Target } from "./interface.ts";
 
 /** Holds one server to every case. */
 export function holdToContract(name: ServerName, start: () => Promise<Target>): void {
   describe(`${name} keeps the contract`, () => {
     let target: Target | undefined;
-    let runner: Runner;
+    let runner: Runner | undefined;
+    let failure: unknown;
 
     beforeAll(async () => {
-      target = await start();
-      runner = await openRunner(target, prepareContraptions);
+      try {
+        target = await start();
+        runner = await openRunner(target, prepareContraptions);
+      } catch (error) {
+        // Told by every case, so that a server that does not start counts as failed, not as skipped.
+        failure = error;
+      }
     }, 120_000);
     afterAll(async () => {
       runner?.close();
       await target?.close();
     });
 
+    const run = (contractCase: ContractCase): Promise<void> => {
+      if (runner === undefined) throw failure;
+      return runner.run(contractCase);
+    };
+
     for (const { title, cases } of chapters) {
       describe(title, () => {
         for (const contractCase of cases) {
           const { except } = contractCase;
           if (except?.server === name) test.skip(`${contractCase.name} (${except.reason})`);
-          else test(contractCase.name, () => runner.run(contractCase));
+          else test(contractCase.name, () => run(contractCase));
         }
       });
     }
