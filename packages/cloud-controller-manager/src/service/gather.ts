@@ -1,31 +1,13 @@
 import type { Informer, Node, ObjectKey, Service } from "@causeway/kubernetes";
-import type {
-  Cloud,
-  CloudWatch,
-  FloatingIp,
-  HealthMonitor,
-  Listener,
-  LoadBalancer,
-  Member,
-  Network,
-  Pool,
-  Subnet,
-} from "@causeway/openstack";
+import type { Cloud, CloudWatch, FloatingIp, Listener, LoadBalancer, Network, Subnet } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
 import { eligibleNodes, nodeAddress } from "./desired.ts";
 import { matchingSubnets } from "./floating-subnets.ts";
 import { brokenKey, busyKey, uncertainKey, type Holds } from "./holds.ts";
 import { annotation, floatingIpDescription, legacyLoadBalancerName, loadBalancerName } from "./names.ts";
 import { parametersOf, type Parameters } from "./parameters.ts";
-import type { PoolDetails } from "./pool-details.ts";
+import type { ObservedPool, PoolDetails } from "./pool-details.ts";
 import type { TreeFreshness } from "./tree-freshness.ts";
-
-/** A pool with what its list entry does not tell. */
-export interface ObservedPool {
-  readonly pool: Pool;
-  readonly members: readonly Member[];
-  readonly monitor: HealthMonitor | undefined;
-}
 
 /** Until when (ms since epoch) something must not be tried again. */
 export interface Held {

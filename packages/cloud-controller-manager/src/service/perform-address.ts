@@ -1,5 +1,5 @@
 import { isOpenStackConflict, isOpenStackNotFound, isQuotaExceeded, type FloatingIp } from "@causeway/openstack";
-import type { Doing } from "./perform.ts";
+import type { Doing } from "./doing.ts";
 import type { AddressStep } from "./steps.ts";
 
 /** Gives the VIP a floating IP or takes it away; the cache knows at once, and looks again when something is not there. */

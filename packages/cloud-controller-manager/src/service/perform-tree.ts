@@ -1,4 +1,4 @@
-import type { Doing } from "./perform.ts";
+import type { Doing } from "./doing.ts";
 import type { TreeStep } from "./steps.ts";
 
 type PartStep = Exclude<TreeStep, { type: "delete-load-balancer" }>;

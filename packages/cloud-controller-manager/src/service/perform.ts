@@ -1,45 +1,13 @@
-import {
-  addFinalizer,
-  keyOf,
-  publishStatus,
-  removeFinalizer,
-  Service,
-  type EventRecorder,
-  type KubernetesClient,
-} from "@causeway/kubernetes";
-import {
-  isImmutable,
-  isOutcomeUnknown,
-  type Cloud,
-  type CloudWatch,
-  type LoadBalancer,
-  type LoadBalancerCreate,
-} from "@causeway/openstack";
+import { addFinalizer, keyOf, publishStatus, removeFinalizer, Service } from "@causeway/kubernetes";
+import { isImmutable, isOutcomeUnknown, type LoadBalancer, type LoadBalancerCreate } from "@causeway/openstack";
+import type { Doing, PerformWith } from "./doing.ts";
 import { serviceFinalizer, type Observed } from "./gather.ts";
-import { brokenKey, busyKey, uncertainKey, whenBroken, whenBusy, type Holds } from "./holds.ts";
+import { brokenKey, busyKey, uncertainKey, whenBroken, whenBusy } from "./holds.ts";
 import { performAddress } from "./perform-address.ts";
 import { performTree } from "./perform-tree.ts";
-import type { PoolDetails } from "./pool-details.ts";
 import type { KubernetesStep, Step, TreeStep } from "./steps.ts";
-import type { TreeFreshness } from "./tree-freshness.ts";
 
 export const fieldManager = "causeway-cloud-controller-manager";
-
-export interface PerformWith {
-  readonly client: KubernetesClient;
-  readonly cloud: Cloud;
-  readonly watch: CloudWatch;
-  readonly events: EventRecorder;
-  readonly details: PoolDetails;
-  readonly freshness: TreeFreshness;
-  readonly holds: Holds;
-}
-
-export interface Doing {
-  readonly using: PerformWith;
-  readonly observed: Observed;
-  readonly signal: AbortSignal;
-}
 
 /** Makes one step true. */
 export async function perform(using: PerformWith, step: Step, observed: Observed, signal: AbortSignal): Promise<void> {

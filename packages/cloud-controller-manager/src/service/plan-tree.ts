@@ -1,7 +1,8 @@
 import type { Listener, ListenerUpdate, LoadBalancer, Member, MemberCreate, PoolUpdate } from "@causeway/openstack";
 import { listenerSettings, monitorBody } from "./bodies.ts";
 import { restriction, type DesiredPort } from "./desired.ts";
-import type { Observed, ObservedPool } from "./gather.ts";
+import type { Observed } from "./gather.ts";
+import type { ObservedPool } from "./pool-details.ts";
 import { ownListeners } from "./ownership.ts";
 import type { TreeStep } from "./steps.ts";
 

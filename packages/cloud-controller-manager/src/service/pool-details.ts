@@ -1,5 +1,11 @@
 import type { Cloud, HealthMonitor, Member, Pool } from "@causeway/openstack";
-import type { ObservedPool } from "./gather.ts";
+
+/** A pool with what its list entry does not tell. */
+export interface ObservedPool {
+  readonly pool: Pool;
+  readonly members: readonly Member[];
+  readonly monitor: HealthMonitor | undefined;
+}
 
 interface Kept {
   readonly entry: string;

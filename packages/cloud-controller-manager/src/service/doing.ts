@@ -1,0 +1,24 @@
+import type { EventRecorder, KubernetesClient } from "@causeway/kubernetes";
+import type { Cloud, CloudWatch } from "@causeway/openstack";
+import type { Observed } from "./gather.ts";
+import type { Holds } from "./holds.ts";
+import type { PoolDetails } from "./pool-details.ts";
+import type { TreeFreshness } from "./tree-freshness.ts";
+
+/** What steps are performed with. */
+export interface PerformWith {
+  readonly client: KubernetesClient;
+  readonly cloud: Cloud;
+  readonly watch: CloudWatch;
+  readonly events: EventRecorder;
+  readonly details: PoolDetails;
+  readonly freshness: TreeFreshness;
+  readonly holds: Holds;
+}
+
+/** One step under way. */
+export interface Doing {
+  readonly using: PerformWith;
+  readonly observed: Observed;
+  readonly signal: AbortSignal;
+}
