@@ -12,10 +12,10 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import type { Clock, Log } from "@causeway/foundation";
+import { failureOf } from "../reactions/failure.ts";
 import { refusalOf } from "../reactions/holds.ts";
-import { summarise, withFindings } from "../resources/findings.ts";
 import { gatherCluster, type ClusterGathered, type ClusterSources } from "./gather.ts";
-import { missing, type ClusterStep } from "./model.ts";
+import type { ClusterStep } from "./model.ts";
 import { toBeListed } from "./load-balancer.ts";
 import { planCluster, type ClusterPlan } from "./plan.ts";
 import { fieldManager, performClusterStep } from "./steps.ts";
@@ -54,13 +54,8 @@ export function reconcileCluster(options: ClusterControllerOptions): Reconcile {
     failed(observed, plan, step, error) {
       const refusal = refusalOf(error, step.do === "remove-finalizer" ? "FinalizerError" : "OpenStackError");
       sources.holds.note(observed.object, step.for, refusal);
-      const finding = missing(step.for, refusal.reason, refusal.message);
       const moment = { generation: observed.object.metadata.generation, now: clock.now() };
-      const conditions = withFindings(plan.status.conditions ?? [], [finding, summarise([finding], "")], moment);
-      return {
-        status: { ...plan.status, conditions },
-        events: [{ type: "Warning", reason: refusal.reason, message: refusal.message }],
-      };
+      return failureOf(plan.status, { type: step.for, refusal }, moment);
     },
   };
   return followRoad(road, { clock, log: options.log });

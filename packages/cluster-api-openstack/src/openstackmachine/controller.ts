@@ -12,8 +12,8 @@ import {
   type Road,
   type Source,
 } from "@causeway/kubernetes";
+import { failureOf } from "../reactions/failure.ts";
 import { refusalOf } from "../reactions/holds.ts";
-import { summarise, withFindings, type Finding } from "../resources/findings.ts";
 import { isDeleting } from "../openstackcluster/gather.ts";
 import { gatherMachine, usesVolumes, type MachineGathered, type MachineSources } from "./gather.ts";
 import type { MachineStep } from "./model.ts";
@@ -56,18 +56,8 @@ export function reconcileMachine(options: MachineControllerOptions): Reconcile {
     failed(observed, plan, step, error) {
       const refusal = refusalOf(error, step.reason);
       sources.holds.note(observed.object, "InstanceReady", refusal);
-      const finding: Finding = {
-        type: "InstanceReady",
-        status: "False",
-        reason: refusal.reason,
-        message: refusal.message,
-      };
       const moment = { generation: observed.object.metadata.generation, now: clock.now() };
-      const conditions = withFindings(plan.status.conditions ?? [], [finding, summarise([finding], "")], moment);
-      return {
-        status: { ...plan.status, conditions },
-        events: [{ type: "Warning", reason: refusal.reason, message: refusal.message }],
-      };
+      return failureOf(plan.status, { type: "InstanceReady", refusal }, moment);
     },
   };
   return followRoad(road, { clock, log: options.log });

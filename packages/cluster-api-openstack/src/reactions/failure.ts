@@ -1,0 +1,15 @@
+import type { Condition, PlannedEvent } from "@causeway/kubernetes";
+import { summarise, withFindings, type ConditionMoment } from "../resources/findings.ts";
+import type { Refusal } from "./holds.ts";
+
+/** What to publish when a step failed: its condition and Ready say why, and so does an event. */
+export function failureOf<Status extends { conditions?: Condition[] }>(
+  planned: Status,
+  { type, refusal }: { readonly type: string; readonly refusal: Refusal },
+  moment: ConditionMoment,
+): { status: Status; events: PlannedEvent[] } {
+  const { reason, message } = refusal;
+  const finding = { type, status: "False", reason, message } as const;
+  const conditions = withFindings(planned.conditions ?? [], [finding, summarise([finding], "")], moment);
+  return { status: { ...planned, conditions }, events: [{ type: "Warning", reason, message }] };
+}
