@@ -1,6 +1,6 @@
 import type { IdentityReference } from "@causeway/api";
 import { CausewayError } from "@causeway/foundation";
-import { Secret, type KubeObject, type KubernetesClient } from "@causeway/kubernetes";
+import { Secret, secretText, type KubeObject, type KubernetesClient } from "@causeway/kubernetes";
 import { loadCloudsYaml, type CloudConfig } from "@causeway/openstack";
 
 /** An object that says which credentials are its own. */
@@ -33,19 +33,14 @@ export function readIdentity(secret: Secret | undefined, reference: IdentityRefe
       hint: "Create it with the key clouds.yaml.",
     });
   }
-  const text = decode(secret, "clouds.yaml");
+  const text = secretText(secret, "clouds.yaml");
   if (text === undefined) {
     throw new CausewayError(
       "IDENTITY_SECRET_INVALID",
       `Secret ${namespace}/${name} of identityRef has no key clouds.yaml`,
     );
   }
-  const ca = decode(secret, "cacert");
+  const ca = secretText(secret, "cacert");
   const config = loadCloudsYaml({ text, cloud: cloudName, ...(ca ? { ca } : {}) });
   return region ? { ...config, region } : config;
-}
-
-function decode(secret: Secret, key: string): string | undefined {
-  const value = secret.data?.[key];
-  return value === undefined ? undefined : Buffer.from(value, "base64").toString("utf8");
 }

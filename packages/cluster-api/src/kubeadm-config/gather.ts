@@ -1,5 +1,12 @@
 import { labels, Machine, type KubeadmConfig } from "@causeway/api";
-import { controllerOf, Secret, type Informer, type ObjectKey, type RemoteCluster } from "@causeway/kubernetes";
+import {
+  controllerOf,
+  Secret,
+  secretText,
+  type Informer,
+  type ObjectKey,
+  type RemoteCluster,
+} from "@causeway/kubernetes";
 import { clusterKeyOf, type Context } from "../context.ts";
 import { secretKeysOf } from "./cloud-config.ts";
 import type { ConfigFacts } from "./facts.ts";
@@ -32,7 +39,7 @@ export async function gatherKubeadmConfig(
     cluster,
     dataSecret,
     token: machine && tokenOf(context, machine, dataSecret),
-    authority: decoded(authority, "tls.crt"),
+    authority: secretText(authority, "tls.crt"),
     ...taken,
   };
 }
@@ -49,7 +56,7 @@ function tokenOf(context: Context, machine: Machine, dataSecret: Secret | undefi
   if (!remote) return "unreachable";
   const tokens = tokensIn(remote);
   if (!tokens.synced) return "unreachable";
-  const token = decoded(dataSecret, "bootstrap-token");
+  const token = secretText(dataSecret, "bootstrap-token");
   const found = isToken(token) ? tokens.get({ namespace: tokenNamespace, name: tokenSecretName(token) }) : undefined;
   return found && context.asked.view(found, context.clock.now()).metadata.deletionTimestamp ? undefined : found;
 }
@@ -67,17 +74,11 @@ async function secretsFor(
   const missingSecrets: string[] = [];
   for (const { name, key } of secretKeysOf(config.spec)) {
     const found = await find(context, { namespace: config.metadata.namespace ?? "", name }, signal);
-    const value = decoded(found, key);
+    const value = secretText(found, key);
     if (value === undefined) missingSecrets.push(`${name}/${key}`);
     else secrets.set(`${name}/${key}`, value);
   }
   return { secrets, missingSecrets };
-}
-
-/** A value of a Secret as text. */
-export function decoded(secret: Secret | undefined, key: string): string | undefined {
-  const value = secret?.data?.[key];
-  return value === undefined ? undefined : Buffer.from(value, "base64").toString("utf8");
 }
 
 /** The label by which Secrets of a cluster are cached. */

@@ -1,12 +1,12 @@
 import { CausewayError, publicKeyHash } from "@causeway/foundation";
 import { clusterSecretType } from "@causeway/api";
-import { ownerReference, Secret, timestamp, type RemoteCluster } from "@causeway/kubernetes";
+import { ownerReference, Secret, secretText, timestamp, type RemoteCluster } from "@causeway/kubernetes";
 import { clusterKeyOf, type Context } from "../context.ts";
 import { createOnce } from "../objects/road.ts";
 import { fieldManager } from "../objects/steps.ts";
 import { cloudConfig } from "./cloud-config.ts";
 import type { ConfigFacts } from "./facts.ts";
-import { clusterLabels, decoded } from "./gather.ts";
+import { clusterLabels } from "./gather.ts";
 import type { ConfigStep } from "./plan.ts";
 import { base64, isToken, newToken, tokenNamespace, tokenSecret } from "./token.ts";
 
@@ -24,7 +24,7 @@ export async function performConfigStep(
   const { client } = remoteOf(context, facts);
   switch (step.do) {
     case "createToken": {
-      const token = decoded(facts.dataSecret, "bootstrap-token");
+      const token = secretText(facts.dataSecret, "bootstrap-token");
       if (!isToken(token)) throw new TypeError("the data Secret holds no bootstrap token");
       const owner = { configUid: facts.config.metadata.uid ?? "", machine: facts.machine?.metadata.name ?? "" };
       await client.create(Secret, tokenSecret(token, owner, step.expires), { fieldManager, signal });

@@ -1,5 +1,5 @@
 import { readCertificate, type KeyPair } from "@causeway/foundation";
-import { Namespace, Secret, type Informer, type ObjectKey, type Informers } from "@causeway/kubernetes";
+import { Namespace, Secret, secretText, type Informer, type ObjectKey, type Informers } from "@causeway/kubernetes";
 import { Cluster, HostedControlPlane } from "@causeway/api";
 import type { ControlPlaneRuntime, ControlPlaneState } from "../runtime.ts";
 import { kubeconfigRenewAnnotation, kubeconfigServerAnnotation } from "./kubeconfig.ts";
@@ -91,13 +91,9 @@ function ownerCluster(from: GatherFrom, object: HostedControlPlane): Cluster | u
 }
 
 function keyPairOf(secret: Secret | undefined): KeyPair | undefined {
-  const certificate = decode(secret?.data?.["tls.crt"]);
-  const key = decode(secret?.data?.["tls.key"]);
+  const certificate = secretText(secret, "tls.crt");
+  const key = secretText(secret, "tls.key");
   return certificate === undefined || key === undefined ? undefined : { certificate, key };
-}
-
-function decode(base64: string | undefined): string | undefined {
-  return base64 === undefined ? undefined : Buffer.from(base64, "base64").toString("utf8");
 }
 
 /** A kubeconfig of another root, or one that we cannot read, counts as none. */
