@@ -1,4 +1,4 @@
-import type { Condition, Node, Taint } from "@causeway/kubernetes";
+import { timestamp, type Condition, type Node, type Taint } from "@causeway/kubernetes";
 import type { BootedMachine } from "./interface.ts";
 import type { JoinConfiguration } from "./join-configuration.ts";
 
@@ -79,7 +79,7 @@ const healthy = [
 ] as const;
 
 function conditions(now: number, before: readonly Condition[]): NonNullable<NonNullable<Node["status"]>["conditions"]> {
-  const time = new Date(now).toISOString().replace(/\.\d+Z$/, "Z");
+  const time = timestamp(now);
   return healthy.map(([type, status, reason, message]) => {
     const old = before.find((c) => c.type === type);
     const lastTransitionTime = old?.status === status ? old.lastTransitionTime : time;

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { canonicalJson } from "@causeway/foundation";
 import type { CloudConfig } from "./config/config.ts";
 import { connectCloud, type ConnectOptions } from "./connect.ts";
 import type { CallStats, Cloud } from "./types/cloud.ts";
@@ -64,7 +65,7 @@ function sumOf(all: readonly CallStats[]): CallStats {
 function fingerprint(config: CloudConfig): string {
   const { caFile, certificateFile, keyFile } = config.tls ?? {};
   const files = [caFile, certificateFile, keyFile].map((path) => (path === undefined ? null : contentOf(path)));
-  return createHash("sha256").update(canonical(config)).update(canonical(files)).digest("hex");
+  return createHash("sha256").update(canonicalJson(config)).update(canonicalJson(files)).digest("hex");
 }
 
 function contentOf(path: string): string {
@@ -73,12 +74,4 @@ function contentOf(path: string): string {
   } catch {
     return ""; // connectCloud says what is wrong with it
   }
-}
-
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === "object" && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
 }

@@ -1,4 +1,11 @@
-import { CausewayError, issueCertificate, type Clock, type KeyPair, type Log } from "@causeway/foundation";
+import {
+  canonicalJson,
+  CausewayError,
+  issueCertificate,
+  type Clock,
+  type KeyPair,
+  type Log,
+} from "@causeway/foundation";
 import type { ApiServerOptions, LogicalCluster, LogicalClusterOptions } from "../interface.ts";
 import { isRecord, type Json } from "../json.ts";
 import { builtInKinds } from "../kinds/builtin.ts";
@@ -234,16 +241,7 @@ function differs({ open, listener }: Opened, asked: LogicalClusterOptions): bool
   const has: LogicalClusterOptions = { ...open.options, authority, serviceAccountKey };
   const pairs = Object.entries({ ...asked, listen: onPort(asked.listen) } as Json);
   const standing = { ...has, listen: onPort(has.listen) } as Json;
-  return pairs.some(([name, value]) => value !== undefined && canonical(value) !== canonical(standing[name]));
-}
-
-/** The same text for the same value, whatever the order of its fields. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === "object" && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
+  return pairs.some(([name, value]) => value !== undefined && canonicalJson(value) !== canonicalJson(standing[name]));
 }
 
 function clusterNames(domain: string, serviceCidr: string): string[] {

@@ -1,4 +1,4 @@
-import { array, fields, record, records, same, text, type Json } from "../json.ts";
+import { array, fields, record, records, same, text, timestamp, type Json } from "../json.ts";
 import { invalidValue, required } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
 import type { Draft, Strategy, WriteContext } from "./resource.ts";
@@ -51,7 +51,7 @@ const DECISIONS = ["Approved", "Denied"];
 /** "approval" writes decisions, "status" the certificate and other conditions. */
 function statusAfter(draft: Draft, before: Json, { subresource, cluster }: WriteContext): Json {
   const wanted = record(draft["status"]);
-  const now = new Date(cluster.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
+  const now = timestamp(cluster.clock.now());
   const decided = (c: Json): boolean => DECISIONS.includes(text(c["type"]));
   const approval = subresource === "approval";
   const kept = records(before["conditions"]).filter((c) => decided(c) !== approval);

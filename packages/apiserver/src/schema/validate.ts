@@ -1,3 +1,4 @@
+import { canonicalJson } from "@causeway/foundation";
 import { isList, isObject, type Json, jsonEqual, type JsonObject, own } from "../patch/json.ts";
 import {
   duplicate,
@@ -113,7 +114,7 @@ function checkUnique(node: SchemaNode, value: readonly Json[], path: string): Fi
   for (const [i, item] of value.entries()) {
     const identity = node.listType === "set" ? item : isObject(item) ? keyOf(node, item) : undefined;
     if (identity === undefined) continue;
-    const text = canonical(identity);
+    const text = canonicalJson(identity);
     if (seen.has(text)) errors.push(duplicate(`${path}[${i}]`, identity));
     seen.add(text);
   }
@@ -126,14 +127,6 @@ function keyOf(node: SchemaNode, item: JsonObject): JsonObject {
     return value === undefined ? [] : [[key, value]];
   });
   return Object.fromEntries(entries);
-}
-
-/** JSON with sorted keys. */
-function canonical(value: Json): string {
-  if (isList(value)) return `[${value.map(canonical).join()}]`;
-  if (!isObject(value)) return JSON.stringify(value);
-  const keys = Object.keys(value).toSorted();
-  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key] ?? null)}`).join()}}`;
 }
 
 function checkObject(

@@ -2,7 +2,7 @@ import { issueToken } from "../auth/service-account-tokens.ts";
 import { current, type Call } from "../registry/call.ts";
 import { remove } from "../registry/delete.ts";
 import { deleteOptions } from "../registry/delete.ts";
-import { at, record, records, text, type Json } from "../json.ts";
+import { at, record, records, text, timestamp, type Json } from "../json.ts";
 import type { Draft } from "../kinds/resource.ts";
 import { inVersion } from "../kinds/resource.ts";
 import { change, update } from "../registry/update.ts";
@@ -55,7 +55,7 @@ async function bind(call: Call, body: unknown): Promise<Special> {
       `pod ${call.name} is already assigned to node "${text(at(pod, "spec", "nodeName"))}"`,
     );
   }
-  const now = new Date(call.cluster.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
+  const now = timestamp(call.cluster.clock.now());
   await change(call, ({ object }) => {
     const draft = structuredClone(object) as Draft;
     record(draft["spec"])["nodeName"] = node;

@@ -1,4 +1,4 @@
-import { createLog, silentLog, systemClock, type LogLevel } from "@causeway/foundation";
+import { createLog, silentLog, systemClock, whenAborted, type LogLevel } from "@causeway/foundation";
 import { Cluster } from "@causeway/api";
 import { isUnreachable } from "@causeway/kubernetes";
 import { openCloud, type ChosenCloud } from "../composition/cloud.ts";
@@ -46,7 +46,7 @@ export async function up(options: UpOptions, signal: AbortSignal): Promise<void>
         process.stdout.write(
           `management API ${system.apiServer.management.url}\n  export KUBECONFIG=${system.kubeconfig}\n`,
         );
-      if (!options.exitWhenReady) await aborted(signal);
+      if (!options.exitWhenReady) await whenAborted(signal);
     } finally {
       await system.stop();
     }
@@ -121,11 +121,4 @@ async function makeService(system: System, follower: DemoFollower, signal: Abort
     }
     await systemClock.sleep(250, signal);
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { canonicalJson } from "@causeway/foundation";
 
 /** Letters of generated suffixes: Kubernetes' own choice, without vowels and look-alikes, so no words come up. */
 const alphabet = "bcdfghjklmnpqrstvwxz2456789";
@@ -31,13 +32,5 @@ export function nameFromTemplate(template: string, values: Readonly<Record<strin
 
 /** The hash of any JSON value, the same whatever the order of its keys. */
 export function fingerprint(value: unknown): string {
-  return createHash("sha256").update(canonical(value)).digest("hex").slice(0, 10);
-}
-
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
-  entries.sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join(",")}}`;
+  return createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, 10);
 }

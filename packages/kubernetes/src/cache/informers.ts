@@ -1,4 +1,4 @@
-import { messageOf, silentLog, systemClock, type Clock, type Log } from "@causeway/foundation";
+import { messageOf, silentLog, systemClock, whenAborted, type Clock, type Log } from "@causeway/foundation";
 import { unlessAborted } from "../client/abortable.ts";
 import type { KubernetesClient, ListOptions, WatchEvent } from "../client/interface.ts";
 import { apiVersionOf } from "../client/urls.ts";
@@ -61,9 +61,7 @@ class SharedInformers implements Informers {
   async run(signal: AbortSignal): Promise<void> {
     this.#signal = signal;
     for (const informer of this.#made.values()) this.#start(informer, signal);
-    if (!signal.aborted) {
-      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-    }
+    await whenAborted(signal);
     await Promise.all(this.#running);
   }
 

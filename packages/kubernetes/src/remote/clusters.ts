@@ -1,4 +1,4 @@
-import { backoff, messageOf, silentLog, systemClock, type Clock, type Log } from "@causeway/foundation";
+import { backoff, messageOf, silentLog, systemClock, whenAborted, type Clock, type Log } from "@causeway/foundation";
 import type { Change, Informer, Informers, Unsubscribe } from "../cache/interface.ts";
 import { idOf } from "../cache/store.ts";
 import { loadKubeconfig } from "../config/kubeconfig.ts";
@@ -62,9 +62,7 @@ class Clusters implements RemoteClusters {
       const life = link.run(signal).finally(() => running.delete(life));
       running.add(life);
     });
-    if (!signal.aborted) {
-      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-    }
+    await whenAborted(signal);
     stop();
     for (const link of this.#links.values()) link.stop();
     await Promise.all(running);
