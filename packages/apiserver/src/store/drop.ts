@@ -19,9 +19,9 @@ export function dropCluster(
        WHERE k.collection = ? ORDER BY k.namespace, k.name`,
       Number(id),
     );
-    for (const [namespace, name, lastRevision, json] of living) {
-      const previous = records.parse(Number(lastRevision), String(json), false);
+    for (const [namespace, name, lastRevision, value] of living) {
       const key = { cluster, resource: String(resource), namespace: String(namespace), name: String(name) };
+      const previous = records.parse({ key, revision: Number(lastRevision), value }, false);
       revision += 1;
       events.push({ type: "DELETED", key, revision, object: withRevision(previous, revision), previous });
     }

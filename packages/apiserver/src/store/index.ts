@@ -1,2 +1,2 @@
 export { openStore } from "./store.ts";
-export type { Store, Stored, StoreEvent, StoreKey } from "./interface.ts";
+export type { RecordCodec, Store, Stored, StoreEvent, StoreKey } from "./interface.ts";

@@ -76,9 +76,21 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/**
+ * Turns the JSON text of an object into what the disk holds, and back; for encryption at rest. Both are synchronous and run once per write
+ * and once per reading from disk. Text that another codec (or none) wrote may come to `decode`: it tells them apart itself.
+ * A CausewayError that either throws fails the one write or read it was for.
+ */
+export interface RecordCodec {
+  encode(json: string, about: StoreKey): string | Uint8Array;
+  decode(value: string | Uint8Array, about: StoreKey): string;
+}
+
 export interface StoreOptions {
   /** Folder of the database; undefined keeps all in memory. */
   readonly dir?: string;
   /** Events older than this many revisions may be compacted. Default 20 000. */
   readonly history?: number;
+  /** Default: values are stored as JSON text. */
+  readonly codec?: RecordCodec;
 }

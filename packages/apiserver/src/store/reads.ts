@@ -9,11 +9,11 @@ export function readOne(records: Records, key: StoreKey, atRevision?: number): S
   if (atRevision !== undefined) checkRevision(records, key.cluster, atRevision);
   if (atRevision === undefined || atRevision === records.revision) {
     const revision = records.latestRevision(key);
-    return revision === undefined ? undefined : { key, revision, object: records.load(revision) };
+    return revision === undefined ? undefined : { key, revision, object: records.load(key, revision) };
   }
   const collection = records.collection(key.cluster, key.resource);
   if (collection === undefined) return undefined;
-  const [revision, type, json] = records.row(
+  const [revision, type, value] = records.row(
     `SELECT revision, type, value FROM log WHERE collection = ? AND namespace = ? AND name = ? AND revision <= ?
      ORDER BY revision DESC LIMIT 1`,
     collection,
@@ -22,7 +22,7 @@ export function readOne(records: Records, key: StoreKey, atRevision?: number): S
     atRevision,
   );
   if (revision === undefined || type === DELETED) return undefined;
-  return { key, revision: Number(revision), object: records.parse(Number(revision), String(json), false) };
+  return { key, revision: Number(revision), object: records.parse({ key, revision: Number(revision), value }, false) };
 }
 
 /** One page of a collection, all of one revision. */
@@ -36,14 +36,15 @@ export function readPage(records: Records, query: ListQuery): ListPage {
   const values = [collection, ...source.values, ...(source.snapshot ? [revision] : [])];
   const rows = records.rows(`${source.page} LIMIT ?`, ...values, limit < 0 ? -1 : limit + 1);
   const shown = limit > 0 && rows.length > limit ? rows.slice(0, limit) : rows;
-  const items = shown.map(([namespace, name, rowRevision, json]): Stored => {
+  const items = shown.map(([namespace, name, rowRevision, value]): Stored => {
     const key = {
       cluster: query.cluster,
       resource: query.resource,
       namespace: String(namespace),
       name: String(name),
     };
-    return { key, revision: Number(rowRevision), object: records.parse(Number(rowRevision), String(json), false) };
+    const row = { key, revision: Number(rowRevision), value };
+    return { key, revision: row.revision, object: records.parse(row, false) };
   });
   const last = items.at(-1);
   if (shown.length === rows.length || last === undefined) return { items, revision };

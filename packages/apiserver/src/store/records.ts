@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { KubeObject } from "@causeway/kubernetes";
-import type { StoreKey } from "./interface.ts";
+import type { RecordCodec, StoreKey } from "./interface.ts";
 import { ObjectCache } from "./object-cache.ts";
 
 /** As the `type` column holds it. */
@@ -11,6 +11,13 @@ export const DELETED = 2;
 /** Length of the JSON of all parsed objects kept, in characters. */
 const CACHE_LIMIT = 8 * 1024 * 1024;
 
+/** One row of the log: the state of a key that a revision made, as it is stored. */
+export interface StoredRow {
+  readonly key: StoreKey;
+  readonly revision: number;
+  readonly value: unknown;
+}
+
 /** What readers, the writer and the watches share: the database, the committed position, and parsed objects. */
 export class Records {
   readonly database: DatabaseSync;
@@ -20,11 +27,13 @@ export class Records {
   floor: number;
   readonly #cache = new ObjectCache(CACHE_LIMIT);
   readonly #statements = new Map<string, StatementSync>();
+  readonly #codec: RecordCodec | undefined;
   #collections = new Map<string, number>();
   #clusterFloors = new Map<string, number>();
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, codec?: RecordCodec) {
     this.database = database;
+    this.#codec = codec;
     this.revision = 0;
     this.floor = 0;
     this.reload();
@@ -66,16 +75,24 @@ export class Records {
   }
 
   /** The object that a row holds, with its revision as resourceVersion. `keep` puts it among the parsed ones. */
-  parse(revision: number, json: string, keep: boolean): KubeObject {
+  parse(row: StoredRow, keep: boolean): KubeObject {
+    const { revision } = row;
     const known = this.#cache.get(revision);
     if (known !== undefined) return known;
+    const json = this.#decoded(row);
     const object = JSON.parse(json) as KubeObject;
     if (keep) this.#cache.set(revision, object, json.length);
     return object;
   }
 
-  cached(revision: number): KubeObject | undefined {
-    return this.#cache.get(revision);
+  /** What the value column of a row holds for this JSON text. */
+  encoded(json: string, key: StoreKey): string | Uint8Array {
+    return this.#codec === undefined ? json : this.#codec.encode(json, key);
+  }
+
+  #decoded({ value, key }: StoredRow): string {
+    if (this.#codec === undefined) return value as string;
+    return this.#codec.decode(value as string | Uint8Array, key);
   }
 
   remember(revision: number, object: KubeObject, size: number): void {
@@ -87,11 +104,11 @@ export class Records {
   }
 
   /** The object of a revision that is known to be in the log. */
-  load(revision: number): KubeObject {
+  load(key: StoreKey, revision: number): KubeObject {
     const known = this.#cache.get(revision);
     if (known !== undefined) return known;
-    const [json] = this.row("SELECT value FROM log WHERE revision = ?", revision);
-    return this.parse(revision, String(json), true);
+    const [value] = this.row("SELECT value FROM log WHERE revision = ?", revision);
+    return this.parse({ key, revision, value }, true);
   }
 
   latestRevision(key: StoreKey): number | undefined {
@@ -106,7 +123,7 @@ export class Records {
     return revision === undefined ? undefined : Number(revision);
   }
 
-  run(sql: string, ...values: (string | number | null)[]): void {
+  run(sql: string, ...values: (string | number | null | Uint8Array)[]): void {
     this.#prepared(sql).run(...values);
   }
 

@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { CausewayError } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openStore, type Store, type StoreEvent, type StoreKey } from "./index.ts";
+import { openStore, type RecordCodec, type Store, type StoreEvent, type StoreKey } from "./index.ts";
 
 const PODS = { cluster: "", resource: "/pods" };
 const key = (name: string, namespace = "default"): StoreKey => ({ ...PODS, namespace, name });
@@ -249,5 +250,61 @@ describe("a state folder", () => {
     expect(code(() => openStore({ dir }))).toBe("STATE_UNREADABLE");
     writeFileSync(file, "not a database, ".repeat(100));
     expect(code(() => openStore({ dir }))).toBe("STATE_UNREADABLE");
+  });
+});
+
+describe("a store with a codec", () => {
+  const about = (k: StoreKey): string => `${k.resource}/${k.name}:`;
+  const codec: RecordCodec = {
+    encode: (json, k) => (k.name === "unwritable" ? refused() : Buffer.from(`${about(k)}${json}`).toReversed()),
+    decode: (value, k) =>
+      Buffer.from(value as Uint8Array)
+        .toReversed()
+        .toString()
+        .slice(about(k).length),
+  };
+  const refused = (): never => {
+    throw new CausewayError("NO_KEY", "there is no key");
+  };
+  let dir: string;
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), "store-"));
+  });
+  afterEach(() => rmSync(dir, { recursive: true }));
+
+  it("keeps only what the codec made on disk, and reads, lists, replays and drops through it", async () => {
+    const before = openStore({ dir, codec });
+    const first = await before.create(key("a"), pod("a", { spec: "plaintext" }));
+    await before.update(key("a"), pod("a", { spec: "plaintext2" }), first.revision);
+    await before.close();
+    const database = new DatabaseSync(join(dir, "state.sqlite"));
+    const raw = database.prepare("SELECT value FROM log").all();
+    database.close();
+    expect(raw.map((r) => r["value"] instanceof Uint8Array)).toEqual([true, true]);
+    expect(Buffer.concat(raw.map((r) => r["value"] as Uint8Array)).includes("plaintext")).toBe(false);
+    const store = openStore({ dir, codec });
+    const events: StoreEvent[] = [];
+    store.watch({ ...PODS, fromRevision: 0 }, { onEvents: (e) => events.push(...e) });
+    await turn();
+    expect(events.map((e) => (e.object as unknown as { spec: string }).spec)).toEqual(["plaintext", "plaintext2"]);
+    expect(store.get(key("a"))?.object).toMatchObject({ spec: "plaintext2" });
+    expect(store.get(key("a"), first.revision)?.object).toMatchObject({ spec: "plaintext" });
+    expect(store.list(PODS).items[0]?.object).toMatchObject({ spec: "plaintext2" });
+    await store.drop("");
+    await turn();
+    expect(events.at(-1)).toMatchObject({ type: "DELETED", previous: { spec: "plaintext2" } });
+    await store.close();
+  });
+
+  it("fails the one write that the codec refuses, and uses no revision for it", async () => {
+    const store = openStore({ dir, codec });
+    const [bad, good] = await Promise.allSettled([
+      store.create(key("unwritable"), pod("unwritable")),
+      store.create(key("a"), pod("a")),
+    ]);
+    expect(bad).toMatchObject({ status: "rejected", reason: { code: "NO_KEY" } });
+    expect(good).toMatchObject({ status: "fulfilled", value: { revision: 1 } });
+    expect(store.get(key("unwritable"))).toBeUndefined();
+    await store.close();
   });
 });

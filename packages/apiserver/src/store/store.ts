@@ -14,7 +14,7 @@ const DEFAULT_HISTORY = 20_000;
  */
 export function openStore(options: StoreOptions = {}): Store {
   const database = openDatabase(options.dir);
-  const records = new Records(database);
+  const records = new Records(database, options.codec);
   const watches = new Watches(records);
   const writer = new Writer(records, watches, options.history ?? DEFAULT_HISTORY);
   const stored = async (write: Parameters<Writer["submit"]>[0]): Promise<Stored> =>

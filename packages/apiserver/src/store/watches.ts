@@ -148,13 +148,13 @@ function readEvents(records: Records, query: WatchQuery, after: number): StoreEv
 }
 
 function eventOf(records: Records, query: WatchQuery, row: readonly unknown[]): StoreEvent {
-  const [revisionValue, namespace, name, type, json, previousRevision, previousJson] = row;
+  const [revisionValue, namespace, name, type, value, previousRevision, previousValue] = row;
   const revision = Number(revisionValue);
   const key = { cluster: query.cluster, resource: query.resource, namespace: String(namespace), name: String(name) };
   if (type === ADDED) {
-    return { type: "ADDED", key, revision, object: records.parse(revision, String(json), false) };
+    return { type: "ADDED", key, revision, object: records.parse({ key, revision, value }, false) };
   }
-  const previous = records.parse(Number(previousRevision), String(previousJson), false);
+  const previous = records.parse({ key, revision: Number(previousRevision), value: previousValue }, false);
   if (type === DELETED) return { type: "DELETED", key, revision, object: withRevision(previous, revision), previous };
-  return { type: "MODIFIED", key, revision, object: records.parse(revision, String(json), false), previous };
+  return { type: "MODIFIED", key, revision, object: records.parse({ key, revision, value }, false), previous };
 }

@@ -133,12 +133,15 @@ export class Writer {
     const current = this.#records.latestRevision(key);
     if (expected === undefined && current !== undefined) throw alreadyExists(key);
     if (expected !== undefined) checkExpected(key, expected, current);
-    const revision = ++batch.revision;
+    // All that may throw for this write alone comes before the first change.
+    const previous = current !== undefined && this.#watches.has(key) ? this.#records.load(key, current) : undefined;
+    const revision = batch.revision + 1;
     const stored = { key, revision, object: withRevision(object, revision) };
     const json = JSON.stringify(stored.object);
-    this.#append(key, revision, { type: current === undefined ? ADDED : MODIFIED, previous: current, json });
+    const value = this.#records.encoded(json, key);
+    batch.revision = revision;
+    this.#append(key, revision, { type: current === undefined ? ADDED : MODIFIED, previous: current, value });
     this.#records.remember(revision, stored.object, json.length);
-    const previous = current !== undefined && this.#watches.has(key) ? this.#records.load(current) : undefined;
     batch.events.push({
       ...stored,
       type: current === undefined ? "ADDED" : "MODIFIED",
@@ -150,9 +153,9 @@ export class Writer {
   #remove(key: StoreKey, expected: number, batch: Batch): Stored {
     const current = this.#records.latestRevision(key);
     checkExpected(key, expected, current);
-    const previous = this.#records.load(current);
+    const previous = this.#records.load(key, current);
     const revision = ++batch.revision;
-    this.#append(key, revision, { type: DELETED, previous: current, json: null });
+    this.#append(key, revision, { type: DELETED, previous: current, value: null });
     const stored = { key, revision, object: withRevision(previous, revision) };
     batch.events.push({ ...stored, type: "DELETED", previous });
     return stored;
@@ -161,7 +164,7 @@ export class Writer {
   #append(
     key: StoreKey,
     revision: number,
-    entry: { type: number; previous: number | undefined; json: string | null },
+    entry: { type: number; previous: number | undefined; value: string | Uint8Array | null },
   ): void {
     const records = this.#records;
     const collection = records.ensureCollection(key.cluster, key.resource);
@@ -173,7 +176,7 @@ export class Writer {
       key.name,
       entry.type,
       entry.previous ?? null,
-      entry.json,
+      entry.value,
     );
     if (entry.type === DELETED) {
       records.run(
