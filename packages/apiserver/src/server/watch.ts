@@ -54,7 +54,7 @@ export function serveWatch(request: WatchRequest, response: Response, closing: A
         fromRevision: from,
         ...(namespace && call.resource.namespaced ? { namespace } : {}),
       },
-      { onEvents: (events) => stream.events(events) },
+      { onEvents: (events) => stream.events(events), onFailure: (error) => stream.fail(error) },
     );
   };
   try {

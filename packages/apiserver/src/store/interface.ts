@@ -64,11 +64,12 @@ export interface Store {
   /**
    * Every event of the resource after `fromRevision`, in order, without gap or duplicate, until `stop`.
    * Throws KUBERNETES_EXPIRED when that is compacted. Events come in later turns, never inside the call. The returned `revision` is
-   * the one up to which everything was handed over: what a bookmark may say.
+   * the one up to which everything was handed over: what a bookmark may say. A watch that cannot be read on (a value that the codec
+   * refuses) is stopped, after `onFailure` was told.
    */
   watch(
     query: { cluster: string; resource: string; namespace?: string; fromRevision: number },
-    listener: { onEvents(events: readonly StoreEvent[]): void },
+    listener: { onEvents(events: readonly StoreEvent[]): void; onFailure?(error: unknown): void },
   ): { stop(): void; readonly revision: number };
   /** Removes everything of a logical cluster. */
   drop(cluster: string): Promise<void>;

@@ -88,7 +88,8 @@ export class Watches {
 
   #replay(watcher: Watcher): void {
     if (watcher.stopped) return;
-    const events = readEvents(this.#records, watcher.query, watcher.position);
+    const events = this.#readOn(watcher);
+    if (events === undefined) return;
     const caughtUp = events.length < REPLAY_STEP;
     const position = caughtUp ? this.#records.revision : (events.at(-1)?.revision ?? watcher.position);
     this.#deliver(watcher, events);
@@ -97,6 +98,16 @@ export class Watches {
     if (!caughtUp) return this.#replayLater(watcher);
     watcher.replaying = false;
     this.#replaying.delete(watcher);
+  }
+
+  #readOn(watcher: Watcher): StoreEvent[] | undefined {
+    try {
+      return readEvents(this.#records, watcher.query, watcher.position);
+    } catch (error) {
+      this.#stop(watcher);
+      watcher.listener.onFailure?.(error);
+      return undefined;
+    }
   }
 
   #deliver(watcher: Watcher, events: readonly StoreEvent[]): void {
