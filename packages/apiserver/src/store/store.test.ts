@@ -258,8 +258,7 @@ describe("a store with a codec", () => {
   const codec: RecordCodec = {
     encode: (json, k) => (k.name === "unwritable" ? refused() : Buffer.from(`${about(k)}${json}`).toReversed()),
     decode: (value, k) =>
-      Buffer.from(value as Uint8Array)
-        .toReversed()
+      Buffer.from(Buffer.from(value as Uint8Array).toReversed())
         .toString()
         .slice(about(k).length),
   };
@@ -294,6 +293,20 @@ describe("a store with a codec", () => {
     await turn();
     expect(events.at(-1)).toMatchObject({ type: "DELETED", previous: { spec: "plaintext2" } });
     await store.close();
+  });
+
+  it("ends a watch that cannot be read on, and tells it", async () => {
+    const store = openStore({ dir, codec: { ...codec, decode: refused } });
+    await store.create(key("a"), pod("a"));
+    await store.close();
+    const again = openStore({ dir, codec: { ...codec, decode: refused } });
+    const failures: unknown[] = [];
+    const onEvents = (): never => expect.unreachable();
+    again.watch({ ...PODS, fromRevision: 0 }, { onEvents, onFailure: (error) => failures.push(error) });
+    await turn();
+    expect(failures).toMatchObject([{ code: "NO_KEY" }]);
+    expect(() => again.get(key("a"))).toThrow("there is no key");
+    await again.close();
   });
 
   it("fails the one write that the codec refuses, and uses no revision for it", async () => {
