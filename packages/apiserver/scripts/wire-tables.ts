@@ -1,7 +1,7 @@
 /**
- * Writes src/wire/tables.generated.ts: which fields the built-in kinds have, with their types and protobuf numbers.
+ * Writes src/wire/{core,group}-tables.generated.ts: which fields the built-in kinds have, with their types and protobuf numbers.
  * Run: node packages/apiserver/scripts/wire-tables.ts DIR, where DIR/GROUP/types.go are the published Go types
- * of k8s.io/api (GROUP/v1) and, as DIR/meta, of k8s.io/apimachinery (pkg/apis/meta/v1).
+ * of k8s.io/api (GROUP/v1; autoscaling/v2 as DIR/autoscaling2) and, as DIR/meta, of k8s.io/apimachinery (pkg/apis/meta/v1).
  */
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,6 +17,12 @@ const ROOTS = [
   "scheduling.PriorityClass storage.StorageClass meta.DeleteOptions policy.PodDisruptionBudget networking.NetworkPolicy",
   "networking.Ingress networking.IngressClass batch.CronJob apps.ControllerRevision storage.CSIDriver storage.CSINode",
   "storage.VolumeAttachment core.LimitRange core.ResourceQuota core.PodTemplate core.ReplicationController",
+  "autoscaling.HorizontalPodAutoscaler autoscaling2.HorizontalPodAutoscaler storage.CSIStorageCapacity",
+  "storage.VolumeAttributesClass node.RuntimeClass networking.IPAddress networking.ServiceCIDR flowcontrol.FlowSchema",
+  "flowcontrol.PriorityLevelConfiguration admissionregistration.MutatingWebhookConfiguration",
+  "admissionregistration.ValidatingWebhookConfiguration admissionregistration.ValidatingAdmissionPolicy",
+  "admissionregistration.ValidatingAdmissionPolicyBinding resource.DeviceClass resource.ResourceClaim",
+  "resource.ResourceClaimTemplate resource.ResourceSlice",
 ]
   .join(" ")
   .split(" ");
@@ -63,9 +69,19 @@ lines.sort();
 const header = `// Written by scripts/wire-tables.ts from the published Kubernetes API types. Do not edit.
 // struct: "name=number:type…"; [] list, {} map of strings, ~ part of the struct itself,
 // * may be told from its zero value, ! said also when empty.
+`;
+const isCore = (line: string): boolean => /^ {2}"(core|meta)\./.test(line);
+write("core-tables.generated.ts", "CORE_TABLES", lines.filter(isCore));
+write(
+  "group-tables.generated.ts",
+  "GROUP_TABLES",
+  lines.filter((line) => !isCore(line)),
+);
 
-export const TABLES: Readonly<Record<string, string>> = {`;
-writeFileSync(new URL("../src/wire/tables.generated.ts", import.meta.url), `${header}\n${lines.join("\n")}\n};\n`);
+function write(file: string, name: string, entries: readonly string[]): void {
+  const text = `${header}\nexport const ${name}: Readonly<Record<string, string>> = {\n${entries.join("\n")}\n};\n`;
+  writeFileSync(new URL(`../src/wire/${file}`, import.meta.url), text);
+}
 
 function read(group: string, source: string): void {
   for (const [, name = "", body = ""] of source.matchAll(/^type (\w+) struct \{\n([\s\S]*?)^\}/gm)) {

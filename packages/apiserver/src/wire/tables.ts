@@ -1,4 +1,7 @@
-import { TABLES } from "./tables.generated.ts";
+import { CORE_TABLES } from "./core-tables.generated.ts";
+import { GROUP_TABLES } from "./group-tables.generated.ts";
+
+const isCore = (struct: string): boolean => struct.startsWith("core.") || struct.startsWith("meta.");
 
 /** One field of a built-in struct. */
 export interface Field {
@@ -24,7 +27,8 @@ export class Tables {
   fields(struct: string): readonly Field[] | undefined {
     const known = this.#read.get(struct);
     if (known) return known;
-    const line = Object.hasOwn(TABLES, struct) ? TABLES[struct] : undefined;
+    const lines = isCore(struct) ? CORE_TABLES : GROUP_TABLES;
+    const line = Object.hasOwn(lines, struct) ? lines[struct] : undefined;
     if (line === undefined) return undefined;
     const fields = line === "" ? [] : line.split(" ").map(fieldOf);
     this.#read.set(struct, fields);
@@ -53,10 +57,10 @@ function fieldOf(source: string): Field {
   };
 }
 
-/** The struct of a kind: "apps.Deployment" of apps/v1 Deployment. Only v1 is known. */
+/** The struct of a kind: "apps.Deployment" of apps/v1 Deployment. Only v1 is known, and autoscaling/v2. */
 export function structOf(apiVersion: string, kind: string): string | undefined {
   if (kind === "DeleteOptions") return "meta.DeleteOptions";
   const [group = "", version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
-  if (version !== "v1") return undefined;
+  if (version !== "v1") return apiVersion === "autoscaling/v2" ? `autoscaling2.${kind}` : undefined;
   return `${group.split(".")[0] || "core"}.${kind}`;
 }
