@@ -76,7 +76,7 @@ async function serve(
   const decision = served.authorize(asked);
   if (!decision.allowed) throw refusal(asked, decision.reason);
   const body = NO_BODY.has(method) ? undefined : await readBody(request, cluster.catalog.tables);
-  if (!info.isResource) return servePath({ cluster, path, query, user, wanted }, response);
+  if (!info.isResource) return servePath({ cluster, path, query, user, wanted, closing: served.closing }, response);
   const found = cluster.catalog.find(info.group, info.version, info.plural);
   if (!found) throw isServed(cluster, info) ? noSuchResource() : noSuchPath();
   if (!isInScope(found, info)) throw noSuchResource();

@@ -4,6 +4,7 @@ import { aggregated, coreVersions, group, groupList, resourceList } from "../dis
 import { openApiV2, openApiV3, openApiV3Index } from "../discovery/open-api.ts";
 import type { Json } from "../json.ts";
 import { send, sendText, type Response, type Wanted } from "./respond.ts";
+import { healthEndpoint, healthPaths, serveHealth } from "./health.ts";
 import { noSuchPath } from "./status.ts";
 
 export interface PathRequest {
@@ -12,27 +13,18 @@ export interface PathRequest {
   readonly query: URLSearchParams;
   readonly user: User;
   readonly wanted: Wanted;
+  readonly closing: AbortSignal;
 }
 
 /** Answers what is no resource: health, version, discovery, OpenAPI. Throws 404 in plain text. */
 export function servePath(request: PathRequest, response: Response): void {
+  const health = healthEndpoint(request.path);
+  if (health) return serveHealth(health, request, response);
   const path = request.path.length > 1 ? request.path.replace(/\/+$/, "") : request.path;
-  if (/^\/(healthz|livez|readyz)(\/|$)/.test(path)) return serveHealth(path, request.query, response);
   if (path === "/api" || path === "/apis") return serveRoot(path.slice(1) as "api", request, response);
   const document = documentAt(path, request);
   if (!document) throw noSuchPath();
   send(response, 200, document, request.wanted);
-}
-
-const CHECKS = ["ping", "log", "etcd", "poststarthook/rbac/bootstrap-roles"];
-
-function serveHealth(path: string, query: URLSearchParams, response: Response): void {
-  const [, endpoint = "", ...rest] = path.split("/");
-  const check = rest.join("/");
-  if (check && !CHECKS.includes(check)) throw noSuchPath();
-  const verbose = query.has("verbose") && !check;
-  const body = verbose ? `${CHECKS.map((c) => `[+]${c} ok`).join("\n")}\n${endpoint} check passed\n` : "ok";
-  sendText(response, 200, { type: "text/plain; charset=utf-8", body });
 }
 
 /** The discovery roots answer in three forms: unaggregated, v2, v2beta1. */
@@ -65,6 +57,10 @@ function versionOf({ version }: Cluster): Json {
   return {
     major,
     minor,
+    emulationMajor: major,
+    emulationMinor: minor,
+    minCompatibilityMajor: major,
+    minCompatibilityMinor: String(Math.max(0, Number(minor) - 1)),
     gitVersion: version,
     gitCommit: "",
     gitTreeState: "clean",
@@ -75,18 +71,13 @@ function versionOf({ version }: Cluster): Json {
   };
 }
 
-function rootPaths(cluster: Cluster): string[] {
-  const groups = [...new Set(cluster.catalog.all().map((r) => r.group))].filter(Boolean);
-  return [
-    "/api",
-    "/api/v1",
-    "/apis",
-    ...groups.map((g) => `/apis/${g}`),
-    "/healthz",
-    "/livez",
-    "/openapi/v2",
-    "/openapi/v3",
-    "/readyz",
-    "/version",
-  ];
+function rootPaths({ catalog }: Cluster): string[] {
+  const groups = new Set<string>();
+  for (const { group: name, versions } of catalog.all()) {
+    if (name === "") continue;
+    groups.add(`/apis/${name}`);
+    for (const version of versions) groups.add(`/apis/${name}/${version.name}`);
+  }
+  const fixed = ["/api", "/api/v1", "/apis", "/apis/", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version"];
+  return [...fixed, ...groups, ...healthPaths()].toSorted();
 }

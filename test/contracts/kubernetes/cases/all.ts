@@ -4,6 +4,7 @@ import { applying } from "./applying.ts";
 import { definitions } from "./definitions.ts";
 import { deleting } from "./deleting.ts";
 import { discovery } from "./discovery.ts";
+import { health } from "./health.ts";
 import { machinery } from "./machinery.ts";
 import { reading } from "./reading.ts";
 import { refusals } from "./refusals.ts";
@@ -23,6 +24,7 @@ export const chapters: readonly Chapter[] = [
   deleting,
   definitions,
   services,
+  health,
   machinery,
   workloads,
   access,

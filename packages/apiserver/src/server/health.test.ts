@@ -1,0 +1,56 @@
+import { describe, expect, test } from "vitest";
+import { serveHealth } from "./health.ts";
+import type { Cluster } from "../clusters/cluster.ts";
+import type { Response } from "./respond.ts";
+
+/** What is written to a response that goes nowhere. */
+function recorded(): { response: Response; answer: { code: number; body: string } } {
+  const answer = { code: 0, body: "" };
+  const response = {
+    headersSent: false,
+    destroyed: false,
+    statusCode: 0,
+    setHeader: () => {},
+    end(body: string) {
+      answer.code = response.statusCode;
+      answer.body = body;
+    },
+  };
+  return { response: response as unknown as Response, answer };
+}
+
+function broken(): Cluster {
+  const list = (): never => {
+    throw new Error("disk I/O error");
+  };
+  return { name: "", store: { list } } as unknown as Cluster;
+}
+
+describe("health of a server that is not well", () => {
+  const { signal: open } = new AbortController();
+  const ask = (endpoint: "readyz" | "livez", path: string, query: string, closing = open) => {
+    const { response, answer } = recorded();
+    serveHealth(endpoint, { cluster: broken(), closing, path, query: new URLSearchParams(query) }, response);
+    return answer;
+  };
+
+  test("tells which check failed, not why", () => {
+    const { code, body } = ask("livez", "/livez", "");
+    expect(code).toBe(500);
+    expect(body).toContain("[+]ping ok\n");
+    expect(body).toContain("[-]etcd failed: reason withheld\n");
+    expect(body).toMatch(/livez check failed\n$/);
+  });
+  test("tells why at the check itself", () => {
+    expect(ask("livez", "/livez/etcd", "")).toEqual({ code: 500, body: "internal server error: disk I/O error\n" });
+  });
+  test("is well without the check that is left out", () => {
+    expect(ask("livez", "/livez", "exclude=etcd")).toEqual({ code: 200, body: "ok" });
+  });
+  test("is not ready while it stops, but alive", () => {
+    const stopping = AbortSignal.abort();
+    const query = "exclude=etcd&exclude=etcd-readiness";
+    expect(ask("readyz", "/readyz", query, stopping).body).toContain("[-]shutdown failed: reason withheld\n");
+    expect(ask("livez", "/livez", query, stopping).code).toBe(200);
+  });
+});

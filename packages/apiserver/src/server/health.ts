@@ -1,0 +1,130 @@
+import type { Cluster } from "../clusters/cluster.ts";
+import { sendText, type Response } from "./respond.ts";
+import { noSuchPath } from "./status.ts";
+
+/** What a health check looks at. */
+export interface HealthView {
+  readonly cluster: Cluster;
+  /** Aborts when the cluster is served no longer. */
+  readonly closing: AbortSignal;
+}
+
+interface Check {
+  readonly name: string;
+  /** Throws when it is not well. */
+  readonly look: (view: HealthView) => void;
+}
+
+const PLAIN = "text/plain; charset=utf-8";
+const ENDPOINTS = ["healthz", "livez", "readyz"] as const;
+type Endpoint = (typeof ENDPOINTS)[number];
+
+const started = (name: string): Check => ({ name: `poststarthook/${name}`, look: () => {} });
+
+/** The store answers: a read that no cache can give. */
+function lookAtStore({ cluster }: HealthView): void {
+  cluster.store.list({ cluster: cluster.name, resource: "/namespaces", limit: 1 });
+}
+
+const FIRST: readonly Check[] = [
+  { name: "ping", look: () => {} },
+  { name: "log", look: () => {} },
+  { name: "etcd", look: lookAtStore },
+];
+
+/** Parts of kube-apiserver that this server has as well. They stand before its endpoint does, so to be asked is to have begun. */
+const BEGUN: readonly Check[] = [
+  started("start-apiextensions-controllers"),
+  started("crd-informer-synced"),
+  started("start-system-namespaces-controller"),
+  started("rbac/bootstrap-roles"),
+  started("bootstrap-controller"),
+];
+
+const READY: readonly Check[] = [
+  { name: "etcd-readiness", look: lookAtStore },
+  { name: "informer-sync", look: () => {} },
+];
+
+const SHUTDOWN: Check = {
+  name: "shutdown",
+  look({ closing }) {
+    if (closing.aborted) throw new Error("process is shutting down");
+  },
+};
+
+const CHECKS: Readonly<Record<Endpoint, readonly Check[]>> = {
+  healthz: [...FIRST, ...BEGUN],
+  livez: [...FIRST, ...BEGUN],
+  readyz: [...FIRST, ...READY, ...BEGUN, SHUTDOWN],
+};
+
+/** All paths about health, for the list of paths at "/". */
+export function healthPaths(): string[] {
+  return ENDPOINTS.flatMap((e) => [`/${e}`, ...CHECKS[e].map((c) => `/${e}/${c.name}`)]);
+}
+
+/** /healthz, /livez, /readyz and each of their checks; undefined for other paths. */
+export function healthEndpoint(path: string): Endpoint | undefined {
+  const first = path.split("/")[1];
+  return ENDPOINTS.find((e) => e === first);
+}
+
+/**
+ * Answers a health path: "ok" or 500. `?verbose` tells every check, `?exclude=NAME` leaves one out.
+ * Throws 404 in plain text for a check that there is not.
+ */
+export function serveHealth(
+  endpoint: Endpoint,
+  { path, query, ...view }: HealthView & { path: string; query: URLSearchParams },
+  response: Response,
+): void {
+  const checks = CHECKS[endpoint];
+  const rest = path.slice(endpoint.length + 1);
+  if (rest !== "") return serveOne(checks, rest.slice(1), { view, response });
+  const { lines, failed } = told(checks, view, new Set(query.getAll("exclude")));
+  response.setHeader("x-content-type-options", "nosniff");
+  if (failed) return sendText(response, 500, { type: PLAIN, body: `${lines}${endpoint} check failed\n` });
+  const body = query.has("verbose") ? `${lines}${endpoint} check passed\n` : "ok";
+  sendText(response, 200, { type: PLAIN, body });
+}
+
+function serveOne(
+  checks: readonly Check[],
+  name: string,
+  { view, response }: { view: HealthView; response: Response },
+): void {
+  const check = checks.find((c) => c.name === name);
+  if (!check) throw noSuchPath();
+  const why = failureOf(check, view);
+  if (why === undefined) return sendText(response, 200, { type: PLAIN, body: "ok" });
+  sendText(response, 500, { type: PLAIN, body: `internal server error: ${why}\n` });
+}
+
+function told(checks: readonly Check[], view: HealthView, excluded: Set<string>): { lines: string; failed: boolean } {
+  let lines = "";
+  let failed = false;
+  for (const check of checks) {
+    if (excluded.delete(check.name)) {
+      lines += `[+]${check.name} excluded: ok\n`;
+      continue;
+    }
+    const isWell = failureOf(check, view) === undefined;
+    lines += isWell ? `[+]${check.name} ok\n` : `[-]${check.name} failed: reason withheld\n`;
+    failed ||= !isWell;
+  }
+  const unknown = [...excluded].toSorted().map((name) => JSON.stringify(name));
+  if (unknown.length > 0) {
+    lines += `warn: some health checks cannot be excluded: no matches for ${unknown.join(",")}\n`;
+  }
+  return { lines, failed };
+}
+
+function failureOf({ look }: Check, view: HealthView): string | undefined {
+  try {
+    look(view);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
