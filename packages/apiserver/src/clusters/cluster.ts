@@ -1,5 +1,6 @@
 import type { KeyPair, Log } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
+import type { Admission } from "../admission/interface.ts";
 import type { Catalog } from "../kinds/catalog.ts";
 import type { ClusterView, Resource } from "../kinds/resource.ts";
 
@@ -15,6 +16,8 @@ export interface Change {
 export interface Cluster extends ClusterView {
   readonly catalog: Catalog;
   readonly log: Log;
+  /** Who may change or refuse writes. */
+  readonly admission: Admission;
   readonly authority: KeyPair;
   /** PEM private key that signs service-account tokens. */
   readonly serviceAccountKey: string;

@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { CausewayError, type Clock, type Log } from "@causeway/foundation";
+import { admissionChain } from "../admission/chain.ts";
 import { authorizer } from "../auth/authorize.ts";
 import { Rbac } from "../auth/rbac.ts";
 import { bootstrapCluster } from "./bootstrap.ts";
@@ -52,6 +53,7 @@ export async function openCluster(
     log: log.with({ cluster: place.name || "management" }),
     catalog: new Catalog(shared.builtIns),
     changes: new Changes(),
+    admission: admissionChain([]),
     serviceCidr: options.serviceCidr ?? DEFAULT_SERVICE_CIDR,
     podCidr: options.podCidr,
     dnsDomain: options.dnsDomain ?? "cluster.local",

@@ -1,4 +1,5 @@
 import type { KubeObject } from "@causeway/kubernetes";
+import type { Json } from "../json.ts";
 import { SYSTEM, type User } from "../auth/user.ts";
 import type { Cluster } from "../clusters/cluster.ts";
 import type { Resource, ResourceVersion, WriteContext } from "../kinds/resource.ts";
@@ -17,6 +18,8 @@ export interface Call {
   readonly dryRun: boolean;
   readonly fieldManager: string;
   readonly fieldValidation: "Strict" | "Warn" | "Ignore";
+  /** The options of the request as admission is told them; absent for the server's own calls. */
+  options?(): Json;
   warn(message: string): void;
 }
 

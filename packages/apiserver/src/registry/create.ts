@@ -5,6 +5,7 @@ import { timestamp } from "../json.ts";
 import { at } from "../json.ts";
 import type { Draft } from "../kinds/resource.ts";
 import { alreadyExists, apiError, badRequest, forbidden, invalid, notFound } from "../server/status.ts";
+import { gateOf, type Gate } from "./admit.ts";
 import { draftOf } from "./body.ts";
 import { announce, contextOf, keyOf, type Call } from "./call.ts";
 import { validateMetadata } from "./metadata.ts";
@@ -27,16 +28,47 @@ export async function create(call: Call, body: unknown): Promise<KubeObject> {
 /** Creates what is already in its stored form and belongs to the caller. */
 export async function createDraft(call: Call, draft: Draft, prepared = false): Promise<KubeObject> {
   checkNamespace(call, draft.metadata.name);
-  const { generateName, resourceVersion } = draft.metadata;
-  if (resourceVersion) {
+  if (draft.metadata.resourceVersion) {
     throw apiError(500, "", "resourceVersion should not be set on objects to be created");
   }
-  if (draft.metadata.name || !generateName) return persist(call, prepare(call, draft, prepared));
+  const gate = gateOf(call, "CREATE");
+  const admitted = gate.mutate
+    ? await mutated(call, gate.mutate, { draft, isTracked: prepared })
+    : { draft, isTracked: prepared };
+  return persistNamed(call, gate, admitted);
+}
+
+interface Admitted {
+  readonly draft: Draft;
+  readonly isTracked: boolean;
+}
+
+/** What mutating admission makes of it. What it changes belongs to nobody: the writer owns what the writer wrote. */
+async function mutated(
+  call: Call,
+  mutate: NonNullable<Gate["mutate"]>,
+  { draft, isTracked }: Admitted,
+): Promise<Admitted> {
+  const { strategy } = call.resource;
+  const filled = (call.version.schema?.default(draft) ?? draft) as Draft;
+  strategy.fill?.(filled, contextOf(call));
+  const owned = isTracked ? filled : tracked(call, undefined, filled);
+  const changed = await mutate(owned, undefined);
+  if (changed === owned) return { draft, isTracked };
+  if ((changed.metadata.namespace ?? "") !== call.namespace) {
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  }
+  return { draft: changed, isTracked: true };
+}
+
+async function persistNamed(call: Call, gate: Gate, { draft, isTracked }: Admitted): Promise<KubeObject> {
+  const { generateName } = draft.metadata;
+  if (draft.metadata.name || !generateName) return persist(call, prepare(call, draft, isTracked), gate);
   for (let attempt = 1; ; attempt += 1) {
     const named = structuredClone(draft);
     named.metadata.name = `${generateName.slice(0, 58)}${suffix()}`;
     try {
-      return await persist(call, prepare(call, named, prepared));
+      return await persist(call, prepare(call, named, isTracked), gate);
     } catch (error) {
       if (attempt === GENERATED_ATTEMPTS || !hasCode(error, "KUBERNETES_ALREADY_EXISTS")) throw error;
     }
@@ -69,11 +101,12 @@ function prepare(call: Call, draft: Draft, isTracked: boolean): Draft {
   return isTracked ? filled : tracked(call, undefined, filled);
 }
 
-async function persist(call: Call, draft: Draft): Promise<KubeObject> {
+async function persist(call: Call, draft: Draft, gate: Gate): Promise<KubeObject> {
   const { resource, cluster, dryRun } = call;
   const key = keyOf(call, draft.metadata.name);
   const release = resource.strategy.allocate?.(draft, undefined, contextOf(call));
   try {
+    if (gate.validate) await gate.validate(draft, undefined);
     if (dryRun) {
       if (cluster.store.get(key)) throw alreadyExists(resource, key.name);
       release?.();

@@ -5,6 +5,7 @@ import type { Draft } from "../kinds/resource.ts";
 import { notSupported } from "../server/problems.ts";
 import { conflict, invalidOptions } from "../server/status.ts";
 import type { Stored } from "../store/index.ts";
+import { gateOf, type Gate } from "./admit.ts";
 import { announce, contextOf, current, keyOf, type Call } from "./call.ts";
 
 const ATTEMPTS = 6;
@@ -48,11 +49,16 @@ export interface Deletion {
 }
 
 /** Deletes one object, or marks it when finalizers, a namespace's contents or a pod's grace period hold it. */
-export async function remove(call: Call, options: DeleteOptions = {}): Promise<Deletion> {
+export async function remove(
+  call: Call,
+  options: DeleteOptions = {},
+  gate: Gate = gateOf(call, "DELETE"),
+): Promise<Deletion> {
   for (let attempt = 1; ; attempt += 1) {
     const old = current(call);
     checkPreconditions(call, options, old);
     call.resource.strategy.admitDelete?.(old.object, contextOf(call));
+    if (gate.validate) await gate.validate(undefined, old.object);
     const marked = mark(call, old.object, options);
     try {
       if (marked === "hold") return { object: old.object, gone: false };

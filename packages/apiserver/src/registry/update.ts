@@ -5,6 +5,7 @@ import type { Draft } from "../kinds/resource.ts";
 import { badRequest, conflict, invalid } from "../server/status.ts";
 import { required, invalidValue } from "../server/problems.ts";
 import type { Stored } from "../store/index.ts";
+import { gateOf, type Gate } from "./admit.ts";
 import { draftOf } from "./body.ts";
 import { announce, contextOf, current, keyOf, type Call } from "./call.ts";
 import { validateMetadata } from "./metadata.ts";
@@ -39,13 +40,20 @@ export interface Changed {
  * Reads, lets `make` turn the old state into a new one, and swaps them, again and again while others write
  * between (unless the new state names the resourceVersion it is for). A change that changes nothing is not written.
  */
-export async function change(call: Call, make: (old: Stored) => Changed): Promise<KubeObject> {
+export async function change(
+  call: Call,
+  make: (old: Stored) => Changed,
+  gate: Gate = gateOf(call, "UPDATE"),
+): Promise<KubeObject> {
   for (let attempt = 1; ; attempt += 1) {
     const old = current(call);
-    const { draft, tracked: isTracked } = make(old);
-    const pinned = checkPreconditions(call, draft, old);
+    const made = make(old);
+    checkIdentity(call, made.draft, old);
+    const pinned = Boolean(made.draft.metadata.resourceVersion);
+    const admitted = gate.mutate ? await mutated(call, old.object, { made, mutate: gate.mutate }) : made;
+    checkRevision(call, admitted.draft, old);
     try {
-      return await swap(call, old, prepare(call, old.object, draft, isTracked));
+      return await swap(call, old, { draft: prepare(call, old.object, admitted), gate });
     } catch (error) {
       if (!hasCode(error, "KUBERNETES_CONFLICT") || isStatusError(error)) throw error;
       if (pinned || attempt === ATTEMPTS) throw conflict(call.resource, call.name);
@@ -57,8 +65,36 @@ function isStatusError(error: unknown): boolean {
   return error instanceof Error && "details" in error && record(error.details)["status"] !== undefined;
 }
 
-function checkPreconditions(call: Call, draft: Draft, old: Stored): boolean {
-  const { uid, resourceVersion } = draft.metadata;
+/** What mutating admission makes of it; `make`'s own result when that is nothing else. */
+async function mutated(
+  call: Call,
+  old: KubeObject,
+  { made, mutate }: { made: Changed; mutate: NonNullable<Gate["mutate"]> },
+): Promise<Changed> {
+  const { version, resource } = call;
+  const { resourceVersion } = made.draft.metadata;
+  const copy = structuredClone(made.draft);
+  keepIdentity(copy, old);
+  const filled = (version.schema?.default(copy) ?? copy) as Draft;
+  resource.strategy.fill?.(filled, contextOf(call));
+  const owned = made.tracked ? filled : ownedBy(call, old, filled);
+  const changed = await mutate(owned, old);
+  if (changed === owned) return made;
+  if (resourceVersion) changed.metadata.resourceVersion = resourceVersion;
+  else delete changed.metadata.resourceVersion;
+  return { draft: changed, tracked: true };
+}
+
+/** With managedFields as the writer's own change makes them: what this call cannot write is nobody's. */
+function ownedBy(call: Call, old: KubeObject, draft: Draft): Draft {
+  const copy = structuredClone(draft);
+  const scoped = call.subresource ? onlySubresource(call, copy, old) : withoutStatus(call, copy, old);
+  const { managedFields } = tracked(call, old, scoped).metadata;
+  return { ...draft, metadata: { ...draft.metadata, ...(managedFields ? { managedFields } : {}) } };
+}
+
+function checkIdentity(call: Call, draft: Draft, old: Stored): void {
+  const { uid } = draft.metadata;
   const was = old.object.metadata;
   if (uid && uid !== was.uid) {
     const key = `/registry/${call.resource.custom ? `${call.resource.group}/` : ""}${call.resource.plural}/${call.namespace}${call.namespace ? "/" : ""}${call.name}`;
@@ -66,11 +102,16 @@ function checkPreconditions(call: Call, draft: Draft, old: Stored): boolean {
     const why = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${what}`;
     throw conflict(call.resource, call.name, why);
   }
-  if (resourceVersion && resourceVersion !== was.resourceVersion) throw conflict(call.resource, call.name);
-  return Boolean(resourceVersion);
 }
 
-function prepare(call: Call, old: KubeObject, draft: Draft, isTracked: boolean): Draft {
+function checkRevision(call: Call, draft: Draft, old: Stored): void {
+  const { resourceVersion } = draft.metadata;
+  if (resourceVersion && resourceVersion !== old.object.metadata.resourceVersion) {
+    throw conflict(call.resource, call.name);
+  }
+}
+
+function prepare(call: Call, old: KubeObject, { draft, tracked: isTracked }: Changed): Draft {
   const { resource, version, subresource } = call;
   const { strategy } = resource;
   const context = contextOf(call);
@@ -130,7 +171,18 @@ function bumpGeneration(call: Call, draft: Draft, old: KubeObject): void {
   draft.metadata.generation = (old.metadata.generation ?? 0) + 1;
 }
 
-async function swap(call: Call, old: Stored, draft: Draft): Promise<KubeObject> {
+async function swap(call: Call, old: Stored, { draft, gate }: { draft: Draft; gate: Gate }): Promise<KubeObject> {
+  if (!gate.validate) return commit(call, old, draft);
+  const release = call.resource.strategy.allocate?.(draft, old.object, contextOf(call));
+  try {
+    await gate.validate(draft, old.object);
+  } finally {
+    release?.();
+  }
+  return commit(call, old, draft);
+}
+
+async function commit(call: Call, old: Stored, draft: Draft): Promise<KubeObject> {
   const { cluster, resource, dryRun } = call;
   if (isGone(draft)) return finish(call, old, draft);
   const { metadata, ...rest } = fields(old.object);

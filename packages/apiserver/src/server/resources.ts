@@ -4,6 +4,7 @@ import type { Cluster } from "../clusters/cluster.ts";
 import { record, type Json } from "../json.ts";
 import { apiVersionOf, inVersion, type Served } from "../kinds/resource.ts";
 import type { Call } from "../registry/call.ts";
+import { gateOf } from "../registry/admit.ts";
 import { create } from "../registry/create.ts";
 import { current } from "../registry/call.ts";
 import { deleteOptions, remove, type Deletion } from "../registry/delete.ts";
@@ -91,10 +92,32 @@ function callOf(request: ResourceRequest, response: Response): Call {
     dryRun: dryRun(request),
     fieldManager: query.get("fieldManager") || (request.userAgent.split("/")[0] ?? "") || "unknown",
     fieldValidation: fieldValidation(query.get("fieldValidation"), request),
+    options: () => admissionOptions(request),
     warn: (message) => {
       warnings.push(warningHeader(message));
       if (!response.headersSent) response.setHeader("warning", warnings);
     },
+  };
+}
+
+/** The options of a write as admission is told them; a patch is an update there, or a create. */
+function admissionOptions({ info, body, query }: ResourceRequest): Json {
+  const kinds: Readonly<Record<string, string>> = {
+    create: "CreateOptions",
+    update: "UpdateOptions",
+    patch: "UpdateOptions",
+  };
+  const kind = kinds[info.verb] ?? "DeleteOptions";
+  const own = kind === "DeleteOptions" ? record(body) : {};
+  const named = kind === "DeleteOptions" ? ["propagationPolicy"] : ["fieldManager", "fieldValidation"];
+  const given = named.flatMap((n): [string, string][] => (query.get(n) ? [[n, query.get(n) ?? ""]] : []));
+  const dryRun = query.getAll("dryRun");
+  return {
+    ...(dryRun.length > 0 ? { dryRun } : {}),
+    ...Object.fromEntries(given),
+    ...own,
+    kind,
+    apiVersion: "meta.k8s.io/v1",
   };
 }
 
@@ -246,10 +269,12 @@ async function deleteCollection(request: ResourceRequest, response: Response, ca
   const options = deleteOptions(request.body, request.query);
   selectionOf(call, request.query);
   const listed = list(call, request.query);
+  // Admission is asked about each object, but told no name: the request named none.
+  const gate = gateOf(call, "DELETE");
   for (const { metadata } of listed.items) {
     const target = { ...call, namespace: metadata.namespace ?? "", name: metadata.name };
     try {
-      await remove(target, options);
+      await remove(target, options, gate);
     } catch (error) {
       if (!(error instanceof Error && "code" in error && error.code === "KUBERNETES_NOT_FOUND")) throw error;
     }

@@ -5,7 +5,9 @@ import { applyJsonPatch, applyMergePatch } from "../patch/index.ts";
 import { current, type Call } from "../registry/call.ts";
 import { patchTypeOf } from "../registry/patch.ts";
 import { selectorText } from "../registry/selectors.ts";
-import { change } from "../registry/update.ts";
+import { wireGateOf, type Gate } from "../registry/admit.ts";
+import type { Stored } from "../store/index.ts";
+import { change, type Changed } from "../registry/update.ts";
 import { mediaType } from "./body.ts";
 import { invalidValue } from "./problems.ts";
 import type { ResourceRequest } from "./resources.ts";
@@ -18,7 +20,7 @@ export async function scaleRequest(call: Call, request: ResourceRequest): Promis
   const { verb } = request.info;
   if (verb === "get") return scaleOf(current(call).object, scale);
   const target = { ...call, subresource: "" };
-  const object = await change(target, (old) => {
+  const make = (old: Stored): Changed => {
     const wanted = verb === "update" ? record(request.body) : patchedScale(request, scaleOf(old.object, scale));
     const replicas = at(wanted, "spec", "replicas") ?? 0;
     if (typeof replicas !== "number" || !Number.isInteger(replicas) || replicas < 0) {
@@ -31,8 +33,30 @@ export async function scaleRequest(call: Call, request: ResourceRequest): Promis
     else delete draft.metadata.resourceVersion;
     write(draft, scale.specReplicas, replicas);
     return { draft, tracked: false };
-  });
-  return scaleOf(object, scale);
+  };
+  return scaleOf(await change(target, make, scaleGate(call, scale)), scale);
+}
+
+/** Admission is asked about the Scale, not about the object whose scale it is. */
+function scaleGate(call: Call, scale: ScalePaths): Gate {
+  const { mutate, validate } = wireGateOf(call, "UPDATE");
+  const shown = (object: KubeObject | undefined): KubeObject | undefined =>
+    object && (scaleOf(object, scale) as unknown as KubeObject);
+  return {
+    ...(mutate
+      ? {
+          async mutate(draft, old) {
+            const before = shown(draft);
+            const after = await mutate(before, shown(old));
+            const replicas = at(after, "spec", "replicas");
+            if (!after || replicas === at(before, "spec", "replicas")) return draft;
+            write(draft, scale.specReplicas, replicas);
+            return draft;
+          },
+        }
+      : {}),
+    ...(validate ? { validate: (draft, old) => validate(shown(draft), shown(old)) } : {}),
+  };
 }
 
 function patchedScale(request: ResourceRequest, scale: Json): Json {

@@ -2,10 +2,13 @@ import { issueToken } from "../auth/service-account-tokens.ts";
 import { current, type Call } from "../registry/call.ts";
 import { remove } from "../registry/delete.ts";
 import { deleteOptions } from "../registry/delete.ts";
-import { at, record, records, text, timestamp, type Json } from "../json.ts";
+import { at, fields, record, records, text, timestamp, type Json } from "../json.ts";
 import type { Draft } from "../kinds/resource.ts";
 import { inVersion } from "../kinds/resource.ts";
-import { change, update } from "../registry/update.ts";
+import type { KubeObject } from "@causeway/kubernetes";
+import { admitted, OPEN } from "../registry/admit.ts";
+import type { Stored } from "../store/index.ts";
+import { change, update, type Changed } from "../registry/update.ts";
 import type { ResourceRequest } from "./resources.ts";
 import { badRequest, conflict } from "./status.ts";
 
@@ -18,7 +21,7 @@ interface Special {
 export async function subresourceRequest(call: Call, request: ResourceRequest): Promise<Special | undefined> {
   switch (`${call.resource.kind}/${call.subresource}`) {
     case "ServiceAccount/token":
-      return { code: 201, body: await issueToken(call, request.body) };
+      return { code: 201, body: await issueToken(call, await admitted(call, request.body as KubeObject)) };
     case "Namespace/finalize":
       return { code: 200, body: await finalize(call, request.body) };
     case "Pod/eviction":
@@ -39,13 +42,16 @@ const SUCCESS: Json = { kind: "Status", apiVersion: "v1", metadata: {}, status: 
 
 async function evict(call: Call, body: unknown): Promise<Special> {
   if (record(body)["kind"] !== "Eviction") throw badRequest("the body must be a policy/v1 Eviction");
-  await remove({ ...call, subresource: "" }, deleteOptions(record(body)["deleteOptions"], new URLSearchParams()));
+  const eviction = fields(await admitted(call, body as KubeObject));
+  const options = deleteOptions(eviction["deleteOptions"], new URLSearchParams());
+  await remove({ ...call, subresource: "" }, options, OPEN);
   return { code: 201, body: { ...SUCCESS, code: 201 } };
 }
 
 /** What a scheduler says: this pod runs on that node. */
 async function bind(call: Call, body: unknown): Promise<Special> {
-  const node = text(at(body, "target", "name"));
+  const binding = await admitted(call, body as KubeObject);
+  const node = text(at(binding, "target", "name"));
   if (!node) throw badRequest("target.name is required");
   const pod = current(call).object;
   if (text(at(pod, "spec", "nodeName"))) {
@@ -56,7 +62,7 @@ async function bind(call: Call, body: unknown): Promise<Special> {
     );
   }
   const now = timestamp(call.cluster.clock.now());
-  await change(call, ({ object }) => {
+  const make = ({ object }: Stored): Changed => {
     const draft = structuredClone(object) as Draft;
     record(draft["spec"])["nodeName"] = node;
     const status = record(draft["status"]);
@@ -64,6 +70,7 @@ async function bind(call: Call, body: unknown): Promise<Special> {
     const scheduled = { type: "PodScheduled", status: "True", lastProbeTime: null, lastTransitionTime: now };
     draft["status"] = { ...status, conditions: [...others, scheduled] };
     return { draft, tracked: false };
-  });
+  };
+  await change(call, make, OPEN);
   return { code: 201, body: { ...SUCCESS, code: 201 } };
 }

@@ -1,0 +1,45 @@
+import type { KubeObject } from "@causeway/kubernetes";
+import type { Json } from "../json.ts";
+import type { Call } from "../registry/call.ts";
+
+export type Operation = "CREATE" | "UPDATE" | "DELETE";
+
+/** Mutating admission may change the object; validating admission sees it as it will be stored. */
+export type Phase = "mutate" | "validate";
+
+export interface GroupVersionKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+/** One thing that somebody is about to do, as kube-apiserver's admission attributes tell it. */
+export interface Attempt {
+  readonly call: Call;
+  readonly operation: Operation;
+  /** What `object` and `old` are: the kind of the resource, or of the body of its subresource. */
+  readonly kind: GroupVersionKind;
+  /** As the called version shows it; undefined on DELETE. */
+  readonly object: KubeObject | undefined;
+  /** What it replaces or deletes; undefined on CREATE. */
+  readonly old: KubeObject | undefined;
+  /** CreateOptions, UpdateOptions or DeleteOptions. */
+  readonly options: Json;
+}
+
+/** Asks those who may change or refuse writes of one logical cluster: webhooks and policies. */
+export interface Admission {
+  /** Whether anybody has to be asked in this phase; told at once, so that a write that concerns nobody waits for nothing. */
+  concerns(call: Call, operation: Operation, phase: Phase): boolean;
+  /** The object as mutating admission leaves it: the same one if nothing changed, none on DELETE. Throws Status errors. */
+  mutate(attempt: Attempt): Promise<KubeObject | undefined>;
+  /** Throws Status errors. */
+  validate(attempt: Attempt): Promise<void>;
+}
+
+/** One way of admission: webhooks, policies. */
+export interface AdmissionPlugin {
+  concerns(call: Call, operation: Operation, phase: Phase): boolean;
+  mutate?(attempt: Attempt): Promise<KubeObject | undefined>;
+  validate?(attempt: Attempt): Promise<void>;
+}
