@@ -22,6 +22,11 @@ export interface LogicalClusterOptions {
   readonly dnsDomain?: string;
   /** "v1.34.0": what /version answers. */
   readonly version?: string;
+  /**
+   * Whether admission and conversion webhooks of this cluster are called. Default false but for the management cluster: who may write
+   * a webhook configuration could have this process send requests to any address it reaches.
+   */
+  readonly webhooks?: boolean;
   /** A listener of its own, so that the cluster stands at "/" of https://host:port. Port 0: any free one, kept over restarts. */
   readonly listen?: {
     readonly host: string;

@@ -12,6 +12,7 @@ import { serviceNetwork } from "../kinds/addresses.ts";
 import type { ServedCluster } from "../server/handler.ts";
 import type { Store } from "../store/index.ts";
 import { Changes, type Cluster } from "./cluster.ts";
+import { createWebhookClient } from "../webhooks/client.ts";
 import { clusterIdentity, type Identity } from "./identity.ts";
 import type { StateFiles } from "./state-files.ts";
 
@@ -54,6 +55,7 @@ export async function openCluster(
     catalog: new Catalog(shared.builtIns),
     changes: new Changes(),
     admission: admissionChain([]),
+    webhooks: createWebhookClient({ name: place.name, store }, options.webhooks ?? place.name === ""),
     serviceCidr: options.serviceCidr ?? DEFAULT_SERVICE_CIDR,
     podCidr: options.podCidr,
     dnsDomain: options.dnsDomain ?? "cluster.local",
@@ -83,6 +85,7 @@ export async function openCluster(
     endWatches: () => closing.abort(),
     stop: () => {
       closing.abort();
+      cluster.webhooks.close();
       return controllers.stop();
     },
   };
