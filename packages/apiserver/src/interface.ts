@@ -1,4 +1,5 @@
 import type { Clock, KeyPair, Log } from "@causeway/foundation";
+import type { AuditOptions } from "./audit/interface.ts";
 
 export interface ApiServerOptions {
   /** State folder (mode 0700); undefined keeps all in memory. */
@@ -10,9 +11,17 @@ export interface ApiServerOptions {
   readonly log?: Log;
   /** CustomResourceDefinition manifests that exist from the start in the management cluster. */
   readonly crds?: readonly unknown[];
+  /** How the management cluster is guarded and watched; not kept over restarts. */
+  readonly management?: GuardOptions;
 }
 
-export interface LogicalClusterOptions {
+/** Who may come in, and what is recorded of it. */
+export interface GuardOptions {
+  /** Default: nothing is recorded. */
+  readonly audit?: AuditOptions;
+}
+
+export interface LogicalClusterOptions extends GuardOptions {
   /** The cluster's own roots; made (and kept) by the server when absent. */
   readonly authority?: KeyPair;
   readonly serviceAccountKey?: string;

@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { CausewayError, type Clock, type Log } from "@causeway/foundation";
 import { admissionChain } from "../admission/chain.ts";
+import { openAudit } from "../audit/audit.ts";
 import { authorizer } from "../auth/authorize.ts";
 import { Rbac } from "../auth/rbac.ts";
 import { bootstrapCluster } from "./bootstrap.ts";
@@ -69,6 +70,7 @@ export async function openCluster(
     },
     ...identity,
   };
+  const audit = options.audit && openAudit(options.audit, cluster);
   serveDefinitions(cluster);
   const closing = new AbortController();
   const rbac = new Rbac(cluster);
@@ -79,14 +81,16 @@ export async function openCluster(
     cluster,
     options,
     authorize,
+    ...(audit ? { audit } : {}),
     rulesFor: (user, namespace) => rbac.rulesFor(user, namespace),
     resume: () => controllers.resume(),
     closing: closing.signal,
     endWatches: () => closing.abort(),
-    stop: () => {
+    stop: async () => {
       closing.abort();
       cluster.webhooks.close();
-      return controllers.stop();
+      await controllers.stop();
+      await audit?.close();
     },
   };
 }

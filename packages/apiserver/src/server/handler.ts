@@ -1,6 +1,9 @@
+import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
-import type { Log } from "@causeway/foundation";
+import { CausewayError, messageOf, type Log } from "@causeway/foundation";
+import type { Audit } from "../audit/audit.ts";
+import type { RequestAudit } from "../audit/interface.ts";
 import { authenticate, type CertificateUsers } from "../auth/authenticate.ts";
 import { refusal } from "../auth/authorize.ts";
 import type { Attributes, Authorize } from "../auth/attributes.ts";
@@ -23,6 +26,8 @@ export type Request = IncomingMessage | Http2ServerRequest;
 export interface ServedCluster {
   readonly cluster: Cluster;
   readonly authorize: Authorize;
+  /** Records requests; absent when none are. */
+  readonly audit?: Audit;
   /** Aborts when the cluster is served no longer; its watches end then. */
   readonly closing: AbortSignal;
   /** The rules that hold for a user, for SelfSubjectRulesReview. */
@@ -37,13 +42,26 @@ export interface Handling {
 
 const PLAIN = "text/plain; charset=utf-8";
 const NO_BODY = new Set(["GET", "HEAD"]);
+const silent = (): void => {};
+
+/** A request, its answer, and the record of both once it is known whether one is kept. */
+interface Exchange {
+  readonly request: Request;
+  readonly response: Response;
+  readonly id: string;
+  audit?: RequestAudit | undefined;
+}
 
 /** The one way of every request: route, authenticate, authorize, read, serve. */
 export function requestHandler(handling: Handling): (request: Request, response: Response) => void {
   const certificates: CertificateUsers = new WeakMap();
   return (request, response) => {
-    serve(handling, certificates, request, response).catch((error: unknown) => {
+    const id = [request.headers["audit-id"]].flat()[0] || randomUUID();
+    response.setHeader("audit-id", id);
+    const exchange: Exchange = { request, response, id };
+    serve(handling, certificates, exchange).catch((error: unknown) => {
       const status = statusOf(error);
+      if (!(error instanceof CausewayError)) exchange.audit?.panicked(messageOf(error));
       if (status.code >= 500 && status.code !== 504) {
         handling.log.error("request failed", { method: request.method, status: status.code, error });
       }
@@ -54,12 +72,8 @@ export function requestHandler(handling: Handling): (request: Request, response:
   };
 }
 
-async function serve(
-  handling: Handling,
-  certificates: CertificateUsers,
-  request: Request,
-  response: Response,
-): Promise<void> {
+async function serve(handling: Handling, certificates: CertificateUsers, exchange: Exchange): Promise<void> {
+  const { request, response } = exchange;
   const url = new URL(request.url ?? "/", "https://host");
   const routed = handling.route(url.pathname);
   if (!routed) throw noSuchPath();
@@ -70,12 +84,23 @@ async function serve(
   const info = requestInfo(method, path, query);
   const wanted = wantedForm(headers.accept ?? "", [headers["accept-encoding"] ?? ""].flat().join());
   const socket = "stream" in request ? request.stream.session?.socket : request.socket;
-  const asker = await authenticate(cluster, { socket, authorization: headers.authorization }, certificates);
+  const credentials = { socket, authorization: headers.authorization };
+  const asker = await authenticate(cluster, credentials, certificates).catch((error: unknown) => {
+    const asked = attributesOf(undefined, info, query);
+    exchange.audit = served.audit?.begin({ ...exchange, asked });
+    throw error;
+  });
+  exchange.audit = served.audit?.begin({ ...exchange, asked: attributesOf(asker, info, query) });
+  const { audit } = exchange;
   const user = impersonated(served, asker, headers);
+  if (user !== asker) audit?.impersonated(user);
   const asked = attributesOf(user, info, query);
   const decision = served.authorize(asked);
+  audit?.annotate("authorization.k8s.io/decision", decision.allowed ? "allow" : "forbid");
+  audit?.annotate("authorization.k8s.io/reason", decision.reason);
   if (!decision.allowed) throw refusal(asked, decision.reason);
   const body = NO_BODY.has(method) ? undefined : await readBody(request, cluster.catalog.tables);
+  audit?.received(body);
   if (!info.isResource) return servePath({ cluster, path, query, user, wanted, closing: served.closing }, response);
   const found = cluster.catalog.find(info.group, info.version, info.plural);
   if (!found) throw isServed(cluster, info) ? noSuchResource() : noSuchPath();
@@ -96,6 +121,7 @@ async function serve(
       userAgent: headers["user-agent"] ?? "",
       wanted,
       closing: served.closing,
+      annotate: audit?.annotate ?? silent,
     },
     response,
   );
@@ -116,7 +142,11 @@ function isInScope({ resource }: Served, info: RequestInfo): boolean {
   return true;
 }
 
-function attributesOf(user: User, info: RequestInfo, query: URLSearchParams): Attributes {
+function attributesOf<U extends User | undefined>(
+  user: U,
+  info: RequestInfo,
+  query: URLSearchParams,
+): Omit<Attributes, "user"> & { readonly user: U } {
   const { verb, namespace, group, version, plural, subresource, name } = info;
   const common = { user, verb, namespace, group, version, plural, subresource, name };
   if (!info.isResource) return { ...common, path: info.path };

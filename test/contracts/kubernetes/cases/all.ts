@@ -1,6 +1,7 @@
 import type { Chapter } from "../interface.ts";
 import { access } from "./access.ts";
 import { applying } from "./applying.ts";
+import { auditing } from "./auditing.ts";
 import { definitions } from "./definitions.ts";
 import { deleting } from "./deleting.ts";
 import { discovery } from "./discovery.ts";
@@ -28,6 +29,7 @@ export const chapters: readonly Chapter[] = [
   machinery,
   workloads,
   access,
+  auditing,
   toolkit,
   refusals,
   wrongTypes,
