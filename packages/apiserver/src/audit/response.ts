@@ -37,16 +37,10 @@ export function watchResponse(response: Response, watching: Watching): void {
     begin(status);
     watching.ended({ code, status, body: watching.keepBody ? told : undefined });
   };
-  const { write, end } = response;
-  response.write = function (this: Response, ...given: unknown[]) {
-    begin();
-    return Reflect.apply(write, this, given) as boolean;
-  } as Response["write"];
-  response.end = function (this: Response, ...given: unknown[]) {
-    finish(given[0]);
-    return Reflect.apply(end, this, given) as Response;
-  } as typeof response.end;
-  onHeaders(response, begin);
+  before(response, "write", () => begin());
+  before(response, "end", finish);
+  if ("flushHeaders" in response) before(response, "flushHeaders", () => begin());
+  else before(response.stream, "respond", () => begin());
   response.once("close", () => {
     if (over) return;
     begin();
@@ -55,15 +49,13 @@ export function watchResponse(response: Response, watching: Watching): void {
   });
 }
 
-/** Watches send their headers before there is anything to say. */
-function onHeaders(response: Response, begin: () => void): void {
-  const sender = "flushHeaders" in response ? response : response.stream;
-  const name = "flushHeaders" in response ? "flushHeaders" : "respond";
-  const send: unknown = Reflect.get(sender, name);
-  if (typeof send !== "function") return;
-  Reflect.set(sender, name, (...given: unknown[]): unknown => {
-    begin();
-    return Reflect.apply(send, sender, given);
+/** Does something first whenever a method is called; it hears the first argument. */
+function before(target: object, method: string, act: (first: unknown) => void): void {
+  const original: unknown = Reflect.get(target, method);
+  if (typeof original !== "function") return;
+  Reflect.set(target, method, (...given: unknown[]): unknown => {
+    act(given[0]);
+    return Reflect.apply(original, target, given);
   });
 }
 

@@ -83,22 +83,8 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
   const query = url.searchParams;
   const info = requestInfo(method, path, query);
   const wanted = wantedForm(headers.accept ?? "", [headers["accept-encoding"] ?? ""].flat().join());
-  const socket = "stream" in request ? request.stream.session?.socket : request.socket;
-  const credentials = { socket, authorization: headers.authorization };
-  const asker = await authenticate(cluster, credentials, certificates).catch((error: unknown) => {
-    const asked = attributesOf(undefined, info, query);
-    exchange.audit = served.audit?.begin({ ...exchange, asked });
-    throw error;
-  });
-  exchange.audit = served.audit?.begin({ ...exchange, asked: attributesOf(asker, info, query) });
+  const user = await admitted(served, { exchange, certificates, info, query });
   const { audit } = exchange;
-  const user = impersonated(served, asker, headers);
-  if (user !== asker) audit?.impersonated(user);
-  const asked = attributesOf(user, info, query);
-  const decision = served.authorize(asked);
-  audit?.annotate("authorization.k8s.io/decision", decision.allowed ? "allow" : "forbid");
-  audit?.annotate("authorization.k8s.io/reason", decision.reason);
-  if (!decision.allowed) throw refusal(asked, decision.reason);
   const body = NO_BODY.has(method) ? undefined : await readBody(request, cluster.catalog.tables);
   audit?.received(body);
   if (!info.isResource) return servePath({ cluster, path, query, user, wanted, closing: served.closing }, response);
@@ -125,6 +111,35 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
     },
     response,
   );
+}
+
+interface Arrival {
+  readonly exchange: Exchange;
+  readonly certificates: CertificateUsers;
+  readonly info: RequestInfo;
+  readonly query: URLSearchParams;
+}
+
+/** Who asks, once it is clear that they may; from here on the request is recorded. Throws 401, 403. */
+async function admitted(served: ServedCluster, { exchange, certificates, info, query }: Arrival): Promise<User> {
+  const { request } = exchange;
+  const { headers } = request;
+  const socket = "stream" in request ? request.stream.session?.socket : request.socket;
+  const credentials = { socket, authorization: headers.authorization };
+  const asker = await authenticate(served.cluster, credentials, certificates).catch((error: unknown) => {
+    exchange.audit = served.audit?.begin({ ...exchange, asked: attributesOf(undefined, info, query) });
+    throw error;
+  });
+  const audit = served.audit?.begin({ ...exchange, asked: attributesOf(asker, info, query) });
+  exchange.audit = audit;
+  const user = impersonated(served, asker, headers);
+  if (user !== asker) audit?.impersonated(user);
+  const asked = attributesOf(user, info, query);
+  const { allowed, reason } = served.authorize(asked);
+  audit?.annotate("authorization.k8s.io/decision", allowed ? "allow" : "forbid");
+  audit?.annotate("authorization.k8s.io/reason", reason);
+  if (!allowed) throw refusal(asked, reason);
+  return user;
 }
 
 /** A group and version that has built-in kinds: others end where the path does. */
