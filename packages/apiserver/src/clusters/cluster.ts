@@ -3,6 +3,7 @@ import type { KubeObject } from "@causeway/kubernetes";
 import type { Admission } from "../admission/interface.ts";
 import type { WebhookClient } from "../webhooks/interface.ts";
 import type { Catalog } from "../kinds/catalog.ts";
+import type { ClusterMetrics } from "../metrics/cluster-metrics.ts";
 import type { ClusterView, Resource } from "../kinds/resource.ts";
 
 /** A write that has been committed. */
@@ -21,6 +22,7 @@ export interface Cluster extends ClusterView {
   readonly admission: Admission;
   /** Calls its admission and conversion webhooks. */
   readonly webhooks: WebhookClient;
+  readonly metrics: ClusterMetrics;
   readonly authority: KeyPair;
   /** PEM private key that signs service-account tokens. */
   readonly serviceAccountKey: string;

@@ -8,6 +8,7 @@ import { bootstrapCluster } from "./bootstrap.ts";
 import { startControllers } from "../controllers/start.ts";
 import { serveDefinitions } from "../definitions/serve.ts";
 import type { LogicalClusterOptions } from "../interface.ts";
+import { ClusterMetrics } from "../metrics/cluster-metrics.ts";
 import { Catalog, type BuiltIns } from "../kinds/catalog.ts";
 import { serviceNetwork } from "../kinds/addresses.ts";
 import type { ServedCluster } from "../server/handler.ts";
@@ -53,6 +54,7 @@ export async function openCluster(
     store,
     clock,
     log: log.with({ cluster: place.name || "management" }),
+    metrics: new ClusterMetrics(),
     catalog: new Catalog(shared.builtIns),
     changes: new Changes(),
     admission: admissionChain([]),

@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import { performance } from "node:perf_hooks";
 import type { Http2ServerRequest } from "node:http2";
 import { CausewayError, messageOf, type Log } from "@causeway/foundation";
 import type { Audit } from "../audit/audit.ts";
 import type { RequestAudit } from "../audit/interface.ts";
-import { authenticate, type CertificateUsers } from "../auth/authenticate.ts";
+import type { CertificateUsers } from "../auth/authenticate.ts";
 import { refusal } from "../auth/authorize.ts";
 import type { Attributes, Authorize } from "../auth/attributes.ts";
 import { impersonated } from "../auth/impersonate.ts";
@@ -12,6 +13,9 @@ import type { User } from "../auth/user.ts";
 import type { Cluster } from "../clusters/cluster.ts";
 import type { Served } from "../kinds/resource.ts";
 import { readBody } from "./body.ts";
+import { isHealthRoot } from "./health.ts";
+import { authenticated, authorized } from "./measured.ts";
+import { observe } from "./observe.ts";
 import { serveReview } from "../auth/reviews.ts";
 import { requestInfo, type RequestInfo } from "./request-info.ts";
 import { serveResource } from "./resources.ts";
@@ -73,6 +77,7 @@ export function requestHandler(handling: Handling): (request: Request, response:
 }
 
 async function serve(handling: Handling, certificates: CertificateUsers, exchange: Exchange): Promise<void> {
+  const began = performance.now();
   const { request, response } = exchange;
   const url = new URL(request.url ?? "/", "https://host");
   const routed = handling.route(url.pathname);
@@ -87,10 +92,13 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
   const { audit } = exchange;
   const body = NO_BODY.has(method) ? undefined : await readBody(request, cluster.catalog.tables);
   audit?.received(body);
+  const observed = { cluster, method, info, query, contentType: headers["content-type"], began, waited: 0 };
+  if (isHealthRoot(path)) observe(observed, response);
   if (!info.isResource) return servePath({ cluster, path, query, user, wanted, closing: served.closing }, response);
   const found = cluster.catalog.find(info.group, info.version, info.plural);
   if (!found) throw isServed(cluster, info) ? noSuchResource() : noSuchPath();
   if (!isInScope(found, info)) throw noSuchResource();
+  if (hasSubresource(found, info)) observe(observed, response);
   if (!isAcceptable(headers.accept ?? "")) throw notAcceptable();
   const review = await serveReview(served, { found, info, user, body });
   if (review) return send(response, 201, review, wanted);
@@ -126,7 +134,7 @@ async function admitted(served: ServedCluster, { exchange, certificates, info, q
   const { headers } = request;
   const socket = "stream" in request ? request.stream.session?.socket : request.socket;
   const credentials = { socket, authorization: headers.authorization };
-  const asker = await authenticate(served.cluster, credentials, certificates).catch((error: unknown) => {
+  const asker = await authenticated(served.cluster, credentials, certificates).catch((error: unknown) => {
     exchange.audit = served.audit?.begin({ ...exchange, asked: attributesOf(undefined, info, query) });
     throw error;
   });
@@ -135,7 +143,7 @@ async function admitted(served: ServedCluster, { exchange, certificates, info, q
   const user = impersonated(served, asker, headers);
   if (user !== asker) audit?.impersonated(user);
   const asked = attributesOf(user, info, query);
-  const { allowed, reason } = served.authorize(asked);
+  const { allowed, reason } = authorized(served, asked);
   audit?.annotate("authorization.k8s.io/decision", allowed ? "allow" : "forbid");
   audit?.annotate("authorization.k8s.io/reason", reason);
   if (!allowed) throw refusal(asked, reason);
@@ -146,6 +154,11 @@ async function admitted(served: ServedCluster, { exchange, certificates, info, q
 function isServed({ catalog }: Cluster, { group, version }: RequestInfo): boolean {
   const isIn = ({ versions }: Served["resource"]): boolean => versions.some((v) => v.name === version);
   return catalog.all().some((r) => !r.custom && r.group === group && isIn(r));
+}
+
+/** Only what there is is counted, so that nobody makes series by asking. */
+function hasSubresource({ version }: Served, { subresource }: RequestInfo): boolean {
+  return subresource === "" || (version.subresources?.some((s) => s.name === subresource) ?? false);
 }
 
 /** A namespaced resource is written within its namespace; others stand outside of any. */

@@ -7,6 +7,7 @@ import { deleting } from "./deleting.ts";
 import { discovery } from "./discovery.ts";
 import { health } from "./health.ts";
 import { machinery } from "./machinery.ts";
+import { metrics } from "./metrics.ts";
 import { reading } from "./reading.ts";
 import { refusals } from "./refusals.ts";
 import { services } from "./services.ts";
@@ -27,6 +28,7 @@ export const chapters: readonly Chapter[] = [
   services,
   health,
   machinery,
+  metrics,
   workloads,
   access,
   auditing,
