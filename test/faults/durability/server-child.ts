@@ -28,8 +28,8 @@ function say(said: Said): void {
 }
 
 if (import.meta.main) {
-  process.once("message", (dir) => {
-    void serve(String(dir)).then(say);
+  process.once("message", (dir: string) => {
+    void serve(dir).then(say);
   });
   process.once("disconnect", () => process.exit());
   say({ is: "loaded" });
