@@ -96,6 +96,8 @@ function read(group: string, source: string): void {
 
 function fieldsOf(group: string, body: readonly string[]): string[] {
   return body.flatMap((line) => {
+    // An object within an object may say what it is; protobuf does not carry that.
+    if (/^\s*(metav1\.)?TypeMeta\s/.test(line)) return ["kind=0:string", "apiVersion=0:string"];
     const match = /^\s*(?:(\w+)\s+)?(\*?[\w.[\]*]+)\s+`(.*)`/.exec(line);
     if (!match) return [];
     const [, goName, goType = "", tags = ""] = match;

@@ -1,9 +1,7 @@
 export { startApiServer } from "./start.ts";
-export type { AuditLogOptions, AuditOptions, AuditWebhookOptions } from "./audit/interface.ts";
 export type {
   ApiServer,
   ApiServerOptions,
-  GuardOptions,
   LogicalCluster,
   LogicalClusterOptions,
   StartApiServer,

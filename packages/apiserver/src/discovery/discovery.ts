@@ -112,15 +112,17 @@ export function aggregated(catalog: Catalog, root: "api" | "apis", version = "v2
 }
 
 function discovered({ resource, version }: Entry): Json {
-  const { group: name, plural, singular, kind, namespaced, verbs, shortNames, categories } = resource;
+  const { group: name, plural, singular, kind, namespaced, verbs, shortNames, categories, custom } = resource;
+  // Built-in kinds are told without group and version: they are those of where they stand.
+  const responseKind = { group: custom ? name : "", version: custom ? version.name : "", kind };
   const subresources = (version.subresources ?? []).map((s) => ({
     subresource: s.name,
-    responseKind: s.type ?? { group: name, version: version.name, kind },
+    responseKind: s.type ?? responseKind,
     verbs: s.verbs,
   }));
   return {
     resource: plural,
-    responseKind: { group: name, version: version.name, kind },
+    responseKind,
     scope: namespaced ? "Namespaced" : "Cluster",
     singularResource: singular,
     verbs,

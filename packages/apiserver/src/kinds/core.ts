@@ -14,6 +14,8 @@ import {
   SERVICE_ACCOUNT_COLUMNS,
   SERVICE_COLUMNS,
 } from "../tables/core-columns.ts";
+import { PERSISTENT_VOLUME_CLAIM_COLUMNS, PERSISTENT_VOLUME_COLUMNS } from "../tables/storage-columns.ts";
+import { volumeStrategy } from "./volume.ts";
 import { NODE_COLUMNS, POD_COLUMNS } from "../tables/machine-columns.ts";
 
 /** The kinds of the core group, "v1". */
@@ -58,6 +60,7 @@ export function coreKinds(): Resource[] {
     define({
       kind: "Pod",
       plural: "pods",
+      generation: true,
       shortNames: ["po"],
       categories: ["all"],
       subresources: [
@@ -108,12 +111,15 @@ export function coreKinds(): Resource[] {
       shortNames: ["pv"],
       clusterScoped: true,
       subresources: [STATUS],
+      columns: PERSISTENT_VOLUME_COLUMNS,
+      strategy: volumeStrategy,
     }),
     define({
       kind: "PersistentVolumeClaim",
       plural: "persistentvolumeclaims",
       shortNames: ["pvc"],
       subresources: [STATUS],
+      columns: PERSISTENT_VOLUME_CLAIM_COLUMNS,
     }),
   ];
 }

@@ -6,13 +6,13 @@ import {
   DAEMON_SET_COLUMNS,
   DEPLOYMENT_COLUMNS,
   ENDPOINT_SLICE_COLUMNS,
-  JOB_COLUMNS,
   LEASE_COLUMNS,
   PRIORITY_CLASS_COLUMNS,
   REPLICA_SET_COLUMNS,
   STATEFUL_SET_COLUMNS,
   STORAGE_CLASS_COLUMNS,
 } from "../tables/group-columns.ts";
+import { JOB_COLUMNS } from "../tables/job-columns.ts";
 import { csrStrategy } from "./certificate-signing-request.ts";
 import { crdStrategy } from "../definitions/strategy.ts";
 import { define, SCALE, STATUS, type Definition } from "./define.ts";
@@ -20,7 +20,8 @@ import { groupEvents } from "./event.ts";
 import { leaseStrategy } from "./lease.ts";
 import { bindingStrategy, roleStrategy } from "./rbac.ts";
 import type { Resource } from "./resource.ts";
-import { workloadStrategy } from "./workload.ts";
+import { jobStrategy } from "./job.ts";
+import { daemonSetStrategy, workloadStrategy } from "./workload.ts";
 
 const REVIEW = { clusterScoped: true, verbs: ["create"] } as const;
 
@@ -148,8 +149,18 @@ function workloadKinds(): Definition[] {
       shortNames: ["ds"],
       subresources: [STATUS],
       columns: DAEMON_SET_COLUMNS,
+      strategy: daemonSetStrategy,
     },
-    { ...all, group: "batch", kind: "Job", plural: "jobs", subresources: [STATUS], columns: JOB_COLUMNS },
+    {
+      ...all,
+      group: "batch",
+      kind: "Job",
+      plural: "jobs",
+      subresources: [STATUS],
+      selectable: ["status.successful"],
+      columns: JOB_COLUMNS,
+      strategy: jobStrategy,
+    },
   ];
 }
 

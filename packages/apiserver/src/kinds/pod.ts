@@ -14,44 +14,12 @@ export const podStrategy: Strategy = {
   prepareUpdate(draft, old, { subresource }) {
     if (subresource === "status") draft["spec"] = structuredClone(fields(old)["spec"]);
   },
-  fill(draft) {
-    const spec = record(draft["spec"]);
-    fillPodSpec(spec);
-    spec["enableServiceLinks"] ??= true;
-  },
   validate(object, old, { subresource }) {
     if (subresource) return [];
     const spec = record(fields(object)["spec"]);
     return old ? updateProblems(spec, record(fields(old)["spec"])) : podSpecProblems(spec, "spec");
   },
 };
-
-/** Fills a PodSpec in as the API does. Changes it in place. */
-export function fillPodSpec(spec: Json): void {
-  spec["restartPolicy"] ??= "Always";
-  spec["terminationGracePeriodSeconds"] ??= 30;
-  spec["dnsPolicy"] ??= "ClusterFirst";
-  spec["securityContext"] ??= {};
-  spec["schedulerName"] ??= "default-scheduler";
-  const account = text(spec["serviceAccountName"]) || text(spec["serviceAccount"]);
-  if (account) {
-    spec["serviceAccountName"] = account;
-    spec["serviceAccount"] = account;
-  }
-  for (const container of [...records(spec["containers"]), ...records(spec["initContainers"])])
-    fillContainer(container);
-}
-
-function fillContainer(container: Json): void {
-  const image = text(container["image"]);
-  const tag = /:([^/:@]+)$/.exec(image)?.[1];
-  container["imagePullPolicy"] ??=
-    image.includes("@") || (tag !== undefined && tag !== "latest") ? "IfNotPresent" : "Always";
-  container["terminationMessagePath"] ??= "/dev/termination-log";
-  container["terminationMessagePolicy"] ??= "File";
-  container["resources"] ??= {};
-  for (const port of records(container["ports"])) port["protocol"] ??= "TCP";
-}
 
 const POLICIES = ["Always", "OnFailure", "Never"];
 

@@ -1,15 +1,40 @@
+import { CRON_JOB_COLUMNS } from "../tables/job-columns.ts";
+import {
+  CONTROLLER_REVISION_COLUMNS,
+  POD_TEMPLATE_COLUMNS,
+  REPLICATION_CONTROLLER_COLUMNS,
+} from "../tables/group-columns.ts";
+import {
+  INGRESS_CLASS_COLUMNS,
+  INGRESS_COLUMNS,
+  NAME_AND_AGE,
+  NETWORK_POLICY_COLUMNS,
+  POD_DISRUPTION_BUDGET_COLUMNS,
+  RESOURCE_CLAIM_COLUMNS,
+  RESOURCE_SLICE_COLUMNS,
+  RUNTIME_CLASS_COLUMNS,
+} from "../tables/network-columns.ts";
+import {
+  CSI_DRIVER_COLUMNS,
+  CSI_NODE_COLUMNS,
+  RESOURCE_QUOTA_COLUMNS,
+  VOLUME_ATTACHMENT_COLUMNS,
+  VOLUME_ATTRIBUTES_CLASS_COLUMNS,
+} from "../tables/storage-columns.ts";
+import { autoscalers } from "./autoscaler.ts";
 import { define, SCALE, STATUS, type Definition } from "./define.ts";
 import type { Resource } from "./resource.ts";
 
-/** Kinds that are kept for the programs that act on them: their fields are read and checked for type, and nothing is made of them here. */
+/** Kinds that are kept for the programs that act on them: read, filled in and checked here, but nothing is made of them. */
 export function storedKinds(): Resource[] {
-  return [...coreKinds(), ...networkKinds(), ...storageKinds(), ...otherKinds()].map(define);
+  const plain = [...coreKinds(), ...networkKinds(), ...storageKinds(), ...deviceKinds(), ...otherKinds()];
+  return [...plain.map(define), autoscalers()];
 }
 
 function coreKinds(): Definition[] {
   return [
     { kind: "LimitRange", plural: "limitranges", shortNames: ["limits"] },
-    { kind: "PodTemplate", plural: "podtemplates", generation: true },
+    { kind: "PodTemplate", plural: "podtemplates", generation: true, columns: POD_TEMPLATE_COLUMNS },
     {
       kind: "ReplicationController",
       plural: "replicationcontrollers",
@@ -18,26 +43,91 @@ function coreKinds(): Definition[] {
       subresources: [STATUS, SCALE],
       selectable: ["status.replicas"],
       generation: true,
+      columns: REPLICATION_CONTROLLER_COLUMNS,
     },
-    { kind: "ResourceQuota", plural: "resourcequotas", shortNames: ["quota"], subresources: [STATUS] },
+    {
+      kind: "ResourceQuota",
+      plural: "resourcequotas",
+      shortNames: ["quota"],
+      subresources: [STATUS],
+      columns: RESOURCE_QUOTA_COLUMNS,
+    },
   ];
 }
 
 function networkKinds(): Definition[] {
-  const group = "networking.k8s.io";
+  const all = { group: "networking.k8s.io", generation: true };
   return [
-    { group, kind: "Ingress", plural: "ingresses", shortNames: ["ing"], subresources: [STATUS], generation: true },
-    { group, kind: "IngressClass", plural: "ingressclasses", clusterScoped: true, generation: true },
-    { group, kind: "NetworkPolicy", plural: "networkpolicies", shortNames: ["netpol"], generation: true },
+    {
+      ...all,
+      kind: "Ingress",
+      plural: "ingresses",
+      shortNames: ["ing"],
+      subresources: [STATUS],
+      columns: INGRESS_COLUMNS,
+    },
+    { ...all, kind: "IngressClass", plural: "ingressclasses", clusterScoped: true, columns: INGRESS_CLASS_COLUMNS },
+    {
+      ...all,
+      kind: "NetworkPolicy",
+      plural: "networkpolicies",
+      shortNames: ["netpol"],
+      columns: NETWORK_POLICY_COLUMNS,
+    },
   ];
 }
 
 function storageKinds(): Definition[] {
-  const group = "storage.k8s.io";
+  const all = { group: "storage.k8s.io", clusterScoped: true };
   return [
-    { group, kind: "CSIDriver", plural: "csidrivers", clusterScoped: true },
-    { group, kind: "CSINode", plural: "csinodes", clusterScoped: true },
-    { group, kind: "VolumeAttachment", plural: "volumeattachments", clusterScoped: true, subresources: [STATUS] },
+    { ...all, kind: "CSIDriver", plural: "csidrivers", columns: CSI_DRIVER_COLUMNS },
+    { ...all, kind: "CSINode", plural: "csinodes", columns: CSI_NODE_COLUMNS },
+    { ...all, kind: "CSIStorageCapacity", plural: "csistoragecapacities", clusterScoped: false },
+    {
+      ...all,
+      kind: "VolumeAttachment",
+      plural: "volumeattachments",
+      subresources: [STATUS],
+      columns: VOLUME_ATTACHMENT_COLUMNS,
+    },
+    {
+      ...all,
+      kind: "VolumeAttributesClass",
+      plural: "volumeattributesclasses",
+      shortNames: ["vac"],
+      columns: VOLUME_ATTRIBUTES_CLASS_COLUMNS,
+    },
+  ];
+}
+
+function deviceKinds(): Definition[] {
+  const group = "resource.k8s.io";
+  return [
+    {
+      group,
+      kind: "DeviceClass",
+      plural: "deviceclasses",
+      clusterScoped: true,
+      generation: true,
+      columns: NAME_AND_AGE,
+    },
+    {
+      group,
+      kind: "ResourceClaim",
+      plural: "resourceclaims",
+      subresources: [STATUS],
+      columns: RESOURCE_CLAIM_COLUMNS,
+    },
+    { group, kind: "ResourceClaimTemplate", plural: "resourceclaimtemplates", columns: NAME_AND_AGE },
+    {
+      group,
+      kind: "ResourceSlice",
+      plural: "resourceslices",
+      clusterScoped: true,
+      selectable: ["spec.nodeName", "spec.driver"],
+      generation: true,
+      columns: RESOURCE_SLICE_COLUMNS,
+    },
   ];
 }
 
@@ -50,6 +140,7 @@ function otherKinds(): Definition[] {
       shortNames: ["pdb"],
       subresources: [STATUS],
       generation: true,
+      columns: POD_DISRUPTION_BUDGET_COLUMNS,
     },
     {
       group: "batch",
@@ -59,7 +150,15 @@ function otherKinds(): Definition[] {
       categories: ["all"],
       subresources: [STATUS],
       generation: true,
+      columns: CRON_JOB_COLUMNS,
     },
-    { group: "apps", kind: "ControllerRevision", plural: "controllerrevisions" },
+    { group: "apps", kind: "ControllerRevision", plural: "controllerrevisions", columns: CONTROLLER_REVISION_COLUMNS },
+    {
+      group: "node.k8s.io",
+      kind: "RuntimeClass",
+      plural: "runtimeclasses",
+      clusterScoped: true,
+      columns: RUNTIME_CLASS_COLUMNS,
+    },
   ];
 }

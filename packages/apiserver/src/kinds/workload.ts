@@ -2,8 +2,9 @@ import { at, fields, record, same, type Json } from "../json.ts";
 import { matchesLabels } from "../registry/selectors.ts";
 import { invalidValue, required } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
-import { fillPodSpec, podSpecProblems } from "./pod.ts";
-import type { Strategy } from "./resource.ts";
+import { podSpecProblems } from "./pod.ts";
+import { TEMPLATE_GENERATION } from "../wire/defaults/workloads.ts";
+import type { Draft, Strategy } from "./resource.ts";
 
 function replicaProblems({ replicas }: Json): FieldProblem[] {
   if (typeof replicas !== "number" || replicas >= 0) return [];
@@ -16,28 +17,10 @@ function selectorProblems({ selector }: Json, was: Json): FieldProblem[] {
 
 /** Deployments and their like: kept and checked; another process may run them. */
 export const workloadStrategy: Strategy = {
-  fill(draft) {
-    const spec = record(draft["spec"]);
-    draft["spec"] = spec;
-    if (draft.kind !== "DaemonSet" && draft.kind !== "Job") spec["replicas"] ??= 1;
-    if (draft.kind === "Deployment") {
-      const strategy = record(spec["strategy"]);
-      strategy["type"] ??= "RollingUpdate";
-      if (strategy["type"] === "RollingUpdate")
-        strategy["rollingUpdate"] ??= { maxSurge: "25%", maxUnavailable: "25%" };
-      spec["strategy"] = strategy;
-      spec["revisionHistoryLimit"] ??= 10;
-      spec["progressDeadlineSeconds"] ??= 600;
-    }
-    const template = at(spec, "template", "spec");
-    if (template) fillPodSpec(template as Json);
-    draft["status"] ??= {};
-  },
   validate(object, old, { subresource }) {
     if (subresource) return [];
     const spec = record(fields(object)["spec"]);
     const problems = podSpecProblems(record(at(spec, "template", "spec")), "spec.template.spec");
-    if (object.kind === "Job") return problems;
     problems.push(...replicaProblems(spec));
     if (old && object.kind !== "StatefulSet") problems.push(...selectorProblems(spec, record(fields(old)["spec"])));
     if (!spec["selector"]) return [required("spec.selector"), ...problems];
@@ -47,3 +30,20 @@ export const workloadStrategy: Strategy = {
     return [invalidValue("spec.template.metadata.labels", labels, why), ...problems];
   },
 };
+
+/** A DaemonSet counts the changes of its template in an annotation. */
+export const daemonSetStrategy: Strategy = {
+  ...workloadStrategy,
+  prepareCreate(draft) {
+    countTemplate(draft, 1);
+  },
+  prepareUpdate(draft, old) {
+    const was = Number(old.metadata.annotations?.[TEMPLATE_GENERATION] ?? 1);
+    const isChanged = !same(at(draft, "spec", "template"), at(old, "spec", "template"));
+    countTemplate(draft, isChanged ? was + 1 : was);
+  },
+};
+
+function countTemplate(draft: Draft, count: number): void {
+  draft.metadata.annotations = { ...draft.metadata.annotations, [TEMPLATE_GENERATION]: String(count) };
+}

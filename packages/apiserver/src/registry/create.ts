@@ -3,9 +3,10 @@ import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { timestamp } from "../json.ts";
 import { at } from "../json.ts";
-import type { Draft } from "../kinds/resource.ts";
+import type { Draft, WriteContext } from "../kinds/resource.ts";
 import { alreadyExists, apiError, badRequest, forbidden, invalid, notFound } from "../server/status.ts";
 import { gateOf, type Gate } from "./admit.ts";
+import { canonicalField } from "../wire/canonical.ts";
 import { draftOf } from "./body.ts";
 import { announce, contextOf, keyOf, type Call } from "./call.ts";
 import { validateMetadata } from "./metadata.ts";
@@ -88,17 +89,34 @@ function prepare(call: Call, draft: Draft, isTracked: boolean): Draft {
   else delete metadata.generation;
   const hasStatus = version.subresources?.some((s) => s.name === "status") ?? false;
   if (hasStatus && strategy.keepsStatus !== true) delete draft["status"];
-  const filled = (version.schema?.default(draft) ?? draft) as Draft;
+  const given = (version.schema?.default(draft) ?? draft) as Draft;
+  const filled = isTracked || resource.custom ? given : ownedByWriter(call, given);
   strategy.prepareCreate?.(filled, context);
   strategy.fill?.(filled, context);
-  const problems = [
-    ...validateMetadata(resource, filled),
-    ...(version.schema?.validate(filled) ?? []),
-    ...(strategy.validate?.(filled, undefined, context) ?? []),
-  ];
-  if (problems.length > 0) throw invalid(resource, filled.metadata.name, problems);
+  if (hasStatus && !resource.custom) canonicalField(cluster.catalog.tables, filled, "status");
+  refuseInvalid(call, filled, context);
   strategy.admit?.(filled, undefined, context);
-  return isTracked ? filled : tracked(call, undefined, filled);
+  return resource.custom && !isTracked ? tracked(call, undefined, filled) : filled;
+}
+
+function refuseInvalid({ resource, version }: Call, object: Draft, context: WriteContext): void {
+  const problems = [
+    ...validateMetadata(resource, object),
+    ...(version.schema?.validate(object) ?? []),
+    ...(resource.strategy.validate?.(object, undefined, context) ?? []),
+  ];
+  if (problems.length > 0) throw invalid(resource, object.metadata.name, problems);
+}
+
+/** What the rules of a built-in kind add belongs to nobody: the writer owns what the writer wrote. */
+function ownedByWriter(call: Call, draft: Draft): Draft {
+  try {
+    return tracked(call, undefined, draft);
+  } catch (error) {
+    // Lists that cannot be read by their keys are found by the kind's rules, or are nobody's.
+    if (hasCode(error, "APPLY_INVALID")) return draft;
+    throw error;
+  }
 }
 
 async function persist(call: Call, draft: Draft, gate: Gate): Promise<KubeObject> {

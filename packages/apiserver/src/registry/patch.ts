@@ -14,7 +14,7 @@ import { invalidValue } from "../server/problems.ts";
 import { apiError, badRequest, invalid } from "../server/status.ts";
 import { decodingProblem } from "../wire/decode.ts";
 import { unknownBuiltInFields } from "../wire/unknown-fields.ts";
-import { draftOf } from "./body.ts";
+import { configurationOf, draftOf } from "./body.ts";
 import { keyOf, type Call } from "./call.ts";
 import { createDraft } from "./create.ts";
 import { change } from "./update.ts";
@@ -152,7 +152,7 @@ function appliedConfiguration(call: Call, body: Json): Draft {
   }
   body["metadata"] = { ...metadata, name: call.name };
   if (!call.resource.custom) checkTypes(call, body);
-  const draft = draftOf(call, body);
+  const draft = configurationOf(call, body);
   draft.apiVersion = apiVersionOf(call.resource.group, call.version.name);
   return draft;
 }

@@ -137,14 +137,11 @@ class WatchStream {
   readonly #request: WatchRequest;
   readonly #response: Response;
   readonly #selection: Selection;
-  readonly #kind: { group: string; version: string; resource: string };
 
   constructor(request: WatchRequest, response: Response, selection: Selection) {
     this.#request = request;
     this.#response = response;
     this.#selection = selection;
-    const { resource, version } = request.call;
-    this.#kind = { group: resource.group, version: version.name, resource: resource.plural };
   }
 
   open(): void {
@@ -184,9 +181,7 @@ class WatchStream {
   }
 
   #line(type: EventType, object: KubeObject): string {
-    const line = `{"type":"${type}","object":${this.#request.encode(object)}}\n`;
-    this.#request.call.cluster.metrics.watchEvent(this.#kind, line.length);
-    return line;
+    return `{"type":"${type}","object":${this.#request.encode(object)}}\n`;
   }
 
   #seenAs(event: StoreEvent): EventType | undefined {

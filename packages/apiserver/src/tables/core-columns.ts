@@ -22,19 +22,19 @@ export const NAMESPACE_COLUMNS: readonly Column[] = [NAME, field("Status", "stat
 export const SECRET_COLUMNS: readonly Column[] = [
   NAME,
   field("Type", "type"),
-  { name: "Data", type: "integer", cell: (o) => size(o["data"]) },
+  { name: "Data", cell: (o) => size(o["data"]) },
   AGE,
 ];
 
 export const CONFIG_MAP_COLUMNS: readonly Column[] = [
   NAME,
-  { name: "Data", type: "integer", cell: (o) => size(o["data"]) + size(o["binaryData"]) },
+  { name: "Data", cell: (o) => size(o["data"]) + size(o["binaryData"]) },
   AGE,
 ];
 
 export const SERVICE_ACCOUNT_COLUMNS: readonly Column[] = [
   NAME,
-  { name: "Secrets", type: "integer", cell: (o) => array(o["secrets"]).length },
+  { name: "Secrets", cell: (o) => array(o["secrets"]).length },
   AGE,
 ];
 
@@ -48,12 +48,15 @@ export const SERVICE_COLUMNS: readonly Column[] = [
   {
     name: "Selector",
     priority: 1,
-    cell: (o) => {
-      const pairs = Object.entries(record(at(o, "spec", "selector"))).map(([k, v]) => `${k}=${text(v)}`);
-      return pairs.join(",") || "<none>";
-    },
+    cell: (o) => labelsText(at(o, "spec", "selector")),
   },
 ];
+
+/** "a=b,c=d" in order of the keys, "<none>" without any. */
+export function labelsText(labels: unknown): string {
+  const pairs = Object.entries(record(labels)).map(([key, value]) => `${key}=${text(value)}`);
+  return pairs.sort().join(",") || "<none>";
+}
 
 function externalAddress(service: Json): string {
   const spec = record(service["spec"]);
@@ -90,8 +93,8 @@ export const ENDPOINTS_COLUMNS: readonly Column[] = [
 ];
 
 /** At most three, and how many more. */
-export function abridged(values: readonly string[]): string {
-  if (values.length === 0) return "<none>";
+export function abridged(values: readonly string[], none = "<none>"): string {
+  if (values.length === 0) return none;
   const more = values.length > 3 ? ` + ${values.length - 3} more...` : "";
   return `${values.slice(0, 3).join(",")}${more}`;
 }

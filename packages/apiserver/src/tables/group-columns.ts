@@ -1,8 +1,8 @@
-import { array, at, record, records, scalar, text, type Json } from "../json.ts";
+import { array, at, records, scalar, text, type Json } from "../json.ts";
 import type { Column } from "../kinds/resource.ts";
 import { selectorText } from "../registry/selectors.ts";
 import { duration } from "./age.ts";
-import { abridged, field } from "./core-columns.ts";
+import { abridged, field, labelsText } from "./core-columns.ts";
 import { AGE, NAME } from "./table.ts";
 
 const CREATED: Column = { name: "Created At", type: "date", cell: (o) => at(o, "metadata", "creationTimestamp") };
@@ -15,11 +15,16 @@ const number = (name: string, path: string): Column => {
 const TEMPLATE: readonly Column[] = [
   { name: "Containers", priority: 1, cell: (o) => containers(o, "name") },
   { name: "Images", priority: 1, cell: (o) => containers(o, "image") },
-  { name: "Selector", priority: 1, cell: (o) => selectorText(at(o, "spec", "selector")) },
+  { name: "Selector", priority: 1, cell: (o) => selectorText(at(o, "spec", "selector")) || "<none>" },
 ];
 
 function containers(workload: Json, name: string): string {
-  return records(at(workload, "spec", "template", "spec", "containers"))
+  return named(at(workload, "spec", "template", "spec", "containers"), name);
+}
+
+/** One field of each container. */
+export function named(list: unknown, name: string): string {
+  return records(list)
     .map((c) => text(c[name]))
     .join(",");
 }
@@ -45,12 +50,21 @@ function subjects(binding: Json, kind: string): string {
 export const ENDPOINT_SLICE_COLUMNS: readonly Column[] = [
   NAME,
   field("AddressType", "addressType"),
-  { name: "Ports", cell: (o) => abridged(records(o["ports"]).map((p) => scalar(p["port"] ?? "*"))) || "<unset>" },
+  {
+    name: "Ports",
+    cell: (o) =>
+      abridged(
+        records(o["ports"]).map((p) => scalar(p["port"] ?? p["name"]) || "*"),
+        "<unset>",
+      ),
+  },
   {
     name: "Endpoints",
     cell: (o) => {
-      const all = records(o["endpoints"]).flatMap((e) => array(e["addresses"]).map(String));
-      return all.length > 0 ? abridged(all) : "<unset>";
+      return abridged(
+        records(o["endpoints"]).flatMap((e) => array(e["addresses"]).map(String)),
+        "<unset>",
+      );
     },
   },
   AGE,
@@ -73,16 +87,17 @@ export const CSR_COLUMNS: readonly Column[] = [
 
 function csrCondition(csr: Json): string {
   const types = records(at(csr, "status", "conditions")).map((c) => text(c["type"]));
-  const states = ["Approved", "Denied", "Failed"].filter((t) => types.includes(t));
+  const states = [["Denied", "Approved"].find((t) => types.includes(t)) ?? "Pending"];
+  if (types.includes("Failed")) states.push("Failed");
   if (at(csr, "status", "certificate")) states.push("Issued");
-  return states.join(",") || "Pending";
+  return states.join(",");
 }
 
 export const DEPLOYMENT_COLUMNS: readonly Column[] = [
   NAME,
   { name: "Ready", cell: (o) => `${count(at(o, "status", "readyReplicas"))}/${count(at(o, "spec", "replicas"))}` },
-  number("Up-to-date", "status.updatedReplicas"),
-  number("Available", "status.availableReplicas"),
+  { ...number("Up-to-date", "status.updatedReplicas"), type: "string" },
+  { ...number("Available", "status.availableReplicas"), type: "string" },
   AGE,
   ...TEMPLATE,
 ];
@@ -112,28 +127,36 @@ export const DAEMON_SET_COLUMNS: readonly Column[] = [
   number("Available", "status.numberAvailable"),
   {
     name: "Node Selector",
-    cell: (o) => {
-      const wanted = record(at(o, "spec", "template", "spec", "nodeSelector"));
-      const pairs = Object.entries(wanted).map(([k, v]) => `${k}=${text(v)}`);
-      return pairs.join(",") || "<none>";
-    },
+    cell: (o) => labelsText(at(o, "spec", "template", "spec", "nodeSelector")),
   },
   AGE,
   ...TEMPLATE,
 ];
 
-export const JOB_COLUMNS: readonly Column[] = [
+export const REPLICATION_CONTROLLER_COLUMNS: readonly Column[] = [
+  ...REPLICA_SET_COLUMNS.slice(0, 7),
+  { name: "Selector", priority: 1, cell: (o) => labelsText(at(o, "spec", "selector")) },
+];
+
+export const POD_TEMPLATE_COLUMNS: readonly Column[] = [
+  NAME,
+  { name: "Containers", cell: (o) => named(at(o, "template", "spec", "containers"), "name") },
+  { name: "Images", cell: (o) => named(at(o, "template", "spec", "containers"), "image") },
+  { name: "Pod Labels", cell: (o) => labelsText(at(o, "template", "metadata", "labels")) },
+];
+
+export const CONTROLLER_REVISION_COLUMNS: readonly Column[] = [
   NAME,
   {
-    name: "Status",
+    name: "Controller",
     cell: (o) => {
-      const types = records(at(o, "status", "conditions"))
-        .filter((c) => c["status"] === "True")
-        .map((c) => text(c["type"]));
-      return ["Complete", "Failed", "Suspended"].find((t) => types.includes(t)) ?? "Running";
+      const owner = records(at(o, "metadata", "ownerReferences")).find((r) => r["controller"] === true);
+      if (!owner) return "<none>";
+      const group = text(owner["apiVersion"]).split("/").slice(0, -1).join("/");
+      return `${[text(owner["kind"]), group].filter(Boolean).join(".").toLowerCase()}/${text(owner["name"])}`;
     },
   },
-  { name: "Completions", cell: (o) => `${count(at(o, "status", "succeeded"))}/${count(at(o, "spec", "completions"))}` },
+  { name: "Revision", cell: (o) => count(o["revision"]) },
   AGE,
 ];
 
@@ -142,6 +165,7 @@ export const PRIORITY_CLASS_COLUMNS: readonly Column[] = [
   number("Value", "value"),
   { name: "Global-Default", type: "boolean", cell: (o) => o["globalDefault"] === true },
   AGE,
+  field("PreemptionPolicy", "preemptionPolicy"),
 ];
 
 const DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class";
@@ -157,6 +181,6 @@ export const STORAGE_CLASS_COLUMNS: readonly Column[] = [
   field("Provisioner", "provisioner"),
   { name: "ReclaimPolicy", cell: (o) => text(o["reclaimPolicy"]) || "Delete" },
   { name: "VolumeBindingMode", cell: (o) => text(o["volumeBindingMode"]) || "Immediate" },
-  { name: "AllowVolumeExpansion", type: "boolean", cell: (o) => o["allowVolumeExpansion"] === true },
+  { name: "AllowVolumeExpansion", cell: (o) => o["allowVolumeExpansion"] === true },
   AGE,
 ];

@@ -36,7 +36,7 @@ export function decodingProblem(tables: Tables, object: { apiVersion?: unknown; 
 
 function structProblem(tables: Tables, struct: string, at: { value: unknown; path: string }): string | undefined {
   for (const [name, value] of Object.entries(at.value as Record<string, unknown>)) {
-    const field = tables.flat(struct)?.find((f) => f.name === name);
+    const field = tables.byName(struct)?.get(name);
     if (!field || value === null) continue;
     const place = { struct, path: at.path === "" ? name : `${at.path}.${name}` };
     const problem = fieldProblem(tables, field, { value, place });
@@ -122,9 +122,18 @@ function quantityProblem(value: unknown): string | undefined {
 
 function timeProblem(value: unknown, type: "Time" | "MicroTime"): string | undefined {
   if (typeof value !== "string") return mismatch(value, undefined, "string");
-  if (TIME.test(value) && !Number.isNaN(Date.parse(value))) return undefined;
+  if (TIME.test(value) && !Number.isNaN(Date.parse(value))) return type === "Time" ? undefined : microProblem(value);
   const layout = type === "Time" ? "2006-01-02T15:04:05Z07:00" : "2006-01-02T15:04:05.000000Z07:00";
   return `parsing time ${JSON.stringify(value)} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(value)} as "2006"`;
+}
+
+/** Microseconds have six digits, no fewer and no more. */
+function microProblem(value: string): string | undefined {
+  const rest = value.slice("2006-01-02T15:04:05".length);
+  if (/^\.\d{6}(Z|[+-])/.test(rest)) return undefined;
+  const isLong = /^\.\d{7}/.test(rest);
+  const [told, as] = isLong ? [rest.slice(7), "Z07:00"] : [rest, ".000000"];
+  return `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05.000000Z07:00": cannot parse ${JSON.stringify(told)} as "${as}"`;
 }
 
 function mismatch(value: unknown, place: Place | undefined, type: string, what = jsonType(value)): string {

@@ -22,6 +22,7 @@ export interface Field {
 /** The structs of the built-in kinds, read when first asked for. */
 export class Tables {
   readonly #read = new Map<string, readonly Field[]>();
+  readonly #byName = new Map<string, ReadonlyMap<string, Field>>();
 
   /** The fields of "core.PodSpec"; undefined when there is no such struct. */
   fields(struct: string): readonly Field[] | undefined {
@@ -37,7 +38,23 @@ export class Tables {
 
   /** The same with embedded structs laid open, as JSON has them. */
   flat(struct: string): readonly Field[] | undefined {
-    return this.fields(struct)?.flatMap((f) => (f.name === "" ? (this.flat(f.type) ?? []) : [f]));
+    const byName = this.byName(struct);
+    return byName && [...byName.values()];
+  }
+
+  /** The fields of a struct as JSON has them, by their names; undefined when there is no such struct. */
+  byName(struct: string): ReadonlyMap<string, Field> | undefined {
+    const known = this.#byName.get(struct);
+    if (known) return known;
+    const fields = this.fields(struct);
+    if (!fields) return undefined;
+    const byName = new Map<string, Field>();
+    for (const field of fields) {
+      if (field.name !== "") byName.set(field.name, field);
+      else for (const [name, inner] of this.byName(field.type) ?? []) byName.set(name, inner);
+    }
+    this.#byName.set(struct, byName);
+    return byName;
   }
 }
 

@@ -35,7 +35,10 @@ export function compare(before: Json | undefined, after: Json | undefined, shape
   if (before === undefined && after === undefined) return SAME;
   if (before === undefined) return { ...SAME, added: everyField(after ?? null, shape) };
   if (after === undefined) return { ...SAME, removed: everyField(before, shape) };
-  const [partsBefore, partsAfter] = [partsOf(before, shape), partsOf(after, shape)];
+  const [partsBefore, partsAfter] = [
+    partsOf(before ?? emptied(after), shape),
+    partsOf(after ?? emptied(before), shape),
+  ];
   if (partsBefore === undefined || partsAfter === undefined) {
     return jsonEqual(before, after) ? SAME : { ...SAME, modified: LEAF };
   }
@@ -55,6 +58,11 @@ export function compare(before: Json | undefined, after: Json | undefined, shape
       compared.map(([element, c]) => [element, c.removed] as const),
     ),
   };
+}
+
+/** A list or object that is null is compared as one that is empty. */
+function emptied(other: Json): Json {
+  return isList(other) ? [] : isObject(other) ? {} : null;
 }
 
 function comparePart(before: Parts, after: Parts, element: string): Comparison {

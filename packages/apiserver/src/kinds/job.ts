@@ -1,0 +1,63 @@
+import { at, fields, isRecord, record, same, text, type Json } from "../json.ts";
+import { invalidValue, notSupported } from "../server/problems.ts";
+import type { FieldProblem } from "../server/status.ts";
+import { podSpecProblems } from "./pod.ts";
+import type { Draft, Strategy } from "./resource.ts";
+
+const UID = "batch.kubernetes.io/controller-uid";
+const NAME = "batch.kubernetes.io/job-name";
+
+/** A job finds its pods by its own uid, unless its writer chose the selector. */
+function selectOwn(draft: Draft): void {
+  const spec = record(draft["spec"]);
+  if (spec["manualSelector"] === true) return;
+  const template = record(spec["template"]);
+  const metadata = record(template["metadata"]);
+  const { uid = "", name } = draft.metadata;
+  const own = { [UID]: uid, [NAME]: name, "controller-uid": uid, "job-name": name };
+  const given = record(metadata["labels"]);
+  // A job without labels of its own has those of its pods.
+  const isBare = same(draft.metadata.labels ?? {}, given);
+  metadata["labels"] = { ...given, ...own };
+  template["metadata"] = metadata;
+  spec["template"] = template;
+  if (isBare) draft.metadata.labels = { ...given, ...own } as Record<string, string>;
+  if (!isRecord(spec["selector"])) spec["selector"] = { matchLabels: { [UID]: uid } };
+}
+
+const COUNTS = ["parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"];
+const FIXED = ["completions", "selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex"];
+
+function specProblems(spec: Json): FieldProblem[] {
+  const problems = COUNTS.flatMap((name) => {
+    const value = spec[name];
+    const isWrong = typeof value === "number" && value < 0;
+    return isWrong ? [invalidValue(`spec.${name}`, value, "must be greater than or equal to 0")] : [];
+  });
+  const policy = text(at(spec, "template", "spec", "restartPolicy"));
+  if (policy === "Always") {
+    problems.push({
+      ...notSupported("spec.template.spec.restartPolicy", policy, ["OnFailure", "Never"]),
+      message: 'Required value: valid values: "OnFailure", "Never"',
+      reason: "FieldValueRequired",
+    });
+  }
+  return problems;
+}
+
+/** Jobs: kept and checked; another process runs them. */
+export const jobStrategy: Strategy = {
+  prepareCreate: selectOwn,
+  validate(object, old, { subresource }) {
+    if (subresource) return [];
+    const spec = record(fields(object)["spec"]);
+    const problems = [
+      ...specProblems(spec),
+      ...podSpecProblems(record(at(spec, "template", "spec")), "spec.template.spec"),
+    ];
+    if (!old) return problems;
+    const was = record(fields(old)["spec"]);
+    const changed = [...FIXED, "template"].filter((name) => !same(spec[name], was[name]));
+    return [...problems, ...changed.map((name) => invalidValue(`spec.${name}`, spec[name], "field is immutable"))];
+  },
+};

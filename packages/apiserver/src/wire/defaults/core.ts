@@ -1,0 +1,79 @@
+import { array, isRecord, record, text, type Json } from "../../json.ts";
+import { fill, type Rules } from "./rule.ts";
+
+const ISCSI = fill({ iscsiInterface: "default" });
+const RBD = fill({ pool: "rbd", user: "admin", keyring: "/etc/ceph/keyring" });
+const SCALE_IO = fill({ storageMode: "ThinProvisioned", fsType: "xfs" });
+const AZURE_DISK = fill({ cachingMode: "ReadWrite", fsType: "ext4", readOnly: false, kind: "Shared" });
+const TCP = fill({ protocol: "TCP" });
+
+/** Bounds of containers: what is not said follows from what is. */
+function fillLimits(item: Json): void {
+  if (item["type"] !== "Container") return;
+  const standard: Json = { ...record(item["max"]), ...record(item["default"]) };
+  const asked = { ...record(item["min"]), ...standard, ...record(item["defaultRequest"]) };
+  if (Object.keys(standard).length > 0) item["default"] = standard;
+  if (Object.keys(asked).length > 0) item["defaultRequest"] = asked;
+}
+
+/** What stands in the template labels and selects a controller that says nothing of its own. */
+function fillController(controller: Json): void {
+  const spec = record(controller["spec"]);
+  const template = record(record(spec["template"])["metadata"]);
+  if (!isRecord(template["labels"])) return;
+  const labels = template["labels"];
+  if (Object.keys(record(spec["selector"])).length === 0) spec["selector"] = { ...labels };
+  const metadata = record(controller["metadata"]);
+  if (Object.keys(record(metadata["labels"])).length === 0) metadata["labels"] = { ...labels };
+}
+
+const REACHABLE = ["NodePort", "LoadBalancer"];
+
+/** What of a service is a default; addresses and families come with their allocation. */
+function fillService(spec: Json): void {
+  fill({ sessionAffinity: "None", type: "ClusterIP" })(spec);
+  if (spec["sessionAffinity"] === "None") delete spec["sessionAffinityConfig"];
+  if (spec["sessionAffinity"] === "ClientIP")
+    fill({ sessionAffinityConfig: { clientIP: { timeoutSeconds: 10_800 } } })(spec);
+  const isReachable = REACHABLE.includes(text(spec["type"]));
+  const isExternal = isReachable || (spec["type"] === "ClusterIP" && array(spec["externalIPs"]).length > 0);
+  if (isExternal) spec["externalTrafficPolicy"] ??= "Cluster";
+  if (isReachable || spec["type"] === "ClusterIP") spec["internalTrafficPolicy"] ??= "Cluster";
+  if (spec["type"] === "LoadBalancer") spec["allocateLoadBalancerNodePorts"] ??= true;
+}
+
+export const CORE_DEFAULTS: Rules = {
+  "core.ReplicationController": fillController,
+  "core.ReplicationControllerSpec": fill({ replicas: 1 }),
+  "core.LimitRangeItem": fillLimits,
+  "core.PersistentVolumeSpec": fill({ persistentVolumeReclaimPolicy: "Retain", volumeMode: "Filesystem" }),
+  "core.PersistentVolumeStatus": fill({ phase: "Pending" }),
+  "core.PersistentVolumeClaimSpec": fill({ volumeMode: "Filesystem" }),
+  "core.PersistentVolumeClaimStatus": fill({ phase: "Pending" }),
+  "core.EndpointPort": TCP,
+  "core.NodeStatus"(status) {
+    if (isRecord(status["capacity"])) status["allocatable"] ??= { ...status["capacity"] };
+  },
+  "core.ISCSIVolumeSource": ISCSI,
+  "core.ISCSIPersistentVolumeSource": ISCSI,
+  "core.RBDVolumeSource": RBD,
+  "core.RBDPersistentVolumeSource": RBD,
+  "core.ScaleIOVolumeSource": SCALE_IO,
+  "core.ScaleIOPersistentVolumeSource": fill({ storageMode: "ThinProvisioned", fsType: "xfs" }),
+  "core.AzureDiskVolumeSource": AZURE_DISK,
+  "core.Secret"(secret) {
+    if (!text(secret["type"])) secret["type"] = "Opaque";
+  },
+  "core.ServiceSpec": fillService,
+  "core.ServicePort"(port) {
+    TCP(port);
+    const target = port["targetPort"];
+    if (target === undefined || target === "" || target === 0) port["targetPort"] = port["port"];
+  },
+  "core.Namespace"(namespace) {
+    const metadata = record(namespace["metadata"]);
+    if (!text(metadata["name"])) return;
+    metadata["labels"] = { ...record(metadata["labels"]), "kubernetes.io/metadata.name": metadata["name"] };
+  },
+  "core.NamespaceStatus": fill({ phase: "Active" }),
+};
