@@ -1,7 +1,9 @@
 export { startApiServer } from "./start.ts";
+export type { AuditLogOptions, AuditOptions, AuditWebhookOptions } from "./audit/interface.ts";
 export type {
   ApiServer,
   ApiServerOptions,
+  GuardOptions,
   LogicalCluster,
   LogicalClusterOptions,
   StartApiServer,

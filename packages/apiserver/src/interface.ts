@@ -1,4 +1,5 @@
 import type { Clock, KeyPair, Log } from "@causeway/foundation";
+import type { AuditOptions } from "./audit/interface.ts";
 
 export interface ApiServerOptions {
   /** State folder (mode 0700); undefined keeps all in memory. */
@@ -10,9 +11,17 @@ export interface ApiServerOptions {
   readonly log?: Log;
   /** CustomResourceDefinition manifests that exist from the start in the management cluster. */
   readonly crds?: readonly unknown[];
+  /** How the management cluster is guarded and watched; not kept over restarts. */
+  readonly management?: GuardOptions;
 }
 
-export interface LogicalClusterOptions {
+/** Who may come in, and what is recorded of it. */
+export interface GuardOptions {
+  /** Default: nothing is recorded. */
+  readonly audit?: AuditOptions;
+}
+
+export interface LogicalClusterOptions extends GuardOptions {
   /** The cluster's own roots; made (and kept) by the server when absent. */
   readonly authority?: KeyPair;
   readonly serviceAccountKey?: string;
@@ -22,6 +31,11 @@ export interface LogicalClusterOptions {
   readonly dnsDomain?: string;
   /** "v1.34.0": what /version answers. */
   readonly version?: string;
+  /**
+   * Whether admission and conversion webhooks of this cluster are called. Default false but for the management cluster: who may write
+   * a webhook configuration could have this process send requests to any address it reaches.
+   */
+  readonly webhooks?: boolean;
   /** A listener of its own, so that the cluster stands at "/" of https://host:port. Port 0: any free one, kept over restarts. */
   readonly listen?: {
     readonly host: string;

@@ -1,9 +1,19 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { startApiServer } from "@causeway/apiserver";
+import { AUDIT_POLICY } from "./audit-policy.ts";
 import type { Target } from "./interface.ts";
 
-/** Our own API server, all in memory. */
+/** Our own API server, all in memory but for what it records. */
 export async function startEmbedded(): Promise<Target> {
-  const server = await startApiServer();
+  const dir = mkdtempSync(join(tmpdir(), "causeway-contract-"));
+  const auditLog = join(dir, "audit.log");
+  const server = await startApiServer({ management: { audit: { policy: AUDIT_POLICY, log: { file: auditLog } } } });
   const { url, authority } = server.management;
-  return { name: "causeway", url, ca: authority.certificate, authority, close: () => server.close() };
+  const close = async (): Promise<void> => {
+    await server.close();
+    rmSync(dir, { recursive: true, force: true });
+  };
+  return { name: "causeway", url, ca: authority.certificate, authority, auditLog, close };
 }

@@ -14,6 +14,8 @@ export interface Target {
   readonly ca: string;
   /** Signs client certificates that the server accepts. */
   readonly authority: KeyPair;
+  /** The file that audit events are written to, as AUDIT_POLICY says. */
+  readonly auditLog: string;
   readonly close: () => Promise<void>;
 }
 

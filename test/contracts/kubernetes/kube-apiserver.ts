@@ -6,10 +6,12 @@ import { get } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAuthority, issueCertificate } from "@causeway/foundation";
+import { AUDIT_POLICY } from "./audit-policy.ts";
 import type { Target } from "./interface.ts";
 
 const DAY = 86_400_000;
 const STARTUP = 90_000;
+const AUDIT_LOG = "audit.log";
 
 /** Where `npm run test:kubernetes` keeps the binaries it built: the folder with kube-apiserver and etcd. */
 const BINARIES = "CAUSEWAY_KUBERNETES_BINARIES";
@@ -35,7 +37,8 @@ export async function startKubeApiserver(): Promise<Target> {
     children.push(launch(join(binaries, "kube-apiserver"), args, dir));
     const url = `https://127.0.0.1:${port}`;
     await ready(url, authority.certificate, children);
-    return { name: "kube-apiserver", url, ca: authority.certificate, authority, close };
+    const auditLog = join(dir, AUDIT_LOG);
+    return { name: "kube-apiserver", url, ca: authority.certificate, authority, auditLog, close };
   } catch (error) {
     const log = tail(join(dir, "kube-apiserver.log"));
     await close();
@@ -97,6 +100,8 @@ async function apiserverArguments(dir: string, { authority, etcdPort, port }: Se
     "--service-cluster-ip-range=10.96.0.0/12",
     "--endpoint-reconciler-type=none",
     "--allow-privileged=true",
+    `--audit-policy-file=${file("audit-policy.json", JSON.stringify(AUDIT_POLICY))}`,
+    `--audit-log-path=${join(dir, AUDIT_LOG)}`,
     "--v=1",
   ];
 }

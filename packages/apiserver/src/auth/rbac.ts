@@ -13,6 +13,12 @@ interface Binding {
   readonly about: string;
 }
 
+interface Grant {
+  readonly binding: Binding;
+  readonly subject: Json;
+  readonly rules: readonly Json[];
+}
+
 /** The rules of one cluster, read from its store when first asked and after any change to them. */
 export class Rbac {
   readonly #cluster: Cluster;
@@ -32,9 +38,9 @@ export class Rbac {
   }
 
   decide(attributes: Attributes): Decision {
-    for (const { binding, rules } of this.#granted(attributes.user, attributes.namespace)) {
+    for (const { binding, subject, rules } of this.#granted(attributes.user, attributes.namespace)) {
       if (rules.some((rule) => covers(rule, attributes)))
-        return { allowed: true, reason: `RBAC: allowed by ${binding.about}` };
+        return { allowed: true, reason: `RBAC: allowed by ${binding.about} to ${subjectShown(subject)}` };
     }
     return { allowed: false, reason: "" };
   }
@@ -44,13 +50,12 @@ export class Rbac {
     return [...this.#granted(user, namespace)].flatMap(({ rules }) => [...rules]);
   }
 
-  *#granted(user: User, namespace: string): Generator<{ binding: Binding; rules: readonly Json[] }> {
+  *#granted(user: User, namespace: string): Generator<Grant> {
     this.#bindings ??= this.#read();
     const { cluster, byNamespace } = this.#bindings;
     for (const binding of [...cluster, ...(byNamespace.get(namespace) ?? [])]) {
-      if (binding.subjects.some((s) => isSubject(s, user, binding.namespace))) {
-        yield { binding, rules: this.#rulesOf(binding) };
-      }
+      const subject = binding.subjects.find((s) => isSubject(s, user, binding.namespace));
+      if (subject) yield { binding, subject, rules: this.#rulesOf(binding) };
     }
   }
 
@@ -94,6 +99,11 @@ function bindingOf(object: KubeObject): Binding {
     role: { kind, name },
     about: `${object.kind} "${of}" of ${kind} "${name}"`,
   };
+}
+
+function subjectShown({ kind, name, namespace }: Json): string {
+  const shown = kind === "ServiceAccount" ? `${text(name)}/${text(namespace)}` : text(name);
+  return `${text(kind)} ${JSON.stringify(shown)}`;
 }
 
 function isSubject(subject: Json, user: User, bindingNamespace: string): boolean {

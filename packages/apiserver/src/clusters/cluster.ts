@@ -1,7 +1,9 @@
 import type { KeyPair, Log } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Admission } from "../admission/interface.ts";
+import type { WebhookClient } from "../webhooks/interface.ts";
 import type { Catalog } from "../kinds/catalog.ts";
+import type { ClusterMetrics } from "../metrics/cluster-metrics.ts";
 import type { ClusterView, Resource } from "../kinds/resource.ts";
 
 /** A write that has been committed. */
@@ -18,6 +20,9 @@ export interface Cluster extends ClusterView {
   readonly log: Log;
   /** Who may change or refuse writes. */
   readonly admission: Admission;
+  /** Calls its admission and conversion webhooks. */
+  readonly webhooks: WebhookClient;
+  readonly metrics: ClusterMetrics;
   readonly authority: KeyPair;
   /** PEM private key that signs service-account tokens. */
   readonly serviceAccountKey: string;

@@ -1,17 +1,20 @@
 import { X509Certificate } from "node:crypto";
 import { CausewayError, type Clock, type Log } from "@causeway/foundation";
 import { admissionChain } from "../admission/chain.ts";
+import { openAudit } from "../audit/audit.ts";
 import { authorizer } from "../auth/authorize.ts";
 import { Rbac } from "../auth/rbac.ts";
 import { bootstrapCluster } from "./bootstrap.ts";
 import { startControllers } from "../controllers/start.ts";
 import { serveDefinitions } from "../definitions/serve.ts";
 import type { LogicalClusterOptions } from "../interface.ts";
+import { ClusterMetrics } from "../metrics/cluster-metrics.ts";
 import { Catalog, type BuiltIns } from "../kinds/catalog.ts";
 import { serviceNetwork } from "../kinds/addresses.ts";
 import type { ServedCluster } from "../server/handler.ts";
 import type { Store } from "../store/index.ts";
 import { Changes, type Cluster } from "./cluster.ts";
+import { createWebhookClient } from "../webhooks/client.ts";
 import { clusterIdentity, type Identity } from "./identity.ts";
 import type { StateFiles } from "./state-files.ts";
 
@@ -51,9 +54,11 @@ export async function openCluster(
     store,
     clock,
     log: log.with({ cluster: place.name || "management" }),
+    metrics: new ClusterMetrics(),
     catalog: new Catalog(shared.builtIns),
     changes: new Changes(),
     admission: admissionChain([]),
+    webhooks: createWebhookClient({ name: place.name, store }, options.webhooks ?? place.name === ""),
     serviceCidr: options.serviceCidr ?? DEFAULT_SERVICE_CIDR,
     podCidr: options.podCidr,
     dnsDomain: options.dnsDomain ?? "cluster.local",
@@ -67,6 +72,7 @@ export async function openCluster(
     },
     ...identity,
   };
+  const audit = options.audit && openAudit(options.audit, cluster);
   serveDefinitions(cluster);
   const closing = new AbortController();
   const rbac = new Rbac(cluster);
@@ -77,13 +83,16 @@ export async function openCluster(
     cluster,
     options,
     authorize,
+    ...(audit ? { audit } : {}),
     rulesFor: (user, namespace) => rbac.rulesFor(user, namespace),
     resume: () => controllers.resume(),
     closing: closing.signal,
     endWatches: () => closing.abort(),
-    stop: () => {
+    stop: async () => {
       closing.abort();
-      return controllers.stop();
+      cluster.webhooks.close();
+      await controllers.stop();
+      await audit?.close();
     },
   };
 }

@@ -45,7 +45,7 @@ export class ServerState {
   }
 
   async open(): Promise<void> {
-    const { dir, host = "127.0.0.1", port = 0, clock, log, crds = [] } = this.#settings;
+    const { dir, host = "127.0.0.1", port = 0, clock, log, crds = [], management: guard = {} } = this.#settings;
     this.#files = stateFiles(dir);
     this.#store = openStore(dir === undefined ? {} : { dir });
     this.#shared = { store: this.#store, files: this.#files, clock, log, builtIns: builtInKinds() };
@@ -55,7 +55,7 @@ export class ServerState {
       url: () => this.#urlOf(""),
       servingAuthority: () => this.#servingOf(""),
     };
-    const management = await openCluster(this.#shared, place, {});
+    const management = await openCluster(this.#shared, place, guard);
     await ensureDefinitions(management.cluster, crds);
     this.#clusters.set("", { open: management, listener: undefined });
     this.#listener = await this.#listen(management, {

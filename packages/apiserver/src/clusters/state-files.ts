@@ -1,18 +1,23 @@
 import {
   chmodSync,
+  closeSync,
   existsSync,
+  fsyncSync,
   mkdirSync,
+  openSync,
   readFileSync,
   readdirSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { CausewayError, messageOf } from "@causeway/foundation";
 
 /** Small files of a server's state folder: folders 0700, files 0600, replaced as a whole. Keeps them in memory without a folder. */
 export interface StateFiles {
   read(name: string): string | undefined;
+  /** On disk when it returns; what is there already is not written again. Throws STATE_WRITE_FAILED. */
   write(name: string, content: string): void;
   /** The names right below a folder. */
   names(folder: string): readonly string[];
@@ -26,16 +31,22 @@ export function stateFiles(dir: string | undefined): StateFiles {
 function onDisk(dir: string): StateFiles {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   chmodSync(dir, 0o700);
+  const read = (name: string): string | undefined => {
+    const path = join(dir, name);
+    return existsSync(path) ? readFileSync(path, "utf8") : undefined;
+  };
   return {
-    read(name) {
-      const path = join(dir, name);
-      return existsSync(path) ? readFileSync(path, "utf8") : undefined;
-    },
+    read,
     write(name, content) {
-      const path = join(dir, name);
-      mkdirSync(join(path, ".."), { recursive: true, mode: 0o700 });
-      writeFileSync(`${path}.new`, content, { mode: 0o600, flush: true });
-      renameSync(`${path}.new`, path);
+      if (read(name) === content) return;
+      try {
+        replace(join(dir, name), content);
+      } catch (cause) {
+        throw new CausewayError("STATE_WRITE_FAILED", `${name} could not be written: ${messageOf(cause)}`, {
+          cause,
+          hint: "Free space on the disk of the state folder and see that it is writable.",
+        });
+      }
     },
     names(folder) {
       const path = join(dir, folder);
@@ -45,6 +56,20 @@ function onDisk(dir: string): StateFiles {
       rmSync(join(dir, folder), { recursive: true, force: true });
     },
   };
+}
+
+/** The file is synced before it takes the name, and the folder after: a crash leaves the old content or the new. */
+function replace(path: string, content: string): void {
+  const folder = dirname(path);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileSync(`${path}.new`, content, { mode: 0o600, flush: true });
+  renameSync(`${path}.new`, path);
+  const opened = openSync(folder, "r");
+  try {
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
 }
 
 function inMemory(): StateFiles {

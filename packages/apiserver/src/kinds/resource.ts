@@ -1,6 +1,7 @@
 import type { Clock } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Json } from "../json.ts";
+import type { AuditNotes } from "../audit/interface.ts";
 import type { Attributes } from "../auth/attributes.ts";
 import type { User } from "../auth/user.ts";
 import type { FieldProblem } from "../server/status.ts";
@@ -8,7 +9,7 @@ import type { CompiledSchema } from "../schema/index.ts";
 import type { Store } from "../store/index.ts";
 
 /** What a strategy may look at besides the object: the cluster it lives in and who asks. */
-export interface WriteContext {
+export interface WriteContext extends AuditNotes {
   readonly cluster: ClusterView;
   readonly user: User;
   readonly subresource: string;

@@ -1,5 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Json } from "../json.ts";
+import type { AuditNotes } from "../audit/interface.ts";
 import { SYSTEM, type User } from "../auth/user.ts";
 import type { Cluster } from "../clusters/cluster.ts";
 import type { Resource, ResourceVersion, WriteContext } from "../kinds/resource.ts";
@@ -7,7 +8,7 @@ import { notFound } from "../server/status.ts";
 import type { StoreKey, Stored } from "../store/index.ts";
 
 /** One request on one resource, after authentication and authorization. */
-export interface Call {
+export interface Call extends AuditNotes {
   readonly cluster: Cluster;
   readonly resource: Resource;
   readonly version: ResourceVersion;
@@ -43,6 +44,7 @@ export function internalCall(
     fieldManager: "causeway-apiserver",
     fieldValidation: "Ignore",
     warn: () => {},
+    annotate: () => {},
   };
 }
 
@@ -53,7 +55,7 @@ export function keyOf(call: Call, name = call.name): StoreKey {
 
 export function contextOf(call: Call): WriteContext {
   const { cluster, user, subresource, dryRun } = call;
-  return { cluster, user, subresource, dryRun, warn: (message) => call.warn(message) };
+  return { cluster, user, subresource, dryRun, warn: (message) => call.warn(message), annotate: call.annotate };
 }
 
 /** Throws 404 NotFound. */

@@ -1,7 +1,11 @@
+import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import { performance } from "node:perf_hooks";
 import type { Http2ServerRequest } from "node:http2";
-import type { Log } from "@causeway/foundation";
-import { authenticate, type CertificateUsers } from "../auth/authenticate.ts";
+import { CausewayError, messageOf, type Log } from "@causeway/foundation";
+import type { Audit } from "../audit/audit.ts";
+import type { RequestAudit } from "../audit/interface.ts";
+import type { CertificateUsers } from "../auth/authenticate.ts";
 import { refusal } from "../auth/authorize.ts";
 import type { Attributes, Authorize } from "../auth/attributes.ts";
 import { impersonated } from "../auth/impersonate.ts";
@@ -9,6 +13,9 @@ import type { User } from "../auth/user.ts";
 import type { Cluster } from "../clusters/cluster.ts";
 import type { Served } from "../kinds/resource.ts";
 import { readBody } from "./body.ts";
+import { isHealthRoot } from "./health.ts";
+import { authenticated, authorized } from "./measured.ts";
+import { observe } from "./observe.ts";
 import { serveReview } from "../auth/reviews.ts";
 import { requestInfo, type RequestInfo } from "./request-info.ts";
 import { serveResource } from "./resources.ts";
@@ -23,6 +30,8 @@ export type Request = IncomingMessage | Http2ServerRequest;
 export interface ServedCluster {
   readonly cluster: Cluster;
   readonly authorize: Authorize;
+  /** Records requests; absent when none are. */
+  readonly audit?: Audit;
   /** Aborts when the cluster is served no longer; its watches end then. */
   readonly closing: AbortSignal;
   /** The rules that hold for a user, for SelfSubjectRulesReview. */
@@ -37,13 +46,26 @@ export interface Handling {
 
 const PLAIN = "text/plain; charset=utf-8";
 const NO_BODY = new Set(["GET", "HEAD"]);
+const silent = (): void => {};
+
+/** A request, its answer, and the record of both once it is known whether one is kept. */
+interface Exchange {
+  readonly request: Request;
+  readonly response: Response;
+  readonly id: string;
+  audit?: RequestAudit | undefined;
+}
 
 /** The one way of every request: route, authenticate, authorize, read, serve. */
 export function requestHandler(handling: Handling): (request: Request, response: Response) => void {
   const certificates: CertificateUsers = new WeakMap();
   return (request, response) => {
-    serve(handling, certificates, request, response).catch((error: unknown) => {
+    const id = [request.headers["audit-id"]].flat()[0] || randomUUID();
+    response.setHeader("audit-id", id);
+    const exchange: Exchange = { request, response, id };
+    serve(handling, certificates, exchange).catch((error: unknown) => {
       const status = statusOf(error);
+      if (!(error instanceof CausewayError)) exchange.audit?.panicked(messageOf(error));
       if (status.code >= 500 && status.code !== 504) {
         handling.log.error("request failed", { method: request.method, status: status.code, error });
       }
@@ -54,12 +76,9 @@ export function requestHandler(handling: Handling): (request: Request, response:
   };
 }
 
-async function serve(
-  handling: Handling,
-  certificates: CertificateUsers,
-  request: Request,
-  response: Response,
-): Promise<void> {
+async function serve(handling: Handling, certificates: CertificateUsers, exchange: Exchange): Promise<void> {
+  const began = performance.now();
+  const { request, response } = exchange;
   const url = new URL(request.url ?? "/", "https://host");
   const routed = handling.route(url.pathname);
   if (!routed) throw noSuchPath();
@@ -69,17 +88,17 @@ async function serve(
   const query = url.searchParams;
   const info = requestInfo(method, path, query);
   const wanted = wantedForm(headers.accept ?? "", [headers["accept-encoding"] ?? ""].flat().join());
-  const socket = "stream" in request ? request.stream.session?.socket : request.socket;
-  const asker = await authenticate(cluster, { socket, authorization: headers.authorization }, certificates);
-  const user = impersonated(served, asker, headers);
-  const asked = attributesOf(user, info, query);
-  const decision = served.authorize(asked);
-  if (!decision.allowed) throw refusal(asked, decision.reason);
+  const user = await admitted(served, { exchange, certificates, info, query });
+  const { audit } = exchange;
   const body = NO_BODY.has(method) ? undefined : await readBody(request, cluster.catalog.tables);
+  audit?.received(body);
+  const observed = { cluster, method, info, query, contentType: headers["content-type"], began, waited: 0 };
+  if (isHealthRoot(path)) observe(observed, response);
   if (!info.isResource) return servePath({ cluster, path, query, user, wanted, closing: served.closing }, response);
   const found = cluster.catalog.find(info.group, info.version, info.plural);
   if (!found) throw isServed(cluster, info) ? noSuchResource() : noSuchPath();
   if (!isInScope(found, info)) throw noSuchResource();
+  if (hasSubresource(found, info)) observe(observed, response);
   if (!isAcceptable(headers.accept ?? "")) throw notAcceptable();
   const review = await serveReview(served, { found, info, user, body });
   if (review) return send(response, 201, review, wanted);
@@ -96,15 +115,50 @@ async function serve(
       userAgent: headers["user-agent"] ?? "",
       wanted,
       closing: served.closing,
+      annotate: audit?.annotate ?? silent,
     },
     response,
   );
+}
+
+interface Arrival {
+  readonly exchange: Exchange;
+  readonly certificates: CertificateUsers;
+  readonly info: RequestInfo;
+  readonly query: URLSearchParams;
+}
+
+/** Who asks, once it is clear that they may; from here on the request is recorded. Throws 401, 403. */
+async function admitted(served: ServedCluster, { exchange, certificates, info, query }: Arrival): Promise<User> {
+  const { request } = exchange;
+  const { headers } = request;
+  const socket = "stream" in request ? request.stream.session?.socket : request.socket;
+  const credentials = { socket, authorization: headers.authorization };
+  const asker = await authenticated(served.cluster, credentials, certificates).catch((error: unknown) => {
+    exchange.audit = served.audit?.begin({ ...exchange, asked: attributesOf(undefined, info, query) });
+    throw error;
+  });
+  const audit = served.audit?.begin({ ...exchange, asked: attributesOf(asker, info, query) });
+  exchange.audit = audit;
+  const user = impersonated(served, asker, headers);
+  if (user !== asker) audit?.impersonated(user);
+  const asked = attributesOf(user, info, query);
+  const { allowed, reason } = authorized(served, asked);
+  audit?.annotate("authorization.k8s.io/decision", allowed ? "allow" : "forbid");
+  audit?.annotate("authorization.k8s.io/reason", reason);
+  if (!allowed) throw refusal(asked, reason);
+  return user;
 }
 
 /** A group and version that has built-in kinds: others end where the path does. */
 function isServed({ catalog }: Cluster, { group, version }: RequestInfo): boolean {
   const isIn = ({ versions }: Served["resource"]): boolean => versions.some((v) => v.name === version);
   return catalog.all().some((r) => !r.custom && r.group === group && isIn(r));
+}
+
+/** Only what there is is counted, so that nobody makes series by asking. */
+function hasSubresource({ version }: Served, { subresource }: RequestInfo): boolean {
+  return subresource === "" || (version.subresources?.some((s) => s.name === subresource) ?? false);
 }
 
 /** A namespaced resource is written within its namespace; others stand outside of any. */
@@ -116,7 +170,11 @@ function isInScope({ resource }: Served, info: RequestInfo): boolean {
   return true;
 }
 
-function attributesOf(user: User, info: RequestInfo, query: URLSearchParams): Attributes {
+function attributesOf<U extends User | undefined>(
+  user: U,
+  info: RequestInfo,
+  query: URLSearchParams,
+): Omit<Attributes, "user"> & { readonly user: U } {
   const { verb, namespace, group, version, plural, subresource, name } = info;
   const common = { user, verb, namespace, group, version, plural, subresource, name };
   if (!info.isResource) return { ...common, path: info.path };

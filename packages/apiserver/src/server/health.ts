@@ -70,6 +70,11 @@ export function healthEndpoint(path: string): Endpoint | undefined {
   return ENDPOINTS.find((e) => e === first);
 }
 
+export function isHealthRoot(path: string): boolean {
+  const endpoint = healthEndpoint(path);
+  return endpoint !== undefined && path.length === endpoint.length + 1;
+}
+
 /**
  * Answers a health path: "ok" or 500. `?verbose` tells every check, `?exclude=NAME` leaves one out.
  * Throws 404 in plain text for a check that there is not.

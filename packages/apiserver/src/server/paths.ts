@@ -3,6 +3,7 @@ import type { Cluster } from "../clusters/cluster.ts";
 import { aggregated, coreVersions, group, groupList, resourceList } from "../discovery/discovery.ts";
 import { openApiV2, openApiV3, openApiV3Index } from "../discovery/open-api.ts";
 import type { Json } from "../json.ts";
+import { renderMetrics } from "../metrics/render.ts";
 import { send, sendText, type Response, type Wanted } from "./respond.ts";
 import { healthEndpoint, healthPaths, serveHealth } from "./health.ts";
 import { noSuchPath } from "./status.ts";
@@ -16,15 +17,20 @@ export interface PathRequest {
   readonly closing: AbortSignal;
 }
 
-/** Answers what is no resource: health, version, discovery, OpenAPI. Throws 404 in plain text. */
-export function servePath(request: PathRequest, response: Response): void {
+/** Answers what is no resource: health, metrics, version, discovery, OpenAPI. Throws 404 in plain text. */
+export function servePath(request: PathRequest, response: Response): void | Promise<void> {
   const health = healthEndpoint(request.path);
   if (health) return serveHealth(health, request, response);
+  if (request.path === "/metrics") return serveMetrics(request.cluster, response);
   const path = request.path.length > 1 ? request.path.replace(/\/+$/, "") : request.path;
   if (path === "/api" || path === "/apis") return serveRoot(path.slice(1) as "api", request, response);
   const document = documentAt(path, request);
   if (!document) throw noSuchPath();
   send(response, 200, document, request.wanted);
+}
+
+async function serveMetrics(cluster: Cluster, response: Response): Promise<void> {
+  sendText(response, 200, await renderMetrics(cluster));
 }
 
 /** The discovery roots answer in three forms: unaggregated, v2, v2beta1. */
@@ -78,6 +84,16 @@ function rootPaths({ catalog }: Cluster): string[] {
     groups.add(`/apis/${name}`);
     for (const version of versions) groups.add(`/apis/${name}/${version.name}`);
   }
-  const fixed = ["/api", "/api/v1", "/apis", "/apis/", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version"];
+  const fixed = [
+    "/api",
+    "/api/v1",
+    "/apis",
+    "/apis/",
+    "/metrics",
+    "/openapi/v2",
+    "/openapi/v3",
+    "/openapi/v3/",
+    "/version",
+  ];
   return [...fixed, ...groups, ...healthPaths()].toSorted();
 }

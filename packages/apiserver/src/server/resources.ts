@@ -1,4 +1,5 @@
 import type { KubeObject } from "@causeway/kubernetes";
+import type { AuditNotes } from "../audit/interface.ts";
 import type { User } from "../auth/user.ts";
 import type { Cluster } from "../clusters/cluster.ts";
 import { record, type Json } from "../json.ts";
@@ -22,7 +23,7 @@ import { subresourceRequest } from "./subresources.ts";
 import { serveWatch } from "./watch.ts";
 
 /** A request on a resource after authentication, authorization and reading its body. */
-export interface ResourceRequest {
+export interface ResourceRequest extends AuditNotes {
   readonly cluster: Cluster;
   readonly info: RequestInfo;
   readonly served: Served;
@@ -97,6 +98,7 @@ function callOf(request: ResourceRequest, response: Response): Call {
       warnings.push(warningHeader(message));
       if (!response.headersSent) response.setHeader("warning", warnings);
     },
+    annotate: request.annotate,
   };
 }
 

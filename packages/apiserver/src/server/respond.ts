@@ -4,7 +4,8 @@ import { gzip } from "node:zlib";
 import { stringify } from "yaml";
 import type { Status } from "@causeway/kubernetes";
 
-export type Response = ServerResponse | Http2ServerResponse;
+/** `bytesSent` is the length of the body, for metrics. */
+export type Response = (ServerResponse | Http2ServerResponse) & { bytesSent?: number };
 
 /** What the Accept headers of a request come down to. */
 export interface Wanted {
@@ -52,6 +53,7 @@ export function sendText(
 ): void {
   if (response.headersSent || response.destroyed) return;
   response.statusCode = code;
+  response.bytesSent = body.length;
   response.setHeader("content-type", type);
   response.setHeader("cache-control", "no-cache, private");
   if (!compress || body.length < GZIP_FROM) {

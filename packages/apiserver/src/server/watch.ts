@@ -137,11 +137,14 @@ class WatchStream {
   readonly #request: WatchRequest;
   readonly #response: Response;
   readonly #selection: Selection;
+  readonly #kind: { group: string; version: string; resource: string };
 
   constructor(request: WatchRequest, response: Response, selection: Selection) {
     this.#request = request;
     this.#response = response;
     this.#selection = selection;
+    const { resource, version } = request.call;
+    this.#kind = { group: resource.group, version: version.name, resource: resource.plural };
   }
 
   open(): void {
@@ -181,7 +184,9 @@ class WatchStream {
   }
 
   #line(type: EventType, object: KubeObject): string {
-    return `{"type":"${type}","object":${this.#request.encode(object)}}\n`;
+    const line = `{"type":"${type}","object":${this.#request.encode(object)}}\n`;
+    this.#request.call.cluster.metrics.watchEvent(this.#kind, line.length);
+    return line;
   }
 
   #seenAs(event: StoreEvent): EventType | undefined {

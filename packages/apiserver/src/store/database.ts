@@ -34,11 +34,8 @@ const LAYOUT = `
  */
 export function openDatabase(dir: string | undefined): DatabaseSync {
   if (dir === undefined) return prepared(new DatabaseSync(":memory:"));
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
   const path = join(dir, STATE_FILE);
-  closeSync(openSync(path, "a", 0o600));
-  chmodSync(path, 0o600);
-  const database = new DatabaseSync(path, { timeout: 0 });
+  const database = openFile(dir, path);
   try {
     // Exclusive before WAL: the lock lasts as long as the process, and no shared-memory file is needed.
     database.exec("PRAGMA locking_mode = EXCLUSIVE");
@@ -47,6 +44,18 @@ export function openDatabase(dir: string | undefined): DatabaseSync {
     return prepared(database, path);
   } catch (error) {
     database.close();
+    throw explained(error, path);
+  }
+}
+
+/** The file exists with its mode before SQLite sees it. */
+function openFile(dir: string, path: string): DatabaseSync {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    closeSync(openSync(path, "a", 0o600));
+    chmodSync(path, 0o600);
+    return new DatabaseSync(path, { timeout: 0 });
+  } catch (error) {
     throw explained(error, path);
   }
 }

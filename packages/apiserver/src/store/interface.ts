@@ -40,6 +40,13 @@ export interface ListPage {
   readonly remaining?: number;
 }
 
+export interface Usage {
+  /** "group/plural" */
+  readonly resource: string;
+  readonly objects: number;
+  readonly bytes: number;
+}
+
 /**
  * Objects that go in belong to the store from then on, and objects that come out are shared between all readers: nobody changes them.
  */
@@ -74,6 +81,8 @@ export interface Store {
   /** Removes everything of a logical cluster. */
   drop(cluster: string): Promise<void>;
   clusters(): readonly string[];
+  /** What a logical cluster has stored, by resource: its living objects, and the bytes they take. Reads an index, not the objects. */
+  usage(cluster: string): readonly Usage[];
   close(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 import { ahead, expired } from "./errors.ts";
-import type { ListPage, Store, Stored, StoreKey } from "./interface.ts";
+import type { ListPage, Store, Stored, StoreKey, Usage } from "./interface.ts";
 import { DELETED, type Records } from "./records.ts";
 
 type ListQuery = Parameters<Store["list"]>[0];
@@ -50,6 +50,20 @@ export function readPage(records: Records, query: ListQuery): ListPage {
   if (shown.length === rows.length || last === undefined) return { items, revision };
   const [total] = records.row(source.count, ...values);
   return { items, revision, next: `${last.key.namespace}/${last.key.name}`, remaining: Number(total) - items.length };
+}
+
+/** Living objects and their bytes, by resource of one cluster. */
+export function usageOf(records: Records, cluster: string): Usage[] {
+  const rows = records.rows(
+    `SELECT c.resource, count(*), sum(octet_length(l.value)) FROM collections c
+     JOIN latest k ON k.collection = c.id JOIN log l ON l.revision = k.revision WHERE c.cluster = ? GROUP BY c.id`,
+    cluster,
+  );
+  return rows.map(([resource, objects, bytes]) => ({
+    resource: String(resource),
+    objects: Number(objects),
+    bytes: Number(bytes),
+  }));
 }
 
 interface PageSource {

@@ -1,6 +1,6 @@
 import { openDatabase } from "./database.ts";
 import type { Store, Stored, StoreOptions } from "./interface.ts";
-import { readOne, readPage } from "./reads.ts";
+import { readOne, readPage, usageOf } from "./reads.ts";
 import { Records } from "./records.ts";
 import { Watches } from "./watches.ts";
 import { Writer } from "./writer.ts";
@@ -32,6 +32,7 @@ export function openStore(options: StoreOptions = {}): Store {
     drop: async (cluster) => {
       await writer.submit({ kind: "drop", cluster });
     },
+    usage: (cluster) => usageOf(records, cluster),
     clusters: () =>
       records
         .rows(

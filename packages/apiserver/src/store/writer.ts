@@ -37,6 +37,7 @@ export class Writer {
   #queue: Queued[] = [];
   #scheduled = false;
   #closed = false;
+  #abandoned = false;
 
   constructor(records: Records, watches: Watches, history: number) {
     this.#records = records;
@@ -68,6 +69,7 @@ export class Writer {
     this.#queue = [];
     const batch: Batch = { revision: this.#records.revision, events: [], settled: [] };
     try {
+      this.#recover();
       this.#commit(queue, batch);
     } catch (error) {
       this.#abandon(queue, batch, error);
@@ -99,12 +101,24 @@ export class Writer {
     this.#records.revision = batch.revision;
   }
 
-  /** Nothing of the batch happened: forget it and say so to every caller. */
-  #abandon(queue: readonly Queued[], batch: Batch, error: unknown): void {
+  /** After a failed transaction: undoes it, and takes what is known from the disk again. */
+  #recover(): void {
+    if (!this.#abandoned) return;
     const { database } = this.#records;
     if (database.isTransaction) database.exec("ROLLBACK");
-    for (const event of batch.events) this.#records.forget(event.revision);
     this.#records.reload();
+    this.#abandoned = false;
+  }
+
+  /** Nothing of the batch happened: forget it and say so to every caller. */
+  #abandon(queue: readonly Queued[], batch: Batch, error: unknown): void {
+    for (const event of batch.events) this.#records.forget(event.revision);
+    this.#abandoned = true;
+    try {
+      this.#recover();
+    } catch {
+      // The disk cannot even be read: the next write tries again before it does anything.
+    }
     const failure = new CausewayError("STATE_WRITE_FAILED", `the state could not be written: ${messageOf(error)}`, {
       cause: error,
       hint: "Free space on the disk of the state folder and see that it is writable.",

@@ -1,11 +1,13 @@
 import type { Chapter } from "../interface.ts";
 import { access } from "./access.ts";
 import { applying } from "./applying.ts";
+import { auditing } from "./auditing.ts";
 import { definitions } from "./definitions.ts";
 import { deleting } from "./deleting.ts";
 import { discovery } from "./discovery.ts";
 import { health } from "./health.ts";
 import { machinery } from "./machinery.ts";
+import { metrics } from "./metrics.ts";
 import { reading } from "./reading.ts";
 import { refusals } from "./refusals.ts";
 import { services } from "./services.ts";
@@ -26,8 +28,10 @@ export const chapters: readonly Chapter[] = [
   services,
   health,
   machinery,
+  metrics,
   workloads,
   access,
+  auditing,
   toolkit,
   refusals,
   wrongTypes,

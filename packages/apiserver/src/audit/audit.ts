@@ -1,0 +1,36 @@
+import type { Clock, Log } from "@causeway/foundation";
+import { recordRequest, type Beginning } from "./event.ts";
+import { fileSink } from "./file-sink.ts";
+import type { AuditOptions, AuditSink, RequestAudit } from "./interface.ts";
+import { compilePolicy } from "./policy.ts";
+import { webhookSink } from "./webhook-sink.ts";
+
+/** The audit of one logical cluster. */
+export interface Audit {
+  /** undefined when the policy wants nothing of this request. */
+  begin(beginning: Beginning): RequestAudit | undefined;
+  close(): Promise<void>;
+}
+
+/** Throws AUDIT_POLICY_INVALID, AUDIT_LOG_UNWRITABLE, and what a webhook's kubeconfig can. */
+export function openAudit({ policy, log: file, webhook }: AuditOptions, world: { clock: Clock; log: Log }): Audit {
+  const evaluate = compilePolicy(policy);
+  const sinks: AuditSink[] = [];
+  if (file) sinks.push(fileSink(file, world));
+  if (webhook) sinks.push(webhookSink(webhook, world));
+  const recorder = {
+    clock: world.clock,
+    write: (event: string) => {
+      for (const sink of sinks) sink.write(event);
+    },
+  };
+  return {
+    begin(beginning) {
+      const recording = evaluate(beginning.asked);
+      return recording && recordRequest(recorder, recording, beginning);
+    },
+    async close() {
+      await Promise.all(sinks.map((sink) => sink.close()));
+    },
+  };
+}

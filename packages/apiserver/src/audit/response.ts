@@ -1,0 +1,82 @@
+import { gunzipSync } from "node:zlib";
+import { parse } from "yaml";
+import { isRecord, type Json } from "../json.ts";
+import type { Response } from "../server/respond.ts";
+
+interface Outcome {
+  readonly code: number;
+  /** What a Status says, without its type. */
+  readonly status: Json;
+  /** JSON, when bodies are kept and this was one. */
+  readonly body: string | undefined;
+}
+
+interface Watching {
+  readonly keepBody: boolean;
+  /** The answer has begun. Called once, with what a Status says. */
+  started(code: number, status: Json): void;
+  /** All of it was handed over, or the client went. Called once, after `started`. */
+  ended(outcome: Outcome): void;
+}
+
+/** Tells when an answer begins and ends, and what it says, whoever sends it. */
+export function watchResponse(response: Response, watching: Watching): void {
+  let begun = false;
+  let over = false;
+  const begin = (status: Json = {}): void => {
+    if (begun) return;
+    begun = true;
+    watching.started(response.statusCode, status);
+  };
+  const finish = (last: unknown): void => {
+    if (over) return;
+    over = true;
+    const code = response.statusCode;
+    const told = code >= 400 || watching.keepBody || isStatus(last) ? bodyOf(response, last) : undefined;
+    const status = statusIn(told);
+    begin(status);
+    watching.ended({ code, status, body: watching.keepBody ? told : undefined });
+  };
+  before(response, "write", () => begin());
+  before(response, "end", finish);
+  if ("flushHeaders" in response) before(response, "flushHeaders", () => begin());
+  else before(response.stream, "respond", () => begin());
+  response.once("close", () => {
+    if (over) return;
+    begin();
+    over = true;
+    watching.ended({ code: response.statusCode, status: {}, body: undefined });
+  });
+}
+
+/** Does something first whenever a method is called; it hears the first argument. */
+function before(target: object, method: string, act: (first: unknown) => void): void {
+  const original: unknown = Reflect.get(target, method);
+  if (typeof original !== "function") return;
+  Reflect.set(target, method, (...given: unknown[]): unknown => {
+    act(given[0]);
+    return Reflect.apply(original, target, given);
+  });
+}
+
+/** The body as JSON text: all answers but watches are sent in one piece. */
+function bodyOf(response: Response, last: unknown): string | undefined {
+  const type = String(response.getHeader("content-type") ?? "");
+  const isText = typeof last === "string" || last instanceof Uint8Array;
+  if (!isText || !/^application\/(json|yaml)/.test(type)) return undefined;
+  const zipped = response.getHeader("content-encoding") === "gzip" && typeof last !== "string";
+  const body = typeof last === "string" ? last : (zipped ? gunzipSync(last) : Buffer.from(last)).toString();
+  return type.startsWith("application/yaml") ? JSON.stringify(parse(body)) : body.trimEnd();
+}
+
+function isStatus(last: unknown): boolean {
+  return typeof last === "string" && last.slice(0, 64).includes('"kind":"Status"');
+}
+
+function statusIn(body: string | undefined): Json {
+  if (body === undefined || !body.slice(0, 64).includes('"kind":"Status"')) return {};
+  const parsed: unknown = JSON.parse(body);
+  if (!isRecord(parsed)) return {};
+  const { kind: _kind, apiVersion: _version, metadata: _metadata, ...status } = parsed;
+  return status;
+}

@@ -1,0 +1,50 @@
+import type { Cluster } from "../clusters/cluster.ts";
+import { qualified } from "../server/status.ts";
+import type { ClusterMetrics } from "./cluster-metrics.ts";
+import { stateFamilies } from "./families.ts";
+import { processState } from "./process.ts";
+
+/** All metrics of a cluster in Prometheus' text format, those of the store and the process as they are now. */
+export async function renderMetrics(cluster: Cluster): Promise<{ type: string; body: string }> {
+  const { registry } = cluster.metrics;
+  const families = stateFamilies(registry);
+  countObjects(cluster, families);
+  tellProcess(cluster.metrics, families);
+  families.build.set(1, buildOf(cluster.version));
+  return { type: registry.contentType, body: await registry.render() };
+}
+
+type StateFamilies = ReturnType<typeof stateFamilies>;
+
+function countObjects({ name, store, catalog }: Cluster, families: StateFamilies): void {
+  const used = new Map(store.usage(name).map((u) => [u.resource, u]));
+  for (const { group, plural, storage, verbs } of catalog.all()) {
+    if (!verbs.includes("list") || storage !== `${group}/${plural}`) continue;
+    const { objects = 0, bytes = 0 } = used.get(storage) ?? {};
+    families.objects.set(objects, { resource: qualified({ group, plural }) });
+    families.resourceObjects.set(objects, { group, resource: plural });
+    families.resourceBytes.set(bytes, { group, resource: plural });
+  }
+}
+
+function tellProcess(metrics: ClusterMetrics, families: StateFamilies): void {
+  const state = processState();
+  families.cpu.increment({}, Math.max(0, state.cpuSeconds - metrics.cpuSecondsTold));
+  metrics.cpuSecondsTold = state.cpuSeconds;
+  families.resident.set(state.residentBytes);
+  families.started.set(state.startedAt);
+  families.heapUsed.set(state.heapUsed);
+  families.heapTotal.set(state.heapTotal);
+  families.external.set(state.external);
+  families.loop.set(state.loopUtilization);
+  if (state.virtualBytes !== undefined) families.virtual.set(state.virtualBytes);
+  if (state.openFiles !== undefined) families.openFiles.set(state.openFiles);
+  if (state.mostFiles !== undefined) families.mostFiles.set(state.mostFiles);
+}
+
+function buildOf(version: string): Record<string, string> {
+  const [, major = "", minor = ""] = /^v(\d+)\.(\d+)/.exec(version) ?? [];
+  const platform = `${process.platform}/${process.arch === "x64" ? "amd64" : process.arch}`;
+  const source = { git_version: version, git_commit: "", git_tree_state: "clean", build_date: "1970-01-01T00:00:00Z" };
+  return { major, minor, ...source, platform };
+}

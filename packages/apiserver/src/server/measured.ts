@@ -1,0 +1,34 @@
+import { performance } from "node:perf_hooks";
+import type { Attributes, Authorize, Decision } from "../auth/attributes.ts";
+import { authenticate, type CertificateUsers, type Credentials } from "../auth/authenticate.ts";
+import type { User } from "../auth/user.ts";
+import type { Cluster } from "../clusters/cluster.ts";
+
+/** `authenticate`, counted and timed. */
+export async function authenticated(
+  cluster: Cluster,
+  credentials: Credentials,
+  certificates: CertificateUsers,
+): Promise<User> {
+  const began = performance.now();
+  const seconds = (): number => (performance.now() - began) / 1000;
+  try {
+    const user = await authenticate(cluster, credentials, certificates);
+    cluster.metrics.authenticated("success", user.name, seconds());
+    return user;
+  } catch (error) {
+    cluster.metrics.authenticated("failure", "", seconds());
+    throw error;
+  }
+}
+
+/** The authorizer's decision, counted and timed. */
+export function authorized(
+  { cluster, authorize }: { readonly cluster: Cluster; readonly authorize: Authorize },
+  asked: Attributes,
+): Decision {
+  const began = performance.now();
+  const decision = authorize(asked);
+  cluster.metrics.authorized(decision.allowed, (performance.now() - began) / 1000);
+  return decision;
+}

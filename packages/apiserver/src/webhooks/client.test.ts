@@ -1,0 +1,125 @@
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createAuthority, issueCertificate } from "@causeway/foundation";
+import { openStore } from "../store/index.ts";
+import { createWebhookClient } from "./client.ts";
+import type { WebhookClient, WebhookClientConfig } from "./interface.ts";
+
+const HOUR = 3_600_000;
+const store = openStore({});
+const cluster = { name: "", store };
+let server: Server;
+let client: WebhookClient;
+let caBundle = "";
+let port = 0;
+let seen: { url: string | undefined; authorization: string | undefined; body: string }[] = [];
+
+beforeAll(async () => {
+  const authority = await createAuthority({ commonName: "webhook", lifetime: HOUR });
+  const names = ["localhost", "hook.apps.svc"];
+  const issued = {
+    commonName: "hook",
+    dnsNames: names,
+    ipAddresses: ["127.0.0.1"],
+    usages: ["server"],
+    lifetime: HOUR,
+  };
+  const { certificate, key } = await issueCertificate(authority, { ...issued, usages: ["server"] });
+  caBundle = Buffer.from(authority.certificate).toString("base64");
+  server = createServer({ cert: certificate, key }, (request, response) => {
+    let body = "";
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+    request.on("end", () => {
+      const url = request.url ?? "";
+      seen.push({ url, authorization: request.headers.authorization, body });
+      if (url.startsWith("/slow")) return;
+      if (url.startsWith("/broken")) return void response.writeHead(500).end("boom");
+      if (url.startsWith("/elsewhere")) return void response.writeHead(307, { location: "/ok" }).end();
+      if (url.startsWith("/text")) return void response.end("hello");
+      response.end(JSON.stringify({ from: request.socket.remotePort }));
+    });
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  port = (server.address() as AddressInfo).port;
+  client = createWebhookClient(cluster, true);
+});
+afterAll(async () => {
+  client.close();
+  server.closeAllConnections();
+  await new Promise((done) => server.close(done));
+  await store.close();
+});
+
+const at = (path: string): WebhookClientConfig => ({ url: `https://127.0.0.1:${port}${path}`, caBundle });
+
+test("posts JSON without a credential, tells the timeout, and keeps the connection", async () => {
+  seen = [];
+  const first = await client.call(at("/ok"), { kind: "Question" }, { timeout: 9500 });
+  const second = await client.call(at("/ok"), { kind: "Question" }, { timeout: 9500 });
+  expect(seen[0]).toEqual({ url: "/ok?timeout=10s", authorization: undefined, body: '{"kind":"Question"}' });
+  expect(second).toEqual(first);
+});
+
+const service = { namespace: "apps", name: "hook", path: "/ok" };
+const put = (resource: string, name: string, rest: object): Promise<unknown> => {
+  const object = { apiVersion: "v1", kind: "X", metadata: { name, namespace: "apps" }, ...rest };
+  return store.create({ cluster: "", resource, namespace: "apps", name }, object);
+};
+
+test("reaches a Service by a ready endpoint, and asks for the Service's own name", async () => {
+  await expect(client.call({ service, caBundle }, {}, { timeout: 1000 })).rejects.toThrow(
+    'Post "https://hook.apps.svc/ok?timeout=1s": service "hook" not found',
+  );
+  await put("/services", "hook", { spec: { ports: [{ name: "web", port: 443 }] } });
+  await expect(client.call({ service, caBundle }, {}, { timeout: 1000 })).rejects.toThrow(
+    'no endpoints available for service "hook"',
+  );
+  await expect(client.call({ service: { ...service, port: 1 }, caBundle }, {}, { timeout: 1000 })).rejects.toThrow(
+    'no service port 1 found for service "hook"',
+  );
+  await put("discovery.k8s.io/endpointslices", "hook-1", {
+    metadata: { name: "hook-1", namespace: "apps", labels: { "kubernetes.io/service-name": "hook" } },
+    ports: [{ name: "web", port }],
+    endpoints: [
+      { addresses: ["192.0.2.1"], conditions: { ready: false } },
+      { addresses: ["127.0.0.1"], conditions: { ready: true } },
+    ],
+  });
+  expect(await client.call({ service, caBundle }, {}, { timeout: 5000 })).toMatchObject({ from: expect.any(Number) });
+});
+
+describe("says what went wrong as kube-apiserver does", () => {
+  test.each<[string, () => WebhookClientConfig, RegExp]>([
+    [
+      "nobody listens",
+      () => ({ url: "https://127.0.0.1:1/x", caBundle }),
+      /^Post "https:\/\/127\.0\.0\.1:1\/x\?timeout=1s": dial tcp 127\.0\.0\.1:1: connect: connection refused$/,
+    ],
+    [
+      "another authority",
+      () => ({ url: `https://127.0.0.1:${port}/ok` }),
+      /tls: failed to verify certificate: x509: certificate signed by unknown authority$/,
+    ],
+    ["no answer in time", () => at("/slow"), /\/slow\?timeout=1s": context deadline exceeded$/],
+    ["an error", () => at("/broken"), /^an error on the server \("boom"\) has prevented the request from succeeding$/],
+    [
+      "a redirect",
+      () => at("/elsewhere"),
+      /^the server responded with the status code 307 but did not return more information$/,
+    ],
+    ["no JSON", () => at("/text"), /json parse error/],
+  ])("%s", async (_name, config, message) => {
+    await expect(client.call(config(), {}, { timeout: 1000 })).rejects.toMatchObject({
+      code: "WEBHOOK_CALL_FAILED",
+      message: expect.stringMatching(message),
+    });
+  });
+
+  test("a cluster that may not call out calls nobody", async () => {
+    seen = [];
+    const refused = createWebhookClient(cluster, false);
+    await expect(refused.call(at("/ok"), {}, { timeout: 1000 })).rejects.toThrow("this cluster may not call webhooks");
+    expect(seen).toEqual([]);
+  });
+});

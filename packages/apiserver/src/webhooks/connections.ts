@@ -1,0 +1,87 @@
+import { Agent, request } from "node:https";
+import type { IncomingMessage } from "node:http";
+
+/** What a webhook may answer at most: a converted list may be long. */
+const LIMIT = 32 * 1024 * 1024;
+const IDLE = 90_000;
+/** More authorities than this at once are not kept. */
+const AUTHORITIES = 64;
+
+interface Post {
+  readonly target: URL;
+  /** Where to connect to when that is not the target's own host. */
+  readonly address: { readonly host: string; readonly port: number } | undefined;
+  readonly ca: string | undefined;
+  readonly body: string;
+  readonly signal: AbortSignal;
+}
+
+interface Answer {
+  readonly code: number;
+  readonly text: string;
+}
+
+/** Kept HTTPS connections, one pool per authority: what one caBundle vouches for is not asked with another. HTTP/1.1, as kube-apiserver's. */
+export class Connections {
+  readonly #agents = new Map<string, Agent>();
+
+  async post({ target, address, ca, body, signal }: Post): Promise<Answer> {
+    const agent = this.#agent(ca ?? "");
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const sent = request(
+        {
+          method: "POST",
+          agent,
+          host: address?.host ?? target.hostname.replace(/^\[(.*)\]$/, "$1"),
+          port: address?.port ?? (target.port || 443),
+          path: target.pathname + target.search,
+          ...(address ? { servername: target.hostname } : {}),
+          headers: {
+            host: target.host,
+            "content-type": "application/json",
+            accept: "application/json, */*",
+            "content-length": Buffer.byteLength(body),
+            "user-agent": "causeway-apiserver",
+          },
+          signal,
+        },
+        resolve,
+      );
+      sent.on("error", reject);
+      sent.end(body);
+    });
+    return { code: response.statusCode ?? 0, text: await textOf(response) };
+  }
+
+  close(): void {
+    for (const agent of this.#agents.values()) agent.destroy();
+    this.#agents.clear();
+  }
+
+  #agent(ca: string): Agent {
+    const known = this.#agents.get(ca);
+    if (known) return known;
+    const [oldest] = this.#agents.keys();
+    if (oldest !== undefined && this.#agents.size >= AUTHORITIES) {
+      this.#agents.get(oldest)?.destroy();
+      this.#agents.delete(oldest);
+    }
+    const agent = new Agent({ keepAlive: true, timeout: IDLE, ...(ca === "" ? {} : { ca }) });
+    this.#agents.set(ca, agent);
+    return agent;
+  }
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > LIMIT) {
+      response.destroy();
+      throw new Error(`the answer is longer than ${LIMIT} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,32 @@
+import type { Json } from "../json.ts";
+
+/** Where a webhook is: admissionregistration.k8s.io/v1 and apiextensions.k8s.io/v1 WebhookClientConfig. */
+export interface WebhookClientConfig {
+  readonly url?: string;
+  readonly service?: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly path?: string;
+    /** Default 443. */
+    readonly port?: number;
+  };
+  /** PEM in base64; the system's roots when absent. */
+  readonly caBundle?: string;
+}
+
+export interface WebhookCallOptions {
+  /** Milliseconds until the call is given up. */
+  readonly timeout: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Calls the webhooks of one logical cluster. */
+export interface WebhookClient {
+  /**
+   * POSTs `body` as JSON and answers the JSON that came back. No credential is sent, no redirect followed; connections are kept.
+   * Throws WEBHOOK_CALL_FAILED, whose message is what kube-apiserver says after "failed to call webhook: ".
+   */
+  call(config: WebhookClientConfig, body: Json, options: WebhookCallOptions): Promise<Json>;
+  /** Lets go of all connections. */
+  close(): void;
+}
