@@ -4,10 +4,7 @@ import { Budget, type BudgetOptions } from "./http/budget.ts";
 import { createExchange } from "./http/exchange.ts";
 import { CallCounter } from "./http/stats.ts";
 import { createTransport } from "./http/transport.ts";
-import { createComputeService } from "./services/compute.ts";
-import { createLoadBalancingService } from "./services/load-balancing.ts";
-import { createNetworkService } from "./services/network.ts";
-import { createBlockStorageService, createImageService } from "./services/storage.ts";
+import { createServices, type Services } from "./services/services.ts";
 import { createServiceClient, type ServiceClient } from "./session/client.ts";
 import type { ServiceName } from "./session/endpoints.ts";
 import { Session } from "./session/session.ts";
@@ -48,17 +45,12 @@ export function connectCloud(config: CloudConfig, options: ConnectOptions = {}):
   const repeat = { clock, log, signal: closing.signal };
   const session = new Session(config, exchange, repeat);
   const client = (service: ServiceName): ServiceClient => createServiceClient(service, { session, exchange, repeat });
-  return {
+  const own: Omit<Cloud, keyof Services> = {
     name: config.name,
     get region() {
       return session.region;
     },
     projectId: (call) => projectOf(config, session, call),
-    network: createNetworkService(client("network")),
-    compute: createComputeService(client("compute"), clock),
-    loadBalancing: createLoadBalancingService(client("load-balancer")),
-    image: createImageService(client("image")),
-    blockStorage: createBlockStorageService(client("block-storage")),
     has: async (service, call) => (await session.endpoint(service, call?.signal)) !== undefined,
     stats: () => counter.stats(),
     async close() {
@@ -66,6 +58,8 @@ export function connectCloud(config: CloudConfig, options: ConnectOptions = {}):
       await transport.close();
     },
   };
+  const currentUser = async (call?: CallOptions) => (await session.token(call?.signal)).userId;
+  return createServices(own, { client, clock, currentUser });
 }
 
 async function projectOf(config: CloudConfig, session: Session, call: CallOptions | undefined): Promise<string> {

@@ -2,16 +2,20 @@ export type { CallOptions, Collection, CreateOptions, Query, ReadOnlyCollection 
 export type * from "./types/network.ts";
 export type * from "./types/compute.ts";
 export type * from "./types/load-balancing.ts";
-export type * from "./types/storage.ts";
-export type {
-  BlockStorageService,
-  CallStats,
-  Cloud,
-  ComputeService,
-  ImageService,
-  LoadBalancingService,
-  NetworkService,
-} from "./types/cloud.ts";
+export type * from "./types/block-storage.ts";
+export type * from "./types/compute-extras.ts";
+export type * from "./types/image.ts";
+export type * from "./types/load-balancing-extras.ts";
+export type * from "./types/network-extensions.ts";
+// Services whose names for things ("Group", "Secret", "Zone") are other services' too.
+export type * as Identity from "./types/identity.ts";
+export type * as KeyManager from "./types/key-manager.ts";
+export type * as Placement from "./types/placement.ts";
+export type * as Orchestration from "./types/orchestration.ts";
+export type * as ContainerInfrastructure from "./types/container-infrastructure.ts";
+export type * as Dns from "./types/dns.ts";
+export type * as SharedFileSystem from "./types/shared-file-system.ts";
+export type { CallStats, Cloud, ComputeService, LoadBalancingService, NetworkService } from "./types/cloud.ts";
 export type { CloudChange, CloudInformer, CloudWatch } from "./watch/interface.ts";
 export type {
   ApplicationCredentialAuth,

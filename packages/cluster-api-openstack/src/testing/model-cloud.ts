@@ -130,6 +130,7 @@ const clusterEffects: Effects<ClusterStep> = {
       allocation_pools: [],
       host_routes: [],
       description: "",
+      cidr: "",
       ...body,
     });
   },

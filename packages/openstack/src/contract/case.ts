@@ -8,6 +8,8 @@ import type * as N from "../types/network.ts";
 
 export interface ContractSettings {
   readonly config: CloudConfig;
+  /** An administrator of the same cloud, for cases that need one. */
+  readonly admin?: CloudConfig;
   readonly clock?: Clock;
   /** What all names begin with. Default "oskit". */
   readonly prefix?: string;
@@ -20,6 +22,8 @@ export interface ContractSettings {
 /** What a case works with. `cleanup` runs when the case is over, the last first, whatever happened. */
 export interface ContractContext {
   readonly cloud: Cloud;
+  /** As an administrator; only for cases that say they need one. */
+  readonly admin: Cloud;
   readonly config: CloudConfig;
   readonly clock: Clock;
   /** Another connection with parts of the config or options changed; closed by itself. */
@@ -35,11 +39,26 @@ export interface ContractContext {
 export interface ContractCase {
   /** As a sentence. */
   readonly name: string;
+  readonly needs?: Needs;
   readonly run: (context: ContractContext) => Promise<void>;
 }
 
-/** Runs one case on a cloud and removes what it made. Throws what the case throws. */
-export async function runContractCase(contractCase: ContractCase, settings: ContractSettings): Promise<void> {
+/** What a cloud has to have for a case; one that has it not is not judged by it. */
+export interface Needs {
+  readonly services?: readonly string[];
+  /** Aliases of Neutron's extensions. */
+  readonly extensions?: readonly string[];
+  readonly admin?: boolean;
+}
+
+/**
+ * Runs one case on a cloud and removes what it made. Throws what the case throws. Answers why the cloud cannot be asked, if it has
+ * not what the case needs.
+ */
+export async function runContractCase(
+  contractCase: ContractCase,
+  settings: ContractSettings,
+): Promise<string | undefined> {
   const { config, clock = systemClock, prefix = "oskit" } = settings;
   const work: (() => Promise<unknown>)[] = [];
   const run = randomBytes(3).toString("hex");
@@ -49,8 +68,10 @@ export async function runContractCase(contractCase: ContractCase, settings: Cont
     open.push(cloud);
     return cloud;
   };
+  const cloud = connect({});
   const context: ContractContext = {
-    cloud: connect({}),
+    cloud,
+    admin: connect(settings.admin ?? {}),
     config,
     clock,
     connect,
@@ -61,11 +82,24 @@ export async function runContractCase(contractCase: ContractCase, settings: Cont
     image: settings.image ?? "cirros",
   };
   try {
-    await contractCase.run(context);
+    const missing = await whatIsMissing(cloud, settings, contractCase.needs);
+    if (missing === undefined) await contractCase.run(context);
+    return missing;
   } finally {
     for (const task of work) await task();
     for (const cloud of open) await cloud.close();
   }
+}
+
+async function whatIsMissing(cloud: Cloud, settings: ContractSettings, needs: Needs = {}): Promise<string | undefined> {
+  if (needs.admin === true && settings.admin === undefined) return "no administrator's credentials are given";
+  for (const service of needs.services ?? []) {
+    if (!(await cloud.has(service))) return `the cloud has no ${service} service`;
+  }
+  for (const alias of needs.extensions ?? []) {
+    if (!(await cloud.network.extensions()).has(alias)) return `the cloud's network service has no ${alias}`;
+  }
+  return undefined;
 }
 
 /** The CausewayError that the promise fails with, whose code is one of these. */

@@ -1,3 +1,7 @@
+import { identityCases } from "./identity-cases.ts";
+import { networkExtensionCases } from "./network-extension-cases.ts";
+import { otherServiceCases } from "./other-service-cases.ts";
+import { storageCases } from "./storage-cases.ts";
 import { networkCases } from "./network-cases.ts";
 import { serverCases } from "./server-cases.ts";
 import { sessionCases } from "./session-cases.ts";
@@ -12,4 +16,8 @@ export const openstackContract: readonly ContractCase[] = [
   ...serverCases,
   ...loadBalancingCases,
   ...watchCases,
+  ...identityCases,
+  ...networkExtensionCases,
+  ...storageCases,
+  ...otherServiceCases,
 ];

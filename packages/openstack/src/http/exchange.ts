@@ -3,7 +3,7 @@ import { errorFromAnswer, type CallFacts } from "../errors/openstack-error.ts";
 import { errorFromDeadline, errorFromNetwork } from "../errors/network-error.ts";
 import type { Budget } from "./budget.ts";
 import type { CallCounter } from "./stats.ts";
-import type { HttpAnswer, Transport } from "./transport.ts";
+import type { BodyData, HttpAnswer, Transport } from "./transport.ts";
 
 /** One HTTP request, not repeated. */
 export interface Call {
@@ -14,6 +14,10 @@ export interface Call {
   readonly route: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: unknown;
+  /** In place of a JSON body. */
+  readonly content?: { readonly type: string; readonly data: BodyData | (() => BodyData) } | undefined;
+  /** A media type other than JSON: the answer is then its bytes. */
+  readonly accept?: string | undefined;
   /** Milliseconds. */
   readonly deadline: number;
   readonly signal?: AbortSignal | undefined;
@@ -75,15 +79,16 @@ async function withDeadline(options: ExchangeOptions, call: Call, facts: CallFac
     () => {},
   );
   const signal = call.signal ? AbortSignal.any([call.signal, over.signal]) : over.signal;
-  const body = call.body === undefined ? {} : { body: JSON.stringify(call.body) };
+  const { type, data } = contentOf(call);
   const headers = {
-    Accept: "application/json",
+    Accept: call.accept ?? "application/json",
     "User-Agent": options.userAgent,
-    ...(call.body !== undefined && { "Content-Type": "application/json" }),
+    ...(type !== undefined && { "Content-Type": type }),
     ...call.headers,
   };
+  const binary = call.accept !== undefined;
   try {
-    return await transport.send({ method: call.method, url: call.url, headers, signal, ...body });
+    return await transport.send({ method: call.method, url: call.url, headers, signal, body: data, binary });
   } catch (cause) {
     if (call.signal?.aborted) throw call.signal.reason;
     if (over.signal.aborted) throw errorFromDeadline(facts, call.deadline);
@@ -91,6 +96,11 @@ async function withDeadline(options: ExchangeOptions, call: Call, facts: CallFac
   } finally {
     done.abort();
   }
+}
+
+function contentOf({ body, content }: Call): { type?: string; data: BodyData | undefined } {
+  if (content) return { type: content.type, data: typeof content.data === "function" ? content.data() : content.data };
+  return body === undefined ? { data: undefined } : { type: "application/json", data: JSON.stringify(body) };
 }
 
 function refusal(budget: Budget, facts: CallFacts, answer: HttpAnswer): Error {

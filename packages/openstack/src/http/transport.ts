@@ -1,20 +1,25 @@
 import { readFileSync } from "node:fs";
+import { Readable } from "node:stream";
 import { Agent, request as send } from "undici";
 import { CausewayError, messageOf } from "@causeway/foundation";
 import type { CloudTls } from "../config/config.ts";
+
+export type BodyData = string | Uint8Array | AsyncIterable<Uint8Array>;
 
 export interface HttpRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: BodyData | undefined;
+  /** A good answer's body is given as its bytes. */
+  readonly binary?: boolean;
   readonly signal: AbortSignal;
 }
 
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Parsed where it is JSON; the text otherwise. */
+  /** Parsed where it is JSON; the text otherwise, or the bytes that were asked for. */
   readonly body: unknown;
 }
 
@@ -32,9 +37,13 @@ export function createTransport(tls: CloudTls = {}, connections = 16): Transport
     connect: { timeout: 10_000, ...tlsOptions(tls) },
   });
   return {
-    async send({ method, url, headers, body, signal }) {
-      const options = { method, headers: { ...headers }, signal, dispatcher: agent, body: body ?? null };
-      const answer = await send(url, options);
+    async send({ method, url, headers, body = null, signal, binary = false }) {
+      const data = body === null || typeof body === "string" || body instanceof Uint8Array ? body : Readable.from(body);
+      const answer = await send(url, { method, headers: { ...headers }, signal, dispatcher: agent, body: data });
+      if (binary && answer.statusCode < 400) {
+        const bytes = new Uint8Array(await answer.body.arrayBuffer());
+        return { status: answer.statusCode, headers: flatten(answer.headers), body: bytes };
+      }
       const text = await answer.body.text();
       return { status: answer.statusCode, headers: flatten(answer.headers), body: parse(text) };
     },

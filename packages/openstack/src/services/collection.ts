@@ -20,6 +20,8 @@ export interface CollectionShape<T, Create> {
   readonly envelope?: (create: Create) => unknown;
   /** The created object, where the answer to a create is not the whole of it. */
   readonly complete?: (answer: unknown, create: Create) => T;
+  /** How an object is changed; default PUT with `{[one]: update}`. */
+  readonly change?: { readonly method: "PUT" | "PATCH" | "POST"; readonly body?: (update: never) => unknown };
   /** What a list's element has to be unwrapped from. */
   readonly unwrap?: string;
   /** How many things a create makes. */
@@ -68,13 +70,15 @@ export function createCollection<T, Create, Update = Partial<Create>>(
         method: "POST",
         route,
         ids: parents,
-        body: shape.envelope ? shape.envelope(body) : { [one]: body },
+        body: shape.envelope ? shape.envelope(body) : one === "" ? body : { [one]: body },
         size: shape.size?.(body) ?? 1,
         read: (answer) => (shape.complete ? shape.complete(answer, body) : objectIn<T>(answer, one)),
         options,
       }),
     async update(id, body, options) {
-      const call = { method: "PUT" as const, route: single, ids: [...parents, id], body: { [one]: body } };
+      const { method = "PUT", body: wrap } = shape.change ?? {};
+      const sent = wrap ? wrap(body as never) : one === "" ? body : { [one]: body };
+      const call = { method, route: single, ids: [...parents, id], body: sent };
       return objectIn<T>(await client.send(call, options), one);
     },
     async delete(id, options) {

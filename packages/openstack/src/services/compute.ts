@@ -1,14 +1,16 @@
 import type { Clock } from "@causeway/foundation";
-import { isRecord } from "../errors/message.ts";
 import type { ServiceClient } from "../session/client.ts";
 import type { ComputeService } from "../types/cloud.ts";
 import type * as C from "../types/compute.ts";
 import { createCollection } from "./collection.ts";
+import { createComputeExtras } from "./compute-extras.ts";
+import { absoluteLimits } from "./limits.ts";
 import { listIn, objectIn } from "./wire.ts";
 
 /** Nova. */
 export function createComputeService(client: ServiceClient, clock: Clock): ComputeService {
   return {
+    ...createComputeExtras(client),
     servers: createCollection<C.Server, C.ServerCreate, C.ServerUpdate>(client, {
       route: "/servers",
       listRoute: "/servers/detail",
@@ -20,34 +22,16 @@ export function createComputeService(client: ServiceClient, clock: Clock): Compu
       }),
       complete: (answer, create) => acceptedServer(objectIn<{ id: string }>(answer, "server").id, create, clock.now()),
     }),
-    flavors: createCollection<C.Flavor, never>(client, {
-      route: "/flavors",
-      listRoute: "/flavors/detail",
-      one: "flavor",
-      many: "flavors",
-    }),
     serverGroups: createCollection(client, {
       route: "/os-server-groups",
       one: "server_group",
       many: "server_groups",
     }),
-    keypairs: createCollection<C.Keypair, never>(client, {
-      route: "/os-keypairs",
-      one: "keypair",
-      many: "keypairs",
-      unwrap: "keypair",
-    }),
     async availabilityZones(options) {
       const body = await client.send({ method: "GET", route: "/os-availability-zone" }, options);
       return listIn(body, "availabilityZoneInfo");
     },
-    async limits(options) {
-      const limits = objectIn<unknown>(await client.send({ method: "GET", route: "/limits" }, options), "limits");
-      const absolute = isRecord(limits) ? objectIn<Record<string, unknown>>(limits, "absolute") : {};
-      return Object.fromEntries(
-        Object.entries(absolute).filter((e): e is [string, number] => typeof e[1] === "number"),
-      );
-    },
+    limits: (options) => absoluteLimits(client, options),
   };
 }
 

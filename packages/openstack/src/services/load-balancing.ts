@@ -2,6 +2,7 @@ import type { ServiceClient } from "../session/client.ts";
 import type { LoadBalancingService } from "../types/cloud.ts";
 import type * as L from "../types/load-balancing.ts";
 import { createCollection, ignoringNotFound } from "./collection.ts";
+import { createLoadBalancingExtras } from "./load-balancing-extras.ts";
 
 /** Octavia. */
 export function createLoadBalancingService(client: ServiceClient): LoadBalancingService {
@@ -12,6 +13,7 @@ export function createLoadBalancingService(client: ServiceClient): LoadBalancing
     size: sizeOf,
   });
   return {
+    ...createLoadBalancingExtras(client),
     loadBalancers,
     async deleteLoadBalancer(id, options = {}) {
       const { cascade = false, ...rest } = options;

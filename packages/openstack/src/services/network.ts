@@ -5,6 +5,8 @@ import type { NetworkService } from "../types/cloud.ts";
 import type { CallOptions } from "../types/collection.ts";
 import type * as N from "../types/network.ts";
 import { createCollection, ignoringNotFound } from "./collection.ts";
+import { createBulk } from "./network-bulk.ts";
+import { createNetworkExtensions } from "./network-extensions.ts";
 import { listIn } from "./wire.ts";
 
 type InterfaceBody = { subnet_id: string } | { port_id: string };
@@ -25,17 +27,7 @@ export function createNetworkService(client: ServiceClient): NetworkService {
     return held.some((port) => port.fixed_ips.some((ip) => ip.subnet_id === body.subnet_id));
   };
 
-  const bulk = async <T>(many: string, bodies: readonly unknown[], options?: CallOptions): Promise<T[]> => {
-    if (bodies.length === 0) return [];
-    return client.create({
-      method: "POST",
-      route: `/${many.replaceAll("_", "-")}`,
-      body: { [many]: bodies },
-      size: bodies.length,
-      read: (answer) => listIn<T>(answer, many),
-      options: options ?? {},
-    });
-  };
+  const bulk = createBulk(client);
 
   const setTags: NetworkService["setTags"] = async (kind, id, tags, options) => {
     await client.send({ method: "PUT", route: `/${kind}/{id}/tags`, ids: [id], body: { tags } }, options);
@@ -62,6 +54,7 @@ export function createNetworkService(client: ServiceClient): NetworkService {
   };
 
   return {
+    ...createNetworkExtensions(client, extensions),
     ports,
     networks: createCollection(client, { route: "/networks", one: "network", many: "networks" }),
     subnets: createCollection(client, { route: "/subnets", one: "subnet", many: "subnets" }),

@@ -7,6 +7,12 @@ import { baseUrl, versionUrl, type ServiceName } from "./endpoints.ts";
 import { compareVersions, microversionHeaders, negotiate } from "./microversion.ts";
 import type { Session } from "./session.ts";
 
+/** A body that is not JSON. */
+export interface Content {
+  readonly type: string;
+  readonly data: Uint8Array | string | (() => AsyncIterable<Uint8Array>);
+}
+
 /** A call of a service, as its API reference has it. */
 export interface ServiceCall {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -16,6 +22,11 @@ export interface ServiceCall {
   /** Already encoded, without "?"; or the fields to encode. */
   readonly query?: string | Query | undefined;
   readonly body?: unknown;
+  /** Sent in place of a JSON body. A function is called anew for each attempt. */
+  readonly content?: Content;
+  /** A media type: the answer is then its bytes (Uint8Array). */
+  readonly accept?: string;
+  readonly headers?: Readonly<Record<string, string>>;
   /** How many things the call makes or changes; its deadline grows with them. Default 1. */
   readonly size?: number;
 }
@@ -57,8 +68,10 @@ export function createServiceClient(service: ServiceName, parts: ClientParts): S
         method: call.method,
         url: urlOf(base, call),
         route: call.route,
-        headers: { "X-Auth-Token": token, ...microversionHeaders(service, version) },
+        headers: { "X-Auth-Token": token, ...microversionHeaders(service, version), ...call.headers },
         body: call.body,
+        content: call.content,
+        accept: call.accept,
         deadline: deadlineOf(service, call),
         signal: options?.signal,
       }),
@@ -153,8 +166,10 @@ async function askVersions(service: ServiceName, base: string, parts: ClientPart
 function urlOf(base: string, call: ServiceCall): string {
   let next = 0;
   const path = call.route.replace(/\{id\}/g, () => encodeURIComponent(call.ids?.[next++] ?? ""));
+  // Octavia's API for its operators stands beside the one for load balancers.
+  const root = path.startsWith("/octavia/") ? base.replace(/\/lbaas$/, "") : base;
   const query = typeof call.query === "string" ? call.query : encodeQuery(call.query ?? {});
-  return `${base}${path}${query === "" ? "" : `?${query}`}`;
+  return `${root}${path}${query === "" ? "" : `?${query}`}`;
 }
 
 /** Milliseconds. A load balancer's driver may do all the work of a call before it answers. */

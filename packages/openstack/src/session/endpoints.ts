@@ -3,7 +3,19 @@ import type { CloudConfig } from "../config/config.ts";
 import type { Endpoint } from "./token.ts";
 
 /** The services this kit speaks to, by their official service types. */
-export type ServiceName = "network" | "compute" | "load-balancer" | "image" | "block-storage";
+export type ServiceName =
+  | "identity"
+  | "network"
+  | "compute"
+  | "load-balancer"
+  | "image"
+  | "block-storage"
+  | "shared-file-system"
+  | "key-manager"
+  | "placement"
+  | "orchestration"
+  | "container-infrastructure-management"
+  | "dns";
 
 /** Names that catalogs know a service by, beside its own (service-types authority). */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
@@ -60,15 +72,28 @@ export function baseUrl(service: ServiceName, endpoint: string): string {
       return /\/v2(\.\d+)?$/.test(url) ? url : `${url}/v2`;
     case "load-balancer":
       return `${url.replace(/\/lbaas$/, "").replace(/\/v2(\.0)?$/, "")}/v2/lbaas`;
+    case "identity":
+      return identityUrl(url);
+    case "key-manager":
+      return url.endsWith("/v1") ? url : `${url}/v1`;
+    case "dns":
+      return url.endsWith("/v2") ? url : `${url}/v2`;
+    case "container-infrastructure-management":
+      return url.endsWith("/v1") ? url : `${url}/v1`;
     case "compute":
     case "block-storage":
+    case "shared-file-system":
+    case "placement":
+    case "orchestration":
       return url;
   }
 }
 
 /** Where a service tells its microversions; undefined for services that have none. */
 export function versionUrl(service: ServiceName, base: string): string | undefined {
-  if (service !== "compute" && service !== "block-storage") return undefined;
+  if (service === "placement") return `${base}/`;
+  if (service === "container-infrastructure-management") return `${base.replace(/\/v1$/, "")}/`;
+  if (service !== "compute" && service !== "block-storage" && service !== "shared-file-system") return undefined;
   const versioned = /^(.*\/v[23](?:\.\d+)?)(?:\/[^/]+)?$/.exec(base);
   return `${versioned?.[1] ?? base}/`;
 }

@@ -2,11 +2,17 @@ import { isRecord } from "../errors/message.ts";
 import type { ServiceName } from "./endpoints.ts";
 
 /** The newest microversions this kit has been written for. */
-const NEWEST: Partial<Record<ServiceName, string>> = { compute: "2.96", "block-storage": "3.71" };
+const NEWEST: Partial<Record<ServiceName, string>> = {
+  compute: "2.96",
+  "block-storage": "3.71",
+  "shared-file-system": "2.82",
+  placement: "1.39",
+  "container-infrastructure-management": "1.11",
+};
 
 /**
  * The microversion to speak: the newest that both sides know, or undefined where the version document tells none.
- * Documents: `{"version": {…}}` or `{"versions": [{…}]}` with `id`, `version` (newest) and `min_version`.
+ * Documents: `{"version": {…}}` or `{"versions": [{…}]}` with `id`, `version` or `max_version` (newest) and `min_version`.
  */
 export function negotiate(service: ServiceName, document: unknown): string | undefined {
   const newest = NEWEST[service];
@@ -14,7 +20,7 @@ export function negotiate(service: ServiceName, document: unknown): string | und
   const versions = Array.isArray(document["versions"]) ? document["versions"] : [document["version"]];
   for (const version of versions) {
     if (!isRecord(version)) continue;
-    const theirs = version["version"];
+    const theirs = version["version"] ?? version["max_version"];
     if (typeof theirs !== "string" || !/^\d+\.\d+$/.test(theirs)) continue;
     if (theirs.split(".")[0] !== newest.split(".")[0]) continue;
     return compareVersions(theirs, newest) < 0 ? theirs : newest;
@@ -29,11 +35,18 @@ export function compareVersions(a: string, b: string): number {
   return aMajor - bMajor || aMinor - bMinor;
 }
 
+/** What services call themselves in the header, where that is not their type. */
+const HEADER_NAMES: Partial<Record<ServiceName, string>> = {
+  "block-storage": "volume",
+  "container-infrastructure-management": "container-infra",
+};
+
 /** The headers that ask for a microversion (API-WG guideline, and Nova's older one). */
 export function microversionHeaders(service: ServiceName, version: string | undefined): Record<string, string> {
   if (version === undefined) return {};
   if (service === "compute") {
     return { "OpenStack-API-Version": `compute ${version}`, "X-OpenStack-Nova-API-Version": version };
   }
-  return { "OpenStack-API-Version": `volume ${version}` };
+  if (service === "shared-file-system") return { "X-OpenStack-Manila-API-Version": version };
+  return { "OpenStack-API-Version": `${HEADER_NAMES[service] ?? service} ${version}` };
 }

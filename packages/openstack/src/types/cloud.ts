@@ -1,10 +1,21 @@
 import type { Collection, CallOptions, ReadOnlyCollection } from "./collection.ts";
 import type * as N from "./network.ts";
 import type * as C from "./compute.ts";
+import type { BlockStorageService } from "./block-storage.ts";
+import type { ContainerInfrastructureService } from "./container-infrastructure.ts";
+import type { DnsService } from "./dns.ts";
+import type { IdentityService } from "./identity.ts";
+import type { ImageService } from "./image.ts";
+import type { KeyManagerService } from "./key-manager.ts";
+import type { OrchestrationService } from "./orchestration.ts";
+import type { PlacementService } from "./placement.ts";
+import type { SharedFileSystemService } from "./shared-file-system.ts";
+import type { ComputeExtras } from "./compute-extras.ts";
+import type { LoadBalancingExtras } from "./load-balancing-extras.ts";
+import type { NetworkExtensions } from "./network-extensions.ts";
 import type * as L from "./load-balancing.ts";
-import type * as S from "./storage.ts";
 
-export interface NetworkService {
+export interface NetworkService extends NetworkExtensions {
   readonly networks: Collection<N.Network, N.NetworkCreate>;
   readonly subnets: Collection<
     N.Subnet,
@@ -43,17 +54,15 @@ export interface NetworkService {
   extensions(options?: CallOptions): Promise<ReadonlySet<string>>;
 }
 
-export interface ComputeService {
+export interface ComputeService extends ComputeExtras {
   readonly servers: Collection<C.Server, C.ServerCreate, C.ServerUpdate>;
-  readonly flavors: ReadOnlyCollection<C.Flavor>;
   readonly serverGroups: Collection<C.ServerGroup, C.ServerGroupCreate, never>;
-  readonly keypairs: ReadOnlyCollection<C.Keypair>;
   availabilityZones(options?: CallOptions): Promise<C.AvailabilityZone[]>;
   /** Absolute limits and what is used of them (GET /limits): maxTotalInstances, totalInstancesUsed, … */
   limits(options?: CallOptions): Promise<Record<string, number>>;
 }
 
-export interface LoadBalancingService {
+export interface LoadBalancingService extends LoadBalancingExtras {
   readonly loadBalancers: Collection<L.LoadBalancer, L.LoadBalancerCreate, L.LoadBalancerUpdate>;
   deleteLoadBalancer(id: string, options?: CallOptions & { cascade?: boolean }): Promise<void>;
   /** The whole tree of a load balancer with statuses (GET …/status). */
@@ -69,14 +78,6 @@ export interface LoadBalancingService {
   ): Promise<void>;
   readonly healthMonitors: Collection<L.HealthMonitor, L.HealthMonitorCreate, L.HealthMonitorUpdate>;
   readonly providers: Pick<ReadOnlyCollection<L.Provider>, "list" | "all">;
-}
-
-export interface ImageService {
-  readonly images: ReadOnlyCollection<S.Image>;
-}
-export interface BlockStorageService {
-  readonly volumes: Collection<S.Volume, S.VolumeCreate>;
-  readonly volumeTypes: ReadOnlyCollection<S.VolumeType>;
 }
 
 /** How many calls a cloud was sent, by "METHOD service /route/{id}". */
@@ -98,6 +99,13 @@ export interface Cloud {
   readonly loadBalancing: LoadBalancingService;
   readonly image: ImageService;
   readonly blockStorage: BlockStorageService;
+  readonly identity: IdentityService;
+  readonly sharedFileSystem: SharedFileSystemService;
+  readonly keyManager: KeyManagerService;
+  readonly placement: PlacementService;
+  readonly orchestration: OrchestrationService;
+  readonly containerInfrastructure: ContainerInfrastructureService;
+  readonly dns: DnsService;
   /** True if the catalog has an endpoint for the service type ("load-balancer", "volumev3", …). */
   has(serviceType: string, options?: CallOptions): Promise<boolean>;
   stats(): CallStats;

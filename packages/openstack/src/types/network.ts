@@ -48,10 +48,12 @@ export interface SubnetCreate {
   name: string;
   network_id: string;
   ip_version: 4 | 6;
-  cidr: string;
+  cidr?: string;
   description?: string;
   gateway_ip?: string | null;
   enable_dhcp?: boolean;
+  subnetpool_id?: string;
+  prefixlen?: number;
   dns_nameservers?: string[];
   allocation_pools?: { start: string; end: string }[];
   host_routes?: { destination: string; nexthop: string }[];
@@ -107,6 +109,8 @@ export interface Port {
   tags: string[];
   "binding:vnic_type"?: string;
   "binding:host_id"?: string;
+  qos_policy_id?: string | null;
+  trunk_details?: { trunk_id: string; sub_ports: { port_id: string; segmentation_id: number }[] };
   revision_number?: number;
 }
 export interface PortCreate {
@@ -125,6 +129,7 @@ export interface PortCreate {
   "binding:host_id"?: string;
   "binding:profile"?: Record<string, unknown>;
   propagate_uplink_status?: boolean;
+  qos_policy_id?: string | null;
   tags?: string[];
 }
 
@@ -164,6 +169,7 @@ export interface SecurityGroupRuleCreate {
   port_range_max?: number | null;
   remote_group_id?: string | null;
   remote_ip_prefix?: string | null;
+  remote_address_group_id?: string | null;
   description?: string;
 }
 
@@ -189,4 +195,13 @@ export interface FloatingIpCreate {
 }
 
 /** Resource collections whose tags can be set: PUT /v2.0/{collection}/{id}/tags. */
-export type Taggable = "networks" | "subnets" | "routers" | "ports" | "security-groups" | "floatingips";
+export type Taggable =
+  | "networks"
+  | "subnets"
+  | "routers"
+  | "ports"
+  | "security-groups"
+  | "floatingips"
+  | "trunks"
+  | "subnetpools"
+  | "policies";

@@ -1,7 +1,8 @@
 import type * as N from "../types/network.ts";
 import type * as C from "../types/compute.ts";
 import type * as L from "../types/load-balancing.ts";
-import type * as S from "../types/storage.ts";
+import type { Volume } from "../types/block-storage.ts";
+import type { Image } from "../types/image.ts";
 
 export interface CloudChange<T> {
   readonly type: "added" | "updated" | "deleted";
@@ -42,9 +43,9 @@ export interface CloudWatch {
   readonly floatingIps: CloudInformer<N.FloatingIp>;
   readonly servers: CloudInformer<C.Server>;
   readonly flavors: CloudInformer<C.Flavor>;
-  readonly images: CloudInformer<S.Image>;
+  readonly images: CloudInformer<Image>;
   readonly serverGroups: CloudInformer<C.ServerGroup>;
-  readonly volumes: CloudInformer<S.Volume>;
+  readonly volumes: CloudInformer<Volume>;
   readonly loadBalancers: CloudInformer<L.LoadBalancer>;
   readonly listeners: CloudInformer<L.Listener>;
   readonly pools: CloudInformer<L.Pool>;

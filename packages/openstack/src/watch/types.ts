@@ -1,7 +1,8 @@
 import type * as N from "../types/network.ts";
 import type * as C from "../types/compute.ts";
 import type * as L from "../types/load-balancing.ts";
-import type * as S from "../types/storage.ts";
+import type { Volume } from "../types/block-storage.ts";
+import type { Image } from "../types/image.ts";
 import type { WatchedType } from "./informer.ts";
 import type { Indexes } from "./store.ts";
 
@@ -54,15 +55,15 @@ export const servers: WatchedType<C.Server> = {
 
 export const serverGroups = still<C.ServerGroup>("server groups", { ...named });
 export const flavors: WatchedType<C.Flavor> = { ...still<C.Flavor>("flavors", { ...named }), hardlyChanges: true };
-export const images: WatchedType<S.Image> = {
-  ...still<S.Image>("images", { ...named, ...tagged }),
+export const images: WatchedType<Image> = {
+  ...still<Image>("images", { ...named, ...tagged }),
   inTransition: (image) => ["queued", "saving", "importing"].includes(image.status),
   hardlyChanges: true,
 };
 
 const VOLUME_SETTLED = new Set(["available", "in-use", "error", "maintenance", "reserved"]);
-export const volumes: WatchedType<S.Volume> = {
-  ...still<S.Volume>("volumes", {
+export const volumes: WatchedType<Volume> = {
+  ...still<Volume>("volumes", {
     ...named,
     server: (volume) => volume.attachments.map((a) => a.server_id),
   }),

@@ -1,0 +1,154 @@
+/** Cinder v3, wire-true: https://docs.openstack.org/api-ref/block-storage/v3/ — sizes in GiB. */
+import type { CallOptions, Collection, ReadOnlyCollection } from "./collection.ts";
+
+export interface Volume {
+  id: string;
+  name: string;
+  description: string | null;
+  status: string;
+  size: number;
+  volume_type: string;
+  availability_zone: string;
+  bootable: string;
+  attachments: { server_id: string; device?: string; attachment_id?: string; volume_id?: string; host_name?: string }[];
+  metadata: Record<string, string>;
+  multiattach?: boolean;
+  snapshot_id?: string | null;
+  source_volid?: string | null;
+  encrypted?: boolean;
+  group_id?: string | null;
+  consumes_quota?: boolean;
+}
+export interface VolumeCreate {
+  name: string;
+  description?: string;
+  size: number;
+  volume_type?: string;
+  availability_zone?: string;
+  imageRef?: string;
+  snapshot_id?: string;
+  source_volid?: string;
+  backup_id?: string;
+  group_id?: string;
+  metadata?: Record<string, string>;
+  /** Sent beside the volume, as "OS-SCH-HNT:scheduler_hints". */
+  schedulerHints?: Record<string, unknown>;
+}
+export interface VolumeUpdate {
+  name?: string;
+  description?: string;
+  metadata?: Record<string, string>;
+}
+export interface VolumeType {
+  id: string;
+  name: string;
+  description?: string | null;
+  is_public?: boolean;
+  extra_specs?: Record<string, string>;
+}
+export interface VolumeTypeCreate {
+  name: string;
+  description?: string;
+  extra_specs?: Record<string, string>;
+  "os-volume-type-access:is_public"?: boolean;
+}
+export interface VolumeSnapshot {
+  id: string;
+  name: string | null;
+  description: string | null;
+  volume_id: string;
+  status: string;
+  size: number;
+  metadata: Record<string, string>;
+  created_at: string;
+  "os-extended-snapshot-attributes:progress"?: string;
+}
+export interface VolumeSnapshotCreate {
+  volume_id: string;
+  name?: string;
+  description?: string;
+  /** Also of a volume in use. */
+  force?: boolean;
+  metadata?: Record<string, string>;
+}
+export interface VolumeBackup {
+  id: string;
+  name: string | null;
+  description: string | null;
+  volume_id: string;
+  snapshot_id: string | null;
+  status: string;
+  size: number;
+  is_incremental: boolean;
+  availability_zone: string | null;
+  fail_reason: string | null;
+  metadata?: Record<string, string>;
+}
+export interface VolumeBackupCreate {
+  volume_id: string;
+  name?: string;
+  description?: string;
+  container?: string;
+  incremental?: boolean;
+  force?: boolean;
+  snapshot_id?: string;
+  metadata?: Record<string, string>;
+}
+/** The attachments API (3.27): what Nova, and who attaches without Nova, works with. */
+export interface Attachment {
+  id: string;
+  volume_id: string;
+  instance: string | null;
+  status: string;
+  attach_mode: string;
+  connection_info?: Record<string, unknown>;
+}
+export interface AttachmentCreate {
+  volume_uuid: string;
+  instance_uuid?: string;
+  connector?: Record<string, unknown>;
+  mode?: "rw" | "ro";
+}
+export interface VolumeGroup {
+  id: string;
+  name: string;
+  status: string;
+  group_type: string;
+  volume_types: string[];
+}
+/** -1: no limit. */
+export type BlockStorageQuota = Record<string, number>;
+
+export interface VolumeActions {
+  /** To `size` GiB; of a volume in use from 3.42 on. */
+  extend(id: string, size: number, options?: CallOptions): Promise<void>;
+  retype(id: string, type: string, policy?: "never" | "on-demand", options?: CallOptions): Promise<void>;
+  setBootable(id: string, bootable: boolean, options?: CallOptions): Promise<void>;
+  setReadonly(id: string, readonly: boolean, options?: CallOptions): Promise<void>;
+  /** For administrators. */
+  resetStatus(id: string, status: string, options?: CallOptions): Promise<void>;
+  forceDelete(id: string, options?: CallOptions): Promise<void>;
+}
+
+export interface BlockStorageService {
+  readonly volumes: Collection<Volume, VolumeCreate, VolumeUpdate>;
+  readonly volumeActions: VolumeActions;
+  readonly volumeTypes: Collection<VolumeType, VolumeTypeCreate, { name?: string; description?: string }>;
+  readonly snapshots: Collection<VolumeSnapshot, VolumeSnapshotCreate, { name?: string; description?: string }>;
+  readonly backups: Collection<VolumeBackup, VolumeBackupCreate, { name?: string; description?: string }>;
+  /** Into a volume that is there, or into a new one; its id. */
+  restoreBackup(
+    id: string,
+    to?: { volume_id?: string; name?: string },
+    options?: CallOptions,
+  ): Promise<{ volume_id: string }>;
+  readonly attachments: Collection<Attachment, AttachmentCreate, { connector: Record<string, unknown> }>;
+  completeAttachment(id: string, options?: CallOptions): Promise<void>;
+  readonly groups: Pick<ReadOnlyCollection<VolumeGroup>, "list" | "all" | "get" | "find">;
+  setMetadata(volumeId: string, metadata: Readonly<Record<string, string>>, options?: CallOptions): Promise<void>;
+  availabilityZones(options?: CallOptions): Promise<{ zoneName: string; zoneState: { available: boolean } }[]>;
+  /** maxTotalVolumes, totalVolumesUsed, maxTotalVolumeGigabytes, … */
+  limits(options?: CallOptions): Promise<Record<string, number>>;
+  quota(projectId: string, options?: CallOptions): Promise<BlockStorageQuota>;
+  setQuota(projectId: string, quota: BlockStorageQuota, options?: CallOptions): Promise<BlockStorageQuota>;
+}
