@@ -111,5 +111,9 @@ function observeTags({ kind, id, tags }: StepNamed<"set-tags">, { watch }: Sessi
       return seen(watch.securityGroups);
     case "floatingips":
       return seen(watch.floatingIps);
+    case "trunks":
+    case "subnetpools":
+    case "policies":
+      return; // nobody watches them
   }
 }

@@ -9,8 +9,8 @@ export function createKeyManagerService(client: ServiceClient): K.KeyManagerServ
   const keys = <T, Create>(many: string, reference: string): K.KeyCollection<T, Create> => {
     const plain = createCollection<T, Create>(client, { route: `/${many}`, one: "", many });
     return {
-      list: plain.list,
-      all: plain.all,
+      list: (query, options) => plain.list(query, options),
+      all: (query, options) => plain.all(query, options),
       get: (id, options) => plain.get(lastPart(id), options),
       find: (id, options) => plain.find(lastPart(id), options),
       create: (body, options = {}) =>

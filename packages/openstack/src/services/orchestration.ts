@@ -27,7 +27,7 @@ export function createOrchestrationService(client: ServiceClient): O.Orchestrati
   };
 
   return {
-    stacks: stacks.list,
+    stacks: (query, options) => stacks.list(query, options),
     stack,
     async find(idOrName, options) {
       try {

@@ -39,10 +39,10 @@ export interface ServiceParts {
 
 /** Adds the services to a cloud, each made when it is first asked for. */
 export function createServices(cloud: Omit<Cloud, ServiceField>, parts: ServiceParts): Cloud {
-  const { client, clock } = parts;
+  const client = (service: ServiceName): ServiceClient => parts.client(service);
   const makers: { readonly [F in ServiceField]: () => Services[F] } = {
     blockStorage: () => createBlockStorageService(client("block-storage")),
-    compute: () => createComputeService(client("compute"), clock),
+    compute: () => createComputeService(client("compute"), parts.clock),
     containerInfrastructure: () => createContainerInfrastructureService(client("container-infrastructure-management")),
     dns: () => createDnsService(client("dns")),
     identity: () => createIdentityService(client("identity"), (options) => parts.currentUser(options)),
