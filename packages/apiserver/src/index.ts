@@ -8,3 +8,4 @@ export type {
   LogicalClusterOptions,
   StartApiServer,
 } from "./interface.ts";
+export type { KindConversion, Spoke } from "./conversion/registered.ts";

@@ -1,5 +1,6 @@
 import type { Clock, KeyPair, Log } from "@causeway/foundation";
 import type { AuditOptions } from "./audit/interface.ts";
+import type { KindConversion } from "./conversion/registered.ts";
 
 export interface ApiServerOptions {
   /** State folder (mode 0700); undefined keeps all in memory. */
@@ -13,6 +14,8 @@ export interface ApiServerOptions {
   readonly crds?: readonly unknown[];
   /** How the management cluster is guarded and watched; not kept over restarts. */
   readonly management?: GuardOptions;
+  /** Conversions among versions of kinds of the management cluster; each wins over what the kind's definition says. */
+  readonly conversions?: readonly KindConversion[];
 }
 
 /** Who may come in, and what is recorded of it. */

@@ -2,6 +2,7 @@ import type { KeyPair, Log } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Admission } from "../admission/interface.ts";
 import type { WebhookClient } from "../webhooks/interface.ts";
+import type { Conversions } from "../definitions/resource.ts";
 import type { Catalog } from "../kinds/catalog.ts";
 import type { ClusterMetrics } from "../metrics/cluster-metrics.ts";
 import type { ClusterView, Resource } from "../kinds/resource.ts";
@@ -23,6 +24,8 @@ export interface Cluster extends ClusterView {
   /** Calls its admission and conversion webhooks. */
   readonly webhooks: WebhookClient;
   readonly metrics: ClusterMetrics;
+  /** How objects of custom kinds are converted, beside what their definitions say. */
+  readonly conversions: Conversions;
   readonly authority: KeyPair;
   /** PEM private key that signs service-account tokens. */
   readonly serviceAccountKey: string;

@@ -6,6 +6,8 @@ import { authorizer } from "../auth/authorize.ts";
 import { Rbac } from "../auth/rbac.ts";
 import { bootstrapCluster } from "./bootstrap.ts";
 import { startControllers } from "../controllers/start.ts";
+import type { KindConversion } from "../conversion/registered.ts";
+import type { Conversions } from "../definitions/resource.ts";
 import { serveDefinitions } from "../definitions/serve.ts";
 import type { LogicalClusterOptions } from "../interface.ts";
 import { ClusterMetrics } from "../metrics/cluster-metrics.ts";
@@ -15,6 +17,7 @@ import type { ServedCluster } from "../server/handler.ts";
 import type { Store } from "../store/index.ts";
 import { Changes, type Cluster } from "./cluster.ts";
 import { createWebhookClient } from "../webhooks/client.ts";
+import type { WebhookClient } from "../webhooks/interface.ts";
 import { clusterIdentity, type Identity } from "./identity.ts";
 import type { StateFiles } from "./state-files.ts";
 
@@ -24,6 +27,8 @@ export interface Shared {
   readonly clock: Clock;
   readonly log: Log;
   readonly builtIns: BuiltIns;
+  /** For the management cluster; kinds of others are their own. */
+  readonly conversions: readonly KindConversion[];
 }
 
 export interface OpenCluster extends ServedCluster {
@@ -49,6 +54,7 @@ export async function openCluster(
   const { store, files, clock, log } = shared;
   const identity = await clusterIdentity(files, place.folder, { options, clock });
   checkAuthority(identity);
+  const webhooks = createWebhookClient({ name: place.name, store }, options.webhooks ?? place.name === "");
   const cluster: Cluster = {
     name: place.name,
     store,
@@ -58,7 +64,8 @@ export async function openCluster(
     catalog: new Catalog(shared.builtIns),
     changes: new Changes(),
     admission: admissionChain([]),
-    webhooks: createWebhookClient({ name: place.name, store }, options.webhooks ?? place.name === ""),
+    webhooks,
+    conversions: conversionsOf(place.name === "" ? shared.conversions : [], webhooks),
     serviceCidr: options.serviceCidr ?? DEFAULT_SERVICE_CIDR,
     podCidr: options.podCidr,
     dnsDomain: options.dnsDomain ?? "cluster.local",
@@ -95,6 +102,11 @@ export async function openCluster(
       await audit?.close();
     },
   };
+}
+
+function conversionsOf(registered: readonly KindConversion[], webhooks: WebhookClient): Conversions {
+  const byKind = new Map(registered.map((r) => [`${r.group}/${r.kind}`, r]));
+  return { registered: (group, kind) => byKind.get(`${group}/${kind}`), webhooks };
 }
 
 function checkOptions({ serviceCidr, version }: LogicalClusterOptions): void {

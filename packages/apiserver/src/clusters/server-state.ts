@@ -46,9 +46,10 @@ export class ServerState {
 
   async open(): Promise<void> {
     const { dir, host = "127.0.0.1", port = 0, clock, log, crds = [], management: guard = {} } = this.#settings;
+    const { conversions = [] } = this.#settings;
     this.#files = stateFiles(dir);
     this.#store = openStore(dir === undefined ? {} : { dir });
-    this.#shared = { store: this.#store, files: this.#files, clock, log, builtIns: builtInKinds() };
+    this.#shared = { store: this.#store, files: this.#files, clock, log, builtIns: builtInKinds(), conversions };
     const place = {
       name: "",
       folder: "management",

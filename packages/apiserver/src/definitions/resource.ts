@@ -2,7 +2,12 @@ import type { KubeObject } from "@causeway/kubernetes";
 import { at, fields, record, records, text, texts, type Json } from "../json.ts";
 import { STATUS } from "../kinds/define.ts";
 import { apiVersionOf, type Column, type Resource, type ResourceVersion, type Subresource } from "../kinds/resource.ts";
-import { compileSchema } from "../schema/index.ts";
+import { renaming, type Converter } from "../conversion/converter.ts";
+import { createForms } from "../conversion/forms.ts";
+import { registeredConverter, type KindConversion } from "../conversion/registered.ts";
+import { webhookConverter } from "../conversion/webhook.ts";
+import type { WebhookClient } from "../webhooks/interface.ts";
+import { compileSchema, type CompiledSchema } from "../schema/index.ts";
 import { age } from "../tables/age.ts";
 import { AGE, NAME } from "../tables/table.ts";
 import { columnReader } from "./json-path.ts";
@@ -10,8 +15,15 @@ import { byPriority } from "./strategy.ts";
 
 const VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 
+/** What the server has beside a definition to convert its objects with. */
+export interface Conversions {
+  /** The conversion that this process brings for a kind. */
+  registered(group: string, kind: string): KindConversion | undefined;
+  readonly webhooks: WebhookClient;
+}
+
 /** The REST resource that an established definition makes; undefined while its names are not accepted. */
-export function resourceOf(definition: KubeObject): Resource | undefined {
+export function resourceOf(definition: KubeObject, conversions?: Conversions): Resource | undefined {
   const { spec: specValue, status } = fields(definition);
   const spec = record(specValue);
   const established = records(record(status)["conditions"]).some(
@@ -22,6 +34,8 @@ export function resourceOf(definition: KubeObject): Resource | undefined {
   const group = text(spec["group"]);
   const versions = records(spec["versions"]);
   const storage = versions.find((v) => v["storage"] === true);
+  const all = versions.map((v) => versionOf(v, deprecation(v, { group, kind: text(names["kind"]), versions })));
+  const storedAs = apiVersionOf(group, text(storage?.["name"]));
   return {
     group,
     plural: text(names["plural"]),
@@ -32,17 +46,27 @@ export function resourceOf(definition: KubeObject): Resource | undefined {
     categories: texts(names["categories"]),
     namespaced: spec["scope"] === "Namespaced",
     verbs: VERBS,
-    versions: versions
-      .filter((v) => v["served"] === true)
-      .sort((a, b) => byPriority(text(a["name"]), text(b["name"])))
-      .map((v) => versionOf(v, deprecation(v, { group, kind: text(names["kind"]), versions }))),
-    storedAs: apiVersionOf(group, text(storage?.["name"])),
+    versions: all.filter((_, i) => versions[i]?.["served"] === true).sort((a, b) => byPriority(a.name, b.name)),
+    storedAs,
     storage: `${group}/${text(names["plural"])}`,
     custom: true,
     generation: true,
     strategy: {},
     unconditionalUpdate: false,
+    forms: createForms({
+      storedAs,
+      schemas: new Map(all.map((v) => [apiVersionOf(group, v.name), () => v.schema])),
+      since: Number(definition.metadata.resourceVersion ?? 0),
+      converter: converterOf(spec, conversions),
+    }),
   };
+}
+
+function converterOf(spec: Json, conversions: Conversions | undefined): Converter {
+  const registered = conversions?.registered(text(spec["group"]), text(at(spec, "names", "kind")));
+  if (registered) return registeredConverter(registered);
+  if (at(spec, "conversion", "strategy") !== "Webhook" || !conversions) return renaming;
+  return webhookConverter(record(at(spec, "conversion", "webhook")), conversions.webhooks);
 }
 
 interface Kind {
@@ -66,11 +90,14 @@ function deprecation(version: Json, { group, kind, versions }: Kind): string | u
   return `${group}/${name} ${kind} is deprecated${instead}`;
 }
 
-function versionOf(version: Json, deprecated: string | undefined): ResourceVersion {
+function versionOf(
+  version: Json,
+  deprecated: string | undefined,
+): ResourceVersion & { readonly schema: CompiledSchema } {
   const openAPI = record(at(version, "schema", "openAPIV3Schema"));
   const name = text(version["name"]);
   // Compiled at first use: a cluster may define many kinds and use few.
-  let compiled: ReturnType<typeof compileSchema> | undefined;
+  let compiled: CompiledSchema | undefined;
   return {
     name,
     openAPI,

@@ -5,12 +5,12 @@ import { resourceOf } from "./resource.ts";
 /** Keeps the catalog of a cluster in step with its CustomResourceDefinitions, from the commit on. */
 export function serveDefinitions(cluster: Cluster): void {
   for (const { object } of cluster.store.list({ cluster: cluster.name, resource: DEFINITIONS }).items) {
-    const resource = resourceOf(object);
+    const resource = resourceOf(object, cluster.conversions);
     if (resource) cluster.catalog.set(resource.storage, resource);
   }
   cluster.changes.listen(({ resource, object, type, previous }) => {
     if (resource.storage !== DEFINITIONS) return;
-    const made = resourceOf(object);
+    const made = resourceOf(object, cluster.conversions);
     const storage = made?.storage ?? (previous && resourceOf(previous)?.storage);
     if (storage === undefined) return;
     const unchanged = type === "MODIFIED" && previous?.metadata.generation === object.metadata.generation;

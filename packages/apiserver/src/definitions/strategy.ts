@@ -1,6 +1,8 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { at, fields, record, records, same, text, texts, timestamp, type Json } from "../json.ts";
 import type { ClusterView, Draft, Resource, Strategy } from "../kinds/resource.ts";
+import { conversionProblems } from "./conversion-rules.ts";
+import { defaultClientConfig } from "../webhooks/client-config.ts";
 import { validateCustomResourceDefinitionSchema } from "../schema/index.ts";
 import { invalidValue, notSupported, required } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
@@ -36,6 +38,7 @@ function fillNames(draft: Draft): void {
   names["singular"] ??= text(names["kind"]).toLowerCase();
   names["listKind"] ??= `${text(names["kind"])}List`;
   spec["conversion"] ??= { strategy: "None" };
+  defaultClientConfig(at(spec, "conversion", "webhook", "clientConfig"));
 }
 
 function definitionProblems(object: KubeObject, old: KubeObject | undefined): FieldProblem[] {
@@ -51,14 +54,26 @@ function definitionProblems(object: KubeObject, old: KubeObject | undefined): Fi
   if (!["Cluster", "Namespaced"].includes(text(spec["scope"]))) {
     problems.push(notSupported("spec.scope", spec["scope"] ?? "", ["Cluster", "Namespaced"]));
   }
-  const strategy = text(at(spec, "conversion", "strategy"));
-  if (strategy !== "None") {
-    // A webhook that is never called would be a promise not kept.
-    problems.push(notSupported("spec.conversion.strategy", strategy, ["None"]));
-  }
   problems.push(...versionsProblems(spec));
+  const established = records(record(old && fields(old)["status"])["conditions"]).some(
+    (c) => c["type"] === "Established" && c["status"] === "True",
+  );
+  problems.push(...conversionProblems(spec, old && record(fields(old)["spec"]), established));
+  problems.push(...storedVersionProblems(object, spec));
   if (old) problems.push(...fixedProblems(spec, record(fields(old)["spec"])));
   return problems;
+}
+
+/** Nothing may be stored in a version that nobody can read any more. */
+function storedVersionProblems(object: KubeObject, spec: Json): FieldProblem[] {
+  const versions = records(spec["versions"]);
+  const stored = texts(at(object, "status", "storedVersions"));
+  return stored.flatMap((name, i) => {
+    if (versions.some((v) => v["name"] === name)) return [];
+    const until = `until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`;
+    const why = `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions ${until}`;
+    return [invalidValue(`status.storedVersions[${i}]`, name, why)];
+  });
 }
 
 function versionsProblems(spec: Json): FieldProblem[] {

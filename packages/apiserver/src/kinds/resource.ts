@@ -4,6 +4,8 @@ import type { Json } from "../json.ts";
 import type { AuditNotes } from "../audit/interface.ts";
 import type { Attributes } from "../auth/attributes.ts";
 import type { User } from "../auth/user.ts";
+import type { Forms } from "../conversion/forms.ts";
+import { andThen, type Maybe } from "../conversion/maybe.ts";
 import type { FieldProblem } from "../server/status.ts";
 import type { CompiledSchema } from "../schema/index.ts";
 import type { Store } from "../store/index.ts";
@@ -132,6 +134,8 @@ export interface Resource {
   /** Spec changes raise metadata.generation. */
   readonly generation: boolean;
   readonly strategy: Strategy;
+  /** How stored objects are read and written; only custom kinds have it, and are worked on in the version that is called. */
+  readonly forms?: Forms;
   /** Whether a PUT without resourceVersion may overwrite. */
   readonly unconditionalUpdate: boolean;
 }
@@ -145,4 +149,18 @@ export function inVersion(resource: Resource, version: ResourceVersion, stored: 
   if (version.fromStored) return version.fromStored(stored);
   const apiVersion = apiVersionOf(resource.group, version.name);
   return stored.apiVersion === apiVersion ? stored : { ...stored, apiVersion };
+}
+
+/** Objects of the store as clients of this version see them: at once, unless a conversion webhook has to be asked. */
+export function seenAll({ resource, version }: Served, stored: readonly KubeObject[]): Maybe<readonly KubeObject[]> {
+  if (!resource.forms) return stored.map((object) => inVersion(resource, version, object));
+  return resource.forms.seen(stored, apiVersionOf(resource.group, version.name));
+}
+
+export function seen({ resource, version }: Served, stored: KubeObject): Maybe<KubeObject> {
+  if (!resource.forms) return inVersion(resource, version, stored);
+  return andThen(
+    resource.forms.seen([stored], apiVersionOf(resource.group, version.name)),
+    ([object]) => object ?? stored,
+  );
 }

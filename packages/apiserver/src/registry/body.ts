@@ -14,7 +14,7 @@ type Refuse = (problem: string) => Error;
 
 /**
  * Takes a parsed body as an object of the called resource: checks what it says it is and that its fields can hold what they are given,
- * prunes what the schema does not know (as fieldValidation says), and turns it into the stored form. Throws 400, or what `refuse` makes.
+ * prunes what the schema does not know (as fieldValidation says), and turns built-in kinds into the stored form.  Throws 400, or what `refuse` makes.
  */
 export function draftOf(call: Call, body: unknown, refuse: Refuse = unreadable(call)): Draft {
   return drafted(call, body, { refuse, settle: canonical });
@@ -38,7 +38,7 @@ function drafted(call: Call, body: unknown, { refuse, settle }: Reading): Draft 
   if (!call.resource.custom) settle(call.cluster.catalog.tables, object);
   const pruned = version.schema && call.resource.custom ? version.schema.prune(object) : object;
   const draft = (version.toStored ? version.toStored(pruned as Draft) : pruned) as Draft;
-  draft.apiVersion = call.resource.storedAs;
+  if (!call.resource.custom) draft.apiVersion = call.resource.storedAs;
   return draft;
 }
 

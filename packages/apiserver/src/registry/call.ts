@@ -3,7 +3,15 @@ import type { Json } from "../json.ts";
 import type { AuditNotes } from "../audit/interface.ts";
 import { SYSTEM, type User } from "../auth/user.ts";
 import type { Cluster } from "../clusters/cluster.ts";
-import type { Resource, ResourceVersion, WriteContext } from "../kinds/resource.ts";
+import {
+  apiVersionOf,
+  seen,
+  type Resource,
+  type ResourceVersion,
+  type Draft,
+  type WriteContext,
+} from "../kinds/resource.ts";
+import { andThen, type Maybe } from "../conversion/maybe.ts";
 import { notFound } from "../server/status.ts";
 import type { StoreKey, Stored } from "../store/index.ts";
 
@@ -30,7 +38,8 @@ export function internalCall(
   resource: Resource,
   target: { namespace?: string; name?: string; subresource?: string },
 ): Call {
-  const stored = resource.versions.find((v) => resource.storedAs.endsWith(v.name)) ?? resource.versions[0];
+  const isStored = (name: string): boolean => apiVersionOf(resource.group, name) === resource.storedAs;
+  const stored = resource.versions.find((v) => isStored(v.name)) ?? resource.versions[0];
   if (!stored) throw notFound(resource, target.name ?? "");
   return {
     cluster,
@@ -63,6 +72,24 @@ export function current(call: Call): Stored {
   const stored = call.cluster.store.get(keyOf(call));
   if (!stored) throw notFound(call.resource, call.name);
   return stored;
+}
+
+/** A stored object in the form that the call works in. */
+export interface Read extends Stored {
+  /** As it is in the store; `object` is what the version of the call makes of it. */
+  readonly kept: KubeObject;
+}
+
+/** The current object in the form that the call works in: for custom kinds the version that is called. Throws 404 NotFound. */
+export function read(call: Call): Maybe<Read> {
+  const stored = current(call);
+  if (!call.resource.forms) return { ...stored, kept: stored.object };
+  return andThen(seen(call, stored.object), (object) => ({ ...stored, object, kept: stored.object }));
+}
+
+/** What a call has worked out, in the form that goes into the store. */
+export function storedForm(call: Call, draft: Draft): Maybe<Draft> {
+  return call.resource.forms?.stored(draft) ?? draft;
 }
 
 export function announce(

@@ -8,7 +8,7 @@ import { alreadyExists, apiError, badRequest, forbidden, invalid, notFound } fro
 import { gateOf, type Gate } from "./admit.ts";
 import { canonicalField } from "../wire/canonical.ts";
 import { draftOf } from "./body.ts";
-import { announce, contextOf, keyOf, type Call } from "./call.ts";
+import { announce, contextOf, keyOf, storedForm, type Call } from "./call.ts";
 import { validateMetadata } from "./metadata.ts";
 import { tracked } from "./tracking.ts";
 
@@ -125,12 +125,14 @@ async function persist(call: Call, draft: Draft, gate: Gate): Promise<KubeObject
   const release = resource.strategy.allocate?.(draft, undefined, contextOf(call));
   try {
     if (gate.validate) await gate.validate(draft, undefined);
+    const form = storedForm(call, draft);
+    const kept = form instanceof Promise ? await form : form;
     if (dryRun) {
       if (cluster.store.get(key)) throw alreadyExists(resource, key.name);
       release?.();
-      return draft;
+      return kept;
     }
-    const stored = await cluster.store.create(key, draft);
+    const stored = await cluster.store.create(key, kept);
     announce(call, "ADDED", stored.object);
     return stored.object;
   } catch (error) {

@@ -6,7 +6,7 @@ import { notSupported } from "../server/problems.ts";
 import { conflict, invalidOptions } from "../server/status.ts";
 import type { Stored } from "../store/index.ts";
 import { gateOf, type Gate } from "./admit.ts";
-import { announce, contextOf, current, keyOf, type Call } from "./call.ts";
+import { announce, contextOf, keyOf, read, storedForm, type Call, type Read } from "./call.ts";
 
 const ATTEMPTS = 6;
 const POD_GRACE_SECONDS = 30;
@@ -55,13 +55,14 @@ export async function remove(
   gate: Gate = gateOf(call, "DELETE"),
 ): Promise<Deletion> {
   for (let attempt = 1; ; attempt += 1) {
-    const old = current(call);
+    const found = read(call);
+    const old = found instanceof Promise ? await found : found;
     checkPreconditions(call, options, old);
     call.resource.strategy.admitDelete?.(old.object, contextOf(call));
     if (gate.validate) await gate.validate(undefined, old.object);
     const marked = mark(call, old.object, options);
     try {
-      if (marked === "hold") return { object: old.object, gone: false };
+      if (marked === "hold") return { object: old.kept, gone: false };
       if (marked) return { object: await hold(call, old, marked), gone: false };
       return { object: await erase(call, old), gone: true };
     } catch (error) {
@@ -130,17 +131,19 @@ function holdsContents(object: KubeObject): boolean {
   return Array.isArray(finalizers) && finalizers.length > 0;
 }
 
-async function hold(call: Call, old: Stored, draft: Draft): Promise<KubeObject> {
+async function hold(call: Call, old: Read, made: Draft): Promise<KubeObject> {
+  const form = storedForm(call, made);
+  const draft = form instanceof Promise ? await form : form;
   if (call.dryRun) return { ...draft, metadata: { ...draft.metadata, resourceVersion: String(old.revision) } };
   const stored = await call.cluster.store.update(keyOf(call), draft, old.revision);
-  announce(call, "MODIFIED", stored.object, old.object);
+  announce(call, "MODIFIED", stored.object, old.kept);
   return stored.object;
 }
 
-async function erase(call: Call, old: Stored): Promise<KubeObject> {
-  if (call.dryRun) return old.object;
+async function erase(call: Call, old: Read): Promise<KubeObject> {
+  if (call.dryRun) return old.kept;
   const removed = await call.cluster.store.remove(keyOf(call), old.revision);
-  announce(call, "DELETED", removed.object, old.object);
+  announce(call, "DELETED", removed.object, old.kept);
   call.resource.strategy.released?.(removed.object, call.cluster);
   return removed.object;
 }

@@ -1,13 +1,16 @@
 import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
+import { andThen, type Maybe } from "../conversion/maybe.ts";
 import { isRecord } from "../json.ts";
+import { seenAll } from "../kinds/resource.ts";
 import { forbiddenField } from "../server/problems.ts";
 import { apiError, badRequest, expired, invalidOptions } from "../server/status.ts";
+import type { ListPage } from "../store/interface.ts";
 import { keyOf, type Call } from "./call.ts";
 import { fieldSelector, labelSelector, type Matches } from "./selectors.ts";
 
 export interface Listed {
-  /** Stored forms. */
+  /** As the called version shows them. */
   readonly items: readonly KubeObject[];
   readonly resourceVersion: string;
   readonly continue?: string;
@@ -44,8 +47,8 @@ interface Continue {
   readonly start: string;
 }
 
-/** One page, or all, at one revision. Throws 400, 410 Expired, 504 for a revision that is still to come. */
-export function list(call: Call, query: URLSearchParams): Listed {
+/** One page, or all, at one revision: at once, unless a conversion webhook has to be asked. Throws 400, 410 Expired, 504 for a revision that is still to come. */
+export function list(call: Call, query: URLSearchParams): Maybe<Listed> {
   const { store } = call.cluster;
   const selection = selectionOf(call, query);
   const limit = Number(query.get("limit") ?? 0) || 0;
@@ -62,30 +65,60 @@ export function list(call: Call, query: URLSearchParams): Listed {
 }
 
 /** Reads pages until `limit` selected objects are found, or all. */
-function collected(call: Call, query: PageQuery): Listed {
+function collected(call: Call, query: PageQuery): Maybe<Listed> {
+  return gathered(call, query, []);
+}
+
+/** Goes on in the same turn while no page has to wait for a webhook. */
+function gathered(call: Call, query: PageQuery, items: KubeObject[]): Maybe<Listed> {
   const { selection, limit } = query;
-  const items: KubeObject[] = [];
   let { after, revision } = query;
   for (;;) {
     const page = pageOf(call, { selection, limit: limit > 0 ? limit - items.length : PAGE, after, revision });
+    const shown = seenAll(
+      call,
+      page.items.map(({ object }) => object),
+    );
+    if (shown instanceof Promise) {
+      return shown.then((objects) => {
+        take(items, objects, selection);
+        return isFull(page, items, limit)
+          ? listedOf(page, items, selection)
+          : gathered(call, { ...query, after: page.next, revision: page.revision }, items);
+      });
+    }
+    take(items, shown, selection);
+    if (isFull(page, items, limit)) return listedOf(page, items, selection);
     revision = page.revision;
     after = page.next;
-    for (const { object } of page.items) if (selection.everything || selection.matches(object)) items.push(object);
-    if (after !== undefined && (limit === 0 || items.length < limit)) continue;
-    const resourceVersion = String(revision);
-    if (after === undefined) return { items, resourceVersion };
-    const more = { items, resourceVersion, continue: tokenOf({ rv: revision, start: after }) };
-    const remaining = page.remaining ?? 0;
-    return selection.everything && remaining > 0 ? { ...more, remainingItemCount: remaining } : more;
   }
 }
 
-function single(call: Call, selection: Selection): Listed {
+function take(items: KubeObject[], objects: readonly KubeObject[], { everything, matches }: Selection): void {
+  for (const object of objects) if (everything || matches(object)) items.push(object);
+}
+
+function isFull(page: ListPage, items: readonly KubeObject[], limit: number): boolean {
+  return page.next === undefined || (limit > 0 && items.length >= limit);
+}
+
+function listedOf(page: ListPage, items: readonly KubeObject[], { everything }: Selection): Listed {
+  const resourceVersion = String(page.revision);
+  if (page.next === undefined) return { items, resourceVersion };
+  const more = { items, resourceVersion, continue: tokenOf({ rv: page.revision, start: page.next }) };
+  const remaining = page.remaining ?? 0;
+  return everything && remaining > 0 ? { ...more, remainingItemCount: remaining } : more;
+}
+
+function single(call: Call, selection: Selection): Maybe<Listed> {
   const { store } = call.cluster;
   const namespace = call.resource.namespaced ? (selection.namespace ?? "") : "";
   const found = store.get(keyOf({ ...call, namespace }, selection.name ?? ""));
-  const items = found && selection.matches(found.object) ? [found.object] : [];
-  return { items, resourceVersion: String(store.revision) };
+  const resourceVersion = String(store.revision);
+  return andThen(seenAll(call, found ? [found.object] : []), (objects) => ({
+    items: objects.filter((object) => selection.matches(object)),
+    resourceVersion,
+  }));
 }
 
 interface PageQuery {
@@ -95,10 +128,7 @@ interface PageQuery {
   readonly revision: number | undefined;
 }
 
-function pageOf(
-  call: Call,
-  { selection, limit, after, revision }: PageQuery,
-): ReturnType<typeof call.cluster.store.list> {
+function pageOf(call: Call, { selection, limit, after, revision }: PageQuery): ListPage {
   try {
     return call.cluster.store.list({
       cluster: call.cluster.name,

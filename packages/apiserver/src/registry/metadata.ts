@@ -1,5 +1,6 @@
 import type { KubeObject, ObjectMeta } from "@causeway/kubernetes";
 import { isRecord, records } from "../json.ts";
+import { SUBDOMAIN_RULE } from "./dns.ts";
 import type { Resource } from "../kinds/resource.ts";
 import { forbiddenField, invalidValue, required } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
@@ -11,8 +12,6 @@ const NAME_PART = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const LABEL_VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
 const ANNOTATIONS_LIMIT = 256 * 1024;
 
-const SUBDOMAIN_RULE =
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const LABEL_RULE =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 const QUALIFIED_RULE =
@@ -29,8 +28,8 @@ export function validateMetadata(resource: Resource, object: KubeObject, old?: K
   const { metadata } = object;
   return [
     ...(old ? [] : nameProblems(resource, metadata)),
-    ...keyed("metadata.labels", metadata.labels, true),
-    ...keyed("metadata.annotations", metadata.annotations, false),
+    ...labelProblems(metadata.labels),
+    ...annotationProblems(metadata.annotations),
     ...annotationsSize(metadata),
     ...ownerProblems(metadata),
     ...finalizerProblems(metadata, old?.metadata),
@@ -54,6 +53,16 @@ export function nameFaults(resource: Resource, name: string): string[] {
 function nameProblems(resource: Resource, metadata: ObjectMeta): FieldProblem[] {
   if (!metadata.name) return [required("metadata.name", "name or generateName is required")];
   return nameFaults(resource, metadata.name).map((why) => invalidValue("metadata.name", metadata.name, why));
+}
+
+/** What is wrong with labels, in apimachinery's words. */
+export function labelProblems(labels: unknown): FieldProblem[] {
+  return keyed("metadata.labels", labels, true);
+}
+
+/** What is wrong with annotations, in apimachinery's words. */
+export function annotationProblems(annotations: unknown): FieldProblem[] {
+  return keyed("metadata.annotations", annotations, false);
 }
 
 function keyed(field: string, values: unknown, checkValues: boolean): FieldProblem[] {

@@ -7,7 +7,7 @@ import { required, invalidValue } from "../server/problems.ts";
 import type { Stored } from "../store/index.ts";
 import { gateOf, type Gate } from "./admit.ts";
 import { draftOf } from "./body.ts";
-import { announce, contextOf, current, keyOf, type Call } from "./call.ts";
+import { announce, contextOf, keyOf, read, storedForm, type Call, type Read } from "./call.ts";
 import { validateMetadata } from "./metadata.ts";
 import { tracked } from "./tracking.ts";
 
@@ -46,7 +46,8 @@ export async function change(
   gate: Gate = gateOf(call, "UPDATE"),
 ): Promise<KubeObject> {
   for (let attempt = 1; ; attempt += 1) {
-    const old = current(call);
+    const found = read(call);
+    const old = found instanceof Promise ? await found : found;
     const made = make(old);
     checkIdentity(call, made.draft, old);
     const pinned = Boolean(made.draft.metadata.resourceVersion);
@@ -171,7 +172,7 @@ function bumpGeneration(call: Call, draft: Draft, old: KubeObject): void {
   draft.metadata.generation = (old.metadata.generation ?? 0) + 1;
 }
 
-async function swap(call: Call, old: Stored, { draft, gate }: { draft: Draft; gate: Gate }): Promise<KubeObject> {
+async function swap(call: Call, old: Read, { draft, gate }: { draft: Draft; gate: Gate }): Promise<KubeObject> {
   if (!gate.validate) return commit(call, old, draft);
   const release = call.resource.strategy.allocate?.(draft, old.object, contextOf(call));
   try {
@@ -182,12 +183,14 @@ async function swap(call: Call, old: Stored, { draft, gate }: { draft: Draft; ga
   return commit(call, old, draft);
 }
 
-async function commit(call: Call, old: Stored, draft: Draft): Promise<KubeObject> {
+async function commit(call: Call, old: Read, made: Draft): Promise<KubeObject> {
+  const form = storedForm(call, made);
+  const draft = form instanceof Promise ? await form : form;
   const { cluster, resource, dryRun } = call;
   if (isGone(draft)) return finish(call, old, draft);
-  const { metadata, ...rest } = fields(old.object);
+  const { metadata, ...rest } = fields(old.kept);
   const { resourceVersion: _rv, ...meta } = record(metadata);
-  if (unchanged(draft, { metadata: meta, ...rest })) return old.object;
+  if (unchanged(draft, { metadata: meta, ...rest })) return old.kept;
   const release = resource.strategy.allocate?.(draft, old.object, contextOf(call));
   if (dryRun) {
     release?.();
@@ -197,7 +200,7 @@ async function commit(call: Call, old: Stored, draft: Draft): Promise<KubeObject
   try {
     const stored = await cluster.store.update(keyOf(call), draft, old.revision);
     resource.strategy.written?.(stored.object, cluster);
-    announce(call, "MODIFIED", stored.object, old.object);
+    announce(call, "MODIFIED", stored.object, old.kept);
     return stored.object;
   } catch (error) {
     release?.();
@@ -216,10 +219,10 @@ function isGone(draft: Draft): boolean {
 }
 
 /** Removes an object whose last finalizer went away. */
-async function finish(call: Call, old: Stored, draft: Draft): Promise<KubeObject> {
+async function finish(call: Call, old: Read, draft: Draft): Promise<KubeObject> {
   if (call.dryRun) return draft;
   const removed = await call.cluster.store.remove(keyOf(call), old.revision);
-  announce(call, "DELETED", removed.object, old.object);
+  announce(call, "DELETED", removed.object, old.kept);
   call.resource.strategy.released?.(removed.object, call.cluster);
   return { ...draft, metadata: { ...draft.metadata, resourceVersion: String(removed.revision) } };
 }

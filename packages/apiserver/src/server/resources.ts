@@ -2,14 +2,15 @@ import type { KubeObject } from "@causeway/kubernetes";
 import type { AuditNotes } from "../audit/interface.ts";
 import type { User } from "../auth/user.ts";
 import type { Cluster } from "../clusters/cluster.ts";
+import { andThen, type Maybe } from "../conversion/maybe.ts";
 import { record, type Json } from "../json.ts";
-import { apiVersionOf, inVersion, type Served } from "../kinds/resource.ts";
+import { apiVersionOf, seen, type Served } from "../kinds/resource.ts";
 import type { Call } from "../registry/call.ts";
 import { gateOf } from "../registry/admit.ts";
 import { create } from "../registry/create.ts";
 import { current } from "../registry/call.ts";
 import { deleteOptions, remove, type Deletion } from "../registry/delete.ts";
-import { list, selectionOf } from "../registry/list.ts";
+import { list, selectionOf, type Listed } from "../registry/list.ts";
 import { apply, patch, patchTypeOf } from "../registry/patch.ts";
 import { update } from "../registry/update.ts";
 import { metadataOnly, table, type TableOptions } from "../tables/table.ts";
@@ -155,14 +156,17 @@ interface Answer {
   readonly object: KubeObject;
 }
 
-function answerObject(request: ResourceRequest, response: Response, { code, object }: Answer): void {
-  const { served, wanted } = request;
-  const seen = inVersion(served.resource, served.version, object);
+function answerObject(request: ResourceRequest, response: Response, { code, object }: Answer): Maybe<void> {
+  return andThen(seen(request.served, object), (shown) => answerSeen(request, response, { code, object: shown }));
+}
+
+function answerSeen(request: ResourceRequest, response: Response, { code, object }: Answer): void {
+  const { wanted } = request;
   if (wanted.table) {
     const metadata = { resourceVersion: object.metadata.resourceVersion };
-    return send(response, code, table([seen], metadata, tableOptions(request)), wanted);
+    return send(response, code, table([object], metadata, tableOptions(request)), wanted);
   }
-  send(response, code, wanted.metadataOnly ? metadataOnly(seen) : seen, wanted);
+  send(response, code, wanted.metadataOnly ? metadataOnly(object) : object, wanted);
 }
 
 function answer(request: ResourceRequest, response: Response, { code, body }: { code: number; body: unknown }): void {
@@ -178,21 +182,22 @@ function tableOptions({ served, query, cluster }: ResourceRequest): TableOptions
   };
 }
 
-function answerList(request: ResourceRequest, response: Response, call: Call): void {
-  const { served, wanted, query } = request;
+function answerList(request: ResourceRequest, response: Response, call: Call): Maybe<void> {
+  return andThen(list(call, request.query), (listed) => answerListed(request, response, listed));
+}
+
+function answerListed(request: ResourceRequest, response: Response, { items, ...page }: Listed): void {
+  const { served, wanted } = request;
   const { resource, version } = served;
-  const listed = list(call, query);
-  const { items, ...page } = listed;
   const metadata = { ...page } as Json;
-  const seen = items.map((o) => inVersion(resource, version, o));
-  const told = resource.custom ? seen : seen.map(({ apiVersion: _version, kind: _kind, ...rest }) => rest);
-  if (wanted.table) return send(response, 200, table(seen, metadata, tableOptions(request)), wanted);
+  const told = resource.custom ? items : items.map(({ apiVersion: _version, kind: _kind, ...rest }) => rest);
+  if (wanted.table) return send(response, 200, table(items, metadata, tableOptions(request)), wanted);
   if (wanted.metadataOnly) {
     const body = {
       kind: "PartialObjectMetadataList",
       apiVersion: "meta.k8s.io/v1",
       metadata,
-      items: seen.map(metadataOnly),
+      items: items.map(metadataOnly),
     };
     return send(response, 200, body, wanted);
   }
@@ -204,18 +209,18 @@ function watchOf(request: ResourceRequest, call: Call): Parameters<typeof serveW
   const { served, wanted, query } = request;
   const { resource, version } = served;
   let headless = false;
-  const shaped = (seen: KubeObject): unknown => {
-    if (wanted.metadataOnly) return metadataOnly(seen);
-    if (!wanted.table) return seen;
-    const { resourceVersion } = seen.metadata;
-    const made = table([seen], { resourceVersion }, { ...tableOptions(request), headless });
+  const shaped = (object: KubeObject): unknown => {
+    if (wanted.metadataOnly) return metadataOnly(object);
+    if (!wanted.table) return object;
+    const { resourceVersion } = object.metadata;
+    const made = table([object], { resourceVersion }, { ...tableOptions(request), headless });
     headless = true;
     return made;
   };
   return {
     call,
     query,
-    encode: (stored) => JSON.stringify(shaped(inVersion(resource, version, stored))),
+    encode: (object) => JSON.stringify(shaped(object)),
     bookmark: (metadata) => {
       const kind = wanted.metadataOnly ? "PartialObjectMetadata" : resource.kind;
       const apiVersion = wanted.metadataOnly ? "meta.k8s.io/v1" : apiVersionOf(resource.group, version.name);
@@ -246,16 +251,16 @@ async function answerPatch(request: ResourceRequest, response: Response, call: C
     throw invalidOptions("PatchOptions", required("fieldManager", "is required for apply patch"));
   }
   const { object, created } = await apply(call, body, isTrue(query.get("force")));
-  answerObject(request, response, { code: created ? 201 : 200, object });
+  return answerObject(request, response, { code: created ? 201 : 200, object });
 }
 
 async function answerDelete(request: ResourceRequest, response: Response, call: Call): Promise<void> {
   const deleted = await remove(call, deleteOptions(request.body, request.query));
-  answerDeletion(request, response, deleted);
+  return answerDeletion(request, response, deleted);
 }
 
 /** Most kinds answer with Status Success when gone; pods, namespaces and what is held answer with the object. */
-function answerDeletion(request: ResourceRequest, response: Response, { object, gone }: Deletion): void {
+function answerDeletion(request: ResourceRequest, response: Response, { object, gone }: Deletion): Maybe<void> {
   const { resource } = request.served;
   if (!gone || resource.kind === "Pod") return answerObject(request, response, { code: 200, object });
   const details = {
@@ -270,7 +275,7 @@ function answerDeletion(request: ResourceRequest, response: Response, { object, 
 async function deleteCollection(request: ResourceRequest, response: Response, call: Call): Promise<void> {
   const options = deleteOptions(request.body, request.query);
   selectionOf(call, request.query);
-  const listed = list(call, request.query);
+  const listed = await list(call, request.query);
   // Admission is asked about each object, but told no name: the request named none.
   const gate = gateOf(call, "DELETE");
   for (const { metadata } of listed.items) {
@@ -283,7 +288,6 @@ async function deleteCollection(request: ResourceRequest, response: Response, ca
   }
   const { resource, version } = request.served;
   const { items, ...metadata } = listed;
-  const seen = items.map((o) => inVersion(resource, version, o));
   const apiVersion = apiVersionOf(resource.group, version.name);
-  send(response, 200, { kind: resource.listKind, apiVersion, metadata, items: seen }, request.wanted);
+  send(response, 200, { kind: resource.listKind, apiVersion, metadata, items }, request.wanted);
 }

@@ -1,8 +1,8 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { at, isRecord, record, text, type Json } from "../json.ts";
-import type { Draft, ScalePaths } from "../kinds/resource.ts";
+import { seen, type Draft, type ScalePaths } from "../kinds/resource.ts";
 import { applyJsonPatch, applyMergePatch } from "../patch/index.ts";
-import { current, type Call } from "../registry/call.ts";
+import { read, type Call } from "../registry/call.ts";
 import { patchTypeOf } from "../registry/patch.ts";
 import { selectorText } from "../registry/selectors.ts";
 import { wireGateOf, type Gate } from "../registry/admit.ts";
@@ -18,7 +18,7 @@ export async function scaleRequest(call: Call, request: ResourceRequest): Promis
   const scale = call.version.subresources?.find((s) => s.name === "scale")?.scale;
   if (!scale) throw badRequest(`${call.resource.kind} has no scale`);
   const { verb } = request.info;
-  if (verb === "get") return scaleOf(current(call).object, scale);
+  if (verb === "get") return scaleOf((await read(call)).object, scale);
   const target = { ...call, subresource: "" };
   const make = (old: Stored): Changed => {
     const wanted = verb === "update" ? record(request.body) : patchedScale(request, scaleOf(old.object, scale));
@@ -34,7 +34,7 @@ export async function scaleRequest(call: Call, request: ResourceRequest): Promis
     write(draft, scale.specReplicas, replicas);
     return { draft, tracked: false };
   };
-  return scaleOf(await change(target, make, scaleGate(call, scale)), scale);
+  return scaleOf(await seen(call, await change(target, make, scaleGate(call, scale))), scale);
 }
 
 /** Admission is asked about the Scale, not about the object whose scale it is. */

@@ -4,7 +4,7 @@ import { remove } from "../registry/delete.ts";
 import { deleteOptions } from "../registry/delete.ts";
 import { at, fields, record, records, text, timestamp, type Json } from "../json.ts";
 import type { Draft } from "../kinds/resource.ts";
-import { inVersion } from "../kinds/resource.ts";
+import { seen } from "../kinds/resource.ts";
 import type { KubeObject } from "@causeway/kubernetes";
 import { admitted, OPEN } from "../registry/admit.ts";
 import type { Stored } from "../store/index.ts";
@@ -35,7 +35,7 @@ export async function subresourceRequest(call: Call, request: ResourceRequest): 
 
 /** Namespaces let go of their contents by emptying spec.finalizers. */
 async function finalize(call: Call, body: unknown): Promise<unknown> {
-  return inVersion(call.resource, call.version, await update(call, body));
+  return seen(call, await update(call, body));
 }
 
 const SUCCESS: Json = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success" };

@@ -1,8 +1,10 @@
 import type { ServerResponse } from "node:http";
 import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
+import { andThen, type Maybe } from "../conversion/maybe.ts";
+import { seenAll } from "../kinds/resource.ts";
 import type { Call } from "../registry/call.ts";
-import { list, revisionOf, selectionOf, tooLarge, type Selection } from "../registry/list.ts";
+import { list, revisionOf, selectionOf, tooLarge, type Listed, type Selection } from "../registry/list.ts";
 import type { StoreEvent } from "../store/index.ts";
 import { isTrue } from "./request-info.ts";
 import type { Response } from "./respond.ts";
@@ -14,8 +16,8 @@ const DEFAULT_TIMEOUT_SECONDS = 1800;
 
 type EventType = "ADDED" | "MODIFIED" | "DELETED";
 
-/** Turns a stored object into the JSON text of the form the client asked for. */
-export type Encode = (stored: KubeObject) => string;
+/** Turns an object of the called version into the JSON text of the form the client asked for. */
+export type Encode = (object: KubeObject) => string;
 
 export interface WatchRequest {
   readonly call: Call;
@@ -37,11 +39,23 @@ interface Start {
  * Streams events until the client goes, the timeout ends, or `closing` aborts.
  * Throws (before anything is sent) 400, 410 Expired, 504.
  */
-export function serveWatch(request: WatchRequest, response: Response, closing: AbortSignal): void {
+export function serveWatch(request: WatchRequest, response: Response, closing: AbortSignal): Maybe<void> {
   const { call, query } = request;
-  const selection = selectionOf(call, query);
   const start = startOf(request);
   const initial = start.initial ? list(call, initialQuery(query)) : undefined;
+  return andThen(initial, (listed) => watchFrom(request, response, { closing, start, initial: listed }));
+}
+
+interface Begin {
+  readonly closing: AbortSignal;
+  readonly start: Start;
+  /** What exists, when that is to be sent first. */
+  readonly initial: Listed | undefined;
+}
+
+function watchFrom(request: WatchRequest, response: Response, { closing, start, initial }: Begin): void {
+  const { call, query } = request;
+  const selection = selectionOf(call, query);
   const from = initial ? Number(initial.resourceVersion) : start.revision;
   const stream = new WatchStream(request, response, selection);
   let handle: { stop(): void; readonly revision?: number } | undefined;
@@ -138,6 +152,8 @@ class WatchStream {
   readonly #response: Response;
   readonly #selection: Selection;
   readonly #kind: { group: string; version: string; resource: string };
+  /** Settles when what is being converted has been told. */
+  #pending: Promise<void> | undefined;
 
   constructor(request: WatchRequest, response: Response, selection: Selection) {
     this.#request = request;
@@ -156,6 +172,33 @@ class WatchStream {
   }
 
   events(events: readonly StoreEvent[]): void {
+    const { call } = this.#request;
+    if (call.resource.forms)
+      this.#inOrder(
+        () => eventsSeen(call, events),
+        (shown) => this.#tell(shown),
+      );
+    else this.#tell(events);
+  }
+
+  /** Goes on at once while nothing is being converted, and else when all that came before has been told. */
+  #inOrder<T>(make: () => Maybe<T>, use: (value: T) => void): void {
+    try {
+      const value = make();
+      if (!(value instanceof Promise) && this.#pending === undefined) return use(value);
+      const turn = Promise.all([value, this.#pending])
+        .then(([made]) => use(made))
+        .catch((error: unknown) => this.fail(error))
+        .finally(() => {
+          if (this.#pending === turn) this.#pending = undefined;
+        });
+      this.#pending = turn;
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  #tell(events: readonly StoreEvent[]): void {
     let chunk = "";
     for (const event of events) {
       const type = this.#seenAs(event);
@@ -175,7 +218,12 @@ class WatchStream {
   bookmark(revision: number, annotations?: Record<string, string>): void {
     if (revision <= 0) return;
     const metadata = { resourceVersion: String(revision), ...(annotations ? { annotations } : {}) };
-    this.#write(`${JSON.stringify({ type: "BOOKMARK", object: this.#request.bookmark(metadata) })}\n`);
+    const line = `${JSON.stringify({ type: "BOOKMARK", object: this.#request.bookmark(metadata) })}\n`;
+    // Never before an event that it says was told.
+    this.#inOrder(
+      () => line,
+      (made) => this.#write(made),
+    );
   }
 
   fail(error: unknown): void {
@@ -203,6 +251,19 @@ class WatchStream {
     // A client that does not read is let go; it lists again.
     if (this.#response.writableLength > SLOW_CLIENT_BYTES) this.#response.destroy(new Error("the watcher is too slow"));
   }
+}
+
+/** Events with their objects as the called version shows them. */
+function eventsSeen(call: Call, events: readonly StoreEvent[]): Maybe<readonly StoreEvent[]> {
+  const objects = events.flatMap(({ object, previous }) => [object, previous ?? object]);
+  return andThen(seenAll(call, objects), (shown) => {
+    if (shown === objects) return events;
+    return events.map((event, i) => ({
+      ...event,
+      object: shown[2 * i] ?? event.object,
+      ...(event.previous ? { previous: shown[2 * i + 1] ?? event.previous } : {}),
+    }));
+  });
 }
 
 /** Both kinds of response write the same way, but their types do not say so. */

@@ -2,6 +2,7 @@ import type { Chapter } from "../interface.ts";
 import { access } from "./access.ts";
 import { applying } from "./applying.ts";
 import { auditing } from "./auditing.ts";
+import { converting } from "./converting.ts";
 import { definitions } from "./definitions.ts";
 import { deleting } from "./deleting.ts";
 import { discovery } from "./discovery.ts";
@@ -25,6 +26,7 @@ export const chapters: readonly Chapter[] = [
   applying,
   deleting,
   definitions,
+  converting,
   services,
   health,
   machinery,
