@@ -16,7 +16,8 @@ import {
 } from "../tables/core-columns.ts";
 import { PERSISTENT_VOLUME_CLAIM_COLUMNS, PERSISTENT_VOLUME_COLUMNS } from "../tables/storage-columns.ts";
 import { volumeStrategy } from "./volume.ts";
-import { NODE_COLUMNS, POD_COLUMNS } from "../tables/machine-columns.ts";
+import { NODE_COLUMNS } from "../tables/machine-columns.ts";
+import { POD_COLUMNS } from "../tables/pod-columns.ts";
 
 /** The kinds of the core group, "v1". */
 export function coreKinds(): Resource[] {

@@ -70,17 +70,20 @@ export function matchesLabels(selector: unknown, labels: Json): boolean {
   });
 }
 
-/** Text of a label selector object, as Scale's status.selector carries it. */
+/** Text of a label selector object in order of its keys, as Scale's status.selector carries it. */
 export function selectorText(selector: unknown): string {
   const { matchLabels, matchExpressions, ...rest } = record(selector);
-  const equal = Object.entries(record(matchLabels ?? (matchExpressions ? {} : rest)));
+  const equal = Object.entries(record(matchLabels ?? (matchExpressions ? {} : rest))).map(
+    ([key, value]) => [key, `${key}=${text(value)}`] as const,
+  );
   const sets = records(matchExpressions).map((e) => {
     const key = text(e["key"]);
-    if (e["operator"] === "Exists") return key;
-    if (e["operator"] === "DoesNotExist") return `!${key}`;
-    return `${key} ${text(e["operator"]).toLowerCase()} (${texts(e["values"]).join(",")})`;
+    if (e["operator"] === "Exists") return [key, key] as const;
+    if (e["operator"] === "DoesNotExist") return [key, `!${key}`] as const;
+    return [key, `${key} ${text(e["operator"]).toLowerCase()} (${texts(e["values"]).toSorted().join(",")})`] as const;
   });
-  return [...equal.map(([k, v]) => `${k}=${text(v)}`), ...sets].join(",");
+  const all = [...equal, ...sets].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  return all.map(([, requirement]) => requirement).join(",");
 }
 
 export interface FieldSelector {

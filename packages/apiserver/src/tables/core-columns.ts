@@ -99,33 +99,42 @@ export function abridged(values: readonly string[], none = "<none>"): string {
   return `${values.slice(0, 3).join(",")}${more}`;
 }
 
-function lastSeen(event: Json): unknown {
-  return (
-    at(event, "series", "lastObservedTime") ?? event["lastTimestamp"] ?? event["eventTime"] ?? event["firstTimestamp"]
-  );
+/** How long ago each was; an event that knows no first time has the one time it tells of. */
+function firstSeen(event: Json, now: number): string {
+  return age(event["firstTimestamp"] ?? event["deprecatedFirstTimestamp"] ?? event["eventTime"], now);
+}
+
+function lastSeen(event: Json, now: number): string {
+  if (event["series"]) return age(at(event, "series", "lastObservedTime"), now);
+  const last = event["lastTimestamp"] ?? event["deprecatedLastTimestamp"];
+  return last ? age(last, now) : firstSeen(event, now);
+}
+
+function times(event: Json): unknown {
+  const count = event["count"] ?? event["deprecatedCount"];
+  return event["series"] ? (at(event, "series", "count") ?? 0) : count || 1;
+}
+
+function reporter(event: Json): string {
+  const { component, host } = record(event["source"] ?? event["deprecatedSource"]);
+  const name = text(component) || text(event["reportingComponent"] ?? event["reportingController"]);
+  return [name, text(host) || text(event["reportingInstance"])].filter(Boolean).join(", ");
 }
 
 export const EVENT_COLUMNS: readonly Column[] = [
-  { name: "Last Seen", cell: (o, now) => age(lastSeen(o) ?? at(o, "metadata", "creationTimestamp"), now) },
+  { name: "Last Seen", cell: lastSeen },
   field("Type", "type"),
   field("Reason", "reason"),
   { name: "Object", cell: eventObject },
-  field("Subobject", "involvedObject.fieldPath", { priority: 1 }),
-  {
-    name: "Source",
-    priority: 1,
-    cell: (o) => {
-      const { component, host } = record(o["source"] ?? o["deprecatedSource"]);
-      return [text(component) || text(o["reportingComponent"]), text(host)].filter(Boolean).join(", ");
-    },
-  },
+  { name: "Subobject", priority: 1, cell: (o) => text(record(o["involvedObject"] ?? o["regarding"])["fieldPath"]) },
+  { name: "Source", priority: 1, cell: reporter },
   { name: "Message", cell: (o) => text(o["message"] ?? o["note"]).trim() },
-  { name: "First Seen", priority: 1, cell: (o, now) => age(o["firstTimestamp"] ?? o["eventTime"], now) },
-  { name: "Count", priority: 1, cell: (o) => scalar(at(o, "series", "count") ?? o["count"] ?? 1) },
+  { name: "First Seen", priority: 1, cell: firstSeen },
+  { name: "Count", priority: 1, cell: times },
   { ...NAME, priority: 1 },
 ];
 
 function eventObject(event: Json): string {
   const { kind, name } = record(event["involvedObject"] ?? event["regarding"]);
-  return `${text(kind).toLowerCase()}/${text(name)}`;
+  return [text(kind).toLowerCase(), text(name)].filter(Boolean).join("/");
 }

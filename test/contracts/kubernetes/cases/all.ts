@@ -9,9 +9,11 @@ import { discovery } from "./discovery.ts";
 import { health } from "./health.ts";
 import { machinery } from "./machinery.ts";
 import { metrics } from "./metrics.ts";
+import { printing } from "./printing.ts";
 import { reading } from "./reading.ts";
 import { refusals } from "./refusals.ts";
 import { services } from "./services.ts";
+import { standards } from "./standards.ts";
 import { toolkit } from "./toolkit.ts";
 import { watching } from "./watching.ts";
 import { workloads } from "./workloads.ts";
@@ -32,6 +34,8 @@ export const chapters: readonly Chapter[] = [
   machinery,
   metrics,
   workloads,
+  standards,
+  printing,
   access,
   auditing,
   toolkit,
