@@ -6,11 +6,6 @@ import { startSimulator, type Simulator } from "@causeway/simulator";
 
 /** Where the simulated cloud falls short of the contract, and why. */
 const lacking: Readonly<Record<string, string>> = {
-  "a project is made, changed, tagged and deleted, and its name is taken while it is there": "accounts are read only",
-  "a user without a role gets no token for the project, and with one does": "accounts are read only",
-  "an application credential speaks for its user in its project until it is deleted": "accounts are read only",
-  "a trust lets one user act for another in a project": "accounts are read only",
-  "users, groups, roles and domains are made, found by name and deleted": "accounts are read only",
   "a volume's attachment is reserved, given a connector and removed": "there is no attachments API",
   "an image is described, filled, read back, patched, tagged and deleted": "images are read only",
 };

@@ -2,33 +2,73 @@ import { createHash, randomBytes, scryptSync, timingSafeEqual } from "node:crypt
 import type { Kernel, Table } from "../kernel/interface.ts";
 import { ServiceError } from "../kernel/service-error.ts";
 
-export interface Project {
+/** What accounts are kept with beyond the fields that Keystone knows: it keeps any. */
+interface Extended {
   readonly id: string;
   readonly name: string;
-  readonly domain_id: string;
+  readonly extra?: Readonly<Record<string, unknown>>;
+}
+
+export interface Domain extends Extended {
   readonly description: string;
   readonly enabled: boolean;
 }
 
-export interface User {
-  readonly id: string;
-  readonly name: string;
+export interface Project extends Extended {
+  readonly domain_id: string;
+  readonly description: string;
+  readonly enabled: boolean;
+  /** Absent: the domain. */
+  readonly parent_id?: string;
+  readonly tags?: readonly string[];
+}
+
+export interface User extends Extended {
   readonly domain_id: string;
   readonly enabled: boolean;
-  readonly secret: SecretHash;
+  /** Absent: no password opens this account. */
+  readonly secret?: SecretHash;
+  readonly default_project_id?: string;
+  readonly description?: string;
 }
 
-export interface Role {
+export interface Group extends Extended {
+  readonly domain_id: string;
+  readonly description: string;
+}
+
+/** A user in a group; its id is "group/user". */
+export interface Membership {
   readonly id: string;
-  readonly name: string;
+  readonly group_id: string;
+  readonly user_id: string;
 }
 
-/** A role of a user on a project. */
+export interface Role extends Extended {
+  readonly description?: string | null;
+  readonly domain_id?: string | null;
+}
+
+/** A role of a user or a group on a project or a domain; its id is "target/actor/role". */
 export interface Assignment {
   readonly id: string;
-  readonly user_id: string;
-  readonly project_id: string;
+  readonly user_id?: string;
+  readonly group_id?: string;
+  readonly project_id?: string;
+  readonly domain_id?: string;
   readonly role_id: string;
+}
+
+/** The trustor's roles in a project, lent to the trustee. */
+export interface Trust {
+  readonly id: string;
+  readonly trustor_user_id: string;
+  readonly trustee_user_id: string;
+  readonly project_id: string | null;
+  readonly impersonation: boolean;
+  readonly expires_at: string | null;
+  readonly remaining_uses: number | null;
+  readonly role_ids: readonly string[];
 }
 
 export interface Credential {
@@ -56,6 +96,9 @@ export interface Token {
   readonly issued: number;
   readonly expires: number;
   readonly application_credential_id?: string;
+  readonly trust_id?: string;
+  /** Scoped to a domain. */
+  readonly domain_id?: string;
 }
 
 /** A secret as kept. */
@@ -66,7 +109,11 @@ export interface SecretHash {
 
 export interface IdentityTables {
   readonly projects: Table<Project>;
+  readonly domains: Table<Domain>;
   readonly users: Table<User>;
+  readonly groups: Table<Group>;
+  readonly memberships: Table<Membership>;
+  readonly trusts: Table<Trust>;
   readonly roles: Table<Role>;
   readonly assignments: Table<Assignment>;
   readonly credentials: Table<Credential>;
@@ -75,9 +122,13 @@ export interface IdentityTables {
 
 export const identityTables = (kernel: Kernel): IdentityTables => ({
   projects: kernel.table("_project", ["name"]),
+  domains: kernel.table("_domain", ["name"]),
   users: kernel.table("_user", ["name"]),
+  groups: kernel.table("_group", ["name"]),
+  memberships: kernel.table("_membership", ["user_id", "group_id"]),
+  trusts: kernel.table("trust", ["trustor_user_id", "trustee_user_id"]),
   roles: kernel.table("_role", ["name"]),
-  assignments: kernel.table("_assignment", ["user_id"]),
+  assignments: kernel.table("_assignment", ["user_id", "group_id"]),
   credentials: kernel.table("application_credential", ["user_id"]),
   tokens: kernel.table("_token"),
 });
@@ -113,6 +164,9 @@ export function identityError(code: number, message: string): ServiceError {
 
 export const unauthorized = (): ServiceError =>
   identityError(401, "The request you have made requires authentication.");
+
+/** A body that Keystone's schemas refuse. The real message goes on with the schema itself. */
+export const schemaError = (problem: string): ServiceError => identityError(400, problem);
 
 export const malformed = (what: string): ServiceError =>
   identityError(

@@ -38,8 +38,11 @@ export const seededClouds = [
 /** Accounts, projects and roles of a new cloud; nothing if they are there. */
 export function seedIdentity(kernel: Kernel): void {
   const tables = identityTables(kernel);
-  if (tables.projects.all().length > 0) return;
   const domain_id = "default";
+  if (!tables.domains.get(domain_id)) {
+    tables.domains.insert({ id: domain_id, name: "Default", description: "The default domain", enabled: true });
+  }
+  if (tables.projects.all().length > 0) return;
   const secret = hashSecret(seededPassword);
   for (const name of roleNames) tables.roles.insert({ id: identityId(kernel), name });
   for (const name of ["service", "admin", "demo", "alt"]) {

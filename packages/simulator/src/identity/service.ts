@@ -3,7 +3,12 @@ import type { Caller, Kernel, Service } from "../kernel/interface.ts";
 import { bodyOf } from "../kernel/json.ts";
 import { addCredentialRoutes } from "./credentials.ts";
 import { identityError, identityTables, type Token } from "./model.ts";
-import { addReadRoutes } from "./reads.ts";
+import { domainKind, groupKind, projectKind, roleKind, userKind } from "./account-kinds.ts";
+import { addAccountRoutes } from "./accounts.ts";
+import { addGrantRoutes } from "./grants.ts";
+import { addProjectTagRoutes } from "./project-tags.ts";
+import { addCatalogRoutes } from "./catalog.ts";
+import { addTrustRoutes } from "./trusts.ts";
 import { baseOf, callerOf, type IdentityApp, type IdentityContext, type IdentityParts } from "./request.ts";
 import { Tokens } from "./tokens.ts";
 import { catalogView, projectView, tokenView, type CatalogSource } from "./views.ts";
@@ -21,7 +26,15 @@ export function createIdentityService(kernel: Kernel, source: CatalogSource): Id
   const app: IdentityApp = new Hono();
   addVersionRoutes(app);
   addTokenRoutes(app, parts);
-  addReadRoutes(app, parts);
+  addAccountRoutes(app, parts, projectKind(tables));
+  addAccountRoutes(app, parts, userKind(tables));
+  addAccountRoutes(app, parts, groupKind(tables));
+  addAccountRoutes(app, parts, roleKind(tables));
+  addAccountRoutes(app, parts, domainKind(tables));
+  addProjectTagRoutes(app, parts);
+  addGrantRoutes(app, parts);
+  addTrustRoutes(app, parts);
+  addCatalogRoutes(app, parts);
   addCredentialRoutes(app, parts);
   return {
     type: "identity",

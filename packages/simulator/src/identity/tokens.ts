@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Caller, Kernel } from "../kernel/interface.ts";
 import { at, isObject, textAt } from "../kernel/json.ts";
+import { rolesOn, withImplied } from "./roles.ts";
 import {
   identityError,
   identityTables,
@@ -25,6 +26,9 @@ interface Proof {
   /** The token that was the proof: its scope is kept when none is asked for, and its end is not passed. */
   readonly token?: Token;
 }
+
+/** What a token is for, and with whose roles. */
+type Scope = Pick<Token, "project_id" | "domain_id" | "role_ids" | "trust_id"> & Partial<Pick<Token, "user_id">>;
 
 /** Tokens: issuing, checking and revoking. */
 export class Tokens {
@@ -102,7 +106,9 @@ export class Tokens {
   #byPassword(given: unknown): Proof {
     const user = this.#user(at(given, "user"));
     const password = textAt(given, "user", "password");
-    if (!user?.enabled || password === undefined || !secretMatches(password, user.secret)) throw unauthorized();
+    const { secret } = user ?? {};
+    if (!user?.enabled || password === undefined || !secret || !secretMatches(password, secret)) throw unauthorized();
+    this.#refuseDisabledDomain(user.domain_id);
     return { user, methods: ["password"] };
   }
 
@@ -136,11 +142,11 @@ export class Tokens {
     if (!isObject(given)) throw malformed("user in password");
     const id = textAt(given, "id");
     if (id !== undefined) return this.#tables.users.get(id);
-    const domain = domainOf(given, "user");
+    const domain = this.#domain(given, "user");
     return this.#tables.users.by("name", textAt(given, "name") ?? "").find((u) => u.domain_id === domain);
   }
 
-  #scope(auth: unknown, proof: Proof): Pick<Token, "project_id" | "role_ids"> {
+  #scope(auth: unknown, proof: Proof): Scope {
     const asked = at(auth, "scope");
     if (proof.credential) {
       if (asked !== undefined) {
@@ -156,32 +162,66 @@ export class Tokens {
       return kept === undefined ? { role_ids: [] } : this.#projectScope(kept, proof.user);
     }
     if (asked === "unscoped" || at(asked, "unscoped") !== undefined) return { role_ids: [] };
+    const trust = textAt(asked, "OS-TRUST:trust", "id");
+    if (trust !== undefined) return this.#trustScope(trust, proof.user);
+    const domain = at(asked, "domain");
+    if (domain !== undefined) return this.#domainScope(domain, proof.user);
     const project = this.#project(at(asked, "project"));
     if (!project?.enabled) throw unauthorized();
+    this.#refuseDisabledDomain(project.domain_id);
     return this.#projectScope(project.id, proof.user);
   }
 
-  #projectScope(project_id: string, user: User): Pick<Token, "project_id" | "role_ids"> {
-    const role_ids = this.#tables.assignments
-      .by("user_id", user.id)
-      .filter((a) => a.project_id === project_id)
-      .map((a) => a.role_id);
+  #projectScope(project_id: string, user: User): Scope {
+    const role_ids = rolesOn(this.#tables, user.id, { project_id });
     if (role_ids.length === 0) throw unauthorized();
     return { project_id, role_ids };
+  }
+
+  #domainScope(asked: unknown, user: User): Scope {
+    const domain = this.#tables.domains.get(this.#domain({ domain: asked }, "scope") ?? "");
+    const role_ids = domain?.enabled ? rolesOn(this.#tables, user.id, { domain_id: domain.id }) : [];
+    if (!domain || role_ids.length === 0) throw unauthorized();
+    return { domain_id: domain.id, role_ids };
+  }
+
+  /** The trustor's roles, for the trustee; with impersonation the token is the trustor's. */
+  #trustScope(id: string, user: User): Scope {
+    const trust = this.#tables.trusts.get(id);
+    const over = trust?.expires_at !== null && Date.parse(trust?.expires_at ?? "") <= this.#kernel.clock.now();
+    if (!trust || over || trust.remaining_uses === 0) throw unauthorized();
+    if (trust.trustee_user_id !== user.id) {
+      throw identityError(403, "You are not authorized to perform the requested action.");
+    }
+    const project_id = trust.project_id ?? "";
+    const still = new Set(rolesOn(this.#tables, trust.trustor_user_id, { project_id }));
+    const role_ids = withImplied(this.#tables, trust.role_ids);
+    if (!role_ids.every((role) => still.has(role))) {
+      throw identityError(403, "You are not authorized to perform the requested action.");
+    }
+    if (trust.remaining_uses !== null) {
+      this.#tables.trusts.update(id, { remaining_uses: trust.remaining_uses - 1 });
+    }
+    const actsAs = trust.impersonation ? { user_id: trust.trustor_user_id } : {};
+    return { project_id, role_ids, trust_id: id, ...actsAs };
+  }
+
+  #refuseDisabledDomain(id: string): void {
+    if (this.#tables.domains.get(id)?.enabled === false) throw unauthorized();
   }
 
   #project(given: unknown): Project | undefined {
     if (!isObject(given)) return undefined;
     const id = textAt(given, "id");
     if (id !== undefined) return this.#tables.projects.get(id);
-    const domain = domainOf(given, "project");
+    const domain = this.#domain(given, "project");
     return this.#tables.projects.by("name", textAt(given, "name") ?? "").find((p) => p.domain_id === domain);
   }
-}
 
-/** Id of the domain an object names; the one domain of this cloud is "default", called "Default". */
-function domainOf(given: unknown, what: string): string | undefined {
-  if (!isObject(at(given, "domain"))) throw malformed(`domain in ${what}`);
-  const name = textAt(given, "domain", "name");
-  return textAt(given, "domain", "id") ?? (name === "Default" ? "default" : undefined);
+  /** Id of the domain that an object names. */
+  #domain(given: unknown, what: string): string | undefined {
+    if (!isObject(at(given, "domain"))) throw malformed(`domain in ${what}`);
+    const name = textAt(given, "domain", "name");
+    return textAt(given, "domain", "id") ?? this.#tables.domains.by("name", name ?? "")[0]?.id;
+  }
 }

@@ -1,41 +1,53 @@
 import type { Service } from "../kernel/interface.ts";
-import type { Credential, IdentityTables, Project, Role, Token, User } from "./model.ts";
+import type { Credential, Domain, Group, IdentityTables, Project, Role, Token, Trust, User } from "./model.ts";
 
 export type JsonView = Readonly<Record<string, unknown>>;
-
-const domain = { id: "default", name: "Default" };
 
 /** "2026-11-22T08:23:44.000000Z", as Keystone writes instants. */
 const instant = (milliseconds: number) => `${new Date(milliseconds).toISOString().slice(0, 19)}.000000Z`;
 
 export const projectView = (p: Project, base: string): JsonView => ({
+  ...p.extra,
   id: p.id,
   name: p.name,
   domain_id: p.domain_id,
   description: p.description,
   enabled: p.enabled,
-  parent_id: p.domain_id,
+  parent_id: p.parent_id ?? p.domain_id,
   is_domain: false,
-  tags: [],
+  tags: p.tags ?? [],
   options: {},
   links: { self: `${base}/projects/${p.id}` },
 });
 
 export const userView = (u: User, base: string): JsonView => ({
+  ...u.extra,
+  ...(u.description === undefined ? {} : { description: u.description }),
   id: u.id,
   name: u.name,
   domain_id: u.domain_id,
   enabled: u.enabled,
+  ...(u.default_project_id === undefined ? {} : { default_project_id: u.default_project_id }),
   password_expires_at: null,
   options: {},
   links: { self: `${base}/users/${u.id}` },
 });
 
+export const groupView = (g: Group, base: string): JsonView => ({
+  ...g.extra,
+  id: g.id,
+  name: g.name,
+  domain_id: g.domain_id,
+  description: g.description,
+  links: { self: `${base}/groups/${g.id}` },
+});
+
 const roleFields = (r: Role): JsonView => ({
+  ...r.extra,
   id: r.id,
   name: r.name,
-  domain_id: null,
-  description: null,
+  domain_id: r.domain_id ?? null,
+  description: r.description ?? null,
   options: ["admin", "member", "reader"].includes(r.name) ? { immutable: true } : {},
 });
 
@@ -44,13 +56,38 @@ export const roleView = (r: Role, base: string): JsonView => ({
   links: { self: `${base}/roles/${r.id}` },
 });
 
-export const domainView = (base: string): JsonView => ({
-  ...domain,
-  description: "The default domain",
-  enabled: true,
+export const domainView = (d: Domain, base: string): JsonView => ({
+  ...d.extra,
+  id: d.id,
+  name: d.name,
+  description: d.description,
+  enabled: d.enabled,
   tags: [],
   options: {},
-  links: { self: `${base}/domains/default` },
+  links: { self: `${base}/domains/${d.id}` },
+});
+
+const trustFields = (t: Trust, base: string): JsonView => ({
+  id: t.id,
+  trustor_user_id: t.trustor_user_id,
+  trustee_user_id: t.trustee_user_id,
+  project_id: t.project_id,
+  impersonation: t.impersonation,
+  expires_at: t.expires_at,
+  remaining_uses: t.remaining_uses,
+  deleted_at: null,
+  redelegated_trust_id: null,
+  redelegation_count: 0,
+  links: { self: `${base}/OS-TRUST/trusts/${t.id}` },
+});
+
+/** In a list, without its roles. */
+export const trustListView = trustFields;
+
+export const trustView = (t: Trust, tables: IdentityTables, base: string): JsonView => ({
+  roles: t.role_ids.flatMap((id) => tables.roles.get(id) ?? []).map((r) => roleView(r, base)),
+  ...trustFields(t, base),
+  roles_links: { self: `${base}/${t.id}/roles`, next: null, previous: null },
 });
 
 export function credentialView(c: Credential, tables: IdentityTables, base: string): JsonView {
@@ -95,20 +132,36 @@ export function catalogView(source: CatalogSource, origin: string, projectId: st
 export function tokenView(token: Token, tables: IdentityTables, catalog: readonly JsonView[] | undefined): JsonView {
   const user = tables.users.get(token.user_id);
   const project = token.project_id === undefined ? undefined : tables.projects.get(token.project_id);
-  const roles = token.role_ids.flatMap((id) => tables.roles.get(id) ?? []);
+  const roles = token.role_ids.flatMap((id) => tables.roles.get(id) ?? []).map(({ id, name }) => ({ id, name }));
+  const domainOf = (id: string | undefined) => ({ id: id ?? "", name: tables.domains.get(id ?? "")?.name ?? "" });
+  const ofDomain = token.domain_id === undefined ? {} : { domain: domainOf(token.domain_id), roles };
+  const ofProject = project && {
+    project: { domain: domainOf(project.domain_id), id: project.id, name: project.name },
+    is_domain: false,
+    roles,
+  };
   return {
     methods: token.methods,
-    user: { domain, id: token.user_id, name: user?.name ?? "", password_expires_at: null },
+    user: {
+      domain: domainOf(user?.domain_id),
+      id: token.user_id,
+      name: user?.name ?? "",
+      password_expires_at: null,
+    },
     audit_ids: [token.audit_id],
     expires_at: instant(token.expires),
     issued_at: instant(token.issued),
-    ...(project
-      ? {
-          project: { domain, id: project.id, name: project.name },
-          is_domain: false,
-          roles: roles.map(({ id, name }) => ({ id, name })),
-          ...(catalog ? { catalog } : {}),
-        }
-      : {}),
+    ...trustIn(token, tables),
+    ...ofProject,
+    ...ofDomain,
+    ...(catalog && (ofProject || token.domain_id !== undefined) ? { catalog } : {}),
   };
+}
+
+function trustIn(token: Token, tables: IdentityTables): JsonView {
+  const trust = tables.trusts.get(token.trust_id ?? "");
+  if (!trust) return {};
+  const { id, impersonation, trustor_user_id, trustee_user_id } = trust;
+  const [trustor_user, trustee_user] = [{ id: trustor_user_id }, { id: trustee_user_id }];
+  return { "OS-TRUST:trust": { id, trustor_user, trustee_user, impersonation } };
 }

@@ -1,0 +1,250 @@
+import type { Table } from "../kernel/interface.ts";
+import { textAt, type JsonObject } from "../kernel/json.ts";
+import type { AccountKind } from "./accounts.ts";
+import {
+  hashSecret,
+  identityError,
+  type Domain,
+  type Group,
+  type IdentityTables,
+  type Project,
+  type Role,
+  type User,
+} from "./model.ts";
+import { callerOf } from "./request.ts";
+import { domainView, groupView, projectView, roleView, userView } from "./views.ts";
+
+const flag = (value: unknown, otherwise: boolean): boolean => (typeof value === "boolean" ? value : otherwise);
+
+/** Fields that Keystone has no name for and keeps. */
+function extraOf(given: JsonObject, known: readonly string[]): { extra?: JsonObject } {
+  const extra = Object.entries(given).filter(([field]) => !known.includes(field) && field !== "name");
+  return extra.length === 0 ? {} : { extra: Object.fromEntries(extra) };
+}
+
+function refuseTaken<T extends { id: string; name: string; domain_id?: string | null }>(
+  table: Table<T>,
+  { id = "", name, domain }: { id?: string; name: string; domain?: string },
+  why: (taken: T) => string,
+): void {
+  const taken = table.by("name", name).find((o) => o.id !== id && (domain === undefined || o.domain_id === domain));
+  if (taken) throw identityError(409, `Conflict occurred attempting to store ${why(taken)}`);
+}
+
+/** What hangs on an account goes with it. */
+function removeAssignments(
+  tables: IdentityTables,
+  field: "user_id" | "group_id" | "project_id" | "role_id" | "domain_id",
+  id: string,
+): void {
+  for (const a of tables.assignments.all()) if (a[field] === id) tables.assignments.remove(a.id);
+}
+function removeTokens(tables: IdentityTables, isOf: (t: { user_id: string; project_id?: string }) => boolean): void {
+  for (const token of tables.tokens.all()) if (isOf(token)) tables.tokens.remove(token.id);
+}
+const duplicate = (what: string, name: string, domain: string): string =>
+  `${what} - Duplicate entry found with name ${name} at domain ID ${domain}.`;
+
+const PROJECT = ["domain_id", "description", "enabled", "parent_id", "is_domain", "tags", "options"];
+const USER = ["domain_id", "description", "enabled", "default_project_id", "password", "options"];
+
+export function projectKind(tables: IdentityTables): AccountKind<Project> {
+  const unique = (name: string, domain: string, id?: string) =>
+    refuseTaken(
+      tables.projects,
+      { name, domain, ...(id === undefined ? {} : { id }) },
+      (taken) =>
+        `project - it is not permitted to have two projects with either the same name or same id in the same domain: name is ${name}, project id ${taken.id}.`,
+    );
+  return {
+    one: "project",
+    many: "projects",
+    table: tables.projects,
+    view: projectView,
+    mayRead: (c, project) => project?.id === callerOf(c).projectId,
+    make(id, given) {
+      const parent = textAt(given, "parent_id");
+      const domain_id = textAt(given, "domain_id") ?? tables.projects.get(parent ?? "")?.domain_id ?? "default";
+      if (!tables.domains.get(domain_id)) throw identityError(404, `Could not find domain: ${domain_id}.`);
+      const name = textAt(given, "name") ?? "";
+      unique(name, domain_id);
+      return {
+        id,
+        name,
+        domain_id,
+        description: textAt(given, "description") ?? "",
+        enabled: flag(given["enabled"], true),
+        ...(parent === undefined ? {} : { parent_id: parent }),
+        tags: Array.isArray(given["tags"]) ? given["tags"].map(String) : [],
+        ...extraOf(given, PROJECT),
+      };
+    },
+    change(old, given) {
+      const name = textAt(given, "name") ?? old.name;
+      if (name !== old.name) unique(name, old.domain_id, old.id);
+      const enabled = flag(given["enabled"], old.enabled);
+      if (!enabled) removeTokens(tables, (t) => t.project_id === old.id);
+      return {
+        name,
+        enabled,
+        description: textAt(given, "description") ?? old.description,
+        ...(Array.isArray(given["tags"]) ? { tags: given["tags"].map(String) } : {}),
+        extra: { ...old.extra, ...extraOf(given, PROJECT).extra },
+      };
+    },
+    release({ id }) {
+      removeAssignments(tables, "project_id", id);
+      removeTokens(tables, (t) => t.project_id === id);
+      for (const key of tables.credentials.all()) if (key.project_id === id) tables.credentials.remove(key.id);
+    },
+  };
+}
+
+export function userKind(tables: IdentityTables): AccountKind<User> {
+  const secretOf = (given: JsonObject) => {
+    const password = textAt(given, "password");
+    return password === undefined ? {} : { secret: hashSecret(password) };
+  };
+  return {
+    one: "user",
+    many: "users",
+    table: tables.users,
+    view: userView,
+    mayRead: (c, user) => user?.id === callerOf(c).userId,
+    make(id, given) {
+      const [name, domain_id] = [textAt(given, "name") ?? "", textAt(given, "domain_id") ?? "default"];
+      refuseTaken(tables.users, { name, domain: domain_id }, () => duplicate("user", name, domain_id));
+      const [project, description] = [textAt(given, "default_project_id"), textAt(given, "description")];
+      return {
+        id,
+        name,
+        domain_id,
+        enabled: flag(given["enabled"], true),
+        ...secretOf(given),
+        ...(project === undefined ? {} : { default_project_id: project }),
+        ...(description === undefined ? {} : { description }),
+        ...extraOf(given, USER),
+      };
+    },
+    change(old, given) {
+      const name = textAt(given, "name") ?? old.name;
+      if (name !== old.name) {
+        refuseTaken(tables.users, { id: old.id, name, domain: old.domain_id }, () =>
+          duplicate("user", name, old.domain_id),
+        );
+      }
+      const enabled = flag(given["enabled"], old.enabled);
+      const secret = secretOf(given);
+      if (!enabled || "secret" in secret) removeTokens(tables, (t) => t.user_id === old.id);
+      const [project, description] = [textAt(given, "default_project_id"), textAt(given, "description")];
+      return {
+        name,
+        enabled,
+        ...secret,
+        ...(project === undefined ? {} : { default_project_id: project }),
+        ...(description === undefined ? {} : { description }),
+        extra: { ...old.extra, ...extraOf(given, USER).extra },
+      };
+    },
+    release({ id }) {
+      removeAssignments(tables, "user_id", id);
+      removeTokens(tables, (t) => t.user_id === id);
+      for (const m of tables.memberships.by("user_id", id)) tables.memberships.remove(m.id);
+      for (const key of tables.credentials.by("user_id", id)) tables.credentials.remove(key.id);
+      for (const t of tables.trusts.all()) {
+        if (t.trustor_user_id === id || t.trustee_user_id === id) tables.trusts.remove(t.id);
+      }
+    },
+  };
+}
+
+export function groupKind(tables: IdentityTables): AccountKind<Group> {
+  return {
+    one: "group",
+    many: "groups",
+    table: tables.groups,
+    view: groupView,
+    make(id, given) {
+      const [name, domain_id] = [textAt(given, "name") ?? "", textAt(given, "domain_id") ?? "default"];
+      refuseTaken(tables.groups, { name, domain: domain_id }, () => duplicate("group", name, domain_id));
+      return { id, name, domain_id, description: textAt(given, "description") ?? "" };
+    },
+    change: (old, given) => ({
+      name: textAt(given, "name") ?? old.name,
+      description: textAt(given, "description") ?? old.description,
+    }),
+    release({ id }) {
+      removeAssignments(tables, "group_id", id);
+      for (const m of tables.memberships.by("group_id", id)) tables.memberships.remove(m.id);
+    },
+  };
+}
+
+export function roleKind(tables: IdentityTables): AccountKind<Role> {
+  return {
+    one: "role",
+    many: "roles",
+    table: tables.roles,
+    view: roleView,
+    make(id, given) {
+      const name = textAt(given, "name") ?? "";
+      refuseTaken(tables.roles, { name }, () => `role - Duplicate entry found with name ${name}.`);
+      return { id, name, description: textAt(given, "description") ?? null };
+    },
+    change: (old, given) => ({
+      name: textAt(given, "name") ?? old.name,
+      description: textAt(given, "description") ?? old.description ?? null,
+    }),
+    release({ id, name }) {
+      if (["admin", "member", "reader"].includes(name)) {
+        const why = `Cannot delete immutable role: ${id}. Resource option \`immutable = false\` must be set`;
+        throw identityError(403, `${why} before the role can be deleted.`);
+      }
+      removeAssignments(tables, "role_id", id);
+    },
+  };
+}
+
+export function domainKind(tables: IdentityTables): AccountKind<Domain> {
+  const unique = (name: string, id?: string) =>
+    refuseTaken(
+      tables.domains,
+      { name, ...(id === undefined ? {} : { id }) },
+      () => `project - it is not permitted to have two projects acting as domains with the same name: ${name}.`,
+    );
+  return {
+    one: "domain",
+    many: "domains",
+    table: tables.domains,
+    view: domainView,
+    mayRead: () => true,
+    make(id, given) {
+      const name = textAt(given, "name") ?? "";
+      unique(name);
+      return { id, name, description: textAt(given, "description") ?? "", enabled: flag(given["enabled"], true) };
+    },
+    change(old, given) {
+      const name = textAt(given, "name") ?? old.name;
+      if (name !== old.name) unique(name, old.id);
+      return {
+        name,
+        description: textAt(given, "description") ?? old.description,
+        enabled: flag(given["enabled"], old.enabled),
+      };
+    },
+    release({ id, enabled }) {
+      if (enabled) throw identityError(403, "Cannot delete a domain that is enabled, please disable it first.");
+      for (const kind of [projectKind(tables), userKind(tables), groupKind(tables)] as const) {
+        removeAll(kind as AccountKind<Project | User | Group>, id);
+      }
+      removeAssignments(tables, "domain_id", id);
+    },
+  };
+}
+
+function removeAll(kind: AccountKind<Project | User | Group>, domain: string): void {
+  for (const object of kind.table.all().filter((o) => o.domain_id === domain)) {
+    kind.release?.(object);
+    kind.table.remove(object.id);
+  }
+}

@@ -1,0 +1,88 @@
+import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
+import { identityError, identityId, schemaError, type IdentityTables, type Trust } from "./model.ts";
+import { list, selfOf } from "./lists.ts";
+import {
+  baseOf,
+  callerOf,
+  requireAdmin,
+  type IdentityApp,
+  type IdentityContext,
+  type IdentityParts,
+} from "./request.ts";
+import { rolesOn } from "./roles.ts";
+import { roleView, trustListView, trustView } from "./views.ts";
+
+const path = "/v3/OS-TRUST/trusts";
+
+/** Trusts: a user lends roles in a project to another user. */
+export function addTrustRoutes(app: IdentityApp, { kernel, tables }: IdentityParts): void {
+  const found = (c: IdentityContext, rule: string): Trust => {
+    const trust = tables.trusts.get(c.req.param("id") ?? "");
+    if (!trust) throw identityError(404, `Could not find trust: ${c.req.param("id") ?? ""}.`);
+    const { userId } = callerOf(c);
+    if (userId !== trust.trustor_user_id && userId !== trust.trustee_user_id) requireAdmin(c, rule);
+    return trust;
+  };
+  app.get(path, (c) => {
+    const { userId } = callerOf(c);
+    const own = [c.req.query("trustor_user_id"), c.req.query("trustee_user_id")].includes(userId);
+    if (!own) requireAdmin(c, "list_trusts");
+    return list(
+      c,
+      "trusts",
+      tables.trusts.all().map((t) => trustListView(t, baseOf(c))),
+    );
+  });
+  app.post(path, async (c) => {
+    const given = at(await bodyOf(c.req), "trust");
+    if (!isObject(given)) throw schemaError("'trust' is a required property");
+    const trust = makeTrust(tables, given, { id: identityId(kernel), caller: callerOf(c).userId });
+    return c.json({ trust: trustView(tables.trusts.insert(trust), tables, baseOf(c)) }, 201);
+  });
+  app.get(`${path}/:id`, (c) => c.json({ trust: trustView(found(c, "get_trust"), tables, baseOf(c)) }));
+  app.get(`${path}/:id/roles`, (c) => {
+    const { role_ids } = found(c, "list_roles_for_trust");
+    const roles = role_ids.flatMap((id) => tables.roles.get(id) ?? []).map((r) => roleView(r, baseOf(c)));
+    return c.json({ roles, links: { self: selfOf(c), next: null, previous: null } });
+  });
+  app.delete(`${path}/:id`, (c) => {
+    const { id } = found(c, "delete_trust");
+    tables.trusts.remove(id);
+    for (const token of tables.tokens.all()) if (token.trust_id === id) tables.tokens.remove(token.id);
+    return c.body(null, 204);
+  });
+}
+
+function makeTrust(tables: IdentityTables, given: object, { id, caller }: { id: string; caller: string }): Trust {
+  const [trustor, trustee] = [textAt(given, "trustor_user_id"), textAt(given, "trustee_user_id")];
+  const impersonation = at(given, "impersonation");
+  if (trustor === undefined) throw schemaError("'trustor_user_id' is a required property");
+  if (trustee === undefined) throw schemaError("'trustee_user_id' is a required property");
+  if (typeof impersonation !== "boolean") throw schemaError("'impersonation' is a required property");
+  if (trustor !== caller) {
+    throw identityError(403, "You are not authorized to perform the requested action: identity:create_trust.");
+  }
+  if (!tables.users.get(trustee)) throw identityError(404, `Could not find user: ${trustee}.`);
+  const project_id = textAt(given, "project_id") ?? null;
+  const uses = at(given, "remaining_uses");
+  return {
+    id,
+    trustor_user_id: trustor,
+    trustee_user_id: trustee,
+    project_id,
+    impersonation,
+    expires_at: textAt(given, "expires_at") ?? null,
+    remaining_uses: typeof uses === "number" ? uses : null,
+    role_ids: lentRoles(tables, at(given, "roles"), rolesOn(tables, trustor, { project_id: project_id ?? "" })),
+  };
+}
+
+/** The roles to lend, which the trustor must have. */
+function lentRoles(tables: IdentityTables, asked: unknown, held: readonly string[]): readonly string[] {
+  return (Array.isArray(asked) ? asked : []).map((role: unknown) => {
+    const name = textAt(role, "name") ?? "";
+    const id = textAt(role, "id") ?? tables.roles.by("name", name)[0]?.id;
+    if (id === undefined || !held.includes(id)) throw identityError(404, `Could not find role: ${id ?? name}.`);
+    return id;
+  });
+}
