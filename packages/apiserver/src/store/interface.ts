@@ -83,6 +83,11 @@ export interface Store {
   clusters(): readonly string[];
   /** What a logical cluster has stored, by resource: its living objects, and the bytes they take. Reads an index, not the objects. */
   usage(cluster: string): readonly Usage[];
+  /**
+   * Writes again, as the codec would now, up to `limit` values of revisions after `after`: history too, under the revisions they have.
+   * What they were before is wiped from the disk once `next` is undefined. Durable when it returns.
+   */
+  reencode(after: number, limit: number): { readonly next: number | undefined; readonly changed: number };
   close(): Promise<void>;
 }
 
@@ -93,6 +98,8 @@ export interface Store {
  */
 export interface RecordCodec {
   encode(json: string, about: StoreKey): string | Uint8Array;
+  /** Whether a value is as `encode` would write it now; absent when there is only one way. */
+  isCurrent?(value: string | Uint8Array, about: StoreKey): boolean;
   decode(value: string | Uint8Array, about: StoreKey): string;
 }
 

@@ -90,6 +90,13 @@ export class Records {
     return this.#codec === undefined ? json : this.#codec.encode(json, key);
   }
 
+  /** What a row should hold instead; undefined when it is as it should be. */
+  reencoded(row: StoredRow): string | Uint8Array | undefined {
+    const value = row.value as string | Uint8Array;
+    if (this.#codec?.isCurrent === undefined || this.#codec.isCurrent(value, row.key)) return undefined;
+    return this.#codec.encode(this.#decoded(row), row.key);
+  }
+
   #decoded({ value, key }: StoredRow): string {
     if (this.#codec === undefined) return value as string;
     return this.#codec.decode(value as string | Uint8Array, key);

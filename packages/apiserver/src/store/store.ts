@@ -1,6 +1,7 @@
 import { openDatabase } from "./database.ts";
 import type { Store, Stored, StoreOptions } from "./interface.ts";
 import { readOne, readPage, usageOf } from "./reads.ts";
+import { reencode } from "./reencode.ts";
 import { Records } from "./records.ts";
 import { Watches } from "./watches.ts";
 import { Writer } from "./writer.ts";
@@ -40,6 +41,7 @@ export function openStore(options: StoreOptions = {}): Store {
            WHERE EXISTS (SELECT 1 FROM latest k WHERE k.collection = c.id) ORDER BY c.cluster`,
         )
         .map(([cluster]) => String(cluster)),
+    reencode: (after, limit) => reencode(records, after, limit),
     close: () => {
       if (!database.isOpen) return Promise.resolve();
       writer.close();

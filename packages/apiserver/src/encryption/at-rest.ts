@@ -1,0 +1,150 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import { CausewayError, messageOf, type Log } from "@causeway/foundation";
+import type { StateFiles } from "../clusters/state-files.ts";
+import { record, text, type Json } from "../json.ts";
+import type { RecordCodec, Store } from "../store/index.ts";
+import { createEncryption, type Encryption } from "./codec.ts";
+import type { EncryptionOptions } from "./interface.ts";
+
+/** The encryption of one state folder. */
+export interface EncryptionAtRest {
+  /** For the store; nothing may be read or written with it before `open`. */
+  readonly codec: RecordCodec;
+  /**
+   * Reads the configuration, once the store holds the state folder alone; later, as the file has it then. Changes nothing when it
+   * throws ENCRYPTION_CONFIG_INVALID, ENCRYPTION_KEY_WRONG, ENCRYPTION_KEY_UNKNOWN.
+   */
+  open(): void;
+  /** Writes all records as the configuration says; what is so already is passed over, so it may be cut off at any time. */
+  rewrite(store: Store, signal: AbortSignal): Promise<void>;
+  /** Whether a rewrite has something to do. */
+  readonly stale: boolean;
+}
+
+/** Made in the state folder when no configuration is given: Secrets, AES-GCM, a random key. */
+const OWN_FILE = "encryption.json";
+/** What is remembered of keys: a text sealed with each, and what all records were last written with. */
+const MEMORY = "encryption-keys.json";
+const STEP = 200;
+
+export function encryptionAtRest(
+  files: StateFiles,
+  { options, log }: { options: EncryptionOptions | undefined; log: Log },
+): EncryptionAtRest {
+  const read = (): Json => (options ? configurationOf(options.configurationFile) : ownConfiguration(files));
+  let current: Encryption | undefined;
+  const opened = (): Encryption => {
+    if (current) return current;
+    throw new Error("a record was asked for before the encryption was opened");
+  };
+  const open = (): void => {
+    const next = createEncryption(read());
+    remember(files, next);
+    current = next;
+  };
+  return {
+    codec: {
+      encode: (json, about) => opened().encode(json, about),
+      decode: (value, about) => opened().decode(value, about),
+      isCurrent: (value, about) => opened().isCurrent(value, about),
+    },
+    open,
+    get stale() {
+      return text(memoryOf(files)["plan"]) !== opened().labels.plan;
+    },
+    async rewrite(store, signal) {
+      for (;;) {
+        const { plan } = opened().labels;
+        const changed = await rewriteAll(store, signal);
+        if (changed === undefined) return;
+        // The configuration was changed meanwhile: once more.
+        if (plan !== opened().labels.plan) continue;
+        settle(files, opened());
+        if (changed > 0) log.info("records were rewritten with the first key", { records: changed });
+        return;
+      }
+    },
+  };
+}
+
+async function rewriteAll(store: Store, signal: AbortSignal): Promise<number | undefined> {
+  let changed = 0;
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (signal.aborted) return undefined;
+    const step = store.reencode(after, STEP);
+    changed += step.changed;
+    after = step.next;
+  }
+  return changed;
+}
+
+function configurationOf(file: string): Json {
+  const refused = (why: string): CausewayError =>
+    new CausewayError("ENCRYPTION_CONFIG_INVALID", `the encryption configuration ${file} cannot be read: ${why}`, {
+      hint: "Give a file that this user may read, with an EncryptionConfiguration.",
+    });
+  let content: string;
+  try {
+    content = readFileSync(file, "utf8");
+  } catch (error) {
+    throw refused(messageOf(error));
+  }
+  try {
+    return record(parse(content, { prettyErrors: false, logLevel: "silent" }));
+  } catch {
+    // What the parser says would show the keys.
+    throw refused("it is no YAML");
+  }
+}
+
+function ownConfiguration(files: StateFiles): Json {
+  const kept = files.read(OWN_FILE);
+  if (kept !== undefined) return record(JSON.parse(kept));
+  const keys = [{ name: "key1", secret: randomBytes(32).toString("base64") }];
+  const made = {
+    apiVersion: "apiserver.config.k8s.io/v1",
+    kind: "EncryptionConfiguration",
+    resources: [{ resources: ["secrets"], providers: [{ aesgcm: { keys } }, { identity: {} }] }],
+  };
+  files.write(OWN_FILE, JSON.stringify(made));
+  return made;
+}
+
+function memoryOf(files: StateFiles): Json {
+  const kept = files.read(MEMORY);
+  return kept === undefined ? {} : record(JSON.parse(kept));
+}
+
+/** Holds keys against what they were, before a record is read or written with them; notes those that are new. */
+function remember(files: StateFiles, encryption: Encryption): void {
+  const memory = memoryOf(files);
+  const sealed = { ...record(memory["keys"]) };
+  const { known, writing } = encryption.labels;
+  for (const [label, canary] of Object.entries(sealed)) {
+    if (!known.includes(label)) {
+      throw new CausewayError("ENCRYPTION_KEY_UNKNOWN", `records may be encrypted with ${label}, which is not configured`, {
+        hint: "Put that key back, after the first: records are rewritten then, and it can be taken out.",
+        details: { key: label },
+      });
+    }
+    if (!encryption.opens(label, text(canary))) {
+      throw new CausewayError("ENCRYPTION_KEY_WRONG", `the key ${label} is not the one that records were encrypted with`, {
+        hint: "Restore the key of that name, or give the new one another name and put it before the old one.",
+        details: { key: label },
+      });
+    }
+  }
+  const fresh = writing.filter((label) => sealed[label] === undefined);
+  if (fresh.length === 0) return;
+  for (const label of fresh) sealed[label] = encryption.sealed(label);
+  files.write(MEMORY, JSON.stringify({ ...memory, keys: sealed }));
+}
+
+/** All records are written as planned: keys that wrote others are needed no more. */
+function settle(files: StateFiles, { labels }: Encryption): void {
+  const kept = Object.entries(record(memoryOf(files)["keys"])).filter(([label]) => labels.writing.includes(label));
+  files.write(MEMORY, JSON.stringify({ keys: Object.fromEntries(kept), plan: labels.plan }));
+}
