@@ -1,11 +1,13 @@
 export { startApiServer } from "./start.ts";
 export type { AuditLogOptions, AuditOptions, AuditWebhookOptions } from "./audit/interface.ts";
+export type { EncryptionOptions } from "./encryption/interface.ts";
 export type {
   ApiServer,
   ApiServerOptions,
   GuardOptions,
   LogicalCluster,
   LogicalClusterOptions,
+  ServingFiles,
   StartApiServer,
 } from "./interface.ts";
 export type { KindConversion, Spoke } from "./conversion/registered.ts";

@@ -1,6 +1,7 @@
 import type { Clock, KeyPair, Log } from "@causeway/foundation";
 import type { AuditOptions } from "./audit/interface.ts";
 import type { KindConversion } from "./conversion/registered.ts";
+import type { EncryptionOptions } from "./encryption/interface.ts";
 
 export interface ApiServerOptions {
   /** State folder (mode 0700); undefined keeps all in memory. */
@@ -16,12 +17,33 @@ export interface ApiServerOptions {
   readonly management?: GuardOptions;
   /** Conversions among versions of kinds of the management cluster; each wins over what the kind's definition says. */
   readonly conversions?: readonly KindConversion[];
+  /** Where the server has its own certificate from; default: the management cluster's authority issues it. */
+  readonly serving?: ServingFiles;
+  /**
+   * How records are encrypted on disk. Default: Secrets are, with a key that is made in `dir`; a configuration kept elsewhere
+   * keeps them safe from whoever has all of `dir`.
+   */
+  readonly encryption?: EncryptionOptions;
+}
+
+/** A serving certificate from elsewhere. The files are read again when they change. */
+export interface ServingFiles {
+  /** PEM: the certificate, then those that lead to its authority. */
+  readonly certificateFile: string;
+  readonly keyFile: string;
+  /** PEM: whom clients trust for it; what kubeconfigs carry. */
+  readonly authorityFile: string;
 }
 
 /** Who may come in, and what is recorded of it. */
 export interface GuardOptions {
   /** Default: nothing is recorded. */
   readonly audit?: AuditOptions;
+  /**
+   * A PEM file of authorities whose client certificates are taken too, beside the cluster's own: the old roots while roots
+   * are rotated. Read again when it changes.
+   */
+  readonly clientAuthorityFile?: string;
 }
 
 export interface LogicalClusterOptions extends GuardOptions {
@@ -44,6 +66,8 @@ export interface LogicalClusterOptions extends GuardOptions {
     readonly host: string;
     readonly port: number;
     /** Names and addresses in the serving certificate. */ readonly names: readonly string[];
+    /** Its certificate, if not from the cluster's own authority. */
+    readonly serving?: ServingFiles;
   };
 }
 
@@ -67,6 +91,12 @@ export interface ApiServer {
   cluster(name: string): LogicalCluster | undefined;
   /** Removes the cluster and everything in it. Nothing to do is success. */
   removeCluster(name: string): Promise<void>;
+  /**
+   * Reads again, now, the files that options name (certificates, authorities, encryption), which are looked at once a minute
+   * anyway; resolves when all records are encrypted as configured. Throws what is wrong with the first that is; that one
+   * stays as it was.
+   */
+  reload(): Promise<void>;
   /** Stops listening, ends watches, closes the store: under a second. */
   close(): Promise<void>;
 }

@@ -21,6 +21,7 @@ export const startApiServer: StartApiServer = async (options: ApiServerOptions =
     ensureCluster: (name, clusterOptions = {}) => state.ensureCluster(name, clusterOptions),
     cluster: (name) => state.cluster(name),
     removeCluster: (name) => state.removeCluster(name),
+    reload: () => state.reload(),
     close: () => state.close(),
   };
 };

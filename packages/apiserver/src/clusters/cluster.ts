@@ -3,6 +3,7 @@ import type { KubeObject } from "@causeway/kubernetes";
 import type { Admission } from "../admission/interface.ts";
 import type { WebhookClient } from "../webhooks/interface.ts";
 import type { Conversions } from "../definitions/resource.ts";
+import type { ClientAuthorities } from "../auth/client-certificates.ts";
 import type { Catalog } from "../kinds/catalog.ts";
 import type { ClusterMetrics } from "../metrics/cluster-metrics.ts";
 import type { ClusterView, Resource } from "../kinds/resource.ts";
@@ -27,6 +28,7 @@ export interface Cluster extends ClusterView {
   /** How objects of custom kinds are converted, beside what their definitions say. */
   readonly conversions: Conversions;
   readonly authority: KeyPair;
+  readonly clientAuthorities: ClientAuthorities;
   /** PEM private key that signs service-account tokens. */
   readonly serviceAccountKey: string;
   readonly issuer: string;

@@ -2,6 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { CausewayError, type Clock, type Log } from "@causeway/foundation";
 import { admissionChain } from "../admission/chain.ts";
 import { openAudit } from "../audit/audit.ts";
+import { clientAuthorities } from "../auth/client-certificates.ts";
 import { authorizer } from "../auth/authorize.ts";
 import { Rbac } from "../auth/rbac.ts";
 import { bootstrapCluster } from "./bootstrap.ts";
@@ -78,6 +79,7 @@ export async function openCluster(
       rulesFor: (user, namespace) => rbac.rulesFor(user, namespace),
     },
     ...identity,
+    clientAuthorities: clientAuthorities(identity.authority.certificate, options.clientAuthorityFile),
   };
   const audit = options.audit && openAudit(options.audit, cluster);
   serveDefinitions(cluster);

@@ -1,30 +1,22 @@
-import {
-  canonicalJson,
-  CausewayError,
-  issueCertificate,
-  type Clock,
-  type KeyPair,
-  type Log,
-} from "@causeway/foundation";
+import { canonicalJson, CausewayError, messageOf, type Clock, type Log } from "@causeway/foundation";
 import type { ApiServerOptions, LogicalCluster, LogicalClusterOptions } from "../interface.ts";
 import { isRecord, type Json } from "../json.ts";
 import { builtInKinds } from "../kinds/builtin.ts";
 import { ensureDefinitions } from "../definitions/preinstall.ts";
-import { requestHandler, type ServedCluster } from "../server/handler.ts";
-import { listen, type Listener } from "../server/listener.ts";
-import { serviceNetwork } from "../kinds/addresses.ts";
+import type { ServedCluster } from "../server/handler.ts";
 import { openStore, type Store } from "../store/index.ts";
+import { encryptionAtRest, type EncryptionAtRest } from "../encryption/at-rest.ts";
+import { openEndpoint, type Endpoint } from "./endpoint.ts";
 import { makeKubeconfig } from "./kubeconfig.ts";
 import { openCluster, type OpenCluster, type Shared } from "./open-cluster.ts";
 import { stateFiles, type StateFiles } from "./state-files.ts";
+import { watchFiles, type WatchedFile } from "./watched-files.ts";
 
-const YEAR = 365 * 86_400_000;
 const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
-const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
 
 interface Opened {
   readonly open: OpenCluster;
-  readonly listener: Listener | undefined;
+  readonly listener: Endpoint | undefined;
 }
 
 type Settings = ApiServerOptions & { readonly clock: Clock; readonly log: Log };
@@ -38,7 +30,10 @@ export class ServerState {
   #store: Store | undefined;
   #files: StateFiles = stateFiles(undefined);
   #shared: Shared | undefined;
-  #listener: Listener | undefined;
+  #listener: Endpoint | undefined;
+  #encryption: EncryptionAtRest | undefined;
+  #watch = (): void => {};
+  #rewriting: Promise<void> = Promise.resolve();
 
   constructor(settings: Settings) {
     this.#settings = settings;
@@ -48,7 +43,10 @@ export class ServerState {
     const { dir, host = "127.0.0.1", port = 0, clock, log, crds = [], management: guard = {} } = this.#settings;
     const { conversions = [] } = this.#settings;
     this.#files = stateFiles(dir);
-    this.#store = openStore(dir === undefined ? {} : { dir });
+    const { encryption } = this.#settings;
+    if (dir !== undefined) this.#encryption = encryptionAtRest(this.#files, { options: encryption, log });
+    this.#store = openStore(dir === undefined || !this.#encryption ? {} : { dir, codec: this.#encryption.codec });
+    this.#encryption?.open();
     this.#shared = { store: this.#store, files: this.#files, clock, log, builtIns: builtInKinds(), conversions };
     const place = {
       name: "",
@@ -59,16 +57,21 @@ export class ServerState {
     const management = await openCluster(this.#shared, place, guard);
     await ensureDefinitions(management.cluster, crds);
     this.#clusters.set("", { open: management, listener: undefined });
-    this.#listener = await this.#listen(management, {
+    const { serving } = this.#settings;
+    const where = {
       folder: "management",
-      listen: { host, port, names: [] },
-      route: (path) => this.#route(path),
-    });
+      listen: { host, port, names: [], ...(serving ? { serving } : {}) },
+      route: (path: string) => this.#route(path),
+    };
+    this.#listener = await openEndpoint(management.cluster, where, this.#shared);
     management.resume();
     for (const name of this.#files.names("clusters")) {
       const saved = this.#files.read(`clusters/${name}/cluster.json`);
       if (saved !== undefined) await this.ensureCluster(name, JSON.parse(saved) as LogicalClusterOptions);
     }
+    this.#watch = watchFiles(() => this.#watched(), { clock, log }, this.#closing.signal);
+    this.#watch();
+    this.#rewriteLater();
   }
 
   management(): LogicalCluster {
@@ -106,16 +109,17 @@ export class ServerState {
     const place = { name, folder, url: () => this.#urlOf(name), servingAuthority: () => this.#servingOf(name) };
     const open = await openCluster(shared, place, merged);
     const listener = merged.listen
-      ? await this.#listen(open, {
-          folder,
-          listen: merged.listen,
-          route: (path) => ({ served: open, path }),
-        })
+      ? await openEndpoint(
+          open.cluster,
+          { folder, listen: merged.listen, route: (path) => ({ served: open, path }) },
+          shared,
+        )
       : undefined;
     const { authority: _authority, serviceAccountKey: _key, ...kept } = merged;
     this.#files.write(`${folder}/cluster.json`, JSON.stringify(kept));
     this.#clusters.set(name, { open, listener });
     open.resume();
+    this.#watch();
     return this.#logical(name);
   }
 
@@ -135,7 +139,47 @@ export class ServerState {
     await Promise.all(listeners.filter((l) => l !== undefined).map((l) => l.close()));
     await Promise.all([...this.#clusters.values()].map((c) => c.open.stop()));
     this.#clusters.clear();
+    await this.#rewriting;
     await this.#store?.close();
+  }
+
+  async reload(): Promise<void> {
+    for (const { listener, open } of [...this.#clusters.values(), { listener: this.#listener, open: undefined }]) {
+      listener?.reload();
+      open?.cluster.clientAuthorities.reload();
+    }
+    this.#encryption?.open();
+    this.#rewriteLater();
+    await this.#rewriting;
+  }
+
+  /** The files to look at now, and what to do when one has changed. */
+  #watched(): readonly WatchedFile[] {
+    const clusters = [...this.#clusters.values()];
+    const bundles = clusters.flatMap(({ open }): WatchedFile[] => {
+      const path = open.options.clientAuthorityFile;
+      return path === undefined ? [] : [{ path, changed: () => open.cluster.clientAuthorities.reload() }];
+    });
+    const served = [this.#listener, ...clusters.map((c) => c.listener)].flatMap((l) => l?.files ?? []);
+    const path = this.#settings.encryption?.configurationFile;
+    const configured = path === undefined ? [] : [{ path, changed: () => this.#reconfigure() }];
+    return [...bundles, ...served, ...configured];
+  }
+
+  #reconfigure(): void {
+    this.#encryption?.open();
+    this.#rewriteLater();
+  }
+
+  /** Rewrites what is not encrypted as configured, beside everything else; one rewrite at a time. */
+  #rewriteLater(): void {
+    const { log } = this.#settings;
+    this.#rewriting = this.#rewriting.then(async () => {
+      if (!this.#store || !this.#encryption?.stale) return;
+      await this.#encryption.rewrite(this.#store, this.#closing.signal).catch((error: unknown) => {
+        if (!this.#closing.signal.aborted) log.error("records were not rewritten", { reason: messageOf(error) });
+      });
+    });
   }
 
   async #end(name: string): Promise<void> {
@@ -159,27 +203,6 @@ export class ServerState {
     return known ? { served: known.open, path: name === undefined ? path : below } : undefined;
   }
 
-  async #listen(
-    { cluster }: OpenCluster,
-    where: {
-      folder: string;
-      listen: NonNullable<LogicalClusterOptions["listen"]>;
-      route: (path: string) => { served: ServedCluster; path: string } | undefined;
-    },
-  ): Promise<Listener> {
-    const { host, port, names } = where.listen;
-    const kept = Number(this.#files.read(`${where.folder}/port`) ?? 0);
-    const { clock, log } = this.#settings;
-    const certificate = await servingCertificate(cluster.authority, {
-      names: [...names, host, ...clusterNames(cluster.dnsDomain, cluster.serviceCidr)],
-      now: clock.now(),
-    });
-    const handler = requestHandler({ route: where.route, log });
-    const listener = await listen({ host, port: port || kept, certificate, handler });
-    if (listener.port !== kept) this.#files.write(`${where.folder}/port`, String(listener.port));
-    return listener;
-  }
-
   #urlOf(name: string): string {
     const own = this.#clusters.get(name)?.listener;
     const listener = own ?? this.#listener;
@@ -193,13 +216,14 @@ export class ServerState {
 
   #servingOf(name: string): string {
     const own = this.#clusters.get(name);
-    return (own?.listener ? own : this.#opened("")).open.cluster.authority.certificate;
+    const standing = own?.listener ?? this.#listener;
+    return standing?.authority ?? this.#opened(name).open.cluster.authority.certificate;
   }
 
   #logical(name: string): LogicalCluster {
     const { cluster } = this.#opened(name).open;
     const url = (): string => this.#urlOf(name);
-    const own = (): Listener | undefined => this.#clusters.get(name)?.listener;
+    const own = (): Endpoint | undefined => this.#clusters.get(name)?.listener;
     const serving = (): string => this.#servingOf(name);
     const { clock } = this.#settings;
     return {
@@ -243,25 +267,4 @@ function differs({ open, listener }: Opened, asked: LogicalClusterOptions): bool
   const pairs = Object.entries({ ...asked, listen: onPort(asked.listen) } as Json);
   const standing = { ...has, listen: onPort(has.listen) } as Json;
   return pairs.some(([name, value]) => value !== undefined && canonicalJson(value) !== canonicalJson(standing[name]));
-}
-
-function clusterNames(domain: string, serviceCidr: string): string[] {
-  const service = ["kubernetes", "kubernetes.default", "kubernetes.default.svc", `kubernetes.default.svc.${domain}`];
-  return [...service, serviceNetwork(serviceCidr).address(1), ...LOOPBACK];
-}
-
-async function servingCertificate(
-  authority: KeyPair,
-  { names, now }: { names: readonly string[]; now: number },
-): Promise<KeyPair> {
-  const unique = [...new Set(names)];
-  const isAddress = (name: string): boolean => /^[\d.]+$/.test(name) || name.includes(":");
-  return issueCertificate(authority, {
-    commonName: "kube-apiserver",
-    dnsNames: unique.filter((n) => !isAddress(n)),
-    ipAddresses: unique.filter(isAddress),
-    usages: ["server"],
-    lifetime: YEAR,
-    now,
-  });
 }

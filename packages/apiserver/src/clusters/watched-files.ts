@@ -1,29 +1,53 @@
 import { statSync } from "node:fs";
-import type { Clock } from "@causeway/foundation";
+import { messageOf, type Clock, type Log } from "@causeway/foundation";
 
 const INTERVAL = 60_000;
 
 export interface WatchedFile {
   readonly path: string;
-  /** The file is another than it was. What it throws is for the caller to tell. */
+  /** The file is another than it was. What it throws is logged, and looked at again when the file changes again. */
   changed(): void;
 }
 
-/** Looks at files once a minute until the signal aborts; costs nothing when there are none. */
-export function watchFiles(files: () => readonly WatchedFile[], clock: Clock, signal: AbortSignal): void {
-  const seen = new Map(files().map(({ path }) => [path, stampOf(path)]));
-  const look = async (): Promise<void> => {
-    for (;;) {
-      await clock.sleep(INTERVAL, signal);
-      for (const { path, changed } of files()) {
-        const stamp = stampOf(path);
-        const before = seen.get(path);
-        seen.set(path, stamp);
-        if (stamp !== before) changed();
-      }
+/**
+ * Looks at files once a minute until the signal aborts. What it gives is called whenever there may be other files than before:
+ * as long as there are none, nothing runs.
+ */
+export function watchFiles(
+  files: () => readonly WatchedFile[],
+  { clock, log }: { clock: Clock; log: Log },
+  signal: AbortSignal,
+): () => void {
+  const seen = new Map<string, string>();
+  let running = false;
+
+  const look = ({ path, changed }: WatchedFile): void => {
+    const [before, stamp] = [seen.get(path), stampOf(path)];
+    if (before === stamp) return;
+    seen.set(path, stamp);
+    if (before === undefined) return;
+    try {
+      changed();
+      log.info("a file was read again", { path });
+    } catch (error) {
+      log.error("a changed file cannot be used; what it said before holds", { path, reason: messageOf(error) });
     }
   };
-  look().catch(() => {});
+
+  const run = async (): Promise<void> => {
+    for (;;) {
+      await clock.sleep(INTERVAL, signal);
+      files().forEach(look);
+    }
+  };
+
+  return () => {
+    const now = files();
+    for (const file of now) if (!seen.has(file.path)) look(file);
+    if (running || now.length === 0) return;
+    running = true;
+    run().catch(() => {});
+  };
 }
 
 function stampOf(path: string): string {

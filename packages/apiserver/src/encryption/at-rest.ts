@@ -71,7 +71,7 @@ export function encryptionAtRest(
 
 async function rewriteAll(store: Store, signal: AbortSignal): Promise<number | undefined> {
   let changed = 0;
-  for (let after: number | undefined = 0; after !== undefined; ) {
+  for (let after: number | undefined = 0; after !== undefined;) {
     await new Promise((resolve) => setImmediate(resolve));
     if (signal.aborted) return undefined;
     const step = store.reencode(after, STEP);
@@ -125,16 +125,24 @@ function remember(files: StateFiles, encryption: Encryption): void {
   const { known, writing } = encryption.labels;
   for (const [label, canary] of Object.entries(sealed)) {
     if (!known.includes(label)) {
-      throw new CausewayError("ENCRYPTION_KEY_UNKNOWN", `records may be encrypted with ${label}, which is not configured`, {
-        hint: "Put that key back, after the first: records are rewritten then, and it can be taken out.",
-        details: { key: label },
-      });
+      throw new CausewayError(
+        "ENCRYPTION_KEY_UNKNOWN",
+        `records may be encrypted with ${label}, which is not configured`,
+        {
+          hint: "Put that key back, after the first: records are rewritten then, and it can be taken out.",
+          details: { key: label },
+        },
+      );
     }
     if (!encryption.opens(label, text(canary))) {
-      throw new CausewayError("ENCRYPTION_KEY_WRONG", `the key ${label} is not the one that records were encrypted with`, {
-        hint: "Restore the key of that name, or give the new one another name and put it before the old one.",
-        details: { key: label },
-      });
+      throw new CausewayError(
+        "ENCRYPTION_KEY_WRONG",
+        `the key ${label} is not the one that records were encrypted with`,
+        {
+          hint: "Restore the key of that name, or give the new one another name and put it before the old one.",
+          details: { key: label },
+        },
+      );
     }
   }
   const fresh = writing.filter((label) => sealed[label] === undefined);

@@ -5,7 +5,7 @@ import type { Http2ServerRequest } from "node:http2";
 import { CausewayError, messageOf, type Log } from "@causeway/foundation";
 import type { Audit } from "../audit/audit.ts";
 import type { RequestAudit } from "../audit/interface.ts";
-import type { CertificateUsers } from "../auth/authenticate.ts";
+import type { CertificateUsers } from "../auth/client-certificates.ts";
 import { refusal } from "../auth/authorize.ts";
 import type { Attributes, Authorize } from "../auth/attributes.ts";
 import { impersonated } from "../auth/impersonate.ts";

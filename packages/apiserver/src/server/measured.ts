@@ -1,6 +1,7 @@
 import { performance } from "node:perf_hooks";
 import type { Attributes, Authorize, Decision } from "../auth/attributes.ts";
-import { authenticate, type CertificateUsers, type Credentials } from "../auth/authenticate.ts";
+import { authenticate, type Credentials } from "../auth/authenticate.ts";
+import type { CertificateUsers } from "../auth/client-certificates.ts";
 import type { User } from "../auth/user.ts";
 import type { Cluster } from "../clusters/cluster.ts";
 

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { CausewayError, messageOf } from "@causeway/foundation";
 
 /** Layout version of the state file; raised with every change that an older Causeway could not read. */
-export const STATE_VERSION = 1;
+export const STATE_VERSION = 2;
 /** "CWAY": tells our files from any other SQLite file. */
 const APPLICATION_ID = 0x43574159;
 export const STATE_FILE = "state.sqlite";
@@ -85,6 +85,8 @@ function prepared(database: DatabaseSync, path = ":memory:"): DatabaseSync {
       },
     );
   }
+  // Of version 1 is what may have no encrypted values.
+  if (version < STATE_VERSION) database.exec(`PRAGMA user_version = ${STATE_VERSION}`);
   return database;
 }
 

@@ -1,0 +1,134 @@
+import { createHash, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { PeerCertificate, TLSSocket } from "node:tls";
+import { CausewayError, messageOf } from "@causeway/foundation";
+import type { Cluster } from "../clusters/cluster.ts";
+import { authenticated, type User } from "./user.ts";
+
+const CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";
+const ANY_USE = "2.5.29.37.0";
+const LONGEST_CHAIN = 8;
+
+/** The authorities whose client certificates a cluster takes: its own, and those of a bundle that may change. */
+export interface ClientAuthorities {
+  readonly certificates: readonly X509Certificate[];
+  /** Grows whenever they change: what was found with others holds no more. */
+  readonly generation: number;
+  /** Reads the bundle again. Throws CLIENT_AUTHORITY_INVALID, and changes nothing then. */
+  reload(): void;
+}
+
+/** Throws CLIENT_AUTHORITY_INVALID. */
+export function clientAuthorities(own: string, bundleFile: string | undefined): ClientAuthorities {
+  const read = (): readonly X509Certificate[] => [
+    new X509Certificate(own),
+    ...(bundleFile === undefined ? [] : readBundle(bundleFile)),
+  ];
+  let certificates = read();
+  let generation = 0;
+  return {
+    get certificates() {
+      return certificates;
+    },
+    get generation() {
+      return generation;
+    },
+    reload() {
+      certificates = read();
+      generation += 1;
+    },
+  };
+}
+
+function readBundle(file: string): X509Certificate[] {
+  const refused = (why: string, cause?: unknown): CausewayError =>
+    new CausewayError("CLIENT_AUTHORITY_INVALID", `the client authorities in ${file} cannot be used: ${why}`, {
+      cause,
+      hint: "Give a PEM file of CA certificates, one after the other.",
+    });
+  let found: X509Certificate[];
+  try {
+    const blocks = readFileSync(file, "utf8").match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+    found = blocks.map((block) => new X509Certificate(block));
+  } catch (cause) {
+    throw refused(messageOf(cause), cause);
+  }
+  if (found.length === 0) throw refused("there is no certificate in it");
+  if (found.some((c) => !c.ca)) throw refused("one of them is no CA certificate");
+  return found;
+}
+
+/** Remembers, for as long as a connection lives, whom its certificate names in which cluster. */
+export type CertificateUsers = WeakMap<TLSSocket, Map<string, Found>>;
+
+/** Whom a certificate names; "nobody" when it is not one of this cluster's, undefined when there is none. */
+type Certified = User | "nobody" | undefined;
+
+interface Found {
+  readonly certified: Certified;
+  readonly generation: number;
+  /** Until when it holds, in milliseconds since the epoch. */
+  readonly until: number;
+}
+
+export function certificateUser(cluster: Cluster, socket: TLSSocket, known: CertificateUsers): Certified {
+  const users = known.get(socket) ?? new Map<string, Found>();
+  const before = users.get(cluster.name);
+  const { generation } = cluster.clientAuthorities;
+  if (before?.generation === generation && cluster.clock.now() <= before.until) return before.certified;
+  const found = { ...namedBy(cluster, socket), generation };
+  known.set(socket, users.set(cluster.name, found));
+  return found.certified;
+}
+
+const FOR_EVER = Infinity;
+
+function namedBy(cluster: Cluster, socket: TLSSocket): Omit<Found, "generation"> {
+  const peer = socket.getPeerCertificate(true);
+  if (!isPresent(peer)) return { certified: undefined, until: FOR_EVER };
+  const [leaf, ...intermediates] = chainOf(peer);
+  const nobody = { certified: "nobody", until: FOR_EVER } as const;
+  if (!leaf || !isTrusted(cluster, leaf, intermediates)) return nobody;
+  const uses = leaf.keyUsage as readonly string[] | undefined;
+  if (uses && !uses.includes(CLIENT_AUTH) && !uses.includes(ANY_USE)) return nobody;
+  const { CN, O } = peer.subject as unknown as { CN?: string | string[]; O?: string | string[] };
+  const name = [CN ?? ""].flat()[0] ?? "";
+  if (!name) return nobody;
+  const id = `X509SHA256=${createHash("sha256").update(peer.raw).digest("hex")}`;
+  const extra = { "authentication.kubernetes.io/credential-id": [id] };
+  const until = leaf.validToDate.getTime();
+  return { certified: authenticated({ name, groups: [O ?? []].flat(), extra }), until };
+}
+
+function isPresent(peer: PeerCertificate): boolean {
+  return Object.keys(peer).length > 0 && peer.raw !== undefined;
+}
+
+/** The certificates that came, the client's own first. */
+function chainOf(peer: ReturnType<TLSSocket["getPeerCertificate"]>): X509Certificate[] {
+  const chain: X509Certificate[] = [];
+  const seen = new Set<string>();
+  let here: PeerCertificate | undefined = peer;
+  while (here?.raw && !seen.has(here.fingerprint256) && chain.length < LONGEST_CHAIN) {
+    seen.add(here.fingerprint256);
+    chain.push(new X509Certificate(Buffer.from(here.raw)));
+    here = "issuerCertificate" in here ? (here.issuerCertificate as PeerCertificate | undefined) : undefined;
+  }
+  return chain;
+}
+
+/** Whether an authority of the cluster stands at the end of the chain, and all of it is valid now. */
+function isTrusted(cluster: Cluster, leaf: X509Certificate, intermediates: readonly X509Certificate[]): boolean {
+  const now = cluster.clock.now();
+  const isValid = (c: X509Certificate): boolean => now >= c.validFromDate.getTime() && now <= c.validToDate.getTime();
+  const signed = (c: X509Certificate, by: X509Certificate): boolean => c.checkIssued(by) && c.verify(by.publicKey);
+  let here = leaf;
+  for (const next of [...intermediates, undefined]) {
+    if (!isValid(here)) return false;
+    const root = cluster.clientAuthorities.certificates.find((c) => signed(here, c));
+    if (root) return isValid(root);
+    if (!next?.ca || !signed(here, next)) return false;
+    here = next;
+  }
+  return false;
+}

@@ -1,0 +1,75 @@
+import { messageOf, type Clock, type Log } from "@causeway/foundation";
+import type { LogicalClusterOptions } from "../interface.ts";
+import { requestHandler, type Handling } from "../server/handler.ts";
+import { listen, type Listener } from "../server/listener.ts";
+import type { Cluster } from "./cluster.ts";
+import { issueServing, readServing, renewInTime, type Serving } from "./serving.ts";
+import type { StateFiles } from "./state-files.ts";
+import type { WatchedFile } from "./watched-files.ts";
+
+/** Where a cluster is reached: a listener, and a certificate that stays valid. */
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+  /** PEM: whom clients trust here. */
+  readonly authority: string;
+  /** The files its certificate is from; none when it is issued here. */
+  readonly files: readonly WatchedFile[];
+  /** Takes the certificate as the files have it now, for connections from now on. Throws SERVING_CERTIFICATE_INVALID. */
+  reload(): void;
+  close(): Promise<void>;
+}
+
+export interface Place {
+  /** Keeps the port over restarts. */
+  readonly folder: string;
+  readonly listen: NonNullable<LogicalClusterOptions["listen"]>;
+  readonly route: Handling["route"];
+}
+
+/** Throws APISERVER_PORT_TAKEN, APISERVER_CANNOT_LISTEN, SERVING_CERTIFICATE_INVALID. */
+export async function openEndpoint(
+  cluster: Cluster,
+  { folder, listen: wanted, route }: Place,
+  { files, clock, log }: { files: StateFiles; clock: Clock; log: Log },
+): Promise<Endpoint> {
+  const { host, port, names, serving: given } = wanted;
+  const kept = Number(files.read(`${folder}/port`) ?? 0);
+  const issue = (): Promise<Serving> => issueServing(cluster, [...names, host]);
+  let serving = given ? readServing(given) : await issue();
+  const handler = requestHandler({ route, log });
+  const listener: Listener = await listen({ host, port: port || kept, certificate: serving.certificate, handler });
+  if (listener.port !== kept) files.write(`${folder}/port`, String(listener.port));
+  const closing = new AbortController();
+  const take = (next: Serving): void => {
+    listener.renew(next.certificate);
+    serving = next;
+  };
+  const reload = (): void => {
+    if (given) take(readServing(given));
+  };
+  if (!given) {
+    const renew = async () => {
+      take(await issue());
+      return serving.certificate;
+    };
+    renewInTime(serving.certificate, { clock, signal: closing.signal, renew }).catch((error: unknown) => {
+      if (!closing.signal.aborted) log.error("the serving certificate was not renewed", { reason: messageOf(error) });
+    });
+  }
+  return {
+    host: listener.host,
+    port: listener.port,
+    get authority() {
+      return serving.authority;
+    },
+    files: given
+      ? [given.certificateFile, given.keyFile, given.authorityFile].map((path) => ({ path, changed: reload }))
+      : [],
+    reload,
+    close: () => {
+      closing.abort();
+      return listener.close();
+    },
+  };
+}

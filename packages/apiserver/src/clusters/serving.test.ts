@@ -1,0 +1,201 @@
+import { X509Certificate } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { Agent, request } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect } from "node:tls";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { createAuthority, issueCertificate, VirtualClock, type KeyPair } from "@causeway/foundation";
+import type { ApiServer, ApiServerOptions } from "../interface.ts";
+import { at, records } from "../json.ts";
+import { startApiServer } from "../start.ts";
+
+const DAY = 86_400_000;
+const SELF = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+
+let dir: string;
+const opened: { close(): unknown }[] = [];
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "serving-"));
+});
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((o) => o.close()));
+  rmSync(dir, { recursive: true, force: true });
+});
+
+async function start(options: ApiServerOptions = {}): Promise<ApiServer> {
+  const server = await startApiServer(options);
+  opened.push(server);
+  return server;
+}
+
+function portOf(server: ApiServer): number {
+  return Number(new URL(server.management.url).port);
+}
+
+/** The serial number of the certificate that a new connection is shown. */
+function shown(server: ApiServer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: "127.0.0.1", port: portOf(server), rejectUnauthorized: false }, () => {
+      resolve(socket.getPeerX509Certificate()?.serialNumber ?? "");
+      socket.destroy();
+    });
+    socket.on("error", reject);
+  });
+}
+
+interface Client {
+  /** Who the server takes this client for, or the code of its refusal. */
+  who(): Promise<unknown>;
+  /** How many connections it has needed. */
+  readonly connections: number;
+}
+
+function client(server: ApiServer, identity: { cert?: string; key?: string; ca?: string } = {}): Client {
+  const agent = new Agent({
+    keepAlive: true,
+    maxSockets: 1,
+    ...identity,
+    rejectUnauthorized: identity.ca !== undefined,
+  });
+  opened.push({ close: () => agent.destroy() });
+  const local = new Set<number | undefined>();
+  return {
+    get connections() {
+      return local.size;
+    },
+    who: () =>
+      new Promise((resolve, reject) => {
+        const sent = request(`${server.management.url}${SELF}`, { agent, method: "POST" }, (response) => {
+          local.add(response.socket.localPort);
+          let body = "";
+          response.on("data", (chunk: Buffer) => (body += chunk.toString()));
+          response.on("end", () => {
+            const name = at(JSON.parse(body) as unknown, "status", "userInfo", "username");
+            resolve(name ?? response.statusCode);
+          });
+        });
+        sent.on("error", reject);
+        sent.setHeader("content-type", "application/json");
+        sent.end(JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" }));
+      }),
+  };
+}
+
+async function certificateOf(authority: KeyPair, commonName = "jane"): Promise<{ cert: string; key: string }> {
+  const usages = ["client"] as const;
+  const { certificate, key } = await issueCertificate(authority, { commonName, usages, lifetime: DAY });
+  return { cert: certificate, key };
+}
+
+function root(commonName: string): Promise<KeyPair> {
+  return createAuthority({ commonName, lifetime: DAY });
+}
+
+describe("a serving certificate", () => {
+  it("is replaced before it ends, and open connections stay", async () => {
+    const clock = new VirtualClock(Date.now());
+    const server = await start({ clock });
+    const first = await shown(server);
+    const anonymous = client(server);
+    expect(await anonymous.who()).toBe(403);
+    await clock.advance(330 * DAY);
+    expect(await shown(server)).toBe(first);
+    await clock.advance(10 * DAY);
+    await expect.poll(() => shown(server)).not.toBe(first);
+    expect(await anonymous.who()).toBe(403);
+    expect(anonymous.connections).toBe(1);
+  });
+
+  it("from files is read again while connections stay, and kubeconfigs trust its authority", async () => {
+    const authority = await root("serving root");
+    const files = {
+      certificateFile: join(dir, "serving.crt"),
+      keyFile: join(dir, "serving.key"),
+      authorityFile: join(dir, "root.crt"),
+    };
+    const put = async (): Promise<string> => {
+      const made = await issueCertificate(authority, {
+        commonName: "front",
+        ipAddresses: ["127.0.0.1"],
+        usages: ["server"],
+        lifetime: DAY,
+      });
+      writeFileSync(files.certificateFile, made.certificate);
+      writeFileSync(files.keyFile, made.key);
+      return new X509Certificate(made.certificate).serialNumber;
+    };
+    writeFileSync(files.authorityFile, authority.certificate);
+    const first = await put();
+    const clock = new VirtualClock(Date.now());
+    const server = await start({ serving: files, clock });
+    expect(await shown(server)).toBe(first);
+    const kubeconfig: unknown = parse(await server.management.kubeconfig());
+    const trusted = at(records(at(kubeconfig, "clusters"))[0], "cluster", "certificate-authority-data");
+    expect(Buffer.from(String(trusted), "base64").toString()).toBe(authority.certificate);
+    const user = client(server, { ca: authority.certificate });
+    expect(await user.who()).toBe(403);
+    const second = await put();
+    await clock.advance(61_000);
+    expect(await shown(server)).toBe(second);
+    expect(await user.who()).toBe(403);
+    expect(user.connections).toBe(1);
+    writeFileSync(files.keyFile, (await root("other")).key);
+    await expect(server.reload()).rejects.toMatchObject({ code: "SERVING_CERTIFICATE_INVALID" });
+    expect(await shown(server)).toBe(second);
+  });
+
+  it("whose key is another's does not start", async () => {
+    const [one, two] = [await root("one"), await root("two")];
+    for (const [name, content] of [
+      ["crt", one.certificate],
+      ["key", two.key],
+    ] as const)
+      writeFileSync(join(dir, name), content);
+    const [certificateFile, keyFile] = [join(dir, "crt"), join(dir, "key")];
+    const serving = { certificateFile, keyFile, authorityFile: certificateFile };
+    await expect(startApiServer({ serving })).rejects.toMatchObject({ code: "SERVING_CERTIFICATE_INVALID" });
+  });
+});
+
+describe("client authorities", () => {
+  it("of a bundle are taken beside the cluster's own, until they are taken out, even on open connections", async () => {
+    const [old, other] = [await root("old root"), await root("other root")];
+    const clientAuthorityFile = join(dir, "clients.crt");
+    writeFileSync(clientAuthorityFile, other.certificate + old.certificate);
+    const server = await start({ management: { clientAuthorityFile } });
+    const byOld = client(server, await certificateOf(old));
+    const byOwn = client(server, await certificateOf(server.management.authority, "joe"));
+    const byNobody = client(server, await certificateOf(await root("nobody")));
+    expect(await byOld.who()).toBe("jane");
+    expect(await byOwn.who()).toBe("joe");
+    expect(await byNobody.who()).toBe(401);
+    writeFileSync(clientAuthorityFile, other.certificate);
+    await server.reload();
+    expect(await byOld.who()).toBe(401);
+    expect(byOld.connections).toBe(1);
+    expect(await byOwn.who()).toBe("joe");
+  });
+
+  it("stay as they are when a changed bundle cannot be used", async () => {
+    const old = await root("old root");
+    const clientAuthorityFile = join(dir, "clients.crt");
+    writeFileSync(clientAuthorityFile, old.certificate);
+    const server = await start({ management: { clientAuthorityFile } });
+    writeFileSync(clientAuthorityFile, (await certificateOf(old)).cert);
+    await expect(server.reload()).rejects.toMatchObject({ code: "CLIENT_AUTHORITY_INVALID" });
+    expect(await client(server, await certificateOf(old)).who()).toBe("jane");
+  });
+
+  it("take a certificate no longer than it is valid, on whatever connection", async () => {
+    const clock = new VirtualClock(Date.now());
+    const server = await start({ clock });
+    const user = client(server, await certificateOf(server.management.authority));
+    expect(await user.who()).toBe("jane");
+    await clock.advance(2 * DAY);
+    expect(await user.who()).toBe(401);
+    expect(user.connections).toBe(1);
+  });
+});

@@ -1,0 +1,70 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { CausewayError, issueCertificate, messageOf, type Clock, type KeyPair } from "@causeway/foundation";
+import type { ServingFiles } from "../interface.ts";
+import type { Cluster } from "./cluster.ts";
+import { serviceNetwork } from "../kinds/addresses.ts";
+
+const DAY = 86_400_000;
+const YEAR = 365 * DAY;
+/** How long before its end a certificate is replaced. */
+const RENEWAL = 30 * DAY;
+const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
+
+/** What a listener shows of itself. */
+export interface Serving {
+  readonly certificate: KeyPair;
+  /** PEM: whom clients trust for it. */
+  readonly authority: string;
+}
+
+/** A certificate of the cluster's own authority for its names and addresses, for a year. */
+export async function issueServing(
+  { authority, dnsDomain, serviceCidr, clock }: Cluster,
+  names: readonly string[],
+): Promise<Serving> {
+  const unique = [...new Set([...names, ...clusterNames(dnsDomain, serviceCidr)])];
+  const isAddress = (name: string): boolean => /^[\d.]+$/.test(name) || name.includes(":");
+  const certificate = await issueCertificate(authority, {
+    commonName: "kube-apiserver",
+    dnsNames: unique.filter((n) => !isAddress(n)),
+    ipAddresses: unique.filter(isAddress),
+    usages: ["server"],
+    lifetime: YEAR,
+    now: clock.now(),
+  });
+  return { certificate, authority: authority.certificate };
+}
+
+function clusterNames(domain: string, serviceCidr: string): string[] {
+  const service = ["kubernetes", "kubernetes.default", "kubernetes.default.svc", `kubernetes.default.svc.${domain}`];
+  return [...service, serviceNetwork(serviceCidr).address(1), ...LOOPBACK];
+}
+
+/** Throws SERVING_CERTIFICATE_INVALID. */
+export function readServing({ certificateFile, keyFile, authorityFile }: ServingFiles): Serving {
+  try {
+    const [certificate, key, authority] = [certificateFile, keyFile, authorityFile].map((f) => readFileSync(f, "utf8"));
+    if (!new X509Certificate(certificate ?? "").checkPrivateKey(createPrivateKey(key ?? ""))) {
+      throw new Error("the key is not the certificate's");
+    }
+    return { certificate: { certificate: certificate ?? "", key: key ?? "" }, authority: authority ?? "" };
+  } catch (cause) {
+    throw new CausewayError(
+      "SERVING_CERTIFICATE_INVALID",
+      `the certificate in ${certificateFile} cannot be served: ${messageOf(cause)}`,
+      { cause, hint: "Give PEM files: a certificate, the key it was made for, and the authority that signed it." },
+    );
+  }
+}
+
+/** Puts a new certificate in the place of one that is about to end, again and again until the signal aborts. */
+export async function renewInTime(
+  first: KeyPair,
+  { clock, signal, renew }: { clock: Clock; signal: AbortSignal; renew: () => Promise<KeyPair> },
+): Promise<void> {
+  for (let current = first; ; current = await renew()) {
+    const end = new X509Certificate(current.certificate).validToDate.getTime();
+    await clock.sleep(Math.max(end - RENEWAL - clock.now(), DAY), signal);
+  }
+}
