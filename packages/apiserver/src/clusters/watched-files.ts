@@ -6,7 +6,7 @@ const INTERVAL = 60_000;
 export interface WatchedFile {
   readonly path: string;
   /** The file is another than it was. What it throws is logged, and looked at again when the file changes again. */
-  changed(): void;
+  readonly changed: () => void;
 }
 
 /**
