@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { CausewayError, type Clock, type Log } from "@causeway/foundation";
-import { admissionChain } from "../admission/chain.ts";
+import { openAdmission } from "../admission/open.ts";
 import { openAudit } from "../audit/audit.ts";
 import { clientAuthorities } from "../auth/client-certificates.ts";
 import { authorizer } from "../auth/authorize.ts";
@@ -64,7 +64,7 @@ export async function openCluster(
     metrics: new ClusterMetrics(),
     catalog: new Catalog(shared.builtIns),
     changes: new Changes(),
-    admission: admissionChain([]),
+    admission: openAdmission(() => cluster),
     webhooks,
     conversions: conversionsOf(place.name === "" ? shared.conversions : [], webhooks),
     serviceCidr: options.serviceCidr ?? DEFAULT_SERVICE_CIDR,

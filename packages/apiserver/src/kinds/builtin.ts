@@ -1,3 +1,4 @@
+import { admissionKinds } from "../admission/kinds.ts";
 import { builtIns, type BuiltIns } from "./catalog.ts";
 import { coreKinds } from "./core.ts";
 import { otherKinds } from "./groups.ts";
@@ -5,5 +6,5 @@ import { storedKinds } from "./stored.ts";
 
 /** The kinds that every logical cluster has. */
 export function builtInKinds(): BuiltIns {
-  return builtIns([...coreKinds(), ...otherKinds(), ...storedKinds()]);
+  return builtIns([...coreKinds(), ...otherKinds(), ...storedKinds(), ...admissionKinds()]);
 }

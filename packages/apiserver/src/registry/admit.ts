@@ -39,7 +39,7 @@ export function gateOf(call: Call, operation: Operation): Gate {
 export function wireGateOf(call: Call, operation: Operation, kind: GroupVersionKind = kindOf(call)): WireGate {
   const { admission } = call.cluster;
   const about = (object: KubeObject | undefined, old: KubeObject | undefined): Attempt => {
-    const options = call.options?.() ?? optionsOf(call, operation);
+    const options = { ...(call.options?.() ?? dryRunOf(call)), kind: OPTIONS[operation], apiVersion: "meta.k8s.io/v1" };
     return { call, operation, kind, object, old, options };
   };
   const mutates = admission.concerns(call, operation, "mutate");
@@ -70,10 +70,15 @@ function kindOf({ resource, version, subresource }: Call): GroupVersionKind {
   return type ?? { group: resource.group, version: version.name, kind: resource.kind };
 }
 
-/** The options that the server gives its own writes. */
-function optionsOf({ dryRun }: Call, operation: Operation): Json {
-  const kind = { CREATE: "CreateOptions", UPDATE: "UpdateOptions", DELETE: "DeleteOptions" }[operation];
-  return { kind, apiVersion: "meta.k8s.io/v1", ...(dryRun ? { dryRun: ["All"] } : {}) };
+/** The options of every operation are of a kind of their own, whichever verb asked for it: an apply may create. */
+const OPTIONS: Readonly<Record<Operation, string>> = {
+  CREATE: "CreateOptions",
+  UPDATE: "UpdateOptions",
+  DELETE: "DeleteOptions",
+};
+
+function dryRunOf({ dryRun }: Call): Json {
+  return dryRun ? { dryRun: ["All"] } : {};
 }
 
 function seen(call: Call, draft: KubeObject | undefined, old?: KubeObject): KubeObject | undefined {

@@ -103,24 +103,16 @@ function callOf(request: ResourceRequest, response: Response): Call {
   };
 }
 
-/** The options of a write as admission is told them; a patch is an update there, or a create. */
+/** What the options of a write say, as admission is told it. */
 function admissionOptions({ info, body, query }: ResourceRequest): Json {
-  const kinds: Readonly<Record<string, string>> = {
-    create: "CreateOptions",
-    update: "UpdateOptions",
-    patch: "UpdateOptions",
-  };
-  const kind = kinds[info.verb] ?? "DeleteOptions";
-  const own = kind === "DeleteOptions" ? record(body) : {};
-  const named = kind === "DeleteOptions" ? ["propagationPolicy"] : ["fieldManager", "fieldValidation"];
-  const given = named.flatMap((n): [string, string][] => (query.get(n) ? [[n, query.get(n) ?? ""]] : []));
+  const isDelete = info.verb.startsWith("delete");
+  const named = isDelete ? ["propagationPolicy"] : ["fieldManager", "fieldValidation"];
+  const given = named.flatMap((name): [string, string][] => (query.get(name) ? [[name, query.get(name) ?? ""]] : []));
   const dryRun = query.getAll("dryRun");
   return {
     ...(dryRun.length > 0 ? { dryRun } : {}),
     ...Object.fromEntries(given),
-    ...own,
-    kind,
-    apiVersion: "meta.k8s.io/v1",
+    ...(isDelete ? record(body) : {}),
   };
 }
 

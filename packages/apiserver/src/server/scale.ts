@@ -50,8 +50,9 @@ function scaleGate(call: Call, scale: ScalePaths): Gate {
             const after = await mutate(before, shown(old));
             const replicas = at(after, "spec", "replicas");
             if (!after || replicas === at(before, "spec", "replicas")) return draft;
-            write(draft, scale.specReplicas, replicas);
-            return draft;
+            const scaled = structuredClone(draft);
+            write(scaled, scale.specReplicas, replicas);
+            return scaled;
           },
         }
       : {}),

@@ -15,6 +15,7 @@ import { refusals } from "./refusals.ts";
 import { services } from "./services.ts";
 import { standards } from "./standards.ts";
 import { toolkit } from "./toolkit.ts";
+import { webhooks } from "./webhooks.ts";
 import { watching } from "./watching.ts";
 import { workloads } from "./workloads.ts";
 import { writing } from "./writing.ts";
@@ -41,4 +42,5 @@ export const chapters: readonly Chapter[] = [
   toolkit,
   refusals,
   wrongTypes,
+  webhooks,
 ];

@@ -26,13 +26,16 @@ export function createEnvironments(): CelEnvironments {
 
 /** CEL as rules of custom resources know it: `self`, `oldSelf`, and the function libraries of Kubernetes. */
 function createEnvironment(oldSelf: string): CelEnvironment {
+  return createBaseEnvironment().registerVariable("self", "dyn").registerVariable("oldSelf", oldSelf);
+}
+
+/** CEL with the function libraries of Kubernetes, and no variables. */
+export function createBaseEnvironment(): CelEnvironment {
   const environment = new Environment({
     homogeneousAggregateLiterals: false,
     enableOptionalTypes: true,
     limits: { maxAstNodes: 10_000, maxDepth: 100 },
-  })
-    .registerVariable("self", "dyn")
-    .registerVariable("oldSelf", oldSelf);
+  });
   registerLists(environment);
   registerStrings(environment);
   registerNetworks(environment);

@@ -1,0 +1,98 @@
+import type { KubeObject } from "@causeway/kubernetes";
+import { record, type Json } from "../json.ts";
+import { inVersion, type Draft } from "../kinds/resource.ts";
+import { matchesLabels } from "../registry/selectors.ts";
+import { notFound } from "../server/status.ts";
+import type { Attempt, GroupVersionKind } from "./interface.ts";
+import type { Form } from "./rules.ts";
+
+const NAMESPACES = { group: "", plural: "namespaces" };
+
+/** The name in the request, or that of the object it creates; "" where it is still to be made up. */
+export function nameOf({ call, object, operation }: Attempt): string {
+  return call.name || (operation === "CREATE" ? (object?.metadata.name ?? "") : "");
+}
+
+/** A namespace is in itself. */
+export function namespaceOf(attempt: Attempt): string {
+  const { resource, namespace } = attempt.call;
+  return resource.storage === "/namespaces" ? nameOf(attempt) : namespace;
+}
+
+/** The namespace that the attempt happens in, undefined for what is in none. Throws 404. */
+export function namespaceObject({ call }: Attempt): KubeObject | undefined {
+  if (!call.resource.namespaced) return undefined;
+  const { cluster, namespace } = call;
+  const key = { cluster: cluster.name, resource: "/namespaces", namespace: "", name: namespace };
+  const found = cluster.store.get(key)?.object;
+  if (!found) throw notFound(NAMESPACES, namespace);
+  return found;
+}
+
+/** Whether a namespaceSelector chooses it. What is in no namespace, and is none, is always chosen. */
+export function inSelectedNamespace(selector: unknown, attempt: Attempt): boolean {
+  if (isEmpty(selector)) return true;
+  const isNamespace = attempt.call.resource.storage === "/namespaces";
+  if (!attempt.call.resource.namespaced && !isNamespace) return true;
+  return matchesLabels(selector, record(namespaceLabels(attempt, isNamespace)));
+}
+
+function namespaceLabels(attempt: Attempt, isNamespace: boolean): unknown {
+  if (!isNamespace) return namespaceObject(attempt)?.metadata.labels;
+  const { call, object, old } = attempt;
+  return (call.subresource === "" && object ? object : (old ?? object))?.metadata.labels;
+}
+
+/** Whether an objectSelector chooses the new or the old state. */
+export function isSelectedObject(selector: unknown, { object, old }: Attempt): boolean {
+  if (isEmpty(selector)) return true;
+  const chosen = (o: KubeObject | undefined): boolean =>
+    o !== undefined && matchesLabels(selector, record(o.metadata?.labels));
+  return chosen(object) || chosen(old);
+}
+
+function isEmpty(selector: unknown): boolean {
+  const { matchLabels, matchExpressions } = record(selector);
+  return (
+    Object.keys(record(matchLabels)).length === 0 && (!Array.isArray(matchExpressions) || matchExpressions.length === 0)
+  );
+}
+
+/** What the attempt's objects are in the given form. */
+export function kindIn({ call, kind }: Attempt, { resource, version }: Form): GroupVersionKind {
+  const isOwn = kind.kind === call.resource.kind && kind.group === call.resource.group;
+  return isOwn ? { group: resource.group, version: version.name, kind: resource.kind } : kind;
+}
+
+/** An object of the attempt as another form shows it. Bodies of other kinds, such as Scale, stay as they are. */
+export function shownIn(attempt: Attempt, form: Form, object: KubeObject | undefined): KubeObject | undefined {
+  const { call, kind } = attempt;
+  const isOwn = kind.kind === call.resource.kind && kind.group === call.resource.group;
+  if (object === undefined || !isOwn || form.version === call.version) return object;
+  return inVersion(form.resource, form.version, stored(attempt, object));
+}
+
+/** The way back from `shownIn`. */
+export function readFrom(attempt: Attempt, form: Form, object: KubeObject): KubeObject {
+  const { call } = attempt;
+  if (form.version === call.version) return object;
+  const back = form.version.toStored ? form.version.toStored(structuredClone(object) as Draft) : object;
+  return inVersion(call.resource, call.version, { ...back, apiVersion: call.resource.storedAs });
+}
+
+function stored({ call }: Attempt, object: KubeObject): KubeObject {
+  const { toStored } = call.version;
+  const draft = structuredClone(object) as Draft;
+  return { ...(toStored ? toStored(draft) : draft), apiVersion: call.resource.storedAs };
+}
+
+/** authentication.k8s.io/v1 UserInfo. */
+export function userInfoOf({ call: { user } }: Attempt): Json {
+  const hasExtra = user.extra !== undefined && Object.keys(user.extra).length > 0;
+  return {
+    username: user.name,
+    ...(user.uid ? { uid: user.uid } : {}),
+    groups: [...user.groups],
+    ...(hasExtra ? { extra: user.extra } : {}),
+  };
+}

@@ -1,0 +1,40 @@
+import { messageOf } from "@causeway/foundation";
+import { records, text } from "../json.ts";
+import type { Activation, Expression, Expressions, Scope } from "./cel/expressions.ts";
+
+export interface MatchCondition {
+  readonly name: string;
+  readonly expression: Expression;
+}
+
+export function compileConditions(
+  expressions: Expressions,
+  conditions: unknown,
+  scope: Omit<Scope, "types"> = {},
+): readonly MatchCondition[] {
+  return records(conditions).map((c) => ({
+    name: text(c["name"]),
+    expression: expressions.compile(text(c["expression"]).trim(), { ...scope, types: ["bool"] }),
+  }));
+}
+
+export interface ConditionsResult {
+  readonly matches: boolean;
+  /** Set where nothing said no, but something could not be told. */
+  readonly error?: string;
+}
+
+/** One "no" is a no, whatever else fails; failures count as the failure policy says. */
+export function judgeConditions(conditions: readonly MatchCondition[], activation: () => Activation): ConditionsResult {
+  const errors: string[] = [];
+  for (const { expression } of conditions) {
+    try {
+      if (expression.evaluate(activation()) === false) return { matches: false };
+    } catch (error) {
+      errors.push(messageOf(error));
+    }
+  }
+  const [first] = errors;
+  if (first === undefined) return { matches: true };
+  return { matches: false, error: errors.length === 1 ? first : `[${[...new Set(errors)].join(", ")}]` };
+}

@@ -1,0 +1,21 @@
+import type { Cluster } from "../clusters/cluster.ts";
+import { Expressions } from "./cel/expressions.ts";
+import { admissionChain } from "./chain.ts";
+import type { Admission } from "./interface.ts";
+import { webhookPlugin } from "./webhooks/plugin.ts";
+
+/** The admission of one cluster, made when the first write asks. */
+export function openAdmission(cluster: () => Cluster): Admission {
+  let made: Admission | undefined;
+  const chain = (): Admission => (made ??= chainOf(cluster()));
+  return {
+    concerns: (call, operation, phase) => chain().concerns(call, operation, phase),
+    mutate: (attempt) => chain().mutate(attempt),
+    validate: (attempt) => chain().validate(attempt),
+  };
+}
+
+function chainOf(cluster: Cluster): Admission {
+  const expressions = new Expressions();
+  return admissionChain([webhookPlugin(cluster, expressions)]);
+}

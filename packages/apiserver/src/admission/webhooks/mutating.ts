@@ -1,0 +1,75 @@
+import { messageOf } from "@causeway/foundation";
+import type { JsonPatchOperation, KubeObject } from "@causeway/kubernetes";
+import { record, same, type Json } from "../../json.ts";
+import { applyJsonPatch } from "../../patch/index.ts";
+import { readFrom, shownIn } from "../attributes.ts";
+import type { Attempt } from "../interface.ts";
+import { askHook, type Invocation } from "./call.ts";
+import { CallFailure, internalError } from "./errors.ts";
+import type { Hook } from "./hooks.ts";
+import { invocationOf } from "./matching.ts";
+
+interface Round {
+  /** Webhooks that have been asked and want to be asked again when others change the object. */
+  readonly asked: Set<string>;
+  /** Those of them that have to be. */
+  readonly again: Set<string>;
+}
+
+/** Asks the webhooks one after the other, each about what the one before made of the object; once again those that want it when it changed. */
+export async function mutateByHooks(hooks: readonly Hook[], attempt: Attempt): Promise<KubeObject | undefined> {
+  const round: Round = { asked: new Set(), again: new Set() };
+  const first = await pass(hooks, attempt, round);
+  if (round.again.size === 0) return first;
+  const second = hooks.filter((hook) => round.again.has(hook.id));
+  return pass(second, { ...attempt, object: first }, round);
+}
+
+async function pass(hooks: readonly Hook[], attempt: Attempt, round: Round): Promise<KubeObject | undefined> {
+  let { object } = attempt;
+  for (const hook of hooks) {
+    const now = { ...attempt, object };
+    const invocation = invocationOf(hook, now);
+    if (!invocation) continue;
+    const made = await unlessIgnored(hook, now, () => changedBy(invocation, now));
+    if (made !== undefined && !same(made, object)) {
+      object = made;
+      for (const id of round.asked) round.again.add(id);
+      round.asked.clear();
+    }
+    if (hook.reinvocable) round.asked.add(hook.id);
+  }
+  return object;
+}
+
+/** Fails closed or open, as the webhook's failurePolicy says. */
+export async function unlessIgnored<T>(hook: Hook, { call }: Attempt, ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof CallFailure)) throw error;
+    if (!hook.ignoresFailure) throw internalError(error);
+    call.cluster.log.warn("a webhook that may fail failed", { webhook: hook.name, reason: messageOf(error) });
+    return undefined;
+  }
+}
+
+async function changedBy(invocation: Invocation, attempt: Attempt): Promise<KubeObject | undefined> {
+  const patch = await askHook(invocation, attempt, true);
+  if (patch === undefined) return undefined;
+  const { hook, form } = invocation;
+  const seen = shownIn(attempt, form, attempt.object);
+  if (seen === undefined) {
+    const what = `admission webhook ${JSON.stringify(hook.name)} attempted to modify the object`;
+    throw internalError(new Error(`${what}, which is not supported for this operation`));
+  }
+  return readFrom(attempt, form, patched(seen, patch) as unknown as KubeObject);
+}
+
+function patched(object: KubeObject, patch: readonly Json[]): Json {
+  try {
+    return record(applyJsonPatch(object, patch as unknown as JsonPatchOperation[]));
+  } catch (error) {
+    throw internalError(error);
+  }
+}

@@ -1,0 +1,19 @@
+import type { Attempt } from "../interface.ts";
+import { askHook } from "./call.ts";
+import type { Hook } from "./hooks.ts";
+import { invocationOf } from "./matching.ts";
+import { unlessIgnored } from "./mutating.ts";
+
+/** Asks all webhooks at once, and waits for all; the refusal that came first is the answer. */
+export async function validateByHooks(hooks: readonly Hook[], attempt: Attempt): Promise<void> {
+  const invocations = hooks.flatMap((hook) => invocationOf(hook, attempt) ?? []);
+  const refusals: unknown[] = [];
+  await Promise.all(
+    invocations.map((invocation) =>
+      unlessIgnored(invocation.hook, attempt, () => askHook(invocation, attempt, false)).catch((error: unknown) => {
+        refusals.push(error);
+      }),
+    ),
+  );
+  if (refusals.length > 0) throw refusals[0];
+}
