@@ -1,6 +1,7 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { record, type Json } from "../json.ts";
-import { inVersion, type Draft } from "../kinds/resource.ts";
+import { andThen, type Maybe } from "../conversion/maybe.ts";
+import { apiVersionOf, inVersion, type Draft } from "../kinds/resource.ts";
 import { matchesLabels } from "../registry/selectors.ts";
 import { notFound } from "../server/status.ts";
 import type { Attempt, GroupVersionKind } from "./interface.ts";
@@ -64,26 +65,24 @@ export function kindIn({ call, kind }: Attempt, { resource, version }: Form): Gr
   return isOwn ? { group: resource.group, version: version.name, kind: resource.kind } : kind;
 }
 
-/** An object of the attempt as another form shows it. Bodies of other kinds, such as Scale, stay as they are. */
-export function shownIn(attempt: Attempt, form: Form, object: KubeObject | undefined): KubeObject | undefined {
-  const { call, kind } = attempt;
+/** The attempt with its objects as another form shows them. Bodies of other kinds, such as Scale, stay as they are. */
+export function inForm(attempt: Attempt, form: Form): Maybe<Attempt> {
+  const { call, kind, object, old } = attempt;
   const isOwn = kind.kind === call.resource.kind && kind.group === call.resource.group;
-  if (object === undefined || !isOwn || form.version === call.version) return object;
-  return inVersion(form.resource, form.version, stored(attempt, object));
+  if (!isOwn || form.version === call.version) return attempt;
+  return andThen(object && between(object, call, form), (newer) =>
+    andThen(old && between(old, call, form), (older) => ({ ...attempt, object: newer, old: older })),
+  );
 }
 
-/** The way back from `shownIn`. */
-export function readFrom(attempt: Attempt, form: Form, object: KubeObject): KubeObject {
-  const { call } = attempt;
-  if (form.version === call.version) return object;
-  const back = form.version.toStored ? form.version.toStored(structuredClone(object) as Draft) : object;
-  return inVersion(call.resource, call.version, { ...back, apiVersion: call.resource.storedAs });
-}
-
-function stored({ call }: Attempt, object: KubeObject): KubeObject {
-  const { toStored } = call.version;
+/** An object in one form as another has it: a copy. */
+export function between(object: KubeObject, from: Form, to: Form): Maybe<KubeObject> {
+  if (from.version === to.version || object.kind !== from.resource.kind) return object;
+  const apiVersion = apiVersionOf(to.resource.group, to.version.name);
+  if (from.resource.forms) return from.resource.forms.converted(object, apiVersion);
   const draft = structuredClone(object) as Draft;
-  return { ...(toStored ? toStored(draft) : draft), apiVersion: call.resource.storedAs };
+  const stored = from.version.toStored ? from.version.toStored(draft) : draft;
+  return inVersion(to.resource, to.version, { ...stored, apiVersion: from.resource.storedAs });
 }
 
 /** authentication.k8s.io/v1 UserInfo. */

@@ -29,8 +29,6 @@ export interface Call extends AuditNotes {
   readonly fieldValidation: "Strict" | "Warn" | "Ignore";
   /** The options of the request as admission is told them; absent for the server's own calls. */
   options?(): Json;
-  /** Adds to the audit event of the request. */
-  annotate?(key: string, value: string): void;
   warn(message: string): void;
 }
 

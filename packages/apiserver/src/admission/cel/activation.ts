@@ -2,7 +2,7 @@ import { record } from "../../json.ts";
 import type { Json as JsonValue } from "../../patch/json.ts";
 import { toCel } from "../../schema/cel/values.ts";
 import type { CelEnvironment } from "../../schema/cel/environment.ts";
-import { nameOf, namespaceObject, namespaceOf, shownIn } from "../attributes.ts";
+import { nameOf, namespaceObject, namespaceOf } from "../attributes.ts";
 import type { Attempt } from "../interface.ts";
 import { admissionRequest } from "../request.ts";
 import type { Form } from "../rules.ts";
@@ -17,7 +17,7 @@ export function plainValue(value: unknown): unknown {
   return value === undefined ? null : toCel(NO_ENVIRONMENT, undefined, value as JsonValue);
 }
 
-/** What expressions see of an attempt in the given form; `withNamespace` where policies may look at the namespace. */
+/** What expressions see of an attempt whose objects are in the given form; `withNamespace` where policies may look at the namespace. */
 export function activationOf(attempt: Attempt, form: Form, withNamespace: boolean): Activation {
   const { call, object, old } = attempt;
   const { user, cluster, resource, version, subresource } = call;
@@ -31,8 +31,8 @@ export function activationOf(attempt: Attempt, form: Form, withNamespace: boolea
     name: nameOf(attempt),
   };
   return {
-    object: plainValue(shownIn(attempt, form, object)),
-    oldObject: plainValue(shownIn(attempt, form, old)),
+    object: plainValue(object),
+    oldObject: plainValue(old),
     request: plainValue({ name: "", namespace: "", subResource: "", requestSubResource: "", ...request }),
     namespaceObject: withNamespace ? plainValue(namespaceObject(attempt)) : null,
     authorizer: new Authorizer(user, (asked) => cluster.access.allows(asked), about),

@@ -1,9 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { messageOf } from "@causeway/foundation";
-import type { KubeObject } from "@causeway/kubernetes";
 import { isRecord, record, text, texts, type Json } from "../../json.ts";
 import { badRequest } from "../../server/status.ts";
-import { shownIn } from "../attributes.ts";
 import type { Attempt } from "../interface.ts";
 import { admissionRequest } from "../request.ts";
 import type { Form } from "../rules.ts";
@@ -16,6 +14,8 @@ const REVIEW_VERSIONS = ["v1", "v1beta1"];
 export interface Invocation {
   readonly hook: Hook;
   readonly form: Form;
+  /** Its objects in that form. */
+  readonly attempt: Attempt;
 }
 
 /**
@@ -23,8 +23,7 @@ export interface Invocation {
  * the Status error of its refusal.
  */
 export async function askHook(
-  { hook, form }: Invocation,
-  attempt: Attempt,
+  { hook, form, attempt }: Invocation,
   mutating: boolean,
 ): Promise<readonly Json[] | undefined> {
   const { call } = attempt;
@@ -37,7 +36,7 @@ export async function askHook(
     throw new CallFailure(hook.name, `could not create admission objects: ${why}`);
   }
   const uid = randomUUID();
-  const review = reviewOf({ hook, form }, attempt, { uid, version });
+  const review = reviewOf(attempt, form, { uid, version });
   const answer = await call.cluster.webhooks
     .call(hook.clientConfig, review, { timeout: hook.timeout })
     .catch((error: unknown) => {
@@ -48,19 +47,18 @@ export async function askHook(
   });
   for (const warning of texts(response["warnings"])) call.warn(warning);
   for (const [key, value] of Object.entries(record(response["auditAnnotations"]))) {
-    call.annotate?.(`${hook.name}/${key}`, text(value));
+    call.annotate(`${hook.name}/${key}`, text(value));
   }
   if (response["allowed"] !== true) throw denial(hook.name, response["status"]);
   return patchOf(hook, response);
 }
 
-function reviewOf({ form }: Invocation, attempt: Attempt, { uid, version }: { uid: string; version: string }): Json {
-  const shown = (object: KubeObject | undefined): KubeObject | null => shownIn(attempt, form, object) ?? null;
+function reviewOf(attempt: Attempt, form: Form, { uid, version }: { uid: string; version: string }): Json {
   const request = admissionRequest(attempt, form);
   return {
     kind: "AdmissionReview",
     apiVersion: `admission.k8s.io/${version}`,
-    request: { uid, ...request, object: shown(attempt.object), oldObject: shown(attempt.old) },
+    request: { uid, ...request, object: attempt.object ?? null, oldObject: attempt.old ?? null },
   };
 }
 

@@ -1,5 +1,5 @@
 import { forbidden } from "../../server/status.ts";
-import { inSelectedNamespace, isSelectedObject, nameOf } from "../attributes.ts";
+import { inForm, inSelectedNamespace, isSelectedObject, nameOf } from "../attributes.ts";
 import { activationOf } from "../cel/activation.ts";
 import type { Activation } from "../cel/expressions.ts";
 import { judgeConditions } from "../conditions.ts";
@@ -9,15 +9,16 @@ import type { Invocation } from "./call.ts";
 import type { Hook } from "./hooks.ts";
 
 /** How a webhook is to be asked about an attempt; undefined when it is not. Throws 403 when its conditions cannot be told. */
-export function invocationOf(hook: Hook, attempt: Attempt): Invocation | undefined {
-  const form = coveredForm(hook.rules, hook.matchPolicy, attempt);
+export async function invocationOf(hook: Hook, asked: Attempt): Promise<Invocation | undefined> {
+  const form = coveredForm(hook.rules, hook.matchPolicy, asked);
   if (!form) return undefined;
-  if (!inSelectedNamespace(hook.namespaceSelector, attempt)) return undefined;
-  if (!isSelectedObject(hook.objectSelector, attempt)) return undefined;
-  if (hook.conditions.length === 0) return { hook, form };
+  if (!inSelectedNamespace(hook.namespaceSelector, asked)) return undefined;
+  if (!isSelectedObject(hook.objectSelector, asked)) return undefined;
+  const attempt = await inForm(asked, form);
+  if (hook.conditions.length === 0) return { hook, form, attempt };
   let activation: Activation | undefined;
   const judged = judgeConditions(hook.conditions, () => (activation ??= activationOf(attempt, form, false)));
-  if (judged.matches) return { hook, form };
+  if (judged.matches) return { hook, form, attempt };
   if (judged.error === undefined || hook.ignoresFailure) return undefined;
   throw forbidden(attempt.call.resource, nameOf(attempt), judged.error);
 }

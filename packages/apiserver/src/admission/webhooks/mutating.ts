@@ -2,7 +2,7 @@ import { messageOf } from "@causeway/foundation";
 import type { JsonPatchOperation, KubeObject } from "@causeway/kubernetes";
 import { record, same, type Json } from "../../json.ts";
 import { applyJsonPatch } from "../../patch/index.ts";
-import { readFrom, shownIn } from "../attributes.ts";
+import { between } from "../attributes.ts";
 import type { Attempt } from "../interface.ts";
 import { askHook, type Invocation } from "./call.ts";
 import { CallFailure, internalError } from "./errors.ts";
@@ -29,9 +29,9 @@ async function pass(hooks: readonly Hook[], attempt: Attempt, round: Round): Pro
   let { object } = attempt;
   for (const hook of hooks) {
     const now = { ...attempt, object };
-    const invocation = invocationOf(hook, now);
+    const invocation = await invocationOf(hook, now);
     if (!invocation) continue;
-    const made = await unlessIgnored(hook, now, () => changedBy(invocation, now));
+    const made = await unlessIgnored(hook, now, () => changedBy(invocation));
     if (made !== undefined && !same(made, object)) {
       object = made;
       for (const id of round.asked) round.again.add(id);
@@ -54,16 +54,16 @@ export async function unlessIgnored<T>(hook: Hook, { call }: Attempt, ask: () =>
   }
 }
 
-async function changedBy(invocation: Invocation, attempt: Attempt): Promise<KubeObject | undefined> {
-  const patch = await askHook(invocation, attempt, true);
+async function changedBy(invocation: Invocation): Promise<KubeObject | undefined> {
+  const patch = await askHook(invocation, true);
   if (patch === undefined) return undefined;
-  const { hook, form } = invocation;
-  const seen = shownIn(attempt, form, attempt.object);
-  if (seen === undefined) {
+  const { hook, form, attempt } = invocation;
+  const { object, call } = attempt;
+  if (object === undefined) {
     const what = `admission webhook ${JSON.stringify(hook.name)} attempted to modify the object`;
     throw internalError(new Error(`${what}, which is not supported for this operation`));
   }
-  return readFrom(attempt, form, patched(seen, patch) as unknown as KubeObject);
+  return between(patched(object, patch) as unknown as KubeObject, form, call);
 }
 
 function patched(object: KubeObject, patch: readonly Json[]): Json {

@@ -6,11 +6,12 @@ import { unlessIgnored } from "./mutating.ts";
 
 /** Asks all webhooks at once, and waits for all; the refusal that came first is the answer. */
 export async function validateByHooks(hooks: readonly Hook[], attempt: Attempt): Promise<void> {
-  const invocations = hooks.flatMap((hook) => invocationOf(hook, attempt) ?? []);
+  const found = await Promise.all(hooks.map((hook) => invocationOf(hook, attempt)));
+  const invocations = found.filter((i) => i !== undefined);
   const refusals: unknown[] = [];
   await Promise.all(
     invocations.map((invocation) =>
-      unlessIgnored(invocation.hook, attempt, () => askHook(invocation, attempt, false)).catch((error: unknown) => {
+      unlessIgnored(invocation.hook, attempt, () => askHook(invocation, false)).catch((error: unknown) => {
         refusals.push(error);
       }),
     ),
