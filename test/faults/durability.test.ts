@@ -14,7 +14,7 @@ import { Clientele, ServerProcess } from "./durability/server.ts";
 import { Watcher } from "./durability/watcher.ts";
 import { write, type Random } from "./durability/writer.ts";
 
-const ROUNDS = 6;
+const ROUNDS = 200;
 const WRITERS = 24;
 /** Writes acknowledged before a kill, at most. */
 const LOAD = 150;
