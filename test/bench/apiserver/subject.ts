@@ -1,0 +1,94 @@
+import type { ChildProcess } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
+import { join } from "node:path";
+import { issueCertificate, type KeyPair } from "@causeway/foundation";
+
+const DAY = 86_400_000;
+const STARTUP = 90_000;
+
+/** A server under measurement, with what a client of it needs. */
+export interface Subject {
+  readonly name: "ours" | "upstream";
+  readonly url: string;
+  /** PEM files: ca.pem, client.pem and client-key.pem of a system:masters. */
+  readonly files: string;
+  /** Every process of it. */
+  readonly processes: readonly ChildProcess[];
+  /** From the first process to the first served list, in seconds. */
+  readonly started: number;
+  close(): Promise<void>;
+}
+
+export interface Cost {
+  readonly cpuSeconds: number;
+  readonly memoryMiB: number;
+}
+
+/** Processor time so far (user and system) and resident memory, of all processes together. Linux counts time in ticks of 10 ms. */
+export function costOf({ processes }: Pick<Subject, "processes">): Cost {
+  const all = processes.map(({ pid }) => {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /, "")
+      .split(" ");
+    const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "0";
+    return { cpuSeconds: (Number(stat[11]) + Number(stat[12])) / 100, memoryMiB: Number(kilobytes) / 1024 };
+  });
+  const sum = (field: keyof Cost): number => all.reduce((total, one) => total + one[field], 0);
+  return { cpuSeconds: sum("cpuSeconds"), memoryMiB: sum("memoryMiB") };
+}
+
+/** Writes the files of a client that may do everything. */
+export async function writeClient(files: string, authority: KeyPair): Promise<void> {
+  const { certificate, key } = await issueCertificate(authority, {
+    commonName: "bench",
+    organizations: ["system:masters"],
+    usages: ["client"],
+    lifetime: DAY,
+  });
+  const write = (name: string, content: string): void => writeFileSync(join(files, name), content, { mode: 0o600 });
+  write("ca.pem", authority.certificate);
+  write("client.pem", certificate);
+  write("client-key.pem", key);
+}
+
+/** The code of an answer; 0 when there is none. */
+export function ask({ url, files }: Pick<Subject, "url" | "files">, path: string, body?: object): Promise<number> {
+  const read = (name: string): string => readFileSync(join(files, name), "utf8");
+  const identity = { ca: read("ca.pem"), cert: read("client.pem"), key: read("client-key.pem"), agent: false as const };
+  const headers = { "content-type": "application/json" };
+  return new Promise((done) => {
+    const sent = request(`${url}${path}`, { ...identity, headers, method: body ? "POST" : "GET" }, (response) => {
+      response.resume();
+      response.on("end", () => done(response.statusCode ?? 0));
+    });
+    sent.on("error", () => done(0));
+    sent.end(body && JSON.stringify(body));
+  });
+}
+
+/** Resolves when a list of namespaces is served. */
+export async function firstList(subject: Pick<Subject, "url" | "files">): Promise<void> {
+  for (const end = Date.now() + STARTUP; (await ask(subject, "/api/v1/namespaces")) !== 200;) {
+    if (Date.now() > end) throw new Error(`${subject.url} serves nothing`);
+    await new Promise((done) => setTimeout(done, 10));
+  }
+}
+
+export async function makeNamespace(subject: Subject, name: string): Promise<void> {
+  for (const end = Date.now() + STARTUP; ;) {
+    const code = await ask(subject, "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+    if (code === 201 || code === 409) return;
+    if (Date.now() > end) throw new Error(`${subject.url} makes no namespace: ${code}`);
+    await new Promise((done) => setTimeout(done, 100));
+  }
+}
+
+/** SIGKILL; resolves when it is gone. */
+export function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return Promise.resolve();
+  return new Promise((done) => {
+    child.once("exit", () => done());
+    child.kill("SIGKILL");
+  });
+}

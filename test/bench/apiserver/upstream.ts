@@ -1,0 +1,108 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
+import { existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { createAuthority, issueCertificate } from "@causeway/foundation";
+import { firstList, stop, writeClient, type Subject } from "./subject.ts";
+
+const DAY = 86_400_000;
+
+/** Whether `folder` has what npm run test:kubernetes builds. */
+export function hasUpstream(folder: string): boolean {
+  return ["etcd", "kube-apiserver"].every((program) => existsSync(join(folder, program)));
+}
+
+/** A real kube-apiserver on a real etcd, which syncs every write, on a new folder in `base`. */
+export async function startUpstream(base: string, binaries: string): Promise<Subject> {
+  const files = mkdtempSync(join(base, "upstream-"));
+  const ports = await freePorts(3);
+  const authority = await createAuthority({ commonName: "bench", lifetime: DAY });
+  await writeClient(files, authority);
+  const { certificate, key } = await issueCertificate(authority, {
+    commonName: "kube-apiserver",
+    dnsNames: ["localhost"],
+    ipAddresses: ["127.0.0.1"],
+    usages: ["server"],
+    lifetime: DAY,
+  });
+  const keep = (name: string, content: string): void => writeFileSync(join(files, name), content, { mode: 0o600 });
+  keep("serving.pem", certificate);
+  keep("serving-key.pem", key);
+  const accounts = generateKeyPairSync("rsa", {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  });
+  keep("accounts.pem", accounts.privateKey);
+  const begun = performance.now();
+  const processes = [
+    launch(join(binaries, "etcd"), etcdArguments(files, ports), files),
+    launch(join(binaries, "kube-apiserver"), apiserverArguments(files, ports), files),
+  ];
+  const kill = (): void => processes.forEach((p) => p.kill("SIGKILL"));
+  process.once("exit", kill);
+  const url = `https://127.0.0.1:${ports[2]}`;
+  await firstList({ url, files });
+  const started = (performance.now() - begun) / 1000;
+  return {
+    name: "upstream",
+    url,
+    files,
+    processes,
+    started,
+    async close() {
+      process.removeListener("exit", kill);
+      await Promise.all(processes.map(stop));
+      rmSync(files, { recursive: true, force: true });
+    },
+  };
+}
+
+function etcdArguments(files: string, [client, peer]: readonly number[]): string[] {
+  const [here, there] = [`http://127.0.0.1:${client}`, `http://127.0.0.1:${peer}`];
+  return [
+    `--data-dir=${join(files, "etcd")}`,
+    "--name=default",
+    `--listen-client-urls=${here}`,
+    `--advertise-client-urls=${here}`,
+    `--listen-peer-urls=${there}`,
+    `--initial-advertise-peer-urls=${there}`,
+    `--initial-cluster=default=${there}`,
+    "--log-level=error",
+  ];
+}
+
+function apiserverArguments(files: string, [etcd, , port]: readonly number[]): string[] {
+  return [
+    `--etcd-servers=http://127.0.0.1:${etcd}`,
+    "--bind-address=127.0.0.1",
+    `--secure-port=${port}`,
+    `--tls-cert-file=${join(files, "serving.pem")}`,
+    `--tls-private-key-file=${join(files, "serving-key.pem")}`,
+    `--client-ca-file=${join(files, "ca.pem")}`,
+    "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
+    `--service-account-key-file=${join(files, "accounts.pem")}`,
+    `--service-account-signing-key-file=${join(files, "accounts.pem")}`,
+    "--authorization-mode=Node,RBAC",
+    "--service-cluster-ip-range=10.96.0.0/12",
+    "--endpoint-reconciler-type=none",
+  ];
+}
+
+function launch(file: string, args: readonly string[], files: string): ChildProcess {
+  const log = openSync(join(files, "log"), "a", 0o600);
+  return spawn(file, args, { stdio: ["ignore", log, log], cwd: files });
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, () => {
+      const server = createServer();
+      return new Promise<typeof server>((done) => server.listen(0, "127.0.0.1", () => done(server)));
+    }),
+  );
+  const ports = servers.map((s) => (s.address() as AddressInfo).port);
+  await Promise.all(servers.map((s) => new Promise((done) => s.close(done))));
+  return ports;
+}
