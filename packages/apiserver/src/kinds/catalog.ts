@@ -1,3 +1,4 @@
+import { BuiltInTypes } from "../patch/index.ts";
 import { Tables } from "../wire/tables.ts";
 import type { CatalogView, Resource, Served } from "./resource.ts";
 
@@ -23,6 +24,10 @@ export class Catalog implements CatalogView {
     return this.#builtIn.byKind.get(`${group}/${kind}`) ?? [...this.#custom.values()].find(isIt);
   }
 
+  get types(): BuiltInTypes {
+    return this.#builtIn.types;
+  }
+
   get tables(): Tables {
     return this.#builtIn.tables;
   }
@@ -45,14 +50,18 @@ export class Catalog implements CatalogView {
 export interface BuiltIns {
   /** The fields of the built-in kinds. */
   readonly tables: Tables;
+  /** How they merge. */
+  readonly types: BuiltInTypes;
   readonly all: readonly Resource[];
   readonly byStorage: ReadonlyMap<string, Resource>;
   readonly byKind: ReadonlyMap<string, Resource>;
 }
 
 export function builtIns(all: readonly Resource[]): BuiltIns {
+  const tables = new Tables();
   return {
-    tables: new Tables(),
+    tables,
+    types: new BuiltInTypes(tables),
     all,
     byStorage: new Map(all.map((r) => [`${r.group}/${r.plural}`, r])),
     byKind: new Map(all.map((r) => [`${r.group}/${r.kind}`, r])),

@@ -1,6 +1,6 @@
 import { CausewayError } from "@causeway/foundation";
-import { type Shape } from "../schema/shape.ts";
-import { builtinShapeOfKind } from "./builtin-shapes.ts";
+import { structOf } from "../wire/tables.ts";
+import type { BuiltInTypes } from "./built-in-types.ts";
 import { isList, isObject, type Json, jsonEqual, type JsonObject, own } from "./json.ts";
 
 const DIRECTIVE = "$patch";
@@ -13,9 +13,27 @@ const ELEMENT_ORDER = "$setElementOrder/";
  * null deletes, and lists with a merge key merge item by item. Source: sig-api-machinery, "Strategic Merge Patch".
  * Throws PATCH_MALFORMED when the patch is no such patch.
  */
-export function applyStrategicMergePatch(document: unknown, patch: unknown, kind: string): unknown {
+export function applyStrategicMergePatch(document: unknown, patch: unknown, types: BuiltInTypes): unknown {
   if (!isObject(patch)) throw malformed("a strategic merge patch is an object");
-  return mergeObject(isObject(document) ? document : {}, patch, builtinShapeOfKind(kind));
+  const original = isObject(document) ? document : {};
+  const struct = structOf(String(own(original, "apiVersion")), String(own(original, "kind")));
+  return mergeObject(original, patch, { types, struct });
+}
+
+/** The struct that a value is; undefined for data without one. */
+interface Shape {
+  readonly types: BuiltInTypes;
+  readonly struct: string | undefined;
+}
+
+/** The key by which items of a list are found, "" for values that are found by themselves, undefined for a list that is replaced. */
+function mergeKeyOf({ types, struct }: Shape, name: string): string | undefined {
+  return struct === undefined ? undefined : types.marks(struct).get(name)?.mergeKey;
+}
+
+function fieldShape({ types, struct }: Shape, name: string): Shape {
+  const type = struct === undefined ? undefined : types.fields(struct)?.find((f) => f.name === name)?.type;
+  return { types, struct: type?.includes(".") ? type : undefined };
 }
 
 function mergeObject(original: JsonObject, patch: JsonObject, shape: Shape): JsonObject {
@@ -28,11 +46,11 @@ function mergeObject(original: JsonObject, patch: JsonObject, shape: Shape): Jso
   for (const [name, value] of Object.entries(patch)) {
     if (name.startsWith("$")) continue;
     if (value === null) result.delete(name);
-    else result.set(name, mergeField(result.get(name), value, { name, patch, shape: fieldShape(shape, name) }));
+    else result.set(name, mergeField(result.get(name), value, { name, patch, within: shape }));
   }
   for (const name of listsOnlyDirected(patch)) {
     const before = result.get(name);
-    if (before !== undefined) result.set(name, mergeField(before, [], { name, patch, shape: fieldShape(shape, name) }));
+    if (before !== undefined) result.set(name, mergeField(before, [], { name, patch, within: shape }));
   }
   return Object.fromEntries(result);
 }
@@ -56,15 +74,18 @@ interface Field {
   readonly name: string;
   /** The object that the field's patch stands in, with the directives for it. */
   readonly patch: JsonObject;
-  readonly shape: Shape;
+  readonly within: Shape;
 }
 
 function mergeField(original: Json | undefined, patch: Json, field: Field): Json {
-  if (isObject(patch)) return mergeObject(isObject(original) ? original : {}, patch, field.shape);
+  if (isObject(patch)) {
+    return mergeObject(isObject(original) ? original : {}, patch, fieldShape(field.within, field.name));
+  }
   if (!isList(patch)) return patch;
   const before = isList(original) ? original : [];
-  if (field.shape.kind === "set") return mergeSet(before, patch, field);
-  if (field.shape.kind === "map") return mergeItems(before, patch, field);
+  const key = mergeKeyOf(field.within, field.name);
+  if (key === "") return mergeSet(before, patch, field);
+  if (key !== undefined) return mergeItems(before, patch, { ...field, key });
   return Object.hasOwn(field.patch, field.name) ? patch.map(stripped) : before;
 }
 
@@ -75,10 +96,9 @@ function mergeSet(original: readonly Json[], patch: readonly Json[], field: Fiel
   return ordered(merged, original, { field, identity: (item) => item });
 }
 
-function mergeItems(original: readonly Json[], patch: readonly Json[], field: Field): Json {
-  if (field.shape.kind !== "map") return original;
-  const { keys, item: itemShape } = field.shape;
-  const key = keys[0] ?? "name";
+function mergeItems(original: readonly Json[], patch: readonly Json[], field: Field & { readonly key: string }): Json {
+  const { key } = field;
+  const itemShape = fieldShape(field.within, field.name);
   if (patch.some((item) => isObject(item) && own(item, DIRECTIVE) === "replace")) {
     return patch.filter((item) => !isObject(item) || own(item, DIRECTIVE) === undefined).map(stripped);
   }
@@ -129,10 +149,6 @@ function listOf(patch: JsonObject, name: string): readonly Json[] {
   if (value === undefined) return [];
   if (!isList(value)) throw malformed(`${name} must be a list`);
   return value;
-}
-
-function fieldShape(shape: Shape, name: string): Shape {
-  return shape.kind === "struct" ? shape.field(name) : { kind: "atomic" };
 }
 
 function withoutDirectives(patch: JsonObject): JsonObject {

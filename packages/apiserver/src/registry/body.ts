@@ -5,8 +5,7 @@ import { canonical } from "../wire/canonical.ts";
 import { decodingProblem } from "../wire/decode.ts";
 import { invalidValue } from "../server/problems.ts";
 import { badRequest, invalid } from "../server/status.ts";
-import { pruneBuiltIn, unknownBuiltInFields } from "../wire/unknown-fields.ts";
-import type { Tables } from "../wire/tables.ts";
+import { unknownBuiltInFields } from "../wire/unknown-fields.ts";
 import type { Call } from "./call.ts";
 
 /** Makes the error that tells why a body cannot be read as the called resource. */
@@ -17,25 +16,10 @@ type Refuse = (problem: string) => Error;
  * prunes what the schema does not know (as fieldValidation says), and turns built-in kinds into the stored form.  Throws 400, or what `refuse` makes.
  */
 export function draftOf(call: Call, body: unknown, refuse: Refuse = unreadable(call)): Draft {
-  return drafted(call, body, { refuse, settle: canonical });
-}
-
-/** The same for an apply configuration: what it does not say is not made up, and what it says is kept as it is written. */
-export function configurationOf(call: Call, body: unknown): Draft {
-  return drafted(call, body, { refuse: unreadable(call), settle: pruneBuiltIn });
-}
-
-interface Reading {
-  readonly refuse: Refuse;
-  /** Gives a built-in object its form. */
-  readonly settle: (tables: Tables, object: Json) => void;
-}
-
-function drafted(call: Call, body: unknown, { refuse, settle }: Reading): Draft {
   const object = typed(call, body, refuse);
   const { version } = call;
   reportUnknown(call, object, refuse);
-  if (!call.resource.custom) settle(call.cluster.catalog.tables, object);
+  if (!call.resource.custom) canonical(call.cluster.catalog.tables, object);
   const pruned = version.schema && call.resource.custom ? version.schema.prune(object) : object;
   const draft = (version.toStored ? version.toStored(pruned as Draft) : pruned) as Draft;
   if (!call.resource.custom) draft.apiVersion = call.resource.storedAs;

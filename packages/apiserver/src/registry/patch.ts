@@ -12,11 +12,10 @@ import {
 } from "../patch/index.ts";
 import { invalidValue } from "../server/problems.ts";
 import { apiError, badRequest, invalid } from "../server/status.ts";
-import { decodingProblem } from "../wire/decode.ts";
-import { unknownBuiltInFields } from "../wire/unknown-fields.ts";
-import { configurationOf, draftOf } from "./body.ts";
+import { draftOf } from "./body.ts";
 import { keyOf, type Call } from "./call.ts";
 import { createDraft } from "./create.ts";
+import { typedOf } from "./tracking.ts";
 import { change } from "./update.ts";
 
 export type PatchType = "json" | "merge" | "strategic" | "apply";
@@ -83,7 +82,7 @@ function patchedBy(
       "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
     );
   }
-  return record(applyStrategicMergePatch(fields(seen), body, call.resource.kind));
+  return record(applyStrategicMergePatch(fields(seen), body, call.cluster.catalog.types));
 }
 
 /** The patch itself says for which revision it is. */
@@ -121,9 +120,7 @@ export async function apply(
       manager: call.fieldManager,
       force,
       subresource: call.subresource,
-      apiVersion: apiVersionOf(call.resource.group, call.version.name),
-      ...(call.version.schema ? { schema: call.version.schema.shape } : {}),
-      statusSubresource: call.version.subresources?.some((sub) => sub.name === "status") ?? false,
+      typed: typedOf(call),
       now: timestamp(call.cluster.clock.now()),
     });
     if (conflicts.length > 0) throw applyConflict(conflicts);
@@ -141,29 +138,28 @@ export async function apply(
   return { object: await createDraft(call, merge(), true), created: true };
 }
 
+/** The configuration as it was sent: what its type does not allow is told when it is merged. */
 function appliedConfiguration(call: Call, body: Json): Draft {
+  const { resource, version, name, namespace } = call;
   const metadata = record(body["metadata"]);
   if (metadata["managedFields"] !== undefined && metadata["managedFields"] !== null) {
     throw badRequest("metadata.managedFields must be nil");
   }
-  const name = text(metadata["name"]);
-  if (name && name !== call.name) {
-    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`);
+  const apiVersion = apiVersionOf(resource.group, version.name);
+  if (text(body["apiVersion"]) !== apiVersion || text(body["kind"]) !== resource.kind) {
+    throw badRequest(`invalid object type: ${text(body["apiVersion"])}, Kind=${text(body["kind"])}`);
   }
-  body["metadata"] = { ...metadata, name: call.name };
-  if (!call.resource.custom) checkTypes(call, body);
-  const draft = configurationOf(call, body);
-  draft.apiVersion = apiVersionOf(call.resource.group, call.version.name);
-  return draft;
-}
-
-/** Server-side apply reads built-in kinds by their schema, whatever fieldValidation says: a field it does not know is an error. */
-function checkTypes(call: Call, body: Json): void {
-  const { tables } = call.cluster.catalog;
-  const [unknown] = unknownBuiltInFields(tables, body);
-  const problem = unknown === undefined ? decodingProblem(tables, body) : `.${unknown}: field not declared in schema`;
-  if (problem === undefined) return;
-  throw untyped(call, body, problem);
+  const given = text(metadata["name"]);
+  if (given !== name) {
+    if (given === "")
+      throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+    throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
+  }
+  const own = text(metadata["namespace"]);
+  if (own !== "" && own !== namespace) {
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  }
+  return body as unknown as Draft;
 }
 
 /** A configuration that cannot be read by the schema. */

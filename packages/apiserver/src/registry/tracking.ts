@@ -1,38 +1,58 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { timestamp } from "../json.ts";
-import { inVersion, type Draft } from "../kinds/resource.ts";
-import { trackUpdate } from "../patch/index.ts";
+import { apiVersionOf, type Draft } from "../kinds/resource.ts";
+import { NO_FIELDS, pathsSet, trackUpdate, type FieldSet, type Typed } from "../patch/index.ts";
 import { blankOf } from "../wire/canonical.ts";
 import type { Call } from "./call.ts";
 
-/** Writes into metadata.managedFields which fields this (non-apply) write set. */
+/** Writes into metadata.managedFields which fields this (non-apply) write set: what the writer asked for, before the kind's rules change it. */
 export function tracked(call: Call, before: KubeObject | undefined, draft: Draft): Draft {
-  const { resource, version, subresource } = call;
-  const { apiVersion } = inVersion(resource, version, draft);
+  const { resource, version, cluster } = call;
   const seen = (object: KubeObject): KubeObject =>
     resource.custom ? object : (version.fromStored?.(object) ?? object);
-  const was = before ?? blank(call, draft);
   const { metadata } = trackUpdate({
-    ...(was ? { before: writable(call, seen(was)) } : {}),
-    after: writable(call, seen(draft)),
+    ...(before ? { before: seen(before) } : {}),
+    // What a new object of a built-in kind has before its maker says anything belongs to nobody.
+    ...(resource.custom ? {} : { blank: blankOf(cluster.catalog.tables, draft) }),
+    after: seen(draft),
     manager: call.fieldManager,
-    subresource,
-    apiVersion,
-    ...(version.schema ? { schema: version.schema.shape } : {}),
-    time: timestamp(call.cluster.clock.now()),
+    subresource: call.subresource,
+    typed: typedOf(call),
+    time: timestamp(cluster.clock.now()),
   });
   return { ...draft, metadata };
 }
 
-/** What a new object of a built-in kind has before its maker says anything: nobody owns that. */
-function blank({ resource, cluster }: Call, draft: Draft): KubeObject | undefined {
-  return resource.custom ? undefined : blankOf(cluster.catalog.tables, draft);
+/** How the objects of a call are owned and merged. */
+export function typedOf(call: Call): Typed {
+  const { resource, version, cluster } = call;
+  const apiVersion = apiVersionOf(resource.group, version.name);
+  const type = version.schema?.type ?? cluster.catalog.types.ofKind(apiVersion, resource.kind);
+  return {
+    apiVersion,
+    type,
+    reset: resetFields(call),
+    form(other) {
+      const served = resource.versions.find((v) => apiVersionOf(resource.group, v.name) === other);
+      return served && { type: served.schema?.type ?? type, of: (object) => object };
+    },
+  };
 }
 
-/** Status is written through its subresource: what stands there in other writes is nobody's. */
-function writable({ resource, version, subresource }: Call, object: KubeObject): KubeObject {
-  const hasStatus = version.subresources?.some((s) => s.name === "status") ?? false;
-  if (resource.custom || !hasStatus || subresource !== "") return object;
-  const { status: _status, ...rest } = object as Draft;
-  return rest as KubeObject;
+const STATUS = pathsSet(["status"]);
+const SPEC = pathsSet(["spec"]);
+
+/** Fields that writers of a subresource cannot set, beyond the spec. */
+const RESET_BY_STATUS: Readonly<Record<string, FieldSet>> = {
+  "/pods": pathsSet(["spec"], ["metadata", "deletionTimestamp"], ["metadata", "ownerReferences"]),
+  "apps/deployments": pathsSet(["spec"], ["metadata", "labels"]),
+  "apiextensions.k8s.io/customresourcedefinitions": pathsSet(["spec"], ["metadata"]),
+  "certificates.k8s.io/certificatesigningrequests": pathsSet(["spec"], ["status", "conditions"]),
+};
+
+function resetFields({ resource, version, subresource }: Call): FieldSet {
+  if (subresource === "") return version.subresources?.some((s) => s.name === "status") ? STATUS : NO_FIELDS;
+  if (subresource === "status") return RESET_BY_STATUS[`${resource.group}/${resource.plural}`] ?? SPEC;
+  if (subresource === "approval") return pathsSet(["spec"], ["status", "certificate"]);
+  return subresource === "finalize" ? STATUS : NO_FIELDS;
 }

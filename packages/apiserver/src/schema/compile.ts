@@ -4,7 +4,7 @@ import { defaultValue } from "./defaulting.ts";
 import { invalid, type FieldError } from "./field-error.ts";
 import { readNode, type SchemaNode } from "./node.ts";
 import { pruneValue } from "./prune.ts";
-import { shapeOf, type Shape } from "./shape.ts";
+import { mergeTypeOf, type MergeType } from "./merge-type.ts";
 import { validateValue } from "./validate.ts";
 
 /** Errors about a value's form, as kube-apiserver tells them from those about its content. */
@@ -32,7 +32,7 @@ export interface CompiledSchema {
   /** All that is wrong, CEL rules included; with `old`, transition rules too. Empty is valid. */
   validate(object: unknown, old?: unknown): FieldError[];
   /** How server-side apply merges the parts of an object. */
-  readonly shape: Shape;
+  readonly type: MergeType;
 }
 
 /** Reads an `openAPIV3Schema` of a CustomResourceDefinition v1 version; `validateSchema` says whether it is a good one. */
@@ -54,6 +54,6 @@ export function compileSchema(openAPIV3Schema: unknown): CompiledSchema {
       if (errors.some((e) => BLOCKING.has(e.reason))) return hasRules(root) ? [...errors, UNCHECKED] : errors;
       return [...errors, ...rules(object as Json, old as JsonObject | undefined)];
     },
-    shape: shapeOf(root, true),
+    type: mergeTypeOf(root, true),
   };
 }

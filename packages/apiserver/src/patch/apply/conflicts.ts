@@ -1,5 +1,5 @@
 import { type FieldSet, isEmpty, printedPaths } from "./field-set.ts";
-import type { Manager } from "./managers.ts";
+import { sortKey, type Manager } from "./managers.ts";
 
 /** One field that another manager owns with another value; a cause of the Status, with reason FieldManagerConflict. */
 export interface ApplyConflict {
@@ -14,6 +14,7 @@ export interface ApplyConflict {
 export function conflictsOf(sets: readonly (readonly [Manager, FieldSet])[]): ApplyConflict[] {
   return sets
     .filter(([, fields]) => !isEmpty(fields))
+    .toSorted(([a], [b]) => (sortKey(a) < sortKey(b) ? -1 : 1))
     .flatMap(([manager, fields]) => {
       const name = describe(manager);
       return printedPaths(fields).map((field) => ({ manager: name, field, message: `conflict with ${name}` }));
@@ -32,7 +33,7 @@ export function applyConflictMessage(conflicts: readonly ApplyConflict[]): strin
   if (first !== undefined && conflicts.length === 1) {
     return `Apply failed with 1 conflict: conflict with ${first.manager}: ${first.field}`;
   }
-  const managers = [...new Set(conflicts.map((conflict) => conflict.manager))].toSorted();
+  const managers = [...new Set(conflicts.map((conflict) => conflict.manager))];
   const lines = managers.flatMap((manager) => [
     `conflicts with ${manager}:`,
     ...conflicts.filter((conflict) => conflict.manager === manager).map((conflict) => `- ${conflict.field}`),

@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../json.ts";
+import { printed } from "./elements.ts";
 
 /**
  * A set of field paths as a tree. An element is written as fieldsV1 writes it: `f:name` a field, `k:{"name":"x"}` an item of a list by its
@@ -11,6 +12,13 @@ export interface FieldSet {
 
 export const EMPTY: FieldSet = { member: false, children: new Map() };
 export const LEAF: FieldSet = { member: true, children: new Map() };
+
+/** A set of paths of field names. */
+export function pathsSet(...paths: readonly (readonly string[])[]): FieldSet {
+  const one = ([name, ...rest]: readonly string[]): FieldSet =>
+    name === undefined ? LEAF : { member: false, children: new Map([[`f:${name}`, one(rest)]]) };
+  return paths.map(one).reduce(union, EMPTY);
+}
 
 export function isEmpty(set: FieldSet): boolean {
   return !set.member && set.children.size === 0;
@@ -54,18 +62,10 @@ export function without(a: FieldSet, b: FieldSet): FieldSet {
   );
 }
 
-export function sameSet(a: FieldSet, b: FieldSet): boolean {
-  if (a.member !== b.member || a.children.size !== b.children.size) return false;
-  return [...a.children].every(([element, child]) => {
-    const other = b.children.get(element);
-    return other !== undefined && sameSet(child, other);
-  });
-}
-
 /** As managedFields[].fieldsV1 carries it. */
 export function toFieldsV1(set: FieldSet): JsonObject {
   const own: [string, Json][] = set.member && set.children.size > 0 ? [[".", {}]] : [];
-  const children = [...set.children].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const children = [...set.children].toSorted(([a], [b]) => order(a, b));
   return Object.fromEntries([...own, ...children.map(([e, child]): [string, Json] => [e, toFieldsV1(child)])]);
 }
 
@@ -80,19 +80,15 @@ export function fromFieldsV1(wire: unknown, isRoot = true): FieldSet {
   );
 }
 
-/** Every path of the set, as apimachinery prints it: `.spec.containers[name="a"].image`. */
+/** Every path of the set, as apimachinery prints it: `.spec.containers[name="a"].image`; what stands at a place before what is below it. */
 export function printedPaths(set: FieldSet, prefix = ""): string[] {
-  const own = set.member ? [prefix] : [];
-  const children = [...set.children].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const children = [...set.children].toSorted(([a], [b]) => order(a, b));
+  const own = children.filter(([, child]) => child.member).map(([element]) => prefix + printed(element));
   return [...own, ...children.flatMap(([element, child]) => printedPaths(child, prefix + printed(element)))];
 }
 
-function printed(element: string): string {
-  const text = element.slice(2);
-  if (element.startsWith("f:")) return `.${text}`;
-  if (element.startsWith("v:")) return `[=${text}]`;
-  if (element.startsWith("i:")) return `[${text}]`;
-  const keys = JSON.parse(text) as JsonObject;
-  const pairs = Object.entries(keys).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
-  return `[${pairs.join(",")}]`;
+/** Fields before items by key, those before values. */
+function order(a: string, b: string): number {
+  const rank = (element: string): number => "fkvi".indexOf(element[0] ?? "");
+  return rank(a) - rank(b) || (a < b ? -1 : 1);
 }

@@ -1,5 +1,6 @@
 import type { KubeObject, ManagedFieldsEntry } from "@causeway/kubernetes";
 import {
+  difference,
   EMPTY,
   type FieldSet,
   fieldSet,
@@ -8,7 +9,6 @@ import {
   LEAF,
   toFieldsV1,
   union,
-  without,
 } from "./field-set.ts";
 
 /** One entry of metadata.managedFields. */
@@ -33,22 +33,22 @@ export function managerKey(manager: Pick<Manager, "name" | "operation" | "apiVer
   return JSON.stringify([manager.operation, manager.name, manager.subresource, version]);
 }
 
-export function readManagers(entries: readonly ManagedFieldsEntry[] | undefined): Managers {
+/** The managers that entries tell of; undefined when one of them cannot be read. */
+export function readManagers(entries: readonly ManagedFieldsEntry[] | undefined): Managers | undefined {
   const managers = new Map<string, Manager>();
   for (const entry of entries ?? []) {
+    const { operation, apiVersion = "" } = entry;
+    if ((operation !== "Apply" && operation !== "Update") || apiVersion === "") return undefined;
+    if (entry.fieldsType !== "FieldsV1") return undefined;
     const manager: Manager = {
       name: entry.manager ?? "",
-      operation: entry.operation === "Apply" ? "Apply" : "Update",
-      apiVersion: entry.apiVersion ?? "",
+      operation,
+      apiVersion,
       subresource: entry.subresource ?? "",
       time: entry.time,
       fields: fromFieldsV1(entry.fieldsV1),
     };
-    const known = managers.get(managerKey(manager));
-    managers.set(
-      managerKey(manager),
-      known === undefined ? manager : { ...manager, fields: union(known.fields, manager.fields) },
-    );
+    managers.set(managerKey(manager), manager);
   }
   return managers;
 }
@@ -74,27 +74,42 @@ function byOperationTimeName(a: Manager, b: Manager): number {
   return i < 0 ? 0 : (left[i] ?? "") < (right[i] ?? "") ? -1 : 1;
 }
 
-/** Lays the oldest updaters together until few enough are left by name. */
+/** Lays the oldest updaters of one version together until few enough are left by name. */
 export function capUpdaters(managers: Managers): Managers {
   const updaters = [...managers]
     .filter(([, m]) => m.operation === "Update")
-    .toSorted(([, a], [, b]) => byOperationTimeName(a, b));
-  const named = updaters.filter(([, m]) => m.name !== ANCIENT);
-  const surplus = named.slice(0, Math.max(0, named.length - MAXIMUM_UPDATERS));
-  if (surplus.length === 0) return managers;
+    .toSorted(
+      ([a, x], [b, y]) => (x.time ?? "").localeCompare(y.time ?? "") || (sortKey(x) < sortKey(y) ? -1 : a < b ? -1 : 1),
+    );
+  let surplus = updaters.length - MAXIMUM_UPDATERS;
   const result = new Map(managers);
-  for (const [key, manager] of surplus) {
-    result.delete(key);
+  const first = new Map<string, string>();
+  for (const [key, manager] of updaters) {
+    if (surplus <= 0) break;
+    const oldest = first.get(manager.apiVersion);
+    if (oldest === undefined) {
+      first.set(manager.apiVersion, key);
+      continue;
+    }
     const bucket = { ...manager, name: ANCIENT, subresource: "" };
-    const known = result.get(managerKey(bucket));
+    const known = result.get(managerKey(bucket)) ?? result.get(oldest);
+    result.delete(oldest);
+    result.delete(key);
     result.set(managerKey(bucket), { ...bucket, fields: union(known?.fields ?? EMPTY, manager.fields) });
+    surplus -= 1;
   }
   return result;
 }
 
-/** The union of what all managers own. */
-export function allOwned(managers: Managers): FieldSet {
-  return [...managers.values()].reduce((set, manager) => union(set, manager.fields), EMPTY);
+/** What messages and the oldest updaters are ordered by. */
+export function sortKey({ name, operation, apiVersion, subresource }: Manager): string {
+  const entry = {
+    ...(name === "" ? {} : { manager: name }),
+    operation,
+    ...(operation === "Apply" ? {} : { apiVersion }),
+    ...(subresource === "" ? {} : { subresource }),
+  };
+  return JSON.stringify(entry);
 }
 
 /** Fields that the server keeps for itself, which nobody owns. */
@@ -104,29 +119,25 @@ const SERVER_FIELDS: FieldSet = fieldSet(false, [
   [
     "f:metadata",
     fieldSet(
-      false,
+      true,
       [
         "name",
         "namespace",
         "creationTimestamp",
         "selfLink",
         "uid",
+        "clusterName",
         "generation",
         "managedFields",
         "resourceVersion",
-        "deletionTimestamp",
-        "deletionGracePeriodSeconds",
       ].map((name) => [`f:${name}`, LEAF] as const),
     ),
   ],
 ]);
 
-/** What of a set a manager can own. The objects at the top are there for everybody. */
+/** What of a set a manager can own. The object itself is there for everybody. */
 export function ownable(fields: FieldSet): FieldSet {
-  const rest = without(fields, SERVER_FIELDS);
-  const metadata = rest.children.get("f:metadata");
-  if (metadata === undefined || !metadata.member) return { ...rest, member: false };
-  return fieldSet(false, [...rest.children, ["f:metadata", { ...metadata, member: false }]]);
+  return { ...difference(fields, SERVER_FIELDS), member: false };
 }
 
 /** The object with these managers recorded. */
@@ -134,10 +145,4 @@ export function withManagers<T extends KubeObject>(object: T, managers: Managers
   const entries = writeManagers(managers);
   const { managedFields: _, ...metadata } = object.metadata;
   return { ...object, metadata: entries.length === 0 ? metadata : { ...metadata, managedFields: entries } };
-}
-
-export function sameManagers(a: Managers, b: Managers): boolean {
-  const untimed = (managers: Managers): string =>
-    JSON.stringify(writeManagers(new Map([...managers].map(([key, m]) => [key, { ...m, time: undefined }]))));
-  return untimed(a) === untimed(b);
 }

@@ -1,8 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { builtinShape } from "../builtin-shapes.ts";
-import type { Shape } from "../../schema/shape.ts";
 import type { Json } from "../json.ts";
-import { difference, EMPTY, isEmpty, sameSet, union } from "./field-set.ts";
+import { difference, EMPTY, isEmpty, union } from "./field-set.ts";
 import {
   capUpdaters,
   type Manager,
@@ -12,65 +10,78 @@ import {
   readManagers,
   withManagers,
 } from "./managers.ts";
-import { compare } from "./values.ts";
+import { settle, type Typed } from "./ownership.ts";
 
 export interface UpdateToTrack {
   /** The object as stored; absent on create. */
   readonly before?: KubeObject;
-  /** The object about to be stored. */
+  /** What a new object has before its maker says anything. */
+  readonly blank?: KubeObject | undefined;
+  /** The object as the writer wants it. */
   readonly after: KubeObject;
   readonly manager: string;
   readonly subresource?: string;
-  /** Default: that of `after`. */
-  readonly apiVersion?: string;
-  /** From `compileSchema(…).shape`; the kind's own when it is a built-in one. */
-  readonly schema?: Shape;
+  readonly typed: Typed;
   /** RFC 3339 in seconds. */
   readonly time: string;
 }
 
+const NOBODY: Managers = new Map();
+
 /**
  * Records a create, update or patch that is no apply: the manager owns what it changed from now on, and whoever owned it no longer does.
- * Returns `after` with its managedFields. A request that empties managedFields (`[]` or `[{}]`) ends the tracking of the object so far.
+ * Returns `after` with its managedFields. A request that empties managedFields (`[]` or `[{}]`) ends the tracking of the object.
  */
 export function trackUpdate(update: UpdateToTrack): KubeObject {
-  const { before, after } = update;
-  if (isReset(after)) return withManagers(after, new Map());
-  const shape = update.schema ?? builtinShape(after);
-  const given = readManagers(after.metadata.managedFields);
-  const managers = given.size > 0 ? given : readManagers(before?.metadata.managedFields);
-  const changes = compare((before ?? bare(after)) as unknown as Json, after as unknown as Json, shape);
-  const changed = ownable(union(changes.added, changes.modified));
-  const removed = ownable(changes.removed);
-  const updater: Manager = {
+  const { before, after, typed } = update;
+  const managers = managersBefore(update);
+  if (before !== undefined && managers.size === 0) return withManagers(after, NOBODY);
+  const manager: Manager = {
     name: update.manager,
     operation: "Update",
-    apiVersion: update.apiVersion ?? after.apiVersion,
+    apiVersion: typed.apiVersion,
     subresource: update.subresource ?? "",
     time: update.time,
-    fields: changed,
+    fields: EMPTY,
   };
-  return withManagers(after, capUpdaters(reassigned(managers, updater, union(changed, removed))));
+  return withManagers(after, changedBy(manager, managers, { before: bare(before ?? update.blank), after: bare(after), typed }));
 }
 
-function reassigned(managers: Managers, updater: Manager, lost: Manager["fields"]): Managers {
-  const key = managerKey(updater);
-  const result = new Map<string, Manager>();
-  for (const [other, manager] of managers) result.set(other, { ...manager, fields: difference(manager.fields, lost) });
-  const own = managers.get(key);
-  const fields = union(result.get(key)?.fields ?? EMPTY, updater.fields);
-  if (isEmpty(fields)) return result;
-  const unchanged = own !== undefined && sameSet(own.fields, fields) && isEmpty(updater.fields);
-  return result.set(key, { ...updater, time: unchanged ? own.time : updater.time, fields });
+interface TypedChange {
+  readonly before: Json;
+  readonly after: Json;
+  readonly typed: Typed;
 }
 
-/** What every new object has before its maker says anything. */
-function bare(object: KubeObject): Record<string, unknown> {
-  return { apiVersion: object.apiVersion, kind: object.kind, metadata: {} };
+/** The managers after one of them has updated the object. */
+export function changedBy(manager: Manager, managers: Managers, { before, after, typed }: TypedChange): Managers {
+  const { others, comparison } = settle(managers, "", { before, after }, typed);
+  const { added, modified, removed } = comparison;
+  const own = ownable(union(difference(EMPTY, removed), union(modified, added)));
+  if (isEmpty(own)) return capUpdaters(others);
+  const key = managerKey(manager);
+  const fields = union(own, others.get(key)?.fields ?? EMPTY);
+  return capUpdaters(new Map(others).set(key, { ...manager, fields }));
+}
+
+/** Those that the request names, if it does; the object's own otherwise. Writers of subresources cannot name any. */
+function managersBefore({ before, after, subresource = "" }: UpdateToTrack): Managers {
+  const live = readManagers(before?.metadata.managedFields) ?? NOBODY;
+  if (subresource !== "") return live;
+  if (isReset(after)) return NOBODY;
+  const given = readManagers(after.metadata.managedFields);
+  return given === undefined || given.size === 0 ? live : given;
+}
+
+/** The object as others compare it: who owns what is no part of it. A new one starts from nothing. */
+export function bare(object: KubeObject | undefined): Json {
+  if (object === undefined) return {};
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata } as unknown as Json;
 }
 
 function isReset(object: KubeObject): boolean {
   const entries = object.metadata.managedFields;
-  if (entries === undefined) return false;
+  if (!Array.isArray(entries)) return false;
   return entries.length === 0 || (entries.length === 1 && Object.keys(entries[0] ?? {}).length === 0);
 }

@@ -1,133 +1,87 @@
-import type { Shape } from "../../schema/shape.ts";
-import { isList, isObject, type Json, type JsonObject, jsonEqual } from "../json.ts";
-import { partsOf, type Parts } from "./elements.ts";
-import { EMPTY, type FieldSet, fieldSet, LEAF, union } from "./field-set.ts";
+import type { ListType, MergeType } from "../../schema/merge-type.ts";
+import { isList, isObject, type Json, type JsonObject } from "../json.ts";
+import { elementsOf, itemElement } from "./elements.ts";
+import { EMPTY, type FieldSet, fieldSet, isEmpty, LEAF } from "./field-set.ts";
+import { chosen, memberType, narrowed } from "./narrow.ts";
 
-/** Every field that a configuration sets: what its applier will own. */
-export function fieldsOf(value: Json, shape: Shape): FieldSet {
-  const parts = partsOf(value, shape);
-  if (parts === undefined) return LEAF;
-  return fieldSet(
-    false,
-    [...parts].map(([element, part]) => {
-      const below = fieldsOf(part.value, part.shape);
-      const whole = part.alwaysMember || isEmptyContainer(part.value);
-      return [element, whole ? union(LEAF, below) : below] as const;
-    }),
-  );
-}
-
-/** Nothing in it can be owned, so it is owned itself: else the next apply would take it away. */
-function isEmptyContainer(value: Json): boolean {
-  return isList(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
-}
-
-/** What differs between two values, by field. */
-export interface Comparison {
-  readonly added: FieldSet;
-  readonly modified: FieldSet;
-  readonly removed: FieldSet;
-}
-
-const SAME: Comparison = { added: EMPTY, modified: EMPTY, removed: EMPTY };
-
-export function compare(before: Json | undefined, after: Json | undefined, shape: Shape): Comparison {
-  if (before === undefined && after === undefined) return SAME;
-  if (before === undefined) return { ...SAME, added: everyField(after ?? null, shape) };
-  if (after === undefined) return { ...SAME, removed: everyField(before, shape) };
-  const [partsBefore, partsAfter] = [
-    partsOf(before ?? emptied(after), shape),
-    partsOf(after ?? emptied(before), shape),
-  ];
-  if (partsBefore === undefined || partsAfter === undefined) {
-    return jsonEqual(before, after) ? SAME : { ...SAME, modified: LEAF };
+/** Every field that a value sets: what its applier will own. */
+export function fieldsOf(value: Json, type: MergeType): FieldSet {
+  const one = narrowed(type, value);
+  switch (chosen(one)) {
+    case "scalar":
+      return LEAF;
+    case "map":
+      if (one.map?.atomic === true) return LEAF;
+      return isObject(value) ? memberFields(value, one) : EMPTY;
+    case "list":
+      if (one.list === undefined || one.list.relation === "atomic") return LEAF;
+      return isList(value) ? itemFields(value, one.list) : EMPTY;
   }
-  const elements = new Set([...partsBefore.keys(), ...partsAfter.keys()]);
-  const compared = [...elements].map((element) => [element, comparePart(partsBefore, partsAfter, element)] as const);
-  return {
-    added: fieldSet(
-      false,
-      compared.map(([element, c]) => [element, c.added] as const),
-    ),
-    modified: fieldSet(
-      false,
-      compared.map(([element, c]) => [element, c.modified] as const),
-    ),
-    removed: fieldSet(
-      false,
-      compared.map(([element, c]) => [element, c.removed] as const),
-    ),
-  };
 }
 
-/** A list or object that is null is compared as one that is empty. */
-function emptied(other: Json): Json {
-  return isList(other) ? [] : isObject(other) ? {} : null;
-}
-
-function comparePart(before: Parts, after: Parts, element: string): Comparison {
-  const [old, now] = [before.get(element), after.get(element)];
-  const shape = now?.shape ?? old?.shape;
-  return shape === undefined ? SAME : compare(old?.value, now?.value, shape);
-}
-
-/** A value and all in it, containers too. */
-function everyField(value: Json, shape: Shape): FieldSet {
-  const parts = partsOf(value, shape);
-  if (parts === undefined) return LEAF;
-  return fieldSet(
-    true,
-    [...parts].map(([element, part]) => [element, everyField(part.value, part.shape)] as const),
-  );
-}
-
-/** The live value with a configuration laid over it; lists keep the configuration's order, and the live one's where it says nothing. */
-export function merge(live: Json | undefined, applied: Json, shape: Shape): Json {
-  const [partsLive, partsApplied] = [partsOf(live, shape), partsOf(applied, shape)];
-  if (partsApplied === undefined || live === undefined || partsLive === undefined) return applied;
-  if (shape.kind === "struct") {
-    const merged = new Map([...partsLive].map(([element, part]) => [element, part.value]));
-    for (const [element, part] of partsApplied) merged.set(element, merge(merged.get(element), part.value, part.shape));
-    return Object.fromEntries([...merged].map(([element, value]) => [element.slice(2), value]));
-  }
-  return mergeList(partsLive, partsApplied);
-}
-
-/**
- * As structured-merge-diff orders it: the applied items in their order; a live item that is not applied comes before whatever follows it in
- * the live list.
- */
-function mergeList(live: Parts, applied: Parts): Json {
-  const result: Json[] = [];
-  const order = [...live.keys()];
-  const shared = [...applied.keys()].filter((element) => live.has(element));
-  let at = 0;
-  for (const [element, part] of applied) {
-    for (; at < order.length; at += 1) {
-      const next = order[at] ?? "";
-      const isShared = applied.has(next);
-      if (isShared && (next === element || shared[0] === undefined || shared[0] === next)) break;
-      if (!isShared) result.push(live.get(next)?.value ?? null);
-    }
-    result.push(merge(live.get(element)?.value, part.value, part.shape));
-    if (order[at] === element) at += 1;
-    if (shared[0] === element) shared.shift();
-  }
-  const rest = order.slice(at).filter((element) => !applied.has(element));
-  return [...result, ...rest.map((element) => live.get(element)?.value ?? null)];
-}
-
-/** The value without the paths of a set, and all below them. */
-export function removePaths(value: Json, paths: FieldSet, shape: Shape): Json {
-  const parts = partsOf(value, shape);
-  if (parts === undefined || paths.children.size === 0) return value;
-  const kept = [...parts].flatMap(([element, part]): [string, Json][] => {
-    const below = paths.children.get(element);
-    if (below === undefined) return [[element, part.value]];
-    return below.member ? [] : [[element, removePaths(part.value, below, part.shape)]];
+function memberFields(value: JsonObject, type: MergeType): FieldSet {
+  const entries = Object.entries(value).map(([name, child]) => {
+    const below = fieldsOf(child, memberType(type, name));
+    const isEmptyMap = isObject(child) && Object.keys(child).length === 0;
+    const whole = child === null || isEmptyMap || type.map?.field(name) === undefined;
+    return [`f:${name}`, whole ? { ...below, member: true } : below] as const;
   });
-  if (isList(value)) return kept.map(([, item]) => item);
-  return Object.fromEntries(
-    kept.map(([element, child]): [string, Json] => [element.slice(2), child]),
-  ) satisfies JsonObject;
+  return fieldSet(false, entries);
+}
+
+/** Items that are there twice are owned as one thing, with no parts. */
+function itemFields(items: readonly Json[], list: ListType): FieldSet {
+  const found = new Map<string, FieldSet>();
+  for (const [element, item] of elementsOf(items, list)) {
+    found.set(element, found.has(element) ? LEAF : { ...fieldsOf(item, list.item), member: true });
+  }
+  return fieldSet(false, found);
+}
+
+/** The value without the paths of a set, and all below them. What loses everything that way becomes null. */
+export function removePaths(value: Json, paths: FieldSet, type: MergeType): Json {
+  const one = narrowed(type, value);
+  switch (chosen(one)) {
+    case "scalar":
+      return value;
+    case "map":
+      if (one.map?.atomic === true || !isObject(value)) return null;
+      return withoutMembers(value, paths, one);
+    case "list":
+      if (one.list === undefined || one.list.relation === "atomic" || !isList(value)) return null;
+      return withoutItems(value, paths, one.list);
+  }
+}
+
+function withoutMembers(value: JsonObject, paths: FieldSet, type: MergeType): Json {
+  const kept = Object.entries(value).flatMap(([name, child]): [string, Json][] => {
+    const below = paths.children.get(`f:${name}`) ?? EMPTY;
+    if (below.member) return [];
+    return [[name, below.children.size === 0 ? child : removePaths(child, below, memberType(type, name))]];
+  });
+  return kept.length === 0 ? null : Object.fromEntries(kept);
+}
+
+function withoutItems(items: readonly Json[], paths: FieldSet, list: ListType): Json {
+  const kept = items.flatMap((item) => {
+    const found = itemElement(item, list);
+    const below = ("element" in found ? paths.children.get(found.element) : undefined) ?? EMPTY;
+    if (below.member) return [];
+    return [below.children.size === 0 ? item : removePaths(item, below, list.item)];
+  });
+  return kept.length === 0 ? null : kept;
+}
+
+/** With every field of a schema that something is owned in. Items of lists and keys of maps are owned only for themselves. */
+export function withNamedFields(set: FieldSet, type: MergeType): FieldSet {
+  if (isEmpty(set)) return set;
+  const children = [...set.children].map(([element, child]) => {
+    const name = element.startsWith("f:") ? element.slice(2) : undefined;
+    const declared = name === undefined ? undefined : type.map?.field(name);
+    const below = name === undefined ? (type.list?.item ?? {}) : memberType(type, name);
+    const filled = withNamedFields(child, below);
+    const isParent = declared !== undefined && child.children.size > 0;
+    return [element, isParent ? { ...filled, member: true } : filled] as const;
+  });
+  return fieldSet(set.member, children);
 }
