@@ -90,13 +90,14 @@ function prepare(call: Call, draft: Draft, isTracked: boolean): Draft {
   const hasStatus = version.subresources?.some((s) => s.name === "status") ?? false;
   if (hasStatus && strategy.keepsStatus !== true) delete draft["status"];
   const given = (version.schema?.default(draft) ?? draft) as Draft;
-  const filled = isTracked || resource.custom ? given : ownedByWriter(call, given);
+  // What the rules of a kind add belongs to nobody: the writer owns what the writer wrote.
+  const filled = isTracked ? given : tracked(call, undefined, given);
   strategy.prepareCreate?.(filled, context);
   strategy.fill?.(filled, context);
   if (hasStatus && !resource.custom) canonicalField(cluster.catalog.tables, filled, "status");
   refuseInvalid(call, filled, context);
   strategy.admit?.(filled, undefined, context);
-  return resource.custom && !isTracked ? tracked(call, undefined, filled) : filled;
+  return filled;
 }
 
 function refuseInvalid({ resource, version }: Call, object: Draft, context: WriteContext): void {
@@ -106,17 +107,6 @@ function refuseInvalid({ resource, version }: Call, object: Draft, context: Writ
     ...(resource.strategy.validate?.(object, undefined, context) ?? []),
   ];
   if (problems.length > 0) throw invalid(resource, object.metadata.name, problems);
-}
-
-/** What the rules of a built-in kind add belongs to nobody: the writer owns what the writer wrote. */
-function ownedByWriter(call: Call, draft: Draft): Draft {
-  try {
-    return tracked(call, undefined, draft);
-  } catch (error) {
-    // Lists that cannot be read by their keys are found by the kind's rules, or are nobody's.
-    if (hasCode(error, "APPLY_INVALID")) return draft;
-    throw error;
-  }
 }
 
 async function persist(call: Call, draft: Draft, gate: Gate): Promise<KubeObject> {

@@ -78,20 +78,12 @@ async function mutated(
   keepIdentity(copy, old);
   const filled = (version.schema?.default(copy) ?? copy) as Draft;
   resource.strategy.fill?.(filled, contextOf(call));
-  const owned = made.tracked ? filled : ownedBy(call, old, filled);
+  const owned = made.tracked ? filled : tracked(call, old, filled);
   const changed = await mutate(owned, old);
   if (changed === owned) return made;
   if (resourceVersion) changed.metadata.resourceVersion = resourceVersion;
   else delete changed.metadata.resourceVersion;
   return { draft: changed, tracked: true };
-}
-
-/** With managedFields as the writer's own change makes them: what this call cannot write is nobody's. */
-function ownedBy(call: Call, old: KubeObject, draft: Draft): Draft {
-  const copy = structuredClone(draft);
-  const scoped = call.subresource ? onlySubresource(call, copy, old) : withoutStatus(call, copy, old);
-  const { managedFields } = tracked(call, old, scoped).metadata;
-  return { ...draft, metadata: { ...draft.metadata, ...(managedFields ? { managedFields } : {}) } };
 }
 
 function checkIdentity(call: Call, draft: Draft, old: Stored): void {
@@ -117,7 +109,11 @@ function prepare(call: Call, old: KubeObject, { draft, tracked: isTracked }: Cha
   const { strategy } = resource;
   const context = contextOf(call);
   keepIdentity(draft, old);
-  const scoped = subresource ? onlySubresource(call, draft, old) : withoutStatus(call, draft, old);
+  const given = (version.schema?.default(draft) ?? draft) as Draft;
+  strategy.fill?.(given, context);
+  // What the rules of a kind change belongs to nobody: the writer owns what the writer wrote.
+  const owned = isTracked ? given : tracked(call, old, given);
+  const scoped = subresource ? onlySubresource(call, owned, old) : withoutStatus(call, owned, old);
   const filled = (version.schema?.default(scoped) ?? scoped) as Draft;
   strategy.prepareUpdate?.(filled, old, context);
   strategy.fill?.(filled, context);
@@ -129,7 +125,7 @@ function prepare(call: Call, old: KubeObject, { draft, tracked: isTracked }: Cha
   ];
   if (problems.length > 0) throw invalid(resource, call.name, problems);
   strategy.admit?.(filled, old, context);
-  return isTracked ? filled : tracked(call, old, filled);
+  return filled;
 }
 
 /** What no update may change, whatever the body says. */

@@ -44,7 +44,10 @@ export function trackUpdate(update: UpdateToTrack): KubeObject {
     time: update.time,
     fields: EMPTY,
   };
-  return withManagers(after, changedBy(manager, managers, { before: bare(before ?? update.blank), after: bare(after), typed }));
+  return withManagers(
+    after,
+    changedBy(manager, managers, { before: bare(before ?? update.blank), after: bare(after), typed }),
+  );
 }
 
 interface TypedChange {
