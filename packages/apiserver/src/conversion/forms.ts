@@ -7,6 +7,8 @@ import { andThen, type Maybe } from "./maybe.ts";
 
 /** The forms in which objects of a custom kind are kept and seen. */
 export interface Forms {
+  /** No webhook is ever asked. */
+  readonly local: boolean;
   /** Stored objects as clients of a version see them; the very objects where nothing is to be done. At once, unless a webhook is asked. */
   seen(stored: readonly KubeObject[], apiVersion: string): Maybe<readonly KubeObject[]>;
   /** An object of any version in the form in which it goes into the store. */
@@ -50,6 +52,7 @@ export function createForms({ storedAs, schemas, since, converter }: FormsOption
   const convert = (objects: readonly KubeObject[], apiVersion: string): Maybe<readonly KubeObject[]> =>
     andThen(converter.convert(objects, apiVersion), (converted) => converted.map((o) => schemaOf(apiVersion).prune(o)));
   return {
+    local: converter.remote !== true,
     seen(objects, apiVersion) {
       if (objects.every((o) => o.apiVersion === apiVersion && !isOlder(o, since))) return objects;
       const result = objects.map((o) => known.get(o)?.get(apiVersion) ?? fresh(o));

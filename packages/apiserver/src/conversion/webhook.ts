@@ -14,6 +14,7 @@ const REVIEWS = ["v1", "v1beta1"];
 /** Has objects converted by a webhook: one ConversionReview for as many objects as are asked for at once. `webhook` is spec.conversion.webhook. */
 export function webhookConverter(webhook: Json, client: WebhookClient): Converter {
   return {
+    remote: true,
     async convert(objects, apiVersion) {
       const [first] = objects;
       if (first === undefined) return [];

@@ -136,7 +136,8 @@ const UNKNOWN_KIND: MergeType = {
 };
 
 function markOf(entry: string): readonly [string, Mark] {
-  const [name = "", marks = ""] = [entry.slice(0, entry.indexOf("=")), entry.slice(entry.indexOf("=") + 1)];
+  const name = entry.slice(0, entry.indexOf("="));
+  const marks = entry.slice(name.length + 1);
   const keyed = /m\(([^)]*)\)/.exec(marks)?.[1];
   const plain = marks.replaceAll(/[mp]\([^)]*\)/g, "");
   const keys = keyed?.split(",").map((key) => key.split("=") as [string, string | undefined]) ?? [];

@@ -1,4 +1,5 @@
 import { CausewayError } from "@causeway/foundation";
+import { text } from "../json.ts";
 import { structOf } from "../wire/tables.ts";
 import type { BuiltInTypes } from "./built-in-types.ts";
 import { isList, isObject, type Json, jsonEqual, type JsonObject, own } from "./json.ts";
@@ -16,7 +17,7 @@ const ELEMENT_ORDER = "$setElementOrder/";
 export function applyStrategicMergePatch(document: unknown, patch: unknown, types: BuiltInTypes): unknown {
   if (!isObject(patch)) throw malformed("a strategic merge patch is an object");
   const original = isObject(document) ? document : {};
-  const struct = structOf(String(own(original, "apiVersion")), String(own(original, "kind")));
+  const struct = structOf(text(own(original, "apiVersion")), text(own(original, "kind")));
   return mergeObject(original, patch, { types, struct });
 }
 

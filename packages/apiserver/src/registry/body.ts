@@ -1,7 +1,7 @@
 import type { Json } from "../json.ts";
 import { isRecord, record, text } from "../json.ts";
 import { apiVersionOf, type Draft } from "../kinds/resource.ts";
-import { canonical } from "../wire/canonical.ts";
+import { canonical, canonicalMetadata } from "../wire/canonical.ts";
 import { decodingProblem } from "../wire/decode.ts";
 import { invalidValue } from "../server/problems.ts";
 import { badRequest, invalid } from "../server/status.ts";
@@ -19,7 +19,9 @@ export function draftOf(call: Call, body: unknown, refuse: Refuse = unreadable(c
   const object = typed(call, body, refuse);
   const { version } = call;
   reportUnknown(call, object, refuse);
-  if (!call.resource.custom) canonical(call.cluster.catalog.tables, object);
+  const { tables } = call.cluster.catalog;
+  if (call.resource.custom) canonicalMetadata(tables, record(object["metadata"]));
+  else canonical(tables, object);
   const pruned = version.schema && call.resource.custom ? version.schema.prune(object) : object;
   const draft = (version.toStored ? version.toStored(pruned as Draft) : pruned) as Draft;
   if (!call.resource.custom) draft.apiVersion = call.resource.storedAs;

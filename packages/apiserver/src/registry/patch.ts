@@ -34,6 +34,7 @@ export function patchTypeOf(contentType: string): PatchType | undefined {
 
 /** Changes an object by a JSON, merge or strategic merge patch; answers the stored form. */
 export async function patch(call: Call, type: Exclude<PatchType, "apply">, body: unknown): Promise<KubeObject> {
+  if (call.resource.custom && type === "strategic") throw notForCustomKinds();
   return change(call, ({ object }) => {
     const seen = inVersion(call.resource, call.version, object);
     const patched = patchedBy(call, type, { seen, body });
@@ -75,14 +76,13 @@ function patchedBy(
   }
   if (!isRecord(body)) throw badRequest("the patch must be an object");
   if (type === "merge") return record(applyMergePatch(seen, body));
-  if (call.resource.custom) {
-    throw apiError(
-      415,
-      "UnsupportedMediaType",
-      "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
-    );
-  }
   return record(applyStrategicMergePatch(fields(seen), body, call.cluster.catalog.types));
+}
+
+function notForCustomKinds(): Error {
+  const accepted = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
+  return apiError(415, "UnsupportedMediaType", message);
 }
 
 /** The patch itself says for which revision it is. */
@@ -91,16 +91,12 @@ function namesRevision(type: PatchType, body: unknown): boolean {
   return record(record(body)["metadata"])["resourceVersion"] !== undefined;
 }
 
-/** Merges; a configuration whose lists cannot be read is the asker's mistake. */
-function typed(
-  call: Call,
-  body: Json,
-  request: Parameters<typeof applyServerSide>[0],
-): ReturnType<typeof applyServerSide> {
+/** Merges; a configuration that is not of its type, or a live object, is told. */
+function typed(request: Parameters<typeof applyServerSide>[0]): ReturnType<typeof applyServerSide> {
   try {
     return applyServerSide(request);
   } catch (error) {
-    if (hasCode(error, "APPLY_INVALID")) throw untyped(call, body, messageOf(error));
+    if (hasCode(error, "APPLY_INVALID")) throw apiError(500, "", messageOf(error));
     throw error;
   }
 }
@@ -114,7 +110,7 @@ export async function apply(
   if (!isRecord(body)) throw badRequest("the apply patch must be an object");
   const applied = appliedConfiguration(call, structuredClone(body));
   const merge = (live?: KubeObject): Draft => {
-    const { object, conflicts } = typed(call, body, {
+    const { object, conflicts } = typed({
       ...(live ? { live: inVersion(call.resource, call.version, live) } : {}),
       applied,
       manager: call.fieldManager,
@@ -134,6 +130,9 @@ export async function apply(
     });
     return { object, created: false };
   }
+  if (!record(applied.metadata)["name"]) {
+    throw badRequest(`the name of the object (${call.name} based on URL) was undeterminable: name must be provided`);
+  }
   delete applied.metadata.resourceVersion;
   return { object: await createDraft(call, merge(), true), created: true };
 }
@@ -150,9 +149,7 @@ function appliedConfiguration(call: Call, body: Json): Draft {
     throw badRequest(`invalid object type: ${text(body["apiVersion"])}, Kind=${text(body["kind"])}`);
   }
   const given = text(metadata["name"]);
-  if (given !== name) {
-    if (given === "")
-      throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  if (given !== "" && given !== name) {
     throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
   }
   const own = text(metadata["namespace"]);
@@ -160,13 +157,6 @@ function appliedConfiguration(call: Call, body: Json): Draft {
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
   return body as unknown as Draft;
-}
-
-/** A configuration that cannot be read by the schema. */
-function untyped({ resource, version, name }: Call, body: Json, problem: string): Error {
-  const namespace = text(record(body["metadata"])["namespace"]);
-  const what = `${namespace}/${name}; ${resource.group}/${version.name}, Kind=${resource.kind}`;
-  return apiError(500, "", `failed to create typed patch object (${what}): ${problem}`);
 }
 
 function applyConflict(conflicts: readonly ApplyConflict[]): Error {

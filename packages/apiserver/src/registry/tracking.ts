@@ -5,6 +5,8 @@ import { NO_FIELDS, pathsSet, trackUpdate, type FieldSet, type Typed } from "../
 import { blankOf } from "../wire/canonical.ts";
 import type { Call } from "./call.ts";
 
+type Form = Parameters<NonNullable<ReturnType<Typed["form"]>>["of"]>[0];
+
 /** Writes into metadata.managedFields which fields this (non-apply) write set: what the writer asked for, before the kind's rules change it. */
 export function tracked(call: Call, before: KubeObject | undefined, draft: Draft): Draft {
   const { resource, version, cluster } = call;
@@ -34,9 +36,17 @@ export function typedOf(call: Call): Typed {
     reset: resetFields(call),
     form(other) {
       const served = resource.versions.find((v) => apiVersionOf(resource.group, v.name) === other);
-      return served && { type: served.schema?.type ?? type, of: (object) => object };
+      return served && { type: served.schema?.type ?? type, of: (object) => converted(call, object, other) };
     },
   };
+}
+
+/** Owners in versions that only a webhook can make are taken by the fields of this one: nothing is asked of anybody while fields are tracked. */
+function converted({ resource }: Call, object: Form, apiVersion: string): Form {
+  const form = resource.forms?.local
+    ? resource.forms.converted(object as unknown as KubeObject, apiVersion)
+    : undefined;
+  return form === undefined || form instanceof Promise ? object : (form as unknown as Form);
 }
 
 const STATUS = pathsSet(["status"]);

@@ -23,11 +23,16 @@ export async function update(call: Call, body: unknown): Promise<KubeObject> {
   if (name !== call.name) {
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`);
   }
-  if (!resourceVersion && !call.resource.unconditionalUpdate) {
-    const problem = invalidValue("metadata.resourceVersion", 0, "must be specified for an update");
-    throw invalid(call.resource, call.name, [problem]);
-  }
-  return change(call, (stored) => ({ draft: stored === undefined ? draft : structuredClone(draft), tracked: false }));
+  return change(call, () => {
+    if (!resourceVersion && !call.resource.unconditionalUpdate) throw unpinned(call);
+    return { draft: structuredClone(draft), tracked: false };
+  });
+}
+
+/** kube-apiserver names the resource here where it names the kind elsewhere. */
+function unpinned({ resource, name }: Call): Error {
+  const problem = invalidValue("metadata.resourceVersion", 0, "must be specified for an update");
+  return invalid({ group: resource.group, kind: resource.plural }, name, [problem]);
 }
 
 export interface Changed {

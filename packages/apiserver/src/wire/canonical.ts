@@ -15,6 +15,11 @@ export function canonical(tables: Tables, object: Json): void {
   if (struct !== undefined && tables.byName(struct)) settle({ tables, rules: DEFAULTS }, struct, object);
 }
 
+/** The metadata of any object in the same form. Changes it in place. */
+export function canonicalMetadata(tables: Tables, metadata: Json): void {
+  settle({ tables, rules: {} }, "meta.ObjectMeta", metadata);
+}
+
 /** An object of the same kind as encoders write one that has nothing, not even defaults; undefined for kinds without a table. */
 export function blankOf(tables: Tables, { apiVersion, kind }: KubeObject): KubeObject | undefined {
   const struct = structOf(apiVersion, kind);

@@ -12,29 +12,6 @@ export function unknownBuiltInFields(tables: Tables, object: { apiVersion?: unkn
   return found;
 }
 
-/** The object without the fields that its kind does not have; kinds without a table stay as they are. Changes it in place. */
-export function pruneBuiltIn(tables: Tables, object: Record<string, unknown>): void {
-  const struct = structOf(String(object["apiVersion"] as string), String(object["kind"] as string));
-  if (struct !== undefined && tables.flat(struct)) prune(tables, struct, { value: object, kept: IDENTITY });
-}
-
-const IDENTITY: readonly string[] = ["apiVersion", "kind"];
-
-function prune(tables: Tables, struct: string, { value, kept }: { value: unknown; kept: readonly string[] }): void {
-  const fields = tables.flat(struct);
-  if (!fields || !isRecord(value)) return;
-  for (const [name, child] of Object.entries(value)) {
-    const field = fields.find((f) => f.name === name);
-    if (!field) {
-      if (!kept.includes(name)) delete value[name];
-      continue;
-    }
-    const below =
-      field.shape === "one" ? [child] : typeof child === "object" && child !== null ? Object.values(child) : [];
-    for (const item of below) prune(tables, field.type, { value: item, kept: [] });
-  }
-}
-
 function walk(tables: Tables, struct: string, at: { value: unknown; path: string; found: string[] }): void {
   const fields = tables.flat(struct);
   if (!fields || !isRecord(at.value)) return;

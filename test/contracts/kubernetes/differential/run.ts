@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Answer, Json, Raw, Target } from "../interface.ts";
 import { DEFINITIONS, define } from "../cases/contraption.ts";
 import { customKind, type CustomKind } from "./custom.ts";
-import { KNOWN } from "./known.ts";
+import { withoutKnown } from "./known.ts";
 import type { Operation } from "./operations.ts";
 import { operationsOf, subjectsOf, type Sequence } from "./sequences.ts";
 import type { Subject } from "./subject.ts";
@@ -83,7 +83,7 @@ async function makeKind({ theirs, ours }: Pair, number: number, group: string): 
   const trials = [theirs, ours].map(({ api }) => api.post(`${DEFINITIONS}?dryRun=All`, kind.definition));
   const [real, own] = await Promise.all(trials);
   if (real?.code !== own?.code) {
-    const told = [real, own].map((a) => `${a?.code} ${String(a?.body["message"] ?? "")}`);
+    const told = [real, own].map((a) => `${a?.code} ${a?.text}`);
     throw new Error(`a definition is taken by one only: ${JSON.stringify(kind.definition)}\n${told.join("\n")}`);
   }
   if (real?.code !== 201) return makeKind({ theirs, ours }, number + 10_007, group);
@@ -125,7 +125,7 @@ class Passage {
     this.#tally.operations += 1;
     const seen = [this.#shown(theirs, operation, real.answers), this.#shown(ours, operation, own.answers)];
     this.#retire(operation, name);
-    const difference = this.#compare(`${operation.verb} ${operation.subject.kind}`, seen, operation);
+    const difference = this.#compare(`${operation.verb} ${operation.subject.kind}`, seen);
     this.#before.push(real.request);
     return difference && { ...difference, operation, request: real.request };
   }
@@ -178,10 +178,12 @@ class Passage {
     return { list, items: world.normal.value(kept) };
   }
 
-  #compare(step: string, [theirs, ours]: readonly unknown[], operation?: Operation): Difference | undefined {
+  #compare(step: string, [theirs, ours]: readonly unknown[]): Difference | undefined {
     if (isDeepStrictEqual(theirs, ours)) return undefined;
-    const known = operation && KNOWN.find((k) => k.matches({ operation, theirs, ours }));
-    if (known) this.#tally.known.set(known.reason, (this.#tally.known.get(known.reason) ?? 0) + 1);
-    return known ? undefined : { step, theirs, ours, before: [...this.#before] };
+    const { pair, reasons } = withoutKnown(theirs, ours);
+    if (!isDeepStrictEqual(pair[0], pair[1]))
+      return { step, theirs: pair[0], ours: pair[1], before: [...this.#before] };
+    for (const reason of reasons) this.#tally.known.set(reason, (this.#tally.known.get(reason) ?? 0) + 1);
+    return undefined;
   }
 }

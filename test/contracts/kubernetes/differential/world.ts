@@ -175,7 +175,8 @@ function isObject(value: unknown): value is Json {
 }
 
 function revisionOf(object: unknown): string {
-  return String(((object as Json | undefined)?.["metadata"] as Json | undefined)?.["resourceVersion"] ?? "");
+  const revision = ((object as Json | undefined)?.["metadata"] as Json | undefined)?.["resourceVersion"];
+  return typeof revision === "string" ? revision : "";
 }
 
 function continueOf({ code, body }: Answer): string | undefined {

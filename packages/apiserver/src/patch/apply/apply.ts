@@ -43,9 +43,11 @@ const KUBECTL = "kubectl";
  */
 export function applyServerSide(request: ApplyRequest): ApplyResult {
   const { applied, typed, live } = request;
-  const problem = typeProblem(applied as unknown as Json, typed.type);
-  if (problem !== undefined) throw invalidConfiguration(problem);
+  const problem = typeProblem(applied as unknown as Json, typed.type, "refused");
+  if (problem !== undefined) throw invalidObject("patch", applied, problem);
   const before = live === undefined ? {} : bare(live);
+  const liveProblem = typeProblem(before, typed.type, "allowed");
+  if (live !== undefined && liveProblem !== undefined) throw invalidObject("live", live, liveProblem);
   const outcome = attempt(request, before);
   if (outcome.contested.length === 0 || request.force === true) return finished(request, before, outcome);
   const allowed = request.manager === KUBECTL ? allowedByAnnotation(live, before, typed) : undefined;
@@ -119,6 +121,14 @@ function managersOf({ live, typed, now }: ApplyRequest, before: Json): Managers 
   return changedBy(manager, managers, { before: {}, after: before, typed });
 }
 
-function invalidConfiguration(problem: string): CausewayError {
-  return new CausewayError("APPLY_INVALID", problem, { hint: "Correct the applied configuration." });
+function invalidObject(
+  which: "patch" | "live",
+  { apiVersion, kind, metadata }: KubeObject,
+  problem: string,
+): CausewayError {
+  const version = apiVersion.includes("/") ? apiVersion : `/${apiVersion}`;
+  const what = `${metadata?.namespace ?? ""}/${metadata?.name ?? ""}; ${version}, Kind=${kind}`;
+  return new CausewayError("APPLY_INVALID", `failed to create typed ${which} object (${what}): ${problem}`, {
+    hint: "Correct the applied configuration.",
+  });
 }

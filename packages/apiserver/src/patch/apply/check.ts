@@ -6,11 +6,17 @@ import { chosen, narrowed } from "./narrow.ts";
 interface Fault {
   readonly path: string;
   readonly message: string;
+  readonly duplicate?: true;
 }
 
-/** Everything in an applied configuration that its type does not allow, in the words of structured-merge-diff; undefined when there is nothing. */
-export function typeProblem(value: Json, type: MergeType): string | undefined {
-  const faults = faultsOf(value, type, "").map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+/**
+ * Everything in an object that its type does not allow, in the words of structured-merge-diff; undefined when there is nothing. What is
+ * stored may have items twice, an applied configuration may not.
+ */
+export function typeProblem(value: Json, type: MergeType, duplicates: "allowed" | "refused"): string | undefined {
+  const faults = faultsOf(value, type, "")
+    .filter((fault) => duplicates === "refused" || !fault.duplicate)
+    .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
   if (faults.length < 2) return faults[0];
   return ["errors:", ...faults.map((fault) => `  ${fault}`)].join("\n");
 }
@@ -50,7 +56,7 @@ function listFaults(items: readonly Json[], type: ListType, path: string): Fault
     const found = itemElement(item, type);
     if ("problem" in found) return [...faults, { path, message: `element ${i}: ${found.problem}` }];
     const shown = printed(found.element);
-    if (seen.has(found.element)) faults.push({ path, message: `duplicate entries for key ${shown}` });
+    if (seen.has(found.element)) faults.push({ path, message: `duplicate entries for key ${shown}`, duplicate: true });
     seen.add(found.element);
     faults.push(...faultsOf(item, type.item, path + shown));
   }

@@ -1,3 +1,4 @@
+import { CausewayError } from "@causeway/foundation";
 import { isList, isObject, type Json, type JsonObject, own } from "../json.ts";
 import type { ListType } from "../../schema/merge-type.ts";
 
@@ -23,11 +24,12 @@ function valueElement(item: Json): { readonly element: string } | { readonly pro
   return { element: `v:${JSON.stringify(item)}` };
 }
 
-/** The element of every item; items that have none are left out. */
+/** The element of every item. Throws APPLY_INVALID for an item that has none. */
 export function elementsOf(items: readonly Json[], list: ListType): readonly (readonly [string, Json])[] {
-  return items.flatMap((item) => {
+  return items.map((item) => {
     const found = itemElement(item, list);
-    return "element" in found ? [[found.element, item] as const] : [];
+    if ("element" in found) return [found.element, item] as const;
+    throw new CausewayError("APPLY_INVALID", found.problem, { hint: "Give every item of the list its key." });
   });
 }
 

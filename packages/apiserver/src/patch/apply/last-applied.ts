@@ -18,7 +18,7 @@ export function allowedByAnnotation(live: KubeObject | undefined, before: Json, 
   if (annotation === undefined || annotation === "") return undefined;
   const applied = parsed(annotation);
   if (!isObject(applied) || applied["apiVersion"] !== typed.apiVersion) return undefined;
-  if (typeProblem(applied, typed.type) !== undefined) return undefined;
+  if (typeProblem(applied, typed.type, "allowed") !== undefined) return undefined;
   const { added, modified, removed } = compare(applied, before, typed.type);
   return [modified, added, removed].reduce(difference, fieldsOf(applied, typed.type));
 }

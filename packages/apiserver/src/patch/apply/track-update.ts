@@ -1,3 +1,4 @@
+import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Json } from "../json.ts";
 import { difference, EMPTY, isEmpty, union } from "./field-set.ts";
@@ -44,10 +45,14 @@ export function trackUpdate(update: UpdateToTrack): KubeObject {
     time: update.time,
     fields: EMPTY,
   };
-  return withManagers(
-    after,
-    changedBy(manager, managers, { before: bare(before ?? update.blank), after: bare(after), typed }),
-  );
+  try {
+    const change = { before: bare(before ?? update.blank), after: bare(after), typed };
+    return withManagers(after, changedBy(manager, managers, change));
+  } catch (error) {
+    // Lists that cannot be read by their keys end the tracking of the object.
+    if (hasCode(error, "APPLY_INVALID")) return withManagers(after, NOBODY);
+    throw error;
+  }
 }
 
 interface TypedChange {
