@@ -7,7 +7,6 @@ import { startSimulator, type Simulator } from "@causeway/simulator";
 /** Where the simulated cloud falls short of the contract, and why. */
 const lacking: Readonly<Record<string, string>> = {
   "a volume's attachment is reserved, given a connector and removed": "there is no attachments API",
-  "an image is described, filled, read back, patched, tagged and deleted": "images are read only",
 };
 
 describe("the simulated cloud keeps the contract", () => {

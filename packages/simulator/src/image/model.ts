@@ -1,11 +1,14 @@
+import { htmlError } from "../compute/model.ts";
+import type { Caller, Kernel, Table } from "../kernel/interface.ts";
+
 export interface Image {
   readonly id: string;
   readonly name: string;
   readonly status: string;
   readonly visibility: string;
   readonly owner: string;
-  readonly disk_format: string;
-  readonly container_format: string;
+  readonly disk_format: string | null;
+  readonly container_format: string | null;
   readonly size: number | null;
   readonly virtual_size: number | null;
   readonly checksum: string | null;
@@ -22,6 +25,55 @@ export interface Image {
   readonly properties: Readonly<Record<string, string>>;
 }
 
+/** An image's bytes. */
+export interface ImageData {
+  readonly id: string;
+  readonly base64: string;
+}
+
+/** A project that a shared image is shared with; its id is "image/project". */
+export interface ImageMember {
+  readonly id: string;
+  readonly image_id: string;
+  readonly member_id: string;
+  readonly status: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export interface ImageTables {
+  readonly images: Table<Image>;
+  readonly data: Table<ImageData>;
+  readonly members: Table<ImageMember>;
+}
+
+export const imageTables = (kernel: Kernel): ImageTables => ({
+  images: kernel.table("image", ["name"]),
+  data: kernel.table("_image_data"),
+  members: kernel.table("_image_member", ["image_id", "member_id"]),
+});
+
 /** True if a project may use the image. */
 export const imageVisible = (image: Image, projectId: string, isAdmin: boolean): boolean =>
   isAdmin || image.owner === projectId || image.visibility === "public" || image.visibility === "community";
+
+/** The image, if the caller may see it. Throws Glance's 404. */
+export function imageFor({ images, members }: ImageTables, caller: Caller, id: string): Image {
+  const image = images.get(id);
+  const isMember = members.get(`${id}/${caller.projectId}`) !== undefined;
+  if (image && (isMember || imageVisible(image, caller.projectId, caller.isAdmin))) return image;
+  throw htmlError(404, "Not Found", `No image found with ID ${id}`);
+}
+
+/** The image, if the caller may change it. Throws Glance's 403 and 404. */
+export function ownImage(tables: ImageTables, caller: Caller, id: string): Image {
+  const image = imageFor(tables, caller, id);
+  if (image.owner === caller.projectId || caller.isAdmin) return image;
+  throw htmlError(403, "Forbidden", "You are not permitted to modify this image.");
+}
+
+export function imageView({ properties, ...image }: Image): object {
+  const self = `/v2/images/${image.id}`;
+  const stores = image.status === "queued" ? {} : { stores: "file" };
+  return { ...properties, ...image, self, file: `${self}/file`, schema: "/v2/schemas/image", ...stores };
+}

@@ -1,14 +1,18 @@
 import { createHash } from "node:crypto";
 import { Hono, type Context } from "hono";
-import type { Caller, Kernel, Service, Table } from "../kernel/interface.ts";
+import type { Kernel, Service } from "../kernel/interface.ts";
 import { htmlError } from "../compute/model.ts";
 import { listImages } from "./list.ts";
-import { imageVisible, type Image } from "./model.ts";
+import { addImageDataRoutes } from "./data.ts";
+import { addImageMemberRoutes } from "./members.ts";
+import { imageFor, imageTables, imageView, type ImageTables } from "./model.ts";
+import { addImageWriteRoutes } from "./writes.ts";
 
-/** Glance v2, read only: https://docs.openstack.org/api-ref/image/v2/ . */
+/** Glance v2: https://docs.openstack.org/api-ref/image/v2/ . */
 export function createImageService(kernel: Kernel): Service {
-  const images: Table<Image> = kernel.table("image", ["name"]);
-  seedImages(kernel, images);
+  const tables = imageTables(kernel);
+  const { images } = tables;
+  seedImages(kernel, tables);
   const app: Service["app"] = new Hono();
   app.get("/", (c) => c.json({ versions: versions(c) }, 300));
   app.get("/versions", (c) => c.json({ versions: versions(c) }));
@@ -29,25 +33,14 @@ export function createImageService(kernel: Kernel): Service {
       ...(more && last ? { next: query(last.id) } : {}),
     });
   });
-  app.get("/v2/images/:id", (c) => c.json(imageView(imageFor(images, c.get("caller"), c.req.param("id")))));
-  app.delete("/v2/images/:id", (c) => {
-    const image = imageFor(images, c.get("caller"), c.req.param("id"));
-    if (image.owner !== c.get("caller").projectId && !c.get("caller").isAdmin) {
-      throw htmlError(403, "Forbidden", "You do not own this image");
-    }
-    images.remove(image.id);
-    return c.body(null, 204);
-  });
+  app.get("/v2/images/:id", (c) => c.json(imageView(imageFor(tables, c.get("caller"), c.req.param("id")))));
+  addImageWriteRoutes(app, kernel, tables);
+  addImageDataRoutes(app, kernel, tables);
+  addImageMemberRoutes(app, kernel, tables);
   app.all("*", () => {
     throw htmlError(404, "Not Found", "The resource could not be found.");
   });
   return { type: "image", name: "glance", catalogPath: "", open: ["", "/", "/versions"], app };
-}
-
-function imageFor(images: Table<Image>, caller: Caller, id: string): Image {
-  const image = images.get(id);
-  if (image && imageVisible(image, caller.projectId, caller.isAdmin)) return image;
-  throw htmlError(404, "Not Found", `No image found with ID ${id}`);
 }
 
 function versions(c: Context): readonly object[] {
@@ -56,21 +49,18 @@ function versions(c: Context): readonly object[] {
   return minors.map((minor, place) => ({ id: `v2.${minor}`, status: place === 0 ? "CURRENT" : "SUPPORTED", links }));
 }
 
-function imageView({ properties, ...image }: Image): object {
-  const self = `/v2/images/${image.id}`;
-  return { ...properties, ...image, self, file: `${self}/file`, schema: "/v2/schemas/image", stores: "file" };
-}
-
 /** cirros and fedora-coreos, of the admin's project, for all; nothing if there are images. */
-function seedImages(kernel: Kernel, images: Table<Image>): void {
+function seedImages(kernel: Kernel, { images, data }: ImageTables): void {
   if (images.all().length > 0) return;
   const owner = kernel.table<{ id: string; name: string }>("_project", ["name"]).by("name", "admin")[0]?.id ?? "admin";
   const bytes = Buffer.from("causeway".repeat(8192));
   const digest = (algorithm: string) => createHash(algorithm).update(bytes).digest("hex");
   const now = kernel.timestamp();
   for (const name of ["cirros", "fedora-coreos"]) {
+    const id = kernel.newId();
+    data.insert({ id, base64: bytes.toString("base64") });
     images.insert({
-      id: kernel.newId(),
+      id,
       name,
       status: "active",
       visibility: "public",

@@ -1,0 +1,58 @@
+import { createHash } from "node:crypto";
+import { htmlError } from "../compute/model.ts";
+import type { Kernel, Service } from "../kernel/interface.ts";
+import { imageFor, ownImage, type ImageTables } from "./model.ts";
+
+/** An image's bytes, and whether they may be had. */
+export function addImageDataRoutes(app: Service["app"], kernel: Kernel, tables: ImageTables): void {
+  app.put("/v2/images/:id/file", async (c) => {
+    const { id, status, disk_format, container_format } = ownImage(tables, c.get("caller"), c.req.param("id"));
+    if (c.req.header("content-type") !== "application/octet-stream") {
+      throw htmlError(415, "Unsupported Media Type", "Unsupported Content-Type");
+    }
+    const bytes = new Uint8Array(await c.req.arrayBuffer());
+    if (status !== "queued") {
+      throw htmlError(409, "Conflict", `Image status transition from ${status} to saving is not allowed`);
+    }
+    if (disk_format === null || container_format === null) {
+      throw htmlError(400, "Bad Request", "Properties disk_format, container_format must be set prior to saving data.");
+    }
+    const digest = (algorithm: string) => createHash(algorithm).update(bytes).digest("hex");
+    tables.data.insert({ id, base64: Buffer.from(bytes).toString("base64") });
+    tables.images.update(id, {
+      status: "active",
+      size: bytes.length,
+      virtual_size: disk_format === "raw" ? bytes.length : null,
+      checksum: digest("md5"),
+      os_hash_algo: "sha512",
+      os_hash_value: digest("sha512"),
+      updated_at: kernel.timestamp(),
+    });
+    return c.body(null, 204);
+  });
+  app.get("/v2/images/:id/file", (c) => {
+    const image = imageFor(tables, c.get("caller"), c.req.param("id"));
+    if (image.status === "deactivated" && !c.get("caller").isAdmin) {
+      throw htmlError(403, "Forbidden", "The requested image has been deactivated. Image data download is forbidden.");
+    }
+    const data = tables.data.get(image.id);
+    if (!data) return c.body(null, 204);
+    const bytes = Buffer.from(data.base64, "base64");
+    const headers = { "content-type": "application/octet-stream", "content-md5": image.checksum ?? "" };
+    return c.body(bytes, 200, headers);
+  });
+  for (const [action, from, to] of [
+    ["deactivate", "active", "deactivated"],
+    ["reactivate", "deactivated", "active"],
+  ] as const) {
+    app.post(`/v2/images/:id/actions/${action}`, (c) => {
+      const { id, status } = ownImage(tables, c.get("caller"), c.req.param("id"));
+      if (status === to) return c.body(null, 204);
+      if (status !== from) {
+        throw htmlError(403, "Forbidden", `Not allowed to ${action} image in status '${status}'`);
+      }
+      tables.images.update(id, { status: to, updated_at: kernel.timestamp() });
+      return c.body(null, 204);
+    });
+  }
+}
