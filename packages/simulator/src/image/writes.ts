@@ -142,10 +142,12 @@ function checked(name: keyof Writable, value: unknown): unknown {
   const isRight =
     allowed === undefined
       ? typeof value === typeOf(name) || (name === "tags" && Array.isArray(value))
-      : value === null || allowed.includes(String(value));
+      : value === null || (typeof value === "string" && allowed.includes(value));
   if (isRight) return name === "tags" ? [...new Set((value as unknown[]).map(String))] : value;
   const list = allowed?.map((a) => `'${a}'`).join(", ") ?? "";
-  const why = allowed ? `'${String(value)}' is not one of [None, ${list}]` : `${JSON.stringify(value)} is not right`;
+  const why = allowed
+    ? `${JSON.stringify(value)} is not one of [None, ${list}]`
+    : `${JSON.stringify(value)} is not right`;
   throw htmlError(400, "Bad Request", `Provided object does not match schema 'image': ${why}`);
 }
 
