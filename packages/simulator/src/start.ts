@@ -12,6 +12,7 @@ import { seedIdentity } from "./identity/seed.ts";
 import { createIdentityService } from "./identity/service.ts";
 import { createImageService } from "./image/service.ts";
 import type { Simulator, SimulatorOptions, StartSimulator } from "./interface.ts";
+import { createKeyManagerService } from "./key-manager/service.ts";
 import { createKernel, type OwnedKernel } from "./kernel/kernel.ts";
 import { createLoadBalancingService } from "./load-balancing/index.ts";
 import { createNetworkService, seedNetwork } from "./network/index.ts";
@@ -92,6 +93,7 @@ function assemble(kernel: OwnedKernel, network: NetworkService, { calls, faults,
     { root: "/load-balancer", service: createLoadBalancingService(kernel, network) },
     { root: "/image", service: createImageService(kernel) },
     { root: "/volume", service: storage },
+    { root: "/key-manager", service: createKeyManagerService(kernel) },
   );
   const app: CloudApp = new Hono();
   app.onError((error, c) => answerError(error, c));

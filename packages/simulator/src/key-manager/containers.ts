@@ -1,0 +1,95 @@
+import type { Context } from "hono";
+import type { Service } from "../kernel/interface.ts";
+import { bodyOf, isObject, textAt } from "../kernel/json.ts";
+import {
+  instantOf,
+  keyError,
+  owned,
+  readable,
+  type Consumer,
+  type Container,
+  type KeyParts,
+  type SecretReference,
+} from "./model.ts";
+import { keyRoot, pageOf } from "./pages.ts";
+
+const types = ["generic", "rsa", "certificate"];
+
+/** Containers: named references to secrets, as TERMINATED_HTTPS listeners use them. */
+export function addContainerRoutes(app: Service["app"], { kernel, tables }: KeyParts): void {
+  const { containers } = tables;
+  const view = (c: Context, container: Container) =>
+    containerView(c, container, tables.consumers.by("of", container.id));
+  app.get("/v1/containers", (c) =>
+    pageOf(c, "containers", containers.by("project_id", c.get("caller").projectId), (o) => view(c, o)),
+  );
+  app.post("/v1/containers", async (c) => {
+    const given = await bodyOf(c.req);
+    const type = textAt(given, "type") ?? "";
+    if (!isObject(given) || !types.includes(type)) {
+      throw keyError(
+        400,
+        "Bad Request",
+        "Provided object does not match schema 'Container': 'type' is a required property",
+      );
+    }
+    const { projectId, userId } = c.get("caller");
+    const references = referencesOf(given["secret_refs"]);
+    for (const { secret_ref } of references) {
+      const secret = tables.secrets.get(secret_ref.split("/").at(-1) ?? "");
+      if (secret?.project_id !== projectId) {
+        throw keyError(404, "Not Found", "Secret provided for the container doesn't exist.");
+      }
+    }
+    const now = instantOf(kernel);
+    const made = containers.insert({
+      id: kernel.newId(),
+      name: textAt(given, "name") ?? null,
+      project_id: projectId,
+      creator_id: userId,
+      type,
+      secret_refs: references,
+      created: now,
+      updated: now,
+    });
+    const container_ref = `${keyRoot(c)}/containers/${made.id}`;
+    return c.json({ container_ref }, 201, { location: container_ref });
+  });
+  app.get("/v1/containers/:id", (c) => {
+    return c.json(view(c, readable(containers.get(c.req.param("id")), c.get("caller"), "Container")));
+  });
+  app.delete("/v1/containers/:id", (c) => {
+    const { id } = owned(containers.get(c.req.param("id")), c.get("caller"), "Container");
+    containers.remove(id);
+    for (const consumer of tables.consumers.by("of", id)) tables.consumers.remove(consumer.id);
+    return c.body(null, 204);
+  });
+}
+
+function containerView(c: Context, o: Container, consumers: readonly Consumer[]): object {
+  return {
+    created: o.created,
+    updated: o.updated,
+    status: "ACTIVE",
+    name: o.name,
+    type: o.type,
+    consumers: consumers.map(({ name, URL }) => ({ name, URL })),
+    creator_id: o.creator_id,
+    secret_refs: o.secret_refs,
+    container_ref: `${keyRoot(c)}/containers/${o.id}`,
+  };
+}
+
+function referencesOf(value: unknown): readonly SecretReference[] {
+  return (Array.isArray(value) ? value : []).map((reference: unknown) => {
+    const secret_ref = textAt(reference, "secret_ref");
+    if (secret_ref === undefined) {
+      throw keyError(
+        400,
+        "Bad Request",
+        "Provided object does not match schema 'Container': 'secret_ref' is a required property",
+      );
+    }
+    return { name: textAt(reference, "name") ?? "", secret_ref };
+  });
+}

@@ -1,0 +1,121 @@
+import type { Caller, Kernel, Table } from "../kernel/interface.ts";
+import { ServiceError } from "../kernel/service-error.ts";
+
+/** Who may read beside the project. */
+export interface Access {
+  readonly users: readonly string[];
+  readonly "project-access": boolean;
+  readonly created: string;
+  readonly updated: string;
+}
+
+export interface Secret {
+  readonly id: string;
+  readonly name: string | null;
+  readonly project_id: string;
+  readonly creator_id: string;
+  readonly secret_type: string;
+  readonly algorithm: string | null;
+  readonly bit_length: number | null;
+  readonly mode: string | null;
+  readonly expiration: string | null;
+  /** Absent until there is a payload. */
+  readonly content_type?: string;
+  readonly base64?: string;
+  readonly acl?: Access | null;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly created: string;
+  readonly updated: string;
+}
+
+export interface SecretReference {
+  readonly name: string;
+  readonly secret_ref: string;
+}
+
+export interface Container {
+  readonly id: string;
+  readonly name: string | null;
+  readonly project_id: string;
+  readonly creator_id: string;
+  readonly type: string;
+  readonly secret_refs: readonly SecretReference[];
+  readonly acl?: Access | null;
+  readonly created: string;
+  readonly updated: string;
+}
+
+/** A load balancer (or another) that says it uses a container or a secret; its id is "kind/id/name/url". */
+export interface Consumer {
+  readonly id: string;
+  readonly of: string;
+  readonly project_id: string;
+  readonly name: string;
+  readonly URL: string;
+  readonly created: string;
+}
+
+export interface Order {
+  readonly id: string;
+  readonly project_id: string;
+  readonly creator_id: string;
+  readonly type: string;
+  readonly status: string;
+  readonly secret_id: string;
+  readonly meta: Readonly<Record<string, unknown>>;
+  readonly created: string;
+  readonly updated: string;
+}
+
+export interface KeyTables {
+  readonly secrets: Table<Secret>;
+  readonly containers: Table<Container>;
+  readonly consumers: Table<Consumer>;
+  readonly orders: Table<Order>;
+}
+
+export interface KeyParts {
+  readonly kernel: Kernel;
+  readonly tables: KeyTables;
+}
+
+export const keyTables = (kernel: Kernel): KeyTables => ({
+  secrets: kernel.table("secret", ["project_id"]),
+  containers: kernel.table("secret_container", ["project_id"]),
+  consumers: kernel.table("_secret_consumer", ["of"]),
+  orders: kernel.table("secret_order", ["project_id"]),
+});
+
+/** Barbican writes instants without a zone. */
+export const instantOf = (kernel: Kernel): string => new Date(kernel.clock.now()).toISOString().slice(0, 19);
+
+/** An error with Barbican's body. */
+export function keyError(code: number, title: string, description: string): ServiceError {
+  return new ServiceError(code, { code, title, description });
+}
+
+/** The object, if it is the caller's project's or the caller may read it by its list. Throws Barbican's 403 and 404. */
+export function readable<T extends { readonly project_id: string; readonly acl?: Access | null }>(
+  object: T | undefined,
+  caller: Caller,
+  what: string,
+): T {
+  const isListed = object?.acl?.users.includes(caller.userId) === true;
+  if (object && (isListed || object.project_id === caller.projectId)) return object;
+  throw missing(what);
+}
+
+/** The object, if the caller's project owns it. */
+export function owned<T extends { readonly project_id: string }>(
+  object: T | undefined,
+  caller: Caller,
+  what: string,
+): T {
+  if (object?.project_id === caller.projectId) return object;
+  throw missing(what);
+}
+
+export function missing(what: string): ServiceError {
+  if (what === "Secret") return keyError(404, "Not Found", "Secret not found.");
+  return keyError(404, "Not Found", `${what} not found. Sorry but your ${what.toLowerCase()} is in another castle.`);
+}
