@@ -1,6 +1,7 @@
 import { hasCode } from "@causeway/foundation";
 import { bootstrapRoles } from "../auth/bootstrap-roles.ts";
 import type { Json } from "../json.ts";
+import { mandatoryFlowObjects, suggestedFlowObjects } from "../flow/bootstrap.ts";
 import { serviceNetwork } from "../kinds/addresses.ts";
 import { internalCall } from "../registry/call.ts";
 import { create } from "../registry/create.ts";
@@ -12,7 +13,11 @@ const NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
 export async function bootstrapCluster(cluster: Cluster): Promise<void> {
   const namespaces = NAMESPACES.map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
   await Promise.all(namespaces.map((n) => ensure(cluster, n)));
-  await Promise.all([...bootstrapRoles(), kubernetesService(cluster)].map((o) => ensure(cluster, o)));
+  await Promise.all(
+    [...bootstrapRoles(), ...mandatoryFlowObjects(), ...suggestedFlowObjects(), kubernetesService(cluster)].map((o) =>
+      ensure(cluster, o),
+    ),
+  );
 }
 
 interface Manifest extends Json {

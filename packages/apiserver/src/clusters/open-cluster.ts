@@ -14,6 +14,9 @@ import type { LogicalClusterOptions } from "../interface.ts";
 import { ClusterMetrics } from "../metrics/cluster-metrics.ts";
 import { Catalog, type BuiltIns } from "../kinds/catalog.ts";
 import { serviceNetwork } from "../kinds/addresses.ts";
+import { FlowControl } from "../flow/flow-control.ts";
+import type { Turns } from "../flow/turns.ts";
+import { ObjectCounts } from "../flow/work.ts";
 import type { ServedCluster } from "../server/handler.ts";
 import type { Store } from "../store/index.ts";
 import { Changes, type Cluster } from "./cluster.ts";
@@ -30,6 +33,8 @@ export interface Shared {
   readonly builtIns: BuiltIns;
   /** For the management cluster; kinds of others are their own. */
   readonly conversions: readonly KindConversion[];
+  /** Shares the thread out between clusters. */
+  readonly turns: Turns;
 }
 
 export interface OpenCluster extends ServedCluster {
@@ -82,6 +87,7 @@ export async function openCluster(
     clientAuthorities: clientAuthorities(identity.authority.certificate, options.clientAuthorityFile),
   };
   const audit = options.audit && openAudit(options.audit, cluster);
+  const fairness = { flow: new FlowControl(cluster), counts: new ObjectCounts(cluster), turns: shared.turns };
   serveDefinitions(cluster);
   const closing = new AbortController();
   const rbac = new Rbac(cluster);
@@ -92,6 +98,7 @@ export async function openCluster(
     cluster,
     options,
     authorize,
+    fairness,
     ...(audit ? { audit } : {}),
     rulesFor: (user, namespace) => rbac.rulesFor(user, namespace),
     resume: () => controllers.resume(),
@@ -99,6 +106,7 @@ export async function openCluster(
     endWatches: () => closing.abort(),
     stop: async () => {
       closing.abort();
+      shared.turns.forget(cluster.name);
       cluster.webhooks.close();
       await controllers.stop();
       await audit?.close();

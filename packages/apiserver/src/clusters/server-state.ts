@@ -4,6 +4,7 @@ import { isRecord, type Json } from "../json.ts";
 import { builtInKinds } from "../kinds/builtin.ts";
 import { ensureDefinitions } from "../definitions/preinstall.ts";
 import type { ServedCluster } from "../server/handler.ts";
+import { Turns } from "../flow/turns.ts";
 import { openStore, type Store } from "../store/index.ts";
 import { encryptionAtRest, type EncryptionAtRest } from "../encryption/at-rest.ts";
 import { openEndpoint, type Endpoint } from "./endpoint.ts";
@@ -47,7 +48,15 @@ export class ServerState {
     if (dir !== undefined) this.#encryption = encryptionAtRest(this.#files, { options: encryption, log });
     this.#store = openStore(dir === undefined || !this.#encryption ? {} : { dir, codec: this.#encryption.codec });
     this.#encryption?.open();
-    this.#shared = { store: this.#store, files: this.#files, clock, log, builtIns: builtInKinds(), conversions };
+    this.#shared = {
+      store: this.#store,
+      files: this.#files,
+      clock,
+      log,
+      builtIns: builtInKinds(),
+      conversions,
+      turns: new Turns(),
+    };
     const place = {
       name: "",
       folder: "management",

@@ -4,6 +4,7 @@ import { certificateSigner } from "./certificate-signer.ts";
 import type { MakeController } from "./controller.ts";
 import { definitionController } from "./definitions.ts";
 import { eventExpiry, tokenCleaner } from "./expiry.ts";
+import { flowController } from "./flow-control.ts";
 import { garbageCollector } from "./garbage-collector.ts";
 import { namespaceContentsController } from "./namespace-contents.ts";
 import { namespaceController } from "./namespaces.ts";
@@ -19,6 +20,7 @@ const CONTROLLERS: readonly MakeController[] = [
   tokenCleaner,
   eventExpiry,
   roleAggregation,
+  flowController,
 ];
 
 /** Starts the server's own controllers for one cluster. They cost nothing while nothing is written. */

@@ -1,10 +1,11 @@
 import { admissionKinds } from "../admission/kinds.ts";
 import { builtIns, type BuiltIns } from "./catalog.ts";
 import { coreKinds } from "./core.ts";
+import { flowControlKinds } from "./flow-control.ts";
 import { otherKinds } from "./groups.ts";
 import { storedKinds } from "./stored.ts";
 
 /** The kinds that every logical cluster has. */
 export function builtInKinds(): BuiltIns {
-  return builtIns([...coreKinds(), ...otherKinds(), ...storedKinds(), ...admissionKinds()]);
+  return builtIns([...coreKinds(), ...otherKinds(), ...storedKinds(), ...admissionKinds(), ...flowControlKinds()]);
 }

@@ -1,13 +1,15 @@
 import type { Cluster } from "../clusters/cluster.ts";
+import type { FlowControl } from "../flow/flow-control.ts";
 import { qualified } from "../server/status.ts";
 import type { ClusterMetrics } from "./cluster-metrics.ts";
 import { stateFamilies } from "./families.ts";
 import { processState } from "./process.ts";
 
 /** All metrics of a cluster in Prometheus' text format, those of the store and the process as they are now. */
-export async function renderMetrics(cluster: Cluster): Promise<{ type: string; body: string }> {
+export async function renderMetrics(cluster: Cluster, flow: FlowControl): Promise<{ type: string; body: string }> {
   const { registry } = cluster.metrics;
   const families = stateFamilies(registry);
+  flow.tell();
   countObjects(cluster, families);
   tellProcess(cluster.metrics, families);
   families.build.set(1, buildOf(cluster.version));

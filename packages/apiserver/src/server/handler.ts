@@ -13,9 +13,11 @@ import type { User } from "../auth/user.ts";
 import type { Cluster } from "../clusters/cluster.ts";
 import type { Served } from "../kinds/resource.ts";
 import { readBody } from "./body.ts";
+import { isTooMany, place, releaseWhenSent, sendTooMany, type Fairness } from "./fairness.ts";
+import type { Ticket } from "../flow/flow-control.ts";
 import { isHealthRoot } from "./health.ts";
 import { authenticated, authorized } from "./measured.ts";
-import { observe } from "./observe.ts";
+import { observe, terminated } from "./observe.ts";
 import { serveReview } from "../auth/reviews.ts";
 import { requestInfo, type RequestInfo } from "./request-info.ts";
 import { serveResource } from "./resources.ts";
@@ -32,6 +34,7 @@ export interface ServedCluster {
   readonly authorize: Authorize;
   /** Records requests; absent when none are. */
   readonly audit?: Audit;
+  readonly fairness: Fairness;
   /** Aborts when the cluster is served no longer; its watches end then. */
   readonly closing: AbortSignal;
   /** The rules that hold for a user, for SelfSubjectRulesReview. */
@@ -54,6 +57,7 @@ interface Exchange {
   readonly response: Response;
   readonly id: string;
   audit?: RequestAudit | undefined;
+  ticket?: Ticket | undefined;
 }
 
 /** The one way of every request: route, authenticate, authorize, read, serve. */
@@ -63,16 +67,18 @@ export function requestHandler(handling: Handling): (request: Request, response:
     const id = [request.headers["audit-id"]].flat()[0] || randomUUID();
     response.setHeader("audit-id", id);
     const exchange: Exchange = { request, response, id };
-    serve(handling, certificates, exchange).catch((error: unknown) => {
+    const served = serve(handling, certificates, exchange).catch((error: unknown) => {
       const status = statusOf(error);
       if (!(error instanceof CausewayError)) exchange.audit?.panicked(messageOf(error));
       if (status.code >= 500 && status.code !== 504) {
         handling.log.error("request failed", { method: request.method, status: status.code, error });
       }
       if (response.headersSent) response.end();
+      else if (isTooMany(status)) sendTooMany(response);
       else if (isNoSuchPath(status)) sendText(response, 404, { type: PLAIN, body: `${status.message ?? ""}\n` });
       else sendStatus(response, status);
     });
+    void served.then(() => exchange.ticket && releaseWhenSent(exchange.ticket, response));
   };
 }
 
@@ -92,12 +98,22 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
   const { audit } = exchange;
   const body = NO_BODY.has(method) ? undefined : await readBody(request, cluster.catalog.tables);
   audit?.received(body);
-  const observed = { cluster, method, info, query, contentType: headers["content-type"], began, waited: 0 };
+  const observed = {
+    cluster,
+    method,
+    info,
+    query,
+    contentType: headers["content-type"],
+    began,
+    waited: exchange.ticket?.waited ?? 0,
+  };
   if (isHealthRoot(path)) observe(observed, response);
-  if (!info.isResource) return servePath({ cluster, path, query, user, wanted, closing: served.closing }, response);
-  const found = cluster.catalog.find(info.group, info.version, info.plural);
-  if (!found) throw isServed(cluster, info) ? noSuchResource() : noSuchPath();
-  if (!isInScope(found, info)) throw noSuchResource();
+  if (!info.isResource)
+    return servePath(
+      { cluster, path, query, user, wanted, closing: served.closing, flow: served.fairness.flow },
+      response,
+    );
+  const found = resourceOf(cluster, info);
   if (hasSubresource(found, info)) observe(observed, response);
   if (!isAcceptable(headers.accept ?? "")) throw notAcceptable();
   const review = await serveReview(served, { found, info, user, body });
@@ -142,12 +158,27 @@ async function admitted(served: ServedCluster, { exchange, certificates, info, q
   exchange.audit = audit;
   const user = impersonated(served, asker, headers);
   if (user !== asker) audit?.impersonated(user);
+  const { ticket, ready } = place(
+    served.fairness,
+    { cluster: served.cluster.name, user, info, query },
+    exchange.response,
+  );
+  exchange.ticket = ticket;
+  if (ready) await ready.catch((error: unknown) => terminated(served.cluster, { request, info, query, error }));
   const asked = attributesOf(user, info, query);
   const { allowed, reason } = authorized(served, asked);
   audit?.annotate("authorization.k8s.io/decision", allowed ? "allow" : "forbid");
   audit?.annotate("authorization.k8s.io/reason", reason);
   if (!allowed) throw refusal(asked, reason);
   return user;
+}
+
+/** What is asked for. Throws 404, 405. */
+function resourceOf(cluster: Cluster, info: RequestInfo): Served {
+  const found = cluster.catalog.find(info.group, info.version, info.plural);
+  if (!found) throw isServed(cluster, info) ? noSuchResource() : noSuchPath();
+  if (!isInScope(found, info)) throw noSuchResource();
+  return found;
 }
 
 /** A group and version that has built-in kinds: others end where the path does. */

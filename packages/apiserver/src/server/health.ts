@@ -34,10 +34,13 @@ const FIRST: readonly Check[] = [
 
 /** Parts of kube-apiserver that this server has as well. They stand before its endpoint does, so to be asked is to have begun. */
 const BEGUN: readonly Check[] = [
+  started("priority-and-fairness-config-consumer"),
+  started("priority-and-fairness-filter"),
   started("start-apiextensions-controllers"),
   started("crd-informer-synced"),
   started("start-system-namespaces-controller"),
   started("rbac/bootstrap-roles"),
+  started("priority-and-fairness-config-producer"),
   started("bootstrap-controller"),
 ];
 

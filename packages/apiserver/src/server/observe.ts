@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { performance } from "node:perf_hooks";
 import type { Cluster } from "../clusters/cluster.ts";
 import type { Route } from "../metrics/cluster-metrics.ts";
@@ -43,6 +44,25 @@ function ended({ cluster, query, began, waited }: Observed, route: Route, respon
     waited: waited / 1000,
     bytes: response.bytesSent ?? 0,
   });
+}
+
+/** Counts a request that was refused to protect the server, and throws what says so. */
+export function terminated(
+  { catalog, metrics }: Cluster,
+  refused: {
+    request: Pick<IncomingMessage, "method" | "headers">;
+    info: RequestInfo;
+    query: URLSearchParams;
+    error: unknown;
+  },
+): never {
+  const { request, info, query, error } = refused;
+  const contentType = request.headers["content-type"];
+  if (!info.isResource || catalog.find(info.group, info.version, info.plural)) {
+    const route = routeOf({ method: request.method ?? "GET", info: { ...info, subresource: "" }, query, contentType });
+    metrics.requests.terminations.increment({ ...route, subresource: "", code: "429" });
+  }
+  throw error;
 }
 
 /** What a request is counted under, as kube-apiserver's endpoint metrics are. */

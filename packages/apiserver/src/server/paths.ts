@@ -2,6 +2,8 @@ import type { User } from "../auth/user.ts";
 import type { Cluster } from "../clusters/cluster.ts";
 import { aggregated, coreVersions, group, groupList, resourceList } from "../discovery/discovery.ts";
 import { openApiV2, openApiV3, openApiV3Index } from "../discovery/open-api.ts";
+import { flowDump } from "../flow/debug.ts";
+import type { FlowControl } from "../flow/flow-control.ts";
 import type { Json } from "../json.ts";
 import { renderMetrics } from "../metrics/render.ts";
 import { send, sendText, type Response, type Wanted } from "./respond.ts";
@@ -15,13 +17,16 @@ export interface PathRequest {
   readonly user: User;
   readonly wanted: Wanted;
   readonly closing: AbortSignal;
+  readonly flow: FlowControl;
 }
 
 /** Answers what is no resource: health, metrics, version, discovery, OpenAPI. Throws 404 in plain text. */
 export function servePath(request: PathRequest, response: Response): void | Promise<void> {
   const health = healthEndpoint(request.path);
   if (health) return serveHealth(health, request, response);
-  if (request.path === "/metrics") return serveMetrics(request.cluster, response);
+  if (request.path === "/metrics") return serveMetrics(request, response);
+  const dump = flowDump(request.path, request.flow);
+  if (dump !== undefined) return sendText(response, 200, { type: "text/plain", body: dump });
   const path = request.path.length > 1 ? request.path.replace(/\/+$/, "") : request.path;
   if (path === "/api" || path === "/apis") return serveRoot(path.slice(1) as "api", request, response);
   const document = documentAt(path, request);
@@ -29,8 +34,8 @@ export function servePath(request: PathRequest, response: Response): void | Prom
   send(response, 200, document, request.wanted);
 }
 
-async function serveMetrics(cluster: Cluster, response: Response): Promise<void> {
-  sendText(response, 200, await renderMetrics(cluster));
+async function serveMetrics({ cluster, flow }: PathRequest, response: Response): Promise<void> {
+  sendText(response, 200, await renderMetrics(cluster, flow));
 }
 
 /** The discovery roots answer in three forms: unaggregated, v2, v2beta1. */

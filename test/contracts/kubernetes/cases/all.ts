@@ -6,6 +6,8 @@ import { converting } from "./converting.ts";
 import { definitions } from "./definitions.ts";
 import { deleting } from "./deleting.ts";
 import { discovery } from "./discovery.ts";
+import { flowControl } from "./flow-control.ts";
+import { flowRefusals } from "./flow-refusals.ts";
 import { health } from "./health.ts";
 import { machinery } from "./machinery.ts";
 import { metrics } from "./metrics.ts";
@@ -31,6 +33,8 @@ export const chapters: readonly Chapter[] = [
   definitions,
   converting,
   services,
+  flowControl,
+  flowRefusals,
   health,
   machinery,
   metrics,

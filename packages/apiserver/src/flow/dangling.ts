@@ -1,0 +1,15 @@
+import type { KubeObject } from "@causeway/kubernetes";
+import { at, text, timestamp, type Json } from "../json.ts";
+
+/** The condition that tells whether the level a FlowSchema names is there. */
+export function danglingCondition(schema: KubeObject, isThere: boolean, now: number): Json {
+  const level = text(at(schema, "spec", "priorityLevelConfiguration", "name"));
+  const named = `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(level)}`;
+  return {
+    type: "Dangling",
+    status: isThere ? "False" : "True",
+    lastTransitionTime: timestamp(now),
+    reason: isThere ? "Found" : "NotFound",
+    message: isThere ? `${named} and it exists` : `${named} but there is no such object`,
+  };
+}

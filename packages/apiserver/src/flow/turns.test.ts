@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import { Turns } from "./turns.ts";
+
+/** Turns whose ends come when the test says. */
+function manual() {
+  const due: (() => void)[] = [];
+  const turns = new Turns((work) => due.push(work));
+  return {
+    turns,
+    end: async (): Promise<void> => {
+      for (const work of due.splice(0)) work();
+      await Promise.resolve();
+      await Promise.resolve();
+    },
+    get armed(): number {
+      return due.length;
+    },
+  };
+}
+
+describe("turns of the thread", () => {
+  test("cost the first wide request nothing, and the second a turn", async () => {
+    const { turns, end } = manual();
+    expect(turns.take("a", 5000)).toBeUndefined();
+    const order: string[] = [];
+    void turns.take("a", 5000)?.then(() => order.push("second"));
+    expect(order).toEqual([]);
+    await end();
+    expect(order).toEqual(["second"]);
+    await end();
+    expect(turns.take("a", 5000)).toBeUndefined();
+  });
+
+  test("go to the cluster that has had least", async () => {
+    const { turns, end } = manual();
+    const order: string[] = [];
+    void turns.take("noisy", 5000);
+    for (let i = 0; i < 200; i += 1) void turns.take("noisy", 5000)?.then(() => order.push("noisy"));
+    for (let i = 0; i < 3; i += 1) await end();
+    for (let i = 0; i < 3; i += 1) void turns.take("quiet", 5000)?.then(() => order.push("quiet"));
+    for (let i = 0; i < 6; i += 1) await end();
+    expect(order).toEqual(["noisy", "noisy", "noisy", "quiet", "noisy", "quiet", "noisy", "quiet", "noisy"]);
+  });
+
+  test("let narrow requests pass, up to a share of each turn", async () => {
+    const { turns, end } = manual();
+    void turns.take("noisy", 5000);
+    void turns.take("noisy", 5000);
+    expect(turns.take("noisy", 1)).toBeUndefined();
+    let waiting = 0;
+    for (let i = 0; i < 1000; i += 1) if (turns.take("noisy", 1)) waiting += 1;
+    expect(waiting).toBe(1000 - 255);
+    expect(turns.take("quiet", 1)).toBeUndefined();
+    await end();
+    expect(turns.take("quiet", 1)).toBeUndefined();
+  });
+
+  test("keep nothing scheduled while nothing goes on", async () => {
+    const manually = manual();
+    void manually.turns.take("a", 1);
+    await manually.end();
+    await manually.end();
+    expect(manually.armed).toBe(0);
+  });
+
+  test("leave nobody waiting in a cluster that is gone", async () => {
+    const { turns } = manual();
+    void turns.take("a", 5000);
+    const waits = turns.take("a", 5000);
+    turns.forget("a");
+    await expect(waits).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,73 @@
+import type { Digest } from "../flow/classify.ts";
+import { TOO_MANY, type FlowControl, type Placed, type Ticket } from "../flow/flow-control.ts";
+import type { Turns } from "../flow/turns.ts";
+import { workOf, type ObjectCounts } from "../flow/work.ts";
+import type { Response } from "./respond.ts";
+import { sendText } from "./respond.ts";
+import type { Status } from "@causeway/kubernetes";
+
+/** What shares out a logical cluster's part of the server. */
+export interface Fairness {
+  readonly flow: FlowControl;
+  readonly counts: ObjectCounts;
+  /** Shared by all clusters of the server. */
+  readonly turns: Turns;
+}
+
+const LONG = new Set(["attach", "exec", "portforward", "proxy"]);
+/** How long an answer that its client does not read keeps its seats. */
+const SLOWEST_ANSWER = 60_000;
+
+/**
+ * Gives a request its place: undefined ticket for what runs on for long by nature. When `ready` is undefined it may go on at once.
+ * Throws 429.
+ */
+export function place(
+  fairness: Fairness,
+  { cluster, query, ...digest }: Digest & { cluster: string; query: URLSearchParams },
+  response: Response,
+): { ticket: Ticket | undefined; ready: Promise<void> | undefined } {
+  if (LONG.has(digest.info.subresource)) return { ticket: undefined, ready: undefined };
+  const work = workOf(digest.info, query, fairness.counts);
+  const placed = fairness.flow.place(digest, work, (cancel) => response.once("close", cancel));
+  tell(placed.ticket, response);
+  const ready = turnOf(fairness.turns, placed, { cluster, width: work.objects });
+  return { ticket: placed.ticket, ready };
+}
+
+/** The uids, not the names, which are not everybody's to know. */
+function tell({ level, schema }: Ticket, response: Response): void {
+  response.setHeader("x-kubernetes-pf-flowschema-uid", schema.uid);
+  response.setHeader("x-kubernetes-pf-prioritylevel-uid", level.config.uid);
+}
+
+function turnOf(
+  turns: Turns,
+  { seated }: Placed,
+  { cluster, width }: { cluster: string; width: number },
+): Promise<void> | undefined {
+  return seated ? seated.then(() => turns.take(cluster, width)) : turns.take(cluster, width);
+}
+
+/** Gives the seats back when the answer has been taken, or after a minute: a client that does not read keeps them no longer. */
+export function releaseWhenSent(ticket: Ticket, response: Response): void {
+  if (response.writableEnded && response.writableLength === 0) return ticket.release();
+  if (!response.writableEnded) return ticket.release();
+  const timer = setTimeout(() => ticket.release(), SLOWEST_ANSWER);
+  timer.unref();
+  response.once("close", () => {
+    clearTimeout(timer);
+    ticket.release();
+  });
+}
+
+export function isTooMany({ code, message }: Status & { code: number }): boolean {
+  return code === 429 && message === TOO_MANY;
+}
+
+/** 429 in plain text, as kube-apiserver's filter answers. */
+export function sendTooMany(response: Response): void {
+  response.setHeader("retry-after", "1");
+  response.setHeader("x-content-type-options", "nosniff");
+  sendText(response, 429, { type: "text/plain; charset=utf-8", body: `${TOO_MANY}\n` });
+}
