@@ -4,11 +4,6 @@ import { loadCloudsYaml, type CloudConfig } from "@causeway/openstack";
 import { openstackContract, runContractCase } from "@causeway/openstack/testing";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 
-/** Where the simulated cloud falls short of the contract, and why. */
-const lacking: Readonly<Record<string, string>> = {
-  "a volume's attachment is reserved, given a connector and removed": "there is no attachments API",
-};
-
 describe("the simulated cloud keeps the contract", () => {
   let simulator: Simulator;
   let config: CloudConfig;
@@ -23,8 +18,6 @@ describe("the simulated cloud keeps the contract", () => {
 
   for (const contractCase of openstackContract) {
     test(contractCase.name, { timeout: 60_000 }, async ({ skip }) => {
-      const reason = lacking[contractCase.name];
-      if (reason !== undefined) skip(reason);
       const missing = await runContractCase(contractCase, { config, admin });
       if (missing !== undefined) skip(missing);
     });

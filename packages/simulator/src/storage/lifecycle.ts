@@ -30,7 +30,9 @@ export class Volumes implements VolumeLinks {
 
   volume(projectId: string, id: string) {
     const volume = this.#parts.tables.volumes.get(id);
-    return volume?.project_id === projectId ? { ...volume, bootable: volume.image_id !== null } : undefined;
+    return volume?.project_id === projectId
+      ? { ...volume, bootable: volume.bootable ?? volume.image_id !== null }
+      : undefined;
   }
 
   createVolume(projectId: string, request: NewVolume) {

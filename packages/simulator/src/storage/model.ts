@@ -24,6 +24,8 @@ export interface Volume {
   readonly metadata: Readonly<Record<string, string>>;
   readonly multiattach: boolean;
   readonly image_id: string | null;
+  /** Absent: true of volumes made of an image. */
+  readonly bootable?: boolean;
   readonly attachments: readonly VolumeAttachment[];
   /** With microseconds, without a zone. */
   readonly created_at: string;
@@ -44,6 +46,34 @@ export interface Snapshot {
   readonly updated_at: string | null;
 }
 
+/** By the attachments API. */
+export interface Attachment {
+  readonly id: string;
+  readonly project_id: string;
+  readonly volume_id: string;
+  readonly instance: string | null;
+  readonly status: string;
+  readonly attach_mode: string;
+  readonly connection_info: Readonly<Record<string, unknown>>;
+  readonly created_at: string;
+}
+
+export interface Backup {
+  readonly id: string;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly project_id: string;
+  readonly volume_id: string;
+  readonly snapshot_id: string | null;
+  readonly container: string | null;
+  readonly status: string;
+  readonly size: number;
+  readonly is_incremental: boolean;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly created_at: string;
+  readonly updated_at: string | null;
+}
+
 export interface VolumeType {
   readonly id: string;
   readonly name: string;
@@ -54,6 +84,8 @@ export interface StorageTables {
   readonly volumes: Table<Volume>;
   readonly snapshots: Table<Snapshot>;
   readonly types: Table<VolumeType>;
+  readonly attachments: Table<Attachment>;
+  readonly backups: Table<Backup>;
 }
 
 export interface StorageParts {
@@ -70,6 +102,8 @@ export const storageTables = (kernel: Kernel): StorageTables => ({
   volumes: kernel.table("volume", ["project_id"]),
   snapshots: kernel.table("snapshot", ["project_id", "volume_id"]),
   types: kernel.table("_volume_type", ["name"]),
+  attachments: kernel.table("_volume_attachment", ["project_id", "volume_id"]),
+  backups: kernel.table("volume_backup", ["project_id"]),
 });
 
 /** Cinder writes instants with microseconds and without a zone. */

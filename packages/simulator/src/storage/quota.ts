@@ -5,6 +5,8 @@ export interface StorageUsage {
   readonly volumes: number;
   readonly gigabytes: number;
   readonly snapshots: number;
+  readonly backups: number;
+  readonly backup_gigabytes: number;
 }
 
 /** What a project has. */
@@ -12,7 +14,14 @@ export function storageUsage({ tables }: StorageParts, projectId: string): Stora
   const volumes = tables.volumes.by("project_id", projectId);
   const snapshots = tables.snapshots.by("project_id", projectId);
   const sum = (sized: readonly { readonly size: number }[]) => sized.reduce((total, { size }) => total + size, 0);
-  return { volumes: volumes.length, snapshots: snapshots.length, gigabytes: sum(volumes) + sum(snapshots) };
+  const backups = tables.backups.by("project_id", projectId);
+  return {
+    volumes: volumes.length,
+    snapshots: snapshots.length,
+    gigabytes: sum(volumes) + sum(snapshots),
+    backups: backups.length,
+    backup_gigabytes: sum(backups),
+  };
 }
 
 const overLimit = (message: string) =>
@@ -26,7 +35,7 @@ export function checkQuota(
 ): void {
   const used = storageUsage(parts, projectId);
   const limit = (resource: string) => parts.kernel.quota(projectId, resource);
-  const over = (resource: keyof StorageUsage) =>
+  const over = (resource: "volumes" | "gigabytes" | "snapshots") =>
     (more[resource] ?? 0) > 0 && limit(resource) >= 0 && used[resource] + (more[resource] ?? 0) > limit(resource);
   if (over("volumes")) {
     throw overLimit(
@@ -39,6 +48,20 @@ export function checkQuota(
   if (over("gigabytes")) {
     throw overLimit(
       `VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota. Requested ${more.gigabytes}G, quota is ${limit("gigabytes")}G and ${used.gigabytes}G has been consumed.`,
+    );
+  }
+}
+
+/** Throws Cinder's 413 if the project may not have a backup of this size more. */
+export function refuseBackupsOver(parts: StorageParts, projectId: string, gigabytes: number): void {
+  const used = storageUsage(parts, projectId);
+  const limit = (resource: string) => parts.kernel.quota(projectId, resource);
+  if (limit("backups") >= 0 && used.backups >= limit("backups")) {
+    throw overLimit(`BackupLimitExceeded: Maximum number of backups allowed (${limit("backups")}) exceeded`);
+  }
+  if (limit("backup_gigabytes") >= 0 && used.backup_gigabytes + gigabytes > limit("backup_gigabytes")) {
+    throw overLimit(
+      `VolumeBackupSizeExceedsAvailableQuota: Requested backup exceeds allowed Backup gigabytes quota. Requested ${gigabytes}G, quota is ${limit("backup_gigabytes")}G and ${used.backup_gigabytes}G has been consumed.`,
     );
   }
 }

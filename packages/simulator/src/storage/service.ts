@@ -4,15 +4,18 @@ import type { Kernel, Service } from "../kernel/interface.ts";
 import type { VolumeLinks } from "../kernel/volume-links.ts";
 import { microversions } from "../compute/microversion.ts";
 import { computeError, denied, notFoundPage } from "../compute/model.ts";
+import { addAttachmentRoutes } from "./attachments.ts";
+import { addBackupRoutes } from "./backups.ts";
 import { Volumes } from "./lifecycle.ts";
 import { pageOf } from "./list.ts";
 import { defaultType, instantOf, snapshotFor, storageTables, storageZones, volumeFor } from "./model.ts";
 import type { Snapshot, StorageApp, StorageParts } from "./model.ts";
 import { storageUsage } from "./quota.ts";
+import { addVolumeActions } from "./volume-actions.ts";
 import { snapshotView, storageRoot, type StorageContext } from "./views.ts";
 import { addVolumeMetadataRoutes, addVolumeRoutes, describing, labels, mine } from "./volumes.ts";
 
-/** Cinder v3, https://docs.openstack.org/api-ref/block-storage/v3/ : volumes, snapshots, types, limits. No bytes. */
+/** Cinder v3, https://docs.openstack.org/api-ref/block-storage/v3/ : volumes, snapshots, backups, attachments, types, limits. No bytes. */
 export function createStorageService(kernel: Kernel): Service & { readonly links: VolumeLinks } {
   const parts: StorageParts = { kernel, tables: storageTables(kernel) };
   const volumes = new Volumes(parts);
@@ -28,7 +31,10 @@ export function createStorageService(kernel: Kernel): Service & { readonly links
     await next();
   });
   addVolumeRoutes(app, parts, volumes);
+  addVolumeActions(app, parts, volumes);
   addVolumeMetadataRoutes(app, parts);
+  addAttachmentRoutes(app, parts);
+  addBackupRoutes(app, parts, volumes);
   addSnapshotRoutes(app, parts, volumes);
   addTypeRoutes(app, parts);
   addLimitRoutes(app, parts);
@@ -153,8 +159,8 @@ function addLimitRoutes(app: StorageApp, parts: StorageParts): void {
       totalVolumesUsed: used.volumes,
       totalGigabytesUsed: used.gigabytes,
       totalSnapshotsUsed: used.snapshots,
-      totalBackupsUsed: 0,
-      totalBackupGigabytesUsed: 0,
+      totalBackupsUsed: used.backups,
+      totalBackupGigabytesUsed: used.backup_gigabytes,
     };
     return c.json({ limits: { rate: [], absolute } });
   });

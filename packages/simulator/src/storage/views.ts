@@ -42,7 +42,7 @@ export function volumeView(c: StorageContext, volume: Volume, images?: Table<Ima
     metadata: volume.metadata,
     links: linksOf(c, "volumes", volume.id),
     user_id: volume.user_id,
-    bootable: volume.image_id === null ? "false" : "true",
+    bootable: String(volume.bootable ?? volume.image_id !== null),
     encrypted: false,
     replication_status: null,
     consistencygroup_id: null,

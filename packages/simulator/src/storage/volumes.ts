@@ -13,7 +13,7 @@ const base = "/v3/:project/volumes";
 const busy =
   "Invalid volume: Volume status must be available or error or error_restoring or error_extending or error_managing and must not be migrating, attached, belong to a group, have snapshots, awaiting a transfer, or be disassociated from snapshots after volume transfer.";
 
-/** Volumes: create, list, show, update, delete, extend. */
+/** Volumes: create, list, show, update, delete. */
 export function addVolumeRoutes(app: StorageApp, parts: StorageParts, volumes: Volumes): void {
   const { kernel, tables } = parts;
   const images: Table<Image> = kernel.table("image");
@@ -48,18 +48,6 @@ export function addVolumeRoutes(app: StorageApp, parts: StorageParts, volumes: V
     volumes.deleteVolume(volume.id);
     return c.body(null, 202);
   });
-  app.post(`${base}/:id/action`, async (c) => {
-    const body = await bodyOf(c.req);
-    const volume = volumeFor(tables, c.get("caller"), c.req.param("id"));
-    const size = at(body, "os-extend", "new_size");
-    if (size === undefined) {
-      const name = isObject(body) ? (Object.keys(body)[0] ?? "") : "";
-      const hint = "Verify the request body and Content-Type header and try again.";
-      throw computeError(400, `There is no such action: ${name}. ${hint}`);
-    }
-    extend(c, volumes, { volume, size: Number(size) });
-    return c.body(null, 202);
-  });
 }
 
 /** Metadata of a volume: POST adds, PUT replaces. */
@@ -83,19 +71,6 @@ export function addVolumeMetadataRoutes(app: StorageApp, { kernel, tables }: Sto
 /** True unless an admin asks for all projects. */
 export const mine = (c: StorageContext): boolean =>
   !(c.get("caller").isAdmin && /^(1|true|t|y|yes|on)$/i.test(c.req.query("all_tenants") ?? ""));
-
-function extend(c: StorageContext, volumes: Volumes, { volume, size }: { volume: Volume; size: number }): void {
-  // An attached volume grows from 3.42 on.
-  if (volume.status !== "available" && !(volume.status === "in-use" && c.get("minor") >= 42)) {
-    const message = `Invalid volume: Volume ${volume.id} status must be available to extend, currently ${volume.status}.`;
-    throw computeError(400, message);
-  }
-  if (size <= volume.size) {
-    const why = `New size for extend must be greater than current size. (current: ${volume.size}, extended: ${size}).`;
-    throw computeError(400, `Invalid input received: ${why}`);
-  }
-  volumes.extend(volume, size);
-}
 
 function readVolume(c: StorageContext, parts: StorageParts, given: unknown): NewVolume {
   if (!isObject(given)) throw computeError(400, "'volume' is a required property");

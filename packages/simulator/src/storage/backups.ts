@@ -1,0 +1,144 @@
+import { computeError } from "../compute/model.ts";
+import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
+import type { Volumes } from "./lifecycle.ts";
+import { pageOf } from "./list.ts";
+import { instantOf, volumeFor, type Backup, type StorageApp, type StorageParts } from "./model.ts";
+import { refuseBackupsOver } from "./quota.ts";
+import { storageRoot, type StorageContext } from "./views.ts";
+import { describing, labels, mine } from "./volumes.ts";
+
+const base = "/v3/:project/backups";
+
+/** Backups: made of volumes in time, restored into them, deleted. */
+export function addBackupRoutes(app: StorageApp, parts: StorageParts, volumes: Volumes): void {
+  const { kernel, tables } = parts;
+  const { backups } = tables;
+  settleBackups(parts);
+  const found = (c: StorageContext, id = c.req.param("id") ?? ""): Backup => {
+    const backup = backups.get(id);
+    const { projectId, isAdmin } = c.get("caller");
+    if (backup && (backup.project_id === projectId || isAdmin)) return backup;
+    throw computeError(404, `Backup ${id} could not be found.`);
+  };
+  const list = (c: StorageContext, view: (backup: Backup) => object) => {
+    const all = mine(c) ? backups.by("project_id", c.get("caller").projectId) : backups.all();
+    const { page, next } = pageOf(c, all, (id) => found(c, id));
+    return c.json({ backups: page.map(view), ...(next ? { backups_links: [{ rel: "next", href: next }] } : {}) });
+  };
+  app.get(base, (c) => list(c, (b) => briefView(c, b)));
+  app.get(`${base}/detail`, (c) => list(c, (b) => fullView(c, b)));
+  app.get(`${base}/:id`, (c) => c.json({ backup: fullView(c, found(c)) }));
+  app.post(base, async (c) => {
+    const given = at(await bodyOf(c.req), "backup");
+    if (!isObject(given)) throw computeError(400, "'backup' is a required property");
+    const volume = volumeFor(tables, c.get("caller"), textAt(given, "volume_id") ?? "");
+    const isReady = volume.status === "available" || (volume.status === "in-use" && given["force"] === true);
+    if (!isReady && given["snapshot_id"] === undefined) {
+      const why = `Volume to be backed up must be available or in-use, but the current status is "${volume.status}".`;
+      throw computeError(400, `Invalid volume: ${why}`);
+    }
+    refuseBackupsOver(parts, volume.project_id, volume.size);
+    const backup = backups.insert({
+      id: kernel.newId(),
+      name: textAt(given, "name") ?? null,
+      description: textAt(given, "description") ?? null,
+      project_id: volume.project_id,
+      volume_id: volume.id,
+      snapshot_id: textAt(given, "snapshot_id") ?? null,
+      container: textAt(given, "container") ?? null,
+      status: "creating",
+      size: volume.size,
+      is_incremental: given["incremental"] === true,
+      metadata: labels(given["metadata"] ?? {}),
+      created_at: instantOf(kernel),
+      updated_at: null,
+    });
+    kernel.agenda.after(kernel.delay("backup.create"), "backup.settle", `${backup.id} creating available`);
+    return c.json({ backup: briefView(c, backup) }, 202);
+  });
+  app.put(`${base}/:id`, async (c) => {
+    const given = at(await bodyOf(c.req), "backup");
+    const { id } = found(c);
+    return c.json({ backup: fullView(c, backups.update(id, { ...describing(given), updated_at: instantOf(kernel) })) });
+  });
+  app.delete(`${base}/:id`, (c) => {
+    const { id, status } = found(c);
+    if (status !== "available" && status !== "error") {
+      throw computeError(400, "Invalid backup: Backup status must be available or error");
+    }
+    backups.update(id, { status: "deleting" });
+    kernel.agenda.after(kernel.delay("backup.delete"), "backup.settle", `${id} deleting gone`);
+    return c.body(null, 202);
+  });
+  app.post(`${base}/:id/restore`, async (c) => {
+    const given = at(await bodyOf(c.req), "restore");
+    const backup = found(c);
+    if (backup.status !== "available") throw computeError(400, "Invalid backup: Backup status must be available");
+    const target = targetOf(c, parts, { backup, volumes, given });
+    if (target.size < backup.size) {
+      const why = `volume size ${target.size} is too small to restore backup of size ${backup.size}.`;
+      throw computeError(400, `Invalid volume: ${why}`);
+    }
+    backups.update(backup.id, { status: "restoring" });
+    kernel.agenda.after(kernel.delay("backup.restore"), "backup.settle", `${backup.id} restoring available`);
+    const restore = { backup_id: backup.id, volume_id: target.id, volume_name: target.name ?? "" };
+    return c.json({ restore }, 202);
+  });
+}
+
+function settleBackups({ kernel, tables }: StorageParts): void {
+  kernel.agenda.handler("backup.settle", (argument) => {
+    const [id = "", from, to = ""] = argument.split(" ");
+    if (tables.backups.get(id)?.status !== from) return;
+    if (to === "gone") tables.backups.remove(id);
+    else tables.backups.update(id, { status: to, updated_at: instantOf(kernel) });
+  });
+}
+
+interface Restoring {
+  readonly backup: Backup;
+  readonly volumes: Volumes;
+  readonly given: unknown;
+}
+
+/** The volume asked for, or a new one of the backup's size. */
+function targetOf(c: StorageContext, { tables }: StorageParts, { backup, volumes, given }: Restoring) {
+  const { projectId, userId } = c.get("caller");
+  const volume_id = textAt(given, "volume_id");
+  if (volume_id !== undefined) return volumeFor(tables, c.get("caller"), volume_id);
+  const name = textAt(given, "name") ?? `restore_backup_${backup.id}`;
+  const { id } = volumes.createVolume(projectId, { user_id: userId, size: backup.size, name });
+  return volumeFor(tables, c.get("caller"), id);
+}
+
+const briefView = (c: StorageContext, b: Backup): object => {
+  const root = storageRoot(c);
+  const project = c.get("caller").projectId;
+  return {
+    id: b.id,
+    name: b.name,
+    links: [
+      { rel: "self", href: `${root}/v3/${project}/backups/${b.id}` },
+      { rel: "bookmark", href: `${root}/${project}/backups/${b.id}` },
+    ],
+  };
+};
+
+const fullView = (c: StorageContext, b: Backup): object => ({
+  ...briefView(c, b),
+  status: b.status,
+  size: b.size,
+  object_count: 0,
+  availability_zone: "nova",
+  container: b.container ?? "volumebackups",
+  created_at: b.created_at,
+  updated_at: b.updated_at,
+  description: b.description,
+  fail_reason: null,
+  volume_id: b.volume_id,
+  is_incremental: b.is_incremental,
+  has_dependent_backups: false,
+  snapshot_id: b.snapshot_id,
+  data_timestamp: b.created_at,
+  ...(c.get("minor") >= 43 ? { metadata: b.metadata } : {}),
+});

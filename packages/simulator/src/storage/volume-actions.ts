@@ -1,0 +1,86 @@
+import { computeError, denied } from "../compute/model.ts";
+import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
+import type { Volumes } from "./lifecycle.ts";
+import { instantOf, volumeFor, type StorageApp, type StorageParts, type Volume } from "./model.ts";
+import type { StorageContext } from "./views.ts";
+
+interface Order {
+  readonly volume: Volume;
+  readonly body: unknown;
+}
+type Action = (c: StorageContext, order: Order) => Response;
+
+/** POST …/volumes/{id}/action. */
+export function addVolumeActions(app: StorageApp, parts: StorageParts, volumes: Volumes): void {
+  const actions = actionsOf(parts, volumes);
+  app.post("/v3/:project/volumes/:id/action", async (c) => {
+    const body = await bodyOf(c.req);
+    const volume = volumeFor(parts.tables, c.get("caller"), c.req.param("id"));
+    const name = isObject(body) ? (Object.keys(body)[0] ?? "") : "";
+    const action = actions[name];
+    if (action) return action(c, { volume, body: at(body, name) });
+    const hint = "Verify the request body and Content-Type header and try again.";
+    throw computeError(400, `There is no such action: ${name}. ${hint}`);
+  });
+}
+
+function actionsOf({ kernel, tables }: StorageParts, volumes: Volumes): Readonly<Record<string, Action>> {
+  const change = (volume: Volume, to: Partial<Volume>) =>
+    tables.volumes.update(volume.id, { ...to, updated_at: instantOf(kernel) });
+  return {
+    "os-extend": (c, { volume, body }) => {
+      extend(c, volumes, { volume, size: Number(at(body, "new_size")) });
+      return c.body(null, 202);
+    },
+    "os-retype": (c, { volume, body }) => {
+      const asked = textAt(body, "new_type") ?? "";
+      const type = tables.types.get(asked) ?? tables.types.by("name", asked)[0];
+      if (!type) throw computeError(404, `Volume type ${asked} could not be found.`);
+      if (type.name === volume.volume_type) {
+        throw computeError(400, "Invalid volume type: New volume type must be different.");
+      }
+      if (volume.status !== "available" && volume.status !== "in-use") {
+        const why = `Volume ${volume.id} status must be available or in-use, but current status is: ${volume.status}.`;
+        throw computeError(400, `Invalid volume: ${why}`);
+      }
+      change(volume, { volume_type: type.name });
+      return c.body(null, 202);
+    },
+    "os-set_bootable": (c, { volume, body }) => {
+      const bootable = at(body, "bootable");
+      if (typeof bootable !== "boolean") throw computeError(400, "Invalid value for bootable");
+      change(volume, { bootable });
+      return c.body(null, 200);
+    },
+    "os-update_readonly_flag": (c, { volume, body }) => {
+      const readonly = at(body, "readonly");
+      if (typeof readonly !== "boolean") throw computeError(400, "Invalid value for readonly");
+      change(volume, { metadata: { ...volume.metadata, readonly: readonly ? "True" : "False" } });
+      return c.body(null, 202);
+    },
+    "os-reset_status": (c, { volume, body }) => {
+      if (!c.get("caller").isAdmin) throw denied("volume_extension:volume_admin_actions:reset_status");
+      const status = textAt(body, "status");
+      change(volume, status === undefined ? {} : { status });
+      return c.body(null, 202);
+    },
+    "os-force_delete": (c, { volume }) => {
+      if (!c.get("caller").isAdmin) throw denied("volume_extension:volume_admin_actions:force_delete");
+      volumes.deleteVolume(volume.id);
+      return c.body(null, 202);
+    },
+  };
+}
+
+function extend(c: StorageContext, volumes: Volumes, { volume, size }: { volume: Volume; size: number }): void {
+  // An attached volume grows from 3.42 on.
+  if (volume.status !== "available" && !(volume.status === "in-use" && c.get("minor") >= 42)) {
+    const message = `Invalid volume: Volume ${volume.id} status must be available to extend, currently ${volume.status}.`;
+    throw computeError(400, message);
+  }
+  if (size <= volume.size) {
+    const why = `New size for extend must be greater than current size. (current: ${volume.size}, extended: ${size}).`;
+    throw computeError(400, `Invalid input received: ${why}`);
+  }
+  volumes.extend(volume, size);
+}
