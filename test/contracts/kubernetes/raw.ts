@@ -65,7 +65,9 @@ async function textOf(response: IncomingMessage): Promise<string> {
 }
 
 function answerOf(response: IncomingMessage, text: string): Answer {
-  const isJson = response.headers["content-type"]?.includes("json") === true && text.trim() !== "";
+  // A watch that was read to its end is many bodies, one a line.
+  const isOne = text.trim() !== "" && !text.includes("}\n{");
+  const isJson = isOne && response.headers["content-type"]?.includes("json") === true;
   const body = isJson ? (JSON.parse(text) as Json) : {};
   return { code: response.statusCode ?? 0, body, text, headers: response.headers };
 }

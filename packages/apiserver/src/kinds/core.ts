@@ -77,6 +77,7 @@ export function coreKinds(): Resource[] {
         "spec.hostNetwork",
         "status.phase",
         "status.podIP",
+        "status.podIPs",
         "status.nominatedNodeName",
       ],
       columns: POD_COLUMNS,

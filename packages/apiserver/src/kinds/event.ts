@@ -19,6 +19,12 @@ const SELECTABLE = [
   "type",
 ];
 
+const REGARDING = [
+  ...SELECTABLE.slice(0, 8).map((name) => name.replace("involvedObject", "regarding")),
+  "reportingController",
+  "type",
+];
+
 /** Events of the core group; events.k8s.io shows the same objects in its own words. */
 export function coreEvents(): Resource {
   return define({
@@ -48,7 +54,7 @@ export function groupEvents(): Resource {
     group: "events.k8s.io",
     shortNames: ["ev"],
     columns: EVENT_COLUMNS,
-    selectable: SELECTABLE,
+    selectable: REGARDING,
     strategy: eventStrategy,
   });
   const versions = resource.versions.map((v) => ({ ...v, toStored: toCore, fromStored: fromCore }));

@@ -131,7 +131,6 @@ function workloadKinds(): Definition[] {
       plural: "replicasets",
       shortNames: ["rs"],
       subresources: [STATUS, SCALE],
-      selectable: ["status.replicas"],
       columns: REPLICA_SET_COLUMNS,
     },
     {

@@ -1,12 +1,12 @@
 import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { andThen, type Maybe } from "../conversion/maybe.ts";
-import { isRecord } from "../json.ts";
+import { record, scalar, type Json } from "../json.ts";
 import { seenAll } from "../kinds/resource.ts";
-import { forbiddenField } from "../server/problems.ts";
-import { apiError, badRequest, expired, invalidOptions } from "../server/status.ts";
+import { apiError, badRequest, expired } from "../server/status.ts";
 import type { ListPage } from "../store/interface.ts";
 import { keyOf, type Call } from "./call.ts";
+import { listOptions, type ListOptions } from "./list-options.ts";
 import { fieldSelector, labelSelector, type Matches } from "./selectors.ts";
 
 export interface Listed {
@@ -51,14 +51,15 @@ interface Continue {
 export function list(call: Call, query: URLSearchParams): Maybe<Listed> {
   const { store } = call.cluster;
   const selection = selectionOf(call, query);
-  const limit = Number(query.get("limit") ?? 0) || 0;
-  const token = query.get("continue");
-  const given = query.get("resourceVersion");
-  if (token && given && given !== "0") {
+  const options = listOptions(query);
+  const token = options.continue;
+  // What is asked of the cache comes whole.
+  const limit = options.resourceVersion === "0" && token === "" ? 0 : options.limit;
+  const from = token === "" ? undefined : continued(token);
+  if (from && options.resourceVersion !== "" && options.resourceVersion !== "0") {
     throw badRequest("specifying resource version is not allowed when using continue");
   }
-  const from = token ? continued(token) : undefined;
-  const at = from?.rv ?? exactRevision(query, store.revision);
+  const at = from ? (from.rv > 0 ? from.rv : undefined) : exactRevision(options, store.revision);
   const one = selection.name !== undefined && at === undefined && from === undefined;
   if (one && (selection.namespace || !call.resource.namespaced)) return single(call, selection);
   return collected(call, { selection, limit, after: from?.start, revision: at });
@@ -140,31 +141,36 @@ function pageOf(call: Call, { selection, limit, after, revision }: PageQuery): L
     });
   } catch (error) {
     if (!hasCode(error, "KUBERNETES_EXPIRED") || after === undefined) throw error;
-    throw expired(
-      "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.",
-    );
+    throw tooOld(after);
   }
 }
 
-function exactRevision(query: URLSearchParams, newest: number): number | undefined {
-  const given = query.get("resourceVersion");
-  const match = query.get("resourceVersionMatch");
-  if (!given) {
-    if (match) {
-      const why = "resourceVersionMatch is forbidden unless resourceVersion is provided";
-      throw invalidOptions("ListOptions", forbiddenField("resourceVersionMatch", why));
-    }
-    return undefined;
-  }
-  const revision = revisionOf(given);
+const TOO_OLD = `The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.`;
+
+/** 410 with a token that goes on with what is now, from where the list was. */
+function tooOld(start: string): Error {
+  const error = expired(TOO_OLD);
+  const status = error.details["status"] as { metadata?: Json };
+  status.metadata = { continue: tokenOf({ rv: -1, start }) };
+  return error;
+}
+
+function exactRevision({ resourceVersion, match, limit }: ListOptions, newest: number): number | undefined {
+  if (resourceVersion === "") return undefined;
+  const revision = revisionOf(resourceVersion);
   if (revision > newest) throw tooLarge(revision, newest);
-  return match === "Exact" || (Number(query.get("limit") ?? 0) > 0 && !match && revision > 0) ? revision : undefined;
+  return match === "Exact" || (limit > 0 && match === "" && revision > 0) ? revision : undefined;
 }
 
 /** Reads a resourceVersion. Throws 400. */
-export function revisionOf(given: string): number {
-  if (!/^\d{1,15}$/.test(given)) throw badRequest(`invalid resource version "${given}"`);
-  return Number(given);
+export function revisionOf(given: string, refuse: (why: string) => Error = unreadableRevision): number {
+  if (/^\d{1,15}$/.test(given)) return Number(given);
+  const shown = JSON.stringify(given);
+  throw refuse(`resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: invalid syntax`);
+}
+
+function unreadableRevision(why: string): Error {
+  return badRequest(`invalid resource version: ${why}`);
 }
 
 export function tooLarge(revision: number, newest: number): Error {
@@ -177,14 +183,32 @@ function tokenOf(value: Continue): string {
   return Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", ...value })).toString("base64url");
 }
 
+/** A byte as Go shows a character. */
+function shownByte(byte: number): string {
+  const isShown = (byte >= 0x20 && byte < 0x7f) || byte > 0xa0;
+  return isShown && byte !== 0xad ? String.fromCharCode(byte) : `\\u${byte.toString(16).padStart(4, "0")}`;
+}
+
+const UNREADABLE = "invalid continue token: continue key is not valid";
+
+/** Reads what `tokenOf` wrote; a negative revision goes on with what is now. */
 function continued(token: string): Continue {
+  const bytes = Buffer.from(token, "base64url");
+  let value: unknown;
   try {
-    const value: unknown = JSON.parse(Buffer.from(token, "base64url").toString());
-    if (isRecord(value) && typeof value["rv"] === "number" && typeof value["start"] === "string") {
-      return { rv: value["rv"], start: value["start"] };
-    }
+    value = JSON.parse(bytes.toString()) as unknown;
   } catch {
-    // Falls to the refusal below: a token that cannot be read is the client's mistake.
+    throw badRequest(`${UNREADABLE}: invalid character '${shownByte(bytes[0] ?? 0)}' looking for beginning of value`);
   }
-  throw badRequest("invalid continue token: continue key is not valid: it was not given out by this server");
+  const { v, rv, start } = record(value);
+  if (v !== "meta.k8s.io/v1") {
+    throw badRequest(`${UNREADABLE}: server does not recognize this encoded version ${scalar(v)}`);
+  }
+  if (typeof rv !== "number" || rv === 0) {
+    throw badRequest(`${UNREADABLE}: incorrect encoded start resourceVersion (version meta.k8s.io/v1)`);
+  }
+  if (typeof start !== "string" || start === "") {
+    throw badRequest(`${UNREADABLE}: encoded start key empty (version meta.k8s.io/v1)`);
+  }
+  return { rv, start };
 }

@@ -71,22 +71,40 @@ function keyed(field: string, values: unknown, checkValues: boolean): FieldProbl
     const problems = qualifiedNameFaults(key).map((why) => invalidValue(field, key, why));
     if (typeof value !== "string") return [...problems, invalidValue(field, value, "must be a string")];
     if (!checkValues) return problems;
-    if (value.length > 63) problems.push(invalidValue(field, value, "must be no more than 63 characters"));
-    if (!LABEL_VALUE.test(value)) problems.push(invalidValue(field, value, VALUE_RULE));
-    return problems;
+    return [...problems, ...labelValueFaults(value).map((why) => invalidValue(field, value, why))];
   });
+}
+
+/** What is wrong with the value of a label. */
+export function labelValueFaults(value: string): string[] {
+  const faults = value.length > 63 ? ["must be no more than 63 characters"] : [];
+  return LABEL_VALUE.test(value) ? faults : [...faults, VALUE_RULE];
 }
 
 /** What is wrong with a "prefix/name" key, as labels and finalizers have them. */
 export function qualifiedNameFaults(key: string): string[] {
+  return labelKeyFaults(key.toLowerCase() === key ? key : lowered(key));
+}
+
+/** Prefixes of other keys than selectors' may be in capitals. */
+function lowered(key: string): string {
+  const at = key.lastIndexOf("/");
+  return at < 0 ? key : `${key.slice(0, at).toLowerCase()}${key.slice(at)}`;
+}
+
+/** What is wrong with a label's key as a selector names it. */
+export function labelKeyFaults(key: string): string[] {
   const parts = key.split("/");
   if (parts.length > 2) {
-    return [`a qualified name must consist of alphanumeric characters with an optional DNS subdomain prefix and '/'`];
+    return [
+      `a qualified name ${QUALIFIED_RULE.slice("name part ".length)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ];
   }
   const name = parts.at(-1) ?? "";
   const prefix = parts.length === 2 ? parts[0] : undefined;
   const faults: string[] = [];
-  if (prefix !== undefined && !DNS_SUBDOMAIN.test(prefix.toLowerCase())) faults.push(`prefix part ${SUBDOMAIN_RULE}`);
+  if (prefix === "") faults.push("prefix part must be non-empty");
+  else if (prefix !== undefined && !DNS_SUBDOMAIN.test(prefix)) faults.push(`prefix part ${SUBDOMAIN_RULE}`);
   if (name === "") faults.push("name part must be non-empty");
   else if (name.length > 63) faults.push("name part must be no more than 63 characters");
   if (!NAME_PART.test(name)) faults.push(QUALIFIED_RULE);

@@ -2,57 +2,18 @@ import type { KubeObject } from "@causeway/kubernetes";
 import { array, at, record, records, text, texts, type Json } from "../json.ts";
 import type { Resource, ResourceVersion } from "../kinds/resource.ts";
 import { badRequest } from "../server/status.ts";
+import { labelTests } from "./label-selector.ts";
 
 /** Says whether an object is selected. */
 export type Matches = (object: KubeObject) => boolean;
 
-type LabelTest = (labels: Json) => boolean;
-
-const SET_TEST = /^\s*(\S+?)\s+(in|notin)\s*\(([^)]*)\)\s*$/;
-const ORDER_TEST = /^\s*([^\s<>]+?)\s*([<>])\s*(-?\d+)\s*$/;
-const EQUAL_TEST = /^\s*([^\s=!]+?)\s*(!=|==|=)\s*(\S*)\s*$/;
-const EXISTS_TEST = /^\s*(!?)\s*([A-Za-z0-9][A-Za-z0-9_./-]*)\s*$/;
-
 /** Reads a label selector as query parameters carry it. Throws 400. */
 export function labelSelector(selector: string): Matches {
-  const tests = splitRequirements(selector).map(labelTest);
+  const tests = labelTests(selector);
   return (object) => {
     const labels = record(object.metadata.labels);
     return tests.every((t) => t(labels));
   };
-}
-
-function labelTest(requirement: string): LabelTest {
-  const set = SET_TEST.exec(requirement);
-  if (set) {
-    const [, key = "", operator, list = ""] = set;
-    const values = list.split(",").map((v) => v.trim());
-    if (operator === "in") return (labels) => key in labels && values.includes(text(labels[key]));
-    return (labels) => !(key in labels && values.includes(text(labels[key])));
-  }
-  const order = ORDER_TEST.exec(requirement);
-  if (order) {
-    const [, key = "", operator, bound] = order;
-    return (labels) => {
-      const value = Number.parseInt(text(labels[key]), 10);
-      return operator === ">" ? value > Number(bound) : value < Number(bound);
-    };
-  }
-  const equal = EQUAL_TEST.exec(requirement);
-  if (equal) {
-    const [, key = "", operator, value] = equal;
-    if (operator === "!=") return (labels) => labels[key] !== value;
-    return (labels) => labels[key] === value;
-  }
-  const exists = EXISTS_TEST.exec(requirement);
-  if (!exists) throw badRequest(`unable to parse requirement: found '${requirement.trim()}', expected: identifier`);
-  const [, absent, key = ""] = exists;
-  return (labels) => key in labels !== (absent === "!");
-}
-
-/** Splits at commas that do not stand in parentheses. */
-function splitRequirements(selector: string): string[] {
-  return selector.split(/,(?![^(]*\))/).filter((part) => part.trim() !== "");
 }
 
 /** A metav1.LabelSelector on a map of labels. */
@@ -95,11 +56,9 @@ export interface FieldSelector {
 
 /** Reads a field selector for a kind. Throws 400 on a field that the kind cannot be selected by. */
 export function fieldSelector(selector: string, resource: Resource, version: ResourceVersion): FieldSelector {
-  const terms = selector
-    .split(",")
-    .filter((t) => t.trim() !== "")
-    .map(fieldTerm);
-  const allowed = new Set(["metadata.name", ...(resource.namespaced ? ["metadata.namespace"] : [])]);
+  const terms = (selector.match(/(?:\\.|\\$|[^,\\])+/gs) ?? []).map(fieldTerm);
+  const hasPlace = resource.namespaced || isPlain(resource, version);
+  const allowed = new Set(["metadata.name", ...(hasPlace ? ["metadata.namespace"] : [])]);
   for (const field of version.selectable ?? []) allowed.add(field);
   const unknown = terms.find((t) => !allowed.has(t.field));
   if (unknown) throw badRequest(unknownField(unknown.field, resource, version));
@@ -113,22 +72,44 @@ export function fieldSelector(selector: string, resource: Resource, version: Res
   };
 }
 
+/** Of no kind of its own mind about what it can be selected by. */
+function isPlain(resource: Resource, version: ResourceVersion): boolean {
+  return !resource.custom && (version.selectable ?? []).length === 0;
+}
+
 /** Kinds that can be selected by nothing but their names say so. */
 function unknownField(field: string, resource: Resource, version: ResourceVersion): string {
-  const plain = !resource.custom && (version.selectable ?? []).length === 0;
-  if (!plain) return `field label not supported: ${field}`;
+  if (resource.kind === "Job") return `field label ${JSON.stringify(field)} not supported for Job`;
+  if (resource.kind === "ResourceSlice") {
+    return `field label not supported for ${resource.group}/${version.name}, Kind=${resource.kind}: ${field}`;
+  }
+  if (!isPlain(resource, version)) return `field label not supported: ${field}`;
   return `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
 }
 
 function fieldTerm(term: string): { field: string; equal: boolean; value: string } {
-  const match = /^\s*([^=!]+?)\s*(!=|==|=)(.*)$/.exec(term);
+  const match = /^((?:(?!!=|=)[^])*)(!=|==|=)([^]*)$/.exec(term);
   if (!match) throw badRequest(`invalid selector: '${term}'; can't understand '${term}'`);
   const [, field = "", operator, raw = ""] = match;
-  return { field, equal: operator !== "!=", value: raw.trim().replace(/\\([\\,=])/g, "$1") };
+  return { field, equal: operator !== "!=", value: unescaped(raw) };
+}
+
+/** Values escape backslashes, commas and equal signs by a backslash. */
+function unescaped(raw: string): string {
+  const wrong = /\\[^]?/.exec(raw.replace(/\\[\\,=]/g, "xx"));
+  if (wrong) throw badRequest(`invalid field selector: invalid escape sequence: ${wrong[0]}`);
+  const bare = raw.replace(/\\[\\,=]/g, "").match(/=/);
+  if (bare) throw badRequest(`invalid field selector: unescaped character in value: ${"=".charCodeAt(0)}`);
+  return raw.replace(/\\([\\,=])/g, "$1");
 }
 
 function fieldText(object: KubeObject, path: string): string {
   const value = at(object, ...path.split("."));
   if (value === undefined || value === null) return path === "spec.unschedulable" ? "false" : "";
+  if (path === "source") return text(at(value, "component")) || text(at(object, "reportingComponent"));
+  if (path === "status.podIPs")
+    return array(value)
+      .map((ip) => text(at(ip, "ip")))
+      .join(",");
   return Array.isArray(value) ? array(value).join(",") : String(value as string | number | boolean);
 }

@@ -4,13 +4,14 @@ import type { KubeObject } from "@causeway/kubernetes";
 import { andThen, type Maybe } from "../conversion/maybe.ts";
 import { seenAll } from "../kinds/resource.ts";
 import type { Call } from "../registry/call.ts";
+import { watchOptions } from "../registry/list-options.ts";
 import { list, revisionOf, selectionOf, tooLarge, type Listed, type Selection } from "../registry/list.ts";
 import type { StoreEvent } from "../store/index.ts";
-import { isTrue } from "./request-info.ts";
 import type { Response } from "./respond.ts";
-import { invalid, statusOf } from "./status.ts";
+import { apiError, statusOf } from "./status.ts";
 
 const BOOKMARK_EVERY = 60_000;
+const LAST_BOOKMARK_SECONDS = 2;
 const SLOW_CLIENT_BYTES = 16 * 1024 * 1024;
 const DEFAULT_TIMEOUT_SECONDS = 1800;
 
@@ -33,6 +34,8 @@ interface Start {
   /** End it with a marked bookmark (sendInitialEvents). */
   readonly marked: boolean;
   readonly revision: number;
+  readonly wantsBookmarks: boolean;
+  readonly seconds: number;
 }
 
 /**
@@ -42,6 +45,12 @@ interface Start {
 export function serveWatch(request: WatchRequest, response: Response, closing: AbortSignal): Maybe<void> {
   const { call, query } = request;
   const start = startOf(request);
+  const { revision: newest } = call.cluster.store;
+  if (start.initial && start.revision > newest) {
+    const stream = new WatchStream(request, response, selectionOf(call, query));
+    stream.open();
+    return stream.fail(tooLarge(start.revision, newest));
+  }
   const initial = start.initial ? list(call, initialQuery(query)) : undefined;
   return andThen(initial, (listed) => watchFrom(request, response, { closing, start, initial: listed }));
 }
@@ -82,59 +91,43 @@ function watchFrom(request: WatchRequest, response: Response, { closing, start, 
   stream.open();
   for (const object of initial?.items ?? []) stream.send("ADDED", object);
   if (start.marked) stream.bookmark(from, { "k8s.io/initial-events-end": "true" });
-  const wantsBookmarks = isTrue(query.get("allowWatchBookmarks"));
-  const tick = wantsBookmarks ? setInterval(() => stream.bookmark(handle?.revision ?? 0), BOOKMARK_EVERY) : undefined;
-  const seconds = Number(query.get("timeoutSeconds") ?? 0) || DEFAULT_TIMEOUT_SECONDS;
-  const timeout = setTimeout(() => {
-    if (wantsBookmarks) stream.bookmark(handle?.revision ?? 0);
-    response.end();
-  }, seconds * 1000);
+  const { wantsBookmarks, seconds } = start;
+  const mark = (): void => stream.bookmark(handle?.revision ?? 0);
+  const tick = wantsBookmarks ? setInterval(mark, BOOKMARK_EVERY) : undefined;
+  // A watch that is about to end tells how far it came.
+  const isLong = wantsBookmarks && seconds > LAST_BOOKMARK_SECONDS;
+  const last = isLong ? setTimeout(mark, (seconds - LAST_BOOKMARK_SECONDS) * 1000) : undefined;
+  const timeout = setTimeout(() => response.end(), seconds * 1000);
   const end = (): void => {
     response.end();
   };
   tick?.unref();
+  last?.unref();
   timeout.unref();
   closing.addEventListener("abort", end, { once: true });
   response.once("close", () => {
     handle?.stop();
     clearInterval(tick);
+    clearTimeout(last);
     clearTimeout(timeout);
     closing.removeEventListener("abort", end);
   });
 }
 
 function startOf({ call, query }: WatchRequest): Start {
-  const given = query.get("resourceVersion");
-  const sendInitial = query.get("sendInitialEvents");
-  const match = query.get("resourceVersionMatch");
+  const { resourceVersion, sendInitialEvents, allowWatchBookmarks, timeoutSeconds } = watchOptions(query);
   const newest = call.cluster.store.revision;
-  const revision = given ? revisionOf(given) : 0;
-  if (revision > newest) throw tooLarge(revision, newest);
-  if (sendInitial !== null) {
-    if (match !== "NotOlderThan") {
-      throw invalidWatch(
-        "resourceVersionMatch",
-        "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
-      );
-    }
-    const marked = isTrue(sendInitial);
-    return {
-      initial: marked,
-      marked: marked && isTrue(query.get("allowWatchBookmarks")),
-      revision: revision || newest,
-    };
-  }
-  if (match)
-    throw invalidWatch(
-      "resourceVersionMatch",
-      "Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
-    );
-  return { initial: revision === 0, marked: false, revision };
-}
-
-function invalidWatch(field: string, message: string): Error {
-  const type = { group: "meta.k8s.io", kind: "ListOptions" };
-  return invalid(type, "", [{ field, message, reason: "FieldValueForbidden" }]);
+  // kube-apiserver answers a watch from what is no revision as a failure of its own.
+  const revision = resourceVersion === "" ? 0 : revisionOf(resourceVersion, (why) => apiError(500, "", why));
+  const wantsBookmarks = allowWatchBookmarks;
+  const common = { wantsBookmarks, seconds: timeoutSeconds || DEFAULT_TIMEOUT_SECONDS };
+  if (sendInitialEvents === undefined) return { ...common, initial: revision === 0, marked: false, revision };
+  return {
+    ...common,
+    initial: sendInitialEvents,
+    marked: sendInitialEvents && wantsBookmarks,
+    revision: revision || newest,
+  };
 }
 
 /** What exists now, by the same selectors. */

@@ -14,6 +14,8 @@ import { metrics } from "./metrics.ts";
 import { printing } from "./printing.ts";
 import { reading } from "./reading.ts";
 import { refusals } from "./refusals.ts";
+import { revisions } from "./revisions.ts";
+import { selectors } from "./selecting.ts";
 import { services } from "./services.ts";
 import { standards } from "./standards.ts";
 import { toolkit } from "./toolkit.ts";
@@ -27,6 +29,8 @@ export const chapters: readonly Chapter[] = [
   discovery,
   reading,
   watching,
+  revisions,
+  selectors,
   writing,
   applying,
   deleting,
