@@ -238,7 +238,7 @@ describe("watch", () => {
 
   test("ends at timeoutSeconds with a bookmark", async () => {
     const [last] = await api.events(
-      "/api/v1/namespaces/kube-public/pods?watch=1&timeoutSeconds=1&resourceVersion=1&allowWatchBookmarks=1",
+      "/api/v1/namespaces/kube-public/pods?watch=1&timeoutSeconds=3&resourceVersion=1&allowWatchBookmarks=1",
       1,
     );
     expect(last?.["type"]).toBe("BOOKMARK");
