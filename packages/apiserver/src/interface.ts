@@ -1,3 +1,4 @@
+import type { Backup } from "./backup/backup.ts";
 import type { Clock, KeyPair, Log } from "@causeway/foundation";
 import type { AuditOptions } from "./audit/interface.ts";
 import type { KindConversion } from "./conversion/registered.ts";
@@ -97,6 +98,11 @@ export interface ApiServer {
    * stays as it was.
    */
   reload(): Promise<void>;
+  /**
+   * Writes everything (objects of all clusters, authorities, keys, settings) to one file of mode 0600, as of one moment, while requests go
+   * on. It is as secret as the state folder. `restoreApiServer` makes a state folder of it. Rejects when the disk refuses.
+   */
+  backup(file: string): Promise<Backup>;
   /** Stops listening, ends watches, closes the store: under a second. */
   close(): Promise<void>;
 }

@@ -22,6 +22,7 @@ export const startApiServer: StartApiServer = async (options: ApiServerOptions =
     cluster: (name) => state.cluster(name),
     removeCluster: (name) => state.removeCluster(name),
     reload: () => state.reload(),
+    backup: (file) => state.backup(file),
     close: () => state.close(),
   };
 };

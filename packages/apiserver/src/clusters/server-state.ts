@@ -1,3 +1,4 @@
+import { backUp, type Backup } from "../backup/backup.ts";
 import { canonicalJson, CausewayError, messageOf, type Clock, type Log } from "@causeway/foundation";
 import type { ApiServerOptions, LogicalCluster, LogicalClusterOptions } from "../interface.ts";
 import { isRecord, type Json } from "../json.ts";
@@ -139,6 +140,11 @@ export class ServerState {
     await this.#end(name);
     await shared.store.drop(name);
     this.#files.remove(`clusters/${name}`);
+  }
+
+  backup(file: string): Promise<Backup> {
+    const { store, files, clock } = this.#running();
+    return backUp(file, { store, files, clock });
   }
 
   async close(): Promise<void> {

@@ -11,8 +11,9 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { CausewayError, messageOf } from "@causeway/foundation";
+import { STATE_FILE } from "../store/index.ts";
 
 /** Small files of a server's state folder: folders 0700, files 0600, replaced as a whole. Keeps them in memory without a folder. */
 export interface StateFiles {
@@ -22,6 +23,8 @@ export interface StateFiles {
   /** The names right below a folder. */
   names(folder: string): readonly string[];
   remove(folder: string): void;
+  /** The names of all files, with their folders; not the database. */
+  all(): readonly string[];
 }
 
 export function stateFiles(dir: string | undefined): StateFiles {
@@ -55,6 +58,11 @@ function onDisk(dir: string): StateFiles {
     remove(folder) {
       rmSync(join(dir, folder), { recursive: true, force: true });
     },
+    all() {
+      const entries = readdirSync(dir, { recursive: true, withFileTypes: true }).filter((e) => e.isFile());
+      const names = entries.map((e) => relative(dir, join(e.parentPath, e.name)));
+      return names.filter((n) => !n.startsWith(STATE_FILE) && !n.endsWith(".new")).toSorted();
+    },
   };
 }
 
@@ -84,5 +92,6 @@ function inMemory(): StateFiles {
     remove: (folder) => {
       for (const name of files.keys()) if (name.startsWith(`${folder}/`)) files.delete(name);
     },
+    all: () => [...files.keys()].toSorted(),
   };
 }

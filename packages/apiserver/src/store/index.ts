@@ -1,2 +1,4 @@
+export { STATE_FILE } from "./database.ts";
+export { raiseRevision } from "./snapshot.ts";
 export { openStore } from "./store.ts";
 export type { RecordCodec, Store, Stored, StoreEvent, StoreKey } from "./interface.ts";

@@ -81,6 +81,8 @@ export interface Store {
   /** Removes everything of a logical cluster. */
   drop(cluster: string): Promise<void>;
   clusters(): readonly string[];
+  /** Copies all that is stored to a new file, as of one moment, while writes go on; resolves with that moment's revision. */
+  snapshot(path: string): Promise<number>;
   /** What a logical cluster has stored, by resource: its living objects, and the bytes they take. Reads an index, not the objects. */
   usage(cluster: string): readonly Usage[];
   /**

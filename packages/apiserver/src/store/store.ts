@@ -3,6 +3,7 @@ import type { Store, Stored, StoreOptions } from "./interface.ts";
 import { readOne, readPage, usageOf } from "./reads.ts";
 import { reencode } from "./reencode.ts";
 import { Records } from "./records.ts";
+import { snapshotInto } from "./snapshot.ts";
 import { Watches } from "./watches.ts";
 import { Writer } from "./writer.ts";
 
@@ -33,6 +34,7 @@ export function openStore(options: StoreOptions = {}): Store {
     drop: async (cluster) => {
       await writer.submit({ kind: "drop", cluster });
     },
+    snapshot: (path) => snapshotInto(database, path),
     usage: (cluster) => usageOf(records, cluster),
     clusters: () =>
       records

@@ -1,0 +1,32 @@
+import { rmSync } from "node:fs";
+import type { Clock } from "@causeway/foundation";
+import type { StateFiles } from "../clusters/state-files.ts";
+import type { Store } from "../store/index.ts";
+import { STATE_FILE } from "../store/index.ts";
+import { writeArchive } from "./archive.ts";
+
+export interface Backup {
+  /** The revision of the store that it holds. */
+  readonly revision: number;
+  readonly bytes: number;
+}
+
+/** Writes the database, as of one moment, and all state files (authorities, keys, settings) to one archive. */
+export async function backUp(
+  file: string,
+  { store, files, clock }: { readonly store: Store; readonly files: StateFiles; readonly clock: Clock },
+): Promise<Backup> {
+  const snapshot = `${file}.${process.pid}.database`;
+  try {
+    const revision = await store.snapshot(snapshot);
+    const kept = files.all().map((name) => ({ name, text: files.read(name) ?? "" }));
+    const created = new Date(clock.now()).toISOString();
+    const { entries } = await writeArchive(file, { created, revision }, [
+      { name: STATE_FILE, path: snapshot },
+      ...kept,
+    ]);
+    return { revision, bytes: entries.reduce((sum, e) => sum + e.size, 0) };
+  } finally {
+    for (const suffix of ["", "-journal", "-wal", "-shm"]) rmSync(`${snapshot}${suffix}`, { force: true });
+  }
+}

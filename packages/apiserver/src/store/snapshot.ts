@@ -1,0 +1,50 @@
+import { closeSync, fsyncSync, openSync } from "node:fs";
+import { backup, DatabaseSync } from "node:sqlite";
+
+/**
+ * How far a restored store's revisions are ahead of those in the backup: more than a server writes between its last backup and its end,
+ * so that no revision that a client has seen stands for anything else (as etcdutl's --bump-revision).
+ */
+const AHEAD = 1_000_000_000;
+/** Pages copied at a time; between two lots the writer may write, and what it writes is copied too. */
+const PAGES = 512;
+
+/** Copies the database to a file, consistent as of one moment, while it is written to. Resolves with the copy's revision. */
+export async function snapshotInto(database: DatabaseSync, path: string): Promise<number> {
+  closeSync(openSync(path, "w", 0o600));
+  await backup(database, path, { rate: PAGES });
+  const copy = new DatabaseSync(path);
+  try {
+    // One file, with no log beside it.
+    copy.exec("PRAGMA journal_mode = DELETE");
+    return Number(copy.prepare("SELECT revision FROM state").get()?.["revision"]);
+  } finally {
+    copy.close();
+    sync(path);
+  }
+}
+
+/**
+ * Makes a copied database one that clients of the original can go on with: its next revision is one that was never given out, and all
+ * history is gone, so that watches from before are told to list again. Resolves to the new revision.
+ */
+export function raiseRevision(path: string): number {
+  const database = new DatabaseSync(path);
+  try {
+    database.exec(`BEGIN;
+      DELETE FROM log WHERE revision NOT IN (SELECT revision FROM latest);
+      UPDATE log SET previous = NULL;
+      UPDATE state SET revision = revision + ${AHEAD}, floor = revision + ${AHEAD};
+      COMMIT; VACUUM`);
+    return Number(database.prepare("SELECT revision FROM state").get()?.["revision"]);
+  } finally {
+    database.close();
+    sync(path);
+  }
+}
+
+function sync(path: string): void {
+  const file = openSync(path, "r+");
+  fsyncSync(file);
+  closeSync(file);
+}
