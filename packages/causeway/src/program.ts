@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { LogLevel } from "@causeway/foundation";
+import type { CloudOptions } from "./commands/cloud.ts";
 import type { UpOptions } from "./commands/up.ts";
 
 const levels = ["debug", "info", "warn", "error", "silent"] as const;
@@ -32,11 +33,13 @@ export function program(signal: AbortSignal): Command {
 Examples:
   causeway up --demo                       a managed cluster on a simulated cloud, with nothing installed
   causeway up --demo --cloud devcloud      the same on a real OpenStack
+  causeway cloud                           a simulated OpenStack alone, for any client
   causeway machine-agent --cloud devcloud  play the machines of a cloud that has none
   causeway up --help                       every option, with more examples`,
     )
     .showHelpAfterError("(run it with --help for examples)");
   root.addCommand(upCommand(signal));
+  root.addCommand(cloudCommand(signal));
   root.addCommand(machineAgentCommand(signal));
   root.addCommand(machineCommand(signal), { hidden: true });
   for (const command of root.commands) command.copyInheritedSettings(root);
@@ -93,6 +96,31 @@ Examples:
   causeway up --state /var/lib/causeway --port 6443 --cloud prod`,
     )
     .action(async (options: UpOptions) => (await import("./commands/up.ts")).up(options, signal));
+}
+
+function cloudCommand(signal: AbortSignal): Command {
+  return new Command("cloud")
+    .description("Run a simulated OpenStack alone, with seeded projects and a clouds.yaml, until it is stopped.")
+    .option("--state <dir>", "folder that keeps what is in the cloud, and its clouds.yaml", ".causeway/cloud")
+    .option("--port <port>", "port on loopback (default: any free one, kept in the state folder)", whole(1, 65535))
+    .addOption(new Option("--delays <kind>", "provisioning delays").choices(["instant", "real"]).default("instant"))
+    .addOption(
+      new Option("-o, --output <format>", "how to reach it, on standard output")
+        .choices(["table", "json", "yaml"])
+        .default("table"),
+    )
+    .addOption(logLevel())
+    .addHelpText(
+      "after",
+      `
+Examples:
+  causeway cloud
+  OS_CLIENT_CONFIG_FILE=.causeway/cloud/clouds.yaml openstack --os-cloud simulator server list
+  causeway cloud --delays real --port 5000
+  causeway cloud -o json | jq -r .cloudsYaml
+  curl -s http://127.0.0.1:5000/_control/calls    who called what`,
+    )
+    .action(async (options: CloudOptions) => (await import("./commands/cloud.ts")).cloud(options, signal));
 }
 
 function machineAgentCommand(signal: AbortSignal): Command {

@@ -1,0 +1,35 @@
+/** `causeway cloud`: a simulated OpenStack for a person's own client, which keeps what is in it. */
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { connectCloud, loadCloudsYaml } from "@causeway/openstack";
+import { causeway } from "../support/processes.ts";
+
+const state = mkdtempSync(join(tmpdir(), "causeway-cloud-"));
+afterAll(() => rmSync(state, { recursive: true, force: true }));
+
+async function started() {
+  const process = causeway(["cloud", "--state", state, "-o", "json"]);
+  const output = await process.until(/\}\n/, 15_000);
+  return { process, told: JSON.parse(output.split("\n")[0] ?? "") as { cloudsYaml: string; clouds: string[] } };
+}
+
+test("a cloud is started alone, told how it is reached, stopped, and started again with what was in it", async () => {
+  const first = await started();
+  expect(first.told.clouds).toEqual(["simulator-admin", "simulator", "simulator-alt", "simulator-reader"]);
+  expect(statSync(first.told.cloudsYaml).mode & 0o777).toBe(0o600);
+  const connect = () => connectCloud(loadCloudsYaml({ cloud: "simulator", path: first.told.cloudsYaml }));
+  let cloud = connect();
+  const network = await cloud.network.networks.create({ name: "kept" });
+  await cloud.close();
+  expect(await first.process.stop()).toBe(130);
+  const second = await started();
+  cloud = connect();
+  expect((await cloud.network.networks.all({ name: "kept" })).map((n) => n.id)).toEqual([network.id]);
+  await cloud.close();
+  const twice = causeway(["cloud", "--state", state]);
+  expect(await twice.ended).toBe(1);
+  expect(twice.output()).toContain("STATE_IN_USE");
+  await second.process.stop();
+});
