@@ -2,6 +2,7 @@
  * The API server as a process of its own, for tests that kill it. It loads its modules, says "loaded", and starts the server when its parent
  * sends the state folder; then it says where it is reached. It ends with its parent.
  */
+import { flushCompileCache } from "node:module";
 import { startApiServer } from "@causeway/apiserver";
 import { messageOf, type KeyPair } from "@causeway/foundation";
 import { GADGETS } from "./collections.ts";
@@ -32,5 +33,7 @@ if (import.meta.main) {
     void serve(dir).then(say);
   });
   process.once("disconnect", () => process.exit());
+  // It will be killed, and what Node compiled for it is to be there for the next.
+  flushCompileCache();
   say({ is: "loaded" });
 }
