@@ -9,6 +9,8 @@ import { andThen, type Maybe } from "./maybe.ts";
 export interface Forms {
   /** No webhook is ever asked. */
   readonly local: boolean;
+  /** Stored objects of later revisions, if they are of the version that is asked for, are seen as they are stored. */
+  readonly since: number;
   /** Stored objects as clients of a version see them; the very objects where nothing is to be done. At once, unless a webhook is asked. */
   seen(stored: readonly KubeObject[], apiVersion: string): Maybe<readonly KubeObject[]>;
   /** An object of any version in the form in which it goes into the store. */
@@ -53,6 +55,7 @@ export function createForms({ storedAs, schemas, since, converter }: FormsOption
     andThen(converter.convert(objects, apiVersion), (converted) => converted.map((o) => schemaOf(apiVersion).prune(o)));
   return {
     local: converter.remote !== true,
+    since,
     seen(objects, apiVersion) {
       if (objects.every((o) => o.apiVersion === apiVersion && !isOlder(o, since))) return objects;
       const result = objects.map((o) => known.get(o)?.get(apiVersion) ?? fresh(o));

@@ -10,7 +10,7 @@ import { gateOf } from "../registry/admit.ts";
 import { create } from "../registry/create.ts";
 import { current } from "../registry/call.ts";
 import { deleteOptions, remove, type Deletion } from "../registry/delete.ts";
-import { list, selectionOf, type Listed } from "../registry/list.ts";
+import { list, selectionOf, type Listed, listTexts, type TextListed } from "../registry/list.ts";
 import { apply, patch, patchTypeOf } from "../registry/patch.ts";
 import { update } from "../registry/update.ts";
 import { metadataOnly, table, type TableOptions } from "../tables/table.ts";
@@ -175,7 +175,21 @@ function tableOptions({ served, query, cluster }: ResourceRequest): TableOptions
 }
 
 function answerList(request: ResourceRequest, response: Response, call: Call): Maybe<void> {
-  return andThen(list(call, request.query), (listed) => answerListed(request, response, listed));
+  const { wanted, query } = request;
+  const texts = wanted.table || wanted.metadataOnly || wanted.yaml ? undefined : listTexts(call, query);
+  if (texts) return answerTexts(request, response, texts);
+  return andThen(list(call, query), (listed) => answerListed(request, response, listed));
+}
+
+function answerTexts(
+  { served, wanted }: ResourceRequest,
+  response: Response,
+  { texts, ...metadata }: TextListed,
+): void {
+  const { resource, version } = served;
+  const apiVersion = apiVersionOf(resource.group, version.name);
+  const head = JSON.stringify({ kind: resource.listKind, apiVersion, metadata });
+  send(response, 200, `${head.slice(0, -1)},"items":[${texts.join(",")}]}\n`, wanted);
 }
 
 function answerListed(request: ResourceRequest, response: Response, { items, ...page }: Listed): void {

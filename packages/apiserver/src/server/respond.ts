@@ -57,7 +57,8 @@ export function sendText(
   response.setHeader("content-type", type);
   response.setHeader("cache-control", "no-cache, private");
   if (!compress || body.length < GZIP_FROM) {
-    response.end(body);
+    // A long text is turned into bytes at once: written as text, it would be by the stream, piece by piece.
+    response.end(body.length < GZIP_FROM ? body : Buffer.from(body));
     return;
   }
   gzip(body, { level: 1 }, (error, compressed) => {

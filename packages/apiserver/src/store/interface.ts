@@ -47,6 +47,22 @@ export interface Usage {
   readonly bytes: number;
 }
 
+/** A page of objects as the JSON text they are stored as: `{"kind":…,"apiVersion":…,` and the rest as it was written. */
+export interface TextPage extends Omit<ListPage, "items"> {
+  readonly texts: readonly string[];
+  /** The revision of the oldest of them; 0 when there is none. */
+  readonly oldest: number;
+}
+
+export interface ListQuery {
+  readonly cluster: string;
+  readonly resource: string;
+  readonly namespace?: string;
+  readonly limit?: number;
+  readonly after?: string;
+  readonly atRevision?: number;
+}
+
 /**
  * Objects that go in belong to the store from then on, and objects that come out are shared between all readers: nobody changes them.
  */
@@ -55,14 +71,9 @@ export interface Store {
   readonly revision: number;
   get(key: StoreKey, atRevision?: number): Stored | undefined;
   /** In (namespace, name) order. Throws KUBERNETES_EXPIRED when `atRevision` is compacted. */
-  list(query: {
-    cluster: string;
-    resource: string;
-    namespace?: string;
-    limit?: number;
-    after?: string;
-    atRevision?: number;
-  }): ListPage;
+  list(query: ListQuery): ListPage;
+  /** The same, without reading what the objects say. */
+  texts(query: ListQuery): TextPage;
   /** Throws KUBERNETES_ALREADY_EXISTS. Durable when it resolves. */
   create(key: StoreKey, object: KubeObject): Promise<Stored>;
   /** Compare and swap on `expected`. Throws KUBERNETES_CONFLICT or KUBERNETES_NOT_FOUND. */

@@ -1,8 +1,6 @@
 import { ahead, expired } from "./errors.ts";
-import type { ListPage, Store, Stored, StoreKey, Usage } from "./interface.ts";
-import { DELETED, type Records } from "./records.ts";
-
-type ListQuery = Parameters<Store["list"]>[0];
+import type { ListPage, ListQuery, Stored, StoreKey, TextPage, Usage } from "./interface.ts";
+import { DELETED, type Records, type StoredRow } from "./records.ts";
 
 /** The state of one key, now or at a revision of the past. */
 export function readOne(records: Records, key: StoreKey, atRevision?: number): Stored | undefined {
@@ -27,29 +25,37 @@ export function readOne(records: Records, key: StoreKey, atRevision?: number): S
 
 /** One page of a collection, all of one revision. */
 export function readPage(records: Records, query: ListQuery): ListPage {
+  const { rows, ...page } = readRows(records, query);
+  const items = rows.map((row) => ({ key: row.key, revision: row.revision, object: records.parse(row, false) }));
+  return { items, ...page };
+}
+
+export function readTexts(records: Records, query: ListQuery): TextPage {
+  const { rows, ...page } = readRows(records, query);
+  let oldest = rows[0]?.revision ?? 0;
+  for (const { revision } of rows) oldest = Math.min(oldest, revision);
+  return { texts: rows.map((row) => records.text(row)), oldest, ...page };
+}
+
+function readRows(records: Records, query: ListQuery): Omit<ListPage, "items"> & { rows: readonly StoredRow[] } {
   const revision = query.atRevision ?? records.revision;
   checkRevision(records, query.cluster, revision);
   const collection = records.collection(query.cluster, query.resource);
-  if (collection === undefined) return { items: [], revision };
+  if (collection === undefined) return { rows: [], revision };
   const source = sourceOf(query, revision === records.revision);
   const limit = query.limit !== undefined && query.limit > 0 ? query.limit : -1;
   const values = [collection, ...source.values, ...(source.snapshot ? [revision] : [])];
-  const rows = records.rows(`${source.page} LIMIT ?`, ...values, limit < 0 ? -1 : limit + 1);
-  const shown = limit > 0 && rows.length > limit ? rows.slice(0, limit) : rows;
-  const items = shown.map(([namespace, name, rowRevision, value]): Stored => {
-    const key = {
-      cluster: query.cluster,
-      resource: query.resource,
-      namespace: String(namespace),
-      name: String(name),
-    };
-    const row = { key, revision: Number(rowRevision), value };
-    return { key, revision: row.revision, object: records.parse(row, false) };
+  const found = records.rows(`${source.page} LIMIT ?`, ...values, limit < 0 ? -1 : limit + 1);
+  const shown = limit > 0 && found.length > limit ? found.slice(0, limit) : found;
+  const { cluster, resource } = query;
+  const rows = shown.map(([namespace, name, rowRevision, value]): StoredRow => {
+    const key = { cluster, resource, namespace: namespace as string, name: name as string };
+    return { key, revision: rowRevision as number, value };
   });
-  const last = items.at(-1);
-  if (shown.length === rows.length || last === undefined) return { items, revision };
+  const last = rows.at(-1);
+  if (shown.length === found.length || last === undefined) return { rows, revision };
   const [total] = records.row(source.count, ...values);
-  return { items, revision, next: `${last.key.namespace}/${last.key.name}`, remaining: Number(total) - items.length };
+  return { rows, revision, next: `${last.key.namespace}/${last.key.name}`, remaining: Number(total) - rows.length };
 }
 
 /** Living objects and their bytes, by resource of one cluster. */

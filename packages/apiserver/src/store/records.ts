@@ -79,7 +79,7 @@ export class Records {
     const { revision } = row;
     const known = this.#cache.get(revision);
     if (known !== undefined) return known;
-    const json = this.#decoded(row);
+    const json = this.text(row);
     const object = JSON.parse(json) as KubeObject;
     if (keep) this.#cache.set(revision, object, json.length);
     return object;
@@ -94,10 +94,11 @@ export class Records {
   reencoded(row: StoredRow): string | Uint8Array | undefined {
     const value = row.value as string | Uint8Array;
     if (this.#codec?.isCurrent === undefined || this.#codec.isCurrent(value, row.key)) return undefined;
-    return this.#codec.encode(this.#decoded(row), row.key);
+    return this.#codec.encode(this.text(row), row.key);
   }
 
-  #decoded({ value, key }: StoredRow): string {
+  /** The JSON text that a row holds. */
+  text({ value, key }: StoredRow): string {
     if (this.#codec === undefined) return value as string;
     return this.#codec.decode(value as string | Uint8Array, key);
   }
@@ -169,7 +170,8 @@ export function collectionKey(cluster: string, resource: string): string {
   return `${cluster}\0${resource}`;
 }
 
-/** The object with another resourceVersion; shares everything else. */
+/** The object with another resourceVersion, its type first; shares everything else. */
 export function withRevision(object: KubeObject, revision: number): KubeObject {
-  return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
+  const { kind, apiVersion, metadata, ...rest } = object;
+  return { kind, apiVersion, metadata: { ...metadata, resourceVersion: String(revision) }, ...rest };
 }

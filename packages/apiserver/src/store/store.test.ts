@@ -96,6 +96,20 @@ describe("a store in memory", () => {
     expect(() => store.list({ ...PODS, atRevision: 99 })).toThrow(/Too large resource version/);
   });
 
+  it("gives pages as texts that say what the objects are, their type first", async () => {
+    for (const name of ["c", "a", "b"]) await store.create(key(name), { ...pod(name), spec: { name } } as KubeObject);
+    await store.update(key("a"), pod("a", { spec: "é∆" }), store.get(key("a"))?.revision ?? 0);
+    for (const query of [PODS, { ...PODS, limit: 2 }, { ...PODS, after: "default/a" }, { ...PODS, atRevision: 3 }]) {
+      const { items, ...page } = store.list(query);
+      const { texts, oldest, ...same } = store.texts(query);
+      expect(same).toEqual(page);
+      expect(oldest).toBe(Math.min(...items.map((i) => i.revision)));
+      expect(texts.map((t) => JSON.parse(t) as unknown)).toEqual(items.map((i) => i.object));
+      for (const text of texts) expect(text).toMatch(/^\{"kind":"Pod","apiVersion":"v1","metadata":/);
+    }
+    expect(store.texts({ ...PODS, cluster: "other" })).toEqual({ texts: [], oldest: 0, revision: store.revision });
+  });
+
   it("gives watchers every event once, from the log and then live, with the state before", async () => {
     const seen: StoreEvent[] = [];
     const { revision } = await store.create(key("a"), pod("a", { spec: 1 }));
