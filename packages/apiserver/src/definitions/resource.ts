@@ -53,6 +53,7 @@ export function resourceOf(definition: KubeObject, conversions?: Conversions): R
     generation: true,
     strategy: {},
     unconditionalUpdate: false,
+    createdByUpdate: false,
     forms: createForms({
       storedAs,
       schemas: new Map(all.map((v) => [apiVersionOf(group, v.name), () => v.schema])),

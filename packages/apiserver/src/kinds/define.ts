@@ -15,6 +15,36 @@ export const SCALE: Subresource = {
   },
 };
 
+/** Kinds whose objects a PUT makes where there are none. */
+const CREATED_BY_UPDATE: ReadonlySet<string> = new Set([
+  "/services",
+  "/endpoints",
+  "/events",
+  "/limitranges",
+  "coordination.k8s.io/leases",
+  "events.k8s.io/events",
+  "node.k8s.io/runtimeclasses",
+  "rbac.authorization.k8s.io/roles",
+  "rbac.authorization.k8s.io/rolebindings",
+  "rbac.authorization.k8s.io/clusterroles",
+  "rbac.authorization.k8s.io/clusterrolebindings",
+]);
+
+/** Kinds whose objects a PUT replaces only at the revision that it names. */
+const PINNED_UPDATES: ReadonlySet<string> = new Set([
+  "admissionregistration.k8s.io/mutatingwebhookconfigurations",
+  "admissionregistration.k8s.io/validatingadmissionpolicies",
+  "admissionregistration.k8s.io/validatingadmissionpolicybindings",
+  "admissionregistration.k8s.io/validatingwebhookconfigurations",
+  "coordination.k8s.io/leases",
+  "node.k8s.io/runtimeclasses",
+  "policy/poddisruptionbudgets",
+  "storage.k8s.io/csidrivers",
+  "storage.k8s.io/csinodes",
+  "storage.k8s.io/csistoragecapacities",
+  "storage.k8s.io/volumeattachments",
+]);
+
 export interface Definition {
   readonly kind: string;
   readonly plural: string;
@@ -57,6 +87,7 @@ export function define(definition: Definition): Resource {
     custom: false,
     generation: definition.generation ?? false,
     strategy: definition.strategy ?? {},
-    unconditionalUpdate: true,
+    unconditionalUpdate: !PINNED_UPDATES.has(`${group}/${plural}`),
+    createdByUpdate: CREATED_BY_UPDATE.has(`${group}/${plural}`),
   };
 }

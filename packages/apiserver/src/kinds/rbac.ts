@@ -16,13 +16,17 @@ function admitGrant(object: KubeObject, old: KubeObject | undefined, context: Wr
 /** Roles: every rule says what may be done to what. */
 export const roleStrategy: Strategy = {
   fill(draft) {
-    draft["rules"] ??= null;
+    if (array(draft["rules"]).length === 0) draft["rules"] = null;
   },
   admit: admitGrant,
   validate(object) {
     return records(fields(object)["rules"]).flatMap((rule, i) => {
       const problems: FieldProblem[] = [];
       const has = (name: string): boolean => array(rule[name]).length > 0;
+      if (object.kind === "Role" && has("nonResourceURLs")) {
+        const why = "namespaced rules cannot apply to non-resource URLs";
+        problems.push(invalidValue(`rules[${i}].nonResourceURLs`, rule["nonResourceURLs"], why));
+      }
       if (!has("verbs")) problems.push(required(`rules[${i}].verbs`, "verbs must contain at least one value"));
       if (has("nonResourceURLs")) return problems;
       if (!has("apiGroups")) {

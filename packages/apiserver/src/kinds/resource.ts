@@ -138,6 +138,8 @@ export interface Resource {
   readonly forms?: Forms;
   /** Whether a PUT without resourceVersion may overwrite. */
   readonly unconditionalUpdate: boolean;
+  /** Whether a PUT makes what is not there. */
+  readonly createdByUpdate: boolean;
 }
 
 export function apiVersionOf(group: string, version: string): string {

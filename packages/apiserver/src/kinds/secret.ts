@@ -17,17 +17,6 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
 };
 
 export const secretStrategy: Strategy = {
-  fill(draft) {
-    draft["type"] ??= "Opaque";
-    const plain = draft["stringData"];
-    if (plain === undefined) return;
-    const data = { ...record(draft["data"]) };
-    for (const [key, value] of Object.entries(record(plain))) {
-      data[key] = Buffer.from(text(value)).toString("base64");
-    }
-    draft["data"] = data;
-    delete draft["stringData"];
-  },
   validate(object, old) {
     const secret = fields(object);
     const data = record(secret["data"]);

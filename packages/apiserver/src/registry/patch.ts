@@ -34,7 +34,6 @@ export function patchTypeOf(contentType: string): PatchType | undefined {
 
 /** Changes an object by a JSON, merge or strategic merge patch; answers the stored form. */
 export async function patch(call: Call, type: Exclude<PatchType, "apply">, body: unknown): Promise<KubeObject> {
-  if (call.resource.custom && type === "strategic") throw notForCustomKinds();
   return change(call, ({ object }) => {
     const seen = inVersion(call.resource, call.version, object);
     const patched = patchedBy(call, type, { seen, body });
@@ -79,12 +78,6 @@ function patchedBy(
   return record(applyStrategicMergePatch(fields(seen), body, call.cluster.catalog.types));
 }
 
-function notForCustomKinds(): Error {
-  const accepted = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
-  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
-  return apiError(415, "UnsupportedMediaType", message);
-}
-
 /** The patch itself says for which revision it is. */
 function namesRevision(type: PatchType, body: unknown): boolean {
   if (type === "json") return (body as Json[]).some((op) => op["path"] === "/metadata/resourceVersion");
@@ -120,21 +113,23 @@ export async function apply(
       now: timestamp(call.cluster.clock.now()),
     });
     if (conflicts.length > 0) throw applyConflict(conflicts);
-    return draftOf({ ...call, fieldValidation: "Ignore" }, structuredClone(object));
+    const refuse = (problem: string): Error => unconvertible(applied, problem);
+    return draftOf({ ...call, fieldValidation: "Ignore" }, structuredClone(object), refuse);
   };
   if (call.cluster.store.get(keyOf(call)) || call.subresource) {
     const object = await change(call, (old) => {
       const draft = merge(old.object);
-      if (!applied.metadata.resourceVersion) delete draft.metadata.resourceVersion;
+      if (!record(applied.metadata)["resourceVersion"]) delete draft.metadata.resourceVersion;
       return { draft, tracked: true };
     });
     return { object, created: false };
   }
+  if (isRecord(applied.metadata)) delete applied.metadata.resourceVersion;
+  const draft = merge();
   if (!record(applied.metadata)["name"]) {
     throw badRequest(`the name of the object (${call.name} based on URL) was undeterminable: name must be provided`);
   }
-  delete applied.metadata.resourceVersion;
-  return { object: await createDraft(call, merge(), true), created: true };
+  return { object: await createDraft(call, draft, true), created: true };
 }
 
 /** The configuration as it was sent: what its type does not allow is told when it is merged. */
@@ -157,6 +152,15 @@ function appliedConfiguration(call: Call, body: Json): Draft {
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
   return body as unknown as Draft;
+}
+
+/** What was applied makes an object that its kind cannot hold. */
+function unconvertible({ apiVersion, kind, metadata }: KubeObject, problem: string): Error {
+  const type = `${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${kind}`;
+  const what = `${metadata?.namespace ?? ""}/${metadata?.name ?? ""}; ${type}`;
+  const bare = problem.startsWith("parsing time") || problem.startsWith("quantities");
+  const why = `unable to convert unstructured object to ${type}: ${bare ? "" : "error decoding from json: "}${problem}`;
+  return apiError(500, "", `failed to convert new object (${what}) to proper version: ${why}`);
 }
 
 function applyConflict(conflicts: readonly ApplyConflict[]): Error {

@@ -2,19 +2,27 @@ import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { fields, record, same, type Json } from "../json.ts";
 import type { Draft } from "../kinds/resource.ts";
-import { badRequest, conflict, invalid } from "../server/status.ts";
+import { apiError, badRequest, conflict, invalid } from "../server/status.ts";
 import { required, invalidValue } from "../server/problems.ts";
 import type { Stored } from "../store/index.ts";
 import { gateOf, type Gate } from "./admit.ts";
 import { draftOf } from "./body.ts";
 import { announce, contextOf, keyOf, read, storedForm, type Call, type Read } from "./call.ts";
+import { createDraft } from "./create.ts";
 import { validateMetadata } from "./metadata.ts";
 import { tracked } from "./tracking.ts";
 
 const ATTEMPTS = 6;
 
-/** Replaces an object with a parsed body; answers the stored form. */
-export async function update(call: Call, body: unknown): Promise<KubeObject> {
+export interface Updated {
+  /** Stored form. */
+  readonly object: KubeObject;
+  /** There was none, and the kind is one that a PUT makes. */
+  readonly created: boolean;
+}
+
+/** Replaces an object with a parsed body. */
+export async function update(call: Call, body: unknown): Promise<Updated> {
   const draft = draftOf(call, body);
   const { name, resourceVersion } = draft.metadata;
   if (!name) {
@@ -23,10 +31,17 @@ export async function update(call: Call, body: unknown): Promise<KubeObject> {
   if (name !== call.name) {
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`);
   }
-  return change(call, () => {
+  if (resourceVersion && !/^\d+$/.test(resourceVersion) && call.resource.createdByUpdate)
+    throw unreadableRevision(resourceVersion);
+  if (call.resource.createdByUpdate && !call.cluster.store.get(keyOf(call))) {
+    delete draft.metadata.resourceVersion;
+    return { object: await createDraft({ ...call, subresource: "" }, draft), created: true };
+  }
+  const object = await change(call, () => {
     if (!resourceVersion && !call.resource.unconditionalUpdate) throw unpinned(call);
     return { draft: structuredClone(draft), tracked: false };
   });
+  return { object, created: false };
 }
 
 /** kube-apiserver names the resource here where it names the kind elsewhere. */
@@ -102,8 +117,13 @@ function checkIdentity(call: Call, draft: Draft, old: Stored): void {
   }
 }
 
+function unreadableRevision(resourceVersion: string): Error {
+  return apiError(500, "", `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
+}
+
 function checkRevision(call: Call, draft: Draft, old: Stored): void {
   const { resourceVersion } = draft.metadata;
+  if (resourceVersion && !/^\d+$/.test(resourceVersion)) throw unreadableRevision(resourceVersion);
   if (resourceVersion && resourceVersion !== old.object.metadata.resourceVersion) {
     throw conflict(call.resource, call.name);
   }
@@ -115,7 +135,6 @@ function prepare(call: Call, old: KubeObject, { draft, tracked: isTracked }: Cha
   const context = contextOf(call);
   keepIdentity(draft, old);
   const given = (version.schema?.default(draft) ?? draft) as Draft;
-  strategy.fill?.(given, context);
   // What the rules of a kind change belongs to nobody: the writer owns what the writer wrote.
   const owned = isTracked ? given : tracked(call, old, given);
   const scoped = subresource ? onlySubresource(call, owned, old) : withoutStatus(call, owned, old);

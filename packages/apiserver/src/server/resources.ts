@@ -9,7 +9,7 @@ import type { Call } from "../registry/call.ts";
 import { gateOf } from "../registry/admit.ts";
 import { create } from "../registry/create.ts";
 import { current } from "../registry/call.ts";
-import { deleteOptions, remove, type Deletion } from "../registry/delete.ts";
+import { deleteOptions, remove, type DeleteOptions, type Deletion } from "../registry/delete.ts";
 import { list, selectionOf, type Listed, listTexts, type TextListed } from "../registry/list.ts";
 import { apply, patch, patchTypeOf } from "../registry/patch.ts";
 import { update } from "../registry/update.ts";
@@ -41,6 +41,7 @@ export interface ResourceRequest extends AuditNotes {
 export async function serveResource(request: ResourceRequest, response: Response): Promise<void> {
   const { info, served } = request;
   const { resource, version } = served;
+  if (info.verb === "patch") refusePatchType(request);
   const call = callOf(request, response);
   const verbs = info.subresource
     ? version.subresources?.find((s) => s.name === info.subresource)?.verbs
@@ -62,8 +63,10 @@ export async function serveResource(request: ResourceRequest, response: Response
       return answerObject(request, response, { code: 200, object: current(call).object });
     case "create":
       return answerObject(request, response, { code: 201, object: await create(call, request.body) });
-    case "update":
-      return answerObject(request, response, { code: 200, object: await update(call, request.body) });
+    case "update": {
+      const { object, created } = await update(call, request.body);
+      return answerObject(request, response, { code: created ? 201 : 200, object });
+    }
     case "patch":
       return answerPatch(request, response, call);
     case "delete":
@@ -244,12 +247,20 @@ function watchOf(request: ResourceRequest, call: Call): Parameters<typeof serveW
   };
 }
 
+/** Which patches a resource takes is told before anything else about the request. */
+function refusePatchType({ contentType, served }: ResourceRequest): void {
+  const type = patchTypeOf(mediaType(contentType));
+  if (type === undefined) throw apiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
+  if (type !== "strategic" || !served.resource.custom) return;
+  const accepted = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
+  throw apiError(415, "UnsupportedMediaType", message);
+}
+
 async function answerPatch(request: ResourceRequest, response: Response, call: Call): Promise<void> {
   const { body, contentType, query } = request;
   const type = patchTypeOf(mediaType(contentType));
-  if (!type) {
-    throw apiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
-  }
+  if (!type) return;
   if (type !== "apply") {
     return answerObject(request, response, { code: 200, object: await patch(call, type, body) });
   }
@@ -261,14 +272,31 @@ async function answerPatch(request: ResourceRequest, response: Response, call: C
 }
 
 async function answerDelete(request: ResourceRequest, response: Response, call: Call): Promise<void> {
-  const deleted = await remove(call, deleteOptions(request.body, request.query));
+  const options = optionsOfDeletion(call, request);
+  const deleted = await remove(call, options);
   return answerDeletion(request, response, deleted);
+}
+
+const JOBS_WARNING =
+  "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
+
+/** Jobs leave their pods behind unless they are told otherwise. */
+function optionsOfDeletion(call: Call, { body, query }: ResourceRequest): DeleteOptions {
+  const options = deleteOptions(body, query);
+  if (call.resource.storage !== "batch/jobs" || options.policy !== undefined) return options;
+  const asked = record(body)["orphanDependents"] ?? query.get("orphanDependents") ?? undefined;
+  if (asked !== undefined) return options;
+  call.warn(JOBS_WARNING);
+  return { ...options, policy: "Orphan" };
 }
 
 /** Most kinds answer with Status Success when gone; pods, namespaces and what is held answer with the object. */
 function answerDeletion(request: ResourceRequest, response: Response, { object, gone }: Deletion): Maybe<void> {
   const { resource } = request.served;
-  if (!gone || resource.kind === "Pod") return answerObject(request, response, { code: 200, object });
+  // Who asks in the old way for dependents to go is told that the object is still there.
+  const isAccepted = !gone && record(request.body)["orphanDependents"] === false;
+  if (!gone || resource.kind === "Pod")
+    return answerObject(request, response, { code: isAccepted ? 202 : 200, object });
   const details = {
     name: object.metadata.name,
     ...(resource.group ? { group: resource.group } : {}),
@@ -279,7 +307,7 @@ function answerDeletion(request: ResourceRequest, response: Response, { object, 
 }
 
 async function deleteCollection(request: ResourceRequest, response: Response, call: Call): Promise<void> {
-  const options = deleteOptions(request.body, request.query);
+  const options = optionsOfDeletion(call, request);
   selectionOf(call, request.query);
   const listed = await list(call, request.query);
   // Admission is asked about each object, but told no name: the request named none.

@@ -35,7 +35,7 @@ export async function subresourceRequest(call: Call, request: ResourceRequest): 
 
 /** Namespaces let go of their contents by emptying spec.finalizers. */
 async function finalize(call: Call, body: unknown): Promise<unknown> {
-  return seen(call, await update(call, body));
+  return seen(call, (await update(call, body)).object);
 }
 
 const SUCCESS: Json = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success" };

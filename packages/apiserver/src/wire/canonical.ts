@@ -64,8 +64,8 @@ function settle(known: Known, struct: string, value: Json): void {
 
 /** The zero value of a field, which is not said unless the field is one that is said always. */
 function isEmpty(value: unknown, { shape, always, type }: Field): boolean {
-  // What is stored is the same for none and for an empty one.
-  if (shape === "list") return Array.isArray(value) && value.length === 0;
+  // What is stored is the same for none and for an empty one; only a role's owner is told by it.
+  if (shape === "list") return Array.isArray(value) && value.length === 0 && !(always && type === "rbac.PolicyRule");
   if (shape === "map") return isRecord(value) && Object.keys(value).length === 0;
   return !always && (value === "" || value === 0 || value === false) && type !== "IntOrString" && type !== "Quantity";
 }
@@ -101,6 +101,7 @@ function settled(known: Known, field: Field, value: unknown): unknown {
   if (field.shape === "list") return Array.isArray(value) ? value.map((v) => one(known, field, v)) : value;
   if (!isRecord(value)) return value;
   if (field.wrapped) return value;
+  if (field.type === "string") return mapped(value, (v) => v ?? "");
   // Resource lists are in thousandths at most.
   if (field.type === "Quantity") return mapped(value, (v) => canonicalQuantity(v, -3));
   return field.type.includes(".") ? mapped(value, (v) => one(known, field, v)) : value;
@@ -111,7 +112,10 @@ function mapped(value: Json, change: (value: unknown) => unknown): Json {
   return value;
 }
 
-function one(known: Known, { type }: Field, value: unknown): unknown {
+function one(known: Known, field: Field, value: unknown): unknown {
+  const { type } = field;
+  // Null among the items of a list or the values of a map is what is zero.
+  if (value === null) return zeroOf(known, { ...field, shape: "one", pointer: false, always: true }) ?? null;
   if (type.includes(".")) {
     if (isRecord(value)) settle(known, type, value);
     return value;

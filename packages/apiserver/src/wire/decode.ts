@@ -91,7 +91,7 @@ function valueProblem(
       return quantityProblem(value);
     case "Time":
     case "MicroTime":
-      return timeProblem(value, type);
+      return typeof value === "string" ? timeProblem(value, type) : mismatch(value, place, "string");
     case "IntOrString":
       return typeof value === "string" ? undefined : integerProblem(value, undefined, "int32");
     default:
@@ -120,8 +120,7 @@ function quantityProblem(value: unknown): string | undefined {
     : QUANTITY_RULE;
 }
 
-function timeProblem(value: unknown, type: "Time" | "MicroTime"): string | undefined {
-  if (typeof value !== "string") return mismatch(value, undefined, "string");
+function timeProblem(value: string, type: "Time" | "MicroTime"): string | undefined {
   if (TIME.test(value) && !Number.isNaN(Date.parse(value))) return type === "Time" ? undefined : microProblem(value);
   const layout = type === "Time" ? "2006-01-02T15:04:05Z07:00" : "2006-01-02T15:04:05.000000Z07:00";
   return `parsing time ${JSON.stringify(value)} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(value)} as "2006"`;

@@ -23,6 +23,35 @@ export const KNOWN: readonly Known[] = [
   },
 ];
 
+/** What the real server refuses and ours takes, because rules of a kind are not all here: by kind and fields. */
+export interface KnownRefusal {
+  readonly reason: string;
+  readonly kinds: readonly string[];
+  /** Every cause is about such a field. */
+  readonly fields: RegExp;
+}
+
+export const REFUSALS: readonly KnownRefusal[] = [];
+
+/** The reason why one refuses what the other takes, if it is known; what comes of the object after that is not comparable. */
+export function knownRefusal(kind: string, theirs: unknown, ours: unknown): string | undefined {
+  const [real, own] = [theirs, ours].map((side) => (Array.isArray(side) ? (side[0] as Json) : {}));
+  if (real?.["code"] !== 422) return undefined;
+  const causes = causesOf(real);
+  const told = new Set(own?.["code"] === 422 ? causesOf(own).map((c) => JSON.stringify(c)) : []);
+  const ownOnly = [...told].some((cause) => !causes.some((c) => JSON.stringify(c) === cause));
+  const missing = causes.filter((cause) => !told.has(JSON.stringify(cause)));
+  if (ownOnly || missing.length === 0) return undefined;
+  const isKnown = ({ kinds, fields }: KnownRefusal): boolean =>
+    kinds.includes(kind) && missing.every((cause) => fields.test(String(cause["field"])));
+  return REFUSALS.find(isKnown)?.reason;
+}
+
+function causesOf(answer: Json): readonly Json[] {
+  const causes = at(at(answer, "body"), "details")["causes"];
+  return Array.isArray(causes) ? (causes as Json[]) : [];
+}
+
 /** Both answers without what is known to differ, and the reasons that made a difference. */
 export function withoutKnown(
   theirs: unknown,

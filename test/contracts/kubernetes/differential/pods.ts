@@ -3,8 +3,14 @@ import type { Choices } from "./choices.ts";
 
 /** The spec of a pod; one in a template has no node. */
 export function podSpec(c: Choices, template: boolean, restart?: string): Json {
+  const mounts = c.chance(12) ? [{ name: "v0", mountPath: "/m" }] : [];
+  const volumes = mounts.length > 0 && !c.chance(10) ? { volumes: c.several(1, 2, (i) => volume(c, i)) } : {};
   return {
-    containers: c.several(1, 2, (i) => container(c, i)),
+    containers: c.several(1, 2, (i) => ({
+      ...container(c, i),
+      ...(mounts.length > 0 ? { volumeMounts: mounts } : {}),
+    })),
+    ...volumes,
     ...(restart === undefined ? {} : { restartPolicy: restart }),
     ...c.fields(12, {
       ...(restart === undefined && !template ? { restartPolicy: () => c.pick(["Never", "OnFailure", "Always"]) } : {}),
@@ -12,7 +18,6 @@ export function podSpec(c: Choices, template: boolean, restart?: string): Json {
       initContainers: () => [{ name: "first", image: "i" }],
       nodeSelector: () => ({ disk: c.pick(["ssd", "hdd"]) }),
       terminationGracePeriodSeconds: () => c.pick([30, 0, 5]),
-      volumes: () => c.several(0, 2, (i) => volume(c, i)),
       tolerations: () => [{ key: "k", operator: "Exists" }],
       hostNetwork: () => c.chance(50),
       securityContext: () => ({ runAsUser: 1000 }),
@@ -39,7 +44,6 @@ function container(c: Choices, index: number): Json {
       resources: () => ({ requests: { cpu: c.pick(["100m", "1"]) } }),
       imagePullPolicy: () => c.pick(["Always", "IfNotPresent", "Sometimes"]),
       livenessProbe: () => ({ httpGet: { path: "/", port: c.pick<unknown>([80, "web"]) } }),
-      volumeMounts: () => [{ name: "v0", mountPath: "/m" }],
     }),
   };
 }

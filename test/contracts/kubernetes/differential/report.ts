@@ -12,13 +12,20 @@ export function differences(theirs: unknown, ours: unknown, path = ""): string[]
   return [`${path}\n      real: ${brief(theirs)}\n      ours: ${brief(ours)}`];
 }
 
+/** Where one refuses what the other takes, that is all there is to say. */
+function codes(theirs: unknown, ours: unknown): string[] | undefined {
+  const [real, own] = [theirs, ours].map((side) => (Array.isArray(side) ? (side[0] as Json) : (side as Json)));
+  if (real?.["code"] === own?.["code"]) return undefined;
+  return [`.code\n      real: ${brief(real)}\n      ours: ${brief(own)}`];
+}
+
 function isContainer(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
 function brief(value: unknown): string {
   const text = value === undefined ? "nothing" : JSON.stringify(value);
-  return text.length > 1500 ? `${text.slice(0, 1500)}…` : text;
+  return text.length > 600 ? `${text.slice(0, 600)}…` : text;
 }
 
 export function described({ step, request, theirs, ours, before }: Difference): string {
@@ -28,7 +35,7 @@ export function described({ step, request, theirs, ours, before }: Difference): 
     `differs: ${step}`,
     ...related.map((r) => `    before: ${shown(r)}`),
     ...(request ? [`    now:    ${shown(request)}`] : []),
-    ...differences(theirs, ours).map((line) => `    at ${line}`),
+    ...(codes(theirs, ours) ?? differences(theirs, ours)).map((line) => `    at ${line}`),
   ].join("\n");
 }
 

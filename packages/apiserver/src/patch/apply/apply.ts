@@ -46,8 +46,7 @@ export function applyServerSide(request: ApplyRequest): ApplyResult {
   const problem = typeProblem(applied as unknown as Json, typed.type, "refused");
   if (problem !== undefined) throw invalidObject("patch", applied, problem);
   const before = live === undefined ? {} : bare(live);
-  const liveProblem = typeProblem(before, typed.type, "allowed");
-  if (live !== undefined && liveProblem !== undefined) throw invalidObject("live", live, liveProblem);
+  if (live !== undefined) refuseUntyped(live, before, typed);
   const outcome = attempt(request, before);
   if (outcome.contested.length === 0 || request.force === true) return finished(request, before, outcome);
   const allowed = request.manager === KUBECTL ? allowedByAnnotation(live, before, typed) : undefined;
@@ -56,6 +55,16 @@ export function applyServerSide(request: ApplyRequest): ApplyResult {
   const conflicts = conflictsOf(left);
   if (conflicts.length > 0) return { object: live ?? applied, conflicts };
   return finished(request, before, outcome);
+}
+
+/** A live object may have come to be what its type does not allow, by changes of the type or of what is checked. */
+function refuseUntyped(live: KubeObject, before: Json, { type }: Typed): void {
+  const problem = typeProblem(before, type, "allowed");
+  if (problem === undefined) return;
+  if ((readManagers(live.metadata.managedFields)?.size ?? 0) > 0) throw invalidObject("live", live, problem);
+  const what = objectName(live);
+  const why = `failed to convert new object (${what}) to smd typed: ${problem}`;
+  throw invalid(`failed to create manager for existing fields: ${why}`);
 }
 
 function minus(set: FieldSet, allowed: FieldSet): FieldSet {
@@ -121,14 +130,15 @@ function managersOf({ live, typed, now }: ApplyRequest, before: Json): Managers 
   return changedBy(manager, managers, { before: {}, after: before, typed });
 }
 
-function invalidObject(
-  which: "patch" | "live",
-  { apiVersion, kind, metadata }: KubeObject,
-  problem: string,
-): CausewayError {
+function invalidObject(which: "patch" | "live", object: KubeObject, problem: string): CausewayError {
+  return invalid(`failed to create typed ${which} object (${objectName(object)}): ${problem}`);
+}
+
+function objectName({ apiVersion, kind, metadata }: KubeObject): string {
   const version = apiVersion.includes("/") ? apiVersion : `/${apiVersion}`;
-  const what = `${metadata?.namespace ?? ""}/${metadata?.name ?? ""}; ${version}, Kind=${kind}`;
-  return new CausewayError("APPLY_INVALID", `failed to create typed ${which} object (${what}): ${problem}`, {
-    hint: "Correct the applied configuration.",
-  });
+  return `${metadata?.namespace ?? ""}/${metadata?.name ?? ""}; ${version}, Kind=${kind}`;
+}
+
+function invalid(message: string): CausewayError {
+  return new CausewayError("APPLY_INVALID", message, { hint: "Correct the applied configuration." });
 }

@@ -42,6 +42,14 @@ function fillService(spec: Json): void {
   if (spec["type"] === "LoadBalancer") spec["allocateLoadBalancerNodePorts"] ??= true;
 }
 
+/** The first of a node's pod ranges is said twice: alone too, which counts where the two differ. */
+function fillRanges(spec: Json): void {
+  const ranges = array(spec["podCIDRs"]);
+  const alone = text(spec["podCIDR"]);
+  if (alone !== "" && ranges[0] !== alone) spec["podCIDRs"] = [alone];
+  else if (alone === "" && ranges.length > 0) spec["podCIDR"] = ranges[0];
+}
+
 export const CORE_DEFAULTS: Rules = {
   "core.ReplicationController": fillController,
   "core.ReplicationControllerSpec": fill({ replicas: 1 }),
@@ -51,6 +59,7 @@ export const CORE_DEFAULTS: Rules = {
   "core.PersistentVolumeClaimSpec": fill({ volumeMode: "Filesystem" }),
   "core.PersistentVolumeClaimStatus": fill({ phase: "Pending" }),
   "core.EndpointPort": TCP,
+  "core.NodeSpec": fillRanges,
   "core.NodeStatus"(status) {
     if (isRecord(status["capacity"])) status["allocatable"] ??= { ...status["capacity"] };
   },
@@ -63,6 +72,11 @@ export const CORE_DEFAULTS: Rules = {
   "core.AzureDiskVolumeSource": AZURE_DISK,
   "core.Secret"(secret) {
     if (!text(secret["type"])) secret["type"] = "Opaque";
+    if (!isRecord(secret["stringData"])) return;
+    const plain = Object.entries(secret["stringData"]);
+    const encoded = plain.map(([key, value]) => [key, Buffer.from(text(value)).toString("base64")]);
+    secret["data"] = { ...record(secret["data"]), ...(Object.fromEntries(encoded) as Json) };
+    delete secret["stringData"];
   },
   "core.ServiceSpec": fillService,
   "core.ServicePort"(port) {
