@@ -17,9 +17,10 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
 };
 
 export const secretStrategy: Strategy = {
-  validate(object, old) {
+  validate(object, old, { subresource, warn }) {
     const secret = fields(object);
     const data = record(secret["data"]);
+    if (secret["type"] === "kubernetes.io/tls" && !subresource) warnOfPair(data, warn);
     const problems = [...dataProblems(data), ...typeProblems(secret, data)];
     if (!old) return problems;
     const was = fields(old);
@@ -27,6 +28,18 @@ export const secretStrategy: Strategy = {
     return [...problems, ...immutableProblems(object, old, ["data"])];
   },
 };
+
+/** A pair that no server could use is kept all the same. */
+function warnOfPair(data: Json, warn: (message: string) => void): void {
+  for (const [key, what] of [
+    ["tls.crt", "certificate"],
+    ["tls.key", "key"],
+  ] as const) {
+    const pem = Buffer.from(text(data[key]), "base64").toString("latin1");
+    if (pem.includes("-----BEGIN ")) continue;
+    return warn(`tls: failed to find any PEM data in ${what} input`);
+  }
+}
 
 function dataProblems(data: Json): FieldProblem[] {
   let size = 0;
@@ -88,6 +101,9 @@ export const configMapStrategy: Strategy = {
     const map = fields(object);
     const keys = [...Object.keys(record(map["data"])), ...Object.keys(record(map["binaryData"]))];
     const problems = keys.filter((k) => !KEY.test(k)).map((k) => keyProblem("data", k));
+    for (const key of Object.keys(record(map["data"])).filter((k) => k in record(map["binaryData"]))) {
+      problems.push(invalidValue(`data[${key}]`, key, "duplicate of key present in binaryData"));
+    }
     for (const [key, value] of Object.entries(record(map["data"]))) {
       if (typeof value !== "string") problems.push(invalidValue(`data[${key}]`, value, "must be a string"));
     }

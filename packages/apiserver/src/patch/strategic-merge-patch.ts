@@ -1,6 +1,7 @@
 import { CausewayError } from "@causeway/foundation";
 import { text } from "../json.ts";
 import { structOf } from "../wire/tables.ts";
+import { goText } from "./go-text.ts";
 import type { BuiltInTypes } from "./built-in-types.ts";
 import { isList, isObject, type Json, jsonEqual, type JsonObject, own } from "./json.ts";
 
@@ -107,7 +108,7 @@ function mergeItems(original: readonly Json[], patch: readonly Json[], field: Fi
   let merged = [...original];
   for (const item of patch) {
     if (!isObject(item) || own(item, key) === undefined) {
-      throw malformed(`${field.name}: ${JSON.stringify(item)} does not contain declared merge key: ${key}`);
+      throw keyless(item, key);
     }
     const same = (other: Json): boolean => jsonEqual(identity(other), own(item, key));
     const index = merged.findIndex(same);
@@ -161,6 +162,11 @@ function withoutDirectives(patch: JsonObject): JsonObject {
 function stripped(value: Json): Json {
   if (isList(value)) return value.map(stripped);
   return isObject(value) ? withoutDirectives(value) : value;
+}
+
+function keyless(item: Json, key: string): CausewayError {
+  const message = `map: ${goText(item)} does not contain declared merge key: ${key}`;
+  return new CausewayError("PATCH_ITEM_KEYLESS", message, { hint: "Give every item of the list its key." });
 }
 
 function malformed(message: string): CausewayError {

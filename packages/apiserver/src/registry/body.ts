@@ -2,10 +2,10 @@ import type { Json } from "../json.ts";
 import { isRecord, record, text } from "../json.ts";
 import { apiVersionOf, type Draft } from "../kinds/resource.ts";
 import { canonical, canonicalMetadata } from "../wire/canonical.ts";
-import { decodingProblem } from "../wire/decode.ts";
+import { decodingProblem, metadataProblem } from "../wire/decode.ts";
 import { invalidValue } from "../server/problems.ts";
 import { badRequest, invalid } from "../server/status.ts";
-import { unknownBuiltInFields } from "../wire/unknown-fields.ts";
+import { unknownBuiltInFields, unknownMetadata } from "../wire/unknown-fields.ts";
 import type { Call } from "./call.ts";
 
 /** Makes the error that tells why a body cannot be read as the called resource. */
@@ -42,7 +42,8 @@ function typed(call: Call, body: unknown, refuse: Refuse): Json {
     throw badRequest(`Object 'Kind' is missing in '${JSON.stringify({ apiVersion: body["apiVersion"] })}'`);
   }
   if (body["apiVersion"] !== expected || body["kind"] !== resource.kind) throw otherKind(call, body, expected);
-  const problem = resource.custom ? undefined : decodingProblem(call.cluster.catalog.tables, body);
+  const { tables } = call.cluster.catalog;
+  const problem = resource.custom ? metadataProblem(tables, body["metadata"]) : decodingProblem(tables, body);
   if (problem !== undefined) throw refuse(problem);
   const metadata = record(body["metadata"]);
   if (body["metadata"] !== undefined && body["metadata"] !== null && !isRecord(body["metadata"])) {
@@ -84,7 +85,10 @@ function otherKind({ resource, version, name }: Call, body: Json, expected: stri
 function reportUnknown(call: Call, object: Json, refuse: Refuse): void {
   if (call.fieldValidation === "Ignore") return;
   const { schema } = call.version;
-  const unknown = schema?.unknownFields(object) ?? unknownBuiltInFields(call.cluster.catalog.tables, object);
+  const { tables } = call.cluster.catalog;
+  const unknown = schema
+    ? [...unknownMetadata(tables, object["metadata"]), ...schema.unknownFields(object)]
+    : unknownBuiltInFields(tables, object);
   if (unknown.length === 0) return;
   const messages = unknown.map((f) => (f.startsWith("unknown field") ? f : `unknown field "${f}"`));
   if (call.fieldValidation === "Warn") return messages.forEach((m) => call.warn(m));

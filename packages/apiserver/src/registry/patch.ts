@@ -38,6 +38,7 @@ export async function patch(call: Call, type: Exclude<PatchType, "apply">, body:
     const seen = inVersion(call.resource, call.version, object);
     const patched = patchedBy(call, type, { seen, body });
     const name = text(record(patched["metadata"])["name"]);
+    if (name === "") throw nameless(call);
     if (name !== call.name) {
       throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`);
     }
@@ -48,6 +49,10 @@ export async function patch(call: Call, type: Exclude<PatchType, "apply">, body:
     if (same && !named) delete draft.metadata.resourceVersion;
     return { draft, tracked: false };
   });
+}
+
+function nameless({ name }: Call): Error {
+  return badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
 }
 
 /** What a patch makes of an object cannot be read as one of its kind. */
@@ -75,7 +80,13 @@ function patchedBy(
   }
   if (!isRecord(body)) throw badRequest("the patch must be an object");
   if (type === "merge") return record(applyMergePatch(seen, body));
-  return record(applyStrategicMergePatch(fields(seen), body, call.cluster.catalog.types));
+  try {
+    return record(applyStrategicMergePatch(fields(seen), body, call.cluster.catalog.types));
+  } catch (error) {
+    // kube-apiserver takes an item without its key for a failure of its own.
+    if (hasCode(error, "PATCH_ITEM_KEYLESS")) throw apiError(500, "", messageOf(error));
+    throw error;
+  }
 }
 
 /** The patch itself says for which revision it is. */
@@ -127,7 +138,7 @@ export async function apply(
   if (isRecord(applied.metadata)) delete applied.metadata.resourceVersion;
   const draft = merge();
   if (!record(applied.metadata)["name"]) {
-    throw badRequest(`the name of the object (${call.name} based on URL) was undeterminable: name must be provided`);
+    throw nameless(call);
   }
   return { object: await createDraft(call, draft, true), created: true };
 }

@@ -93,13 +93,13 @@ const VALUES: readonly [object, unknown, readonly string[]][] = [
     object({ a: string, b: string }, { oneOf: [{ required: ["a"] }, { required: ["b"] }] }),
     { a: "1", b: "1" },
     [
-      'spec.x: Invalid value: "object": "spec.x" must validate one and only one schema (oneOf). Found 2 valid alternatives',
+      '<nil>: Invalid value: "": "spec.x" must validate one and only one schema (oneOf). Found 2 valid alternatives',
     ],
   ],
   [
     { ...string, not: { enum: ["no"] } },
     "no",
-    ['spec.x: Invalid value: "string": "spec.x" must not validate the schema (not)'],
+    ['<nil>: Invalid value: "": "spec.x" must not validate the schema (not)'],
   ],
   [
     { type: "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true },

@@ -147,6 +147,7 @@ function checkObject(
   for (const name of mandatory) {
     if (own(value, name) === undefined) errors.push(required(member(path, name)));
   }
+  if (node.embedded) errors.push(...embeddedErrors(value, path));
   for (const [name, child] of Object.entries(value)) {
     const schema = node.properties.get(name) ?? node.additional;
     if (schema === undefined || schema === true) continue;
@@ -155,26 +156,40 @@ function checkObject(
   return errors;
 }
 
+/** What an object within an object says it is. */
+function embeddedErrors(value: JsonObject, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const name of ["apiVersion", "kind"]) {
+    if (own(value, name) === "") errors.push(invalid(member(path, name), "", "must not be empty"));
+  }
+  return errors;
+}
+
 function checkJunctors(node: SchemaNode, value: Json, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const holds = (schema: SchemaNode): boolean => validateValue(schema, value, path).length === 0;
+  // What no schema of several allows is told of no field.
   const failed = (words: string): void => {
-    errors.push(invalid(path, typeOf(value), `${JSON.stringify(path)} ${words}`));
+    errors.push(invalid("<nil>", "", `${JSON.stringify(path)} ${words}`));
   };
   for (const schema of node.allOf) errors.push(...validateValue(schema, value, path));
   if (node.anyOf.length > 0 && !node.anyOf.some(holds)) {
-    // Say what is missing where there is only one way to mend it.
-    const first = node.anyOf.length === 1 ? node.anyOf.flatMap((schema) => validateValue(schema, value, path)) : [];
-    errors.push(...first);
+    errors.push(...nearest(node.anyOf.map((schema) => validateValue(schema, value, path))));
     failed("must validate at least one schema (anyOf)");
   }
   if (node.oneOf.length > 0) {
     const valid = node.oneOf.filter(holds).length;
     const found = valid === 0 ? "Found none valid" : `Found ${valid} valid alternatives`;
+    if (valid === 0) errors.push(...nearest(node.oneOf.map((schema) => validateValue(schema, value, path))));
     if (valid !== 1) failed(`must validate one and only one schema (oneOf). ${found}`);
   }
   if (node.not !== undefined && holds(node.not)) failed("must not validate the schema (not)");
   return errors;
+}
+
+/** What is missing to the first of the alternatives. */
+function nearest(alternatives: readonly (readonly FieldError[])[]): readonly FieldError[] {
+  return alternatives[0] ?? [];
 }
 
 /** How messages name the place: "spec.replicas in body". */

@@ -12,7 +12,7 @@ import { current } from "../registry/call.ts";
 import { deleteOptions, remove, type DeleteOptions, type Deletion } from "../registry/delete.ts";
 import { list, selectionOf, type Listed, listTexts, type TextListed } from "../registry/list.ts";
 import { apply, patch, patchTypeOf } from "../registry/patch.ts";
-import { update } from "../registry/update.ts";
+import { update, type Updated } from "../registry/update.ts";
 import { metadataOnly, table, type TableOptions } from "../tables/table.ts";
 import { mediaType } from "./body.ts";
 import { isTrue, type RequestInfo } from "./request-info.ts";
@@ -41,7 +41,7 @@ export interface ResourceRequest extends AuditNotes {
 export async function serveResource(request: ResourceRequest, response: Response): Promise<void> {
   const { info, served } = request;
   const { resource, version } = served;
-  if (info.verb === "patch") refusePatchType(request);
+  refusePatchType(request);
   const call = callOf(request, response);
   const verbs = info.subresource
     ? version.subresources?.find((s) => s.name === info.subresource)?.verbs
@@ -63,10 +63,8 @@ export async function serveResource(request: ResourceRequest, response: Response
       return answerObject(request, response, { code: 200, object: current(call).object });
     case "create":
       return answerObject(request, response, { code: 201, object: await create(call, request.body) });
-    case "update": {
-      const { object, created } = await update(call, request.body);
-      return answerObject(request, response, { code: created ? 201 : 200, object });
-    }
+    case "update":
+      return answerUpdate(request, response, await update(call, request.body));
     case "patch":
       return answerPatch(request, response, call);
     case "delete":
@@ -247,8 +245,13 @@ function watchOf(request: ResourceRequest, call: Call): Parameters<typeof serveW
   };
 }
 
+function answerUpdate(request: ResourceRequest, response: Response, { object, created }: Updated): Maybe<void> {
+  return answerObject(request, response, { code: created ? 201 : 200, object });
+}
+
 /** Which patches a resource takes is told before anything else about the request. */
-function refusePatchType({ contentType, served }: ResourceRequest): void {
+function refusePatchType({ info, contentType, served }: ResourceRequest): void {
+  if (info.verb !== "patch") return;
   const type = patchTypeOf(mediaType(contentType));
   if (type === undefined) throw apiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
   if (type !== "strategic" || !served.resource.custom) return;

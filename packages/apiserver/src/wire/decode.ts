@@ -34,6 +34,11 @@ export function decodingProblem(tables: Tables, object: { apiVersion?: unknown; 
   return structProblem(tables, struct, { value: rest, path: "" });
 }
 
+/** The same of the metadata of any object. */
+export function metadataProblem(tables: Tables, metadata: unknown): string | undefined {
+  return isRecord(metadata) ? structProblem(tables, "meta.ObjectMeta", { value: metadata, path: "" }) : undefined;
+}
+
 function structProblem(tables: Tables, struct: string, at: { value: unknown; path: string }): string | undefined {
   for (const [name, value] of Object.entries(at.value as Record<string, unknown>)) {
     const field = tables.byName(struct)?.get(name);

@@ -12,6 +12,13 @@ export function unknownBuiltInFields(tables: Tables, object: { apiVersion?: unkn
   return found;
 }
 
+/** The same of the metadata of any object. */
+export function unknownMetadata(tables: Tables, metadata: unknown): string[] {
+  const found: string[] = [];
+  walk(tables, "meta.ObjectMeta", { value: metadata, path: "metadata", found });
+  return found;
+}
+
 function walk(tables: Tables, struct: string, at: { value: unknown; path: string; found: string[] }): void {
   const fields = tables.flat(struct);
   if (!fields || !isRecord(at.value)) return;

@@ -1,5 +1,6 @@
 import { isList, isObject, type Json, type JsonObject } from "../json.ts";
 import type { ListType, MapType, MergeType } from "../../schema/merge-type.ts";
+import { goText } from "../go-text.ts";
 import { itemElement, printed } from "./elements.ts";
 import { chosen, narrowed } from "./narrow.ts";
 
@@ -84,15 +85,7 @@ function scalarFaults(value: Json, scalar: MergeType["scalar"], path: string): F
 
 /** Go's %v of the value in its wrapper. */
 function wrapped(value: Json): string {
-  return `&{${plain(value)}}`;
-}
-
-function plain(value: Json): string {
-  if (value === null) return "<nil>";
-  if (isList(value)) return `[${value.map(plain).join(" ")}]`;
-  if (!isObject(value)) return String(value);
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return `map[${entries.map(([name, child]) => `${name}:${plain(child)}`).join(" ")}]`;
+  return `&{${goText(value)}}`;
 }
 
 /** Go's %T. */

@@ -1,0 +1,10 @@
+import { isList, isObject, type Json } from "./json.ts";
+
+/** A value as Go prints it (%v). */
+export function goText(value: Json): string {
+  if (value === null) return "<nil>";
+  if (isList(value)) return `[${value.map(goText).join(" ")}]`;
+  if (!isObject(value)) return String(value);
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `map[${entries.map(([name, child]) => `${name}:${goText(child)}`).join(" ")}]`;
+}
