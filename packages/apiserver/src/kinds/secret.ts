@@ -17,10 +17,10 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
 };
 
 export const secretStrategy: Strategy = {
-  validate(object, old, { subresource, warn }) {
+  validate(object, old, context) {
     const secret = fields(object);
     const data = record(secret["data"]);
-    if (secret["type"] === "kubernetes.io/tls" && !subresource) warnOfPair(data, warn);
+    if (secret["type"] === "kubernetes.io/tls") warnOfPair(data, (message) => context.warn(message));
     const problems = [...dataProblems(data), ...typeProblems(secret, data)];
     if (!old) return problems;
     const was = fields(old);

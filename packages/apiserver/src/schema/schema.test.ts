@@ -92,9 +92,7 @@ const VALUES: readonly [object, unknown, readonly string[]][] = [
   [
     object({ a: string, b: string }, { oneOf: [{ required: ["a"] }, { required: ["b"] }] }),
     { a: "1", b: "1" },
-    [
-      '<nil>: Invalid value: "": "spec.x" must validate one and only one schema (oneOf). Found 2 valid alternatives',
-    ],
+    ['<nil>: Invalid value: "": "spec.x" must validate one and only one schema (oneOf). Found 2 valid alternatives'],
   ],
   [
     { ...string, not: { enum: ["no"] } },
