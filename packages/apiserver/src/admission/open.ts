@@ -2,6 +2,7 @@ import type { Cluster } from "../clusters/cluster.ts";
 import { Expressions } from "./cel/expressions.ts";
 import { admissionChain } from "./chain.ts";
 import type { Admission } from "./interface.ts";
+import { policyPlugin } from "./policies/plugin.ts";
 import { webhookPlugin } from "./webhooks/plugin.ts";
 
 /** The admission of one cluster, made when the first write asks. */
@@ -17,5 +18,5 @@ export function openAdmission(cluster: () => Cluster): Admission {
 
 function chainOf(cluster: Cluster): Admission {
   const expressions = new Expressions();
-  return admissionChain([webhookPlugin(cluster, expressions)]);
+  return admissionChain([policyPlugin(cluster, expressions), webhookPlugin(cluster, expressions)]);
 }

@@ -141,5 +141,5 @@ export function expressionFault(
   check: (expression: string) => string | undefined,
 ): FieldProblem[] {
   const fault = check(expression);
-  return fault === undefined ? [] : [invalidValue(field, expression, `compilation failed: ${fault}`)];
+  return fault === undefined ? [] : [invalidValue(field, expression, fault)];
 }

@@ -27,7 +27,7 @@ export function createWebhookClient(cluster: Pick<ClusterView, "name" | "store">
         return await ask();
       } catch (error) {
         if (error instanceof CausewayError) throw error;
-        throw failed(`Post ${JSON.stringify(target.href)}: ${messageOf(error)}`, error);
+        throw failed(`Post "${shown(config, target)}": ${messageOf(error)}`, error);
       }
     },
     close: () => connections.close(),
@@ -61,6 +61,13 @@ async function answered(
     throw failed("couldn't get version/kind; json parse error: the answer is no JSON", cause);
   }
   throw failed("couldn't get version/kind; json parse error: the answer is no object");
+}
+
+/** The URL as Go shows it, with the port as it was given. */
+function shown({ url, service }: WebhookClientConfig, target: URL): string {
+  const given = /^https:\/\/([^/?#]*)/i.exec(url ?? "")?.[1];
+  const host = service ? `${target.hostname}:${service.port ?? 443}` : (given ?? target.host);
+  return `${target.protocol}//${host}${target.pathname}${target.search}`;
 }
 
 /** The URL as Kubernetes tells it, with the timeout that the webhook is told. */

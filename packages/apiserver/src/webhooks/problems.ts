@@ -19,7 +19,7 @@ export function transportProblem(error: unknown): Error {
     ECONNRESET: "EOF",
     EPIPE: "write: broken pipe",
     CERT_HAS_EXPIRED: "tls: failed to verify certificate: x509: certificate has expired or is not yet valid",
-    ERR_TLS_CERT_ALTNAME_INVALID: `tls: failed to verify certificate: x509: ${messageOf(error)}`,
+    ERR_TLS_CERT_ALTNAME_INVALID: `tls: failed to verify certificate: x509: ${otherName(error)}`,
   }[code ?? ""];
   const unknownAuthority =
     /^(UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT.*)|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN)$/;
@@ -27,6 +27,15 @@ export function transportProblem(error: unknown): Error {
     ? "tls: failed to verify certificate: x509: certificate signed by unknown authority"
     : (told ?? messageOf(error));
   return new Error(text, { cause: error });
+}
+
+/** For which names a certificate is, and for which it is not. */
+function otherName(error: unknown): string {
+  const { cert, host = "" } = error as { cert?: { subjectaltname?: string }; host?: string };
+  const all = (cert?.subjectaltname ?? "").split(", ");
+  const kind = /^[\d.]+$|:/.test(host) ? "IP Address:" : "DNS:";
+  const names = all.filter((n) => n.startsWith(kind)).map((n) => n.slice(kind.length));
+  return `certificate is valid for ${names.join(", ")}, not ${host}`;
 }
 
 const BY_CODE: Readonly<Record<number, string>> = {

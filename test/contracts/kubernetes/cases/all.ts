@@ -12,6 +12,8 @@ import { health } from "./health.ts";
 import { machinery } from "./machinery.ts";
 import { metrics } from "./metrics.ts";
 import { printing } from "./printing.ts";
+import { policies } from "./policies.ts";
+import { policyWriting } from "./policy-writing.ts";
 import { reading } from "./reading.ts";
 import { refusals } from "./refusals.ts";
 import { revisions } from "./revisions.ts";
@@ -19,6 +21,9 @@ import { selectors } from "./selecting.ts";
 import { services } from "./services.ts";
 import { standards } from "./standards.ts";
 import { toolkit } from "./toolkit.ts";
+import { webhookConfigurations } from "./webhook-configurations.ts";
+import { webhookFailures } from "./webhook-failures.ts";
+import { webhookMatching } from "./webhook-matching.ts";
 import { webhooks } from "./webhooks.ts";
 import { watching } from "./watching.ts";
 import { workloads } from "./workloads.ts";
@@ -51,4 +56,9 @@ export const chapters: readonly Chapter[] = [
   refusals,
   wrongTypes,
   webhooks,
+  webhookMatching,
+  policies,
+  policyWriting,
+  webhookConfigurations,
+  webhookFailures,
 ];

@@ -60,7 +60,10 @@ export async function withWebhooks(
   const server = await startWebhook((request, path) => (isProbe(path) ? allow : answer(request, path)));
   const here = { namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } } };
   const at = (path: string): Json => ({ url: `${server.url}/${path}`, caBundle: server.caBundle });
-  const all = hooks.map((more, i) => hook(at(String(i)), { name: `hook-${i}.example.com`, ...here, ...more }));
+  const notProbe = { objectSelector: { matchExpressions: [{ key: "probe", operator: "DoesNotExist" }] } };
+  const all = hooks.map((more, i) =>
+    hook(at(String(i)), { name: `hook-${i}.example.com`, ...here, ...notProbe, ...more }),
+  );
   const chosen = { objectSelector: { matchLabels: { probe: "yes" } } };
   const probe = hook(at("probe"), { name: "probe.example.com", ...here, ...chosen });
   const name = context.unique(side);

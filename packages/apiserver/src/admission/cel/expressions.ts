@@ -25,7 +25,9 @@ export interface Expression {
 export interface Scope {
   readonly params?: boolean;
   readonly variables?: boolean;
-  /** CEL types that it may be of; "dyn" is decided when it runs. */
+  /** False where it may not ask what users may do. */
+  readonly authorizer?: boolean;
+  /** CEL types that it may be of, or "any". */
   readonly types: readonly string[];
 }
 
@@ -63,15 +65,15 @@ export class Expressions {
     };
   }
 
-  #environment({ params, variables }: Scope): CelEnvironment {
-    const key = `${params === true} ${variables === true}`;
+  #environment({ params, variables, authorizer }: Scope): CelEnvironment {
+    const key = `${params === true} ${variables === true} ${authorizer !== false}`;
     const known = this.#environments.get(key);
     if (known) return known;
     const made = createBaseEnvironment();
     for (const name of ["object", "oldObject", "request", "namespaceObject"]) made.registerVariable(name, "dyn");
     if (params === true) made.registerVariable("params", "dyn");
     if (variables === true) made.registerVariable("variables", "dyn");
-    registerAuthorizer(made);
+    if (authorizer !== false) registerAuthorizer(made);
     this.#environments.set(key, made);
     return made;
   }
@@ -83,8 +85,10 @@ function failure(message: string, cause?: unknown): CausewayError {
 }
 
 function typeFault(type: string, wanted: readonly string[]): string | undefined {
-  if (type === "dyn" || wanted.includes(type)) return undefined;
-  return wanted.length === 1 ? `must evaluate to ${wanted[0]}` : `must evaluate to one of: ${wanted.join(", ")}`;
+  if (wanted.includes("any") || wanted.includes(type)) return undefined;
+  const names = wanted.map((name) => (name === "null" ? "null_type" : name));
+  const list = names.length === 1 ? (names[0] ?? "") : `one of [${names.join(" ")}]`;
+  return `must evaluate to ${list} but got ${type === "null" ? "null_type" : type}`;
 }
 
 /** In the words of cel-go, which clients know. */

@@ -83,7 +83,7 @@ function webhookProblems(webhook: Json, path: string): FieldProblem[] {
     ...records(webhook["rules"]).flatMap((rule, i) => ruleProblems(rule, `${path}.rules[${i}]`)),
     ...choice(`${path}.failurePolicy`, webhook["failurePolicy"], FAILURE_POLICIES),
     ...choice(`${path}.matchPolicy`, webhook["matchPolicy"], MATCH_POLICIES),
-    ...(sideEffects === undefined
+    ...(sideEffects === undefined || sideEffects === null
       ? [required(`${path}.sideEffects`, `must specify one of ${SIDE_EFFECTS.join(", ")}`)]
       : SIDE_EFFECTS.includes(text(sideEffects))
         ? []

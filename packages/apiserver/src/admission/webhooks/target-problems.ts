@@ -41,7 +41,9 @@ function serviceProblems(service: Json, path: string): FieldProblem[] {
   const port = service["port"] ?? 443;
   const isPort = typeof port === "number" && port >= 1 && port <= 65_535;
   return [
-    ...["name", "namespace"].filter((name) => !text(service[name])).map((name) => required(`${path}.${name}`)),
+    // kube-apiserver takes the two for each other.
+    ...(text(service["namespace"]) ? [] : [required(`${path}.name`)]),
+    ...(text(service["name"]) ? [] : [required(`${path}.namespace`)]),
     ...(isPort
       ? []
       : [invalidValue(`${path}.port`, port, "port is not valid: must be between 1 and 65535, inclusive")]),
