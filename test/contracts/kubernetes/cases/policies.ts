@@ -270,27 +270,21 @@ const rest: ContractCase[] = [
     name: "a policy judges by each parameter that a selector finds, or by none",
     async run(context) {
       const { namespace, core, api } = context;
-      const labels = { kind: "param" };
-      for (const max of ["5", "7"])
-        await made(
-          api.post(core("secrets"), {
-            apiVersion: "v1",
-            kind: "Secret",
-            metadata: { name: `max-${max}`, labels },
-            stringData: { max },
-          }),
-        );
+      for (const max of ["5", "7"]) {
+        const labels = { kind: "param", max };
+        const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: `max-${max}`, labels } };
+        await made(api.post(core("secrets"), secret));
+      }
       const spec = {
         paramKind: { apiVersion: "v1", kind: "Secret" },
         validations: [
           {
-            expression:
-              "params == null || int(object.data.size) <= int(string(base64.decode(string(params.data.max))))",
+            expression: "params == null || int(object.data.size) <= int(params.metadata.labels.max)",
             messageExpression: "'more than ' + params.metadata.name",
           },
         ],
       };
-      const selector = { matchLabels: labels };
+      const selector = { matchLabels: { kind: "param" } };
       const bound = { paramRef: { selector, namespace, parameterNotFoundAction: "Allow" } };
       const also = [
         { paramRef: { selector: { matchLabels: { kind: "none" } }, namespace, parameterNotFoundAction: "Allow" } },
@@ -313,6 +307,11 @@ const rest: ContractCase[] = [
         context,
         {
           spec: {
+            matchConstraints: {
+              resourceRules: [{ ...MAPS, operations: ["CREATE"] }],
+              namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": context.namespace } },
+              objectSelector: { matchExpressions: [{ key: "probe", operator: "DoesNotExist" }] },
+            },
             paramKind: { apiVersion: "none.example.com/v1", kind: "Nothing" },
             validations: [{ expression: "true" }],
           },

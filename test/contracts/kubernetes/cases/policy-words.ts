@@ -46,13 +46,21 @@ export async function withPolicy(
   }
   // Written last, so that where it is in force all are.
   const last = `${name}-probe`;
-  await made(api.post(POLICIES, policy(last, { validations: [{ expression: PROBE }] })));
+  await made(
+    api.post(
+      POLICIES,
+      policy(last, {
+        matchConstraints: { resourceRules: [{ ...MAPS, operations: ["CREATE"] }] },
+        validations: [{ expression: PROBE, message: last }],
+      }),
+    ),
+  );
   await made(api.post(BINDINGS, binding(last, last, { matchResources: here })));
   try {
-    await eventually(
-      async () => ((await api.post(`${core("configmaps")}?dryRun=All`, probe)).code === 422 ? true : undefined),
-      "the policy",
-    );
+    await eventually(async () => {
+      const { body } = await api.post(`${core("configmaps")}?dryRun=All`, probe);
+      return String(body["message"]).endsWith(`: ${last}`) ? true : undefined;
+    }, "the policy");
     await work({ policy: name, binding: name });
   } finally {
     const written = [`${BINDINGS}/${last}`, `${POLICIES}/${last}`, `${BINDINGS}/${name}`, `${POLICIES}/${name}`];

@@ -2,6 +2,7 @@ import { fields, record, text, texts, type Json } from "../../json.ts";
 import type { Strategy } from "../../kinds/resource.ts";
 import { forbiddenField, invalidValue, notSupported, required } from "../../server/problems.ts";
 import type { FieldProblem } from "../../server/status.ts";
+import { paramRefPermission } from "./permission.ts";
 import { choice, duplicate, selectorProblems } from "../problems.ts";
 import { fillMatchResources, matchResourcesProblems, nameFaults } from "./match-resources.ts";
 
@@ -15,15 +16,16 @@ export const policyBindingStrategy: Strategy = {
     const resources = record(draft["spec"])["matchResources"];
     if (resources) fillMatchResources(record(resources));
   },
-  validate(object) {
+  validate(object, old, context) {
     const spec = record(fields(object)["spec"]);
     const resources = spec["matchResources"];
-    return [
+    const problems = [
       ...(text(spec["policyName"]) ? [] : [required("spec.policyName")]),
       ...(spec["paramRef"] ? paramRefProblems(record(spec["paramRef"]), "spec.paramRef") : []),
       ...(resources ? matchResourcesProblems(record(resources), "spec.matchResources") : []),
       ...actionProblems(texts(spec["validationActions"]), "spec.validationActions"),
     ];
+    return problems.length > 0 ? problems : paramRefPermission(object, old, context);
   },
 };
 

@@ -1,5 +1,4 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { forbidParamKind } from "./permission.ts";
 import { array, fields, record, records, same, text, type Json } from "../../json.ts";
 import type { Strategy } from "../../kinds/resource.ts";
 import { qualifiedNameFaults } from "../../registry/metadata.ts";
@@ -8,6 +7,7 @@ import type { FieldProblem } from "../../server/status.ts";
 import { Expressions, type Scope } from "../cel/expressions.ts";
 import { choice, conditionProblems, duplicate, expressionFault, FAILURE_POLICIES } from "../problems.ts";
 import { matchResourcesProblems, fillMatchResources, paramKindProblems } from "./match-resources.ts";
+import { paramKindPermission } from "./permission.ts";
 import { scopeOf } from "./read.ts";
 
 const REASONS = ["Forbidden", "Invalid", "RequestEntityTooLarge"];
@@ -27,14 +27,18 @@ export const policyStrategy: Strategy = {
   prepareUpdate(draft, old, { subresource }) {
     if (subresource === "status") draft["spec"] = structuredClone(fields(old)["spec"]);
   },
-  validate(object, old, { subresource }) {
-    if (subresource === "status") return [];
+  validate(object, old, context) {
+    if (context.subresource === "status") return [];
     const spec = specOf(object);
     const before = old && specOf(old);
     const unchanged = before !== undefined && same(spec["matchConditions"], before["matchConditions"]);
-    return specProblems(spec, object.metadata.name, unchanged && same(spec["paramKind"], before["paramKind"]));
+    const problems = specProblems(
+      spec,
+      object.metadata.name,
+      unchanged && same(spec["paramKind"], before["paramKind"]),
+    );
+    return problems.length > 0 ? problems : paramKindPermission(object, old, context);
   },
-  admit: forbidParamKind,
 };
 
 function specOf(object: KubeObject): Json {
