@@ -69,7 +69,7 @@ const put = (resource: string, name: string, rest: object): Promise<unknown> => 
 
 test("reaches a Service by a ready endpoint, and asks for the Service's own name", async () => {
   await expect(client.call({ service, caBundle }, {}, { timeout: 1000 })).rejects.toThrow(
-    'Post "https://hook.apps.svc/ok?timeout=1s": service "hook" not found',
+    'Post "https://hook.apps.svc:443/ok?timeout=1s": service "hook" not found',
   );
   await put("/services", "hook", { spec: { ports: [{ name: "web", port: 443 }] } });
   await expect(client.call({ service, caBundle }, {}, { timeout: 1000 })).rejects.toThrow(
