@@ -1,6 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { record, text } from "../../json.ts";
-import { seen, type Served } from "../../kinds/resource.ts";
+import { seenAll, type Served } from "../../kinds/resource.ts";
 import { matchesLabels } from "../../registry/selectors.ts";
 import { namespaceOf } from "../attributes.ts";
 import type { Attempt } from "../interface.ts";
@@ -32,7 +32,7 @@ export async function paramsOf(
   if (found.length === 0 && paramRef["parameterNotFoundAction"] === "Deny") {
     throw new Error("no params found for policy binding with `Deny` parameterNotFoundAction");
   }
-  return Promise.all(found.map((object) => seen(served, object)));
+  return seenAll(served, found);
 }
 
 function namespaceOfParams(attempt: Attempt, { resource }: Served, given: string): string {
