@@ -64,3 +64,11 @@ export function same(a: unknown, b: unknown): boolean {
 export function timestamp(now: number): string {
   return new Date(now).toISOString().replace(/\.\d+Z$/, "Z");
 }
+
+const IN_HTML: Readonly<Record<string, string>> = { "&": "\\u0026", "<": "\\u003c", ">": "\\u003e" };
+
+/** JSON as Go's messages show it: within lists and objects, what HTML could take for its own is escaped. */
+export function goJson(value: unknown): string {
+  const text = JSON.stringify(value ?? null);
+  return typeof value === "object" ? text.replaceAll(/[&<>]/g, (c) => IN_HTML[c] ?? c) : text;
+}

@@ -1,6 +1,9 @@
+import type { KubeObject } from "@causeway/kubernetes";
 import type { Cluster } from "../clusters/cluster.ts";
 import { resourceOf } from "../definitions/resource.ts";
-import { CLEANUP_FINALIZER, DEFINITIONS } from "../definitions/strategy.ts";
+import { DEFINITIONS, groupMembers, waitsForNames, withCondition } from "../definitions/status.ts";
+import { CLEANUP_FINALIZER } from "../definitions/strategy.ts";
+import { at, record, records, same, text, timestamp } from "../json.ts";
 import type { Draft, Resource } from "../kinds/resource.ts";
 import { internalCall } from "../registry/call.ts";
 import { remove } from "../registry/delete.ts";
@@ -24,8 +27,10 @@ export function definitionController(cluster: Cluster): Controller {
     loop.add(name);
   };
   return {
-    saw({ resource, object, type }) {
+    saw({ resource, object, type, previous }) {
       if (resource === definitions) {
+        const freed = type === "DELETED" || !same(accepted(object), accepted(previous));
+        if (freed) for (const other of othersInGroup(cluster, object)) loop.add(other);
         if (type !== "DELETED" && object.metadata.deletionTimestamp)
           note(object.metadata.name, resourceOf(object)?.storage);
         return;
@@ -44,7 +49,11 @@ export function definitionController(cluster: Cluster): Controller {
 
 async function clean(cluster: Cluster, definitions: Resource, name: string): Promise<void> {
   const stored = cluster.store.get({ cluster: cluster.name, resource: DEFINITIONS, namespace: "", name });
-  if (!stored?.object.metadata.deletionTimestamp) return;
+  if (!stored) return;
+  if (!stored.object.metadata.deletionTimestamp) {
+    if (waitsForNames(stored.object)) await write(cluster, definitions, { name }, () => {});
+    return;
+  }
   const resource = resourceOf(stored.object);
   if (resource) {
     const query = { cluster: cluster.name, resource: resource.storage };
@@ -52,12 +61,52 @@ async function clean(cluster: Cluster, definitions: Resource, name: string): Pro
       if (object.metadata.deletionTimestamp) continue;
       await remove(internalCall(cluster, resource, key), { policy: "Background" }).catch(ignoreMissing);
     }
-    if (cluster.store.list({ ...query, limit: 1 }).items.length > 0) return;
+    if (cluster.store.list({ ...query, limit: 1 }).items.length > 0) {
+      await terminating(cluster, definitions, name);
+      return;
+    }
   }
-  await change(internalCall(cluster, definitions, { name }), ({ object }) => {
+  await write(cluster, definitions, { name }, (draft) => {
+    draft.metadata.finalizers = (draft.metadata.finalizers ?? []).filter((f) => f !== CLEANUP_FINALIZER);
+  });
+}
+
+/** Tells that objects are still on their way out. */
+async function terminating(cluster: Cluster, definitions: Resource, name: string): Promise<void> {
+  const condition = {
+    type: "Terminating",
+    status: "True",
+    reason: "InstanceDeletionInProgress",
+    message: "CustomResource deletion is in progress",
+  };
+  await write(cluster, definitions, { name, subresource: "status" }, (draft) => {
+    const status = record(draft["status"]);
+    const conditions = withCondition(records(status["conditions"]), condition, timestamp(cluster.clock.now()));
+    draft["status"] = { ...status, conditions };
+  });
+}
+
+async function write(
+  cluster: Cluster,
+  definitions: Resource,
+  target: { name: string; subresource?: string },
+  by: (draft: Draft) => void,
+): Promise<void> {
+  await change(internalCall(cluster, definitions, target), ({ object }) => {
     const draft = structuredClone(object) as Draft;
     delete draft.metadata.resourceVersion;
-    draft.metadata.finalizers = (draft.metadata.finalizers ?? []).filter((f) => f !== CLEANUP_FINALIZER);
+    by(draft);
     return { draft, tracked: false };
   }).catch(ignoreMissing);
+}
+
+function accepted(definition: KubeObject | undefined): unknown {
+  return at(definition, "status", "acceptedNames");
+}
+
+/** Definitions that may have waited for a name that is free now. */
+function othersInGroup(cluster: Cluster, definition: KubeObject): string[] {
+  return groupMembers(cluster, text(at(definition, "spec", "group")))
+    .filter((other) => other.metadata.name !== definition.metadata.name && waitsForNames(other))
+    .map((other) => other.metadata.name);
 }

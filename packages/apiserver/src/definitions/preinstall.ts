@@ -5,7 +5,7 @@ import type { Draft } from "../kinds/resource.ts";
 import { internalCall } from "../registry/call.ts";
 import { create } from "../registry/create.ts";
 import { change } from "../registry/update.ts";
-import { DEFINITIONS } from "./strategy.ts";
+import { DEFINITIONS } from "./status.ts";
 
 /** Makes the given CustomResourceDefinition manifests exist as given. Throws APISERVER_CRD_INVALID. */
 export async function ensureDefinitions(cluster: Cluster, manifests: readonly unknown[]): Promise<void> {

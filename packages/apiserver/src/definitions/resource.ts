@@ -30,7 +30,7 @@ export function resourceOf(definition: KubeObject, conversions?: Conversions): R
     (c) => c["type"] === "Established" && c["status"] === "True",
   );
   if (!established) return undefined;
-  const names = record(spec["names"]);
+  const names = record(record(status)["acceptedNames"]);
   const group = text(spec["group"]);
   const versions = records(spec["versions"]);
   const storage = versions.find((v) => v["storage"] === true);

@@ -1,5 +1,6 @@
+import { at, same } from "../json.ts";
 import type { Cluster } from "../clusters/cluster.ts";
-import { DEFINITIONS } from "./strategy.ts";
+import { DEFINITIONS } from "./status.ts";
 import { resourceOf } from "./resource.ts";
 
 /** Keeps the catalog of a cluster in step with its CustomResourceDefinitions, from the commit on. */
@@ -13,7 +14,9 @@ export function serveDefinitions(cluster: Cluster): void {
     const made = resourceOf(object, cluster.conversions);
     const storage = made?.storage ?? (previous && resourceOf(previous)?.storage);
     if (storage === undefined) return;
-    const unchanged = type === "MODIFIED" && previous?.metadata.generation === object.metadata.generation;
+    const sameNames = same(at(previous, "status", "acceptedNames"), at(object, "status", "acceptedNames"));
+    const sameSpec = previous?.metadata.generation === object.metadata.generation;
+    const unchanged = type === "MODIFIED" && sameSpec && sameNames;
     if (unchanged && cluster.catalog.all().some((r) => r.storage === storage)) return;
     cluster.catalog.set(storage, type === "DELETED" ? undefined : made);
   });

@@ -1,3 +1,5 @@
+import { goJson } from "../json.ts";
+
 /** The reasons of apimachinery's field errors, as they stand in `details.causes[].reason` of a Status. */
 export type FieldErrorReason =
   | "FieldValueRequired"
@@ -62,7 +64,7 @@ function detailed(head: string, detail: string): string {
 
 /** Strings quoted, the rest as JSON; cut so that no error grows with the object. */
 function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? "null";
+  const text = goJson(value);
   return text.length > 1000 ? `${text.slice(0, 1000)}...` : text;
 }
 

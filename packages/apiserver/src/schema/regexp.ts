@@ -1,33 +1,72 @@
+import { createRequire } from "node:module";
+import type * as re2js from "re2js";
+import { messageOf } from "@causeway/foundation";
+
+type Engine = typeof re2js;
+
+/** A Go (RE2) pattern, ready to match. */
+export interface Pattern {
+  /** Whether it matches anywhere in the text. */
+  test(text: string): boolean;
+  /** The matches from left to right, at most `limit`. */
+  findAll(text: string, limit?: number): string[];
+}
+
+const KEPT = 1000;
+const ATOM = String.raw`(?:[\w@:/ -]|\\[.\-/]|\[\^?[\w.\-:/ ]+\])`;
+const BOUNDED = String.raw`(?:${ATOM}(?:\{\d{1,3}(?:,\d{1,3})?\}|\?)?)*`;
+/** Bound to the beginning and with one repetition that may be long at most: a backtracking engine takes linear time for these. */
+const PLAIN = new RegExp(String.raw`^\^${BOUNDED}(?:${ATOM}[*+])?(?:${ATOM}(?:\{\d{1,3}\})?)*\$?$`);
+
+const engine = lazily(() => createRequire(import.meta.url)("re2js") as Engine);
+const known = new Map<string, Pattern>();
+
 /**
- * A Go (RE2) pattern as a JavaScript one. The syntaxes agree but for a few spellings, which are translated.
- * Throws SyntaxError when it is no pattern.
+ * Compiles a pattern; the same pattern gives the same answer again. Matching takes time linear in the text, whatever the pattern: definitions
+ * and the values that they judge come from tenants. Throws an Error with Go's message when it is no pattern.
  */
-export function compilePattern(pattern: string): RegExp {
-  const flags = /^\(\?([ims]+)\)/.exec(pattern);
-  const body = flags === null ? pattern : pattern.slice(flags[0].length);
-  const translated = body
-    .replaceAll("(?P<", "(?<")
-    .replaceAll(/\\([Az])/g, (_, anchor: string) => (anchor === "A" ? "^" : "$"))
-    .replaceAll(/\[:(\^?)([a-z]+):\]/g, (whole, negated: string, name: string) => {
-      const members = Object.hasOwn(POSIX, name) ? POSIX[name] : undefined;
-      return members === undefined || negated !== "" ? whole : members;
-    });
-  const suffix = flags?.[1] ?? "";
+export function compilePattern(pattern: string): Pattern {
+  const found = known.get(pattern);
+  if (found) return found;
+  const made = PLAIN.test(pattern) ? plain(pattern) : linear(pattern);
+  const [oldest] = known.keys();
+  if (known.size >= KEPT && oldest !== undefined) known.delete(oldest);
+  known.set(pattern, made);
+  return made;
+}
+
+/** What is wrong with a pattern, in Go's words; undefined when nothing is. */
+export function patternProblem(pattern: string): string | undefined {
   try {
-    return new RegExp(translated, `u${suffix}`);
-  } catch {
-    // The unicode mode refuses needless escapes such as "\-", which Go takes.
-    return new RegExp(translated, suffix);
+    compilePattern(pattern);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
   }
 }
 
-const POSIX: Readonly<Record<string, string>> = {
-  alnum: "0-9A-Za-z",
-  alpha: "A-Za-z",
-  digit: "0-9",
-  lower: "a-z",
-  upper: "A-Z",
-  space: "\\t\\n\\v\\f\\r ",
-  word: "0-9A-Za-z_",
-  xdigit: "0-9A-Fa-f",
-};
+function plain(pattern: string): Pattern {
+  const compiled = new RegExp(pattern);
+  return {
+    test: (text) => compiled.test(text),
+    findAll: (text, limit = Infinity) => (limit > 0 ? [...(compiled.exec(text) ?? [])] : []),
+  };
+}
+
+function linear(pattern: string): Pattern {
+  const compiled = engine().RE2JS.compile(pattern);
+  return {
+    test: (text) => compiled.matcher(text).find(),
+    findAll(text, limit = Infinity) {
+      const matcher = compiled.matcher(text);
+      const found: string[] = [];
+      while (found.length < limit && matcher.find()) found.push(matcher.group() ?? "");
+      return found;
+    },
+  };
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}

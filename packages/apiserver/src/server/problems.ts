@@ -1,3 +1,4 @@
+import { goJson } from "../json.ts";
 import type { FieldProblem } from "./status.ts";
 
 /** Problems in the words of apimachinery's field package, so that clients can match on them. */
@@ -24,5 +25,5 @@ export function forbiddenField(field: string, detail: string): FieldProblem {
 }
 
 function shown(value: unknown): string {
-  return value === undefined ? "null" : JSON.stringify(value);
+  return goJson(value);
 }

@@ -11,12 +11,15 @@ import { flowRefusals } from "./flow-refusals.ts";
 import { health } from "./health.ts";
 import { machinery } from "./machinery.ts";
 import { metrics } from "./metrics.ts";
+import { naming } from "./naming.ts";
 import { printing } from "./printing.ts";
 import { policies } from "./policies.ts";
 import { policyWriting } from "./policy-writing.ts";
 import { reading } from "./reading.ts";
 import { refusals } from "./refusals.ts";
 import { revisions } from "./revisions.ts";
+import { rulesOfSchemas } from "./rules.ts";
+import { schemas } from "./schemas.ts";
 import { selectors } from "./selecting.ts";
 import { services } from "./services.ts";
 import { standards } from "./standards.ts";
@@ -41,6 +44,9 @@ export const chapters: readonly Chapter[] = [
   deleting,
   definitions,
   converting,
+  naming,
+  schemas,
+  rulesOfSchemas,
   services,
   flowControl,
   flowRefusals,

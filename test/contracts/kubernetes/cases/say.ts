@@ -48,7 +48,7 @@ export function invalid(answer: Answer, ...causes: readonly string[]): void {
   });
 }
 
-function causesOf({ body }: Answer): string[] {
+export function causesOf({ body }: Answer): string[] {
   const causes = at(body, "details", "causes") as { field?: string; message: string }[] | undefined;
   return (causes ?? [body["message"] as { field?: string; message: string }]).map(
     (c) => `${c.field ?? ""}: ${c.message}`,

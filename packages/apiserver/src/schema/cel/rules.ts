@@ -79,12 +79,6 @@ function parse(environment: CelEnvironment, expression: string): Program {
   }
 }
 
-/** What is wrong with an expression; undefined when it compiles. */
-export function checkExpression(environment: CelEnvironment, expression: string): string | undefined {
-  const result = environment.check(expression);
-  return result.valid ? undefined : (result.error?.message ?? "invalid expression");
-}
-
 interface Run {
   readonly environment: CelEnvironment;
   readonly errors: FieldError[];

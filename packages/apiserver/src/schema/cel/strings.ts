@@ -4,10 +4,15 @@ import type { CelEnvironment } from "./environment.ts";
 /** Kubernetes' regular-expression library and the string functions that the CEL library here lacks. */
 export function registerStrings(environment: CelEnvironment): void {
   environment
-    .registerFunction("string.find(string): string", (text: string, pattern: string) => findAll(text, pattern)[0] ?? "")
-    .registerFunction("string.findAll(string): list<string>", (text: string, pattern: string) => findAll(text, pattern))
+    .registerFunction(
+      "string.find(string): string",
+      (text: string, pattern: string) => compilePattern(pattern).findAll(text, 1)[0] ?? "",
+    )
+    .registerFunction("string.findAll(string): list<string>", (text: string, pattern: string) =>
+      compilePattern(pattern).findAll(text),
+    )
     .registerFunction("string.findAll(string, int): list<string>", (text: string, pattern: string, limit: bigint) =>
-      limit < 0n ? findAll(text, pattern) : findAll(text, pattern).slice(0, Number(limit)),
+      compilePattern(pattern).findAll(text, limit < 0n ? Infinity : Number(limit)),
     )
     .registerFunction("string.charAt(int): string", (text: string, index: bigint) => {
       const points = Array.from(text);
@@ -22,11 +27,6 @@ export function registerStrings(environment: CelEnvironment): void {
     .registerFunction("string.format(list): string", (text: string, values: readonly unknown[]) =>
       format(text, values),
     );
-}
-
-function findAll(text: string, pattern: string): string[] {
-  const compiled = compilePattern(pattern);
-  return [...text.matchAll(new RegExp(compiled, `${compiled.flags}g`))].map((match) => match[0]);
 }
 
 // The arity is fixed by CEL: the receiver and three arguments.

@@ -1,0 +1,54 @@
+import type { ASTNode } from "@marcbachmann/cel-js";
+
+export type CelNode = ASTNode;
+
+/** A call as it is written: `name(args)` or `receiver.name(args)`. */
+export interface CelCall {
+  readonly name: string;
+  readonly receiver: CelNode | undefined;
+  readonly args: readonly CelNode[];
+}
+
+export function callOf(node: CelNode): CelCall | undefined {
+  if (node.op === "call") return { name: node.args[0], receiver: undefined, args: node.args[1] };
+  return node.op === "rcall" ? { name: node.args[0], receiver: node.args[1], args: node.args[2] } : undefined;
+}
+
+/** The type that the checker found, as the library names it; "dyn" when it found none. */
+export function typeOf(node: CelNode): string {
+  const { checkedType } = node as { checkedType?: { name: string } };
+  return checkedType?.name ?? "dyn";
+}
+
+/** Nodes directly below. */
+export function childrenOf(node: CelNode): readonly CelNode[] {
+  if (node.op === "call") return node.args[1];
+  if (node.op === "rcall") return [node.args[1], ...node.args[2]];
+  if (node.op === "." || node.op === ".?") return [node.args[0]];
+  if (node.op === "!_" || node.op === "-_") return [node.args];
+  if (node.op === "map") return node.args.flat();
+  return node.op === "value" || node.op === "id" ? [] : node.args;
+}
+
+/** Every node, from the top down. */
+export function* nodesOf(node: CelNode): Generator<CelNode> {
+  yield node;
+  for (const child of childrenOf(node)) yield* nodesOf(child);
+}
+
+/** Macros that walk a list or map with one variable, or with two. */
+const MACROS: ReadonlyMap<string, readonly number[]> = new Map([
+  ["all", [2, 3]],
+  ["exists", [2, 3]],
+  ["exists_one", [2]],
+  ["existsOne", [2, 3]],
+  ["filter", [2]],
+  ["map", [2, 3]],
+  ["transformList", [3, 4]],
+  ["transformMap", [3, 4]],
+  ["transformMapEntry", [3, 4]],
+]);
+
+export function isMacro({ name, receiver, args }: CelCall): boolean {
+  return receiver !== undefined && args[0]?.op === "id" && (MACROS.get(name)?.includes(args.length) ?? false);
+}

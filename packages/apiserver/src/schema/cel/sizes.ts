@@ -1,0 +1,32 @@
+import type { CelNode } from "./ast.ts";
+
+/** As much as can be told: cel-go counts in 64 bits. */
+export const UNBOUNDED = 2 ** 64;
+
+/** What the estimate knows of a value. */
+export interface Known {
+  /** Where it stands below `self`: field names, "@items", "@values", "@keys". */
+  readonly path?: readonly string[];
+  /** The most characters or entries; undefined when nothing tells. */
+  readonly size?: number;
+  /** Of the entries of a list or map that the expression makes. */
+  readonly entry?: { readonly isList: boolean; readonly key: number; readonly value: number };
+}
+
+export interface Priced extends Known {
+  readonly cost: number;
+}
+
+/** What is known of the variables around an expression. */
+export type Scope = ReadonlyMap<string, Known>;
+
+/** Tells what expressions cost, and how large their values may be. */
+export interface Pricing {
+  price(node: CelNode, scope: Scope): Priced;
+  sizeOf(node: CelNode, known: Known): number;
+  sizeAt(path: readonly string[] | undefined): number | undefined;
+}
+
+export function saturated(value: number): number {
+  return Math.min(value, UNBOUNDED);
+}

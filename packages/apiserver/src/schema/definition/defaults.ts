@@ -1,0 +1,47 @@
+import { type Json, jsonEqual } from "../../patch/json.ts";
+import { compileRules } from "../cel/rules.ts";
+import { type FieldError, invalid, member } from "../field-error.ts";
+import type { SchemaNode } from "../node.ts";
+import { pruneValue } from "../prune.ts";
+import { validateValue } from "../validate.ts";
+
+const OBJECT_FIELDS = new Set(["apiVersion", "kind", "metadata"]);
+
+/** What is wrong with the defaults of a schema: each has to be what the schema itself lets through. */
+export function defaultProblems(root: SchemaNode, path: string): FieldError[] {
+  return problems(root, { path, isRoot: true, inMetadata: false });
+}
+
+interface Place {
+  readonly path: string;
+  readonly isRoot: boolean;
+  readonly inMetadata: boolean;
+}
+
+function problems(node: SchemaNode, { path, isRoot, inMetadata }: Place): FieldError[] {
+  const isObjectRoot = isRoot || node.embedded;
+  const own = node.default === undefined || node.default === null ? [] : valueProblems(node, node.default, path);
+  const inside = inMetadata && !node.embedded;
+  const items = node.items ? problems(node.items, { path: `${path}.items`, isRoot: false, inMetadata: inside }) : [];
+  const members = [...node.properties].flatMap(([name, child]) =>
+    problems(child, {
+      path: `${path}.properties[${name}]`,
+      isRoot: false,
+      inMetadata: inside || (isObjectRoot && OBJECT_FIELDS.has(name)),
+    }),
+  );
+  return [...own, ...items, ...members];
+}
+
+function valueProblems(node: SchemaNode, value: Json, path: string): FieldError[] {
+  const field = member(path, "default");
+  const pruned = pruneValue(node, value, { path: "", isObjectRoot: node.embedded }, () => {});
+  const unpruned = jsonEqual(pruned, value) ? [] : [invalid(field, value, "must not have unknown fields")];
+  const below = (e: FieldError): FieldError => ({ ...e, field: e.field === "" ? field : `${field}.${e.field}` });
+  const wrong = validateValue(node, value, "", node.embedded).map(below);
+  if (wrong.length > 0) return [...unpruned, ...wrong];
+  const check = compileRules(node);
+  const at = (old: Json | undefined): FieldError[] => check(value, old).map(below);
+  const asUpdate = at(value);
+  return [...unpruned, ...(asUpdate.length > 0 ? asUpdate : at(undefined))];
+}
