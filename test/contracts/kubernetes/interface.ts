@@ -85,6 +85,10 @@ export interface ContractCase {
   readonly name: string;
   /** Servers on which this does not hold, with the reason. */
   readonly except?: { readonly server: ServerName; readonly reason: string };
+  /** Why it cannot be run on this machine. */
+  readonly missing?: string;
+  /** How long it may take, in milliseconds, when that is more than usual. */
+  readonly patience?: number;
   readonly run: (context: Context) => Promise<void>;
 }
 

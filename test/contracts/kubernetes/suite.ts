@@ -33,9 +33,10 @@ export function holdToContract(name: ServerName, start: () => Promise<Target>): 
     for (const { title, cases } of chapters) {
       describe(title, () => {
         for (const contractCase of cases) {
-          const { except } = contractCase;
-          if (except?.server === name) test.skip(`${contractCase.name} (${except.reason})`);
-          else test(contractCase.name, () => run(contractCase));
+          const { except, missing, patience } = contractCase;
+          const reason = except?.server === name ? except.reason : missing;
+          if (reason !== undefined) test.skip(`${contractCase.name} (${reason})`);
+          else test(contractCase.name, () => run(contractCase), patience);
         }
       });
     }

@@ -23,6 +23,8 @@ export interface Call extends AuditNotes {
   readonly namespace: string;
   readonly name: string;
   readonly subresource: string;
+  /** The subresource that managedFields tell of, when it is another than the one that is written. */
+  readonly managedAs?: string;
   readonly user: User;
   readonly dryRun: boolean;
   readonly fieldManager: string;

@@ -18,7 +18,7 @@ export function tracked(call: Call, before: KubeObject | undefined, draft: Draft
     ...(resource.custom ? {} : { blank: blankOf(cluster.catalog.tables, draft) }),
     after: seen(draft),
     manager: call.fieldManager,
-    subresource: call.subresource,
+    subresource: call.managedAs ?? call.subresource,
     typed: typedOf(call),
     time: timestamp(cluster.clock.now()),
   });

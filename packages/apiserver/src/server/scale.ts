@@ -19,7 +19,7 @@ export async function scaleRequest(call: Call, request: ResourceRequest): Promis
   if (!scale) throw badRequest(`${call.resource.kind} has no scale`);
   const { verb } = request.info;
   if (verb === "get") return scaleOf((await read(call)).object, scale);
-  const target = { ...call, subresource: "" };
+  const target = { ...call, subresource: "", managedAs: "scale" };
   const make = (old: Stored): Changed => {
     const wanted = verb === "update" ? record(request.body) : patchedScale(request, scaleOf(old.object, scale));
     const replicas = at(wanted, "spec", "replicas") ?? 0;

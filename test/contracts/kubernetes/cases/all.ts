@@ -9,6 +9,7 @@ import { discovery } from "./discovery.ts";
 import { flowControl } from "./flow-control.ts";
 import { flowRefusals } from "./flow-refusals.ts";
 import { health } from "./health.ts";
+import { kubectl } from "./kubectl.ts";
 import { machinery } from "./machinery.ts";
 import { metrics } from "./metrics.ts";
 import { naming } from "./naming.ts";
@@ -56,6 +57,7 @@ export const chapters: readonly Chapter[] = [
   workloads,
   standards,
   printing,
+  kubectl,
   access,
   auditing,
   toolkit,

@@ -1,0 +1,33 @@
+import { expect } from "vitest";
+import type { Chapter, ContractCase } from "../interface.ts";
+import { kubectlMissing, openDesk } from "./kubectl-run.ts";
+import { ACCESS_SCRIPTS } from "./kubectl-scripts-access.ts";
+import { MORE_SCRIPTS } from "./kubectl-scripts-more.ts";
+import { SCRIPTS, type Script } from "./kubectl-scripts.ts";
+
+const missing = kubectlMissing();
+
+function scripted({ name, steps }: Script): ContractCase {
+  return {
+    name: `kubectl ${name}`,
+    patience: 60_000,
+    ...(missing === undefined ? {} : { missing }),
+    async run(c) {
+      // Pods want it, and only one of the servers makes it by itself.
+      const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default" } };
+      await c.api.post(c.core("serviceaccounts"), account);
+      const desk = await openDesk(c);
+      try {
+        for (const [command, says] of steps)
+          expect({ command, says: await desk.run(command) }).toEqual({ command, says: says.trim() });
+      } finally {
+        desk.close();
+      }
+    },
+  };
+}
+
+export const kubectl: Chapter = {
+  title: "stock kubectl",
+  cases: [...SCRIPTS, ...MORE_SCRIPTS, ...ACCESS_SCRIPTS].map(scripted),
+};
