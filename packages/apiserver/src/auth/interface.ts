@@ -1,0 +1,40 @@
+import type { Json } from "../json.ts";
+
+/** Who else is believed beside the cluster's own certificates and tokens. */
+export interface AuthenticationOptions {
+  /**
+   * An apiserver.config.k8s.io/v1 AuthenticationConfiguration: issuers of JSON Web Tokens (OpenID Connect), and whom anonymous
+   * requests may reach.
+   */
+  readonly configuration?: Json;
+  /** The same for one issuer, as kube-apiserver's --oidc flags have it; not beside issuers in `configuration`. */
+  readonly oidc?: OidcOptions;
+  /** Asks a server of one's own whom a token stands for (authentication.k8s.io/v1 TokenReview). */
+  readonly webhook?: TokenWebhookOptions;
+  /** Whether requests without credentials come in as system:anonymous; default true. Not beside `configuration.anonymous`. */
+  readonly anonymous?: boolean;
+}
+
+/** Source: kube-apiserver's reference, the flags of the same names. */
+export interface OidcOptions {
+  readonly issuerUrl: string;
+  readonly clientId: string;
+  /** Default "sub". */
+  readonly usernameClaim?: string;
+  /** Default: the issuer's URL and "#", none for the claim "email"; "-" is none. */
+  readonly usernamePrefix?: string;
+  readonly groupsClaim?: string;
+  readonly groupsPrefix?: string;
+  readonly requiredClaims?: Readonly<Record<string, string>>;
+  /** Default RS256. */
+  readonly signingAlgorithms?: readonly string[];
+  /** PEM; default: the authorities Node knows. */
+  readonly certificateAuthority?: string;
+}
+
+export interface TokenWebhookOptions {
+  /** A kubeconfig whose current context says where to, whom to trust, and who we are. Read at the start. */
+  readonly kubeconfigFile: string;
+  /** How long an answer holds, in milliseconds; default two minutes. */
+  readonly cacheTtl?: number;
+}

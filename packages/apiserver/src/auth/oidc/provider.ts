@@ -1,0 +1,74 @@
+import { get } from "node:https";
+import { createLocalJWKSet, type CompactVerifyGetKey, type JSONWebKeySet } from "jose";
+import type { Clock } from "@causeway/foundation";
+import { isRecord, record, text, type Json } from "../../json.ts";
+import type { JwtIssuer } from "./configuration.ts";
+
+/** The keys an issuer signs with. */
+export interface Keys {
+  /** The key that signed a token; looks for new keys when it is not known. Throws when there is none. */
+  readonly find: CompactVerifyGetKey;
+}
+
+const TIMEOUT = 10_000;
+const LONGEST = 1024 * 1024;
+/** How soon the issuer is asked again for keys, whatever tokens come. */
+const COOLDOWN = 10_000;
+
+/** Finds an issuer's keys by discovery, when the first token asks for them. */
+export function issuerKeys(issuer: JwtIssuer, clock: Clock): Keys {
+  let known: CompactVerifyGetKey | undefined;
+  let asked = -Infinity;
+  let asking: Promise<CompactVerifyGetKey> | undefined;
+
+  const fetched = async (): Promise<CompactVerifyGetKey> => {
+    const ca = issuer.certificateAuthority;
+    const found = await getJson(issuer.discoveryUrl, ca);
+    if (found["issuer"] !== issuer.url) throw new Error("oidc: issuer did not match the issuer returned by provider");
+    const jwksUri = text(found["jwks_uri"]);
+    if (!jwksUri.startsWith("https://")) throw new Error("oidc: provider has no jwks_uri over https");
+    known = createLocalJWKSet((await getJson(jwksUri, ca)) as unknown as JSONWebKeySet);
+    return known;
+  };
+
+  const fresh = async (): Promise<CompactVerifyGetKey | undefined> => {
+    if (!asking && clock.now() - asked < COOLDOWN) return known;
+    asked = clock.now();
+    asking ??= fetched().finally(() => (asking = undefined));
+    return asking;
+  };
+
+  return {
+    async find(header, token) {
+      const before = known;
+      if (before) {
+        const key = await Promise.resolve(before(header, token)).catch(() => undefined);
+        if (key) return key;
+      }
+      const after = await fresh();
+      if (!after) throw new Error("oidc: authenticator not initialized");
+      return after(header, token);
+    },
+  };
+}
+
+function getJson(url: string, ca: string | undefined): Promise<Json> {
+  return new Promise((resolve, reject) => {
+    const options = { signal: AbortSignal.timeout(TIMEOUT), agent: false as const, ...(ca === undefined ? {} : { ca }) };
+    const sent = get(url, options, (response) => {
+      let body = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => {
+        body += chunk;
+        if (body.length > LONGEST) sent.destroy(new Error(`${url} answers too much`));
+      });
+      response.on("error", reject);
+      response.on("end", () => {
+        if (response.statusCode !== 200) return reject(new Error(`${url} answered ${response.statusCode ?? 0}`));
+        const parsed: unknown = JSON.parse(body.startsWith("{") ? body : "null");
+        return isRecord(parsed) ? resolve(record(parsed)) : reject(new Error(`${url} answered no JSON object`));
+      });
+    });
+    sent.on("error", reject);
+  });
+}

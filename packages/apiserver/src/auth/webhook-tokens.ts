@@ -1,0 +1,88 @@
+import { createHash, randomBytes } from "node:crypto";
+import { messageOf, type Clock, type Log } from "@causeway/foundation";
+import { isRecord, record, text, texts } from "../json.ts";
+import type { TokenWebhookOptions } from "./interface.ts";
+import type { TokenFacts } from "./service-account-tokens.ts";
+import { authenticated } from "./user.ts";
+import { createWebhookClient } from "./webhook-client.ts";
+
+const TTL = 120_000;
+const TIMEOUT = 30_000;
+const TRIES = 5;
+const FIRST_DELAY = 500;
+const CACHED = 4096;
+
+/** Asks a webhook whom tokens stand for. */
+export interface WebhookTokens {
+  /** undefined when it knows no such token. Throws WEBHOOK_FAILED. */
+  verify(token: string, audiences: readonly string[]): Promise<TokenFacts | undefined>;
+  close(): void;
+}
+
+interface Cached {
+  readonly until: number;
+  readonly answer: Promise<TokenFacts | undefined>;
+}
+
+export function webhookTokens(
+  { kubeconfigFile, cacheTtl = TTL }: TokenWebhookOptions,
+  { clock, log }: { clock: Clock; log: Log },
+): WebhookTokens {
+  const client = createWebhookClient(kubeconfigFile);
+  const closing = new AbortController();
+  // Tokens are kept as digests under a key of this process, so that no dump of its memory shows them.
+  const salt = randomBytes(32);
+  const cache = new Map<string, Cached>();
+
+  const ask = async (token: string, audiences: readonly string[]): Promise<TokenFacts | undefined> => {
+    const spec = { token, audiences };
+    const review = { apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", spec };
+    const body = JSON.stringify(review);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return factsOf(await client.post(body, { timeout: TIMEOUT, signal: closing.signal }), audiences);
+      } catch (error) {
+        if (attempt >= TRIES || closing.signal.aborted) throw error;
+        log.warn("the token webhook failed", { reason: messageOf(error), attempt });
+        await clock.sleep(FIRST_DELAY * 1.5 ** (attempt - 1), closing.signal);
+      }
+    }
+  };
+
+  return {
+    verify(token, audiences) {
+      const key = createHash("sha256").update(salt).update(JSON.stringify([token, audiences])).digest("base64");
+      const known = cache.get(key);
+      if (known && clock.now() < known.until) return known.answer;
+      const answer = ask(token, audiences);
+      cache.set(key, { until: clock.now() + cacheTtl, answer });
+      const [oldest] = cache.keys();
+      if (cache.size > CACHED && oldest !== undefined) cache.delete(oldest);
+      // Only answers are kept: a failure is no answer.
+      answer.catch(() => cache.delete(key));
+      return answer;
+    },
+    close() {
+      closing.abort();
+      client.close();
+    },
+  };
+}
+
+function factsOf(review: unknown, asked: readonly string[]): TokenFacts | undefined {
+  const status = record(record(review)["status"]);
+  if (status["authenticated"] !== true) return undefined;
+  const { username, uid, groups, extra } = record(status["user"]);
+  // A webhook that says nothing of audiences does not know them, and means this server.
+  const told = texts(status["audiences"]);
+  const audiences = told.length === 0 ? asked : told.filter((a) => asked.includes(a));
+  if (!text(username) || audiences.length === 0) return undefined;
+  const more = isRecord(extra) ? Object.entries(extra).map(([key, values]) => [key, texts(values)] as const) : [];
+  const user = {
+    name: text(username),
+    ...(text(uid) ? { uid: text(uid) } : {}),
+    groups: texts(groups),
+    ...(more.length > 0 ? { extra: Object.fromEntries(more) } : {}),
+  };
+  return { user: authenticated(user), audiences };
+}
