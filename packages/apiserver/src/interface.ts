@@ -1,5 +1,6 @@
 import type { Backup } from "./backup/backup.ts";
 import type { Clock, KeyPair, Log } from "@causeway/foundation";
+import type { AuthenticationOptions } from "./auth/interface.ts";
 import type { AuditOptions } from "./audit/interface.ts";
 import type { KindConversion } from "./conversion/registered.ts";
 import type { EncryptionOptions } from "./encryption/interface.ts";
@@ -38,6 +39,8 @@ export interface ServingFiles {
 
 /** Who may come in, and what is recorded of it. */
 export interface GuardOptions {
+  /** Who is believed beside the cluster's own identities. */
+  readonly authentication?: AuthenticationOptions;
   /** Default: nothing is recorded. */
   readonly audit?: AuditOptions;
   /**
@@ -51,6 +54,8 @@ export interface LogicalClusterOptions extends GuardOptions {
   /** The cluster's own roots; made (and kept) by the server when absent. */
   readonly authority?: KeyPair;
   readonly serviceAccountKey?: string;
+  /** PEM public keys whose service-account tokens are believed too: those of keys that signed before `serviceAccountKey`. */
+  readonly serviceAccountVerificationKeys?: readonly string[];
   /** CIDRs; default 10.96.0.0/12 and none. */
   readonly serviceCidr?: string;
   readonly podCidr?: string;

@@ -27,6 +27,7 @@ export async function openRunner(target: Target, prepare: (api: Raw) => Promise<
       const context: Context = {
         server: target.name,
         target,
+        issuer: target.issuer,
         api,
         namespace,
         core: (plural, name) => pathOf("/api/v1", namespace, plural, name),

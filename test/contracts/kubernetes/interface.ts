@@ -1,5 +1,6 @@
 import type { KeyPair } from "@causeway/foundation";
 import type { KubernetesClient } from "@causeway/kubernetes";
+import type { Issuer } from "./issuer.ts";
 
 export type Json = Record<string, unknown>;
 
@@ -16,6 +17,8 @@ export interface Target {
   readonly authority: KeyPair;
   /** The file that audit events are written to, as AUDIT_POLICY says. */
   readonly auditLog: string;
+  /** An issuer of tokens that the server believes, as its configuration says. */
+  readonly issuer: Issuer;
   readonly close: () => Promise<void>;
 }
 
@@ -67,6 +70,7 @@ export interface Identity {
 export interface Context {
   readonly server: ServerName;
   readonly target: Target;
+  readonly issuer: Issuer;
   /** system:masters. */
   readonly api: Raw;
   /** A fresh namespace, and paths within it. */

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAuthority, issueCertificate } from "@causeway/foundation";
 import { AUDIT_POLICY } from "./audit-policy.ts";
+import { startIssuer } from "./issuer.ts";
 import type { Target } from "./interface.ts";
 
 const DAY = 86_400_000;
@@ -21,24 +22,26 @@ export async function startKubeApiserver(): Promise<Target> {
   const binaries = process.env[BINARIES];
   if (binaries === undefined) throw new Error(`${BINARIES} names no folder; use npm run test:kubernetes`);
   const dir = mkdtempSync(join(tmpdir(), "kube-apiserver-"));
+  const issuer = await startIssuer();
   const children: ChildProcess[] = [];
   const kill = (): void => children.forEach((c) => c.kill("SIGKILL"));
   process.once("exit", kill);
   const close = async (): Promise<void> => {
     process.removeListener("exit", kill);
     await Promise.all(children.map(stop));
+    await issuer.close();
     rmSync(dir, { recursive: true, force: true });
   };
   try {
     const [etcdPort = 0, peerPort = 0, port = 0] = await freePorts(3);
     children.push(launch(join(binaries, "etcd"), etcdArguments(dir, etcdPort, peerPort), dir));
     const authority = await createAuthority({ commonName: "contract", lifetime: DAY });
-    const args = await apiserverArguments(dir, { authority, etcdPort, port });
+    const args = await apiserverArguments(dir, { authority, etcdPort, port, authentication: issuer.configuration });
     children.push(launch(join(binaries, "kube-apiserver"), args, dir));
     const url = `https://127.0.0.1:${port}`;
     await ready(url, authority.certificate, children);
     const auditLog = join(dir, AUDIT_LOG);
-    return { name: "kube-apiserver", url, ca: authority.certificate, authority, auditLog, close };
+    return { name: "kube-apiserver", url, ca: authority.certificate, authority, auditLog, issuer, close };
   } catch (error) {
     const log = tail(join(dir, "kube-apiserver.log"));
     await close();
@@ -65,9 +68,11 @@ interface Settings {
   readonly authority: { certificate: string; key: string };
   readonly etcdPort: number;
   readonly port: number;
+  readonly authentication: unknown;
 }
 
-async function apiserverArguments(dir: string, { authority, etcdPort, port }: Settings): Promise<string[]> {
+async function apiserverArguments(dir: string, settings: Settings): Promise<string[]> {
+  const { authority, etcdPort, port, authentication } = settings;
   const serving = await issueCertificate(authority, {
     commonName: "kube-apiserver",
     dnsNames: ["localhost"],
@@ -102,6 +107,7 @@ async function apiserverArguments(dir: string, { authority, etcdPort, port }: Se
     "--allow-privileged=true",
     `--audit-policy-file=${file("audit-policy.json", JSON.stringify(AUDIT_POLICY))}`,
     `--audit-log-path=${join(dir, AUDIT_LOG)}`,
+    `--authentication-config=${file("authentication.json", JSON.stringify(authentication))}`,
     "--v=1",
   ];
 }

@@ -1,3 +1,4 @@
+import type { Requirement } from "./selectors.ts";
 import type { User } from "./user.ts";
 
 /** What somebody wants to do (authorization.k8s.io SubjectAccessReviewSpec). */
@@ -12,7 +13,9 @@ export interface Attributes {
   readonly name: string;
   /** Set, and the resource fields empty, for paths that are no resources. */
   readonly path?: string;
-  readonly fieldSelector?: string;
+  /** What a list or watch is limited to, when that can be read. */
+  readonly fieldRequirements?: readonly Requirement[];
+  readonly labelRequirements?: readonly Requirement[];
 }
 
 export interface Decision {

@@ -67,6 +67,12 @@ const DISCOVERY = [
   "/version/",
 ];
 const PUBLIC = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
+const ISSUER = [
+  "/.well-known/openid-configuration",
+  "/.well-known/openid-configuration/",
+  "/openid/v1/jwks",
+  "/openid/v1/jwks/",
+];
 const TOKEN_GROUP = "system:bootstrappers:kubeadm:default-node-token";
 const CSR = "certificates.k8s.io";
 
@@ -104,6 +110,7 @@ export function bootstrapRoles(): readonly Manifest[] {
     clusterRole("cluster-admin", [rule("*", "*", ["*"]), { nonResourceURLs: ["*"], verbs: ["*"] }]),
     clusterRole("system:discovery", [path(...DISCOVERY)]),
     clusterRole("system:public-info-viewer", [path(...PUBLIC)]),
+    clusterRole("system:service-account-issuer-discovery", [path(...ISSUER)]),
     clusterRole("system:monitoring", [path("/metrics", "/healthz", "/livez", "/readyz")]),
     clusterRole("system:basic-user", [
       rule("authorization.k8s.io", "selfsubjectaccessreviews,selfsubjectrulesreviews", ["create"]),
@@ -125,6 +132,9 @@ export function bootstrapRoles(): readonly Manifest[] {
     clusterBinding("kubeadm:cluster-admins", "cluster-admin", ["kubeadm:cluster-admins"]),
     clusterBinding("system:discovery", "system:discovery", ["system:authenticated"]),
     clusterBinding("system:basic-user", "system:basic-user", ["system:authenticated"]),
+    clusterBinding("system:service-account-issuer-discovery", "system:service-account-issuer-discovery", [
+      "system:serviceaccounts",
+    ]),
     clusterBinding("system:public-info-viewer", "system:public-info-viewer", [
       "system:authenticated",
       "system:unauthenticated",

@@ -7,7 +7,6 @@ import type { User } from "./user.ts";
 const PREFIX = "system:node:";
 const DENIED: Decision = { allowed: false, reason: "" };
 const ALLOWED: Decision = { allowed: true, reason: "" };
-const READS = new Set(["get", "list", "watch"]);
 
 /** The node that a user is the kubelet of. */
 export function nodeNameOf(user: User): string | undefined {
@@ -16,107 +15,179 @@ export function nodeNameOf(user: User): string | undefined {
     : undefined;
 }
 
-/** What every kubelet may do, whatever its node: "verb group/plural". */
-const ANY_NODE = new Set([
-  "create /nodes",
-  "get /services",
-  "list /services",
-  "watch /services",
-  "create certificates.k8s.io/certificatesigningrequests",
-  "get certificates.k8s.io/certificatesigningrequests",
-  "list certificates.k8s.io/certificatesigningrequests",
-  "watch certificates.k8s.io/certificatesigningrequests",
-  "create /events",
-  "patch /events",
-  "update /events",
-  "create events.k8s.io/events",
-  "patch events.k8s.io/events",
-  "update events.k8s.io/events",
-  "create /pods",
-  "list /pods",
-  "watch /pods",
-  "get /pods",
-  "delete /pods",
-  "create authentication.k8s.io/tokenreviews",
-  "create authorization.k8s.io/subjectaccessreviews",
-  "create authorization.k8s.io/localsubjectaccessreviews",
-  "create coordination.k8s.io/leases",
-  "list coordination.k8s.io/leases",
-  "watch coordination.k8s.io/leases",
-  "get discovery.k8s.io/endpointslices",
-  "list discovery.k8s.io/endpointslices",
-  "watch discovery.k8s.io/endpointslices",
-]);
+const CREATE = ["create"];
+const READ = ["get", "list", "watch"];
+const WRITE = ["create", "update", "patch"];
+const OWN = ["get", "create", "update", "patch", "delete"];
+
+/** What every kubelet may do, whatever its node. */
+const ANY_NODE: Readonly<Record<string, readonly string[]>> = {
+  "authentication.k8s.io/tokenreviews": CREATE,
+  "authorization.k8s.io/subjectaccessreviews": CREATE,
+  "authorization.k8s.io/localsubjectaccessreviews": CREATE,
+  "/services": READ,
+  "/events": WRITE,
+  "events.k8s.io/events": WRITE,
+  "/endpoints": ["get"],
+  "certificates.k8s.io/certificatesigningrequests": ["create", ...READ],
+  "certificates.k8s.io/clustertrustbundles": READ,
+  "discovery.k8s.io/endpointslices": READ,
+  "storage.k8s.io/csidrivers": READ,
+  "node.k8s.io/runtimeclasses": READ,
+};
 
 /**
- * The Node authorizer: a kubelet reaches its own Node and Lease, and what the pods on its node refer to.
+ * The Node authorizer: a kubelet reaches its own Node, Lease and CSINode, and what the pods on its node refer to.
  * Source: kubernetes.io, "Using Node Authorization".
  */
 export function nodeDecision(cluster: Cluster, asked: Attributes): Decision {
   const node = nodeNameOf(asked.user);
   if (node === undefined || asked.path !== undefined) return DENIED;
   const what = `${asked.group}/${asked.plural}`;
-  if (asked.subresource === "" && ANY_NODE.has(`${asked.verb} ${what}`)) return ALLOWED;
   switch (what) {
     case "/nodes":
-      return own(node, asked) ? ALLOWED : refuse(node, asked);
-    case "coordination.k8s.io/leases":
-      return asked.namespace === "kube-node-lease" && asked.name === node ? ALLOWED : refuse(node, asked);
+      return ownNode(node, asked);
     case "/pods":
       return podDecision(cluster, node, asked);
+    case "coordination.k8s.io/leases":
+      return leaseDecision(node, asked);
+    case "storage.k8s.io/csinodes":
+      return ownDecision(node, asked, "CSINode");
     case "/secrets":
     case "/configmaps":
+      return readDecision(cluster, node, asked);
     case "/persistentvolumeclaims":
-      return referenced(cluster, node, asked) ? ALLOWED : refuse(node, asked);
+      return asked.subresource === "status" ? statusDecision(cluster, node, asked) : getDecision(cluster, node, asked);
+    case "/persistentvolumes":
+    case "storage.k8s.io/volumeattachments":
+      return getDecision(cluster, node, asked);
     case "/serviceaccounts":
       return accountDecision(cluster, node, asked);
     default:
-      return DENIED;
+      return asked.subresource === "" && ANY_NODE[what]?.includes(asked.verb) === true ? ALLOWED : DENIED;
   }
 }
 
-function refuse(node: string, { plural, name }: Attributes): Decision {
-  return {
-    allowed: false,
-    reason: `no relationship found between node '${node}' and this object (${plural} "${name}")`,
-  };
+function denied(reason: string): Decision {
+  return { allowed: false, reason };
 }
 
 /** Which node is changed is for the NodeRestriction admission to mind, which says more of it. */
-function own(node: string, { verb, name, fieldSelector }: Attributes): boolean {
-  if (verb === "update" || verb === "patch") return true;
-  if (verb === "list" || verb === "watch") return name === node || fieldSelector === `metadata.name=${node}`;
-  return name === node && ["get", "delete"].includes(verb);
+function ownNode(node: string, { verb, name, subresource }: Attributes): Decision {
+  if (subresource === "status") return verb === "update" || verb === "patch" ? ALLOWED : DENIED;
+  if (subresource !== "") return DENIED;
+  if (WRITE.includes(verb)) return ALLOWED;
+  if (!READ.includes(verb)) return DENIED;
+  if (name === node) return ALLOWED;
+  const others = name === "" ? "all nodes" : `'${name}'`;
+  return denied(`node '${node}' cannot read ${others}, only its own Node object`);
 }
 
 function podDecision(cluster: Cluster, node: string, asked: Attributes): Decision {
-  if (asked.subresource === "eviction" && asked.verb === "create") return ALLOWED;
-  if (asked.subresource !== "status") return DENIED;
-  const pod = cluster.store.get({
-    cluster: cluster.name,
-    resource: "/pods",
-    namespace: asked.namespace,
-    name: asked.name,
-  });
-  return pod && text(at(pod.object, "spec", "nodeName")) === node ? ALLOWED : refuse(node, asked);
+  const { verb, subresource, name, fieldRequirements } = asked;
+  if (subresource === "status") return verb === "update" || verb === "patch" ? ALLOWED : DENIED;
+  if (subresource === "eviction") return verb === "create" ? ALLOWED : DENIED;
+  if (subresource !== "") return DENIED;
+  if (verb === "create" || verb === "delete") return ALLOWED;
+  if (verb === "get") return related(cluster, node, asked);
+  if (verb !== "list" && verb !== "watch") return DENIED;
+  if (isLimitedTo(fieldRequirements, "spec.nodeName", node)) return ALLOWED;
+  if (name !== "") return related(cluster, node, asked);
+  return denied("can only list/watch pods with spec.nodeName field selector");
+}
+
+/** Whether a list or watch asks for one value of one field alone. */
+function isLimitedTo(requirements: Attributes["fieldRequirements"], key: string, value: string): boolean {
+  return (requirements ?? []).some(
+    (r) => r.key === key && r.operator === "In" && r.values.length === 1 && r.values[0] === value,
+  );
+}
+
+function leaseDecision(node: string, asked: Attributes): Decision {
+  if (!OWN.includes(asked.verb)) return denied("can only get, create, update, patch, or delete a node lease");
+  if (asked.namespace !== "kube-node-lease") {
+    return denied('can only access leases in the "kube-node-lease" system namespace');
+  }
+  if (asked.verb === "create" || asked.name === node) return ALLOWED;
+  return denied("can only access node lease with the same name as the requesting node");
+}
+
+function ownDecision(node: string, { verb, name, subresource }: Attributes, kind: string): Decision {
+  if (!OWN.includes(verb)) return denied(`can only get, create, update, patch, or delete a ${kind}`);
+  if (subresource !== "") return denied(`cannot authorize ${kind} subresources`);
+  if (verb === "create" || name === node) return ALLOWED;
+  return denied(`can only access ${kind} with the same name as the requesting node`);
+}
+
+function readDecision(cluster: Cluster, node: string, asked: Attributes): Decision {
+  if (!READ.includes(asked.verb)) return denied("can only read resources of this type");
+  if (asked.subresource !== "") return denied("cannot read subresource");
+  if (asked.namespace === "") return denied("can only read namespaced object of this type");
+  return related(cluster, node, asked);
+}
+
+function getDecision(cluster: Cluster, node: string, asked: Attributes): Decision {
+  if (asked.verb !== "get") return denied("can only get individual resources of this type");
+  if (asked.subresource !== "") return denied("cannot get subresource");
+  return related(cluster, node, asked);
+}
+
+function statusDecision(cluster: Cluster, node: string, asked: Attributes): Decision {
+  if (asked.verb !== "update" && asked.verb !== "patch") return denied("can only get/update/patch this type");
+  return related(cluster, node, asked);
+}
+
+function accountDecision(cluster: Cluster, node: string, asked: Attributes): Decision {
+  if (asked.verb === "get" && asked.subresource === "") return readDecision(cluster, node, asked);
+  if (asked.verb !== "create" || asked.name === "") {
+    return denied("can only create tokens for individual service accounts");
+  }
+  if (asked.subresource !== "token") return denied("can only create token subresource of serviceaccount");
+  return related(cluster, node, asked);
+}
+
+/** Whether a pod on the node leads to what is asked for. */
+function related(cluster: Cluster, node: string, asked: Attributes): Decision {
+  if (asked.name === "") return denied("No Object name found");
+  return isRelated(cluster, node, asked)
+    ? ALLOWED
+    : denied(`no relationship found between node '${node}' and this object`);
+}
+
+function isRelated(cluster: Cluster, node: string, { plural, namespace, name }: Attributes): boolean {
+  const stored = (resource: string): KubeObject | undefined =>
+    cluster.store.get({ cluster: cluster.name, resource, namespace, name })?.object;
+  switch (plural) {
+    case "pods":
+      return at(stored("/pods"), "spec", "nodeName") === node;
+    case "volumeattachments":
+      return at(stored("storage.k8s.io/volumeattachments"), "spec", "nodeName") === node;
+    case "serviceaccounts":
+      return podsOn(cluster, node, namespace).some((p) => at(p, "spec", "serviceAccountName") === name);
+    case "persistentvolumes": {
+      const claim = record(at(stored("/persistentvolumes"), "spec", "claimRef"));
+      return uses(cluster, node, { plural: "persistentvolumeclaims", namespace: text(claim["namespace"]) }).has(
+        text(claim["name"]),
+      );
+    }
+    default:
+      return uses(cluster, node, { plural, namespace }).has(name);
+  }
+}
+
+/** The names of all that the pods on a node refer to. */
+function uses(
+  cluster: Cluster,
+  node: string,
+  { plural, namespace }: Pick<Attributes, "plural" | "namespace">,
+): Set<string> {
+  const specs = podsOn(cluster, node, namespace).map((p) => record(fields(p)["spec"]));
+  return new Set(specs.flatMap((spec) => [...names(spec, plural)]));
 }
 
 function podsOn(cluster: Cluster, node: string, namespace: string): readonly KubeObject[] {
   const { items } = cluster.store.list({ cluster: cluster.name, resource: "/pods", namespace });
   return items.map((i) => i.object).filter((p) => text(at(p, "spec", "nodeName")) === node);
-}
-
-function referenced(cluster: Cluster, node: string, { verb, name, namespace, plural }: Attributes): boolean {
-  if (!READS.has(verb) || !name || !namespace) return false;
-  return podsOn(cluster, node, namespace).some((pod) => names(record(fields(pod)["spec"]), plural).has(name));
-}
-
-function accountDecision(cluster: Cluster, node: string, asked: Attributes): Decision {
-  const allowed =
-    (asked.verb === "create" && asked.subresource === "token") || (asked.verb === "get" && asked.subresource === "");
-  if (!allowed) return DENIED;
-  const uses = podsOn(cluster, node, asked.namespace).some((p) => at(p, "spec", "serviceAccountName") === asked.name);
-  return uses ? ALLOWED : refuse(node, asked);
 }
 
 /** Names of Secrets, ConfigMaps or claims that a PodSpec refers to. */

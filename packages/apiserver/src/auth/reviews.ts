@@ -1,12 +1,13 @@
 import type { Cluster } from "../clusters/cluster.ts";
-import { record, text, texts, type Json } from "../json.ts";
+import { isRecord, record, text, texts, timestamp, type Json } from "../json.ts";
 import type { Served } from "../kinds/resource.ts";
+import { invalidValue } from "../server/problems.ts";
 import type { RequestInfo } from "../server/request-info.ts";
-import { badRequest } from "../server/status.ts";
-import { timestamp } from "../json.ts";
+import { badRequest, invalid } from "../server/status.ts";
 import type { Attributes, Authorize } from "./attributes.ts";
-import { tokenUser } from "./authenticate.ts";
-import { verifyServiceAccountToken } from "./service-account-tokens.ts";
+import { nodeNameOf } from "./node.ts";
+import { attributesProblems, metadataProblems, subjectProblems } from "./review-problems.ts";
+import { selectorsOf } from "./selectors.ts";
 import type { User } from "./user.ts";
 
 interface Asking {
@@ -22,7 +23,7 @@ interface ReviewRequest {
   readonly body: unknown;
 }
 
-/** Answers the kinds that are questions; undefined for all others. Throws 400. */
+/** Answers the kinds that are questions; undefined for all others. Throws 400, 422. */
 export async function serveReview(asking: Asking, request: ReviewRequest): Promise<Json | undefined> {
   const { found, info, user, body } = request;
   if (!["authorization.k8s.io", "authentication.k8s.io"].includes(found.resource.group)) return undefined;
@@ -32,18 +33,18 @@ export async function serveReview(asking: Asking, request: ReviewRequest): Promi
   if (review["kind"] !== found.resource.kind) throw badRequest(`the body must be a ${found.resource.kind}`);
   switch (found.resource.kind) {
     case "SelfSubjectAccessReview":
-      return { ...review, status: access(asking, user, spec) };
+      checkAccess([...attributesProblems(spec), ...metadataProblems(review)]);
+      return answered(review, access(asking, user, spec));
     case "SubjectAccessReview":
-      return { ...review, status: access(asking, subject(spec), spec) };
-    case "LocalSubjectAccessReview": {
-      const attributes = record(spec["resourceAttributes"]);
-      if (attributes["namespace"] !== info.namespace) {
-        throw badRequest("spec.resourceAttributes.namespace must match metadata.namespace");
-      }
-      return { ...review, status: access(asking, subject(spec), spec) };
+      checkAccess([...attributesProblems(spec), ...subjectProblems(spec), ...metadataProblems(review)]);
+      return answered(review, access(asking, subject(spec), spec));
+    case "LocalSubjectAccessReview":
+      return answered(review, localAccess(asking, review, info.namespace));
+    case "SelfSubjectRulesReview": {
+      const namespace = text(spec["namespace"]);
+      if (!namespace) throw badRequest("no namespace on request");
+      return { ...answered(review, rules(asking, user, namespace)), spec: {} };
     }
-    case "SelfSubjectRulesReview":
-      return { ...review, status: rules(asking.rulesFor(user, text(spec["namespace"]))) };
     case "SelfSubjectReview":
       return {
         ...review,
@@ -51,24 +52,56 @@ export async function serveReview(asking: Asking, request: ReviewRequest): Promi
         status: { userInfo: userInfo(user) },
       };
     case "TokenReview":
-      return { ...review, spec: { ...spec, token: "" }, status: await tokenStatus(asking.cluster, spec) };
+      return answered(review, await tokenStatus(asking.cluster, spec));
     default:
       return undefined;
   }
 }
 
+function answered(review: Json, status: Json): Json {
+  return { ...review, metadata: { creationTimestamp: null, ...record(review["metadata"]) }, status };
+}
+
+/** kube-apiserver leaves out which kind it is. */
+function checkAccess(problems: ReturnType<typeof attributesProblems>): void {
+  if (problems.length > 0) throw invalid({ group: "authorization.k8s.io", kind: "" }, "", problems);
+}
+
+function localAccess(asking: Asking, review: Json, namespace: string): Json {
+  const spec = record(review["spec"]);
+  const { resourceAttributes, nonResourceAttributes } = spec;
+  const asked = record(resourceAttributes)["namespace"] ?? "";
+  const told = text(record(review["metadata"])["namespace"]) || namespace;
+  checkAccess([
+    ...attributesProblems(spec),
+    ...subjectProblems(spec),
+    ...metadataProblems(review, "must be empty except for namespace"),
+    ...(resourceAttributes && asked !== told
+      ? [invalidValue("spec.resourceAttributes.namespace", asked, "must match metadata.namespace")]
+      : []),
+    ...(nonResourceAttributes
+      ? [invalidValue("spec.nonResourceAttributes", nonResourceAttributes, "disallowed on this kind of request")]
+      : []),
+  ]);
+  if (told !== namespace) throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
+  return access(asking, subject(spec), spec);
+}
+
 function subject(spec: Json): User {
-  const groups = texts(spec["groups"]);
-  if (!text(spec["user"]) && groups.length === 0) throw badRequest("at least one of user or group must be specified");
-  return { name: text(spec["user"]), groups };
+  const { user, groups, uid, extra } = spec;
+  const given = isRecord(extra) ? Object.entries(extra).map(([k, v]) => [k.toLowerCase(), texts(v)] as const) : [];
+  return {
+    name: text(user),
+    groups: texts(groups),
+    ...(text(uid) ? { uid: text(uid) } : {}),
+    ...(given.length > 0 ? { extra: Object.fromEntries(given) } : {}),
+  };
 }
 
 function access({ authorize }: Asking, user: User, spec: Json): Json {
   const resource = record(spec["resourceAttributes"]);
   const path = record(spec["nonResourceAttributes"]);
-  if (Boolean(spec["resourceAttributes"]) === Boolean(spec["nonResourceAttributes"])) {
-    throw badRequest("exactly one of nonResourceAttributes or resourceAttributes must be specified");
-  }
+  const { selectors, errors } = selectorsOf(resource);
   const asked: Attributes = {
     user,
     verb: text(spec["resourceAttributes"] ? resource["verb"] : path["verb"]),
@@ -78,18 +111,27 @@ function access({ authorize }: Asking, user: User, spec: Json): Json {
     plural: text(resource["resource"]),
     subresource: text(resource["subresource"]),
     name: text(resource["name"]),
+    ...selectors,
     ...(spec["nonResourceAttributes"] ? { path: text(path["path"]) } : {}),
   };
   const { allowed, reason } = authorize(asked);
-  return { allowed, ...(reason ? { reason } : {}) };
+  return {
+    allowed,
+    ...(reason ? { reason } : {}),
+    ...(errors.length > 0 ? { evaluationError: errors.join(", ") } : {}),
+  };
 }
 
-function rules(all: readonly Json[]): Json {
+/** What a user may do, as far as rules say it: what nodes may do depends on their pods. */
+function rules({ rulesFor }: Asking, user: User, namespace: string): Json {
+  const all = rulesFor(user, namespace);
   const isPath = (rule: Json): boolean => texts(rule["nonResourceURLs"]).length > 0;
+  const isNode = nodeNameOf(user) !== undefined;
   return {
-    incomplete: false,
     resourceRules: all.filter((r) => !isPath(r)),
     nonResourceRules: all.filter(isPath).map(({ verbs, nonResourceURLs }) => ({ verbs, nonResourceURLs })),
+    incomplete: isNode,
+    ...(isNode ? { evaluationError: "node authorizer does not support user rule resolution" } : {}),
   };
 }
 
@@ -102,14 +144,11 @@ function userInfo(user: User): Json {
   };
 }
 
-async function tokenStatus(cluster: Cluster, spec: Json): Promise<Json> {
+async function tokenStatus({ tokens, issuer }: Cluster, spec: Json): Promise<Json> {
   const token = text(spec["token"]);
+  if (!token) throw badRequest("token is required for TokenReview in authentication");
   const audiences = texts(spec["audiences"]);
-  const verified =
-    audiences.length > 0
-      ? await verifyServiceAccountToken(cluster, token, audiences)
-      : await tokenUser(cluster, token).then((user) => user && { user, audiences: [cluster.issuer] });
-  if (!verified) return { user: {}, error: "invalid bearer token" };
-  const matched = verified.audiences.length > 0 ? { audiences: verified.audiences } : {};
-  return { authenticated: true, user: userInfo(verified.user), ...matched };
+  const found = await tokens.verify(token, audiences.length > 0 ? audiences : [issuer]);
+  if ("error" in found) return { user: {}, error: found.error };
+  return { authenticated: true, user: userInfo(found.user), audiences: found.audiences };
 }

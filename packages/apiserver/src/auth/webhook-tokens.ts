@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { messageOf, type Clock, type Log } from "@causeway/foundation";
 import { isRecord, record, text, texts } from "../json.ts";
 import type { TokenWebhookOptions } from "./interface.ts";
-import type { TokenFacts } from "./service-account-tokens.ts";
+import type { TokenFacts } from "./account-tokens.ts";
 import { authenticated } from "./user.ts";
 import { createWebhookClient } from "./webhook-client.ts";
 
@@ -51,7 +51,10 @@ export function webhookTokens(
 
   return {
     verify(token, audiences) {
-      const key = createHash("sha256").update(salt).update(JSON.stringify([token, audiences])).digest("base64");
+      const key = createHash("sha256")
+        .update(salt)
+        .update(JSON.stringify([token, audiences]))
+        .digest("base64");
       const known = cache.get(key);
       if (known && clock.now() < known.until) return known.answer;
       const answer = ask(token, audiences);

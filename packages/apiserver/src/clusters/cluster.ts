@@ -3,6 +3,8 @@ import type { KubeObject } from "@causeway/kubernetes";
 import type { Admission } from "../admission/interface.ts";
 import type { WebhookClient } from "../webhooks/interface.ts";
 import type { Conversions } from "../definitions/resource.ts";
+import type { AccountKeys } from "../auth/account-keys.ts";
+import type { Tokens } from "../auth/tokens.ts";
 import type { ClientAuthorities } from "../auth/client-certificates.ts";
 import type { Catalog } from "../kinds/catalog.ts";
 import type { ClusterMetrics } from "../metrics/cluster-metrics.ts";
@@ -31,6 +33,8 @@ export interface Cluster extends ClusterView {
   readonly clientAuthorities: ClientAuthorities;
   /** PEM private key that signs service-account tokens. */
   readonly serviceAccountKey: string;
+  readonly accountKeys: AccountKeys;
+  readonly tokens: Tokens;
   readonly issuer: string;
   readonly podCidr: string | undefined;
   readonly dnsDomain: string;

@@ -2,6 +2,8 @@ import { X509Certificate } from "node:crypto";
 import { CausewayError, type Clock, type Log } from "@causeway/foundation";
 import { openAdmission } from "../admission/open.ts";
 import { openAudit } from "../audit/audit.ts";
+import { accountKeys } from "../auth/account-keys.ts";
+import { clusterTokens } from "../auth/tokens.ts";
 import { clientAuthorities } from "../auth/client-certificates.ts";
 import { authorizer } from "../auth/authorize.ts";
 import { Rbac } from "../auth/rbac.ts";
@@ -61,6 +63,7 @@ export async function openCluster(
   const identity = await clusterIdentity(files, place.folder, { options, clock });
   checkAuthority(identity);
   const webhooks = createWebhookClient({ name: place.name, store }, options.webhooks ?? place.name === "");
+  const tokens = lazily(() => clusterTokens(cluster, options.authentication));
   const cluster: Cluster = {
     name: place.name,
     store,
@@ -84,8 +87,14 @@ export async function openCluster(
       rulesFor: (user, namespace) => rbac.rulesFor(user, namespace),
     },
     ...identity,
+    accountKeys: accountKeys(identity.serviceAccountKey, options.serviceAccountVerificationKeys ?? []),
+    get tokens() {
+      return tokens();
+    },
     clientAuthorities: clientAuthorities(identity.authority.certificate, options.clientAuthorityFile),
   };
+  // What is wrong with what was asked for is told at the start.
+  if (options.authentication) tokens();
   const audit = options.audit && openAudit(options.audit, cluster);
   const fairness = { flow: new FlowControl(cluster), counts: new ObjectCounts(cluster), turns: shared.turns };
   serveDefinitions(cluster);
@@ -108,10 +117,17 @@ export async function openCluster(
       closing.abort();
       shared.turns.forget(cluster.name);
       cluster.webhooks.close();
+      if (options.authentication) tokens().close();
       await controllers.stop();
       await audit?.close();
     },
   };
+}
+
+/** Makes something when it is first asked for. */
+function lazily<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
 }
 
 function conversionsOf(registered: readonly KindConversion[], webhooks: WebhookClient): Conversions {

@@ -7,6 +7,7 @@ import type { Audit } from "../audit/audit.ts";
 import type { RequestAudit } from "../audit/interface.ts";
 import type { CertificateUsers } from "../auth/client-certificates.ts";
 import { refusal } from "../auth/authorize.ts";
+import { selectorsOf } from "../auth/selectors.ts";
 import type { Attributes, Authorize } from "../auth/attributes.ts";
 import { impersonated } from "../auth/impersonate.ts";
 import type { User } from "../auth/user.ts";
@@ -149,14 +150,14 @@ async function admitted(served: ServedCluster, { exchange, certificates, info, q
   const { request } = exchange;
   const { headers } = request;
   const socket = "stream" in request ? request.stream.session?.socket : request.socket;
-  const credentials = { socket, authorization: headers.authorization };
+  const credentials = { socket, authorization: headers.authorization, path: info.path };
   const asker = await authenticated(served.cluster, credentials, certificates).catch((error: unknown) => {
     exchange.audit = served.audit?.begin({ ...exchange, asked: attributesOf(undefined, info, query) });
     throw error;
   });
   const audit = served.audit?.begin({ ...exchange, asked: attributesOf(asker, info, query) });
   exchange.audit = audit;
-  const user = impersonated(served, asker, headers);
+  const user = impersonated(served, asker, request.rawHeaders);
   if (user !== asker) audit?.impersonated(user);
   const { ticket, ready } = place(
     served.fairness,
@@ -209,6 +210,15 @@ function attributesOf<U extends User | undefined>(
   const { verb, namespace, group, version, plural, subresource, name } = info;
   const common = { user, verb, namespace, group, version, plural, subresource, name };
   if (!info.isResource) return { ...common, path: info.path };
-  const fieldSelector = query.get("fieldSelector");
-  return fieldSelector === null ? common : { ...common, fieldSelector };
+  if (verb !== "list" && verb !== "watch" && verb !== "deletecollection") return common;
+  const [fields, labels] = [query.get("fieldSelector"), query.get("labelSelector")];
+  if (!fields && !labels) return common;
+  const { selectors } = selectorsOf({ fieldSelector: raw(fields), labelSelector: raw(labels) });
+  // A list of the one object of a name counts as being about that object.
+  const named = selectors.fieldRequirements?.find((r) => r.key === "metadata.name" && r.operator === "In");
+  return { ...common, ...selectors, name: name || (named?.values[0] ?? "") };
+}
+
+function raw(rawSelector: string | null): { rawSelector: string } | undefined {
+  return rawSelector ? { rawSelector } : undefined;
 }

@@ -1,3 +1,4 @@
+import { accountDiscovery } from "../auth/account-discovery.ts";
 import type { User } from "../auth/user.ts";
 import type { Cluster } from "../clusters/cluster.ts";
 import { aggregated, coreVersions, group, groupList, resourceList } from "../discovery/discovery.ts";
@@ -29,6 +30,11 @@ export function servePath(request: PathRequest, response: Response): void | Prom
   if (dump !== undefined) return sendText(response, 200, { type: "text/plain", body: dump });
   const path = request.path.length > 1 ? request.path.replace(/\/+$/, "") : request.path;
   if (path === "/api" || path === "/apis") return serveRoot(path.slice(1) as "api", request, response);
+  const discovery = accountDiscovery(request.cluster, path);
+  if (discovery) {
+    response.setHeader("cache-control", "public, max-age=3600");
+    return sendText(response, 200, discovery);
+  }
   const document = documentAt(path, request);
   if (!document) throw noSuchPath();
   send(response, 200, document, request.wanted);

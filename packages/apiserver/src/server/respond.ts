@@ -55,7 +55,7 @@ export function sendText(
   response.statusCode = code;
   response.bytesSent = body.length;
   response.setHeader("content-type", type);
-  response.setHeader("cache-control", "no-cache, private");
+  if (!response.hasHeader("cache-control")) response.setHeader("cache-control", "no-cache, private");
   if (!compress || body.length < GZIP_FROM) {
     // A long text is turned into bytes at once: written as text, it would be by the stream, piece by piece.
     response.end(body.length < GZIP_FROM ? body : Buffer.from(body));

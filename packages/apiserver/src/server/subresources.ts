@@ -1,4 +1,4 @@
-import { issueToken } from "../auth/service-account-tokens.ts";
+import { issueToken } from "../auth/token-request.ts";
 import { current, type Call } from "../registry/call.ts";
 import { remove } from "../registry/delete.ts";
 import { deleteOptions } from "../registry/delete.ts";

@@ -10,6 +10,7 @@ import { flowControl } from "./flow-control.ts";
 import { flowRefusals } from "./flow-refusals.ts";
 import { health } from "./health.ts";
 import { kubectl } from "./kubectl.ts";
+import { identities } from "./identities.ts";
 import { machinery } from "./machinery.ts";
 import { metrics } from "./metrics.ts";
 import { naming } from "./naming.ts";
@@ -60,6 +61,7 @@ export const chapters: readonly Chapter[] = [
   kubectl,
   access,
   auditing,
+  identities,
   toolkit,
   refusals,
   wrongTypes,

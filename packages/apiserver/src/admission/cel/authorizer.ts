@@ -1,4 +1,5 @@
 import type { Attributes } from "../../auth/attributes.ts";
+import { selectorsOf } from "../../auth/selectors.ts";
 import type { User } from "../../auth/user.ts";
 import type { CelEnvironment } from "../../schema/cel/environment.ts";
 
@@ -107,10 +108,12 @@ function registerResourceChecks(environment: CelEnvironment): void {
       r.with({ namespace }),
     )
     .registerFunction(`${RESOURCE}.name(string): ${RESOURCE}`, (r: ResourceCheck, name: string) => r.with({ name }))
-    .registerFunction(`${RESOURCE}.fieldSelector(string): ${RESOURCE}`, (r: ResourceCheck, fieldSelector: string) =>
-      r.with({ fieldSelector }),
+    .registerFunction(`${RESOURCE}.fieldSelector(string): ${RESOURCE}`, (r: ResourceCheck, rawSelector: string) =>
+      r.with(selectorsOf({ fieldSelector: { rawSelector } }).selectors),
     )
-    .registerFunction(`${RESOURCE}.labelSelector(string): ${RESOURCE}`, (r: ResourceCheck) => r)
+    .registerFunction(`${RESOURCE}.labelSelector(string): ${RESOURCE}`, (r: ResourceCheck, rawSelector: string) =>
+      r.with(selectorsOf({ labelSelector: { rawSelector } }).selectors),
+    )
     .registerFunction(
       `${RESOURCE}.check(string): ${DECISION}`,
       ({ authorizer, about }: ResourceCheck, verb: string) => {

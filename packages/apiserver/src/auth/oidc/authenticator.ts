@@ -60,7 +60,10 @@ function userOf(issuer: JwtIssuer, claims: Json): User {
   const { jti } = claims;
   if (typeof jti === "string" && jti !== "") extra["authentication.kubernetes.io/credential-id"] = [`JTI=${jti}`];
   for (const { key, expression } of issuer.extra) {
-    const values = listOf(evaluated("extra claim expression", () => expression(claims)), "extra claim expression");
+    const values = listOf(
+      evaluated("extra claim expression", () => expression(claims)),
+      "extra claim expression",
+    );
     if (values.length > 0) extra[key] = values;
   }
   const uid = issuer.uid && single(issuer.uid, claims, "uid");
@@ -97,7 +100,10 @@ function single(mapping: Mapping, claims: Json, what: string): string {
 
 function groupsOf(mapping: Mapping, claims: Json): readonly string[] {
   if (mapping.claim === undefined) {
-    return listOf(evaluated("group claim expression", () => mapping.expression(claims)), "group claim expression");
+    return listOf(
+      evaluated("group claim expression", () => mapping.expression(claims)),
+      "group claim expression",
+    );
   }
   const value = claims[mapping.claim];
   if (value === undefined) return [];

@@ -138,7 +138,8 @@ function checkAuthority(pem: string, path: string): void {
 function mappingOf(given: unknown, path: string, prefixed = true): Mapping | undefined {
   const { claim, expression, prefix } = record(given);
   if (!isRecord(given) || (!text(claim) && !text(expression))) return undefined;
-  if (text(claim) && text(expression)) throw invalidAuthentication(path, "a claim and an expression cannot both be set");
+  if (text(claim) && text(expression))
+    throw invalidAuthentication(path, "a claim and an expression cannot both be set");
   if (text(expression)) {
     if (prefix !== undefined) throw invalidAuthentication(`${path}.prefix`, "it cannot be set with an expression");
     return { expression: compiled("claims", text(expression), `${path}.expression`) };
@@ -155,7 +156,10 @@ function extraOf(given: readonly Json[], path: string): JwtIssuer["extra"] {
     if (!domain || name !== name.toLowerCase())
       throw invalidAuthentication(`${path}[${i}].key`, "it must be a lower-case domain name, a slash and a path");
     if (/(^|\.)(kubernetes|k8s)\.io$/.test(domain))
-      throw invalidAuthentication(`${path}[${i}].key`, "k8s.io, kubernetes.io and what is below them are Kubernetes' own");
+      throw invalidAuthentication(
+        `${path}[${i}].key`,
+        "k8s.io, kubernetes.io and what is below them are Kubernetes' own",
+      );
     if (given.findIndex((other) => other["key"] === key) !== i)
       throw invalidAuthentication(`${path}[${i}].key`, `${name} is there twice`);
     return { key: name, expression: compiled("claims", text(valueExpression), `${path}[${i}].valueExpression`) };

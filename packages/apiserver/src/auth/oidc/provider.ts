@@ -13,7 +13,7 @@ export interface Keys {
 const TIMEOUT = 10_000;
 const LONGEST = 1024 * 1024;
 /** How soon the issuer is asked again for keys, whatever tokens come. */
-const COOLDOWN = 10_000;
+const COOLDOWN = 1000;
 
 /** Finds an issuer's keys by discovery, when the first token asks for them. */
 export function issuerKeys(issuer: JwtIssuer, clock: Clock): Keys {
@@ -54,7 +54,11 @@ export function issuerKeys(issuer: JwtIssuer, clock: Clock): Keys {
 
 function getJson(url: string, ca: string | undefined): Promise<Json> {
   return new Promise((resolve, reject) => {
-    const options = { signal: AbortSignal.timeout(TIMEOUT), agent: false as const, ...(ca === undefined ? {} : { ca }) };
+    const options = {
+      signal: AbortSignal.timeout(TIMEOUT),
+      agent: false as const,
+      ...(ca === undefined ? {} : { ca }),
+    };
     const sent = get(url, options, (response) => {
       let body = "";
       response.setEncoding("utf8");

@@ -1,0 +1,353 @@
+import { generateKeyPairSync, sign, type KeyObject } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createAuthority, issueCertificate, VirtualClock } from "@causeway/foundation";
+import type { ApiServer, GuardOptions, LogicalClusterOptions } from "../interface.ts";
+import { at, record, text, type Json } from "../json.ts";
+import { startApiServer } from "../start.ts";
+import { rawClient, type Raw } from "../testing/client.ts";
+import { issuerOfOptions, readIssuers } from "./oidc/configuration.ts";
+
+const DAY = 86_400_000;
+const NAMESPACE = "/api/v1/namespaces/default";
+
+const opened: { close(): unknown }[] = [];
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "tokens-"));
+});
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((o) => o.close()));
+  rmSync(dir, { recursive: true, force: true });
+});
+
+async function start(management: GuardOptions, clock?: VirtualClock): Promise<ApiServer> {
+  const server = await startApiServer({ management, ...(clock ? { clock } : {}) });
+  opened.push(server);
+  return server;
+}
+
+async function admin(server: ApiServer, name = ""): Promise<Raw> {
+  const cluster = name === "" ? server.management : server.cluster(name);
+  if (!cluster) throw new Error(`there is no ${name}`);
+  const api = await rawClient(cluster);
+  opened.push(api);
+  return api;
+}
+
+async function review(api: Raw, token: string, audiences?: readonly string[]): Promise<Json> {
+  const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", spec: { token, audiences } };
+  return record((await api.call("POST", "/apis/authentication.k8s.io/v1/tokenreviews", body)).body["status"]);
+}
+
+/** An HTTPS server on loopback that answers with what `answer` gives, or this status. */
+async function serve(answer: (path: string, body: string) => Json | number): Promise<{ url: string; ca: string }> {
+  const authority = await createAuthority({ commonName: "test authority", lifetime: DAY });
+  const subject = { commonName: "test", ipAddresses: ["127.0.0.1"], usages: ["server"], lifetime: DAY } as const;
+  const { certificate, key } = await issueCertificate(authority, subject);
+  const server: Server = createServer({ cert: certificate, key }, (request, response) => {
+    let body = "";
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+    request.on("end", () => {
+      const given = answer(request.url ?? "", body);
+      response.statusCode = typeof given === "number" ? given : 200;
+      response.end(JSON.stringify(given));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  opened.push({
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  });
+  return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, ca: authority.certificate };
+}
+
+function signed(claims: Json, key: KeyObject, kid = "k"): string {
+  const parts = [{ alg: "RS256", kid }, claims].map((p) => Buffer.from(JSON.stringify(p)).toString("base64url"));
+  return `${parts.join(".")}.${sign("sha256", Buffer.from(parts.join(".")), key).toString("base64url")}`;
+}
+
+describe("an AuthenticationConfiguration", () => {
+  const issuer = { url: "https://a.example", audiences: ["me"] };
+  const username = { claim: "sub", prefix: "" };
+  const whole = (jwt: Json): Json => ({
+    apiVersion: "apiserver.config.k8s.io/v1",
+    kind: "AuthenticationConfiguration",
+    jwt: [{ issuer, claimMappings: { username }, ...jwt }],
+  });
+
+  it.each<[string, Json]>([
+    ["of another kind", { ...whole({}), kind: "Other" }],
+    ["with an issuer that is no URL", whole({ issuer: { ...issuer, url: "a.example" } })],
+    ["with an issuer without TLS", whole({ issuer: { ...issuer, url: "http://a.example" } })],
+    ["with an issuer with a query", whole({ issuer: { ...issuer, url: "https://a.example?b" } })],
+    ["with a password in a URL", whole({ issuer: { ...issuer, url: "https://a:b@a.example" } })],
+    ["with the discovery URL of the issuer", whole({ issuer: { ...issuer, discoveryURL: "https://a.example/" } })],
+    ["without audiences", whole({ issuer: { url: issuer.url } })],
+    ["with two audiences and no policy", whole({ issuer: { ...issuer, audiences: ["a", "b"] } })],
+    ["with an authority that is none", whole({ issuer: { ...issuer, certificateAuthority: "none" } })],
+    ["without a name", whole({ claimMappings: {} })],
+    ["with a claim and no prefix", whole({ claimMappings: { username: { claim: "sub" } } })],
+    ["with a claim and an expression", whole({ claimMappings: { username: { ...username, expression: "'a'" } } })],
+    ["with an expression that is none", whole({ claimMappings: { username: { expression: "claims.(" } } })],
+    ["with an expression about what there is not", whole({ claimMappings: { username: { expression: "user.a" } } })],
+    ["with an address nobody verified", whole({ claimMappings: { username: { expression: "claims.email" } } })],
+    ["with extra of no domain", whole({ claimMappings: { username, extra: [{ key: "a", valueExpression: "'a'" }] } })],
+    [
+      "with extra of Kubernetes' own",
+      whole({ claimMappings: { username, extra: [{ key: "k8s.io/a", valueExpression: "'a'" }] } }),
+    ],
+    ["with a rule about nothing", whole({ claimValidationRules: [{}] })],
+    ["with a rule about two things", whole({ claimValidationRules: [{ claim: "a", expression: "true" }] })],
+    ["with an issuer twice", { ...whole({}), jwt: [...(whole({})["jwt"] as Json[]), ...(whole({})["jwt"] as Json[])] }],
+    ["with the issuer of service accounts", whole({ issuer: { ...issuer, url: "https://own" } })],
+  ])("%s is refused", (_what, configuration) => {
+    expect(() => readIssuers(configuration, ["https://own"])).toThrow(
+      expect.objectContaining({ code: "AUTHENTICATION_CONFIG_INVALID" }),
+    );
+  });
+
+  it("takes an address for a name where somebody asks whether it was verified", () => {
+    const expression = "claims.?email_verified.orValue(true) ? claims.email : claims.sub";
+    expect(readIssuers(whole({ claimMappings: { username: { expression } } }), []).length).toBe(1);
+  });
+
+  it.each([
+    [{}, { claim: "sub", prefix: "https://a.example#" }],
+    [{ usernameClaim: "email" }, { claim: "email", prefix: "" }],
+    [{ usernamePrefix: "-" }, { claim: "sub", prefix: "" }],
+    [{ usernamePrefix: "x:" }, { claim: "sub", prefix: "x:" }],
+  ])("as flags with %j names users by %j", (flags, expected) => {
+    const { username: found, algorithms } = issuerOfOptions({ issuerUrl: issuer.url, clientId: "me", ...flags });
+    expect(found).toEqual(expected);
+    expect(algorithms).toEqual(["RS256"]);
+  });
+});
+
+describe("issuers", () => {
+  const keys = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const now = () => Math.floor(Date.now() / 1000);
+
+  async function provider(): Promise<{ url: string; ca: string; asked: string[] }> {
+    const asked: string[] = [];
+    const jwk = { ...keys.publicKey.export({ format: "jwk" }), kid: "k", alg: "RS256", use: "sig" };
+    const { url, ca } = await serve((path) => {
+      asked.push(path);
+      if (path === "/keys") return { keys: [jwk] };
+      return path === "/.well-known/openid-configuration" ? { issuer: url, jwks_uri: `${url}/keys` } : 404;
+    });
+    return { url, ca, asked };
+  }
+
+  it("given as flags are asked for their keys once, when the first token comes", async () => {
+    const { url, ca, asked } = await provider();
+    const oidc = { issuerUrl: url, clientId: "me", groupsClaim: "groups", certificateAuthority: ca };
+    const api = await admin(await start({ authentication: { oidc } }));
+    expect(asked).toEqual([]);
+    const token = signed({ iss: url, aud: "me", sub: "jane", groups: ["dev"], exp: now() + 60 }, keys.privateKey);
+    for (let i = 0; i < 3; i += 1) {
+      expect(await review(api, token)).toMatchObject({
+        authenticated: true,
+        user: { username: `${url}#jane`, groups: ["dev", "system:authenticated"] },
+      });
+    }
+    expect(asked).toEqual(["/.well-known/openid-configuration", "/keys"]);
+  });
+
+  it("are not asked again and again by tokens with keys that nobody knows", async () => {
+    const { url, ca, asked } = await provider();
+    const clock = new VirtualClock(Date.now());
+    const oidc = { issuerUrl: url, clientId: "me", certificateAuthority: ca };
+    const api = await admin(await start({ authentication: { oidc } }, clock));
+    for (let i = 0; i < 5; i += 1) {
+      const token = signed({ iss: url, aud: "me", sub: "a", exp: now() + 60 }, keys.privateKey, `odd-${i}`);
+      expect((await review(api, token))["authenticated"]).toBeUndefined();
+    }
+    expect(asked.length).toBe(2);
+  });
+
+  it("that cannot be reached leave their tokens unknown, and nothing else harmed", async () => {
+    const oidc = { issuerUrl: "https://127.0.0.1:1", clientId: "me" };
+    const api = await admin(await start({ authentication: { oidc } }));
+    const token = signed({ iss: oidc.issuerUrl, aud: "me", sub: "a", exp: now() + 60 }, keys.privateKey);
+    expect(await review(api, token)).toMatchObject({ error: expect.stringContaining("oidc: verify token") });
+    expect((await api.call("GET", "/version")).code).toBe(200);
+  });
+});
+
+describe("anonymous requests", () => {
+  const configuration = (anonymous: Json): Json => ({
+    apiVersion: "apiserver.config.k8s.io/v1",
+    kind: "AuthenticationConfiguration",
+    anonymous,
+  });
+  it.each<[GuardOptions, number, number]>([
+    [{}, 200, 200],
+    [{ authentication: { anonymous: false } }, 401, 401],
+    [{ authentication: { configuration: configuration({ enabled: false }) } }, 401, 401],
+    [{ authentication: { configuration: configuration({ enabled: true }) } }, 200, 200],
+    [
+      { authentication: { configuration: configuration({ enabled: true, conditions: [{ path: "/livez" }] }) } },
+      200,
+      401,
+    ],
+  ])("with %j get %i at /livez and %i at /version", async (management, livez, version) => {
+    const server = await start(management);
+    const nobody = await rawClient(server.management, { token: "" });
+    opened.push(nobody);
+    expect((await nobody.call("GET", "/livez")).code).toBe(livez);
+    expect((await nobody.call("GET", "/version")).code).toBe(version);
+  });
+});
+
+describe("a token webhook", () => {
+  async function webhook(answer: (spec: Json) => Json | number): Promise<{ asked: Json[]; kubeconfigFile: string }> {
+    const asked: Json[] = [];
+    const { url, ca } = await serve((_path, body) => {
+      const spec = record(record(JSON.parse(body))["spec"]);
+      asked.push(spec);
+      const given = answer(spec);
+      return typeof given === "number" ? given : { status: given };
+    });
+    const kubeconfigFile = join(dir, "webhook.kubeconfig");
+    const authority = Buffer.from(ca).toString("base64");
+    const kubeconfig = {
+      apiVersion: "v1",
+      kind: "Config",
+      clusters: [{ name: "c", cluster: { server: url, "certificate-authority-data": authority } }],
+      users: [{ name: "u", user: {} }],
+      contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+      "current-context": "x",
+    };
+    writeFileSync(kubeconfigFile, JSON.stringify(kubeconfig));
+    return { asked, kubeconfigFile };
+  }
+
+  it("says whom a token stands for, for two minutes", async () => {
+    const { asked, kubeconfigFile } = await webhook((spec) =>
+      spec["token"] === "good"
+        ? { authenticated: true, user: { username: "jane", uid: "1", groups: ["dev"], extra: { a: ["b"] } } }
+        : { authenticated: false },
+    );
+    const clock = new VirtualClock(Date.now());
+    const api = await admin(await start({ authentication: { webhook: { kubeconfigFile } } }, clock));
+    const expected = { username: "jane", uid: "1", groups: ["dev", "system:authenticated"], extra: { a: ["b"] } };
+    expect(await review(api, "good")).toMatchObject({ authenticated: true, user: expected });
+    await review(api, "good");
+    expect((await review(api, "bad"))["error"]).toBe("invalid bearer token");
+    expect(asked.map((a) => a["token"])).toEqual(["good", "bad"]);
+    await clock.advance(121_000);
+    await review(api, "good");
+    expect(asked.length).toBe(3);
+  });
+
+  it("is asked for audiences, and answers for some of them", async () => {
+    const { asked, kubeconfigFile } = await webhook(() => ({
+      authenticated: true,
+      user: { username: "jane" },
+      audiences: ["b", "c"],
+    }));
+    const api = await admin(await start({ authentication: { webhook: { kubeconfigFile } } }));
+    expect(await review(api, "good", ["a", "b"])).toMatchObject({ authenticated: true, audiences: ["b"] });
+    expect(asked[0]?.["audiences"]).toEqual(["a", "b"]);
+    expect((await review(api, "good", ["a"]))["authenticated"]).toBeUndefined();
+  });
+
+  it("that fails leaves tokens unknown, and its answer is not kept", async () => {
+    let up = false;
+    const { kubeconfigFile } = await webhook(() => (up ? { authenticated: true, user: { username: "jane" } } : 500));
+    const clock = new VirtualClock(Date.now());
+    const api = await admin(await start({ authentication: { webhook: { kubeconfigFile } } }, clock));
+    const first = review(api, "good");
+    let over = false;
+    void first.finally(() => (over = true));
+    await expect
+      .poll(async () => {
+        await clock.advance(1000);
+        return over;
+      })
+      .toBe(true);
+    expect((await first)["error"]).toMatch(/the webhook at 127\.0\.0\.1:\d+ failed: it answered 500/);
+    up = true;
+    expect((await review(api, "good"))["authenticated"]).toBe(true);
+  });
+});
+
+describe("keys of service-account tokens", () => {
+  const pem = () => {
+    const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    return {
+      secret: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+      open: publicKey.export({ type: "spki", format: "pem" }).toString(),
+    };
+  };
+
+  async function tokenOf(api: Raw): Promise<string> {
+    await api.call("POST", `${NAMESPACE}/serviceaccounts`, {
+      apiVersion: "v1",
+      kind: "ServiceAccount",
+      metadata: { name: "r" },
+    });
+    const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
+    const { body } = await api.call("POST", `${NAMESPACE}/serviceaccounts/r/token`, request);
+    return text(at(body, "status", "token"));
+  }
+
+  it("are rotated: tokens of the old one hold while its public key is given", async () => {
+    const [old, fresh] = [pem(), pem()];
+    const server = await start({});
+    const make = (options: LogicalClusterOptions) => server.ensureCluster("c", options);
+    await make({ serviceAccountKey: old.secret });
+    const token = await tokenOf(await admin(server, "c"));
+    await make({ serviceAccountKey: fresh.secret, serviceAccountVerificationKeys: [old.open] });
+    const api = await admin(server, "c");
+    expect((await review(api, token))["authenticated"]).toBe(true);
+    expect((await review(api, await tokenOf(api)))["authenticated"]).toBe(true);
+    await make({ serviceAccountVerificationKeys: [] });
+    expect((await review(await admin(server, "c"), token))["error"]).toMatch(/invalid signature/);
+  });
+
+  it("sign no token without an end, but one that a Secret has counts as long as the Secret", async () => {
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const server = await start({});
+    const serviceAccountKey = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+    await server.ensureCluster("c", { serviceAccountKey });
+    const api = await admin(server, "c");
+    await tokenOf(api);
+    const account = await api.call("GET", `${NAMESPACE}/serviceaccounts/r`);
+    const claims = {
+      iss: "kubernetes/serviceaccount",
+      "kubernetes.io/serviceaccount/namespace": "default",
+      "kubernetes.io/serviceaccount/secret.name": "kept",
+      "kubernetes.io/serviceaccount/service-account.name": "r",
+      "kubernetes.io/serviceaccount/service-account.uid": at(account.body, "metadata", "uid"),
+      sub: "system:serviceaccount:default:r",
+    };
+    const token = signed(claims, privateKey);
+    expect((await review(api, token))["error"]).toMatch(/Token has been invalidated/);
+    const annotations = { "kubernetes.io/service-account.name": "r" };
+    const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "kept", annotations } };
+    const body = { ...secret, type: "kubernetes.io/service-account-token", stringData: { token } };
+    expect((await api.call("POST", `${NAMESPACE}/secrets`, body)).code).toBe(201);
+    expect(await review(api, token)).toMatchObject({
+      authenticated: true,
+      user: { username: "system:serviceaccount:default:r" },
+    });
+    const other = signed({ ...claims, iat: 1 }, privateKey);
+    expect((await review(api, other))["error"]).toMatch(/Token does not match server's copy/);
+    await api.call("DELETE", `${NAMESPACE}/secrets/kept`);
+    expect((await review(api, token))["error"]).toMatch(/Token has been invalidated/);
+  });
+
+  it("are told when they cannot be used", async () => {
+    const server = await start({});
+    const made = server.ensureCluster("c", { serviceAccountVerificationKeys: ["nonsense"] });
+    await expect(made).rejects.toMatchObject({ code: "SERVICE_ACCOUNT_KEY_INVALID" });
+  });
+});

@@ -1,0 +1,100 @@
+import { messageOf } from "@causeway/foundation";
+import type { Cluster } from "../clusters/cluster.ts";
+import { record, records, text } from "../json.ts";
+import { accountTokens, type TokenFacts } from "./account-tokens.ts";
+import { bootstrapTokenUser } from "./bootstrap-tokens.ts";
+import type { AuthenticationOptions } from "./interface.ts";
+import { invalidAuthentication, issuerOfOptions, readIssuers } from "./oidc/configuration.ts";
+import { jwtAuthenticator, type VerifyJwt } from "./oidc/authenticator.ts";
+import { authenticated } from "./user.ts";
+import { webhookTokens } from "./webhook-tokens.ts";
+
+/** All that is known about bearer tokens of one cluster. */
+export interface Tokens {
+  /** Whom a token stands for, with the audiences it is for; or why nobody says so. Never throws. */
+  verify(token: string, audiences?: readonly string[]): Promise<TokenFacts | { readonly error: string }>;
+  /** Whether somebody without credentials may come in, at this path. */
+  admitsAnonymous(path: string): boolean;
+  close(): void;
+}
+
+type Ask = (token: string, audiences: readonly string[]) => Promise<TokenFacts | undefined>;
+
+/**
+ * Tokens of service accounts, bootstrap tokens, those of the issuers configured, and the webhook's, in this order.
+ * Throws AUTHENTICATION_CONFIG_INVALID, and what a webhook's kubeconfig can.
+ */
+export function clusterTokens(cluster: Cluster, options: AuthenticationOptions = {}): Tokens {
+  const own = [cluster.issuer];
+  const accounts = accountTokens(cluster);
+  const issuers = issuersOf(cluster, options).map((issuer) => jwtAuthenticator(issuer, cluster.clock));
+  const webhook = options.webhook && webhookTokens(options.webhook, cluster);
+  const asks: readonly Ask[] = [
+    (token, audiences) => accounts.verify(token, audiences),
+    (token, audiences) => Promise.resolve(bootstrapFacts(cluster, token, audiences)),
+    ...issuers.map(
+      (verify): Ask =>
+        (token, audiences) =>
+          oidcFacts(verify, token, { own, audiences }),
+    ),
+    ...(webhook ? [(token: string, audiences: readonly string[]) => webhook.verify(token, audiences)] : []),
+  ];
+  return {
+    async verify(token, audiences = own) {
+      const errors: string[] = [];
+      for (const ask of asks) {
+        try {
+          const facts = await ask(token, audiences);
+          if (facts) return facts;
+        } catch (error) {
+          errors.push(messageOf(error));
+        }
+      }
+      const unknown = "invalid bearer token";
+      return { error: errors.length === 0 ? unknown : `[${[unknown, ...errors].join(", ")}]` };
+    },
+    admitsAnonymous: anonymousOf(options),
+    close: () => webhook?.close(),
+  };
+}
+
+function issuersOf({ issuer }: Cluster, { configuration, oidc }: AuthenticationOptions) {
+  const issuers = configuration ? readIssuers(configuration, [issuer]) : [];
+  if (oidc && issuers.length > 0) throw invalidAuthentication("oidc", "issuers are in the configuration already");
+  return oidc ? [issuerOfOptions(oidc)] : issuers;
+}
+
+/** What knows nothing of audiences means this server itself. */
+function forSelf(own: readonly string[], audiences: readonly string[]): readonly string[] {
+  return audiences.filter((a) => own.includes(a));
+}
+
+function bootstrapFacts(cluster: Cluster, token: string, audiences: readonly string[]): TokenFacts | undefined {
+  const matching = forSelf([cluster.issuer], audiences);
+  const user = matching.length > 0 ? bootstrapTokenUser(cluster, token) : undefined;
+  return user && { user: authenticated(user), audiences: matching };
+}
+
+async function oidcFacts(
+  verify: VerifyJwt,
+  token: string,
+  { own, audiences }: { own: readonly string[]; audiences: readonly string[] },
+): Promise<TokenFacts | undefined> {
+  const matching = forSelf(own, audiences);
+  if (matching.length === 0) return undefined;
+  const user = await verify(token);
+  return user === "foreign" ? undefined : { user, audiences: matching };
+}
+
+function anonymousOf({ configuration, anonymous }: AuthenticationOptions): (path: string) => boolean {
+  const given = configuration?.["anonymous"];
+  if (given === undefined) return () => anonymous !== false;
+  if (anonymous !== undefined) throw invalidAuthentication("anonymous", "it is set beside the configuration too");
+  const { enabled, conditions } = record(given);
+  const paths = records(conditions).map((c) => text(c["path"]));
+  if (enabled !== true && paths.length > 0) {
+    throw invalidAuthentication("anonymous.conditions", "enabled should be set to true when conditions are defined");
+  }
+  if (enabled !== true) return () => false;
+  return (path) => paths.length === 0 || paths.includes(path);
+}
