@@ -123,8 +123,8 @@ function access({ authorize }: Asking, user: User, spec: Json): Json {
 }
 
 /** What a user may do, as far as rules say it: what nodes may do depends on their pods. */
-function rules({ rulesFor }: Asking, user: User, namespace: string): Json {
-  const all = rulesFor(user, namespace);
+function rules(asking: Asking, user: User, namespace: string): Json {
+  const all = asking.rulesFor(user, namespace);
   const isPath = (rule: Json): boolean => texts(rule["nonResourceURLs"]).length > 0;
   const isNode = nodeNameOf(user) !== undefined;
   return {

@@ -31,10 +31,7 @@ export function servePath(request: PathRequest, response: Response): void | Prom
   const path = request.path.length > 1 ? request.path.replace(/\/+$/, "") : request.path;
   if (path === "/api" || path === "/apis") return serveRoot(path.slice(1) as "api", request, response);
   const discovery = accountDiscovery(request.cluster, path);
-  if (discovery) {
-    response.setHeader("cache-control", "public, max-age=3600");
-    return sendText(response, 200, discovery);
-  }
+  if (discovery) return sendText(response, 200, { ...discovery, cache: "public, max-age=3600" });
   const document = documentAt(path, request);
   if (!document) throw noSuchPath();
   send(response, 200, document, request.wanted);

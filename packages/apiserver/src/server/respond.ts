@@ -46,16 +46,24 @@ export function send(response: Response, code: number, body: unknown, wanted?: W
   sendText(response, code, { type, body: encoded, gzip: wanted?.gzip ?? false });
 }
 
+interface Sent {
+  readonly type: string;
+  readonly body: string;
+  readonly gzip?: boolean;
+  /** Cache-Control. */
+  readonly cache?: string;
+}
+
 export function sendText(
   response: Response,
   code: number,
-  { type, body, gzip: compress = false }: { type: string; body: string; gzip?: boolean },
+  { type, body, gzip: compress = false, cache = "no-cache, private" }: Sent,
 ): void {
   if (response.headersSent || response.destroyed) return;
   response.statusCode = code;
   response.bytesSent = body.length;
   response.setHeader("content-type", type);
-  if (!response.hasHeader("cache-control")) response.setHeader("cache-control", "no-cache, private");
+  response.setHeader("cache-control", cache);
   if (!compress || body.length < GZIP_FROM) {
     // A long text is turned into bytes at once: written as text, it would be by the stream, piece by piece.
     response.end(body.length < GZIP_FROM ? body : Buffer.from(body));

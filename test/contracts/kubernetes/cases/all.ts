@@ -17,6 +17,7 @@ import { naming } from "./naming.ts";
 import { printing } from "./printing.ts";
 import { policies } from "./policies.ts";
 import { policyWriting } from "./policy-writing.ts";
+import { questions } from "./questions.ts";
 import { reading } from "./reading.ts";
 import { refusals } from "./refusals.ts";
 import { revisions } from "./revisions.ts";
@@ -62,6 +63,7 @@ export const chapters: readonly Chapter[] = [
   access,
   auditing,
   identities,
+  questions,
   toolkit,
   refusals,
   wrongTypes,

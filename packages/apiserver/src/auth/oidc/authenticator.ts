@@ -1,6 +1,6 @@
 import { compactVerify, decodeJwt } from "jose";
 import { messageOf, type Clock } from "@causeway/foundation";
-import { array, isRecord, record, type Json } from "../../json.ts";
+import { array, record, type Json } from "../../json.ts";
 import { authenticated, type User } from "../user.ts";
 import type { JwtIssuer, Mapping, Rule } from "./configuration.ts";
 import { issuerKeys } from "./provider.ts";
@@ -132,15 +132,5 @@ function checkRules(rules: readonly Rule[], value: Json, what: string): void {
   for (const { holds, message } of rules) {
     const result = evaluated(what, () => holds(value));
     if (result !== true) throw new Error(`oidc: error evaluating ${what}: ${message}`);
-  }
-}
-
-/** Whether a text has the form of a JSON Web Token. */
-export function isJwt(token: string): boolean {
-  if (token.split(".").length !== 3) return false;
-  try {
-    return isRecord(decodeJwt(token));
-  } catch {
-    return false;
   }
 }
