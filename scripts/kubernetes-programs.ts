@@ -1,0 +1,95 @@
+/** Builds Go programs of pinned versions, once, into the user's cache directory; what scripts/test-*.ts that need them share. */
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+
+export const root = resolve(import.meta.dirname, "..");
+const tools = join(root, "tools/kubernetes");
+
+export interface Program {
+  readonly name: string;
+  /** The package that is built. */
+  readonly source: string;
+  /** For the linker. */
+  readonly flags: string;
+}
+
+/** Where programs are, or why there are none. */
+export type Built = { readonly dir: string } | { readonly reason: string };
+
+/** Runs to the end, its output ours; the exit code. */
+export function run(
+  file: string,
+  args: readonly string[],
+  options: { cwd: string; env: NodeJS.ProcessEnv },
+): Promise<number> {
+  return new Promise((done, reject) => {
+    const child = spawn(file, args, { stdio: "inherit", ...options });
+    child.on("error", reject);
+    child.on("close", (code) => done(code ?? 1));
+  });
+}
+
+/** The release of a module that go.mod in this folder names. */
+export function pinnedVersion(folder: string, module: string): string {
+  const pattern = new RegExp(`^\\s*${module.replaceAll(".", "\\.")} (v\\S+)`, "m");
+  const found = pattern.exec(readFileSync(join(folder, "go.mod"), "utf8"));
+  if (!found?.[1]) throw new Error(`${folder}/go.mod names no ${module}`);
+  return found[1];
+}
+
+/** A folder of that name in the user's cache directory, made if need be. */
+export function cached(name: string): string {
+  const dir = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "causeway/kubernetes", name);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  return dir;
+}
+
+export function withoutGo(): { reason: string } | undefined {
+  if (spawnSync("go", ["version"]).status === 0) return undefined;
+  return { reason: "it is built with Go, and there is no go on PATH" };
+}
+
+/** Builds what is not in `dir` yet, from the module in `folder`. */
+export async function buildMissing(programs: readonly Program[], folder: string, dir: string): Promise<Built> {
+  const missing = programs.filter((p) => !existsSync(join(dir, p.name)));
+  if (missing.length > 0) {
+    const problem = withoutGo();
+    if (problem !== undefined) return problem;
+  }
+  for (const program of missing) {
+    console.log(`building ${program.name}, once, into ${dir}`);
+    const code = await build(program, folder, join(dir, program.name));
+    if (code !== 0) return { reason: `go build of ${program.source} ended with ${code}` };
+  }
+  return { dir };
+}
+
+/** `go build` by way of a name of this process's own, so that a half-written program is never run. */
+export async function build({ source, flags }: Program, folder: string, file: string): Promise<number> {
+  const half = `${file}.${process.pid}`;
+  const args = ["build", "-trimpath", "-ldflags", flags, "-o", half, source];
+  const code = await run("go", args, { cwd: folder, env: { ...process.env, CGO_ENABLED: "0" } });
+  if (code === 0) renameSync(half, file);
+  return code;
+}
+
+/** kube-apiserver, etcd and kubectl of the release in tools/kubernetes/go.mod. */
+export function kubernetesBinaries(names: readonly string[]): Promise<Built> {
+  const version = pinnedVersion(tools, "k8s.io/kubernetes");
+  const [major = "", minor = ""] = version.slice(1).split(".");
+  const stamp = { gitVersion: version, gitMajor: major, gitMinor: minor };
+  const flags = Object.entries(stamp).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`);
+  const stamped = `-s -w ${flags.join(" ")}`;
+  const programs = [
+    { name: "etcd", source: "go.etcd.io/etcd/server/v3", flags: "-s -w" },
+    { name: "kube-apiserver", source: "k8s.io/kubernetes/cmd/kube-apiserver", flags: stamped },
+    { name: "kubectl", source: "k8s.io/kubernetes/cmd/kubectl", flags: stamped },
+  ];
+  return buildMissing(
+    programs.filter((p) => names.includes(p.name)),
+    tools,
+    cached(version),
+  );
+}

@@ -1,0 +1,18 @@
+/** What `npm run test:programs` found or built. */
+
+/** Where programs are, or why there are none. */
+type Place = { readonly dir: string } | { readonly reason: string };
+
+interface Programs {
+  readonly kubernetes: Place;
+  /** Files, newest first. */
+  readonly kubectls: readonly string[];
+  readonly clusterApi: Place;
+  readonly probe: Place;
+}
+
+export function programs(): Programs {
+  const said = process.env["CAUSEWAY_PROGRAMS"];
+  if (said === undefined) throw new Error("CAUSEWAY_PROGRAMS is not set; use npm run test:programs");
+  return JSON.parse(said) as Programs;
+}
