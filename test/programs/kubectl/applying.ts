@@ -2,14 +2,13 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import type { Kubectl, KubectlCase } from "./kubectl.ts";
-import { configMap, definition, deployment, gizmo } from "./objects.ts";
+import { GROUP, configMap, definition, deployment, gizmo } from "./objects.ts";
 
-/** A definition of this case's own, in use. */
+/** The group of a kind that is in use from then on. */
 export async function gizmos(k: Kubectl): Promise<string> {
-  const group = `${k.namespace}.example.com`;
-  await k.feed(definition(group), "apply", "-f", "-");
-  await k.run("wait", "--for=condition=Established", `crd/gizmos.${group}`);
-  return group;
+  await k.feed(definition(GROUP), "apply", "-f", "-");
+  await k.run("wait", "--for=condition=Established", `crd/gizmos.${GROUP}`);
+  return GROUP;
 }
 
 const stdin = ["-f", "-"] as const;
@@ -54,7 +53,9 @@ export const applying: readonly KubectlCase[] = [
       await k.feed(configMap("a", { x: "1", y: "2" }), "apply", ...stdin);
       await k.feed(configMap("a", { x: "2" }), ...serverSide);
       expect(await k.run("get", "cm", "a", "-o", "jsonpath={.data}")).toBe('{"x":"2"}');
-      expect(await k.run("get", "cm", "a", "-o", "jsonpath={.metadata.managedFields[*].operation}")).toBe("Apply");
+      expect(await k.run("get", "cm", "a", "-o", "jsonpath={.metadata.managedFields[*].operation}")).toBe(
+        "Apply Apply",
+      );
     },
   },
   {
@@ -112,7 +113,14 @@ export const applying: readonly KubectlCase[] = [
       await k.feed(deployment("web"), "create", ...stdin);
       await k.run("patch", "deploy", "web", "-p", containers([{ name: "main", image: "main:2" }]));
       await k.run("patch", "deploy", "web", "--type=merge", "-p", '{"spec":{"replicas":4}}');
-      await k.run("patch", "deploy", "web", "--type=json", "-p", '[{"op":"add","path":"/metadata/labels/b","value":"c"}]');
+      await k.run(
+        "patch",
+        "deploy",
+        "web",
+        "--type=json",
+        "-p",
+        '[{"op":"add","path":"/metadata/labels/b","value":"c"}]',
+      );
       const path = "jsonpath={.spec.template.spec.containers[0].image} {.spec.replicas} {.metadata.labels.b}";
       expect(await k.run("get", "deploy", "web", "-o", path)).toBe("main:2 4 c");
       await k.feed(gizmo(group, "a"), "create", ...stdin);
@@ -154,7 +162,9 @@ export const applying: readonly KubectlCase[] = [
       expect(await k.run("get", "cm", "a", "-o", "jsonpath={.data.x}")).toBe("edited");
       expect(await k.feed(configMap("a", { x: "2" }), "replace", ...stdin)).toBe("configmap/a replaced\n");
       const uid = await k.run("get", "cm", "a", "-o", "jsonpath={.metadata.uid}");
-      expect(await k.feed(configMap("a", { x: "3" }), "replace", "--force", ...stdin)).toContain("configmap/a replaced");
+      expect(await k.feed(configMap("a", { x: "3" }), "replace", "--force", ...stdin)).toContain(
+        "configmap/a replaced",
+      );
       expect(await k.run("get", "cm", "a", "-o", "jsonpath={.metadata.uid}")).not.toBe(uid);
     },
   },

@@ -29,6 +29,8 @@ export function pod(name: string, more: Json = {}): Json {
 }
 
 /** A kind with a status, a scale and columns, in a group of its own. */
+export const GROUP = "toys.example.com";
+
 export function definition(group: string): Json {
   const text = { type: "string" };
   const whole = { type: "integer" };

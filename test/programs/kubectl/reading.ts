@@ -19,7 +19,9 @@ export const reading: readonly KubectlCase[] = [
       expect(resources).toMatch(/^NAME +SHORTNAMES +APIVERSION +NAMESPACED +KIND +VERBS +CATEGORIES/);
       expect(resources).toMatch(/^deployments +deploy +apps\/v1 +true +Deployment +\S*create\S* +all/m);
       expect(resources).toMatch(new RegExp(`^gizmos +giz +${group}/v1 +true +Gizmo +\\S+ +all`, "m"));
-      expect(await k.run("api-resources", "--api-group=apps", "--verbs=watch", "-o", "name")).toContain("daemonsets.apps");
+      expect(await k.run("api-resources", "--api-group=apps", "--verbs=watch", "-o", "name")).toContain(
+        "daemonsets.apps",
+      );
     },
   },
   {

@@ -5,7 +5,7 @@ import type { Catalog } from "../kinds/catalog.ts";
 import { apiVersionOf, type Resource, type ResourceVersion } from "../kinds/resource.ts";
 
 const PARAMETERS = ["dryRun", "fieldManager", "fieldValidation"];
-/** Patches that kubectl may compute from these documents; strategic ones it computes from its own types. */
+const STRATEGIC = "application/strategic-merge-patch+json";
 const PATCHES = ["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"];
 const META: Json = {
   type: "object",
@@ -20,8 +20,22 @@ const META: Json = {
       additionalProperties: { type: "string" },
       description: "Keys and values for tools.",
     },
-    finalizers: { type: "array", items: { type: "string" }, description: "What must be done before the object goes." },
-    ownerReferences: { type: "array", items: { type: "object" }, description: "Objects this one goes with." },
+    finalizers: {
+      type: "array",
+      items: { type: "string" },
+      description: "What must be done before the object goes.",
+      "x-kubernetes-list-type": "set",
+      "x-kubernetes-patch-strategy": "merge",
+    },
+    ownerReferences: {
+      type: "array",
+      items: { type: "object" },
+      description: "Objects this one goes with.",
+      "x-kubernetes-list-map-keys": ["uid"],
+      "x-kubernetes-list-type": "map",
+      "x-kubernetes-patch-merge-key": "uid",
+      "x-kubernetes-patch-strategy": "merge",
+    },
     uid: { type: "string", description: "Identity over time." },
     resourceVersion: { type: "string", description: "Revision of the last write." },
     generation: { type: "integer", format: "int64", description: "Counts changes of the desired state." },
@@ -69,7 +83,8 @@ export function openApiV3(catalog: Catalog, path: string): Json | undefined {
   for (const [resource, version] of entries) {
     const name = modelName(resource, version);
     const apiVersion = apiVersionOf(resource.group, version.name);
-    const known = !resource.custom && addModels(catalog.tables, { apiVersion, kind: resource.kind }, schemas);
+    const models = { tables: catalog.tables, schemas, prefix: "#/components/schemas/" };
+    const known = !resource.custom && addModels(models, { apiVersion, kind: resource.kind });
     schemas[name] = known
       ? { ...(schemas[name] as Json), "x-kubernetes-group-version-kind": [gvk(resource, version)] }
       : model(resource, version, "#/components/schemas/");
@@ -78,17 +93,19 @@ export function openApiV3(catalog: Catalog, path: string): Json | undefined {
   return { openapi: "3.0.0", info: { title: "Kubernetes", version: "unversioned" }, paths, components: { schemas } };
 }
 
-/**
- * GET /openapi/v2: the custom resources in one document. Built-in kinds are left out: clients then merge them by
- * their own types, which know the merge keys.
- */
+/** GET /openapi/v2: all kinds in one document. */
 export function openApiV2(catalog: Catalog, version: string): Json {
   const definitions: Json = { [META_NAME]: META };
+  const models = { tables: catalog.tables, schemas: definitions, prefix: "#/definitions/" };
   const paths: Json = {};
   for (const entries of pathsOf(catalog).values()) {
     for (const [resource, v] of entries) {
-      if (!resource.custom) continue;
-      definitions[modelName(resource, v)] = model(resource, v, "#/definitions/");
+      const name = modelName(resource, v);
+      const type = { apiVersion: apiVersionOf(resource.group, v.name), kind: resource.kind };
+      const known = !resource.custom && addModels(models, type);
+      definitions[name] = known
+        ? { ...(definitions[name] as Json), "x-kubernetes-group-version-kind": [gvk(resource, v)] }
+        : model(resource, v, models.prefix);
       Object.assign(paths, operations(resource, v, v2Operation));
     }
   }
@@ -136,6 +153,11 @@ function published(schema: unknown): unknown {
   return out;
 }
 
+/** The patches a kind takes: kubectl computes one of them from these documents. */
+function patchesOf(resource: Resource): readonly string[] {
+  return resource.custom ? PATCHES : [STRATEGIC, ...PATCHES];
+}
+
 type Operation = (action: string, resource: Resource, version: ResourceVersion) => Json;
 
 function operations(resource: Resource, version: ResourceVersion, operation: Operation): Json {
@@ -163,7 +185,7 @@ function operations(resource: Resource, version: ResourceVersion, operation: Ope
 
 function v3Operation(action: string, resource: Resource, version: ResourceVersion): Json {
   const query = (name: string): Json => ({ name, in: "query", schema: { type: "string", uniqueItems: true } });
-  const content = Object.fromEntries(PATCHES.map((type) => [type, { schema: { type: "object" } }]));
+  const content = Object.fromEntries(patchesOf(resource).map((type) => [type, { schema: { type: "object" } }]));
   return {
     "x-kubernetes-action": action,
     "x-kubernetes-group-version-kind": gvk(resource, version),
@@ -176,7 +198,7 @@ function v3Operation(action: string, resource: Resource, version: ResourceVersio
 function v2Operation(action: string, resource: Resource, version: ResourceVersion): Json {
   const query = (name: string): Json => ({ name, in: "query", type: "string", uniqueItems: true });
   return {
-    ...(action === "patch" ? { consumes: PATCHES } : {}),
+    ...(action === "patch" ? { consumes: patchesOf(resource) } : {}),
     "x-kubernetes-action": action,
     "x-kubernetes-group-version-kind": gvk(resource, version),
     parameters: ["get", "list"].includes(action) ? [] : PARAMETERS.map(query),

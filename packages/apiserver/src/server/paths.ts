@@ -3,6 +3,7 @@ import type { User } from "../auth/user.ts";
 import type { Cluster } from "../clusters/cluster.ts";
 import { aggregated, coreVersions, group, groupList, resourceList } from "../discovery/discovery.ts";
 import { openApiV2, openApiV3, openApiV3Index } from "../discovery/open-api.ts";
+import { OPENAPI_PROTOBUF, writeOpenApiV2 } from "../discovery/open-api-protobuf.ts";
 import { flowDump } from "../flow/debug.ts";
 import type { FlowControl } from "../flow/flow-control.ts";
 import type { Json } from "../json.ts";
@@ -32,6 +33,11 @@ export function servePath(request: PathRequest, response: Response): void | Prom
   if (path === "/api" || path === "/apis") return serveRoot(path.slice(1) as "api", request, response);
   const discovery = accountDiscovery(request.cluster, path);
   if (discovery) return sendText(response, 200, { ...discovery, cache: "public, max-age=3600" });
+  if (path === "/openapi/v2" && request.wanted.accept.includes(OPENAPI_PROTOBUF.asked)) {
+    const { catalog, version } = request.cluster;
+    const body = writeOpenApiV2(openApiV2(catalog, version));
+    return sendText(response, 200, { type: OPENAPI_PROTOBUF.answered, body, gzip: request.wanted.gzip });
+  }
   const document = documentAt(path, request);
   if (!document) throw noSuchPath();
   send(response, 200, document, request.wanted);

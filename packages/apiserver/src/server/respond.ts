@@ -48,7 +48,7 @@ export function send(response: Response, code: number, body: unknown, wanted?: W
 
 interface Sent {
   readonly type: string;
-  readonly body: string;
+  readonly body: string | Buffer;
   readonly gzip?: boolean;
   /** Cache-Control. */
   readonly cache?: string;

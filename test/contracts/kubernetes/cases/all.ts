@@ -14,6 +14,7 @@ import { identities } from "./identities.ts";
 import { machinery } from "./machinery.ts";
 import { metrics } from "./metrics.ts";
 import { naming } from "./naming.ts";
+import { openApi } from "./open-api.ts";
 import { printing } from "./printing.ts";
 import { policies } from "./policies.ts";
 import { policyWriting } from "./policy-writing.ts";
@@ -38,6 +39,7 @@ import { wrongTypes } from "./wrong-types.ts";
 
 export const chapters: readonly Chapter[] = [
   discovery,
+  openApi,
   reading,
   watching,
   revisions,
