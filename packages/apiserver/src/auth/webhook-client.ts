@@ -26,7 +26,7 @@ export function createWebhookClient(kubeconfigFile: string): WebhookClient {
   }
   const agent = new Agent({
     keepAlive: true,
-    ...(config.ca === undefined ? {} : { ca: config.ca }),
+    ...(config.ca === undefined ? {} : { ca: config.ca, allowPartialTrustChain: true }),
     ...(config.certificate && config.key ? { cert: config.certificate, key: config.key } : {}),
     ...(config.tlsServerName ? { servername: config.tlsServerName } : {}),
     rejectUnauthorized: config.insecureSkipTlsVerify !== true,

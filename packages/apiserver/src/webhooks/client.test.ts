@@ -12,6 +12,7 @@ const cluster = { name: "", store };
 let server: Server;
 let client: WebhookClient;
 let caBundle = "";
+let leaf = "";
 let port = 0;
 let seen: { url: string | undefined; authorization: string | undefined; body: string }[] = [];
 
@@ -27,6 +28,7 @@ beforeAll(async () => {
   };
   const { certificate, key } = await issueCertificate(authority, { ...issued, usages: ["server"] });
   caBundle = Buffer.from(authority.certificate).toString("base64");
+  leaf = Buffer.from(certificate).toString("base64");
   server = createServer({ cert: certificate, key }, (request, response) => {
     let body = "";
     request.on("data", (chunk: Buffer) => (body += chunk.toString()));
@@ -59,6 +61,11 @@ test("posts JSON without a credential, tells the timeout, and keeps the connecti
   const second = await client.call(at("/ok"), { kind: "Question" }, { timeout: 9500 });
   expect(seen[0]).toEqual({ url: "/ok?timeout=10s", authorization: undefined, body: '{"kind":"Question"}' });
   expect(second).toEqual(first);
+});
+
+test("trusts a bundle that is the server's own certificate, without the authority that signed it", async () => {
+  const answer = await client.call({ ...at("/ok"), caBundle: leaf }, {}, { timeout: 5000 });
+  expect(answer).toHaveProperty("from");
 });
 
 const service = { namespace: "apps", name: "hook", path: "/ok" };

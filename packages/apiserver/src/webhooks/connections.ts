@@ -66,7 +66,9 @@ export class Connections {
       this.#agents.get(oldest)?.destroy();
       this.#agents.delete(oldest);
     }
-    const agent = new Agent({ keepAlive: true, timeout: IDLE, ...(ca === "" ? {} : { ca }) });
+    // A certificate of the bundle is trusted for itself, whoever signed it, as Go has it: it may be the server's own.
+    const trusted = ca === "" ? {} : { ca, allowPartialTrustChain: true };
+    const agent = new Agent({ keepAlive: true, timeout: IDLE, ...trusted });
     this.#agents.set(ca, agent);
     return agent;
   }

@@ -19,6 +19,7 @@ import { printing } from "./printing.ts";
 import { policies } from "./policies.ts";
 import { policyWriting } from "./policy-writing.ts";
 import { questions } from "./questions.ts";
+import { programs } from "./programs.ts";
 import { reading } from "./reading.ts";
 import { refusals } from "./refusals.ts";
 import { revisions } from "./revisions.ts";
@@ -67,6 +68,7 @@ export const chapters: readonly Chapter[] = [
   identities,
   questions,
   toolkit,
+  programs,
   refusals,
   wrongTypes,
   webhooks,
