@@ -8,6 +8,7 @@ import type { Tokens } from "../auth/tokens.ts";
 import type { ClientAuthorities } from "../auth/client-certificates.ts";
 import type { Catalog } from "../kinds/catalog.ts";
 import type { ClusterMetrics } from "../metrics/cluster-metrics.ts";
+import type { Lines } from "../server/lines.ts";
 import type { ClusterView, Resource } from "../kinds/resource.ts";
 
 /** A write that has been committed. */
@@ -45,6 +46,8 @@ export interface Cluster extends ClusterView {
   /** The certificate (PEM) of the authority behind the endpoint at `url`. */
   servingAuthority(): string;
   readonly changes: Changes;
+  /** What its watches tell. */
+  readonly lines: Lines;
 }
 
 /** Tells the server's own controllers what was committed, in the order of commits. */

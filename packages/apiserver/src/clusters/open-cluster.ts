@@ -21,6 +21,7 @@ import type { Turns } from "../flow/turns.ts";
 import { ObjectCounts } from "../flow/work.ts";
 import type { ServedCluster } from "../server/handler.ts";
 import type { Store } from "../store/index.ts";
+import { Lines } from "../server/lines.ts";
 import { Changes, type Cluster } from "./cluster.ts";
 import { createWebhookClient } from "../webhooks/client.ts";
 import type { WebhookClient } from "../webhooks/interface.ts";
@@ -72,6 +73,7 @@ export async function openCluster(
     metrics: new ClusterMetrics(),
     catalog: new Catalog(shared.builtIns),
     changes: new Changes(),
+    lines: new Lines(),
     admission: openAdmission(() => cluster),
     webhooks,
     conversions: conversionsOf(place.name === "" ? shared.conversions : [], webhooks),

@@ -218,7 +218,6 @@ function watchOf(request: ResourceRequest, call: Call): Parameters<typeof serveW
   let headless = false;
   const shaped = (object: KubeObject): unknown => {
     if (wanted.metadataOnly) return metadataOnly(object);
-    if (!wanted.table) return object;
     const { resourceVersion } = object.metadata;
     const made = table([object], { resourceVersion }, { ...tableOptions(request), headless });
     headless = true;
@@ -227,7 +226,8 @@ function watchOf(request: ResourceRequest, call: Call): Parameters<typeof serveW
   return {
     call,
     query,
-    encode: (object) => JSON.stringify(shaped(object)),
+    // Objects told as they are become the same line for everybody.
+    ...(wanted.metadataOnly || wanted.table ? { encode: (object) => JSON.stringify(shaped(object)) } : {}),
     bookmark: (metadata) => {
       const kind = wanted.metadataOnly ? "PartialObjectMetadata" : resource.kind;
       const apiVersion = wanted.metadataOnly ? "meta.k8s.io/v1" : apiVersionOf(resource.group, version.name);

@@ -87,7 +87,11 @@ export interface Store {
    */
   watch(
     query: { cluster: string; resource: string; namespace?: string; fromRevision: number },
-    listener: { onEvents(events: readonly StoreEvent[]): void; onFailure?(error: unknown): void },
+    listener: {
+      /** May answer with a promise; what is read from the past then comes no sooner than it resolves. What happens now comes when it happens. */
+      onEvents(events: readonly StoreEvent[]): unknown;
+      onFailure?(error: unknown): void;
+    },
   ): { stop(): void; readonly revision: number };
   /** Removes everything of a logical cluster. */
   drop(cluster: string): Promise<void>;

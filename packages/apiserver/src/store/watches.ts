@@ -80,10 +80,12 @@ export class Watches {
     if (siblings?.size === 0) this.#watchers.delete(key);
   }
 
-  #replayLater(watcher: Watcher): void {
+  #replayLater(watcher: Watcher, room?: Promise<unknown>): void {
     watcher.replaying = true;
     this.#replaying.add(watcher);
-    setImmediate(() => this.#replay(watcher));
+    const next = (): unknown => setImmediate(() => this.#replay(watcher));
+    if (room) void room.then(next, next);
+    else next();
   }
 
   #replay(watcher: Watcher): void {
@@ -92,10 +94,10 @@ export class Watches {
     if (events === undefined) return;
     const caughtUp = events.length < REPLAY_STEP;
     const position = caughtUp ? this.#records.revision : (events.at(-1)?.revision ?? watcher.position);
-    this.#deliver(watcher, events);
+    const room = this.#deliver(watcher, events);
     watcher.position = position;
     if (watcher.stopped) return;
-    if (!caughtUp) return this.#replayLater(watcher);
+    if (!caughtUp) return this.#replayLater(watcher, room);
     watcher.replaying = false;
     this.#replaying.delete(watcher);
   }
@@ -110,8 +112,9 @@ export class Watches {
     }
   }
 
-  #deliver(watcher: Watcher, events: readonly StoreEvent[]): void {
-    if (watcher.stopped) return;
+  /** Answers what the listener does: a promise when it wants to wait. */
+  #deliver(watcher: Watcher, events: readonly StoreEvent[]): Promise<unknown> | undefined {
+    if (watcher.stopped) return undefined;
     const { namespace } = watcher.query;
     const first = events[0];
     const wanted =
@@ -120,14 +123,16 @@ export class Watches {
         : events.filter(
             (e) => e.revision > watcher.position && (namespace === undefined || e.key.namespace === namespace),
           );
-    if (wanted.length === 0) return;
+    if (wanted.length === 0) return undefined;
     watcher.position = wanted.at(-1)?.revision ?? watcher.position;
     try {
-      watcher.listener.onEvents(wanted);
+      const answer = watcher.listener.onEvents(wanted);
+      return answer instanceof Promise ? answer : undefined;
     } catch (error) {
       // One listener's defect must not take the writer, or the other listeners, with it.
       this.#stop(watcher);
       process.emitWarning(error instanceof Error ? error : new Error(String(error)));
+      return undefined;
     }
   }
 }

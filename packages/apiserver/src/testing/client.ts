@@ -14,6 +14,8 @@ export interface Raw {
   call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   /** The first `count` watch events; rejects after five seconds. */
   events(path: string, count: number): Promise<Json[]>;
+  /** Opens a watch and reads nothing of it; `rest` reads what is left, to its end. */
+  stall(path: string): Promise<{ rest(): Promise<void> }>;
   /** Opens a watch and leaves it open. */
   open(path: string): Promise<{ readonly ended: Promise<void> }>;
   close(): void;
@@ -80,6 +82,22 @@ export async function rawClient(
             clearTimeout(timer);
             sent.destroy();
             resolve(found.slice(0, count));
+          });
+        });
+        sent.end();
+      }),
+    stall: (path) =>
+      new Promise((resolve, reject) => {
+        const sent = begin("GET", path, {});
+        sent.on("error", reject);
+        sent.on("response", (response) => {
+          response.on("error", () => {});
+          const ended = new Promise<void>((done) => response.on("close", done));
+          resolve({
+            rest: () => {
+              response.resume();
+              return ended;
+            },
           });
         });
         sent.end();

@@ -1,0 +1,253 @@
+import type { ServerResponse } from "node:http";
+import type { KubeObject } from "@causeway/kubernetes";
+import { andThen, type Maybe } from "../conversion/maybe.ts";
+import { seenAll } from "../kinds/resource.ts";
+import type { Call } from "../registry/call.ts";
+import type { Selection } from "../registry/list.ts";
+import type { StoreEvent } from "../store/index.ts";
+import { lineOf } from "./lines.ts";
+import type { Response } from "./respond.ts";
+import { statusOf } from "./status.ts";
+
+/** What may wait in memory for a client for CATCH_UP_TIME, and what may never. */
+const SLOW_CLIENT_BYTES = 16 * 1024 * 1024;
+const LOST_CLIENT_BYTES = 128 * 1024 * 1024;
+const CATCH_UP_TIME = 5000;
+/** What is written ahead of a client that is told the past, in steps of so many bytes. */
+const AHEAD_BYTES = 1024 * 1024;
+const STEP_BYTES = 128 * 1024;
+/** How long such a client may take to read that, and how many new events may wait for it meanwhile. */
+const SLOW_CLIENT_TIME = 30_000;
+const WAITING_EVENTS = 20_000;
+
+type EventType = "ADDED" | "MODIFIED" | "DELETED";
+
+/** Turns an object of the called version into the JSON text of the form the client asked for. */
+export type Encode = (object: KubeObject) => string;
+
+export interface WatchRequest {
+  readonly call: Call;
+  readonly query: URLSearchParams;
+  /** Absent: objects are told as they are. */
+  readonly encode?: Encode;
+  /** An object of the right kind that carries nothing but a revision and annotations. */
+  bookmark(metadata: { resourceVersion: string; annotations?: Record<string, string> }): unknown;
+}
+
+/** One watch's answer: events in order, at the pace of its client. */
+export class WatchStream {
+  readonly #request: WatchRequest;
+  readonly #response: Response;
+  readonly #selection: Selection;
+  readonly #kind: { group: string; version: string; resource: string };
+  /** Settles when what is being converted has been told. */
+  #pending: Promise<void> | undefined;
+  /** Events that came since. */
+  #waiting = 0;
+  #pace: NodeJS.Timeout | undefined;
+  #drained: Promise<void> | undefined;
+
+  constructor(request: WatchRequest, response: Response, selection: Selection) {
+    this.#request = request;
+    this.#response = response;
+    this.#selection = selection;
+    const { resource, version } = request.call;
+    this.#kind = { group: resource.group, version: version.name, resource: resource.plural };
+  }
+
+  open(): void {
+    this.#response.statusCode = 200;
+    this.#response.setHeader("content-type", "application/json");
+    this.#response.setHeader("cache-control", "no-cache, private");
+    if ("flushHeaders" in this.#response) this.#response.flushHeaders();
+    else this.#response.stream.respond(headersOf(this.#response));
+  }
+
+  /** Tells events; a promise when the client should first read what was written. */
+  events(events: readonly StoreEvent[]): Promise<void> | undefined {
+    const { call } = this.#request;
+    if (this.#pending && (this.#waiting += events.length) > WAITING_EVENTS) this.#giveUp();
+    if (call.resource.forms)
+      this.#inOrder(
+        () => eventsSeen(call, events),
+        (shown) => this.#tell(shown),
+      );
+    else
+      this.#inOrder(
+        () => events,
+        (shown) => this.#tell(shown),
+      );
+    return this.#room();
+  }
+
+  /** Tells what exists, at the pace of the client; what happens meanwhile is told after. */
+  initial(objects: readonly KubeObject[]): void {
+    if (objects.length === 0) return;
+    const told = this.#tellAll(objects).finally(() => this.#settled(told));
+    this.#pending = told;
+  }
+
+  async #tellAll(objects: readonly KubeObject[]): Promise<void> {
+    let lines: Buffer[] = [];
+    let size = 0;
+    for (const object of objects) {
+      const line = this.#first(object);
+      lines.push(line);
+      size += line.length;
+      if (size < STEP_BYTES) continue;
+      this.#write(lines);
+      lines = [];
+      size = 0;
+      await this.#room();
+      if (this.#response.destroyed) return;
+    }
+    this.#write(lines);
+  }
+
+  #settled(turn: Promise<void>): void {
+    if (this.#pending !== turn) return;
+    this.#pending = undefined;
+    this.#waiting = 0;
+  }
+
+  /** Resolves when the client has read most of what was written for it; undefined when it has. */
+  #room(): Promise<void> | undefined {
+    const response: NodeJS.WritableStream & { writableLength: number; writableNeedDrain: boolean } = this.#response;
+    if (response.writableLength < AHEAD_BYTES || !response.writableNeedDrain) return undefined;
+    this.#drained ??= new Promise((resolve) => {
+      const timer = setTimeout(() => this.#giveUp(), SLOW_CLIENT_TIME).unref();
+      const go = (): void => {
+        clearTimeout(timer);
+        response.off("drain", go);
+        response.off("close", go);
+        this.#drained = undefined;
+        resolve();
+      };
+      response.once("drain", go);
+      response.once("close", go);
+    });
+    return this.#drained;
+  }
+
+  /** A client that does not read is let go; it lists again. */
+  #giveUp(): void {
+    this.#response.destroy(new Error("the watcher is too slow"));
+  }
+
+  /** Goes on at once while nothing is being converted, and else when all that came before has been told. */
+  #inOrder<T>(make: () => Maybe<T>, use: (value: T) => void): void {
+    try {
+      const value = make();
+      if (!(value instanceof Promise) && this.#pending === undefined) return use(value);
+      const turn = Promise.all([value, this.#pending])
+        .then(([made]) => use(made))
+        .catch((error: unknown) => this.fail(error))
+        .finally(() => this.#settled(turn));
+      this.#pending = turn;
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  #tell(events: readonly StoreEvent[]): void {
+    const lines: Buffer[] = [];
+    for (const event of events) {
+      const type = this.#seenAs(event);
+      if (!type) continue;
+      // A client for which the object only left the selection sees its last selected state, at this revision.
+      const left = type === "DELETED" && event.type !== "DELETED" && event.previous !== undefined;
+      const object = left ? leaving(event) : event.object;
+      lines.push(this.#line(type, object));
+    }
+    this.#write(lines);
+  }
+
+  bookmark(revision: number, annotations?: Record<string, string>): void {
+    if (revision <= 0) return;
+    const metadata = { resourceVersion: String(revision), ...(annotations ? { annotations } : {}) };
+    const line = Buffer.from(lineOf("BOOKMARK", JSON.stringify(this.#request.bookmark(metadata))));
+    // Never before an event that it says was told.
+    this.#inOrder(
+      () => line,
+      (made) => this.#write([made]),
+    );
+  }
+
+  fail(error: unknown): void {
+    this.#write([Buffer.from(lineOf("ERROR", JSON.stringify({ metadata: {}, ...statusOf(error) })))]);
+    this.#response.end();
+  }
+
+  #line(type: EventType, object: KubeObject): Buffer {
+    const { encode, call } = this.#request;
+    return this.#counted(encode ? Buffer.from(lineOf(type, encode(object))) : call.cluster.lines.of(type, object));
+  }
+
+  /** What exists is told to this client alone. */
+  #first(object: KubeObject): Buffer {
+    const { encode = JSON.stringify } = this.#request;
+    return this.#counted(Buffer.from(lineOf("ADDED", encode(object))));
+  }
+
+  #counted(line: Buffer): Buffer {
+    this.#request.call.cluster.metrics.watchEvent(this.#kind, line.length);
+    return line;
+  }
+
+  #seenAs(event: StoreEvent): EventType | undefined {
+    if (this.#selection.everything) return event.type;
+    const now = event.type !== "DELETED" && this.#selection.matches(event.object);
+    const before = event.previous !== undefined && this.#selection.matches(event.previous);
+    if (now) return before ? "MODIFIED" : "ADDED";
+    return before || (event.type === "DELETED" && this.#selection.matches(event.object)) ? "DELETED" : undefined;
+  }
+
+  #write(lines: readonly Buffer[]): void {
+    const [first] = lines;
+    if (first === undefined || this.#response.destroyed || this.#response.writableEnded) return;
+    const size = lines.reduce((sum, line) => sum + line.length, 0);
+    // Long lines are shared with other watchers as they are, short ones make one piece.
+    if (lines.length === 1) write(this.#response, first);
+    else if (size < STEP_BYTES) write(this.#response, Buffer.concat(lines, size));
+    else for (const line of lines) write(this.#response, line);
+    this.#watchPace();
+  }
+
+  /** A client may be behind for a moment, but not by much. */
+  #watchPace(): void {
+    const { writableLength } = this.#response;
+    if (writableLength <= SLOW_CLIENT_BYTES) return;
+    if (writableLength > LOST_CLIENT_BYTES) return this.#giveUp();
+    this.#pace ??= setTimeout(() => {
+      this.#pace = undefined;
+      if (this.#response.writableLength > SLOW_CLIENT_BYTES) this.#giveUp();
+    }, CATCH_UP_TIME).unref();
+  }
+}
+
+/** Events with their objects as the called version shows them. */
+function eventsSeen(call: Call, events: readonly StoreEvent[]): Maybe<readonly StoreEvent[]> {
+  const objects = events.flatMap(({ object, previous }) => [object, previous ?? object]);
+  return andThen(seenAll(call, objects), (shown) => {
+    if (shown === objects) return events;
+    return events.map((event, i) => ({
+      ...event,
+      object: shown[2 * i] ?? event.object,
+      ...(event.previous ? { previous: shown[2 * i + 1] ?? event.previous } : {}),
+    }));
+  });
+}
+
+/** Both kinds of response write the same way, but their types do not say so. */
+function write(response: Pick<ServerResponse, "write">, chunk: Buffer): void {
+  response.write(chunk);
+}
+
+function headersOf(response: Response): Record<string, string | number> {
+  return { ":status": 200, ...(response.getHeaders() as Record<string, string>) };
+}
+
+function leaving(event: StoreEvent): KubeObject {
+  const previous = event.previous ?? event.object;
+  return { ...previous, metadata: { ...previous.metadata, resourceVersion: String(event.revision) } };
+}
