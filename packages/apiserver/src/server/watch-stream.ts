@@ -44,7 +44,8 @@ export class WatchStream {
   #pending: Promise<void> | undefined;
   /** Events that came since. */
   #waiting = 0;
-  #pace: NodeJS.Timeout | undefined;
+  /** It is being looked whether the client catches up. */
+  #isLate = false;
   #drained: Promise<void> | undefined;
 
   constructor(request: WatchRequest, response: Response, selection: Selection) {
@@ -218,8 +219,10 @@ export class WatchStream {
     const { writableLength } = this.#response;
     if (writableLength <= SLOW_CLIENT_BYTES) return;
     if (writableLength > LOST_CLIENT_BYTES) return this.#giveUp();
-    this.#pace ??= setTimeout(() => {
-      this.#pace = undefined;
+    if (this.#isLate) return;
+    this.#isLate = true;
+    setTimeout(() => {
+      this.#isLate = false;
       if (this.#response.writableLength > SLOW_CLIENT_BYTES) this.#giveUp();
     }, CATCH_UP_TIME).unref();
   }

@@ -60,7 +60,7 @@ export class Watches {
     if (this.#watchers.size === 0) return;
     for (const [key, batch] of grouped(events)) {
       for (const watcher of this.#watchers.get(key) ?? []) {
-        if (!watcher.replaying) this.#deliver(watcher, batch);
+        if (!watcher.replaying) void this.#deliver(watcher, batch);
       }
     }
   }
@@ -83,9 +83,9 @@ export class Watches {
   #replayLater(watcher: Watcher, room?: Promise<unknown>): void {
     watcher.replaying = true;
     this.#replaying.add(watcher);
-    const next = (): unknown => setImmediate(() => this.#replay(watcher));
-    if (room) void room.then(next, next);
-    else next();
+    const replay = (): unknown => setImmediate(() => this.#replay(watcher));
+    if (room) void room.finally(replay);
+    else replay();
   }
 
   #replay(watcher: Watcher): void {
