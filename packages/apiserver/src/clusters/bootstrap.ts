@@ -13,11 +13,9 @@ const NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
 export async function bootstrapCluster(cluster: Cluster): Promise<void> {
   const namespaces = NAMESPACES.map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
   await Promise.all(namespaces.map((n) => ensure(cluster, n)));
-  await Promise.all(
-    [...bootstrapRoles(), ...mandatoryFlowObjects(), ...suggestedFlowObjects(), kubernetesService(cluster)].map((o) =>
-      ensure(cluster, o),
-    ),
-  );
+  const flows = [...mandatoryFlowObjects(), ...suggestedFlowObjects()];
+  const others = [...bootstrapRoles(), ...flows, ...priorityClasses(), kubernetesService(cluster)];
+  await Promise.all(others.map((o) => ensure(cluster, o)));
 }
 
 interface Manifest extends Json {
@@ -38,6 +36,25 @@ async function ensure(cluster: Cluster, manifest: Manifest): Promise<void> {
   } catch (error) {
     if (!hasCode(error, "KUBERNETES_ALREADY_EXISTS")) throw error;
   }
+}
+
+/** The priorities of what a node, or the cluster, cannot do without. */
+function priorityClasses(): Manifest[] {
+  const critical = (name: string, value: number, description: string): Manifest => ({
+    apiVersion: "scheduling.k8s.io/v1",
+    kind: "PriorityClass",
+    metadata: { name },
+    value,
+    description,
+  });
+  const [node, cluster] = [
+    "not be moved from their current node.",
+    "run in the cluster, but can be moved to another node if necessary.",
+  ];
+  return [
+    critical("system-node-critical", 2_000_001_000, `Used for system critical pods that must ${node}`),
+    critical("system-cluster-critical", 2_000_000_000, `Used for system critical pods that must ${cluster}`),
+  ];
 }
 
 /** The Service that leads to the API itself, at the network's first address. */

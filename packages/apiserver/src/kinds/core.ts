@@ -1,3 +1,4 @@
+import { admitLimits } from "../admission/builtin/limits.ts";
 import { define, STATUS } from "./define.ts";
 import { coreEvents } from "./event.ts";
 import { namespaceStrategy } from "./namespace.ts";
@@ -122,6 +123,7 @@ export function coreKinds(): Resource[] {
       shortNames: ["pvc"],
       subresources: [STATUS],
       columns: PERSISTENT_VOLUME_CLAIM_COLUMNS,
+      strategy: { admit: admitLimits },
     }),
   ];
 }

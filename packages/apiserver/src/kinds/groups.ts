@@ -1,3 +1,4 @@
+import { admitPriorityClass } from "../admission/builtin/priority.ts";
 import {
   BINDING_COLUMNS,
   CLUSTER_ROLE_COLUMNS,
@@ -77,6 +78,7 @@ export function otherKinds(): Resource[] {
       clusterScoped: true,
       generation: true,
       columns: PRIORITY_CLASS_COLUMNS,
+      strategy: { admit: admitPriorityClass },
     }),
     define({
       group: "storage.k8s.io",

@@ -1,3 +1,6 @@
+import { admitLimits } from "../admission/builtin/limits.ts";
+import { admitTolerations } from "../admission/builtin/tolerations.ts";
+import { mutatePod } from "../admission/builtin/pods.ts";
 import { fields, record, records, text, type Json } from "../json.ts";
 import { forbiddenField, invalidValue, notSupported, required } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
@@ -8,11 +11,14 @@ const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 /** Pods are kept, filled in and checked as far as a cluster without kubelets needs; nothing runs them here. */
 export const podStrategy: Strategy = {
+  mutate: mutatePod,
+  admit: admitLimits,
   prepareCreate(draft) {
     draft["status"] = { phase: "Pending", qosClass: quality(draft) };
   },
   prepareUpdate(draft, old, { subresource }) {
     if (subresource === "status") draft["spec"] = structuredClone(fields(old)["spec"]);
+    else if (subresource === "") keepAdmitted(draft, record(fields(old)["spec"]));
   },
   validate(object, old, { subresource }) {
     if (subresource) return [];
@@ -20,6 +26,13 @@ export const podStrategy: Strategy = {
     return old ? updateProblems(spec, record(fields(old)["spec"])) : podSpecProblems(spec, "spec");
   },
 };
+
+/** What admission gave a pod stays when a writer leaves it out. */
+function keepAdmitted(draft: Draft, was: Json): void {
+  const spec = record(draft["spec"]);
+  for (const name of ["priority", "preemptionPolicy"]) if (was[name] !== undefined) spec[name] ??= was[name];
+  admitTolerations(draft);
+}
 
 const POLICIES = ["Always", "OnFailure", "Never"];
 

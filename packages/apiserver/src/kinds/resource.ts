@@ -55,6 +55,8 @@ export type Draft = KubeObject & Json;
 export interface Strategy {
   /** What is written at creation under `status` stays (nodes), though there is a status subresource. */
   readonly keepsStatus?: boolean;
+  /** What the server itself makes of what is created, before webhooks are asked; it belongs to nobody. Throws Status errors. */
+  mutate?(draft: Draft, context: WriteContext): Maybe<void>;
   /** Fills in what the writer left out. Called on create, update and patch. */
   fill?(draft: Draft, context: WriteContext): void;
   prepareCreate?(draft: Draft, context: WriteContext): void;

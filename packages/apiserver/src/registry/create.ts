@@ -33,10 +33,9 @@ export async function createDraft(call: Call, draft: Draft, prepared = false): P
     throw apiError(500, "", "resourceVersion should not be set on objects to be created");
   }
   const gate = gateOf(call, "CREATE");
-  const admitted = gate.mutate
-    ? await mutated(call, gate.mutate, { draft, isTracked: prepared })
-    : { draft, isTracked: prepared };
-  return persistNamed(call, gate, admitted);
+  const asked = { draft, isTracked: prepared };
+  const isMutated = gate.mutate !== undefined || call.resource.strategy.mutate !== undefined;
+  return persistNamed(call, gate, isMutated ? await mutated(call, gate, asked) : asked);
 }
 
 interface Admitted {
@@ -45,17 +44,15 @@ interface Admitted {
 }
 
 /** What mutating admission makes of it. What it changes belongs to nobody: the writer owns what the writer wrote. */
-async function mutated(
-  call: Call,
-  mutate: NonNullable<Gate["mutate"]>,
-  { draft, isTracked }: Admitted,
-): Promise<Admitted> {
+async function mutated(call: Call, gate: Gate, { draft, isTracked }: Admitted): Promise<Admitted> {
   const { strategy } = call.resource;
-  const filled = (call.version.schema?.default(draft) ?? draft) as Draft;
-  strategy.fill?.(filled, contextOf(call));
-  const owned = isTracked ? filled : tracked(call, undefined, filled);
-  const changed = await mutate(owned, undefined);
-  if (changed === owned) return { draft, isTracked };
+  const context = contextOf(call);
+  const given = (call.version.schema?.default(draft) ?? draft) as Draft;
+  const owned = isTracked ? given : tracked(call, undefined, given);
+  await strategy.mutate?.(owned, context);
+  if (!gate.mutate) return { draft: owned, isTracked: true };
+  strategy.fill?.(owned, context);
+  const changed = await gate.mutate(owned, undefined);
   if ((changed.metadata.namespace ?? "") !== call.namespace) {
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }

@@ -78,3 +78,16 @@ function inDecimal(nanos: bigint, asExponent: boolean): string {
   const suffix = Object.keys(DECIMAL).find((name) => DECIMAL[name] === exponent) ?? "";
   return `${rest}${suffix}`;
 }
+
+/** In billionths; undefined for what is no quantity. */
+export function nanosOf(value: unknown): bigint | undefined {
+  return parse(String(value as string))?.nanos;
+}
+
+/** a + b, or a - b, in the form of the first that is not nothing. */
+export function addQuantity(a: unknown, b: unknown, sign: 1 | -1 = 1): string {
+  const [left, right] = [parse(String(a as string)), parse(String(b as string))];
+  const nanos = (left?.nanos ?? 0n) + (right?.nanos ?? 0n) * BigInt(sign);
+  const format = (left && left.nanos !== 0n ? left : right)?.format ?? "decimal";
+  return shown({ nanos, format });
+}

@@ -16,6 +16,7 @@ import { metrics } from "./metrics.ts";
 import { naming } from "./naming.ts";
 import { openApi } from "./open-api.ts";
 import { printing } from "./printing.ts";
+import { podAdmission } from "./pod-admission.ts";
 import { policies } from "./policies.ts";
 import { policyWriting } from "./policy-writing.ts";
 import { questions } from "./questions.ts";
@@ -74,6 +75,7 @@ export const chapters: readonly Chapter[] = [
   webhooks,
   webhookMatching,
   policies,
+  podAdmission,
   policyWriting,
   webhookConfigurations,
   webhookFailures,

@@ -1,0 +1,9 @@
+import type { KubeObject } from "@causeway/kubernetes";
+import { forbidden, type GroupResource } from "../../server/status.ts";
+
+export const PODS: GroupResource = { group: "", plural: "pods" };
+
+/** The 403 of admission, about an object whose name may still be to be made up. */
+export function refusal(resource: GroupResource, { metadata }: KubeObject, why: string): Error {
+  return forbidden(resource, metadata.name || metadata.generateName || "Unknown!", why);
+}

@@ -1,0 +1,17 @@
+import { record, records, text } from "../../json.ts";
+import type { Draft } from "../../kinds/resource.ts";
+
+const SECONDS = 300;
+const TAINTS = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
+
+/** Pods stay five minutes on nodes that went away, unless they say what they tolerate (DefaultTolerationSeconds). */
+export function admitTolerations(pod: Draft): void {
+  const spec = record(pod["spec"]);
+  const given = records(spec["tolerations"]);
+  const missing = TAINTS.filter(
+    (key) => !given.some((t) => ["", key].includes(text(t["key"])) && ["", "NoExecute"].includes(text(t["effect"]))),
+  );
+  if (missing.length === 0) return;
+  const added = missing.map((key) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: SECONDS }));
+  spec["tolerations"] = [...given, ...added];
+}
