@@ -1,4 +1,6 @@
 import type { Cluster } from "../clusters/cluster.ts";
+import { certificateAdmission } from "../auth/certificate-admission.ts";
+import { nodeRestriction } from "../auth/node-restriction.ts";
 import { Expressions } from "./cel/expressions.ts";
 import { admissionChain } from "./chain.ts";
 import type { Admission } from "./interface.ts";
@@ -18,5 +20,10 @@ export function openAdmission(cluster: () => Cluster): Admission {
 
 function chainOf(cluster: Cluster): Admission {
   const expressions = new Expressions();
-  return admissionChain([policyPlugin(cluster, expressions), webhookPlugin(cluster, expressions)]);
+  return admissionChain([
+    nodeRestriction,
+    certificateAdmission,
+    policyPlugin(cluster, expressions),
+    webhookPlugin(cluster, expressions),
+  ]);
 }

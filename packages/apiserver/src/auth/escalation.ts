@@ -1,18 +1,22 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { fields, record, records, text, texts, type Json } from "../json.ts";
+import { at, fields, record, records, text, texts, type Json } from "../json.ts";
 import type { WriteContext } from "../kinds/resource.ts";
 import { forbidden } from "../server/status.ts";
 import type { Attributes } from "./attributes.ts";
 import { covers } from "./rbac.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
+const EVERYTHING: readonly Json[] = [
+  { apiGroups: ["*"], resources: ["*"], verbs: ["*"] },
+  { nonResourceURLs: ["*"], verbs: ["*"] },
+];
 
 /**
  * Nobody gives away more than they have: who writes a role needs all it allows (or the verb "escalate" on it), who writes
  * a binding needs all its role allows (or the verb "bind" on that role). Throws 403.
  * Source: kubernetes.io "Using RBAC Authorization", privilege escalation prevention.
  */
-export function forbidEscalation(object: KubeObject, context: WriteContext): void {
+export function forbidEscalation(object: KubeObject, old: KubeObject | undefined, context: WriteContext): void {
   const { user, cluster } = context;
   if (user.groups.includes("system:masters")) return;
   const namespace = object.metadata.namespace ?? "";
@@ -33,9 +37,14 @@ export function forbidEscalation(object: KubeObject, context: WriteContext): voi
   };
   if (cluster.access.allows(asked)) return;
   const owned = cluster.access.rulesFor(user, namespace);
-  const missing = granted.rules.filter(
-    (rule) => !atoms(rule, asked).every((atom) => owned.some((r) => covers(r, atom))),
-  );
+  const isOwned = (rule: Json): boolean => atoms(rule, asked).every((atom) => owned.some((r) => covers(r, atom)));
+  const missing = granted.rules.filter((rule) => !isOwned(rule));
+  // What a role gathers from others may be anything.
+  const gathers = [object, old].some((o) => records(at(o, "aggregationRule", "clusterRoleSelectors")).length > 0);
+  if (missing.length === 0 && gathers && !EVERYTHING.every(isOwned)) {
+    const why = "must have cluster-admin privileges to use the aggregationRule";
+    throw forbidden({ group: GROUP, plural: "clusterroles" }, object.metadata.name, why);
+  }
   if (missing.length === 0) return;
   const who = `user ${JSON.stringify(user.name)} (groups=[${user.groups.map((g) => JSON.stringify(g)).join(" ")}])`;
   const rules = missing.map(ruleShown).join("\n");

@@ -1,97 +1,249 @@
+import { readRequest } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Cluster } from "../clusters/cluster.ts";
+import type { AdmissionPlugin, Attempt } from "../admission/interface.ts";
 import { at, record, records, same, text, type Json } from "../json.ts";
-import { forbidden } from "../server/status.ts";
-import type { RequestInfo } from "../server/request-info.ts";
+import type { Call } from "../registry/call.ts";
+import { forbidden, notFound } from "../server/status.ts";
 import { nodeNameOf } from "./node.ts";
-import type { User } from "./user.ts";
 
-interface Written {
-  readonly user: User;
-  readonly info: RequestInfo;
-  readonly body: unknown;
-}
+/** Says why a kubelet of this node may not do this; undefined when it may. May throw other Status errors. */
+type Check = (node: string, attempt: Attempt) => string | undefined | Promise<string | undefined>;
 
-const RESTRICTED = "node-restriction.kubernetes.io/";
+const MIRROR = "kubernetes.io/config.mirror";
+
+const CHECKS: Readonly<Record<string, Check>> = {
+  "/pods": checkPod,
+  "/nodes": checkNode,
+  "/persistentvolumeclaims": checkClaim,
+  "/serviceaccounts": checkToken,
+  "coordination.k8s.io/leases": checkLease,
+  "storage.k8s.io/csinodes": checkCsiNode,
+  "certificates.k8s.io/certificatesigningrequests": checkRequest,
+};
 
 /**
- * The NodeRestriction admission: a kubelet writes only its own Node, Lease and pods' status, and gives itself
- * no labels of the restricted prefix. Throws 403. Source: kubernetes.io, "Admission Controllers", NodeRestriction.
+ * The NodeRestriction admission: a kubelet writes only what is its own node's, as it comes out of whatever patch, and gives
+ * itself no labels that would draw others' workloads to it. Source: kubernetes.io, "Admission Controllers", NodeRestriction.
  */
-export function nodeRestriction(cluster: Cluster, { user, info, body }: Written): void {
-  const node = nodeNameOf(user);
-  if (node === undefined || !["create", "update", "patch", "delete"].includes(info.verb)) return;
-  const name = info.name || text(at(body, "metadata", "name"));
-  switch (`${info.group}/${info.plural}`) {
-    case "/nodes":
-      return checkNode(node, { name, verb: info.verb, body });
-    case "coordination.k8s.io/leases":
-      if (info.namespace !== "kube-node-lease" || name !== node) {
-        const why = `can only access node lease with the same name as the requesting node`;
-        throw forbidden({ group: "coordination.k8s.io", plural: "leases" }, name, why);
+export const nodeRestriction: AdmissionPlugin = {
+  concerns: ({ user, resource }, _operation, phase) =>
+    phase === "mutate" && user.groups.includes("system:nodes") && `${resource.group}/${resource.plural}` in CHECKS,
+  async mutate(attempt) {
+    const { call, object } = attempt;
+    const node = nodeNameOf(call.user);
+    const { group, plural } = call.resource;
+    const check = CHECKS[`${group}/${plural}`];
+    if (node === undefined || !check) return object;
+    const why = await check(node, attempt);
+    if (why !== undefined) throw forbidden(call.resource, nameOf(attempt), why);
+    return object;
+  },
+};
+
+function nameOf({ call, object, old }: Attempt): string {
+  return call.name || (old ?? object)?.metadata.name || "";
+}
+
+function stored({ cluster }: Call, resource: string, place: { namespace: string; name: string }): KubeObject {
+  const found = cluster.store.get({ cluster: cluster.name, resource, ...place });
+  if (!found) throw notFound({ group: "", plural: resource.slice(1) }, place.name);
+  return found.object;
+}
+
+function nodeOf(pod: unknown): unknown {
+  return at(pod, "spec", "nodeName");
+}
+
+function checkPod(node: string, attempt: Attempt): string | undefined {
+  const { call, operation, object, old } = attempt;
+  const own = "spec.nodeName set to itself";
+  switch (call.subresource) {
+    case "":
+      if (operation === "CREATE") return checkMirrorPod(node, attempt);
+      if (operation === "DELETE") {
+        return nodeOf(old) === node ? undefined : `node "${node}" can only delete pods with ${own}`;
       }
-      return;
-    case "/pods":
-      return checkPod(cluster, node, { info, name, body });
+      return `unexpected operation "UPDATE", node "${node}" can only create and delete mirror pods`;
+    case "status":
+      if (nodeOf(old) !== node) return `node "${node}" can only update pod status for pods with ${own}`;
+      if (!same(record(object?.metadata.labels), record(old?.metadata.labels))) {
+        return `node "${node}" cannot update labels through pod status`;
+      }
+      return same(at(object, "status", "resourceClaimStatuses") ?? [], at(old, "status", "resourceClaimStatuses") ?? [])
+        ? undefined
+        : `node "${node}" cannot update resource claim statues`;
+    case "eviction": {
+      const pod = stored(call, "/pods", { namespace: call.namespace, name: nameOf(attempt) });
+      return nodeOf(pod) === node ? undefined : `node ${node} can only evict pods with ${own}`;
+    }
     default:
-      return;
+      return `unexpected pod subresource "${call.subresource}", only 'status' and 'eviction' are allowed`;
   }
 }
 
-const NODES = { group: "", plural: "nodes" } as const;
-const PODS = { group: "", plural: "pods" } as const;
-
-function checkNode(node: string, { name, verb, body }: { name: string; verb: string; body: unknown }): void {
-  if (name !== node) throw forbidden(NODES, name, `node "${node}" is not allowed to modify node "${name}"`);
-  if (verb === "delete") throw forbidden(NODES, name, `node "${node}" is not allowed to delete node "${name}"`);
-  if (records(at(body, "metadata", "ownerReferences")).length > 0 && verb === "create") {
-    throw forbidden(NODES, name, `node "${node}" is not allowed to set owner references`);
+/** A pod that a kubelet runs from a file shows itself, owned by its Node, and refers to nothing else. */
+function checkMirrorPod(node: string, { call, object }: Attempt): string | undefined {
+  if (at(object, "metadata", "annotations", MIRROR) === undefined) {
+    return `pod does not have "${MIRROR}" annotation, node "${node}" can only create mirror pods`;
   }
+  const only = `node "${node}" can only create pods with`;
+  if (nodeOf(object) !== node) return `${only} spec.nodeName set to itself`;
+  const [owner, ...others] = records(at(object, "metadata", "ownerReferences"));
+  if (others.length > 0) return `${only} a single owner reference set to itself`;
+  if (owner?.["apiVersion"] !== "v1" || owner["kind"] !== "Node" || owner["name"] !== node) {
+    return `${only} an owner reference set to itself`;
+  }
+  if (owner["controller"] !== true) return `${only} a controller owner reference set to itself`;
+  if (owner["blockOwnerDeletion"] === true) {
+    return `node "${node}" must not set blockOwnerDeletion on an owner reference`;
+  }
+  const { uid } = stored(call, "/nodes", { namespace: "", name: node }).metadata;
+  if (owner["uid"] !== uid) return `node ${node} UID mismatch: expected ${text(owner["uid"])} got ${uid ?? ""}`;
+  const what = referredTo(record(at(object, "spec")));
+  return what === undefined ? undefined : `node "${node}" can not create pods that reference ${what}`;
 }
 
-/** The part of it that looks at what a write, of whatever patch type, makes of a Node. Throws 403. */
-export function restrictNodeChange(user: User, object: KubeObject, old: KubeObject | undefined): void {
-  const node = nodeNameOf(user);
-  if (node === undefined) return;
-  const { name } = object.metadata;
-  const labels = record(object.metadata.labels);
-  const before = record(old?.metadata.labels);
-  const keys = [...new Set([...Object.keys(labels), ...Object.keys(before)])];
-  const changed = keys.filter((l) => isRestricted(l) && labels[l] !== before[l]);
-  if (changed.length > 0) {
-    throw forbidden(NODES, name, `is not allowed to modify labels: ${changed.sort().join(", ")}`);
+/** What kind of object a PodSpec refers to, if any. */
+function referredTo(spec: Json): string | undefined {
+  if (text(spec["serviceAccountName"])) return "serviceaccounts";
+  const containers = ["containers", "initContainers", "ephemeralContainers"].flatMap((c) => records(spec[c]));
+  const volumes = records(spec["volumes"]);
+  const sources = volumes.flatMap((v) => [v, ...records(at(v, "projected", "sources"))]);
+  const env = containers.flatMap((c) => records(c["env"]));
+  const envFrom = containers.flatMap((c) => records(c["envFrom"]));
+  const has = (all: readonly Json[], ...path: readonly string[]): boolean => all.some((one) => at(one, ...path));
+  if (has(sources, "secret") || has(env, "valueFrom", "secretKeyRef") || has(envFrom, "secretRef")) return "secrets";
+  if (records(spec["imagePullSecrets"]).length > 0) return "secrets";
+  if (has(sources, "configMap") || has(env, "valueFrom", "configMapKeyRef") || has(envFrom, "configMapRef")) {
+    return "configmaps";
   }
-  if (old && !same(at(object, "spec", "taints") ?? [], at(old, "spec", "taints") ?? [])) {
-    throw forbidden(NODES, name, `node "${node}" is not allowed to modify taints`);
-  }
+  if (has(sources, "serviceAccountToken")) return "serviceaccounts";
+  if (has(sources, "clusterTrustBundle")) return "clustertrustbundles";
+  if (has(volumes, "persistentVolumeClaim") || has(volumes, "ephemeral")) return "persistentvolumeclaims";
+  if (has(volumes, "csi")) return "csidrivers";
+  return records(spec["resourceClaims"]).length > 0 ? "resourceclaims" : undefined;
 }
 
-function isRestricted(label: string): boolean {
-  const prefix = label.split("/")[0] ?? "";
-  return label.startsWith(RESTRICTED) || prefix.endsWith(".node-restriction.kubernetes.io");
+function checkNode(node: string, attempt: Attempt): string | undefined {
+  const { operation, object, old } = attempt;
+  const name = nameOf(attempt);
+  if (name !== node) return `node "${node}" is not allowed to modify node "${name}"`;
+  if (!object) return undefined;
+  if (operation === "CREATE" && at(object, "spec", "configSource")) {
+    return `node "${node}" is not allowed to create pods with a non-nil configSource`;
+  }
+  const [now, was] = [record(object.metadata.labels), record(old?.metadata.labels)];
+  const changed = [...new Set([...Object.keys(now), ...Object.keys(was)])].filter((l) => now[l] !== was[l]);
+  const labels = changed.filter(isForbidden).sort().join(", ");
+  if (operation === "CREATE") {
+    return (labels && `node "${node}" is not allowed to set the following labels: ${labels}`) || undefined;
+  }
+  if (!same(at(object, "spec", "taints") ?? [], at(old, "spec", "taints") ?? [])) {
+    return `node "${node}" is not allowed to modify taints`;
+  }
+  if (!same(object.metadata.ownerReferences ?? [], old?.metadata.ownerReferences ?? [])) {
+    return `node "${node}" is not allowed to modify ownerReferences`;
+  }
+  return labels ? `is not allowed to modify labels: ${labels}` : undefined;
 }
 
-function checkPod(
-  cluster: Cluster,
-  node: string,
-  { info, name, body }: { info: RequestInfo; name: string; body: unknown },
-): void {
-  if (info.verb === "create" && info.subresource === "") {
-    const pod = record(body);
-    const mirror = at(pod, "metadata", "annotations", "kubernetes.io/config.mirror");
-    if (!mirror)
-      throw forbidden(
-        PODS,
-        name,
-        `pod does not have "kubernetes.io/config.mirror" annotation, node "${node}" can only create mirror pods`,
-      );
-    if (at(pod, "spec", "nodeName") !== node)
-      throw forbidden(PODS, name, `node "${node}" can only create pods with spec.nodeName set to itself`);
-    return;
+const KUBELET_LABELS = new Set([
+  "kubernetes.io/hostname",
+  "topology.kubernetes.io/zone",
+  "topology.kubernetes.io/region",
+  "failure-domain.beta.kubernetes.io/zone",
+  "failure-domain.beta.kubernetes.io/region",
+  "beta.kubernetes.io/instance-type",
+  "node.kubernetes.io/instance-type",
+  "kubernetes.io/os",
+  "kubernetes.io/arch",
+  "beta.kubernetes.io/os",
+  "beta.kubernetes.io/arch",
+]);
+const RESTRICTED = /(^|\.)node-restriction\.kubernetes\.io$/;
+const KUBERNETES = /(^|\.)(kubernetes|k8s)\.io$/;
+const KUBELETS = /(^|\.)(kubelet|node)\.kubernetes\.io$/;
+
+/** Kubernetes' own labels are not a kubelet's to give, but for those that are meant to be. */
+function isForbidden(label: string): boolean {
+  const slash = label.indexOf("/");
+  const prefix = slash < 0 ? "" : label.slice(0, slash);
+  if (RESTRICTED.test(prefix)) return true;
+  return KUBERNETES.test(prefix) && !KUBELETS.test(prefix) && !KUBELET_LABELS.has(label);
+}
+
+function checkClaim(node: string, { call, object, old }: Attempt): string | undefined {
+  if (call.subresource !== "status") return "may only update PVC status";
+  const rest = (claim: KubeObject | undefined): Json => {
+    const { metadata, status, ...others } = record(claim);
+    const { resourceVersion: _revision, managedFields: _owners, ...kept } = record(metadata);
+    const {
+      capacity: _c,
+      conditions: _o,
+      allocatedResources: _a,
+      allocatedResourceStatuses: _s,
+      ...state
+    } = record(status);
+    return { ...others, metadata: kept, status: state };
+  };
+  return same(rest(object), rest(old))
+    ? undefined
+    : `node "${node}" is not allowed to update fields other than status.quantity and status.conditions`;
+}
+
+/** A kubelet asks for tokens for pods that run on its node, for audiences that those pods ask for. */
+function checkToken(node: string, { call, operation, object }: Attempt): string | undefined {
+  if (operation !== "CREATE" || call.subresource !== "token") return undefined;
+  const spec = record(at(object, "spec"));
+  const bound = record(spec["boundObjectRef"]);
+  if (bound["apiVersion"] !== "v1" || bound["kind"] !== "Pod" || !text(bound["name"])) {
+    return "node requested token not bound to a pod";
   }
-  const key = { cluster: cluster.name, resource: "/pods", namespace: info.namespace, name };
-  const pod: Json = record(cluster.store.get(key)?.object);
-  if (Object.keys(pod).length > 0 && at(pod, "spec", "nodeName") !== node) {
-    throw forbidden(PODS, name, `node "${node}" can only ${info.verb} pods with spec.nodeName set to itself`);
+  if (!text(bound["uid"])) return "node requested token with a pod binding without a uid";
+  const pod = stored(call, "/pods", { namespace: call.namespace, name: text(bound["name"]) });
+  if (pod.metadata.uid !== bound["uid"]) {
+    return `the UID in the bound object reference (${text(bound["uid"])}) does not match the UID in record. The object might have been deleted and then recreated`;
   }
+  if (nodeOf(pod) !== node) return "node requested token bound to a pod scheduled on a different node";
+  return checkAudience(call, spec, pod);
+}
+
+function checkAudience(call: Call, spec: Json, pod: KubeObject): string | undefined {
+  const [audience = "", ...others] = Array.isArray(spec["audiences"])
+    ? (spec["audiences"] as unknown[]).map(String)
+    : [];
+  if (others.length > 0) return "node may only request 0 or 1 audiences";
+  // An audience that is this server's own default was asked for by naming none.
+  const asked = audience === call.cluster.issuer ? "" : audience;
+  const sources = records(at(pod, "spec", "volumes")).flatMap((v) => records(at(v, "projected", "sources")));
+  const named = sources.map((s) => s["serviceAccountToken"]).filter(Boolean);
+  if (named.some((t) => [asked, audience].includes(text(at(t, "audience"))))) return undefined;
+  const { user, namespace, name } = call;
+  const verb = "request-serviceaccounts-token-audience";
+  const about = { group: "", version: "v1", plural: audience, subresource: "", namespace, name };
+  if (call.cluster.access.allows({ user, verb, ...about })) return undefined;
+  return `audience "${audience}" not found in pod spec volume, ${user.name} is not authorized to request tokens for this audience`;
+}
+
+function checkLease(node: string, attempt: Attempt): string | undefined {
+  if (attempt.call.namespace !== "kube-node-lease") {
+    return 'can only access leases in the "kube-node-lease" system namespace';
+  }
+  if (nameOf(attempt) === node) return undefined;
+  return "can only access node lease with the same name as the requesting node";
+}
+
+function checkCsiNode(node: string, attempt: Attempt): string | undefined {
+  return nameOf(attempt) === node ? undefined : "can only access CSINode with the same name as the requesting node";
+}
+
+const OWN_SIGNERS = ["kubernetes.io/kubelet-serving", "kubernetes.io/kube-apiserver-client-kubelet"];
+
+async function checkRequest(node: string, { operation, object }: Attempt): Promise<string | undefined> {
+  if (operation !== "CREATE" || !OWN_SIGNERS.includes(text(at(object, "spec", "signerName")))) return undefined;
+  const pem = Buffer.from(text(at(object, "spec", "request")), "base64").toString();
+  const subject = await readRequest(pem).catch(() => undefined);
+  if (!subject) return "unable to parse csr: PEM block type must be CERTIFICATE REQUEST";
+  const name = `system:node:${node}`;
+  return subject.commonName === name ? undefined : `can only create a node CSR with CN=${name}`;
 }

@@ -1,4 +1,3 @@
-import { restrictNodeChange } from "../auth/node-restriction.ts";
 import { fields, record, records, same, text, type Json } from "../json.ts";
 import { forbiddenField, notSupported, required } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
@@ -28,9 +27,6 @@ export const nodeStrategy: Strategy = {
   },
   prepareUpdate(draft, old, { subresource }) {
     if (subresource === "status") draft["spec"] = structuredClone(fields(old)["spec"]);
-  },
-  admit(object, old, { user }) {
-    restrictNodeChange(user, object, old);
   },
   validate(object, old) {
     const spec = record(fields(object)["spec"]);

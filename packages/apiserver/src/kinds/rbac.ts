@@ -10,7 +10,7 @@ function admitGrant(object: KubeObject, old: KubeObject | undefined, context: Wr
   const given = ["rules", "roleRef", "subjects", "aggregationRule"];
   const [now, was] = [fields(object), old && fields(old)];
   if (was && given.every((name) => same(now[name], was[name]))) return;
-  forbidEscalation(object, context);
+  forbidEscalation(object, old, context);
 }
 
 /** Roles: every rule says what may be done to what. */

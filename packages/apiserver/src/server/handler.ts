@@ -25,7 +25,6 @@ import { serveResource } from "./resources.ts";
 import { isAcceptable, send, sendStatus, sendText, wantedForm, type Response } from "./respond.ts";
 import { servePath } from "./paths.ts";
 import { isNoSuchPath, methodNotAllowed, noSuchPath, noSuchResource, notAcceptable, statusOf } from "./status.ts";
-import { nodeRestriction } from "../auth/node-restriction.ts";
 
 export type Request = IncomingMessage | Http2ServerRequest;
 
@@ -119,7 +118,6 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
   if (!isAcceptable(headers.accept ?? "")) throw notAcceptable();
   const review = await serveReview(served, { found, info, user, body });
   if (review) return send(response, 201, review, wanted);
-  nodeRestriction(cluster, { user, info, body });
   return serveResource(
     {
       cluster,

@@ -23,6 +23,7 @@ import { questions } from "./questions.ts";
 import { programs } from "./programs.ts";
 import { reading } from "./reading.ts";
 import { refusals } from "./refusals.ts";
+import { restrictions } from "./restrictions.ts";
 import { revisions } from "./revisions.ts";
 import { rulesOfSchemas } from "./rules.ts";
 import { schemas } from "./schemas.ts";
@@ -68,6 +69,7 @@ export const chapters: readonly Chapter[] = [
   auditing,
   identities,
   questions,
+  restrictions,
   toolkit,
   programs,
   refusals,
