@@ -56,7 +56,7 @@ export interface LogicalClusterOptions extends GuardOptions {
   readonly serviceAccountKey?: string;
   /** PEM public keys whose service-account tokens are believed too: those of keys that signed before `serviceAccountKey`. */
   readonly serviceAccountVerificationKeys?: readonly string[];
-  /** CIDRs; default 10.96.0.0/12 and none. */
+  /** CIDRs; default 10.96.0.0/12 and none. Services may have one of each family: "10.96.0.0/12,fd00:10:96::/112", the default first. */
   readonly serviceCidr?: string;
   readonly podCidr?: string;
   readonly dnsDomain?: string;

@@ -1,8 +1,8 @@
-import { hasCode } from "@causeway/foundation";
+import { formatCidr, hasCode, parseCidr } from "@causeway/foundation";
 import { bootstrapRoles } from "../auth/bootstrap-roles.ts";
 import type { Json } from "../json.ts";
 import { mandatoryFlowObjects, suggestedFlowObjects } from "../flow/bootstrap.ts";
-import { serviceNetwork } from "../kinds/addresses.ts";
+import { serviceNetworks } from "../kinds/addresses.ts";
 import { internalCall } from "../registry/call.ts";
 import { create } from "../registry/create.ts";
 import type { Cluster } from "./cluster.ts";
@@ -14,7 +14,13 @@ export async function bootstrapCluster(cluster: Cluster): Promise<void> {
   const namespaces = NAMESPACES.map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
   await Promise.all(namespaces.map((n) => ensure(cluster, n)));
   const flows = [...mandatoryFlowObjects(), ...suggestedFlowObjects()];
-  const others = [...bootstrapRoles(), ...flows, ...priorityClasses(), kubernetesService(cluster)];
+  const others = [
+    ...bootstrapRoles(),
+    ...flows,
+    ...priorityClasses(),
+    serviceCidr(cluster),
+    kubernetesService(cluster),
+  ];
   await Promise.all(others.map((o) => ensure(cluster, o)));
 }
 
@@ -57,9 +63,20 @@ function priorityClasses(): Manifest[] {
   ];
 }
 
+/** The object that stands for the networks that the cluster was made with. */
+function serviceCidr(cluster: Cluster): Manifest {
+  const cidrs = cluster.serviceCidr.split(",").map((c) => parseCidr(c.trim()));
+  return {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "ServiceCIDR",
+    metadata: { name: "kubernetes" },
+    spec: { cidrs: cidrs.filter((c) => c !== undefined).map(formatCidr) },
+  };
+}
+
 /** The Service that leads to the API itself, at the network's first address. */
 function kubernetesService(cluster: Cluster): Manifest {
-  const ip = serviceNetwork(cluster.serviceCidr).address(1);
+  const ip = serviceNetworks(cluster.serviceCidr)[0].address(1);
   return {
     apiVersion: "v1",
     kind: "Service",

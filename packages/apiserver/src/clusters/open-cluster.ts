@@ -15,7 +15,7 @@ import { serveDefinitions } from "../definitions/serve.ts";
 import type { LogicalClusterOptions } from "../interface.ts";
 import { ClusterMetrics } from "../metrics/cluster-metrics.ts";
 import { Catalog, type BuiltIns } from "../kinds/catalog.ts";
-import { serviceNetwork } from "../kinds/addresses.ts";
+import { serviceNetworks } from "../kinds/addresses.ts";
 import { FlowControl } from "../flow/flow-control.ts";
 import type { Turns } from "../flow/turns.ts";
 import { ObjectCounts } from "../flow/work.ts";
@@ -145,11 +145,11 @@ function checkOptions({ serviceCidr, version }: LogicalClusterOptions): void {
   }
   if (serviceCidr === undefined) return;
   try {
-    serviceNetwork(serviceCidr);
+    serviceNetworks(serviceCidr);
   } catch (cause) {
     throw new CausewayError("APISERVER_CIDR_INVALID", `${serviceCidr} cannot be the network of Services`, {
       cause,
-      hint: "Give an IPv4 CIDR of /8 to /30, such as 10.96.0.0/12.",
+      hint: "Give an IPv4 CIDR of /8 to /30, an IPv6 CIDR of /64 to /126, or one of each: 10.96.0.0/12,fd00:10:96::/112.",
     });
   }
 }

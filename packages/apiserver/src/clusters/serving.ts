@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { CausewayError, issueCertificate, messageOf, type Clock, type KeyPair } from "@causeway/foundation";
 import type { ServingFiles } from "../interface.ts";
 import type { Cluster } from "./cluster.ts";
-import { serviceNetwork } from "../kinds/addresses.ts";
+import { serviceNetworks } from "../kinds/addresses.ts";
 
 const DAY = 86_400_000;
 const YEAR = 365 * DAY;
@@ -38,7 +38,7 @@ export async function issueServing(
 
 function clusterNames(domain: string, serviceCidr: string): string[] {
   const service = ["kubernetes", "kubernetes.default", "kubernetes.default.svc", `kubernetes.default.svc.${domain}`];
-  return [...service, serviceNetwork(serviceCidr).address(1), ...LOOPBACK];
+  return [...service, ...serviceNetworks(serviceCidr).map((n) => n.address(1)), ...LOOPBACK];
 }
 
 /** Throws SERVING_CERTIFICATE_INVALID. */

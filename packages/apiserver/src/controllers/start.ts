@@ -8,6 +8,7 @@ import { flowController } from "./flow-control.ts";
 import { garbageCollector } from "./garbage-collector.ts";
 import { namespaceContentsController } from "./namespace-contents.ts";
 import { namespaceController } from "./namespaces.ts";
+import { serviceRanges } from "./service-ranges.ts";
 import { roleAggregation } from "./role-aggregation.ts";
 
 const CONTROLLERS: readonly MakeController[] = [
@@ -21,6 +22,7 @@ const CONTROLLERS: readonly MakeController[] = [
   eventExpiry,
   roleAggregation,
   flowController,
+  serviceRanges,
 ];
 
 /** Starts the server's own controllers for one cluster. They cost nothing while nothing is written. */

@@ -1,55 +1,66 @@
-/** The IPv4 addresses of a service network, counted from its first one. */
+import { cidrContains, cidrSize, formatIp, parseCidr, parseIp, type Cidr } from "@causeway/foundation";
+
+export type Family = "IPv4" | "IPv6";
+
+/** The addresses of a service network, counted from its first one. */
 export interface ServiceNetwork {
-  /** Addresses that may be given out. */
+  readonly family: Family;
+  /** Addresses that may be given out; of an IPv6 network the first 2^32. */
   readonly size: number;
   /** The address at `index`, 1 being the first that may be given out. */
   address(index: number): string;
-  /** The index of an address; undefined when it is not in the network or may not be given out. */
-  index(address: string): number | undefined;
+  /** True for an address that may be given out. */
+  has(address: string): boolean;
 }
 
 const FIRST_NODE_PORT = 30_000;
 const LAST_NODE_PORT = 32_767;
+/** Prefixes of networks that services can have: what kube-apiserver's allocators take, and room for some. */
+const PREFIXES = { 4: [8, 30], 6: [64, 126] } as const;
+const MOST = 2 ** 32;
 
-/** Reads an IPv4 CIDR. Throws a plain Error for anything else. */
+/** Reads a CIDR. Throws a plain Error for anything else, and for networks that are too large or too small. */
 export function serviceNetwork(cidr: string): ServiceNetwork {
-  const [base = "", bits = ""] = cidr.split("/");
-  const prefix = Number(bits);
-  const start = number(base);
-  if (start === undefined || !(prefix >= 8 && prefix <= 30)) throw new Error(`${cidr} is not an IPv4 service network`);
-  const count = 2 ** (32 - prefix);
-  const first = start - (start % count);
+  const parsed = parseCidr(cidr.trim());
+  const [least, most] = parsed ? PREFIXES[parsed.version] : [0, 0];
+  if (!parsed || parsed.prefix < least || parsed.prefix > most) throw new Error(`${cidr} is not a service network`);
+  return networkOf(parsed);
+}
+
+/** Any network of a ServiceCIDR object, however small. */
+export function networkOf(cidr: Cidr): ServiceNetwork {
+  const { version, network } = cidr;
+  // The network's own address is nobody's, nor is the broadcast address that IPv4 has.
+  const last = network + cidrSize(cidr) - (version === 4 ? 2n : 1n);
   return {
-    size: count - 2,
-    address: (index) => dotted(first + index),
-    index: (address) => {
-      const at = number(address);
-      if (at === undefined || at <= first || at >= first + count - 1) return undefined;
-      return at - first;
+    family: version === 4 ? "IPv4" : "IPv6",
+    size: Number(last - network > BigInt(MOST) ? BigInt(MOST) : last - network),
+    address: (index) => formatIp({ version, value: network + BigInt(index) }),
+    has: (address) => {
+      const ip = parseIp(address);
+      return ip !== undefined && cidrContains(cidr, ip) && ip.value > network && ip.value <= last;
     },
   };
 }
 
-function number(address: string): number | undefined {
-  const parts = address.split(".");
-  if (parts.length !== 4 || !parts.every((p) => /^(0|[1-9]\d{0,2})$/.test(p) && Number(p) < 256)) return undefined;
-  return parts.reduce((sum, part) => sum * 256 + Number(part), 0);
+/** The networks of a `serviceCidr` option: one, or one of each family, the first being the default. Throws a plain Error. */
+export function serviceNetworks(cidrs: string): readonly [ServiceNetwork, ...ServiceNetwork[]] {
+  const [first, second, ...more] = cidrs.split(",").map(serviceNetwork);
+  if (!first || more.length > 0 || (second && second.family === first.family)) {
+    throw new Error(`${cidrs} are not one service network, nor one of each family`);
+  }
+  return second ? [first, second] : [first];
 }
 
-function dotted(value: number): string {
-  return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join(".");
+export function familyOf(address: string): Family {
+  return address.includes(":") ? "IPv6" : "IPv4";
 }
 
 /** What the services of one cluster hold. Built from the stored services, so that it is right after any crash. */
 export class Allocations {
-  readonly network: ServiceNetwork;
   readonly #addresses = new Map<string, string>();
   readonly #ports = new Map<number, string>();
-  #next = 0;
-
-  constructor(cidr: string) {
-    this.network = serviceNetwork(cidr);
-  }
+  readonly #next = new Map<string, number>();
 
   holder(address: string): string | undefined {
     return this.#addresses.get(address);
@@ -72,27 +83,33 @@ export class Allocations {
     for (const [p, o] of this.#ports) if (o === owner && !kept.ports.has(p)) this.#ports.delete(p);
   }
 
-  /** A free address above the part kept for chosen ones (the first 16 to 256), or of that part when it is full. */
-  freeAddress(): string | undefined {
-    const { size } = this.network;
+  /**
+   * A free address above the part kept for chosen ones (the first 16 to 256, KEP-3070), or of that part when the rest is taken.
+   * `taken` tells of addresses that are held by others than services.
+   */
+  freeAddress(network: ServiceNetwork, taken: (address: string) => boolean): string | undefined {
+    const { size } = network;
     const reserved = Math.min(Math.max(16, Math.floor(size / 16)), 256);
     const from = size > reserved ? reserved : 0;
     const span = size - from;
+    const key = network.address(0);
+    const start = this.#next.get(key) ?? 0;
+    const isFree = (address: string): boolean => !this.#addresses.has(address) && !taken(address);
     for (let i = 0; i < span; i += 1) {
-      const index = from + 1 + ((this.#next + i) % span);
-      const address = this.network.address(index);
-      if (this.#addresses.has(address)) continue;
-      this.#next = (index - from) % span;
+      const at = (start + i) % span;
+      const address = network.address(from + 1 + at);
+      if (!isFree(address)) continue;
+      this.#next.set(key, (at + 1) % span);
       return address;
     }
     for (let index = 2; index <= from; index += 1) {
-      const address = this.network.address(index);
-      if (!this.#addresses.has(address)) return address;
+      const address = network.address(index);
+      if (isFree(address)) return address;
     }
     return undefined;
   }
 
-  /** A free node port above the 86 kept for chosen ones, or of those when the others are taken. */
+  /** A free node port above the 86 kept for chosen ones (KEP-3668), or of those when the others are taken. */
   freePort(): number | undefined {
     const span = LAST_NODE_PORT - FIRST_NODE_PORT + 1;
     for (let i = 0; i < span; i += 1) {

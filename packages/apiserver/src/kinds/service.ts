@@ -1,10 +1,13 @@
 import { isIP } from "node:net";
+import { canonicalIp } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { apiError } from "../server/status.ts";
-import { at, fields, record, records, text, texts, type Json } from "../json.ts";
+import { at, fields, record, records, same, text, texts, type Json } from "../json.ts";
 import { forbiddenField, invalidValue, notSupported, required } from "../server/problems.ts";
 import { invalid, type FieldProblem } from "../server/status.ts";
-import { Allocations } from "./addresses.ts";
+import { Allocations, serviceNetworks, type Family } from "./addresses.ts";
+import { familyProblems, settleFamilies } from "./service-families.ts";
+import { IP_ADDRESSES, networksOf } from "./service-range.ts";
 import type { ClusterView, Draft, Strategy } from "./resource.ts";
 
 const TYPES = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
@@ -43,7 +46,7 @@ export function serviceStrategy(): Strategy {
     },
     allocate(draft, old, { cluster, subresource }) {
       if (subresource) return () => {};
-      return allocate(allocations(cluster), draft, old);
+      return allocate(rangesOf(cluster, allocations(cluster)), draft, old);
     },
     written(object, cluster) {
       // What an update gave up is free only now that the write is done.
@@ -60,7 +63,7 @@ function ownerOf(object: KubeObject): string {
 }
 
 function repaired(cluster: ClusterView): Allocations {
-  const made = new Allocations(cluster.serviceCidr);
+  const made = new Allocations();
   for (const { object } of cluster.store.list({ cluster: cluster.name, resource: "/services" }).items) {
     const { addresses, ports } = claims(fields(object));
     for (const address of addresses) made.takeAddress(address, ownerOf(object));
@@ -69,15 +72,26 @@ function repaired(cluster: ClusterView): Allocations {
   return made;
 }
 
-function claims(service: Json): { addresses: Set<string>; ports: Set<number> } {
+/** The addresses and node ports that a Service has. */
+export function claims(service: Json): { addresses: Set<string>; ports: Set<number> } {
   const spec = record(service["spec"]);
-  const ip = text(spec["clusterIP"]);
+  const ips = spec["clusterIPs"] === undefined ? [text(spec["clusterIP"])] : texts(spec["clusterIPs"]);
   const ports = records(spec["ports"]).map((p) => p["nodePort"]);
   const health = spec["healthCheckNodePort"];
   return {
-    addresses: new Set(ip && ip !== "None" ? [ip] : []),
+    addresses: new Set(ips.map((ip) => canonicalIp(ip)).filter((ip) => ip !== undefined)),
     ports: new Set([...ports, health].filter((p) => typeof p === "number" && p > 0) as number[]),
   };
+}
+
+function keepAddresses(spec: Json, was: Json): void {
+  // Who changes the first address alone, in the older field, means the whole list.
+  const isOlder = spec["clusterIP"] !== was["clusterIP"] && same(spec["clusterIPs"], was["clusterIPs"]);
+  if (isOlder) spec["clusterIPs"] = text(spec["clusterIP"]) ? [spec["clusterIP"]] : [];
+  if (!spec["clusterIP"] && was["type"] !== "ExternalName") {
+    if (was["clusterIP"] !== undefined) spec["clusterIP"] = was["clusterIP"];
+    if (was["clusterIPs"] !== undefined) spec["clusterIPs"] = was["clusterIPs"];
+  }
 }
 
 /** What an update leaves out but the service holds already. */
@@ -87,10 +101,7 @@ function keepAllocated(spec: Json, was: Json): void {
     for (const name of [...ADDRESSED, "internalTrafficPolicy"]) delete spec[name];
     return;
   }
-  if (!spec["clusterIP"] && was["type"] !== "ExternalName") {
-    if (was["clusterIP"] !== undefined) spec["clusterIP"] = was["clusterIP"];
-    if (was["clusterIPs"] !== undefined) spec["clusterIPs"] = was["clusterIPs"];
-  }
+  keepAddresses(spec, was);
   if (type === "ClusterIP") {
     for (const port of records(spec["ports"])) delete port["nodePort"];
     delete spec["healthCheckNodePort"];
@@ -139,13 +150,8 @@ function fillTraffic(spec: Json, type: string): void {
   if (type === "LoadBalancer") spec["allocateLoadBalancerNodePorts"] ??= true;
   else delete spec["allocateLoadBalancerNodePorts"];
   if (type !== "LoadBalancer") delete spec["loadBalancerClass"];
-  spec["ipFamilies"] ??= ["IPv4"];
-  spec["ipFamilyPolicy"] ??= "SingleStack";
-  const chosen = text(spec["clusterIP"]) || texts(spec["clusterIPs"])[0];
-  if (chosen) {
-    spec["clusterIP"] = chosen;
-    spec["clusterIPs"] ??= [chosen];
-  }
+  const chosen = text(spec["clusterIP"]);
+  if (chosen && texts(spec["clusterIPs"]).length === 0) spec["clusterIPs"] = [chosen];
 }
 
 function serviceProblems(spec: Json, was: Json | undefined): FieldProblem[] {
@@ -158,25 +164,27 @@ function serviceProblems(spec: Json, was: Json | undefined): FieldProblem[] {
     problems.push(notSupported("spec.sessionAffinity", affinity, AFFINITIES));
   }
   if (type === "ExternalName") {
+    problems.push(...addressless(spec));
     return text(spec["externalName"]) ? problems : [...problems, required("spec.externalName")];
   }
   if (ports.length === 0 && spec["clusterIP"] !== "None") problems.push(required("spec.ports"));
   if (spec["clusterIP"] === "None" && (type === "NodePort" || type === "LoadBalancer")) {
     problems.push(invalidValue("spec.clusterIPs[0]", "None", "may not be set to 'None' for LoadBalancer services"));
   }
-  problems.push(...addressProblems(spec));
+  problems.push(...familyProblems(spec, (ip) => isIP(ip) !== 0));
   if (type === "ClusterIP") problems.push(...nodePortProblems(ports));
   problems.push(...ports.flatMap((p, i) => portProblems(p, `spec.ports[${i}]`, ports.length > 1)), ...repeated(ports));
   if (was) problems.push(...fixedProblems(spec, was));
   return problems;
 }
 
-function addressProblems(spec: Json): FieldProblem[] {
-  const why = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
-  return texts(spec["clusterIPs"])
-    .map((ip, i) => ({ ip, field: `spec.clusterIPs[${i}]` }))
-    .filter(({ ip }) => ip !== "None" && isIP(ip) === 0)
-    .map(({ ip, field }) => invalidValue(field, ip, why));
+/** A name that stands elsewhere has no addresses here. */
+function addressless(spec: Json): FieldProblem[] {
+  const has = (name: string): boolean =>
+    name === "ipFamilyPolicy" ? Boolean(spec[name]) : texts(spec[name]).length > 0;
+  return ["clusterIPs", "ipFamilies", "ipFamilyPolicy"]
+    .filter(has)
+    .map((name) => forbiddenField(`spec.${name}`, "may not be set for ExternalName services"));
 }
 
 function nodePortProblems(ports: readonly Json[]): FieldProblem[] {
@@ -249,13 +257,53 @@ function repeated(ports: readonly Json[]): FieldProblem[] {
   });
 }
 
-/** Gives a service the address and ports it needs; fails with 422 when a chosen one is taken. */
-function allocate(free: Allocations, draft: Draft, old: KubeObject | undefined): () => void {
+/** Where addresses come from. */
+interface Ranges {
+  readonly free: Allocations;
+  /** Families that the cluster has, its default first. */
+  readonly families: readonly Family[];
+  /** The first free address of a family. */
+  readonly next: (family: string) => string | undefined;
+  /** True for an address of a network that services may have. */
+  readonly has: (address: string) => boolean;
+  /** True for an address that an IPAddress of somebody else stands for. */
+  readonly isTaken: (address: string, owner: string) => boolean;
+}
+
+function rangesOf(cluster: ClusterView, free: Allocations): Ranges {
+  const networks = networksOf(cluster);
+  const isTaken = (address: string, owner: string): boolean => {
+    const key = { cluster: cluster.name, resource: IP_ADDRESSES, namespace: "", name: address };
+    const parent = record(at(cluster.store.get(key)?.object, "spec", "parentRef"));
+    const holder = parent["resource"] === "services" ? `${text(parent["namespace"])}/${text(parent["name"])}` : "";
+    return parent["resource"] !== undefined && holder !== owner;
+  };
+  return {
+    free,
+    families: serviceNetworks(cluster.serviceCidr).map((n) => n.family),
+    next: (family) => {
+      for (const network of networks) {
+        const found = network.family === family ? free.freeAddress(network, (a) => isTaken(a, "")) : undefined;
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    },
+    has: (address) => networks.some((n) => n.has(address)),
+    isTaken,
+  };
+}
+
+/** Gives a service the addresses and ports it needs; fails with 422 when a chosen one is taken. */
+function allocate(ranges: Ranges, draft: Draft, old: KubeObject | undefined): () => void {
+  const { free } = ranges;
   const owner = ownerOf(draft);
   const before = old ? claims(fields(old)) : { addresses: new Set<string>(), ports: new Set<number>() };
   const undo = (): void => free.release(owner, before);
+  const was = old && record(fields(old)["spec"]);
+  const problems = settleFamilies(record(draft["spec"]), was, ranges.families);
+  if (problems.length > 0) throw invalid(TYPE, draft.metadata.name, problems);
   try {
-    allocateAddress(free, draft, owner);
+    allocateAddresses(ranges, draft, owner);
     allocatePorts(free, draft, owner);
   } catch (error) {
     undo();
@@ -264,27 +312,39 @@ function allocate(free: Allocations, draft: Draft, old: KubeObject | undefined):
   return undo;
 }
 
-function allocateAddress(free: Allocations, draft: Draft, owner: string): void {
+function allocateAddresses(ranges: Ranges, draft: Draft, owner: string): void {
   const spec = record(draft["spec"]);
-  const wanted = text(spec["clusterIP"]);
-  if (spec["type"] === "ExternalName" || wanted === "None") return;
+  const wanted = texts(spec["clusterIPs"]);
+  if (spec["type"] === "ExternalName" || wanted[0] === "None") return;
   const problem = (why: string): Error =>
-    invalid(TYPE, draft.metadata.name, [invalidValue("spec.clusterIPs", wanted ? [wanted] : null, why)]);
-  if (!wanted) {
-    const address = free.freeAddress();
-    if (!address)
-      throw apiError(500, "InternalError", "Internal error occurred: failed to allocate a serviceIP: range is full");
-    free.takeAddress(address, owner);
-    Object.assign(spec, { clusterIP: address, clusterIPs: [address] });
-    return;
-  }
-  const holder = free.holder(wanted);
+    invalid(TYPE, draft.metadata.name, [invalidValue("spec.clusterIPs", wanted.length > 0 ? wanted : null, why)]);
+  const given = texts(spec["ipFamilies"]).map((family, i) => {
+    const chosen = wanted[i];
+    if (chosen === undefined) return newAddress(ranges, family, owner);
+    takeAddress(ranges, { address: canonicalIp(chosen) ?? chosen, owner, problem });
+    return chosen;
+  });
+  Object.assign(spec, { clusterIP: given[0], clusterIPs: given });
+}
+
+function newAddress({ free, next }: Ranges, family: string, owner: string): string {
+  const address = next(family);
+  if (!address)
+    throw apiError(500, "InternalError", "Internal error occurred: failed to allocate a serviceIP: range is full");
+  free.takeAddress(address, owner);
+  return address;
+}
+
+function takeAddress(
+  { free, has, isTaken }: Ranges,
+  { address, owner, problem }: { address: string; owner: string; problem: (why: string) => Error },
+): void {
+  const holder = free.holder(address);
   if (holder === owner) return;
-  if (free.network.index(wanted) === undefined) {
-    throw problem(`failed to allocate IP ${wanted}: the provided network does not match the current range`);
-  }
-  if (holder) throw problem(`failed to allocate IP ${wanted}: provided IP is already allocated`);
-  free.takeAddress(wanted, owner);
+  const failed = `failed to allocate IP ${address}`;
+  if (!has(address)) throw problem(`${failed}: the provided network does not match the current range`);
+  if (holder || isTaken(address, owner)) throw problem(`${failed}: provided IP is already allocated`);
+  free.takeAddress(address, owner);
 }
 
 function allocatePorts(free: Allocations, draft: Draft, owner: string): void {

@@ -1,6 +1,7 @@
 import type { KubeObject, ObjectMeta } from "@causeway/kubernetes";
 import { isRecord, records } from "../json.ts";
 import { SUBDOMAIN_RULE } from "./dns.ts";
+import { addressFaults } from "../kinds/service-range.ts";
 import type { Resource } from "../kinds/resource.ts";
 import { forbiddenField, invalidValue, required } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
@@ -42,6 +43,7 @@ export function nameFaults(resource: Resource, name: string): string[] {
     if (name === "." || name === "..") return [`may not be '${name}'`];
     return ["/", "%"].filter((c) => name.includes(c)).map((c) => `may not contain '${c}'`);
   }
+  if (resource.kind === "IPAddress" && !resource.custom) return addressFaults(name);
   if (LABEL_NAMED.has(resource.kind)) {
     if (name.length > 63) return ["must be no more than 63 characters"];
     return DNS_LABEL.test(name) ? [] : [LABEL_RULE];

@@ -39,9 +39,11 @@ const BEGUN: readonly Check[] = [
   started("start-apiextensions-controllers"),
   started("crd-informer-synced"),
   started("start-system-namespaces-controller"),
+  started("start-service-ip-repair-controllers"),
   started("rbac/bootstrap-roles"),
   started("priority-and-fairness-config-producer"),
   started("bootstrap-controller"),
+  started("start-kubernetes-service-cidr-controller"),
 ];
 
 const READY: readonly Check[] = [

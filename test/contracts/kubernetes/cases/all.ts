@@ -28,6 +28,7 @@ import { revisions } from "./revisions.ts";
 import { rulesOfSchemas } from "./rules.ts";
 import { schemas } from "./schemas.ts";
 import { selectors } from "./selecting.ts";
+import { serviceRanges } from "./service-ranges.ts";
 import { services } from "./services.ts";
 import { standards } from "./standards.ts";
 import { toolkit } from "./toolkit.ts";
@@ -56,6 +57,7 @@ export const chapters: readonly Chapter[] = [
   schemas,
   rulesOfSchemas,
   services,
+  serviceRanges,
   flowControl,
   flowRefusals,
   health,

@@ -1,0 +1,43 @@
+import type { KubeObject } from "@causeway/kubernetes";
+import { messageOf } from "@causeway/foundation";
+import type { Cluster } from "../clusters/cluster.ts";
+import { timestamp } from "../json.ts";
+import { internalCall } from "../registry/call.ts";
+import { create } from "../registry/create.ts";
+import { builtIn } from "./controller.ts";
+
+export interface Warning {
+  readonly reason: string;
+  readonly action: string;
+  readonly message: string;
+  /** The controller that tells. */
+  readonly from: string;
+}
+
+/** Tells in an Event that something is wrong with an object. What cannot be told is logged. */
+export function warn(cluster: Cluster, object: KubeObject, { reason, action, message, from }: Warning): void {
+  const { namespace = "default", name, uid = "" } = object.metadata;
+  const now = timestamp(cluster.clock.now());
+  const body = {
+    apiVersion: "v1",
+    kind: "Event",
+    metadata: { generateName: `${name.replaceAll(":", "-")}.` },
+    involvedObject: {
+      apiVersion: object.apiVersion,
+      kind: object.kind,
+      ...(object.metadata.namespace ? { namespace } : {}),
+      name,
+      uid,
+    },
+    type: "Warning",
+    reason,
+    action,
+    message,
+    reportingComponent: from,
+    reportingInstance: from,
+    eventTime: now.replace("Z", ".000000Z"),
+  };
+  create(internalCall(cluster, builtIn(cluster, "", "events"), { namespace }), body).catch((error: unknown) => {
+    cluster.log.warn("event not told", { reason, name, error: messageOf(error) });
+  });
+}
