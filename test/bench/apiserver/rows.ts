@@ -25,31 +25,39 @@ export function ahead({ by, ours, upstream }: Row): number | undefined {
   return by === "perSecond" ? mine / theirs : theirs / mine;
 }
 
+/** The table that a person reads. Processor time is the server's, per call, in milliseconds: it hardly depends on how busy the machine is. */
 export function printed(rows: readonly Row[]): string {
-  const lines = rows.map((row) => {
-    const ratio = ahead(row);
-    const value = (figures: Figures | undefined): string => {
-      const given = figures?.[row.by];
-      return given === undefined ? "-" : `${rounded(given)} ${UNITS[row.by]}`;
-    };
-    return [
-      row.name,
-      value(row.ours),
-      value(row.upstream),
-      ratio === undefined ? "-" : `${rounded(ratio)}×`,
-      row.note ?? "",
-    ];
-  });
-  const table = [["", "ours", "kube-apiserver + etcd", "ahead", ""], ...lines];
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...table.map((line) => line[column]?.length ?? 0)));
+  const head = ["", "ours", "kube-apiserver + etcd", "ahead", "CPU ours", "CPU theirs", ""];
+  const table = [head, ...rows.map(cellsOf)];
+  const widths = head.map((_, column) => Math.max(...table.map((line) => line[column]?.length ?? 0)));
   return table
     .map((line) =>
       line
-        .map((cell, i) => (i < 4 ? cell.padEnd(widths[i] ?? 0) : cell))
+        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
         .join("  ")
         .trimEnd(),
     )
     .join("\n");
+}
+
+function cellsOf(row: Row): string[] {
+  const { name, ours, upstream, note = "" } = row;
+  const ratio = ahead(row);
+  const value = (figures: Figures | undefined): string => {
+    const given = figures?.[row.by];
+    return given === undefined ? "-" : `${rounded(given)} ${UNITS[row.by]}`;
+  };
+  const cpu = (figures: Figures | undefined): string =>
+    !figures || row.by === "memoryMiB" ? "-" : `${rounded((figures.cpuSeconds * 1000) / figures.calls)} ms`;
+  return [
+    name,
+    value(ours),
+    value(upstream),
+    ratio === undefined ? "-" : `${rounded(ratio)}×`,
+    cpu(ours),
+    cpu(upstream),
+    note,
+  ];
 }
 
 const UNITS: Readonly<Record<Row["by"], string>> = {

@@ -36,7 +36,7 @@ async function ensure(cluster: Cluster, manifest: Manifest): Promise<void> {
   const resource = cluster.catalog.byKind(group, manifest.kind);
   if (!resource) return;
   const { name, namespace = "" } = manifest.metadata;
-  if (cluster.store.get({ cluster: cluster.name, resource: resource.storage, namespace, name })) return;
+  if (cluster.store.has({ cluster: cluster.name, resource: resource.storage, namespace, name })) return;
   try {
     await create(internalCall(cluster, resource, { namespace }), structuredClone(manifest));
   } catch (error) {

@@ -70,6 +70,8 @@ export interface Store {
   /** The newest revision. */
   readonly revision: number;
   get(key: StoreKey, atRevision?: number): Stored | undefined;
+  /** Whether there is such an object now, without reading it. */
+  has(key: StoreKey): boolean;
   /** In (namespace, name) order. Throws KUBERNETES_EXPIRED when `atRevision` is compacted. */
   list(query: ListQuery): ListPage;
   /** The same, without reading what the objects say. */

@@ -26,6 +26,7 @@ export function openStore(options: StoreOptions = {}): Store {
       return records.revision;
     },
     get: (key, atRevision) => readOne(records, key, atRevision),
+    has: (key) => records.latestRevision(key) !== undefined,
     list: (query) => readPage(records, query),
     texts: (query) => readTexts(records, query),
     create: (key, object) => stored({ kind: "create", key, object }),

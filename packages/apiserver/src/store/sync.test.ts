@@ -1,0 +1,48 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { CRASH_CHILD } from "./crash-child.ts";
+
+/** SIGKILL does not take the kernel's cache with it, a power cut does: this looks at what the kernel was asked, in what order. */
+const CALLS = "openat,pwrite64,fsync,fdatasync,write";
+const traced = spawnSync("strace", ["-qq", "-e", "trace=none", "true"]).status === 0;
+
+/** Runs the writer until it has acknowledged so many writes; answers its system calls in order. */
+async function callsOf(dir: string, writes: number): Promise<string[]> {
+  const log = join(dir, "calls");
+  const args = ["-f", "-qq", "-s", "32", "-e", `trace=${CALLS}`, "-o", log, process.execPath, CRASH_CHILD];
+  const child = spawn("strace", [...args, join(dir, "state"), "0"], { stdio: ["ignore", "pipe", "ignore"] });
+  let lines = 0;
+  child.stdout.on("data", (chunk: Buffer) => {
+    lines += chunk.toString().split("\n").length - 1;
+    // The writer ends when nobody takes what it says.
+    if (lines > writes) child.stdout.destroy();
+  });
+  await once(child, "close");
+  return readFileSync(log, "utf8").split("\n");
+}
+
+it.skipIf(!traced)(`syncs every write before it is acknowledged${traced ? "" : " (needs strace)"}`, async () => {
+  const dir = mkdtempSync(join(tmpdir(), "sync-"));
+  let wal = "";
+  let isDirty = false;
+  let [acknowledged, syncs, early] = [0, 0, 0];
+  for (const call of await callsOf(dir, 200)) {
+    wal = /state\.sqlite-wal".* = (\d+)$/.exec(call)?.[1] ?? wal;
+    if (call.includes(`pwrite64(${wal},`)) isDirty = true;
+    if (new RegExp(`(fsync|fdatasync)\\(${wal}\\) += 0`).test(call)) {
+      isDirty = false;
+      syncs += 1;
+    }
+    if (!call.includes('write(1, "r0-')) continue;
+    acknowledged += 1;
+    if (isDirty) early += 1;
+  }
+  rmSync(dir, { recursive: true });
+  expect(acknowledged).toBeGreaterThan(100);
+  expect(syncs).toBeGreaterThan(acknowledged / 5 - 5);
+  expect(early).toBe(0);
+});
