@@ -232,12 +232,12 @@ describe("joining with a bootstrap token", () => {
   });
 
   test("a request that its signer may not sign is marked Failed", async () => {
-    const { request } = await createRequest({ commonName: "root", organizations: ["system:masters"] });
+    const { request } = await createRequest({ commonName: "root", organizations: ["system:everybody"] });
     const made = await admin.call("POST", CSRS, {
       apiVersion: "certificates.k8s.io/v1",
       kind: "CertificateSigningRequest",
       metadata: { name: "greedy" },
-      spec: { request: base64(request), signerName: "kubernetes.io/kube-apiserver-client", usages: ["client auth"] },
+      spec: { request: base64(request), signerName: "kubernetes.io/kubelet-serving", usages: ["server auth"] },
     });
     const conditions = [{ type: "Approved", status: "True", reason: "Test", message: "" }];
     await admin.call("PUT", `${CSRS}/greedy/approval`, { ...made.body, status: { conditions } });

@@ -8,6 +8,7 @@ import { hasCode } from "@causeway/foundation";
 import type { ApiServer, ApiServerOptions } from "../interface.ts";
 import type { Json } from "../json.ts";
 import { startApiServer } from "../start.ts";
+import { restoreApiServer } from "../backup/restore.ts";
 import { rawClient } from "../testing/client.ts";
 import { createCipher, type CipherName } from "./ciphers.ts";
 import { createEncryption } from "./codec.ts";
@@ -192,6 +193,19 @@ describe("a state folder", () => {
     expect(await read(again, "s")).toBe(HIDDEN);
     await write(again, "plain", "ConfigMap");
     expect(found(HIDDEN)).not.toEqual([]);
+  });
+
+  it("leaves no Secret in a backup, and reads it again from what is restored", async () => {
+    const server = await start();
+    await write(server, "s");
+    const archive = join(dir, "../backup");
+    await server.backup(archive);
+    const bytes = readFileSync(archive);
+    expect(bytes.includes(HIDDEN) || bytes.includes(Buffer.from(HIDDEN).toString("base64"))).toBe(false);
+    await server.close();
+    const restored = join(dir, "../restored");
+    await restoreApiServer(archive, { dir: restored });
+    expect(await read(await start({ dir: restored }), "s")).toBe(HIDDEN);
   });
 
   it("rewrites everything when keys change, while it runs, and what was on disk before is gone", async () => {
