@@ -19,6 +19,7 @@ import {
 } from "./kubernetes-programs.ts";
 
 const folder = join(root, "tools/kubernetes/programs");
+const LONGEST_MANIFEST = 64 * 1024 * 1024;
 const CLUSTER_API = "sigs.k8s.io/cluster-api";
 
 /** The managers and clusterctl of the pinned release, beside the manifests that install them. */
@@ -36,6 +37,7 @@ async function clusterApi(kubectl: string): Promise<Built> {
     const at = spawnSync("go", ["list", "-m", "-f", "{{.Dir}}", CLUSTER_API], { cwd: folder, encoding: "utf8" });
     const manifest = spawnSync(kubectl, ["kustomize", join(at.stdout.trim(), path, "config/default")], {
       encoding: "utf8",
+      maxBuffer: LONGEST_MANIFEST,
     });
     if (manifest.status !== 0) return { reason: `the manifests of ${CLUSTER_API}${path}: ${manifest.stderr}` };
     writeFileSync(file, manifest.stdout);

@@ -34,7 +34,8 @@ export function kubectlOn(server: Server, file: string, use: { namespace: string
   const dir = join(server.dir, use.namespace);
   mkdirSync(dir, { recursive: true });
   const env = { HOME: dir, KUBECONFIG: server.kubeconfig, KUBECACHEDIR: join(server.dir, `cache-${use.minor}`) };
-  const all = (args: readonly string[]): string[] => ["--namespace", use.namespace, ...args];
+  const all = (args: readonly string[]): string[] =>
+    use.namespace === "" ? [...args] : ["--namespace", use.namespace, ...args];
   const call = async (input: unknown, args: readonly string[], wanted: boolean): Promise<string> => {
     const text = input === undefined ? "" : typeof input === "string" ? input : JSON.stringify(input);
     const { code, stdout, stderr } = await execute(file, all(args), { env, input: text });

@@ -48,6 +48,8 @@ const META: Json = {
 };
 const META_NAME = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
+const LOGIC = new Set(["allOf", "anyOf", "oneOf", "not"]);
+
 function groupVersionPath(group: string, version: string): string {
   return group === "" ? `api/${version}` : `apis/${group}/${version}`;
 }
@@ -105,7 +107,7 @@ export function openApiV2(catalog: Catalog, version: string): Json {
       const known = !resource.custom && addModels(models, type);
       definitions[name] = known
         ? { ...(definitions[name] as Json), "x-kubernetes-group-version-kind": [gvk(resource, v)] }
-        : model(resource, v, models.prefix);
+        : modelV2(resource, v);
       Object.assign(paths, operations(resource, v, v2Operation));
     }
   }
@@ -138,6 +140,31 @@ function model(resource: Resource, version: ResourceVersion, prefix: string): Js
       metadata,
     },
     "x-kubernetes-group-version-kind": [gvk(resource, version)],
+  };
+}
+
+/** OpenAPI v2 cannot say that unknown fields stay: a kind that keeps them is any object there. */
+function modelV2(resource: Resource, version: ResourceVersion): Json {
+  const schema = version.openAPI;
+  if (schema === undefined || schema["x-kubernetes-preserve-unknown-fields"] === true)
+    return { type: "object", "x-kubernetes-group-version-kind": [gvk(resource, version)] };
+  return v2Form(model(resource, version, "#/definitions/")) as Json;
+}
+
+/** Constraints beyond one type, which clients of v2 would read wrongly, are left out, and the type with them. */
+function v2Form(schema: unknown): unknown {
+  if (!isRecord(schema)) return schema;
+  const { nullable, properties, items, additionalProperties, type, ...rest } = schema;
+  const loose = [nullable, rest["x-kubernetes-preserve-unknown-fields"], rest["x-kubernetes-int-or-string"]];
+  const out = Object.fromEntries(Object.entries(rest).filter(([name]) => !LOGIC.has(name)));
+  if (loose.includes(true)) return out;
+  const named = isRecord(properties) ? Object.entries(properties).map(([name, one]) => [name, v2Form(one)]) : undefined;
+  return {
+    ...out,
+    ...(type === undefined ? {} : { type }),
+    ...(named ? { properties: Object.fromEntries(named) as Json } : {}),
+    ...(items === undefined ? {} : { items: v2Form(items) }),
+    ...(additionalProperties === undefined ? {} : { additionalProperties: v2Form(additionalProperties) }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Chapter, Json } from "../interface.ts";
-import { at, configMap } from "./say.ts";
+import { at, configMap, eventually } from "./say.ts";
 
 /** What programs of others were seen to rely on. */
 export const programs: Chapter = {
@@ -15,6 +15,41 @@ export const programs: Chapter = {
         expect(code).toBe(200);
         expect(object["data"]).toEqual({ x: "1", y: "2" });
         expect(at(object, "metadata", "name")).toBe("a");
+      },
+    },
+    {
+      name: "a CEL rule may compare the items of a list that are objects",
+      async run({ api, unique }) {
+        const group = `${unique("unique")}.example.com`;
+        const item = {
+          type: "object",
+          properties: { a: { type: "string" }, b: { type: "array", items: { type: "string" } } },
+        };
+        const rule = { rule: "self.all(x, self.exists_one(y, x == y))", message: "entries must be unique" };
+        const list = { type: "array", maxItems: 8, items: item, "x-kubernetes-validations": [rule] };
+        const schema = { type: "object", properties: { spec: { type: "object", properties: { list } } } };
+        const version = { name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema } };
+        const names = { plural: "sets", singular: "set", kind: "Set" };
+        const { code } = await api.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+          apiVersion: "apiextensions.k8s.io/v1",
+          kind: "CustomResourceDefinition",
+          metadata: { name: `sets.${group}` },
+          spec: { group, scope: "Cluster", names, versions: [version] },
+        });
+        expect(code).toBe(201);
+        const make = (name: string, list: readonly Json[]) =>
+          api.post(`/apis/${group}/v1/sets`, {
+            apiVersion: `${group}/v1`,
+            kind: "Set",
+            metadata: { name },
+            spec: { list },
+          });
+        const one = { a: "1", b: ["x"] };
+        await eventually(async () => (await make("good", [one, { a: "1", b: ["y"] }])).code === 201, "the kind in use");
+        const answer = await make("bad", [one, one]);
+        expect(answer.code).toBe(422);
+        expect(answer.body["message"]).toContain("spec.list: Invalid value");
+        expect(answer.body["message"]).toContain("entries must be unique");
       },
     },
   ],

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { SchemaNode } from "../node.ts";
 import { type CelEnvironment, createBaseEnvironment } from "./environment.ts";
 import { escapeName } from "./values.ts";
@@ -120,7 +121,9 @@ function register(environment: CelEnvironment, declared: Declared, known: Set<st
   known.add(declared.type);
   for (const child of declared.fields.values()) register(environment, child, known);
   const fields = [...declared.fields].map(([name, child]) => [name, nameOf(child.type)] as const);
-  environment.registerType(nameOf(declared.type), { fields: Object.fromEntries(fields) });
+  const type = nameOf(declared.type);
+  environment.registerType(type, { fields: Object.fromEntries(fields) });
+  environment.registerOperator(`${type} == ${type}`, (one: unknown, other: unknown) => isDeepStrictEqual(one, other));
 }
 
 /** Names of types are paths; the library wants identifiers. */

@@ -1,0 +1,106 @@
+/** Cluster API's managers as programs of this machine: their own manifests, with webhooks at loopback instead of a Service. */
+import { readFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { createAuthority, issueCertificate } from "@causeway/foundation";
+import { parseAllDocuments } from "yaml";
+import type { Kubectl } from "../kubectl/kubectl.ts";
+import { launch, type Running } from "../run.ts";
+import { infrastructure } from "./infrastructure.ts";
+
+const HOUR = 3_600_000;
+const PROVIDERS = ["core", "bootstrap", "control-plane"] as const;
+/** What a cluster's own machinery brings, which these servers do without. */
+const LEFT_OUT = new Set(["Deployment", "Certificate", "Issuer"]);
+
+type Json = Record<string, unknown>;
+type Provider = (typeof PROVIDERS)[number];
+
+export interface Managers {
+  readonly running: readonly Running[];
+  /** Manifests of the definitions alone, for another server. */
+  readonly definitions: readonly Json[];
+}
+
+interface Place {
+  /** The folder with the managers and their manifests. */
+  readonly programs: string;
+  readonly kubeconfig: string;
+  /** For certificates; the test's own. */
+  readonly dir: string;
+}
+
+export async function installManagers(k: Kubectl, place: Place): Promise<Managers> {
+  const authority = await createAuthority({ commonName: "webhooks", lifetime: HOUR });
+  const { certificate, key } = await issueCertificate(authority, {
+    commonName: "webhooks",
+    ipAddresses: ["127.0.0.1"],
+    usages: ["server"],
+    lifetime: HOUR,
+  });
+  const certificates = join(place.dir, "certificates");
+  mkdirSync(certificates, { recursive: true });
+  writeFileSync(join(certificates, "tls.crt"), certificate);
+  writeFileSync(join(certificates, "tls.key"), key, { mode: 0o600 });
+  const caBundle = Buffer.from(authority.certificate).toString("base64");
+  const definitions: Json[] = [...infrastructure];
+  const running: Running[] = [];
+  for (const name of PROVIDERS) {
+    const port = await freePort();
+    const manifests = readManifests(place.programs, name).map((m) => pointed(m, `https://127.0.0.1:${port}`, caBundle));
+    definitions.push(...manifests.filter((m) => m["kind"] === "CustomResourceDefinition"));
+    await apply(k, [...(name === "core" ? infrastructure : []), ...manifests]);
+    running.push(start(name, place, { port, certificates }));
+  }
+  await k.run("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s");
+  await Promise.all(running.map((one) => one.until(/Serving webhook server/, 90_000)));
+  return { running, definitions };
+}
+
+export async function apply(k: Kubectl, items: readonly Json[]): Promise<void> {
+  await k.feed({ apiVersion: "v1", kind: "List", items }, "apply", "--server-side", "-f", "-");
+}
+
+function readManifests(programs: string, name: Provider): Json[] {
+  const text = readFileSync(join(programs, `${name}.yaml`), "utf8");
+  const all = parseAllDocuments(text, { version: "1.1" }).map((d) => d.toJS() as Json);
+  return all.filter((m) => !LEFT_OUT.has(String(m["kind"])));
+}
+
+/** The manifest with its webhooks at `base`, and the label by which clusterctl knows what it may move. */
+function pointed(manifest: Json, base: string, caBundle: string): Json {
+  const at = (config: Json): Json => ({ url: `${base}${String((config["service"] as Json)["path"])}`, caBundle });
+  const { kind } = manifest;
+  if (kind === "CustomResourceDefinition") {
+    const spec = structuredClone(manifest["spec"]) as Json;
+    const webhook = (spec["conversion"] as { webhook?: Json } | undefined)?.webhook;
+    if (webhook !== undefined) webhook["clientConfig"] = at(webhook["clientConfig"] as Json);
+    const metadata = manifest["metadata"] as Json;
+    const labels = { ...(metadata["labels"] as Json | undefined), "clusterctl.cluster.x-k8s.io": "" };
+    return { ...manifest, metadata: { ...metadata, labels }, spec };
+  }
+  if (kind !== "MutatingWebhookConfiguration" && kind !== "ValidatingWebhookConfiguration") return manifest;
+  const webhooks = (manifest["webhooks"] as Json[]).map((hook) => ({
+    ...hook,
+    clientConfig: at(hook["clientConfig"] as Json),
+  }));
+  return { ...manifest, webhooks };
+}
+
+function start(name: Provider, place: Place, { port, certificates }: { port: number; certificates: string }): Running {
+  const args = [
+    ...["--kubeconfig", place.kubeconfig, "--webhook-port", String(port), "--webhook-cert-dir", certificates],
+    ...["--diagnostics-address", "0", "--insecure-diagnostics", "--health-addr", "0"],
+    ...["--feature-gates=ClusterTopology=true", "--v=0"],
+  ];
+  return launch(join(place.programs, name), args, { env: { POD_NAMESPACE: "default" } });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((done) => server.close(done));
+  return port;
+}

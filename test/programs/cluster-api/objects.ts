@@ -1,0 +1,38 @@
+/** Objects of Cluster API, in its version v1beta2. */
+import { INFRASTRUCTURE } from "./infrastructure.ts";
+import type { Json } from "./world.ts";
+
+export function cluster(name: string, endpoint: { host: string; port: number }): Json {
+  return {
+    apiVersion: "cluster.x-k8s.io/v1beta2",
+    kind: "Cluster",
+    metadata: { name },
+    spec: {
+      clusterNetwork: { pods: { cidrBlocks: ["10.244.0.0/16"] } },
+      controlPlaneEndpoint: endpoint,
+      infrastructureRef: { apiGroup: INFRASTRUCTURE, kind: "StubCluster", name },
+    },
+  };
+}
+
+/** Its version lacks the "v", which defaulting adds. */
+export function machineDeployment(name: string, replicas: number): Json {
+  return {
+    apiVersion: "cluster.x-k8s.io/v1beta2",
+    kind: "MachineDeployment",
+    metadata: { name },
+    spec: {
+      clusterName: name,
+      replicas,
+      selector: {},
+      template: {
+        spec: {
+          clusterName: name,
+          version: "1.34.4",
+          bootstrap: { dataSecretName: `${name}-boot` },
+          infrastructureRef: { apiGroup: INFRASTRUCTURE, kind: "StubMachineTemplate", name },
+        },
+      },
+    },
+  };
+}
