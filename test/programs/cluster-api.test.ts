@@ -1,11 +1,10 @@
 /** Upstream's Cluster API managers with their webhooks, and clusterctl, on both servers. */
-import { join } from "node:path";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { installManagers, type Managers } from "./cluster-api/install.ts";
 import { stub } from "./cluster-api/infrastructure.ts";
-import { cluster, machineDeployment } from "./cluster-api/objects.ts";
-import { bringUp, conditionsOf, get, items, nameOf, until, type Json } from "./cluster-api/world.ts";
+import { cluster, controlPlaneMachine, machineDeployment } from "./cluster-api/objects.ts";
+import { bringUp, conditionsOf, get, items, until, type Json } from "./cluster-api/world.ts";
 import { kubectlOn, type Kubectl } from "./kubectl/kubectl.ts";
 import { programs } from "./programs.ts";
 import { servers, startServer, type Server } from "./servers.ts";
@@ -54,6 +53,8 @@ function scenario(name: Server["name"], dir: string): void {
       stub("StubCluster", "demo"),
       stub("StubMachineTemplate", "demo", { template: { spec: {} } }),
       cluster("demo", { host, port: Number(port) }),
+      stub("StubMachine", "demo-control-plane"),
+      controlPlaneMachine("demo"),
       machineDeployment("demo", 2),
     ];
     for (const one of all) await k.feed(one, "create", "-f", "-");
@@ -66,7 +67,7 @@ function scenario(name: Server["name"], dir: string): void {
       },
       template: { spec: { version: "v1.34.4" } },
     });
-    await until("two machines of infrastructure", async () => (await items(k, "stubmachines")).length === 2);
+    await until("two machines of infrastructure", async () => (await items(k, "stubmachines")).length === 3);
     await bringUp(k);
     await until("an available MachineDeployment", async () => {
       const conditions = conditionsOf(await get(k, "machinedeployment", "demo"));
@@ -78,6 +79,3 @@ function scenario(name: Server["name"], dir: string): void {
 function base64(text: string): string {
   return Buffer.from(text).toString("base64");
 }
-
-void join;
-void nameOf;

@@ -8,7 +8,7 @@ import { execute } from "./run.ts";
 import { servers, startServer, type Server } from "./servers.ts";
 
 /** Beside the newest: older ones that the machine has, the oldest of all and those within reach of a minor's skew. */
-const OLDER = (process.env["OLDER"] ?? "33,32,27").split(",").map(Number);
+const OLDER = [33, 32, 27];
 
 interface Candidate {
   readonly file: string;

@@ -1,6 +1,5 @@
 /** Cluster API's managers as programs of this machine: their own manifests, with webhooks at loopback instead of a Service. */
-import { readFileSync } from "node:fs";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createAuthority, issueCertificate } from "@causeway/foundation";
@@ -32,7 +31,7 @@ interface Place {
 }
 
 export async function installManagers(k: Kubectl, place: Place): Promise<Managers> {
-  const authority = await createAuthority({ commonName: "webhooks", lifetime: HOUR });
+  const authority = await createAuthority({ commonName: "webhooks-authority", lifetime: HOUR });
   const { certificate, key } = await issueCertificate(authority, {
     commonName: "webhooks",
     ipAddresses: ["127.0.0.1"],

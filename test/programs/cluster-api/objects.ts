@@ -36,3 +36,18 @@ export function machineDeployment(name: string, replicas: number): Json {
     },
   };
 }
+
+/** A machine of the control plane that nobody's controller owns. */
+export function controlPlaneMachine(name: string): Json {
+  return {
+    apiVersion: "cluster.x-k8s.io/v1beta2",
+    kind: "Machine",
+    metadata: { name: `${name}-control-plane`, labels: { "cluster.x-k8s.io/control-plane": "" } },
+    spec: {
+      clusterName: name,
+      version: "v1.34.4",
+      bootstrap: { dataSecretName: `${name}-boot` },
+      infrastructureRef: { apiGroup: INFRASTRUCTURE, kind: "StubMachine", name: `${name}-control-plane` },
+    },
+  };
+}
