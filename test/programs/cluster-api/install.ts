@@ -88,11 +88,15 @@ function pointed(manifest: Json, base: string, caBundle: string): Json {
 }
 
 function start(name: Provider, place: Place, { port, certificates }: { port: number; certificates: string }): Running {
-  const args = [
-    ...["--kubeconfig", place.kubeconfig, "--webhook-port", String(port), "--webhook-cert-dir", certificates],
-    ...["--diagnostics-address", "0", "--insecure-diagnostics", "--health-addr", "0"],
-    ...["--feature-gates=ClusterTopology=true", "--v=0"],
-  ];
+  const flags = {
+    kubeconfig: place.kubeconfig,
+    "webhook-port": String(port),
+    "webhook-cert-dir": certificates,
+    "diagnostics-address": "0",
+    "health-addr": "0",
+    "feature-gates": "ClusterTopology=true",
+  };
+  const args = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
   return launch(join(place.programs, name), args, { env: { POD_NAMESPACE: "default" } });
 }
 
