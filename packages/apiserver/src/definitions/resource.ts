@@ -1,7 +1,14 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { at, fields, record, records, text, texts, type Json } from "../json.ts";
 import { STATUS } from "../kinds/define.ts";
-import { apiVersionOf, type Column, type Resource, type ResourceVersion, type Subresource } from "../kinds/resource.ts";
+import {
+  apiVersionOf,
+  type Column,
+  type Resource,
+  type ResourceVersion,
+  type Strategy,
+  type Subresource,
+} from "../kinds/resource.ts";
 import { renaming, type Converter } from "../conversion/converter.ts";
 import { createForms } from "../conversion/forms.ts";
 import { registeredConverter, type KindConversion } from "../conversion/registered.ts";
@@ -11,6 +18,7 @@ import { compileSchema, type CompiledSchema } from "../schema/index.ts";
 import { age } from "../tables/age.ts";
 import { AGE, NAME } from "../tables/table.ts";
 import { columnReader } from "./json-path.ts";
+import { scaleProblems } from "./scale-rules.ts";
 import { byPriority } from "./strategy.ts";
 
 const VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
@@ -51,7 +59,7 @@ export function resourceOf(definition: KubeObject, conversions?: Conversions): R
     storage: `${group}/${text(names["plural"])}`,
     custom: true,
     generation: true,
-    strategy: {},
+    strategy: strategyOf(group, all),
     unconditionalUpdate: false,
     createdByUpdate: false,
     forms: createForms({
@@ -60,6 +68,23 @@ export function resourceOf(definition: KubeObject, conversions?: Conversions): R
       since: Number(definition.metadata.resourceVersion ?? 0),
       converter: converterOf(spec, conversions),
     }),
+  };
+}
+
+/** The rules of custom kinds beside their schemas: what a scale is made of has to be numbers. */
+function strategyOf(group: string, versions: readonly ResourceVersion[]): Strategy {
+  const scales = new Map(
+    versions.flatMap((v) => {
+      const scale = v.subresources?.find((s) => s.name === "scale")?.scale;
+      return scale ? [[apiVersionOf(group, v.name), scale] as const] : [];
+    }),
+  );
+  if (scales.size === 0) return {};
+  return {
+    validate(object) {
+      const scale = scales.get(object.apiVersion);
+      return scale ? scaleProblems(fields(object), scale) : [];
+    },
   };
 }
 

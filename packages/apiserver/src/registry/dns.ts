@@ -17,3 +17,13 @@ export function label1035Faults(text: string): string[] {
   const faults = text.length > 63 ? ["must be no more than 63 characters"] : [];
   return LABEL_1035.test(text) ? faults : [...faults, LABEL_1035_RULE];
 }
+
+const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const LABEL_RULE =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+
+/** What keeps a text from being a DNS-1123 label, in apimachinery's words. */
+export function labelFaults(text: string): string[] {
+  const faults = text.length > 63 ? ["must be no more than 63 characters"] : [];
+  return LABEL.test(text) ? faults : [...faults, LABEL_RULE];
+}

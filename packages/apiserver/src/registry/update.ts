@@ -144,7 +144,7 @@ function prepare(call: Call, old: KubeObject, { draft, tracked: isTracked }: Cha
   if (resource.generation) bumpGeneration(call, filled, old);
   const problems = [
     ...validateMetadata(resource, filled, old),
-    ...(version.schema?.validate(filled, fields(old)) ?? []),
+    ...(version.schema?.validate(filled, fields(old), (message) => context.warn(message)) ?? []),
     ...(strategy.validate?.(filled, old, context) ?? []),
   ];
   if (problems.length > 0) throw invalid(resource, call.name, problems);

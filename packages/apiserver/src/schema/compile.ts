@@ -29,8 +29,11 @@ export interface CompiledSchema {
   unknownFields(object: unknown): string[];
   /** With defaults filled in, at every depth that exists. */
   default<T>(object: T): T;
-  /** All that is wrong, CEL rules included; with `old`, transition rules too. Empty is valid. */
-  validate(object: unknown, old?: unknown): FieldError[];
+  /**
+   * All that is wrong, CEL rules included; with `old`, transition rules too, and what was wrong before and did not change is let through:
+   * `warn` is told of rules that it breaks. Empty is valid.
+   */
+  validate(object: unknown, old?: unknown, warn?: (message: string) => void): FieldError[];
   /** How server-side apply merges the parts of an object. */
   readonly type: MergeType;
 }
@@ -48,12 +51,25 @@ export function compileSchema(openAPIV3Schema: unknown): CompiledSchema {
       return paths;
     },
     default: <T>(object: T) => defaultValue(root, object as Json) as T,
-    validate: (object, old) => {
-      const errors = validateValue(root, object as Json, "", true);
+    validate: (object, old, warn = () => {}) => {
+      const errors = schemaErrors(root, object as Json, old as Json | undefined);
       // Rules may trust the form that the schema promises, so they run on values that have it.
       if (errors.some((e) => BLOCKING.has(e.reason))) return hasRules(root) ? [...errors, UNCHECKED] : errors;
-      return [...errors, ...rules(object as Json, old as JsonObject | undefined)];
+      return [...errors, ...rules(object as Json, old as JsonObject | undefined, warn)];
     },
     type: mergeTypeOf(root, true),
   };
+}
+
+/** An update may keep what the schema refuses by now (KEP-4008): unchanged values, and lists whose items were no set or map before. */
+function schemaErrors(root: SchemaNode, value: Json, old: Json | undefined): FieldError[] {
+  const all = validateValue(root, value, "");
+  if (old === undefined || all.length === 0) return all;
+  const errors = validateValue(root, value, "", { old });
+  if (!errors.some(isDuplicate)) return errors;
+  return validateValue(root, old, "").some(isDuplicate) ? errors.filter((e) => !isDuplicate(e)) : errors;
+}
+
+function isDuplicate({ reason }: FieldError): boolean {
+  return reason === "FieldValueDuplicate";
 }

@@ -12,20 +12,26 @@ import {
   typeInvalid,
 } from "./field-error.ts";
 import { fitsNumberFormat, matchesFormat } from "./formats.ts";
+import { oldItem, oldMember } from "./correlate.ts";
 import type { SchemaNode } from "./node.ts";
 import { compilePattern } from "./regexp.ts";
 
+/** What is known around a value. */
+interface Around {
+  /** What stood there before: a value that did not change is not judged again. */
+  readonly old?: Json | undefined;
+}
+
 /** Everything in `value` that the schema does not allow, but for the CEL rules; in kube-apiserver's words. */
-export function validateValue(node: SchemaNode, value: Json, path: string, isObjectRoot = false): FieldError[] {
-  if (value === null && node.nullable) return [];
+export function validateValue(node: SchemaNode, value: Json, path: string, at: Around = {}): FieldError[] {
+  if ((value === null && node.nullable) || (at.old !== undefined && jsonEqual(value, at.old))) return [];
   const mismatch = checkType(node, value, path);
   if (mismatch !== undefined) return [mismatch];
   const errors = [...checkEnum(node, value, path), ...checkJunctors(node, value, path)];
   if (typeof value === "string") errors.push(...checkString(node, value, path));
   else if (typeof value === "number") errors.push(...checkNumber(node, value, path));
-  else if (isList(value)) errors.push(...checkList(node, value, path));
-  else if (isObject(value))
-    errors.push(...checkObject(node, value, { path, isObjectRoot: isObjectRoot || node.embedded }));
+  else if (isList(value)) errors.push(...checkList(node, value, { path, old: at.old }));
+  else if (isObject(value)) errors.push(...checkObject(node, value, { path, old: at.old }));
   return errors;
 }
 
@@ -91,7 +97,12 @@ function isMultiple(value: number, of: number): boolean {
   return Math.abs(quotient - Math.round(quotient)) < 1e-9;
 }
 
-function checkList(node: SchemaNode, value: readonly Json[], path: string): FieldError[] {
+interface Place {
+  readonly path: string;
+  readonly old: Json | undefined;
+}
+
+function checkList(node: SchemaNode, value: readonly Json[], { path, old }: Place): FieldError[] {
   const errors: FieldError[] = [];
   if (node.maxItems !== undefined && value.length > node.maxItems) {
     errors.push(tooMany(path, value.length, node.maxItems));
@@ -101,7 +112,9 @@ function checkList(node: SchemaNode, value: readonly Json[], path: string): Fiel
   }
   const { items } = node;
   if (items !== undefined) {
-    for (const [i, item] of value.entries()) errors.push(...validateValue(items, item, `${path}[${i}]`));
+    for (const [i, item] of value.entries()) {
+      errors.push(...validateValue(items, item, `${path}[${i}]`, { old: oldItem(node, item, old) }));
+    }
   }
   return [...errors, ...checkUnique(node, value, path)];
 }
@@ -129,12 +142,7 @@ function keyOf(node: SchemaNode, item: JsonObject): JsonObject {
   return Object.fromEntries(entries);
 }
 
-function checkObject(
-  node: SchemaNode,
-  value: JsonObject,
-  at: { readonly path: string; readonly isObjectRoot: boolean },
-): FieldError[] {
-  const { path } = at;
+function checkObject(node: SchemaNode, value: JsonObject, { path, old }: Place): FieldError[] {
   const errors: FieldError[] = [];
   const count = Object.keys(value).length;
   if (node.maxProperties !== undefined && count > node.maxProperties) {
@@ -151,7 +159,7 @@ function checkObject(
   for (const [name, child] of Object.entries(value)) {
     const schema = node.properties.get(name) ?? node.additional;
     if (schema === undefined || schema === true) continue;
-    errors.push(...validateValue(schema, child, member(path, name)));
+    errors.push(...validateValue(schema, child, member(path, name), { old: oldMember(node, name, old) }));
   }
   return errors;
 }

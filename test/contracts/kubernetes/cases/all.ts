@@ -11,6 +11,7 @@ import { flowRefusals } from "./flow-refusals.ts";
 import { health } from "./health.ts";
 import { kubectl } from "./kubectl.ts";
 import { identities } from "./identities.ts";
+import { judging } from "./judging.ts";
 import { machinery } from "./machinery.ts";
 import { metrics } from "./metrics.ts";
 import { naming } from "./naming.ts";
@@ -56,6 +57,7 @@ export const chapters: readonly Chapter[] = [
   naming,
   schemas,
   rulesOfSchemas,
+  judging,
   services,
   serviceRanges,
   flowControl,

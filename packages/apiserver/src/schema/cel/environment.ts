@@ -1,7 +1,12 @@
 import { Environment } from "@marcbachmann/cel-js";
 import { registerLists } from "./lists.ts";
 import { registerNetworks } from "./networks.ts";
+import { registerOptionals } from "./optionals.ts";
 import { registerQuantities } from "./quantities.ts";
+import { registerMacros } from "./macros.ts";
+import { registerNamedFormats } from "./named-formats.ts";
+import { registerSemver } from "./semver.ts";
+import { registerSets } from "./sets.ts";
 import { registerStrings } from "./strings.ts";
 
 export type CelEnvironment = Environment;
@@ -40,6 +45,11 @@ export function createBaseEnvironment(): CelEnvironment {
   registerStrings(environment);
   registerNetworks(environment);
   registerQuantities(environment);
+  registerSets(environment);
+  registerSemver(environment);
+  registerNamedFormats(environment);
+  registerMacros(environment);
+  registerOptionals(environment);
   return environment;
 }
 

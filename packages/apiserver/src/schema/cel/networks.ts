@@ -14,6 +14,9 @@ class Ip {
   }
 }
 
+/** What "ip" is before a dot: ip.isCanonical("::1"). */
+class Addresses {}
+
 class Cidr {
   readonly ip: Ip;
   readonly length: number;
@@ -26,6 +29,13 @@ class Cidr {
     const list = new BlockList();
     list.addSubnet(this.ip.text, this.length, this.ip.family);
     return list.check(ip.text, ip.family);
+  }
+  /** The first address. */
+  network(): Ip {
+    const { family, text } = this.ip;
+    const bits = family === "ipv4" ? 32 : 128;
+    const mask = ((1n << BigInt(this.length)) - 1n) << BigInt(bits - this.length);
+    return new Ip(addressOf(numberOf(text, family) & mask, family));
   }
   toString(): string {
     return `${this.ip.text}/${this.length}`;
@@ -42,6 +52,8 @@ class Url {
 /** Kubernetes' URL, IP and CIDR libraries. */
 export function registerNetworks(environment: CelEnvironment): void {
   environment.registerType("net.IP", { ctor: Ip, fields: {} });
+  environment.registerType("net.Addresses", Addresses);
+  environment.registerConstant("ip", "net.Addresses", new Addresses());
   environment.registerType("net.CIDR", { ctor: Cidr, fields: {} });
   environment.registerType("kubernetes.URL", { ctor: Url, fields: {} });
   registerIp(environment);
@@ -53,6 +65,11 @@ function registerIp(environment: CelEnvironment): void {
   environment
     .registerFunction("isIP(string): bool", (text: string) => isPlainIp(text))
     .registerFunction("ip(string): net.IP", parseIp)
+    .registerFunction(
+      "net.Addresses.isCanonical(string): bool",
+      (_: Addresses, text: string) => parseIp(text).text === text,
+    )
+    .registerOperator("net.IP == net.IP", (a: Ip, b: Ip) => a.text === b.text)
     .registerFunction("string(net.IP): string", String)
     .registerFunction("net.IP.family(): int", (ip: Ip) => (ip.family === "ipv4" ? 4n : 6n))
     .registerFunction("net.IP.isUnspecified(): bool", (ip: Ip) => within(ip, "0.0.0.0/32", "::/128"))
@@ -72,6 +89,8 @@ function registerCidr(environment: CelEnvironment): void {
     .registerFunction("net.CIDR.containsCIDR(string): bool", (a: Cidr, b: string) => covers(a, parseCidr(b)))
     .registerFunction("net.CIDR.containsCIDR(net.CIDR): bool", covers)
     .registerFunction("net.CIDR.ip(): net.IP", (cidr: Cidr) => cidr.ip)
+    .registerFunction("net.CIDR.masked(): net.CIDR", (cidr: Cidr) => new Cidr(cidr.network(), cidr.length))
+    .registerOperator("net.CIDR == net.CIDR", (a: Cidr, b: Cidr) => String(a) === String(b))
     .registerFunction("net.CIDR.prefixLength(): int", (cidr: Cidr) => BigInt(cidr.length));
 }
 
@@ -149,4 +168,24 @@ function readUrl(text: string): Url | undefined {
 
 function isPath(url: URL): boolean {
   return url.href.startsWith(PATH_BASE);
+}
+
+function numberOf(text: string, family: "ipv4" | "ipv6"): bigint {
+  if (family === "ipv4") return text.split(".").reduce((n, part) => (n << 8n) | BigInt(part), 0n);
+  const [head = "", tail] = text.split("::");
+  const groups = (part: string): string[] => (part === "" ? [] : part.split(":"));
+  const filled = tail === undefined ? 0 : 8 - groups(head).length - groups(tail).length;
+  const all = [...groups(head), ...Array.from({ length: filled }, () => "0"), ...groups(tail ?? "")];
+  return all.reduce((n, group) => (n << 16n) | BigInt(`0x${group}`), 0n);
+}
+
+function addressOf(value: bigint, family: "ipv4" | "ipv6"): string {
+  const width = family === "ipv4" ? 8n : 16n;
+  const count = family === "ipv4" ? 4 : 8;
+  const parts = Array.from(
+    { length: count },
+    (_, i) => (value >> (width * BigInt(count - 1 - i))) & ((1n << width) - 1n),
+  );
+  const address = family === "ipv4" ? parts.join(".") : parts.map((p) => p.toString(16)).join(":");
+  return new SocketAddress({ address, family }).address;
 }

@@ -40,7 +40,8 @@ export function registerQuantities(environment: CelEnvironment): void {
       if (quantity === undefined) throw new Error(`quantities must match the regular expression: ${text}`);
       return quantity;
     })
-    .registerFunction(`${type}.sign(): int`, (q: Quantity) => BigInt(sign(q.nano)))
+    .registerOperator(`${type} == ${type}`, (a: Quantity, b: Quantity) => a.nano === b.nano)
+    .registerFunction(`sign(${type}): int`, (q: Quantity) => BigInt(sign(q.nano)))
     .registerFunction(`${type}.isInteger(): bool`, (q: Quantity) => q.nano % UNIT === 0n)
     .registerFunction(`${type}.asInteger(): int`, (q: Quantity) => {
       if (q.nano % UNIT !== 0n) throw new Error("cannot convert value to integer");

@@ -103,7 +103,7 @@ const RULES: readonly [string, object, object, object | undefined, readonly stri
     rule("self.b.c == 1"),
     { a: 1 },
     undefined,
-    ['spec: Invalid value: "object": No such key: b evaluating rule: self.b.c == 1'],
+    ['spec: Invalid value: "object": no such key: b evaluating rule: self.b.c == 1'],
   ],
 ];
 

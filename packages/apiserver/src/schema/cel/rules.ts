@@ -1,18 +1,21 @@
 import { Optional } from "@marcbachmann/cel-js";
 import { messageOf } from "@causeway/foundation";
-import { isList, isObject, type Json, own } from "../../patch/json.ts";
-import { duplicate, type FieldError, forbidden, invalid, required } from "../field-error.ts";
+import { isList, isObject, type Json, jsonEqual } from "../../patch/json.ts";
+import { duplicate, type FieldError, forbidden, formatFieldError, invalid, member, required } from "../field-error.ts";
+import { followPath } from "../definition/field-path.ts";
+import { oldItem, oldMember } from "../correlate.ts";
 import type { CelRule, SchemaNode } from "../node.ts";
 import { type CelEnvironment, type CelEnvironments, createEnvironments } from "./environment.ts";
+import { compileProgram, CostError, type Meter, OBJECT_LIMIT, type Program } from "./program.ts";
 import { toCel } from "./values.ts";
-
-type Program = (context: { self: unknown; oldSelf?: unknown }) => unknown;
 
 interface CompiledRule {
   readonly rule: CelRule;
   readonly usesOldSelf: boolean;
   readonly run: Program;
   readonly message?: Program;
+  /** Where its failures are told, below the value. */
+  readonly fieldPath?: string;
 }
 
 /** The nodes that have rules, or something below that does. */
@@ -32,13 +35,26 @@ export function hasRules(node: SchemaNode): boolean {
   return [...node.properties.values()].some(hasRules);
 }
 
+/**
+ * What the rules find wrong. With `warn`, what was wrong before and did not change is warned of and let through (KEP-4008).
+ */
+export type CheckRules = (value: Json, old: Json | undefined, warn?: (message: string) => void) => FieldError[];
+
 /** The checks of all `x-kubernetes-validations` of a schema. Rules that mention `oldSelf` run only where there is an old value to compare. */
-export function compileRules(root: SchemaNode): (value: Json, old: Json | undefined) => FieldError[] {
+export function compileRules(root: SchemaNode): CheckRules {
   if (!hasRules(root)) return () => [];
   const environments = createEnvironments();
   const compiled = compileNode(environments, root);
   if (compiled === undefined) return () => [];
-  return (value, old) => runNode({ environment: environments.of({}), errors: [] }, compiled, { value, old, path: "" });
+  return (value, old, warn) => {
+    const run: Run = {
+      environment: environments.of({}),
+      errors: [],
+      meter: { left: OBJECT_LIMIT },
+      ...(warn ? { warn } : {}),
+    };
+    return runNode(run, compiled, { value, old, path: "", nearest: old === undefined ? undefined : { value, old } });
+  };
 }
 
 function compileNode(environments: CelEnvironments, node: SchemaNode): RuleNode | undefined {
@@ -52,15 +68,17 @@ function compileNode(environments: CelEnvironments, node: SchemaNode): RuleNode 
   const items = node.items === undefined ? undefined : compileNode(environments, node.items);
   return {
     node,
-    rules: node.rules.map((rule) => compileRule(environments, rule)),
+    rules: node.rules.map((rule) => compileRule(environments, rule, node)),
     properties,
     ...(additional === undefined ? {} : { additional }),
     ...(items === undefined ? {} : { items }),
   };
 }
 
-function compileRule(environments: CelEnvironments, rule: CelRule): CompiledRule {
+function compileRule(environments: CelEnvironments, rule: CelRule, node: SchemaNode): CompiledRule {
+  const found = rule.fieldPath === undefined ? undefined : followPath(node, rule.fieldPath);
   return {
+    ...(typeof found === "object" ? { fieldPath: found.path } : {}),
     rule,
     usesOldSelf: /\boldSelf\b/.test(rule.rule),
     run: parse(environments.of(rule), rule.rule),
@@ -71,7 +89,7 @@ function compileRule(environments: CelEnvironments, rule: CelRule): CompiledRule
 /** A rule that does not parse fails whenever it runs: a broken schema must not let everything through. */
 function parse(environment: CelEnvironment, expression: string): Program {
   try {
-    return environment.parse(expression);
+    return compileProgram(environment, expression);
   } catch (error) {
     return () => {
       throw error;
@@ -82,40 +100,44 @@ function parse(environment: CelEnvironment, expression: string): Program {
 interface Run {
   readonly environment: CelEnvironment;
   readonly errors: FieldError[];
+  /** What all rules of the object may still cost. */
+  readonly meter: Meter;
+  readonly warn?: (message: string) => void;
 }
 
 interface Place {
   readonly value: Json;
   readonly old: Json | undefined;
   readonly path: string;
+  /** The closest value from here upwards of which the old one is known. */
+  readonly nearest: { readonly value: Json; readonly old: Json } | undefined;
+}
+
+function below(place: Place, value: Json, at: { readonly old: Json | undefined; readonly path: string }): Place {
+  return { value, ...at, nearest: at.old === undefined ? place.nearest : { value, old: at.old } };
 }
 
 function runNode(run: Run, compiled: RuleNode, place: Place): FieldError[] {
   const { value, old, path } = place;
-  if (value === null) return run.errors;
+  if (value === null || run.meter.left < 0) return run.errors;
   if (compiled.rules.length > 0) runRules(run, compiled, place);
   if (isList(value)) {
     const { items, node } = compiled;
     if (items === undefined) return run.errors;
     for (const [i, item] of value.entries()) {
-      runNode(run, items, { value: item, old: correlated(node, item, old), path: `${path}[${i}]` });
+      runNode(run, items, below(place, item, { old: oldItem(node, item, old), path: `${path}[${i}]` }));
     }
   } else if (isObject(value)) {
     for (const [name, child] of Object.entries(value)) {
       const property = compiled.properties.get(name);
-      const below = property ?? (compiled.node.properties.has(name) ? undefined : compiled.additional);
-      if (below === undefined) continue;
+      const inner = property ?? (compiled.node.properties.has(name) ? undefined : compiled.additional);
+      if (inner === undefined) continue;
       const childPath = property === undefined ? `${path}[${name}]` : path === "" ? name : `${path}.${name}`;
-      runNode(run, below, { value: child, old: isObject(old) ? own(old, name) : undefined, path: childPath });
+      const was = oldMember(compiled.node, name, old);
+      runNode(run, inner, below(place, child, { old: was, path: childPath }));
     }
   }
   return run.errors;
-}
-
-/** The old item that is the same one: only items of lists of type map have an identity. */
-function correlated(node: SchemaNode, item: Json, old: Json | undefined): Json | undefined {
-  if (node.listType !== "map" || !isList(old) || !isObject(item)) return undefined;
-  return old.find((other) => isObject(other) && node.listKeys.every((key) => own(other, key) === own(item, key)));
 }
 
 function runRules(run: Run, compiled: RuleNode, place: Place): void {
@@ -125,10 +147,31 @@ function runRules(run: Run, compiled: RuleNode, place: Place): void {
   for (const entry of compiled.rules) {
     if (entry.usesOldSelf && oldSelf === undefined && entry.rule.optionalOldSelf !== true) continue;
     const context = { self, ...(entry.usesOldSelf ? { oldSelf: oldOf(entry.rule, oldSelf) } : {}) };
-    const failure = judge(entry, context);
-    if (failure !== undefined)
-      run.errors.push(fieldErrorOf(entry.rule, compiled.node, { ...place, path: place.path }, failure));
+    const failure = judge(entry, context, run.meter);
+    if (failure === undefined) continue;
+    if (run.meter.left < 0)
+      run.errors.push(invalid(place.path, valueShown(compiled.node, place.value), failure.message));
+    else tell(run, entry, { failure, place, node: compiled.node });
+    if (run.meter.left < 0) return;
   }
+}
+
+interface Telling {
+  readonly failure: Failure;
+  readonly place: Place;
+  readonly node: SchemaNode;
+}
+
+function tell(run: Run, entry: CompiledRule, { failure, place, node }: Telling): void {
+  if (failure.isError) {
+    run.errors.push(invalid(place.path, valueShown(node, place.value), failure.message));
+    return;
+  }
+  const error = fieldErrorOf(entry, node, place, failure.message);
+  const { nearest } = place;
+  const unchanged = !entry.usesOldSelf && nearest !== undefined && jsonEqual(nearest.value, nearest.old);
+  if (unchanged && run.warn) run.warn(formatFieldError(error));
+  else run.errors.push(error);
 }
 
 function oldOf(rule: CelRule, oldSelf: unknown): unknown {
@@ -136,22 +179,55 @@ function oldOf(rule: CelRule, oldSelf: unknown): unknown {
   return oldSelf === undefined ? Optional.none() : Optional.of(oldSelf);
 }
 
-/** The message of a rule that does not hold. */
-function judge(entry: CompiledRule, context: { self: unknown; oldSelf?: unknown }): string | undefined {
-  try {
-    const result = entry.run(context);
-    if (result === true) return undefined;
-    if (result !== false) return `rule must evaluate to a bool: ${entry.rule.rule}`;
-  } catch (error) {
-    const [summary] = messageOf(error).split("\n");
-    return `${summary} evaluating rule: ${entry.rule.message ?? entry.rule.rule}`;
-  }
-  return customMessage(entry, context) ?? entry.rule.message ?? `failed rule: ${entry.rule.rule.trim()}`;
+interface Failure {
+  readonly message: string;
+  /** It could not be evaluated; else it does not hold. */
+  readonly isError: boolean;
 }
 
-function customMessage(entry: CompiledRule, context: { self: unknown; oldSelf?: unknown }): string | undefined {
+const SPENT = "validation failed due to running out of cost budget, no further validation rules will be run";
+
+/** Why a rule lets nothing through; undefined when it holds. */
+function judge(entry: CompiledRule, context: Activation, meter: Meter): Failure | undefined {
+  const failed = (message: string): Failure => ({ message, isError: true });
+  const { rule } = entry;
+  const name = rule.message?.trim() ?? rule.rule;
   try {
-    const text = entry.message?.(context);
+    const result = entry.run(context, meter);
+    if (meter.left < 0) return failed(SPENT);
+    if (result === true) return undefined;
+    if (result !== false) return failed(`rule must evaluate to a bool: ${rule.rule}`);
+  } catch (error) {
+    if (error instanceof CostError || meter.left < 0) {
+      const spent = meter.left < 0;
+      meter.left = -1;
+      const why = `'${messageOf(error)}': no further validation rules will be run due to call cost exceeds limit for rule: ${name}`;
+      return failed(spent ? SPENT : why);
+    }
+    return failed(evaluationProblem(error, name));
+  }
+  const message = customMessage(entry, context, meter) ?? rule.message?.trim() ?? `failed rule: ${rule.rule.trim()}`;
+  return { message, isError: false };
+}
+
+type Activation = { readonly self: unknown; readonly oldSelf?: unknown };
+
+/** What an evaluation failed with, in cel-go's words. */
+function evaluationProblem(error: unknown, name: string): string {
+  const [summary = ""] = messageOf(error).split("\n");
+  if (summary.startsWith("no such overload")) {
+    const told = "no such overload";
+    return `'${told}': call arguments did not match a supported operator, function or macro signature for rule: ${name}`;
+  }
+  const index = /^No such key: index out of bounds, index (-?\d+)/.exec(summary)?.[1];
+  const told =
+    index === undefined ? summary.replace(/^No such key: /, "no such key: ") : `index out of bounds: ${index}`;
+  return `${told} evaluating rule: ${name}`;
+}
+
+function customMessage(entry: CompiledRule, context: Activation, meter: Meter): string | undefined {
+  try {
+    const text = entry.message?.(context, meter);
     return typeof text === "string" && text.trim() !== "" && !text.includes("\n") ? text : undefined;
   } catch {
     // As kube-apiserver: a message that cannot be computed gives way to the fixed one.
@@ -159,10 +235,9 @@ function customMessage(entry: CompiledRule, context: { self: unknown; oldSelf?: 
   }
 }
 
-function fieldErrorOf(rule: CelRule, node: SchemaNode, place: Place, message: string): FieldError {
-  const field = place.path + (rule.fieldPath ?? "");
-  const shown = place.path === "" ? field.replace(/^\./, "") : field;
-  switch (rule.reason ?? "FieldValueInvalid") {
+function fieldErrorOf(entry: CompiledRule, node: SchemaNode, place: Place, message: string): FieldError {
+  const shown = entry.fieldPath === undefined ? place.path : member(place.path, entry.fieldPath);
+  switch (entry.rule.reason ?? "FieldValueInvalid") {
     case "FieldValueRequired":
       return required(shown, message);
     case "FieldValueForbidden":

@@ -1,9 +1,25 @@
 import { compilePattern } from "../regexp.ts";
 import type { CelEnvironment } from "./environment.ts";
 
+/** What programs call in the place of matches(), whose own engine may take exponential time. */
+export const MATCHES = "matchesInLinearTime";
+
+/** What "strings" is before a dot. */
+class Strings {}
+
 /** Kubernetes' regular-expression library and the string functions that the CEL library here lacks. */
 export function registerStrings(environment: CelEnvironment): void {
+  environment.registerType("cel.Strings", Strings);
+  environment.registerConstant("strings", "cel.Strings", new Strings());
   environment
+    .registerOperator("bytes < bytes", (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) < 0)
+    .registerOperator("bytes <= bytes", (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) <= 0)
+    .registerOperator("bytes > bytes", (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) > 0)
+    .registerOperator("bytes >= bytes", (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) >= 0)
+    .registerFunction("cel.Strings.quote(string): string", (_: Strings, text: string) => JSON.stringify(text))
+    .registerFunction(`string.${MATCHES}(string): bool`, (text: string, pattern: string) =>
+      compilePattern(pattern).test(text),
+    )
     .registerFunction(
       "string.find(string): string",
       (text: string, pattern: string) => compilePattern(pattern).findAll(text, 1)[0] ?? "",
@@ -19,7 +35,6 @@ export function registerStrings(environment: CelEnvironment): void {
       if (index < 0n || index > BigInt(points.length)) throw new Error(`index out of range: ${index}`);
       return points[Number(index)] ?? "";
     })
-    .registerFunction("string.reverse(): string", (text: string) => Array.from(text).toReversed().join(""))
     .registerFunction("string.replace(string, string): string", (text: string, from: string, to: string) =>
       text.replaceAll(from, () => to),
     )
@@ -70,11 +85,18 @@ function formatOne(verb: string, value: unknown, precision: number): string {
 }
 
 function display(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(display).join(", ")}]`;
+  if (Array.isArray(value)) return `[${value.map(quoted).join(", ")}]`;
   if (value instanceof Date) return value.toISOString().replace(".000Z", "Z");
   if (typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype) {
     const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-    return `{${entries.map(([name, child]) => `${name}: ${display(child)}`).join(", ")}}`;
+    return `{${entries.map(([name, child]) => `${quoted(name)}:${quoted(child)}`).join(", ")}}`;
   }
   return String(value);
+}
+
+/** Within lists and maps texts and bytes stand in quotes, and doubles have six decimals. */
+function quoted(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (value instanceof Uint8Array) return `b${JSON.stringify(Buffer.from(value).toString())}`;
+  return typeof value === "number" && Number.isFinite(value) ? value.toFixed(6) : display(value);
 }

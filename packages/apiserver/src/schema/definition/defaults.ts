@@ -38,7 +38,7 @@ function valueProblems(node: SchemaNode, value: Json, path: string): FieldError[
   const pruned = pruneValue(node, value, { path: "", isObjectRoot: node.embedded }, () => {});
   const unpruned = jsonEqual(pruned, value) ? [] : [invalid(field, value, "must not have unknown fields")];
   const below = (e: FieldError): FieldError => ({ ...e, field: e.field === "" ? field : `${field}.${e.field}` });
-  const wrong = validateValue(node, value, "", node.embedded).map(below);
+  const wrong = validateValue(node, value, "").map(below);
   if (wrong.length > 0) return [...unpruned, ...wrong];
   const check = compileRules(node);
   const at = (old: Json | undefined): FieldError[] => check(value, old).map(below);

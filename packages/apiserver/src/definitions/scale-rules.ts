@@ -1,0 +1,57 @@
+import { at, isRecord, type Json } from "../json.ts";
+import type { ScalePaths } from "../kinds/resource.ts";
+import { invalidValue } from "../server/problems.ts";
+import type { FieldProblem } from "../server/status.ts";
+
+const MOST = 2_147_483_647;
+
+/** What is wrong with the numbers and the selector that a kind's scale is made of. */
+export function scaleProblems(object: Json, scale: ScalePaths): FieldProblem[] {
+  return [
+    ...numberProblems(object, scale.specReplicas),
+    ...(scale.labelSelector ? selectorProblems(object, scale.labelSelector) : []),
+    ...numberProblems(object, scale.statusReplicas),
+  ];
+}
+
+function numberProblems(object: Json, path: readonly string[]): FieldProblem[] {
+  const value = at(object, ...path);
+  const field = `.${path.join(".")}`;
+  const stray = strayProblem(object, path, "int64");
+  if (stray !== undefined) return [invalidValue(field, 0, stray)];
+  if (value === undefined) return [];
+  const number = value as number;
+  if (number < 0) return [invalidValue(field, number, "should be a non-negative integer")];
+  return number > MOST ? [invalidValue(field, number, `should be less than or equal to ${MOST}`)] : [];
+}
+
+function selectorProblems(object: Json, path: readonly string[]): FieldProblem[] {
+  const stray = strayProblem(object, path, "string");
+  return stray === undefined ? [] : [invalidValue(`.${path.join(".")}`, "", stray)];
+}
+
+/** A value of another type, on the way or at its end, as Go's accessors tell it. */
+function strayProblem(object: Json, path: readonly string[], wanted: "int64" | "string"): string | undefined {
+  let here: unknown = object;
+  for (const [i, name] of path.entries()) {
+    if (!isRecord(here)) {
+      const way = path.slice(0, i + 1).join(".");
+      return `.${way} accessor error: ${shown(here)} is of the type ${goType(here)}, expected map[string]interface{}`;
+    }
+    here = here[name];
+    if (here === undefined) return undefined;
+  }
+  if (goType(here) === wanted) return undefined;
+  return `.${path.join(".")} accessor error: ${shown(here)} is of the type ${goType(here)}, expected ${wanted}`;
+}
+
+function goType(value: unknown): string {
+  if (value === null) return "<nil>";
+  if (Array.isArray(value)) return "[]interface {}";
+  if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64";
+  return typeof value === "object" ? "map[string]interface {}" : typeof value === "boolean" ? "bool" : typeof value;
+}
+
+function shown(value: unknown): string {
+  return value === null ? "<nil>" : typeof value === "object" ? JSON.stringify(value) : String(value as string);
+}

@@ -1,0 +1,20 @@
+import type { CelEnvironment } from "./environment.ts";
+import { equal } from "./equality.ts";
+
+class Sets {}
+
+/** cel-go's sets: lists whose order and repetitions do not count. */
+export function registerSets(environment: CelEnvironment): void {
+  environment.registerType("cel.Sets", Sets);
+  environment.registerConstant("sets", "cel.Sets", new Sets());
+  type List = readonly unknown[];
+  const has = (list: List, item: unknown): boolean => list.some((other) => equal(other, item));
+  const covers = (list: List, sub: List): boolean => sub.every((item) => has(list, item));
+  environment
+    .registerFunction("cel.Sets.contains(list, list): bool", (_: Sets, a: List, b: List) => covers(a, b))
+    .registerFunction(
+      "cel.Sets.equivalent(list, list): bool",
+      (_: Sets, a: List, b: List) => covers(a, b) && covers(b, a),
+    )
+    .registerFunction("cel.Sets.intersects(list, list): bool", (_: Sets, a: List, b: List) => a.some((x) => has(b, x)));
+}
