@@ -9,6 +9,7 @@ export type {
   ApiServerOptions,
   GuardOptions,
   LogicalCluster,
+  LogicalClusterLimits,
   LogicalClusterOptions,
   ServingFiles,
   StartApiServer,

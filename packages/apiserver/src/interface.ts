@@ -50,6 +50,13 @@ export interface GuardOptions {
   readonly clientAuthorityFile?: string;
 }
 
+/** The most that a logical cluster may hold, so that one tenant leaves room for others. */
+export interface LogicalClusterLimits {
+  readonly objects?: number;
+  /** Of the objects' JSON, history not counted. */
+  readonly bytes?: number;
+}
+
 export interface LogicalClusterOptions extends GuardOptions {
   /** The cluster's own roots; made (and kept) by the server when absent. */
   readonly authority?: KeyPair;
@@ -60,6 +67,8 @@ export interface LogicalClusterOptions extends GuardOptions {
   readonly serviceCidr?: string;
   readonly podCidr?: string;
   readonly dnsDomain?: string;
+  /** Writes that would go beyond are refused with 507. Default: no limits. */
+  readonly limits?: LogicalClusterLimits;
   /** "v1.34.0": what /version answers. */
   readonly version?: string;
   /**

@@ -9,6 +9,7 @@ import type { ClientAuthorities } from "../auth/client-certificates.ts";
 import type { Catalog } from "../kinds/catalog.ts";
 import type { ClusterMetrics } from "../metrics/cluster-metrics.ts";
 import type { Lines } from "../server/lines.ts";
+import type { Quota } from "./quota.ts";
 import type { ClusterView, Resource } from "../kinds/resource.ts";
 
 /** A write that has been committed. */
@@ -28,6 +29,8 @@ export interface Cluster extends ClusterView {
   /** Calls its admission and conversion webhooks. */
   readonly webhooks: WebhookClient;
   readonly metrics: ClusterMetrics;
+  /** What it may hold; absent when there are no limits. */
+  readonly quota?: Quota;
   /** How objects of custom kinds are converted, beside what their definitions say. */
   readonly conversions: Conversions;
   readonly authority: KeyPair;

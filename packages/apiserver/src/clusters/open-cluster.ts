@@ -26,6 +26,7 @@ import { Changes, type Cluster } from "./cluster.ts";
 import { createWebhookClient } from "../webhooks/client.ts";
 import type { WebhookClient } from "../webhooks/interface.ts";
 import { clusterIdentity, type Identity } from "./identity.ts";
+import { Quota } from "./quota.ts";
 import type { StateFiles } from "./state-files.ts";
 
 export interface Shared {
@@ -65,6 +66,7 @@ export async function openCluster(
   checkAuthority(identity);
   const webhooks = createWebhookClient({ name: place.name, store }, options.webhooks ?? place.name === "");
   const tokens = lazily(() => clusterTokens(cluster, options.authentication));
+  const changes = new Changes();
   const cluster: Cluster = {
     name: place.name,
     store,
@@ -72,7 +74,8 @@ export async function openCluster(
     log: log.with({ cluster: place.name || "management" }),
     metrics: new ClusterMetrics(),
     catalog: new Catalog(shared.builtIns),
-    changes: new Changes(),
+    changes,
+    ...(options.limits ? { quota: new Quota(options.limits, { name: place.name, store, changes }) } : {}),
     lines: new Lines(),
     admission: openAdmission(() => cluster),
     webhooks,

@@ -167,6 +167,21 @@ export function stateFamilies(metrics: Metrics) {
       help: "Bytes of stored objects by group and resource.",
       labels: ["group", "resource"],
     }),
+    size: metrics.gauge({
+      name: "apiserver_storage_size_bytes",
+      help: "Bytes of all stored objects.",
+      labels: ["storage_cluster_id"],
+    }),
+    held: metrics.gauge({
+      name: "causeway_apiserver_cluster_held",
+      help: "What the cluster holds of what it has a limit for: objects, bytes.",
+      labels: ["resource"],
+    }),
+    limits: metrics.gauge({
+      name: "causeway_apiserver_cluster_limit",
+      help: "What the cluster may hold at most: objects, bytes.",
+      labels: ["resource"],
+    }),
     build: metrics.gauge({
       name: "kubernetes_build_info",
       help: "1, with the Kubernetes version that is served.",

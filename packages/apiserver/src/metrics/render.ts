@@ -12,14 +12,28 @@ export async function renderMetrics(cluster: Cluster, flow: FlowControl): Promis
   flow.tell();
   countObjects(cluster, families);
   tellProcess(cluster.metrics, families);
+  tellLimits(cluster, families);
   families.build.set(1, buildOf(cluster.version));
   return { type: registry.contentType, body: await registry.render() };
+}
+
+function tellLimits({ quota }: Cluster, families: StateFamilies): void {
+  if (!quota) return;
+  for (const resource of ["objects", "bytes"] as const) {
+    const limit = quota.limits[resource];
+    if (limit === undefined) continue;
+    families.held.set(quota.held[resource], { resource });
+    families.limits.set(limit, { resource });
+  }
 }
 
 type StateFamilies = ReturnType<typeof stateFamilies>;
 
 function countObjects({ name, store, catalog }: Cluster, families: StateFamilies): void {
-  const used = new Map(store.usage(name).map((u) => [u.resource, u]));
+  const usage = store.usage(name);
+  const used = new Map(usage.map((u) => [u.resource, u]));
+  const bytesOfAll = usage.reduce((sum, u) => sum + u.bytes, 0);
+  families.size.set(bytesOfAll, { storage_cluster_id: "etcd-0" });
   for (const { group, plural, storage, verbs } of catalog.all()) {
     if (!verbs.includes("list") || storage !== `${group}/${plural}`) continue;
     const { objects = 0, bytes = 0 } = used.get(storage) ?? {};

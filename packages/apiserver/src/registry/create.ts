@@ -119,7 +119,8 @@ async function persist(call: Call, draft: Draft, gate: Gate): Promise<KubeObject
       release?.();
       return kept;
     }
-    const stored = await cluster.store.create(key, kept);
+    const write = () => cluster.store.create(key, kept);
+    const stored = await (cluster.quota?.write({ user: call.user, object: kept }, write) ?? write());
     announce(call, "ADDED", stored.object);
     return stored.object;
   } catch (error) {

@@ -218,7 +218,8 @@ async function commit(call: Call, old: Read, made: Draft): Promise<KubeObject> {
     return draft;
   }
   try {
-    const stored = await cluster.store.update(keyOf(call), draft, old.revision);
+    const write = () => cluster.store.update(keyOf(call), draft, old.revision);
+    const stored = await (cluster.quota?.write({ user: call.user, object: draft, old: old.kept }, write) ?? write());
     resource.strategy.written?.(stored.object, cluster);
     announce(call, "MODIFIED", stored.object, old.kept);
     return stored.object;
