@@ -5,6 +5,7 @@ import { Expressions } from "./cel/expressions.ts";
 import { admissionChain } from "./chain.ts";
 import type { Admission } from "./interface.ts";
 import { policyPlugin } from "./policies/plugin.ts";
+import { quotaPlugin } from "./quota/plugin.ts";
 import { webhookPlugin } from "./webhooks/plugin.ts";
 
 /** The admission of one cluster, made when the first write asks. */
@@ -25,5 +26,6 @@ function chainOf(cluster: Cluster): Admission {
     certificateAdmission,
     policyPlugin(cluster, expressions),
     webhookPlugin(cluster, expressions),
+    quotaPlugin(cluster),
   ]);
 }

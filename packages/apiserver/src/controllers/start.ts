@@ -9,6 +9,7 @@ import { garbageCollector } from "./garbage-collector.ts";
 import { namespaceContentsController } from "./namespace-contents.ts";
 import { namespaceController } from "./namespaces.ts";
 import { serviceRanges } from "./service-ranges.ts";
+import { resourceQuotas } from "./resource-quota.ts";
 import { roleAggregation } from "./role-aggregation.ts";
 
 const CONTROLLERS: readonly MakeController[] = [
@@ -21,6 +22,7 @@ const CONTROLLERS: readonly MakeController[] = [
   tokenCleaner,
   eventExpiry,
   roleAggregation,
+  resourceQuotas,
   flowController,
   serviceRanges,
 ];

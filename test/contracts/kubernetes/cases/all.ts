@@ -22,6 +22,7 @@ import { policies } from "./policies.ts";
 import { policyWriting } from "./policy-writing.ts";
 import { questions } from "./questions.ts";
 import { programs } from "./programs.ts";
+import { quotas } from "./quotas.ts";
 import { reading } from "./reading.ts";
 import { refusals } from "./refusals.ts";
 import { restrictions } from "./restrictions.ts";
@@ -81,6 +82,7 @@ export const chapters: readonly Chapter[] = [
   webhooks,
   webhookMatching,
   policies,
+  quotas,
   podAdmission,
   policyWriting,
   webhookConfigurations,

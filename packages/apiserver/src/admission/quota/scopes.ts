@@ -1,0 +1,71 @@
+import type { KubeObject } from "@causeway/kubernetes";
+import { array, at, fields, record, records, text, texts, type Json } from "../../json.ts";
+import type { Resource } from "../../kinds/resource.ts";
+
+/** Whether a quota is about this object: one with scopes is about pods that are in all of them. */
+export function inScopes(quota: KubeObject, resource: Resource, object: KubeObject): boolean {
+  const spec = record(fields(quota)["spec"]);
+  const selectors: Json[] = [
+    ...texts(spec["scopes"]).map((scopeName) => ({ scopeName, operator: "Exists" })),
+    ...records(at(spec, "scopeSelector", "matchExpressions")),
+  ];
+  if (selectors.length === 0) return true;
+  return resource.storage === "/pods" && selectors.every((selector) => matches(selector, object));
+}
+
+function matches(selector: Json, pod: KubeObject): boolean {
+  const spec = record(fields(pod)["spec"]);
+  const deadline = spec["activeDeadlineSeconds"];
+  const terminating = typeof deadline === "number" && deadline >= 0;
+  const bestEffort = isBestEffort(spec);
+  switch (selector["scopeName"]) {
+    case "Terminating":
+      return terminating;
+    case "NotTerminating":
+      return !terminating;
+    case "BestEffort":
+      return bestEffort;
+    case "NotBestEffort":
+      return !bestEffort;
+    case "PriorityClass":
+      return hasPriority(selector, text(spec["priorityClassName"]));
+    case "CrossNamespacePodAffinity":
+      return crossesNamespaces(spec);
+    default:
+      return false;
+  }
+}
+
+function isBestEffort(spec: Json): boolean {
+  const containers = [...records(spec["containers"]), ...records(spec["initContainers"])];
+  return containers.every((c) => {
+    const { requests, limits } = record(c["resources"]);
+    return ["cpu", "memory"].every(
+      (name) => record(requests)[name] === undefined && record(limits)[name] === undefined,
+    );
+  });
+}
+
+function hasPriority({ operator, values }: Json, name: string): boolean {
+  switch (operator) {
+    case "In":
+      return name !== "" && texts(values).includes(name);
+    case "NotIn":
+      return !texts(values).includes(name);
+    case "DoesNotExist":
+      return name === "";
+    default:
+      return name !== "";
+  }
+}
+
+function crossesNamespaces(spec: Json): boolean {
+  const terms = ["podAffinity", "podAntiAffinity"].flatMap((kind) => {
+    const affinity = record(at(spec, "affinity", kind));
+    return [
+      ...records(affinity["requiredDuringSchedulingIgnoredDuringExecution"]),
+      ...records(affinity["preferredDuringSchedulingIgnoredDuringExecution"]).map((p) => record(p["podAffinityTerm"])),
+    ];
+  });
+  return terms.some((t) => array(t["namespaces"]).length > 0 || (t["namespaceSelector"] ?? undefined) !== undefined);
+}
