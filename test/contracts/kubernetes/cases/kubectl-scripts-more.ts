@@ -164,20 +164,6 @@ Data
 a: 1 bytes`,
       ],
       ["create quota q1 --hard=pods=2,services=3", "resourcequota/q1 created"],
-      [
-        "describe quota q1",
-        `
-Name: q1
-Namespace: NAMESPACE
-Resource Used Hard
---------`,
-      ],
-      [
-        "get quota",
-        `
-NAME REQUEST LIMIT AGE
-q1 AGE`,
-      ],
       ["create pdb pdb1 --selector=app=web --min-available=1", "poddisruptionbudget.policy/pdb1 created"],
       [
         "get pdb",
