@@ -84,6 +84,7 @@ export function coreKinds(): Resource[] {
       columns: POD_COLUMNS,
       strategy: podStrategy,
     }),
+    define({ kind: "Binding", plural: "bindings", verbs: ["create"] }),
     define({
       kind: "Service",
       plural: "services",
@@ -94,7 +95,13 @@ export function coreKinds(): Resource[] {
       columns: SERVICE_COLUMNS,
       strategy: serviceStrategy(),
     }),
-    define({ kind: "Endpoints", plural: "endpoints", shortNames: ["ep"], columns: ENDPOINTS_COLUMNS }),
+    define({
+      kind: "Endpoints",
+      plural: "endpoints",
+      shortNames: ["ep"],
+      columns: ENDPOINTS_COLUMNS,
+      deprecated: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+    }),
     define({
       kind: "ServiceAccount",
       plural: "serviceaccounts",

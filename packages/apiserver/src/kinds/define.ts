@@ -58,6 +58,8 @@ export interface Definition {
   readonly columns?: readonly Column[];
   readonly selectable?: readonly string[];
   readonly generation?: boolean;
+  /** The warning that its users are given. */
+  readonly deprecated?: string;
   readonly strategy?: Strategy;
   readonly verbs?: readonly string[];
 }
@@ -70,6 +72,7 @@ export function define(definition: Definition): Resource {
     subresources: definition.subresources ?? [],
     selectable: definition.selectable ?? [],
     ...(definition.columns ? { columns: definition.columns } : {}),
+    ...(definition.deprecated === undefined ? {} : { deprecated: definition.deprecated }),
   };
   return {
     group,

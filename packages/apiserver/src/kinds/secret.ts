@@ -107,6 +107,16 @@ export const configMapStrategy: Strategy = {
     for (const [key, value] of Object.entries(record(map["data"]))) {
       if (typeof value !== "string") problems.push(invalidValue(`data[${key}]`, value, "must be a string"));
     }
+    problems.push(...sizeProblems(map));
     return old ? [...problems, ...immutableProblems(object, old, ["data", "binaryData"])] : problems;
   },
 };
+
+/** What a ConfigMap holds altogether; kube-apiserver names no field. */
+function sizeProblems(map: Json): FieldProblem[] {
+  const texts = Object.values(record(map["data"])).map((value) => Buffer.byteLength(text(value)));
+  const bytes = Object.values(record(map["binaryData"])).map((value) => Math.floor(text(value).length * 0.75));
+  const size = [...texts, ...bytes].reduce((sum, n) => sum + n, 0);
+  if (size <= LIMIT) return [];
+  return [{ field: "[]", message: `Too long: may not be more than ${LIMIT} bytes`, reason: "FieldValueTooLong" }];
+}

@@ -5,6 +5,7 @@ import { canonical, canonicalMetadata } from "../wire/canonical.ts";
 import { decodingProblem, metadataProblem } from "../wire/decode.ts";
 import { invalidValue } from "../server/problems.ts";
 import { badRequest, invalid } from "../server/status.ts";
+import { duplicatesOf } from "../server/duplicates.ts";
 import { unknownBuiltInFields, unknownMetadata } from "../wire/unknown-fields.ts";
 import type { Call } from "./call.ts";
 
@@ -35,9 +36,12 @@ function unreadable({ resource, version }: Call): Refuse {
 }
 
 function typed(call: Call, body: unknown, refuse: Refuse): Json {
-  if (!isRecord(body)) throw badRequest("the object provided is unrecognized (must be of type object)");
   const { resource, version } = call;
   const expected = apiVersionOf(resource.group, version.name);
+  if (!isRecord(body)) throw unrecognized(resource.kind, body);
+  // What does not say what it is is what the path says.
+  if (!resource.custom)
+    Object.assign(body, { apiVersion: body["apiVersion"] || expected, kind: body["kind"] || resource.kind });
   if (!text(body["kind"])) {
     throw badRequest(`Object 'Kind' is missing in '${JSON.stringify({ apiVersion: body["apiVersion"] })}'`);
   }
@@ -60,6 +64,20 @@ function typed(call: Call, body: unknown, refuse: Refuse): Json {
   return body;
 }
 
+/** A body that is JSON, but no object. */
+function unrecognized(kind: string, body: unknown): Error {
+  const type = Array.isArray(body) ? "array" : typeof body === "boolean" ? "bool" : typeof body;
+  const target =
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+  const why = `json: cannot unmarshal ${type} into Go value of type ${target}`;
+  const shown = Buffer.from(JSON.stringify(body) ?? "")
+    .subarray(0, 30)
+    .toString("hex");
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${why} (${shown})`,
+  );
+}
+
 function otherKind({ resource, version, name }: Call, body: Json, expected: string): Error {
   const [kind, apiVersion] = [text(body["kind"]), text(body["apiVersion"])];
   if (!resource.custom && apiVersion === expected) {
@@ -68,7 +86,7 @@ function otherKind({ resource, version, name }: Call, body: Json, expected: stri
     return badRequest(`${kind} in version "${version.name}" cannot be handled as a ${resource.kind}: ${why}`);
   }
   if (!resource.custom) {
-    const why = `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "builtin"`;
+    const why = `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:110"`;
     return badRequest(
       `${kind} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${resource.kind}: ${why}`,
     );
@@ -89,8 +107,11 @@ function reportUnknown(call: Call, object: Json, refuse: Refuse): void {
   const unknown = schema
     ? [...unknownMetadata(tables, object["metadata"]), ...schema.unknownFields(object)]
     : unknownBuiltInFields(tables, object);
-  if (unknown.length === 0) return;
-  const messages = unknown.map((f) => (f.startsWith("unknown field") ? f : `unknown field "${f}"`));
+  const twice = duplicatesOf(object);
+  if (unknown.length === 0 && twice.length === 0) return;
+  const messages = [...unknown.map((f) => (f.startsWith("unknown field") ? f : `unknown field "${f}"`)), ...twice];
   if (call.fieldValidation === "Warn") return messages.forEach((m) => call.warn(m));
-  throw refuse(`strict decoding error: ${messages.join(", ")}`);
+  const inLines = twice.some((t) => t.startsWith("line "));
+  const told = inLines ? `yaml: unmarshal errors:\n  ${twice.join("\n  ")}` : messages.join(", ");
+  throw refuse(`strict decoding error: ${told}`);
 }

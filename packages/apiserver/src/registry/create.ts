@@ -103,7 +103,7 @@ function refuseInvalid({ resource, version }: Call, object: Draft, context: Writ
     ...(version.schema?.validate(object) ?? []),
     ...(resource.strategy.validate?.(object, undefined, context) ?? []),
   ];
-  if (problems.length > 0) throw invalid(resource, object.metadata.name, problems);
+  if (problems.length > 0) throw invalid(resource, object.metadata.name ?? "", problems);
 }
 
 async function persist(call: Call, draft: Draft, gate: Gate): Promise<KubeObject> {

@@ -2,8 +2,8 @@ import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { at, isRecord, record, text, timestamp, type Json } from "../json.ts";
 import type { Draft } from "../kinds/resource.ts";
-import { notSupported } from "../server/problems.ts";
-import { conflict, invalidOptions } from "../server/status.ts";
+import { invalidValue, notSupported } from "../server/problems.ts";
+import { apiError, badRequest, conflict, invalidOptions } from "../server/status.ts";
 import type { Stored } from "../store/index.ts";
 import { gateOf, type Gate } from "./admit.ts";
 import { announce, contextOf, keyOf, read, storedForm, type Call, type Read } from "./call.ts";
@@ -22,6 +22,15 @@ export interface DeleteOptions {
 /** Reads DeleteOptions from a body and the query; the body wins. Throws 400. */
 export function deleteOptions(body: unknown, query: URLSearchParams): DeleteOptions {
   const options: Json = isRecord(body) && Object.keys(body).length > 0 ? body : {};
+  const kind = text(options["kind"]);
+  if (kind !== "" && kind !== "DeleteOptions") {
+    const version = JSON.stringify(text(options["apiVersion"]));
+    throw apiError(
+      500,
+      "",
+      `no kind "${kind}" is registered for version ${version} in scheme "pkg/runtime/scheme.go:110"`,
+    );
+  }
   const policy = text(options["propagationPolicy"]) || query.get("propagationPolicy");
   const orphan = options["orphanDependents"] ?? (query.get("orphanDependents") === "true" ? true : undefined);
   const grace = options["gracePeriodSeconds"] ?? query.get("gracePeriodSeconds") ?? undefined;
@@ -30,6 +39,13 @@ export function deleteOptions(body: unknown, query: URLSearchParams): DeleteOpti
       "DeleteOptions",
       notSupported("propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"]),
     );
+  }
+  if (policy && orphan !== undefined) {
+    const why = "orphanDependents and deletionPropagation cannot be both set";
+    throw invalidOptions("DeleteOptions", invalidValue("propagationPolicy", policy, why));
+  }
+  if (typeof grace === "string" && !/^[+-]?\d+$/.test(grace)) {
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(grace)}: invalid syntax`);
   }
   const uid = text(at(options, "preconditions", "uid"));
   const resourceVersion = text(at(options, "preconditions", "resourceVersion"));

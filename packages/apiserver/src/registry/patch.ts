@@ -78,7 +78,10 @@ function patchedBy(
       throw apiError(422, "Invalid", "the server rejected our request due to an error in our request", {});
     }
   }
-  if (!isRecord(body)) throw badRequest("the patch must be an object");
+  if (!isRecord(body)) {
+    const why = "json: cannot unmarshal array into Go value of type map[string]interface {}";
+    throw badRequest(type === "merge" ? `error decoding patch: ${why}` : why);
+  }
   if (type === "merge") return record(applyMergePatch(seen, body));
   try {
     return record(applyStrategicMergePatch(fields(seen), body, call.cluster.catalog.types));

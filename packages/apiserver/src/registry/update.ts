@@ -3,7 +3,7 @@ import type { KubeObject } from "@causeway/kubernetes";
 import { fields, record, same, type Json } from "../json.ts";
 import type { Draft } from "../kinds/resource.ts";
 import { apiError, badRequest, conflict, invalid } from "../server/status.ts";
-import { required, invalidValue } from "../server/problems.ts";
+import { invalidValue } from "../server/problems.ts";
 import type { Stored } from "../store/index.ts";
 import { gateOf, type Gate } from "./admit.ts";
 import { draftOf } from "./body.ts";
@@ -26,7 +26,7 @@ export async function update(call: Call, body: unknown): Promise<Updated> {
   const draft = draftOf(call, body);
   const { name, resourceVersion } = draft.metadata;
   if (!name) {
-    throw invalid(call.resource, call.name, [required("metadata.name", "name must be provided")]);
+    throw badRequest(`the name of the object (${call.name} based on URL) was undeterminable: name must be provided`);
   }
   if (name !== call.name) {
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`);

@@ -1,16 +1,21 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { gunzipSync } from "node:zlib";
-import { parse } from "yaml";
 import { messageOf } from "@causeway/foundation";
 import { readProtobuf } from "../wire/protobuf.ts";
 import type { Tables } from "../wire/tables.ts";
+import { noBody, parsedJson, parsedYaml, type Purpose } from "./parse.ts";
 import { apiError, badRequest } from "./status.ts";
 
 const LIMIT = 3 * 1024 * 1024;
 
 /** Reads a request body and parses it as its Content-Type says: JSON, YAML or, for built-in kinds, protobuf. undefined when there is none. Throws 400, 413, 415. */
-export async function readBody(request: IncomingMessage | Http2ServerRequest, tables: Tables): Promise<unknown> {
+export async function readBody(
+  request: IncomingMessage | Http2ServerRequest,
+  tables: Tables,
+  kind?: string,
+): Promise<unknown> {
+  const purpose = { method: request.method ?? "", kind };
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -20,12 +25,15 @@ export async function readBody(request: IncomingMessage | Http2ServerRequest, ta
     }
     chunks.push(chunk);
   }
-  if (size === 0) return undefined;
+  if (size === 0) {
+    if (kind === undefined || request.method === "DELETE") return undefined;
+    throw noBody(purpose);
+  }
   const raw = Buffer.concat(chunks);
   const bytes = request.headers["content-encoding"] === "gzip" ? gunzipSync(raw, { maxOutputLength: LIMIT }) : raw;
   const type = mediaType(request.headers["content-type"]);
   if (type === "application/vnd.kubernetes.protobuf") return parsedProtobuf(bytes, tables);
-  return parsed(bytes.toString("utf8"), type);
+  return parsed(bytes.toString("utf8"), type, purpose);
 }
 
 /** "application/json" of "Application/JSON; charset=utf-8". */
@@ -33,9 +41,9 @@ export function mediaType(contentType: string | undefined): string {
   return (contentType ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
-function parsed(body: string, type: string): unknown {
-  if (type === "application/yaml" || type === "application/apply-patch+yaml") return parsedYaml(body);
-  if (type === "" || type === "*/*" || type.endsWith("json")) return parsedJson(body);
+function parsed(body: string, type: string, purpose: Purpose): unknown {
+  if (type === "application/yaml" || type === "application/apply-patch+yaml") return parsedYaml(body, purpose);
+  if (type === "" || type === "*/*" || type.endsWith("json")) return parsedJson(body, purpose);
   const accepted = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
   const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
   throw apiError(415, "UnsupportedMediaType", message);
@@ -46,28 +54,5 @@ function parsedProtobuf(bytes: Buffer, tables: Tables): unknown {
     return readProtobuf(tables, bytes);
   } catch (error) {
     throw badRequest(`the protobuf body cannot be read: ${messageOf(error)}`);
-  }
-}
-
-function parsedJson(body: string): unknown {
-  try {
-    return JSON.parse(body) as unknown;
-  } catch (error) {
-    throw badRequest(`couldn't get version/kind; json parse error: ${messageOf(error)}`);
-  }
-}
-
-function parsedYaml(body: string): unknown {
-  if (body.trimStart().startsWith("{")) {
-    try {
-      return JSON.parse(body) as unknown;
-    } catch {
-      // Flow-style YAML may start with a brace too.
-    }
-  }
-  try {
-    return parse(body, { version: "1.1", merge: false }) as unknown;
-  } catch (error) {
-    throw badRequest(`error converting YAML to JSON: ${messageOf(error)}`);
   }
 }

@@ -20,11 +20,12 @@ import { isHealthRoot } from "./health.ts";
 import { authenticated, authorized } from "./measured.ts";
 import { observe, terminated } from "./observe.ts";
 import { serveReview } from "../auth/reviews.ts";
-import { requestInfo, type RequestInfo } from "./request-info.ts";
+import { isTrue, requestInfo, type RequestInfo } from "./request-info.ts";
 import { serveResource } from "./resources.ts";
-import { isAcceptable, send, sendStatus, sendText, wantedForm, type Response } from "./respond.ts";
+import { chosenForm, notAcceptable } from "./negotiate.ts";
+import { send, sendStatus, sendText, wantedForm, type Response } from "./respond.ts";
 import { servePath } from "./paths.ts";
-import { isNoSuchPath, methodNotAllowed, noSuchPath, noSuchResource, notAcceptable, statusOf } from "./status.ts";
+import { isNoSuchPath, methodNotAllowed, noSuchPath, noSuchResource, statusOf } from "./status.ts";
 
 export type Request = IncomingMessage | Http2ServerRequest;
 
@@ -49,6 +50,7 @@ export interface Handling {
 
 const PLAIN = "text/plain; charset=utf-8";
 const NO_BODY = new Set(["GET", "HEAD"]);
+const WRITES: readonly string[] = ["POST", "PUT", "PATCH"];
 const silent = (): void => {};
 
 /** A request, its answer, and the record of both once it is known whether one is kept. */
@@ -82,6 +84,17 @@ export function requestHandler(handling: Handling): (request: Request, response:
   };
 }
 
+/** The kind that a request writes, for what is said of a body that cannot be read. */
+function kindOf(
+  { catalog }: Cluster,
+  { group, version, plural, subresource }: RequestInfo,
+  method: string,
+): string | undefined {
+  return subresource === "" && WRITES.includes(method)
+    ? catalog.find(group, version, plural)?.resource.kind
+    : undefined;
+}
+
 async function serve(handling: Handling, certificates: CertificateUsers, exchange: Exchange): Promise<void> {
   const began = performance.now();
   const { request, response } = exchange;
@@ -93,10 +106,16 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
   const { method = "GET", headers } = request as IncomingMessage;
   const query = url.searchParams;
   const info = requestInfo(method, path, query);
-  const wanted = wantedForm(headers.accept ?? "", [headers["accept-encoding"] ?? ""].flat().join());
+  const wanted = wantedForm(
+    headers.accept ?? "",
+    [headers["accept-encoding"] ?? ""].flat().join(),
+    isTrue(query.get("pretty")),
+  );
   const user = await admitted(served, { exchange, certificates, info, query });
   const { audit } = exchange;
-  const body = NO_BODY.has(method) ? undefined : await readBody(request, cluster.catalog.tables);
+  const body = NO_BODY.has(method)
+    ? undefined
+    : await readBody(request, cluster.catalog.tables, kindOf(cluster, info, method));
   audit?.received(body);
   const observed = {
     cluster,
@@ -113,9 +132,10 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
       { cluster, path, query, user, wanted, closing: served.closing, flow: served.fairness.flow },
       response,
     );
+  if (method !== "GET" && method !== "DELETE" && !WRITES.includes(method)) throw methodNotAllowed();
   const found = resourceOf(cluster, info);
   if (hasSubresource(found, info)) observe(observed, response);
-  if (!isAcceptable(headers.accept ?? "")) throw notAcceptable();
+  if (!chosenForm(headers.accept ?? "")) throw notAcceptable(headers.accept ?? "");
   const review = await serveReview(served, { found, info, user, body });
   if (review) return send(response, 201, review, wanted);
   return serveResource(
@@ -180,10 +200,9 @@ function resourceOf(cluster: Cluster, info: RequestInfo): Served {
   return found;
 }
 
-/** A group and version that has built-in kinds: others end where the path does. */
-function isServed({ catalog }: Cluster, { group, version }: RequestInfo): boolean {
-  const isIn = ({ versions }: Served["resource"]): boolean => versions.some((v) => v.name === version);
-  return catalog.all().some((r) => !r.custom && r.group === group && isIn(r));
+/** A group that has built-in kinds, in whatever version: others end where the path does. */
+function isServed({ catalog }: Cluster, { group }: RequestInfo): boolean {
+  return catalog.isBuiltInGroup(group);
 }
 
 /** Only what there is is counted, so that nobody makes series by asking. */
@@ -196,7 +215,7 @@ function isInScope({ resource }: Served, info: RequestInfo): boolean {
   if (!resource.namespaced) return info.namespace === "" || resource.plural === "namespaces";
   if (info.namespace !== "") return true;
   if (info.name !== "") return false;
-  if (info.verb !== "list" && info.verb !== "watch") throw methodNotAllowed(resource);
+  if (info.verb !== "list" && info.verb !== "watch") throw methodNotAllowed();
   return true;
 }
 

@@ -10,7 +10,7 @@ import type { Json } from "../json.ts";
 import { renderMetrics } from "../metrics/render.ts";
 import { send, sendText, type Response, type Wanted } from "./respond.ts";
 import { healthEndpoint, healthPaths, serveHealth } from "./health.ts";
-import { noSuchPath } from "./status.ts";
+import { noSuchPath, noSuchResource } from "./status.ts";
 
 export interface PathRequest {
   readonly cluster: Cluster;
@@ -39,7 +39,7 @@ export function servePath(request: PathRequest, response: Response): void | Prom
     return sendText(response, 200, { type: OPENAPI_PROTOBUF.answered, body, gzip: request.wanted.gzip });
   }
   const document = documentAt(path, request);
-  if (!document) throw noSuchPath();
+  if (!document) throw isKnownGroup(path, request) ? noSuchResource() : noSuchPath();
   send(response, 200, document, request.wanted);
 }
 
@@ -58,6 +58,12 @@ function serveRoot(root: "api" | "apis", { cluster, wanted }: PathRequest, respo
   }
   const host = cluster.url().replace(/^https:\/\//, "");
   send(response, 200, root === "api" ? coreVersions(host) : groupList(cluster.catalog), wanted);
+}
+
+/** Versions that nobody serves of groups that are there are resources that nobody serves. */
+function isKnownGroup(path: string, { cluster }: PathRequest): boolean {
+  const [root, group = ""] = path.split("/").slice(1);
+  return root === "api" || (root === "apis" && cluster.catalog.isBuiltInGroup(group) && group !== "");
 }
 
 function documentAt(path: string, { cluster }: PathRequest): Json | undefined {

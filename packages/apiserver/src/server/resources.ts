@@ -15,10 +15,11 @@ import { apply, patch, patchTypeOf } from "../registry/patch.ts";
 import { update, type Updated } from "../registry/update.ts";
 import { metadataOnly, table, type TableOptions } from "../tables/table.ts";
 import { mediaType } from "./body.ts";
+import { refuseWrongNumber } from "./negotiate.ts";
 import { isTrue, type RequestInfo } from "./request-info.ts";
 import { send, warningHeader, type Response, type Wanted } from "./respond.ts";
-import { notSupported, required } from "./problems.ts";
-import { apiError, invalidOptions, methodNotAllowed } from "./status.ts";
+import { forbiddenField, notSupported, required } from "./problems.ts";
+import { apiError, badRequest, invalidOptions, methodNotAllowed } from "./status.ts";
 import { scaleRequest } from "./scale.ts";
 import { subresourceRequest } from "./subresources.ts";
 import { serveWatch } from "./watch.ts";
@@ -48,7 +49,7 @@ export async function serveResource(request: ResourceRequest, response: Response
     : resource.verbs;
   if (!verbs) throw apiError(404, "NotFound", "the server could not find the requested resource", {});
   const verb = info.verb === "watch" && info.name ? "watch" : info.verb;
-  if (!verbs.includes(verb) || !hasPlace(info, verb)) throw methodNotAllowed(resource);
+  if (!verbs.includes(verb) || !hasPlace(info, verb)) throw methodNotAllowed();
   if (version.deprecated !== undefined) call.warn(version.deprecated);
   if (info.subresource === "scale")
     return answer(request, response, { code: 200, body: await scaleRequest(call, request) });
@@ -72,7 +73,7 @@ export async function serveResource(request: ResourceRequest, response: Response
     case "deletecollection":
       return deleteCollection(request, response, call);
     default:
-      throw methodNotAllowed(resource);
+      throw methodNotAllowed();
   }
 }
 
@@ -93,7 +94,7 @@ function callOf(request: ResourceRequest, response: Response): Call {
     subresource: info.subresource,
     user,
     dryRun: dryRun(request),
-    fieldManager: query.get("fieldManager") || (request.userAgent.split("/")[0] ?? "") || "unknown",
+    fieldManager: checkedManager(request) || (request.userAgent.split("/")[0] ?? "") || "unknown",
     fieldValidation: fieldValidation(query.get("fieldValidation"), request),
     options: () => admissionOptions(request),
     warn: (message) => {
@@ -144,6 +145,25 @@ function fieldValidation(given: string | null, request: ResourceRequest): Call["
   throw invalidOptions(optionsOf(request), notSupported("fieldValidation", given, ["", "Ignore", "Strict", "Warn"]));
 }
 
+const MANAGER_LIMIT = 128;
+
+/** The name that managedFields are to tell. Throws 422. */
+function checkedManager(request: ResourceRequest): string {
+  const name = request.query.get("fieldManager") ?? "";
+  if (name.length > MANAGER_LIMIT) {
+    const message = `Too long: may not be more than ${MANAGER_LIMIT} bytes`;
+    throw invalidOptions(optionsOf(request), { field: "fieldManager", message, reason: "FieldValueTooLong" });
+  }
+  const at = name.search(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u);
+  if (at < 0) return name;
+  const code = name.codePointAt(at) ?? 0;
+  const shown = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+  const why = `invalid character ${shown} (at position ${at})`;
+  const value = JSON.stringify(name).replaceAll(/\\u00([0-9a-f]{2})/g, "\\x$1");
+  const message = `Invalid value: ${value}: ${why}`;
+  throw invalidOptions(optionsOf(request), { field: "fieldManager", message, reason: "FieldValueInvalid" });
+}
+
 interface Answer {
   readonly code: number;
   readonly object: KubeObject;
@@ -159,6 +179,7 @@ function answerSeen(request: ResourceRequest, response: Response, { code, object
     const metadata = { resourceVersion: object.metadata.resourceVersion };
     return send(response, code, table([object], metadata, tableOptions(request)), wanted);
   }
+  if (wanted.metadataOnly) refuseWrongNumber(wanted.accept, { ...request.served.resource, isList: false });
   send(response, code, wanted.metadataOnly ? metadataOnly(object) : object, wanted);
 }
 
@@ -167,7 +188,11 @@ function answer(request: ResourceRequest, response: Response, { code, body }: { 
 }
 
 function tableOptions({ served, query, cluster }: ResourceRequest): TableOptions {
-  const include = query.get("includeObject");
+  const include = query.get("includeObject") ?? "";
+  if (!["", "None", "Object", "Metadata"].includes(include)) {
+    const why = `includeObject: Invalid value: ${JSON.stringify(include)}: must be 'Metadata', 'Object', 'None', or empty`;
+    throw badRequest(`Unable to convert to Table as requested: ${why}`);
+  }
   return {
     ...served,
     include: include === "None" || include === "Object" ? include : "Metadata",
@@ -177,7 +202,8 @@ function tableOptions({ served, query, cluster }: ResourceRequest): TableOptions
 
 function answerList(request: ResourceRequest, response: Response, call: Call): Maybe<void> {
   const { wanted, query } = request;
-  const texts = wanted.table || wanted.metadataOnly || wanted.yaml ? undefined : listTexts(call, query);
+  const texts =
+    wanted.table || wanted.metadataOnly || wanted.yaml || wanted.pretty ? undefined : listTexts(call, query);
   if (texts) return answerTexts(request, response, texts);
   return andThen(list(call, query), (listed) => answerListed(request, response, listed));
 }
@@ -200,6 +226,7 @@ function answerListed(request: ResourceRequest, response: Response, { items, ...
   const told = resource.custom ? items : items.map(({ apiVersion: _version, kind: _kind, ...rest }) => rest);
   if (wanted.table) return send(response, 200, table(items, metadata, tableOptions(request)), wanted);
   if (wanted.metadataOnly) {
+    refuseWrongNumber(wanted.accept, { ...resource, isList: true });
     const body = {
       kind: "PartialObjectMetadataList",
       apiVersion: "meta.k8s.io/v1",
@@ -264,6 +291,9 @@ async function answerPatch(request: ResourceRequest, response: Response, call: C
   const { body, contentType, query } = request;
   const type = patchTypeOf(mediaType(contentType));
   if (!type) return;
+  if (type !== "apply" && query.get("force") !== null) {
+    throw invalidOptions("PatchOptions", forbiddenField("force", "may not be specified for non-apply patch"));
+  }
   if (type !== "apply") {
     return answerObject(request, response, { code: 200, object: await patch(call, type, body) });
   }

@@ -3,6 +3,7 @@ import type { Http2ServerResponse } from "node:http2";
 import { gzip } from "node:zlib";
 import { stringify } from "yaml";
 import type { Status } from "@causeway/kubernetes";
+import { chosenForm } from "./negotiate.ts";
 
 /** `bytesSent` is the length of the body, for metrics. */
 export type Response = (ServerResponse | Http2ServerResponse) & { bytesSent?: number };
@@ -15,35 +16,39 @@ export interface Wanted {
   readonly table: boolean;
   /** The client takes PartialObjectMetadata (lists). */
   readonly metadataOnly: boolean;
+  /** Kubernetes' protobuf, which built-in kinds have. */
+  readonly protobuf: boolean;
+  /** For people: JSON on many lines. */
+  readonly pretty: boolean;
   readonly accept: string;
 }
 
 const GZIP_FROM = 128 * 1024;
 
-/** Reads the Accept and Accept-Encoding headers; the first form this server has wins. */
-export function wantedForm(accept: string, encoding: string): Wanted {
-  const forms = accept.split(",").map((form) => form.trim().toLowerCase().replaceAll(" ", ""));
-  const form = forms.find((f) => /^(application\/(json|yaml|\*)|\*\/\*)/.test(f)) ?? "";
-  const as = /;as=([a-z]+)/.exec(form)?.[1];
+/** Reads the Accept and Accept-Encoding headers: the form that weighs most of those this server has, JSON when it has none. */
+export function wantedForm(accept: string, encoding: string, pretty = false): Wanted {
+  const chosen = chosenForm(accept);
+  const as = chosen?.as ?? "";
   return {
-    yaml: form.startsWith("application/yaml"),
+    yaml: chosen?.yaml ?? false,
+    protobuf: chosen?.protobuf ?? false,
     gzip: encoding.includes("gzip"),
-    table: as === "table",
-    metadataOnly: as === "partialobjectmetadata" || as === "partialobjectmetadatalist",
+    table: as === "Table",
+    metadataOnly: as.startsWith("PartialObjectMetadata"),
+    pretty,
     accept,
   };
 }
 
-/** Whether any form that a client takes can be had: JSON or YAML, and JSON in the place of protobuf. */
-export function isAcceptable(accept: string): boolean {
-  return accept.trim() === "" || /(^|,)\s*(application|\*)\//i.test(accept);
-}
-
 /** Ends a response with a body as JSON (or YAML, compressed when large and asked for). */
 export function send(response: Response, code: number, body: unknown, wanted?: Wanted): void {
-  const encoded = typeof body === "string" ? body : wanted?.yaml ? stringify(body) : `${JSON.stringify(body)}\n`;
+  const encoded = typeof body === "string" ? body : wanted?.yaml ? stringify(body) : jsonText(body, wanted);
   const type = wanted?.yaml ? "application/yaml" : "application/json";
   sendText(response, code, { type, body: encoded, gzip: wanted?.gzip ?? false });
+}
+
+function jsonText(body: unknown, wanted: Wanted | undefined): string {
+  return wanted?.pretty ? JSON.stringify(body, null, 2) : `${JSON.stringify(body)}\n`;
 }
 
 interface Sent {
@@ -81,6 +86,8 @@ export function sendText(
 export function sendStatus(response: Response, status: Status & { code: number }): void {
   const retry = status.details?.retryAfterSeconds;
   if (retry !== undefined && !response.headersSent) response.setHeader("retry-after", String(retry));
+  // What is left of a body that was too large is not read.
+  if (status.code === 413 && !("stream" in response)) response.setHeader("connection", "close");
   send(response, status.code, { metadata: {}, ...status });
 }
 

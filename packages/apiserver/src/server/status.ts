@@ -60,14 +60,6 @@ export function isNoSuchPath({ code, message }: Status & { code: number }): bool
   return code === 404 && message === NO_PATH;
 }
 
-/** None of the forms that the client takes can be had: 406. */
-export function notAcceptable(): CausewayError {
-  const types = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
-  const streams = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
-  const available = [...types, ...streams].join(", ");
-  return apiError(406, "NotAcceptable", `406: Not Acceptable\n Available representations: ${available}`, {});
-}
-
 export function alreadyExists(resource: GroupResource, name: string): CausewayError {
   return apiError(409, "AlreadyExists", `${qualified(resource)} "${name}" already exists`, about(resource, name));
 }
@@ -88,9 +80,9 @@ export function badRequest(message: string): CausewayError {
   return apiError(400, "BadRequest", message);
 }
 
-export function methodNotAllowed(resource: GroupResource): CausewayError {
+export function methodNotAllowed(): CausewayError {
   const message = "the server does not allow this method on the requested resource";
-  return apiError(405, "MethodNotAllowed", message, about(resource, ""));
+  return apiError(405, "MethodNotAllowed", message, {});
 }
 
 export function unauthorized(): CausewayError {

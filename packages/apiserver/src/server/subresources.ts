@@ -10,7 +10,7 @@ import { admitted, OPEN } from "../registry/admit.ts";
 import type { Stored } from "../store/index.ts";
 import { change, update, type Changed } from "../registry/update.ts";
 import type { ResourceRequest } from "./resources.ts";
-import { badRequest, conflict } from "./status.ts";
+import { badRequest, conflict, noSuchResource } from "./status.ts";
 
 interface Special {
   readonly code: number;
@@ -26,6 +26,8 @@ export async function subresourceRequest(call: Call, request: ResourceRequest): 
       return { code: 200, body: await finalize(call, request.body) };
     case "Pod/eviction":
       return evict(call, request.body);
+    case "Binding/":
+      return bindByName(call, request.body);
     case "Pod/binding":
       return bind(call, request.body);
     default:
@@ -46,6 +48,13 @@ async function evict(call: Call, body: unknown): Promise<Special> {
   const options = deleteOptions(eviction["deleteOptions"], new URLSearchParams());
   await remove({ ...call, subresource: "" }, options, OPEN);
   return { code: 201, body: { ...SUCCESS, code: 201 } };
+}
+
+/** The same of a pod that the body names. */
+function bindByName(call: Call, body: unknown): Promise<Special> {
+  const pods = call.cluster.catalog.find("", "v1", "pods");
+  if (!pods) throw noSuchResource();
+  return bind({ ...call, ...pods, name: text(at(body, "metadata", "name")), subresource: "binding" }, body);
 }
 
 /** What a scheduler says: this pod runs on that node. */

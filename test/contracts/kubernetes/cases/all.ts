@@ -39,6 +39,7 @@ import { webhookFailures } from "./webhook-failures.ts";
 import { webhookMatching } from "./webhook-matching.ts";
 import { webhooks } from "./webhooks.ts";
 import { watching } from "./watching.ts";
+import { wire } from "./wire.ts";
 import { workloads } from "./workloads.ts";
 import { writing } from "./writing.ts";
 import { wrongTypes } from "./wrong-types.ts";
@@ -70,6 +71,7 @@ export const chapters: readonly Chapter[] = [
   standards,
   printing,
   kubectl,
+  wire,
   access,
   auditing,
   identities,

@@ -1,0 +1,69 @@
+import { isRecord } from "../json.ts";
+
+const DUPLICATES = Symbol("fields given twice");
+
+/** Remembers with a parsed body what in it was given twice; copies of the body do not know. */
+export function rememberDuplicates(body: unknown, found: readonly string[]): void {
+  if (found.length > 0 && isRecord(body)) Object.defineProperty(body, DUPLICATES, { value: found });
+}
+
+/** What of a parsed body was given twice, in the words of the decoder. */
+export function duplicatesOf(body: object): readonly string[] {
+  return (body as { [DUPLICATES]?: readonly string[] })[DUPLICATES] ?? [];
+}
+
+/** Paths of fields that a JSON text gives more than once: `duplicate field "data.a"`. Costs next to nothing when there are none. */
+export function duplicateFields(text: string, parsed: unknown): string[] {
+  if (marksOf(text) === keysOf(parsed)) return [];
+  return [...new Set(scan(text))].map((path) => `duplicate field ${JSON.stringify(path)}`);
+}
+
+/** How often a quote is followed by a colon: at least once for each key. */
+function marksOf(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('":'); at >= 0; at = text.indexOf('":', at + 2)) count += 1;
+  return count;
+}
+
+function keysOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  let count = Array.isArray(value) ? 0 : Object.keys(value).length;
+  for (const child of Object.values(value)) if (typeof child === "object") count += keysOf(child);
+  return count;
+}
+
+interface Frame {
+  readonly path: string;
+  /** The keys so far; undefined in a list. */
+  readonly keys: Set<string> | undefined;
+  index: number;
+  key: string;
+}
+
+/** Walks tokens; the text is known to be JSON. */
+function scan(text: string): string[] {
+  const found: string[] = [];
+  const frames: Frame[] = [];
+  let last = "";
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]:,]/g)) {
+    const top = frames.at(-1);
+    if (token === "{" || token === "[") {
+      const path = top ? placeOf(top) : "";
+      frames.push({ path, keys: token === "{" ? new Set() : undefined, index: 0, key: "" });
+    } else if (token === "}" || token === "]") frames.pop();
+    else if (token === "," && top) top.index += 1;
+    else if (token === ":" && top?.keys) {
+      const key = JSON.parse(last) as string;
+      top.key = key;
+      if (top.keys.has(key)) found.push(placeOf(top));
+      top.keys.add(key);
+    }
+    last = token;
+  }
+  return found;
+}
+
+function placeOf({ path, keys, index, key }: Frame): string {
+  if (!keys) return `${path}[${index}]`;
+  return path === "" ? key : `${path}.${key}`;
+}
