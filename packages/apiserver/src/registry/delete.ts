@@ -19,9 +19,7 @@ export interface DeleteOptions {
   readonly gracePeriodSeconds?: number;
 }
 
-/** Reads DeleteOptions from a body and the query; the body wins. Throws 400. */
-export function deleteOptions(body: unknown, query: URLSearchParams): DeleteOptions {
-  const options: Json = isRecord(body) && Object.keys(body).length > 0 ? body : {};
+function refuseOtherKind(options: Json): void {
   const kind = text(options["kind"]);
   if (kind !== "" && kind !== "DeleteOptions") {
     const version = JSON.stringify(text(options["apiVersion"]));
@@ -31,6 +29,28 @@ export function deleteOptions(body: unknown, query: URLSearchParams): DeleteOpti
       `no kind "${kind}" is registered for version ${version} in scheme "pkg/runtime/scheme.go:110"`,
     );
   }
+}
+
+interface Unclear {
+  readonly policy: string | null;
+  readonly orphan: unknown;
+  readonly grace: unknown;
+}
+
+function refuseUnclear({ policy, orphan, grace }: Unclear): void {
+  if (policy && orphan !== undefined) {
+    const why = "orphanDependents and deletionPropagation cannot be both set";
+    throw invalidOptions("DeleteOptions", invalidValue("propagationPolicy", policy, why));
+  }
+  if (typeof grace === "string" && !/^[+-]?\d+$/.test(grace)) {
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(grace)}: invalid syntax`);
+  }
+}
+
+/** Reads DeleteOptions from a body and the query; the body wins. Throws 400. */
+export function deleteOptions(body: unknown, query: URLSearchParams): DeleteOptions {
+  const options: Json = isRecord(body) && Object.keys(body).length > 0 ? body : {};
+  refuseOtherKind(options);
   const policy = text(options["propagationPolicy"]) || query.get("propagationPolicy");
   const orphan = options["orphanDependents"] ?? (query.get("orphanDependents") === "true" ? true : undefined);
   const grace = options["gracePeriodSeconds"] ?? query.get("gracePeriodSeconds") ?? undefined;
@@ -40,13 +60,7 @@ export function deleteOptions(body: unknown, query: URLSearchParams): DeleteOpti
       notSupported("propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"]),
     );
   }
-  if (policy && orphan !== undefined) {
-    const why = "orphanDependents and deletionPropagation cannot be both set";
-    throw invalidOptions("DeleteOptions", invalidValue("propagationPolicy", policy, why));
-  }
-  if (typeof grace === "string" && !/^[+-]?\d+$/.test(grace)) {
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(grace)}: invalid syntax`);
-  }
+  refuseUnclear({ policy, orphan, grace });
   const uid = text(at(options, "preconditions", "uid"));
   const resourceVersion = text(at(options, "preconditions", "resourceVersion"));
   const chosen = policy || (orphan === true ? "Orphan" : undefined);

@@ -51,11 +51,11 @@ class Checker {
     if (/[-\d]/.test(char)) return this.#number();
     const literal = LITERALS.find((l) => l.startsWith(char) && char !== "");
     if (literal === undefined) throw this.#unexpected(where);
-    for (const [i, wanted] of [...literal].entries()) {
+    for (let i = 0; i < literal.length; i += 1) {
+      const wanted = literal.charAt(i);
       if (this.#text.charAt(this.#at) !== wanted)
         throw this.#unexpected(`in literal ${literal} (expecting '${wanted}')`);
       this.#at += 1;
-      if (i === literal.length - 1) return;
     }
   }
 

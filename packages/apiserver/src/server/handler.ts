@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { performance } from "node:perf_hooks";
 import type { Http2ServerRequest } from "node:http2";
 import { CausewayError, messageOf, type Log } from "@causeway/foundation";
@@ -23,7 +23,7 @@ import { serveReview } from "../auth/reviews.ts";
 import { isTrue, requestInfo, type RequestInfo } from "./request-info.ts";
 import { serveResource } from "./resources.ts";
 import { chosenForm, notAcceptable } from "./negotiate.ts";
-import { send, sendStatus, sendText, wantedForm, type Response } from "./respond.ts";
+import { send, sendStatus, sendText, wantedForm, type Response, type Wanted } from "./respond.ts";
 import { servePath } from "./paths.ts";
 import { isNoSuchPath, methodNotAllowed, noSuchPath, noSuchResource, statusOf } from "./status.ts";
 
@@ -106,11 +106,7 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
   const { method = "GET", headers } = request as IncomingMessage;
   const query = url.searchParams;
   const info = requestInfo(method, path, query);
-  const wanted = wantedForm(
-    headers.accept ?? "",
-    [headers["accept-encoding"] ?? ""].flat().join(),
-    isTrue(query.get("pretty")),
-  );
+  const wanted = wantedOf(headers, query);
   const user = await admitted(served, { exchange, certificates, info, query });
   const { audit } = exchange;
   const body = NO_BODY.has(method)
@@ -132,10 +128,9 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
       { cluster, path, query, user, wanted, closing: served.closing, flow: served.fairness.flow },
       response,
     );
-  if (method !== "GET" && method !== "DELETE" && !WRITES.includes(method)) throw methodNotAllowed();
-  const found = resourceOf(cluster, info);
+  const found = resourceOf(cluster, info, method);
   if (hasSubresource(found, info)) observe(observed, response);
-  if (!chosenForm(headers.accept ?? "")) throw notAcceptable(headers.accept ?? "");
+  checkAcceptable(headers.accept ?? "");
   const review = await serveReview(served, { found, info, user, body });
   if (review) return send(response, 201, review, wanted);
   return serveResource(
@@ -192,8 +187,18 @@ async function admitted(served: ServedCluster, { exchange, certificates, info, q
   return user;
 }
 
+function wantedOf(headers: IncomingHttpHeaders, query: URLSearchParams): Wanted {
+  const encodings = [headers["accept-encoding"] ?? ""].flat().join();
+  return wantedForm(headers.accept ?? "", encodings, isTrue(query.get("pretty")));
+}
+
+function checkAcceptable(accept: string): void {
+  if (!chosenForm(accept)) throw notAcceptable(accept);
+}
+
 /** What is asked for. Throws 404, 405. */
-function resourceOf(cluster: Cluster, info: RequestInfo): Served {
+function resourceOf(cluster: Cluster, info: RequestInfo, method: string): Served {
+  if (method !== "GET" && method !== "DELETE" && !WRITES.includes(method)) throw methodNotAllowed();
   const found = cluster.catalog.find(info.group, info.version, info.plural);
   if (!found) throw isServed(cluster, info) ? noSuchResource() : noSuchPath();
   if (!isInScope(found, info)) throw noSuchResource();
