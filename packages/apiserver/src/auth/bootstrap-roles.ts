@@ -76,24 +76,64 @@ const ISSUER = [
 const TOKEN_GROUP = "system:bootstrappers:kubeadm:default-node-token";
 const CSR = "certificates.k8s.io";
 
-const WORKLOADS =
-  "daemonsets,deployments,deployments/scale,replicasets,replicasets/scale,statefulsets,statefulsets/scale";
-const EDITED = "configmaps,endpoints,persistentvolumeclaims,pods,serviceaccounts,services";
+const DRA = "resource.k8s.io";
 
 const view: readonly Rule[] = [
-  rule("core", `${EDITED},events,namespaces,pods/status,namespaces/status,services/status`, READ),
-  rule("apps", WORKLOADS, READ),
-  rule("batch", "jobs,jobs/status", READ),
+  rule(
+    "core",
+    "pods,replicationcontrollers,replicationcontrollers/scale,serviceaccounts,services,services/status,endpoints,persistentvolumeclaims,persistentvolumeclaims/status,configmaps",
+    READ,
+  ),
+  rule(
+    "core",
+    "limitranges,resourcequotas,bindings,events,pods/status,resourcequotas/status,namespaces/status,replicationcontrollers/status,pods/log",
+    READ,
+  ),
+  rule("core", "namespaces", READ),
   rule("discovery.k8s.io", "endpointslices", READ),
+  rule(
+    "apps",
+    "controllerrevisions,statefulsets,statefulsets/status,statefulsets/scale,daemonsets,daemonsets/status,deployments,deployments/status,deployments/scale,replicasets,replicasets/status,replicasets/scale",
+    READ,
+  ),
+  rule("autoscaling", "horizontalpodautoscalers,horizontalpodautoscalers/status", READ),
+  rule("batch", "jobs,cronjobs,cronjobs/status,jobs/status", READ),
+  rule(
+    "extensions",
+    "daemonsets,daemonsets/status,deployments,deployments/scale,deployments/status,ingresses,ingresses/status,replicasets,replicasets/scale,replicasets/status,replicationcontrollers/scale,networkpolicies",
+    READ,
+  ),
+  rule("policy", "poddisruptionbudgets,poddisruptionbudgets/status", READ),
+  rule("networking.k8s.io", "networkpolicies,ingresses,ingresses/status", READ),
+  rule(DRA, "resourceclaims,resourceclaims/status,resourceclaimtemplates", READ),
 ];
 const edit: readonly Rule[] = [
-  rule("core", "secrets", READ),
-  rule("core", `${EDITED},secrets,events,pods/eviction`, WRITE),
+  rule("core", "pods/attach,pods/proxy,pods/exec,pods/portforward,secrets,services/proxy", READ),
   rule("core", "serviceaccounts", ["impersonate"]),
+  rule("core", "pods,pods/attach,pods/proxy,pods/exec,pods/portforward", WRITE),
+  rule("core", "pods/eviction", ["create"]),
+  rule(
+    "core",
+    "replicationcontrollers,replicationcontrollers/scale,serviceaccounts,services,services/proxy,persistentvolumeclaims,configmaps,secrets,events",
+    WRITE,
+  ),
   rule("core", "serviceaccounts/token", ["create"]),
-  rule("apps", WORKLOADS, WRITE),
-  rule("batch", "jobs", WRITE),
+  rule(
+    "apps",
+    "statefulsets,statefulsets/scale,daemonsets,deployments,deployments/scale,deployments/rollback,replicasets,replicasets/scale",
+    WRITE,
+  ),
+  rule("autoscaling", "horizontalpodautoscalers", WRITE),
+  rule("batch", "jobs,cronjobs", WRITE),
+  rule(
+    "extensions",
+    "daemonsets,deployments,deployments/scale,deployments/rollback,ingresses,replicasets,replicasets/scale,replicationcontrollers/scale,networkpolicies",
+    WRITE,
+  ),
+  rule("policy", "poddisruptionbudgets", WRITE),
+  rule("networking.k8s.io", "networkpolicies,ingresses", WRITE),
   rule("coordination.k8s.io", "leases", [...READ, ...WRITE]),
+  rule(DRA, "resourceclaims,resourceclaimtemplates", WRITE),
 ];
 const admin: readonly Rule[] = [
   rule("authorization.k8s.io", "localsubjectaccessreviews", ["create"]),
@@ -111,7 +151,10 @@ export function bootstrapRoles(): readonly Manifest[] {
     clusterRole("system:discovery", [path(...DISCOVERY)]),
     clusterRole("system:public-info-viewer", [path(...PUBLIC)]),
     clusterRole("system:service-account-issuer-discovery", [path(...ISSUER)]),
-    clusterRole("system:monitoring", [path("/metrics", "/healthz", "/livez", "/readyz")]),
+    clusterRole("system:monitoring", [
+      path("/metrics", "/metrics/slis", "/livez", "/readyz", "/healthz", "/livez/*", "/readyz/*", "/healthz/*"),
+      rule("core", "nodes/metrics", ["get"]),
+    ]),
     clusterRole("system:basic-user", [
       rule("authorization.k8s.io", "selfsubjectaccessreviews,selfsubjectrulesreviews", ["create"]),
       rule("authentication.k8s.io", "selfsubjectreviews", ["create"]),
@@ -157,6 +200,7 @@ function nodeRoles(): readonly Manifest[] {
       rule("core", "services,endpoints", ["list", "watch"]),
       rule("core", "nodes", READ),
       rule("core,events.k8s.io", "events", ["create", "patch", "update"]),
+      rule("networking.k8s.io", "servicecidrs", ["list", "watch"]),
       rule("discovery.k8s.io", "endpointslices", ["list", "watch"]),
     ]),
     clusterBinding("system:node-proxier", "system:node-proxier", [], ["system:kube-proxy"]),

@@ -65,6 +65,7 @@ export async function openCluster(
   const identity = await clusterIdentity(files, place.folder, { options, clock });
   checkAuthority(identity);
   const webhooks = createWebhookClient({ name: place.name, store }, options.webhooks ?? place.name === "");
+  const keys = lazily(() => accountKeys(identity.serviceAccountKey, options.serviceAccountVerificationKeys ?? []));
   const tokens = lazily(() => clusterTokens(cluster, options.authentication));
   const changes = new Changes();
   const cluster: Cluster = {
@@ -92,7 +93,9 @@ export async function openCluster(
       rulesFor: (user, namespace) => rbac.rulesFor(user, namespace),
     },
     ...identity,
-    accountKeys: accountKeys(identity.serviceAccountKey, options.serviceAccountVerificationKeys ?? []),
+    get accountKeys() {
+      return keys();
+    },
     get tokens() {
       return tokens();
     },
@@ -100,6 +103,7 @@ export async function openCluster(
   };
   // What is wrong with what was asked for is told at the start.
   if (options.authentication) tokens();
+  if (options.serviceAccountVerificationKeys) keys();
   const audit = options.audit && openAudit(options.audit, cluster);
   const fairness = { flow: new FlowControl(cluster), counts: new ObjectCounts(cluster), turns: shared.turns };
   serveDefinitions(cluster);

@@ -27,6 +27,7 @@ import { reading } from "./reading.ts";
 import { refusals } from "./refusals.ts";
 import { restrictions } from "./restrictions.ts";
 import { revisions } from "./revisions.ts";
+import { roles } from "./roles.ts";
 import { rulesOfSchemas } from "./rules.ts";
 import { schemas } from "./schemas.ts";
 import { selectors } from "./selecting.ts";
@@ -77,6 +78,7 @@ export const chapters: readonly Chapter[] = [
   identities,
   questions,
   restrictions,
+  roles,
   toolkit,
   programs,
   refusals,
