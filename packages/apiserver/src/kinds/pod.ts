@@ -52,6 +52,7 @@ export function podSpecProblems(spec: Json, path: string): FieldProblem[] {
       problems.push(invalidValue(`${field}.name`, name, why));
     }
     if (!text(container["image"])) problems.push(required(`${field}.image`));
+    problems.push(...pullProblems(text(container["imagePullPolicy"]), field));
     if (seen.has(name))
       problems.push({
         field: `${field}.name`,
@@ -61,9 +62,32 @@ export function podSpecProblems(spec: Json, path: string): FieldProblem[] {
     seen.add(name);
     return problems;
   });
+  found.push(...mountProblems(spec, path));
   const policy = text(spec["restartPolicy"]);
   const isKnown = policy === "" || POLICIES.includes(policy);
   return isKnown ? found : [...found, notSupported(`${path}.restartPolicy`, policy, POLICIES)];
+}
+
+const PULL_POLICIES = ["Always", "IfNotPresent", "Never"];
+
+function pullProblems(policy: string, field: string): FieldProblem[] {
+  if (policy === "" || PULL_POLICIES.includes(policy)) return [];
+  return [notSupported(`${field}.imagePullPolicy`, policy, PULL_POLICIES)];
+}
+
+/** Volumes are mounted by the names that the pod gives them. */
+function mountProblems(spec: Json, path: string): FieldProblem[] {
+  const volumes = new Set(records(spec["volumes"]).map((v) => text(v["name"])));
+  return ["initContainers", "containers"].flatMap((group) =>
+    records(spec[group]).flatMap((container, i) =>
+      records(container["volumeMounts"]).flatMap((mount, j): FieldProblem[] => {
+        const name = text(mount["name"]);
+        const field = `${path}.${group}[${i}].volumeMounts[${j}].name`;
+        if (volumes.has(name)) return [];
+        return [{ field, message: `Not found: ${JSON.stringify(name)}`, reason: "FieldValueNotFound" }];
+      }),
+    ),
+  );
 }
 
 const CHANGEABLE = [

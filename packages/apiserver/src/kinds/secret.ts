@@ -17,10 +17,13 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
 };
 
 export const secretStrategy: Strategy = {
-  validate(object, old, context) {
+  admit(object, _old, context) {
+    const { type, data } = fields(object);
+    if (type === "kubernetes.io/tls") warnOfPair(record(data), (message) => context.warn(message));
+  },
+  validate(object, old) {
     const secret = fields(object);
     const data = record(secret["data"]);
-    if (secret["type"] === "kubernetes.io/tls") warnOfPair(data, (message) => context.warn(message));
     const problems = [...dataProblems(data), ...typeProblems(secret, data)];
     if (!old) return problems;
     const was = fields(old);
@@ -72,10 +75,25 @@ function typeProblems(secret: Json, data: Json): FieldProblem[] {
   if (type === "kubernetes.io/basic-auth" && data["username"] === undefined && data["password"] === undefined) {
     return [required("data[username]"), required("data[password]")];
   }
+  if (type === "kubernetes.io/dockerconfigjson") problems.push(...jsonProblems(data[".dockerconfigjson"]));
   if (type !== "kubernetes.io/service-account-token") return problems;
   const annotations = record(record(secret["metadata"])["annotations"]);
   const field = "metadata.annotations[kubernetes.io/service-account.name]";
   return annotations["kubernetes.io/service-account.name"] ? problems : [required(field)];
+}
+
+/** What cannot be read as JSON is told by its first character at most. */
+function jsonProblems(value: unknown): FieldProblem[] {
+  const plain = Buffer.from(text(value), "base64").toString();
+  if (value === undefined) return [];
+  try {
+    JSON.parse(plain);
+    return [];
+  } catch {
+    const why =
+      plain === "" ? "unexpected end of JSON input" : `invalid character '${plain[0]}' looking for beginning of value`;
+    return [invalidValue("data[.dockerconfigjson]", "<secret contents redacted>", why)];
+  }
 }
 
 /** The rules of `immutable: true`, which Secrets and ConfigMaps share. */

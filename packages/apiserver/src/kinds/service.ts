@@ -5,6 +5,7 @@ import { apiError } from "../server/status.ts";
 import { at, fields, record, records, same, text, texts, type Json } from "../json.ts";
 import { forbiddenField, invalidValue, notSupported, required } from "../server/problems.ts";
 import { invalid, type FieldProblem } from "../server/status.ts";
+import { subdomainFaults } from "../registry/metadata.ts";
 import { Allocations, serviceNetworks, type Family } from "./addresses.ts";
 import { familyProblems, settleFamilies } from "./service-families.ts";
 import { IP_ADDRESSES, networksOf } from "./service-range.ts";
@@ -165,13 +166,13 @@ function serviceProblems(spec: Json, was: Json | undefined): FieldProblem[] {
   }
   if (type === "ExternalName") {
     problems.push(...addressless(spec));
-    return text(spec["externalName"]) ? problems : [...problems, required("spec.externalName")];
+    return [...problems, ...aliasProblems(text(spec["externalName"])), ...rangeProblems(spec)];
   }
   if (ports.length === 0 && spec["clusterIP"] !== "None") problems.push(required("spec.ports"));
   if (spec["clusterIP"] === "None" && (type === "NodePort" || type === "LoadBalancer")) {
     problems.push(invalidValue("spec.clusterIPs[0]", "None", "may not be set to 'None' for LoadBalancer services"));
   }
-  problems.push(...familyProblems(spec, (ip) => isIP(ip) !== 0));
+  problems.push(...familyProblems(spec, (ip) => isIP(ip) !== 0), ...rangeProblems(spec));
   if (type === "ClusterIP") problems.push(...nodePortProblems(ports));
   problems.push(...ports.flatMap((p, i) => portProblems(p, `spec.ports[${i}]`, ports.length > 1)), ...repeated(ports));
   if (was) problems.push(...fixedProblems(spec, was));
@@ -185,6 +186,17 @@ function addressless(spec: Json): FieldProblem[] {
   return ["clusterIPs", "ipFamilies", "ipFamilyPolicy"]
     .filter(has)
     .map((name) => forbiddenField(`spec.${name}`, "may not be set for ExternalName services"));
+}
+
+function aliasProblems(name: string): FieldProblem[] {
+  if (name === "") return [required("spec.externalName")];
+  return subdomainFaults(name).map((why) => invalidValue("spec.externalName", name, why));
+}
+
+/** The path is kube-apiserver's, though the field is spelt otherwise. */
+function rangeProblems(spec: Json): FieldProblem[] {
+  if (spec["type"] === "LoadBalancer" || spec["loadBalancerSourceRanges"] === undefined) return [];
+  return [forbiddenField("spec.LoadBalancerSourceRanges", "may only be used when `type` is 'LoadBalancer'")];
 }
 
 function nodePortProblems(ports: readonly Json[]): FieldProblem[] {

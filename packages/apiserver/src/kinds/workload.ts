@@ -1,6 +1,6 @@
 import { at, fields, record, same, type Json } from "../json.ts";
 import { matchesLabels } from "../registry/selectors.ts";
-import { invalidValue, required } from "../server/problems.ts";
+import { forbiddenField, invalidValue, required } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
 import { podSpecProblems } from "./pod.ts";
 import { TEMPLATE_GENERATION } from "../wire/defaults/workloads.ts";
@@ -9,6 +9,12 @@ import type { Draft, Strategy } from "./resource.ts";
 function replicaProblems({ replicas }: Json): FieldProblem[] {
   if (typeof replicas !== "number" || replicas >= 0) return [];
   return [invalidValue("spec.replicas", replicas, "must be greater than or equal to 0")];
+}
+
+function strategyProblems({ strategy }: Json): FieldProblem[] {
+  const { type, rollingUpdate } = record(strategy);
+  if (type !== "Recreate" || rollingUpdate === undefined) return [];
+  return [forbiddenField("spec.strategy.rollingUpdate", "may not be specified when strategy `type` is 'Recreate'")];
 }
 
 function selectorProblems({ selector }: Json, was: Json): FieldProblem[] {
@@ -21,9 +27,12 @@ export const workloadStrategy: Strategy = {
     if (subresource) return [];
     const spec = record(fields(object)["spec"]);
     const problems = podSpecProblems(record(at(spec, "template", "spec")), "spec.template.spec");
-    problems.push(...replicaProblems(spec));
+    problems.push(...replicaProblems(spec), ...strategyProblems(spec));
     if (old && object.kind !== "StatefulSet") problems.push(...selectorProblems(spec, record(fields(old)["spec"])));
     if (!spec["selector"]) return [required("spec.selector"), ...problems];
+    if (object.kind === "Deployment" && Object.keys(record(spec["selector"])).length === 0) {
+      problems.unshift(invalidValue("spec.selector", {}, "empty selector is invalid for deployment"));
+    }
     const labels = record(at(spec, "template", "metadata", "labels"));
     if (matchesLabels(spec["selector"], labels)) return problems;
     const why = "`selector` does not match template `labels`";

@@ -49,7 +49,7 @@ const REFUSES: readonly [string, unknown, unknown, string, number][] = [
     "PATCH_FAILED",
     1,
   ],
-  ["replacing what is not there", {}, [{ op: "replace", path: "/a", value: 1 }], "PATCH_FAILED", 0],
+  ["replacing below what is not there", {}, [{ op: "replace", path: "/a/b", value: 1 }], "PATCH_FAILED", 0],
   ["adding below what is not there", {}, [{ op: "add", path: "/a/b", value: 1 }], "PATCH_FAILED", 0],
   ["an index beyond the end", { l: [] }, [{ op: "add", path: "/l/1", value: 1 }], "PATCH_FAILED", 0],
   ["an index with a leading zero", { l: [1, 2] }, [{ op: "remove", path: "/l/01" }], "PATCH_FAILED", 0],

@@ -64,11 +64,11 @@ function perform(document: Json, operation: Operation, index: number): Json {
       lookUp(document, path, index);
       return path.length === 0 ? value : change(document, path, (parent, step) => replaceIn(parent, step, value));
     case "test":
-      if (!jsonEqual(lookUp(document, path, index), value))
+      if (!jsonEqual(orNull(document, path, index), value))
         throw failed(index, path, "the value is not the expected one");
       return document;
     case "copy":
-      return add(document, path, lookUp(document, from, index), index);
+      return add(document, path, orNull(document, from, index), index);
     case "move": {
       const moved = lookUp(document, from, index);
       if (isPrefix(from, path)) {
@@ -128,6 +128,13 @@ function lookUp(document: Json, path: readonly string[], index: number): Json {
     node = child;
   }
   return node;
+}
+
+/** As kube-apiserver takes it: a member that an object does not have is null to those who only look. */
+function orNull(document: Json, path: readonly string[], index: number): Json {
+  const parent = path.length === 0 ? document : lookUp(document, path.slice(0, -1), index);
+  const isMissing = path.length > 0 && isObject(parent) && own(parent, path.at(-1) ?? "") === undefined;
+  return isMissing ? null : lookUp(document, path, index);
 }
 
 function isIndex(step: string, maximum: number): boolean {

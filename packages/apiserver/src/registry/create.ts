@@ -9,6 +9,7 @@ import { gateOf, type Gate } from "./admit.ts";
 import { canonicalField } from "../wire/canonical.ts";
 import { draftOf } from "./body.ts";
 import { announce, contextOf, keyOf, storedForm, type Call } from "./call.ts";
+import { withDefaults } from "./defaults.ts";
 import { validateMetadata } from "./metadata.ts";
 import { tracked } from "./tracking.ts";
 
@@ -86,7 +87,7 @@ function prepare(call: Call, draft: Draft, isTracked: boolean): Draft {
   else delete metadata.generation;
   const hasStatus = version.subresources?.some((s) => s.name === "status") ?? false;
   if (hasStatus && strategy.keepsStatus !== true) delete draft["status"];
-  const given = (version.schema?.default(draft) ?? draft) as Draft;
+  const given = isTracked ? withDefaults(version, draft, "applied") : withDefaults(version, draft);
   // What the rules of a kind add belongs to nobody: the writer owns what the writer wrote.
   const filled = isTracked ? given : tracked(call, undefined, given);
   strategy.prepareCreate?.(filled, context);

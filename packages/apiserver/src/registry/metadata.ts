@@ -1,5 +1,5 @@
 import type { KubeObject, ObjectMeta } from "@causeway/kubernetes";
-import { isRecord, records } from "../json.ts";
+import { isRecord, records, text } from "../json.ts";
 import { SUBDOMAIN_RULE } from "./dns.ts";
 import { addressFaults } from "../kinds/service-range.ts";
 import type { Resource } from "../kinds/resource.ts";
@@ -77,6 +77,14 @@ function keyed(field: string, values: unknown, checkValues: boolean): FieldProbl
   });
 }
 
+/** What is wrong with a DNS name, one of a host for instance. */
+export function subdomainFaults(name: string): string[] {
+  return [
+    ...(name.length > 253 ? ["must be no more than 253 characters"] : []),
+    ...(DNS_SUBDOMAIN.test(name) ? [] : [SUBDOMAIN_RULE]),
+  ];
+}
+
 /** What is wrong with the value of a label. */
 export function labelValueFaults(value: string): string[] {
   const faults = value.length > 63 ? ["must be no more than 63 characters"] : [];
@@ -123,9 +131,8 @@ function annotationsSize(metadata: ObjectMeta): FieldProblem[] {
 
 function ownerProblems(metadata: ObjectMeta): FieldProblem[] {
   const field = "metadata.ownerReferences";
-  let controllers = 0;
+  const controllers = records(metadata.ownerReferences).filter((owner) => owner["controller"] === true);
   const problems = records(metadata.ownerReferences).flatMap((owner) => {
-    if (owner["controller"] === true) controllers += 1;
     return ["apiVersion", "kind", "name", "uid"]
       .filter((name) => !owner[name])
       .map((name) => {
@@ -133,8 +140,9 @@ function ownerProblems(metadata: ObjectMeta): FieldProblem[] {
         return invalidValue(`${field}.${name}`, owner[name] ?? "", `${subject}must not be empty`);
       });
   });
-  if (controllers < 2) return problems;
-  const why = "Only one reference can have Controller set to true";
+  const [first, second] = controllers.map((owner) => `${text(owner["kind"])}/${text(owner["name"])}`);
+  if (second === undefined) return problems;
+  const why = `Only one reference can have Controller set to true. Found "true" in references for ${first ?? ""} and ${second}`;
   return [...problems, invalidValue(field, metadata.ownerReferences, why)];
 }
 

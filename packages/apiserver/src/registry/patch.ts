@@ -16,7 +16,7 @@ import { draftOf } from "./body.ts";
 import { keyOf, type Call } from "./call.ts";
 import { createDraft } from "./create.ts";
 import { typedOf } from "./tracking.ts";
-import { change } from "./update.ts";
+import { change, refuseUnreadable } from "./update.ts";
 
 export type PatchType = "json" | "merge" | "strategic" | "apply";
 
@@ -130,7 +130,7 @@ export async function apply(
     const refuse = (problem: string): Error => unconvertible(applied, problem);
     return draftOf({ ...call, fieldValidation: "Ignore" }, structuredClone(object), refuse);
   };
-  if (call.cluster.store.get(keyOf(call)) || call.subresource) {
+  if (call.cluster.store.get(keyOf(call)) || (call.subresource && !call.resource.createdByUpdate)) {
     const object = await change(call, (old) => {
       const draft = merge(old.object);
       if (!record(applied.metadata)["resourceVersion"]) delete draft.metadata.resourceVersion;
@@ -138,12 +138,13 @@ export async function apply(
     });
     return { object, created: false };
   }
+  refuseUnreadable(text(record(applied.metadata)["resourceVersion"]));
   if (isRecord(applied.metadata)) delete applied.metadata.resourceVersion;
   const draft = merge();
   if (!record(applied.metadata)["name"]) {
     throw nameless(call);
   }
-  return { object: await createDraft(call, draft, true), created: true };
+  return { object: await createDraft({ ...call, subresource: "" }, draft, true), created: true };
 }
 
 /** The configuration as it was sent: what its type does not allow is told when it is merged. */

@@ -9,6 +9,7 @@ import { gateOf, type Gate } from "./admit.ts";
 import { draftOf } from "./body.ts";
 import { announce, contextOf, keyOf, read, storedForm, type Call, type Read } from "./call.ts";
 import { createDraft } from "./create.ts";
+import { withDefaults } from "./defaults.ts";
 import { validateMetadata } from "./metadata.ts";
 import { tracked } from "./tracking.ts";
 
@@ -31,8 +32,7 @@ export async function update(call: Call, body: unknown): Promise<Updated> {
   if (name !== call.name) {
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`);
   }
-  if (resourceVersion && !/^\d+$/.test(resourceVersion) && call.resource.createdByUpdate)
-    throw unreadableRevision(resourceVersion);
+  if (call.resource.createdByUpdate) refuseUnreadable(resourceVersion);
   if (call.resource.createdByUpdate && !call.cluster.store.get(keyOf(call))) {
     delete draft.metadata.resourceVersion;
     return { object: await createDraft({ ...call, subresource: "" }, draft), created: true };
@@ -117,13 +117,15 @@ function checkIdentity(call: Call, draft: Draft, old: Stored): void {
   }
 }
 
-function unreadableRevision(resourceVersion: string): Error {
-  return apiError(500, "", `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
+/** Throws for a resourceVersion that is no number: kube-apiserver takes that for a failure of its own. */
+export function refuseUnreadable(resourceVersion: string | undefined): void {
+  if (!resourceVersion || /^\d+$/.test(resourceVersion)) return;
+  throw apiError(500, "", `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
 }
 
 function checkRevision(call: Call, draft: Draft, old: Stored): void {
   const { resourceVersion } = draft.metadata;
-  if (resourceVersion && !/^\d+$/.test(resourceVersion)) throw unreadableRevision(resourceVersion);
+  refuseUnreadable(resourceVersion);
   if (resourceVersion && resourceVersion !== old.object.metadata.resourceVersion) {
     throw conflict(call.resource, call.name);
   }
@@ -134,11 +136,12 @@ function prepare(call: Call, old: KubeObject, { draft, tracked: isTracked }: Cha
   const { strategy } = resource;
   const context = contextOf(call);
   keepIdentity(draft, old);
-  const given = (version.schema?.default(draft) ?? draft) as Draft;
+  const from = isTracked ? "applied" : "written";
+  const given = withDefaults(version, draft, from);
   // What the rules of a kind change belongs to nobody: the writer owns what the writer wrote.
   const owned = isTracked ? given : tracked(call, old, given);
   const scoped = subresource ? onlySubresource(call, owned, old) : withoutStatus(call, owned, old);
-  const filled = (version.schema?.default(scoped) ?? scoped) as Draft;
+  const filled = withDefaults(version, scoped, from);
   strategy.prepareUpdate?.(filled, old, context);
   strategy.fill?.(filled, context);
   if (resource.generation) bumpGeneration(call, filled, old);

@@ -29,6 +29,8 @@ export interface CompiledSchema {
   unknownFields(object: unknown): string[];
   /** With defaults filled in, at every depth that exists. */
   default<T>(object: T): T;
+  /** The same for what server-side apply made: nulls that are not allowed stay, and are found when it is validated. */
+  defaultApplied<T>(object: T): T;
   /**
    * All that is wrong, CEL rules included; with `old`, transition rules too, and what was wrong before and did not change is let through:
    * `warn` is told of rules that it breaks. Empty is valid.
@@ -51,6 +53,7 @@ export function compileSchema(openAPIV3Schema: unknown): CompiledSchema {
       return paths;
     },
     default: <T>(object: T) => defaultValue(root, object as Json) as T,
+    defaultApplied: <T>(object: T) => defaultValue(root, object as Json, "kept") as T,
     validate: (object, old, warn = () => {}) => {
       const errors = schemaErrors(root, object as Json, old as Json | undefined);
       // Rules may trust the form that the schema promises, so they run on values that have it.

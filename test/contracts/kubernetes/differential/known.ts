@@ -9,7 +9,29 @@ export interface Known {
 
 const at = (object: Json, field: string): Json => (object[field] ?? {}) as Json;
 
+const ADMITTED = /^(kube-api-access-|node\.kubernetes\.io\/(not-ready|unreachable)$)/;
+
+function withoutAdmitted(holder: Json, field: string, key: string): void {
+  if (!Array.isArray(holder[field])) return;
+  const kept = (holder[field] as Json[]).filter((item) => !ADMITTED.test(String(item[key])));
+  if (kept.length > 0) holder[field] = kept;
+  else delete holder[field];
+}
+
 export const KNOWN: readonly Known[] = [
+  {
+    reason: "pods are not given an account, its token, a priority and the tolerations that nodes' conditions ask for",
+    kind: "Pod",
+    strip(pod) {
+      const spec = at(pod, "spec");
+      for (const field of ["priority", "preemptionPolicy", "serviceAccount", "serviceAccountName"]) delete spec[field];
+      withoutAdmitted(spec, "tolerations", "key");
+      withoutAdmitted(spec, "volumes", "name");
+      for (const group of ["containers", "initContainers"]) {
+        for (const container of (spec[group] ?? []) as Json[]) withoutAdmitted(container, "volumeMounts", "name");
+      }
+    },
+  },
   {
     reason: "nodes are not born with the not-ready taint: nothing in the embedded server would take it off",
     kind: "Node",
@@ -31,7 +53,28 @@ export interface KnownRefusal {
   readonly fields: RegExp;
 }
 
-export const REFUSALS: readonly KnownRefusal[] = [];
+export const REFUSALS: readonly KnownRefusal[] = [
+  {
+    reason: "the specs of pods are not held to all rules: volumes' sources, probes, ports, host networks, accounts",
+    kinds: ["Pod", "Deployment", "Job"],
+    fields:
+      /^spec\.(template\.spec\.)?(volumes|(initC|c)ontainers\[\d+\]\.(\w*Probe|ports|env|resources|volumeMounts|command|args|name)|tolerations|hostAliases|nodeName|serviceAccountName|securityContext|imagePullSecrets|terminationGracePeriodSeconds|nodeSelector|hostNetwork)/,
+  },
+];
+
+/** Real and own answers to a write that changes nothing, where only the real server gives the object a new revision. */
+export function isIdleWrite(verb: string, theirs: unknown, ours: unknown): boolean {
+  if (verb !== "update" && verb !== "patch") return false;
+  const bare = [theirs, ours].map((side) => {
+    const copy = structuredClone(side);
+    for (const object of objectsIn(copy)) delete at(object, "metadata")["resourceVersion"];
+    return JSON.stringify(copy);
+  });
+  return bare[0] === bare[1];
+}
+
+export const IDLE_WRITE =
+  "a first write after creation that changes nothing raises the revision of jobs, and of custom resources with defaults in their status";
 
 /** The reason why one refuses what the other takes, if it is known; what comes of the object after that is not comparable. */
 export function knownRefusal(kind: string, theirs: unknown, ours: unknown): string | undefined {

@@ -14,6 +14,11 @@ export class Normal {
     if (!this.#names.has(name)) this.#names.set(name, `${name.slice(0, -5)}<generated ${this.#names.size}>`);
   }
 
+  /** A revision that is told as another one is. */
+  alias(revision: string, shown: string): void {
+    this.#revisions.set(revision, shown);
+  }
+
   answer({ code, body, headers, text }: Answer): unknown {
     const warnings = headers["warning"];
     const shown = Object.keys(body).length === 0 && text !== "" ? text : this.value(body);
@@ -55,11 +60,14 @@ export class Normal {
   }
 
   #text(text: string): string {
-    const told = text.replaceAll(TIME, "<time>").replaceAll(UUID, (uid) => {
-      const known = this.#uids.get(uid) ?? `<uid ${this.#uids.size}>`;
-      this.#uids.set(uid, known);
-      return known;
-    });
+    const told = text
+      .replace(/^kube-api-access-\w{5}$/, "kube-api-access-<generated>")
+      .replaceAll(TIME, "<time>")
+      .replaceAll(UUID, (uid) => {
+        const known = this.#uids.get(uid) ?? `<uid ${this.#uids.size}>`;
+        this.#uids.set(uid, known);
+        return known;
+      });
     const named = [...this.#names].reduce((whole, [name, shown]) => whole.replaceAll(name, shown), told);
     if (!/[Rr]esource ?[Vv]ersion/.test(named)) return named;
     return named.replaceAll(/\d+/g, (number) => this.#revisions.get(number) ?? number);
@@ -73,15 +81,19 @@ function byManager(a: Json, b: Json): number {
   return (left ?? "") < (right ?? "") ? -1 : 1;
 }
 
-/** Causes in no particular order, and with more than one the summary by them alone. */
+/** Causes in no particular order, each once, and the summary by them alone: how often a rule runs is not compared. */
 function ordered(body: unknown): unknown {
   const details = (body as Json | null)?.["details"] as Json | undefined;
   const causes = details?.["causes"];
-  if (!Array.isArray(causes) || causes.length < 2) return body;
-  const sorted = (causes as Json[]).toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  if (!Array.isArray(causes) || (body as Json)["reason"] !== "Invalid") return body;
+  const told = [...new Set((causes as Json[]).map((cause) => JSON.stringify(cause)))].toSorted();
   const message = String((body as Json)["message"])
     .split(": ")
     .slice(0, 1)
     .join();
-  return { ...(body as Json), message, details: { ...details, causes: sorted } };
+  return {
+    ...(body as Json),
+    message,
+    details: { ...details, causes: told.map((cause) => JSON.parse(cause) as Json) },
+  };
 }

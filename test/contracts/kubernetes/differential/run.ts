@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Answer, Json, Raw, Target } from "../interface.ts";
 import { DEFINITIONS, define } from "../cases/contraption.ts";
 import { customKind, type CustomKind } from "./custom.ts";
-import { knownRefusal, withoutKnown } from "./known.ts";
+import { IDLE_WRITE, isIdleWrite, knownRefusal, withoutKnown } from "./known.ts";
 import type { Operation } from "./operations.ts";
 import { operationsOf, subjectsOf, type Sequence } from "./sequences.ts";
 import type { Subject } from "./subject.ts";
@@ -82,8 +82,8 @@ async function makeKind({ theirs, ours }: Pair, number: number, group: string): 
   const kind = customKind(number, group);
   const trials = [theirs, ours].map(({ api }) => api.post(`${DEFINITIONS}?dryRun=All`, kind.definition));
   const [real, own] = await Promise.all(trials);
-  if (real?.code === 422 && own?.code === 201 && /x-kubernetes-validations/.test(real.text)) {
-    // Known: rules are not checked against the schema when a definition is written.
+  if (real?.code === 422 && own?.code === 201) {
+    // Known: rules are not checked against schema and defaults when a definition is written.
     return makeKind({ theirs, ours }, number + 10_007, group);
   }
   if (real?.code !== own?.code) {
@@ -136,6 +136,13 @@ class Passage {
     if (refusal !== undefined) {
       this.#count([refusal]);
       this.#giveUp(operation, name);
+      this.#before.push(real.request);
+      return undefined;
+    }
+    if (!isDeepStrictEqual(...seen) && isIdleWrite(operation.verb, ...seen)) {
+      this.#count([IDLE_WRITE]);
+      theirs.settle(real.request.path, real.answers[0]?.body, seen[1]);
+      ours.settle(own.request.path);
       this.#before.push(real.request);
       return undefined;
     }
