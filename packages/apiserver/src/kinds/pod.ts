@@ -101,6 +101,11 @@ const CHANGEABLE = [
 ];
 
 function updateProblems(spec: Json, was: Json): FieldProblem[] {
+  const count = (s: Json, group: string): number => records(s[group]).length;
+  for (const group of ["containers", "initContainers"]) {
+    if (count(spec, group) === count(was, group)) continue;
+    return [forbiddenField(`spec.${group}`, "pod updates may not add or remove containers")];
+  }
   const fixed = (s: Json): Json => {
     const { ...rest } = s;
     for (const name of CHANGEABLE) delete rest[name];

@@ -166,7 +166,8 @@ function serviceProblems(spec: Json, was: Json | undefined): FieldProblem[] {
   }
   if (type === "ExternalName") {
     problems.push(...addressless(spec));
-    return [...problems, ...aliasProblems(text(spec["externalName"])), ...rangeProblems(spec)];
+    const named = ports.flatMap((p, i) => portProblems(p, `spec.ports[${i}]`, ports.length > 1));
+    return [...problems, ...aliasProblems(text(spec["externalName"])), ...rangeProblems(spec), ...named];
   }
   if (ports.length === 0 && spec["clusterIP"] !== "None") problems.push(required("spec.ports"));
   if (spec["clusterIP"] === "None" && (type === "NodePort" || type === "LoadBalancer")) {

@@ -13,6 +13,12 @@ function replicaProblems({ replicas }: Json): FieldProblem[] {
 
 function strategyProblems({ strategy }: Json): FieldProblem[] {
   const { type, rollingUpdate } = record(strategy);
+  const { maxSurge, maxUnavailable } = record(rollingUpdate);
+  const isStuck = [maxSurge, maxUnavailable].every((count) => count === 0 || count === "0%");
+  if (rollingUpdate !== undefined && isStuck) {
+    const why = "may not be 0 when `maxSurge` is 0";
+    return [invalidValue("spec.strategy.rollingUpdate.maxUnavailable", maxUnavailable, why)];
+  }
   if (type !== "Recreate" || rollingUpdate === undefined) return [];
   return [forbiddenField("spec.strategy.rollingUpdate", "may not be specified when strategy `type` is 'Recreate'")];
 }

@@ -61,7 +61,7 @@ function perform(document: Json, operation: Operation, index: number): Json {
     case "remove":
       return remove(document, path, index);
     case "replace":
-      lookUp(document, path, index);
+      orNull(document, path, index);
       return path.length === 0 ? value : change(document, path, (parent, step) => replaceIn(parent, step, value));
     case "test":
       if (!jsonEqual(orNull(document, path, index), value))
@@ -130,7 +130,7 @@ function lookUp(document: Json, path: readonly string[], index: number): Json {
   return node;
 }
 
-/** As kube-apiserver takes it: a member that an object does not have is null to those who only look. */
+/** As kube-apiserver takes it: a member that an object does not have is null, but to those who remove it. */
 function orNull(document: Json, path: readonly string[], index: number): Json {
   const parent = path.length === 0 ? document : lookUp(document, path.slice(0, -1), index);
   const isMissing = path.length > 0 && isObject(parent) && own(parent, path.at(-1) ?? "") === undefined;

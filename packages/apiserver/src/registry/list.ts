@@ -58,8 +58,10 @@ export function list(call: Call, query: URLSearchParams): Maybe<Listed> {
 
 /** Which objects a list asks for, from where, how many and at which revision. Throws 400, 504. */
 function placeOf(call: Call, query: URLSearchParams): PageQuery {
-  const selection = selectionOf(call, query);
+  // Labels are read with the options, fields by the kind.
+  labelSelector(query.get("labelSelector") ?? "");
   const options = listOptions(query);
+  const selection = selectionOf(call, query);
   const token = options.continue;
   // What is asked of the cache comes whole.
   const limit = options.resourceVersion === "0" && token === "" ? 0 : options.limit;

@@ -128,7 +128,10 @@ export async function apply(
     });
     if (conflicts.length > 0) throw applyConflict(conflicts);
     const refuse = (problem: string): Error => unconvertible(applied, problem);
-    return draftOf({ ...call, fieldValidation: "Ignore" }, structuredClone(object), refuse);
+    const draft = draftOf({ ...call, fieldValidation: "Ignore" }, structuredClone(object), refuse);
+    // Who lets go of all metadata that was applied lets go of the name with it.
+    if (!draft.metadata.name) throw nameless(call);
+    return draft;
   };
   if (call.cluster.store.get(keyOf(call)) || (call.subresource && !call.resource.createdByUpdate)) {
     const object = await change(call, (old) => {
@@ -140,11 +143,7 @@ export async function apply(
   }
   refuseUnreadable(text(record(applied.metadata)["resourceVersion"]));
   if (isRecord(applied.metadata)) delete applied.metadata.resourceVersion;
-  const draft = merge();
-  if (!record(applied.metadata)["name"]) {
-    throw nameless(call);
-  }
-  return { object: await createDraft({ ...call, subresource: "" }, draft, true), created: true };
+  return { object: await createDraft({ ...call, subresource: "" }, merge(), true), created: true };
 }
 
 /** The configuration as it was sent: what its type does not allow is told when it is merged. */

@@ -74,7 +74,11 @@ function checkString(node: SchemaNode, value: string, path: string): FieldError[
 
 function checkNumber(node: SchemaNode, value: number, path: string): FieldError[] {
   const errors: FieldError[] = [];
-  const { minimum, maximum, multipleOf } = node;
+  const { multipleOf } = node;
+  // Whole numbers are held to the whole part of a bound.
+  const [minimum, maximum] = [node.minimum, node.maximum].map((bound) =>
+    bound === undefined || !Number.isInteger(value) ? bound : Math.trunc(bound),
+  );
   if (maximum !== undefined && (node.exclusiveMaximum ? value >= maximum : value > maximum)) {
     const words = node.exclusiveMaximum ? "less than" : "less than or equal to";
     errors.push(invalid(path, value, `${body(path)} should be ${words} ${maximum}`));

@@ -323,12 +323,33 @@ function optionsOfDeletion(call: Call, { body, query }: ResourceRequest): Delete
   return { ...options, policy: "Orphan" };
 }
 
+/** Kinds whose deletion answers with the last state of the object. */
+const RETURNED: ReadonlySet<string> = new Set([
+  "/namespaces",
+  "/persistentvolumeclaims",
+  "/persistentvolumes",
+  "/pods",
+  "/podtemplates",
+  "/resourcequotas",
+  "/serviceaccounts",
+  "/services",
+  "resource.k8s.io/deviceclasses",
+  "resource.k8s.io/resourceclaims",
+  "resource.k8s.io/resourceclaimtemplates",
+  "resource.k8s.io/resourceslices",
+  "storage.k8s.io/csidrivers",
+  "storage.k8s.io/csinodes",
+  "storage.k8s.io/storageclasses",
+  "storage.k8s.io/volumeattachments",
+  "storage.k8s.io/volumeattributesclasses",
+]);
+
 /** Most kinds answer with Status Success when gone; pods, namespaces and what is held answer with the object. */
 function answerDeletion(request: ResourceRequest, response: Response, { object, gone }: Deletion): Maybe<void> {
   const { resource } = request.served;
   // Who asks in the old way for dependents to go is told that the object is still there.
   const isAccepted = !gone && record(request.body)["orphanDependents"] === false;
-  if (!gone || resource.kind === "Pod")
+  if (!gone || RETURNED.has(resource.storage))
     return answerObject(request, response, { code: isAccepted ? 202 : 200, object });
   const details = {
     name: object.metadata.name,

@@ -53,12 +53,19 @@ export interface KnownRefusal {
   readonly fields: RegExp;
 }
 
+const POD_RULES =
+  /^spec\.(template\.spec\.)?(volumes|(initC|c)ontainers|tolerations|hostAliases|nodeName|serviceAccountName|securityContext|imagePullSecrets|terminationGracePeriodSeconds|nodeSelector|hostNetwork|restartPolicy|dnsPolicy)/;
+
 export const REFUSALS: readonly KnownRefusal[] = [
   {
     reason: "the specs of pods are not held to all rules: volumes' sources, probes, ports, host networks, accounts",
     kinds: ["Pod", "Deployment", "Job"],
-    fields:
-      /^spec\.(template\.spec\.)?(volumes|(initC|c)ontainers\[\d+\]\.(\w*Probe|ports|env|resources|volumeMounts|command|args|name)|tolerations|hostAliases|nodeName|serviceAccountName|securityContext|imagePullSecrets|terminationGracePeriodSeconds|nodeSelector|hostNetwork)/,
+    fields: POD_RULES,
+  },
+  {
+    reason: "jobs are not held to all rules of their own: completions, indexes, counts in their status",
+    kinds: ["Job"],
+    fields: /^(spec\.(completions|parallelism|backoffLimit|selector|ttlSecondsAfterFinished|completionMode)|status)/,
   },
 ];
 

@@ -86,7 +86,7 @@ function ordered(body: unknown): unknown {
   const details = (body as Json | null)?.["details"] as Json | undefined;
   const causes = details?.["causes"];
   if (!Array.isArray(causes) || (body as Json)["reason"] !== "Invalid") return body;
-  const told = [...new Set((causes as Json[]).map((cause) => JSON.stringify(cause)))].toSorted();
+  const told = [...new Set((causes as Json[]).map((cause) => JSON.stringify(withoutStructs(cause))))].toSorted();
   const message = String((body as Json)["message"])
     .split(": ")
     .slice(0, 1)
@@ -96,4 +96,11 @@ function ordered(body: unknown): unknown {
     message,
     details: { ...details, causes: told.map((cause) => JSON.parse(cause) as Json) },
   };
+}
+
+/** Values of immutable fields, and what differs in them, are told as Go prints its own structs: only that they are is compared. */
+function withoutStructs(cause: Json): Json {
+  const [first = ""] = String(cause["message"]).split("\n");
+  const message = first.endsWith(": field is immutable") ? "field is immutable" : first;
+  return { ...cause, message };
 }

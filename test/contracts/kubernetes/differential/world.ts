@@ -156,13 +156,21 @@ export class World {
   }
 
   #remember(operation: Operation, path: string, { code, body }: Answer): void {
+    if (operation.generateName === true) this.#learnName(body);
     if (code >= 300 || operation.subresource === "scale" || operation.query["dryRun"] !== undefined) return;
     if (body["kind"] === "Status" || !isObject(body["metadata"])) return;
     const name = String(body["metadata"]["name"]);
-    if (operation.generateName === true) this.normal.generated(name);
     const own = operation.verb === "create" ? `${path}/${name}` : path.replace(/\/status$/, "");
     const key = own.replace("/v1beta1/", "/v1/");
     this.#seen.set(key, [...(this.#seen.get(key) ?? []), body]);
+  }
+
+  /** Answers tell a generated name even when nothing comes of it. */
+  #learnName(body: Json): void {
+    const { metadata, details } = body;
+    const name =
+      (isObject(metadata) ? metadata["name"] : undefined) ?? (isObject(details) ? details["name"] : undefined);
+    if (typeof name === "string" && /-[a-z0-9]{5}$/.test(name)) this.normal.generated(name);
   }
 
   #live(path: string): Json | undefined {
