@@ -3,6 +3,7 @@ import { compactVerify, decodeJwt, decodeProtectedHeader } from "jose";
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Cluster } from "../clusters/cluster.ts";
 import { at, record, text, type Json } from "../json.ts";
+import { LEGACY_ISSUER } from "./legacy-token.ts";
 import type { User } from "./user.ts";
 
 /** Whom a token stands for, and for which of the asked audiences. */
@@ -11,7 +12,6 @@ export interface TokenFacts {
   readonly audiences: readonly string[];
 }
 
-const LEGACY_ISSUER = "kubernetes/serviceaccount";
 /** Clocks differ; what has just ended or gone still counts, in milliseconds. */
 const LEEWAY = 60_000;
 const REMEMBERED = 2048;

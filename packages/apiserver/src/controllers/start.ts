@@ -1,4 +1,5 @@
 import type { Cluster } from "../clusters/cluster.ts";
+import { accountSecrets } from "./account-secrets.ts";
 import { bootstrapSigner } from "./bootstrap-signer.ts";
 import { certificateSigner } from "./certificate-signer.ts";
 import type { MakeController } from "./controller.ts";
@@ -19,6 +20,7 @@ const CONTROLLERS: readonly MakeController[] = [
   garbageCollector,
   certificateSigner,
   bootstrapSigner,
+  accountSecrets,
   tokenCleaner,
   eventExpiry,
   roleAggregation,
