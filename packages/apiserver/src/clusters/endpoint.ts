@@ -1,10 +1,10 @@
-import { messageOf, type Clock, type Log } from "@causeway/foundation";
+import { messageOf } from "@causeway/foundation";
 import type { LogicalClusterOptions } from "../interface.ts";
 import { requestHandler, type Handling } from "../server/handler.ts";
 import { listen, type Listener } from "../server/listener.ts";
 import type { Cluster } from "./cluster.ts";
 import { issueServing, readServing, renewInTime, type Serving } from "./serving.ts";
-import type { StateFiles } from "./state-files.ts";
+import type { Shared } from "./open-cluster.ts";
 import type { WatchedFile } from "./watched-files.ts";
 
 /** Where a cluster is reached: a listener, and a certificate that stays valid. */
@@ -31,14 +31,16 @@ export interface Place {
 export async function openEndpoint(
   cluster: Cluster,
   { folder, listen: wanted, route }: Place,
-  { files, clock, log }: { files: StateFiles; clock: Clock; log: Log },
+  { files, clock, log, turns }: Pick<Shared, "files" | "clock" | "log" | "turns">,
 ): Promise<Endpoint> {
   const { host, port, names, serving: given } = wanted;
   const kept = Number(files.read(`${folder}/port`) ?? 0);
   const issue = (): Promise<Serving> => issueServing(cluster, [...names, host]);
   let serving = given ? readServing(given) : await issue();
   const handler = requestHandler({ route, log });
-  const listener: Listener = await listen({ host, port: port || kept, certificate: serving.certificate, handler });
+  const accepted = (): void => turns.noticed();
+  const { certificate } = serving;
+  const listener: Listener = await listen({ host, port: port || kept, certificate, handler, accepted });
   if (listener.port !== kept) files.write(`${folder}/port`, String(listener.port));
   const closing = new AbortController();
   const take = (next: Serving): void => {

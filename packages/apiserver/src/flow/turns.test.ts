@@ -2,15 +2,23 @@ import { describe, expect, test } from "vitest";
 import { Turns } from "./turns.ts";
 
 /** Turns whose ends come when the test says. */
-function manual() {
+function manual(enough = 0) {
   const due: (() => void)[] = [];
-  const turns = new Turns((work) => due.push(work));
+  let time = 0;
+  const turns = new Turns(
+    (work) => due.push(work),
+    () => time,
+    enough,
+  );
   return {
     turns,
     end: async (): Promise<void> => {
       for (const work of due.splice(0)) work();
       await Promise.resolve();
       await Promise.resolve();
+    },
+    advance: (milliseconds: number): void => {
+      time += milliseconds;
     },
     get armed(): number {
       return due.length;
@@ -61,6 +69,38 @@ describe("turns of the thread", () => {
     await manually.end();
     await manually.end();
     expect(manually.armed).toBe(0);
+  });
+
+  test("let new connections in between two wide requests, for as long as the first took", async () => {
+    const { turns, end, advance } = manual(3);
+    const order: string[] = [];
+    void turns.take("a", 5000);
+    advance(80);
+    void turns.take("a", 5000)?.then(() => order.push("second"));
+    for (let i = 0; i < 50; i += 1) {
+      turns.noticed();
+      await end();
+      advance(1);
+    }
+    expect(order).toEqual([]);
+    for (let i = 0; i < 4; i += 1) await end();
+    expect(order).toEqual(["second"]);
+  });
+
+  test("do not put a wide request off for longer than the last one took", async () => {
+    const { turns, end, advance } = manual(3);
+    const begun: number[] = [];
+    void turns.take("a", 5000);
+    advance(80);
+    void turns.take("a", 5000)?.then(() => begun.push(time));
+    let time = 80;
+    for (let i = 0; i < 30 && begun.length === 0; i += 1) {
+      turns.noticed();
+      await end();
+      advance(10);
+      time += 10;
+    }
+    expect(begun).toEqual([160]);
   });
 
   test("leave nobody waiting in a cluster that is gone", async () => {

@@ -1,23 +1,46 @@
+import { performance } from "node:perf_hooks";
+
 /**
  * Who may use the thread next. All logical clusters share one thread, and a wide request (a long list) keeps it for as long as it takes.
  * So at most one wide request begins in a turn of the event loop: between two of them the loop reads what others sent meanwhile, and of
  * several clusters that wait, the one that has had least goes first (start-time fair queueing over the width of requests). Of narrow
  * requests a cluster may begin `SHARE` in one turn; more wait for the next. Nobody is refused here, and nobody waits while the
  * thread is free.
+ *
+ * A turn of the loop accepts one connection. So after a wide request the next one waits until some turns brought nothing new, or for as long
+ * as the last one took: else a client that is not connected yet would stand behind every list of those that are.
  */
 export class Turns {
   readonly #tenants = new Map<string, Tenant>();
   /** Tenants with something to undo or to dispatch at the end of this turn. */
   readonly #touched = new Set<Tenant>();
   readonly #schedule: (work: () => void) => void;
+  readonly #now: () => number;
+  readonly #enough: number;
   #wideTaken = false;
   #armed = false;
   /** The virtual time at which the last wide request began. */
   #virtual = 0;
+  /** Turns in a row that brought nothing new. */
+  #quiet = 0;
+  /** When the last wide request began, and until when the next waits at most; undefined when it need not. */
+  #began = 0;
+  #until: number | undefined;
 
-  /** `schedule` calls back at the end of the turn; tests have their own. */
-  constructor(schedule: (work: () => void) => void = setImmediate) {
+  /** `schedule` calls back at the end of the turn, `now` is in milliseconds, `enough` how many quiet turns are; tests have their own. */
+  constructor(
+    schedule: (work: () => void) => void = setImmediate,
+    now: () => number = () => performance.now(),
+    enough: number = ENOUGH,
+  ) {
     this.#schedule = schedule;
+    this.#now = now;
+    this.#enough = enough;
+  }
+
+  /** Something new came: a connection. */
+  noticed(): void {
+    this.#quiet = 0;
   }
 
   /** Undefined when the request may go on at once, else what to wait for. `width` is the number of objects it reads. */
@@ -26,6 +49,7 @@ export class Turns {
     this.#touched.add(tenant);
     this.#arm();
     if (width > WIDE) return this.#takeWide(tenant, width);
+    this.#quiet = 0;
     if (tenant.narrow.length === 0 && tenant.begun < SHARE) {
       tenant.begun += 1;
       return undefined;
@@ -52,7 +76,7 @@ export class Turns {
   }
 
   #takeWide(tenant: Tenant, width: number): Promise<void> | undefined {
-    if (!this.#wideTaken && !this.#someWideWaits()) {
+    if (!this.#wideTaken && this.#until === undefined && !this.#someWideWaits()) {
       this.#begin(tenant, width);
       return undefined;
     }
@@ -63,6 +87,8 @@ export class Turns {
 
   #begin(tenant: Tenant, width: number): void {
     this.#wideTaken = true;
+    this.#began = this.#now();
+    this.#quiet = 0;
     tenant.virtual = Math.max(tenant.virtual, this.#virtual);
     this.#virtual = tenant.virtual;
     tenant.virtual += width;
@@ -81,22 +107,33 @@ export class Turns {
 
   #next(): void {
     this.#armed = false;
+    const now = this.#now();
+    if (this.#wideTaken) this.#until = now + (now - this.#began);
     this.#wideTaken = false;
+    const first = this.#freeNarrow();
+    if (this.#until !== undefined && (this.#quiet >= this.#enough || now >= this.#until)) this.#until = undefined;
+    this.#quiet += 1;
+    const head = this.#until === undefined ? first?.wide.shift() : undefined;
+    if (first && head) {
+      this.#begin(first, head.width);
+      head.resolve();
+    }
+    if (this.#touched.size > 0 || this.#until !== undefined) this.#arm();
+  }
+
+  /** Lets narrow requests go on that the last turn had no room for; answers whose turn it is for a wide one. */
+  #freeNarrow(): Tenant | undefined {
     let first: Tenant | undefined;
     for (const tenant of this.#touched) {
       const freed = tenant.narrow.splice(0, SHARE);
       tenant.begun = freed.length;
       for (const resolve of freed) resolve();
+      if (freed.length > 0) this.#quiet = 0;
       if (tenant.wide.length === 0) {
         if (freed.length === 0) this.#touched.delete(tenant);
       } else if (first === undefined || tenant.virtual < first.virtual) first = tenant;
     }
-    const head = first?.wide.shift();
-    if (first && head) {
-      this.#begin(first, head.width);
-      head.resolve();
-    }
-    if (this.#touched.size > 0) this.#arm();
+    return first;
   }
 }
 
@@ -111,3 +148,5 @@ interface Tenant {
 /** Objects that a narrow request reads at most. */
 const WIDE = 100;
 const SHARE = 256;
+/** Turns that bring nothing new take microseconds. */
+const ENOUGH = 10;

@@ -17,12 +17,14 @@ export interface ListenOptions {
   readonly port: number;
   readonly certificate: KeyPair;
   readonly handler: (request: Request, response: Response) => void;
+  /** Hears of every connection that is accepted. */
+  readonly accepted: () => void;
 }
 
 const CLOSE_GRACE = 300;
 
 /** Listens with TLS 1.2 or later, HTTP/2 or HTTP/1.1, asking for client certificates. Throws APISERVER_PORT_TAKEN. */
-export async function listen({ host, port, certificate, handler }: ListenOptions): Promise<Listener> {
+export async function listen({ host, port, certificate, handler, accepted }: ListenOptions): Promise<Listener> {
   const server = createSecureServer({
     allowHTTP1: true,
     // Any certificate may come; which cluster's authority must have signed it depends on the path.
@@ -41,6 +43,7 @@ export async function listen({ host, port, certificate, handler }: ListenOptions
   });
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
+    accepted();
     socket.setNoDelay(true);
     socket.on("close", () => sockets.delete(socket));
   });
