@@ -1,6 +1,7 @@
 import { record } from "../../json.ts";
 import type { Json as JsonValue } from "../../patch/json.ts";
 import { toCel } from "../../schema/cel/values.ts";
+import { OBJECT_LIMIT } from "../../schema/cel/program.ts";
 import type { CelEnvironment } from "../../schema/cel/environment.ts";
 import { nameOf, namespaceObject, namespaceOf } from "../attributes.ts";
 import type { Attempt } from "../interface.ts";
@@ -35,6 +36,7 @@ export function activationOf(attempt: Attempt, form: Form, withNamespace: boolea
     oldObject: plainValue(old),
     request: plainValue({ name: "", namespace: "", subResource: "", requestSubResource: "", ...request }),
     namespaceObject: withNamespace ? plainValue(namespaceObject(attempt)) : null,
+    meter: { left: OBJECT_LIMIT },
     authorizer: new Authorizer(user, (asked) => cluster.access.allows(asked), about),
   };
 }

@@ -1,6 +1,10 @@
 import { CausewayError, messageOf } from "@causeway/foundation";
 import { type CelEnvironment, createBaseEnvironment } from "../../schema/cel/environment.ts";
+import { compileProblem } from "../../schema/cel/problems.ts";
+import { compileProgram, type Meter } from "../../schema/cel/program.ts";
 import { type Authorizer, registerAuthorizer } from "./authorizer.ts";
+
+const SPENT = "validation failed due to running out of cost budget, no further validation rules will be run";
 
 /** What an expression sees. */
 export interface Activation {
@@ -11,6 +15,8 @@ export interface Activation {
   readonly params?: unknown;
   readonly variables?: unknown;
   readonly authorizer: Authorizer;
+  /** What evaluations for this attempt may still cost together. */
+  readonly meter: Meter;
 }
 
 export interface Expression {
@@ -37,10 +43,11 @@ export class Expressions {
 
   compile(text: string, scope: Scope): Expression {
     const environment = this.#environment(scope);
-    const checked = environment.check(text);
-    const fault = checked.valid
-      ? typeFault(checked.type ?? "dyn", scope.types)
-      : `compilation failed: ${located(text, checked.error)}`;
+    const problem = compileProblem(environment, text);
+    const fault =
+      problem === undefined
+        ? typeFault(environment.check(text).type ?? "dyn", scope.types)
+        : `compilation failed: ${problem}`;
     if (fault !== undefined) {
       return {
         text,
@@ -50,13 +57,15 @@ export class Expressions {
         },
       };
     }
-    const program = environment.parse(text);
+    const program = compileProgram(environment, text);
     return {
       text,
       fault: undefined,
       evaluate(activation) {
+        const { meter, ...variables } = activation;
+        if (meter.left < 0) throw failure(SPENT);
         try {
-          return program(activation) as unknown;
+          return program(variables, meter);
         } catch (error) {
           const [summary = ""] = messageOf(error).split("\n");
           throw failure(`expression '${text}' resulted in error: ${asGo(summary)}`, error);
@@ -94,17 +103,4 @@ function typeFault(type: string, wanted: readonly string[]): string | undefined 
 /** In the words of cel-go, which clients know. */
 function asGo(summary: string): string {
   return summary.replace(/^No such key: /, "no such key: ");
-}
-
-/** A compiler's complaint as cel-go shows it: where, what, and the line with a mark below. */
-function located(text: string, error: unknown): string {
-  const { summary, range } = (error ?? {}) as { summary?: string; range?: { start?: number } };
-  const said = summary ?? messageOf(error).split("\n")[0] ?? "";
-  const start = Math.min(range?.start ?? 0, text.length);
-  const before = text.slice(0, start).split("\n");
-  const column = before.at(-1)?.length ?? 0;
-  const line = text.split("\n")[before.length - 1] ?? "";
-  const unknown = /^Unknown variable: (.*)$/.exec(said);
-  const what = unknown ? `undeclared reference to '${unknown[1]}' (in container '')` : said;
-  return `ERROR: <input>:${before.length}:${column + 1}: ${what}\n | ${line}\n | ${".".repeat(column)}^`;
 }

@@ -14,6 +14,8 @@ interface Round {
   readonly asked: Set<string>;
   /** Those of them that have to be. */
   readonly again: Set<string>;
+  /** In the second round, which of the webhooks are asked. */
+  readonly only?: ReadonlySet<string>;
 }
 
 /** Asks the webhooks one after the other, each about what the one before made of the object; once again those that want it when it changed. */
@@ -21,18 +23,26 @@ export async function mutateByHooks(hooks: readonly Hook[], attempt: Attempt): P
   const round: Round = { asked: new Set(), again: new Set() };
   const first = await pass(hooks, attempt, round);
   if (round.again.size === 0) return first;
-  const second = hooks.filter((hook) => round.again.has(hook.id));
-  return pass(second, { ...attempt, object: first }, round);
+  const again = new Set(round.again);
+  return pass(hooks, { ...attempt, object: first }, { ...round, again, only: again });
 }
 
 async function pass(hooks: readonly Hook[], attempt: Attempt, round: Round): Promise<KubeObject | undefined> {
   let { object } = attempt;
-  for (const hook of hooks) {
+  for (const [index, hook] of hooks.entries()) {
+    if (round.only && !round.only.has(hook.id)) continue;
     const now = { ...attempt, object };
     const invocation = await invocationOf(hook, now);
     if (!invocation) continue;
-    const made = await unlessIgnored(hook, now, () => changedBy(invocation));
-    if (made !== undefined && !same(made, object)) {
+    const place = `round_${round.only ? 1 : 0}_index_${index}`;
+    const made = await unlessIgnored(hook, now, {
+      ask: () => changedBy(invocation),
+      failedOpen: `failed-open.mutation.webhook.admission.k8s.io/${place}`,
+    });
+    const mutated = made !== undefined && !same(made, object);
+    const note = { configuration: hook.configuration, webhook: hook.name, mutated };
+    attempt.call.annotate(`mutation.webhook.admission.k8s.io/${place}`, JSON.stringify(note));
+    if (mutated) {
       object = made;
       for (const id of round.asked) round.again.add(id);
       round.asked.clear();
@@ -43,12 +53,17 @@ async function pass(hooks: readonly Hook[], attempt: Attempt, round: Round): Pro
 }
 
 /** Fails closed or open, as the webhook's failurePolicy says. */
-export async function unlessIgnored<T>(hook: Hook, { call }: Attempt, ask: () => Promise<T>): Promise<T | undefined> {
+export async function unlessIgnored<T>(
+  hook: Hook,
+  { call }: Attempt,
+  { ask, failedOpen }: { ask: () => Promise<T>; failedOpen: string },
+): Promise<T | undefined> {
   try {
     return await ask();
   } catch (error) {
     if (!(error instanceof CallFailure)) throw error;
     if (!hook.ignoresFailure) throw internalError(error);
+    call.annotate(failedOpen, hook.name);
     call.cluster.log.warn("a webhook that may fail failed", { webhook: hook.name, reason: messageOf(error) });
     return undefined;
   }

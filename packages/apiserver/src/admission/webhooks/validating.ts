@@ -10,8 +10,11 @@ export async function validateByHooks(hooks: readonly Hook[], attempt: Attempt):
   const invocations = found.filter((i) => i !== undefined);
   const refusals: unknown[] = [];
   await Promise.all(
-    invocations.map((invocation) =>
-      unlessIgnored(invocation.hook, attempt, () => askHook(invocation, false)).catch((error: unknown) => {
+    invocations.map((invocation, index) =>
+      unlessIgnored(invocation.hook, attempt, {
+        ask: () => askHook(invocation, false),
+        failedOpen: `failed-open.validating.webhook.admission.k8s.io/round_0_index_${index}`,
+      }).catch((error: unknown) => {
         refusals.push(error);
       }),
     ),
