@@ -26,6 +26,8 @@ export interface ApiServerOptions {
    * keeps them safe from whoever has all of `dir`.
    */
   readonly encryption?: EncryptionOptions;
+  /** Revisions that lists and watches can go back by; what is older answers 410 Expired. Default 20,000. */
+  readonly history?: number;
 }
 
 /** A serving certificate from elsewhere. The files are read again when they change. */

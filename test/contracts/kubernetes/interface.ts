@@ -19,6 +19,8 @@ export interface Target {
   readonly auditLog: string;
   /** An issuer of tokens that the server believes, as its configuration says. */
   readonly issuer: Issuer;
+  /** Forgets history up to now, as time would. */
+  readonly compact: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 

@@ -41,12 +41,35 @@ export async function startKubeApiserver(): Promise<Target> {
     const url = `https://127.0.0.1:${port}`;
     await ready(url, authority.certificate, children);
     const auditLog = join(dir, AUDIT_LOG);
-    return { name: "kube-apiserver", url, ca: authority.certificate, authority, auditLog, issuer, close };
+    return {
+      name: "kube-apiserver",
+      url,
+      ca: authority.certificate,
+      authority,
+      auditLog,
+      issuer,
+      compact: () => compactEtcd(etcdPort),
+      close,
+    };
   } catch (error) {
     const log = tail(join(dir, "kube-apiserver.log"));
     await close();
     throw new Error(`kube-apiserver did not start: ${String(error)}\n${log}`, { cause: error });
   }
+}
+
+/** Through etcd's JSON gateway. */
+async function compactEtcd(port: number): Promise<void> {
+  const ask = async (path: string, body: object): Promise<{ header: { revision: string } }> => {
+    const answer = await fetch(`http://127.0.0.1:${port}/v3/kv/${path}`, {
+      method: "POST",
+      body: JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`etcd answered ${answer.status} to ${path}`);
+    return (await answer.json()) as { header: { revision: string } };
+  };
+  const { header } = await ask("range", { key: Buffer.from("/").toString("base64") });
+  await ask("compaction", { revision: header.revision, physical: true });
 }
 
 function etcdArguments(dir: string, port: number, peerPort: number): string[] {

@@ -45,9 +45,11 @@ export class ServerState {
     const { dir, host = "127.0.0.1", port = 0, clock, log, crds = [], management: guard = {} } = this.#settings;
     const { conversions = [] } = this.#settings;
     this.#files = stateFiles(dir);
-    const { encryption } = this.#settings;
+    const { encryption, history } = this.#settings;
     if (dir !== undefined) this.#encryption = encryptionAtRest(this.#files, { options: encryption, log });
-    this.#store = openStore(dir === undefined || !this.#encryption ? {} : { dir, codec: this.#encryption.codec });
+    const past = history === undefined ? {} : { history };
+    const kept = dir === undefined || !this.#encryption ? {} : { dir, codec: this.#encryption.codec };
+    this.#store = openStore({ ...past, ...kept });
     this.#encryption?.open();
     this.#shared = {
       store: this.#store,

@@ -187,7 +187,8 @@ function readPage<T>({ after }: PageQuery, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (!hasCode(error, "KUBERNETES_EXPIRED") || after === undefined) throw error;
+    if (!hasCode(error, "KUBERNETES_EXPIRED")) throw error;
+    if (after === undefined) throw expired("The resourceVersion for the provided list is too old.");
     throw tooOld(after);
   }
 }

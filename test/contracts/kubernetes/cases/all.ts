@@ -9,6 +9,7 @@ import { discovery } from "./discovery.ts";
 import { flowControl } from "./flow-control.ts";
 import { flowRefusals } from "./flow-refusals.ts";
 import { health } from "./health.ts";
+import { compacting } from "./compacting.ts";
 import { kubectl } from "./kubectl.ts";
 import { identities } from "./identities.ts";
 import { judging } from "./judging.ts";
@@ -73,6 +74,7 @@ export const chapters: readonly Chapter[] = [
   printing,
   kubectl,
   wire,
+  compacting,
   access,
   auditing,
   identities,
