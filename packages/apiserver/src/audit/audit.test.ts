@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import { Socket, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -13,6 +14,7 @@ import {
   type LogFields,
 } from "@causeway/foundation";
 import { records, type Json } from "../json.ts";
+import { recordRequest } from "./event.ts";
 import { fileSink } from "./file-sink.ts";
 import { compilePolicy, type Audited } from "./policy.ts";
 import { webhookSink } from "./webhook-sink.ts";
@@ -226,6 +228,59 @@ describe("events", () => {
       await webhook.close();
       expect(told).toEqual([["audit events were lost", expect.objectContaining({ events: 1 })]]);
       expect(JSON.stringify(told)).not.toContain("hidden");
+    });
+  });
+});
+
+describe("a request that ends in a defect of the server", () => {
+  it("is recorded as one, with the answer that it got", () => {
+    const written: Json[] = [];
+    const recorder = {
+      clock: new VirtualClock(),
+      write: (event: string) => void written.push(JSON.parse(event) as Json),
+    };
+    const recording = {
+      level: "Metadata",
+      omitStages: new Set(["RequestReceived"]),
+      omitManagedFields: false,
+    } as const;
+    const request = new IncomingMessage(new Socket());
+    const response = new ServerResponse(request);
+    const audit = recordRequest(recorder, recording, { request, response, asked: pods, id: "a" });
+    audit.annotate("a", "first");
+    audit.annotate("a", "second");
+    audit.panicked();
+    response.statusCode = 500;
+    response.setHeader("content-type", "application/json");
+    response.end(
+      '{"kind":"Status","metadata":{},"status":"Failure","message":"Internal error occurred: x","code":500}',
+    );
+    expect(written).toEqual([
+      expect.objectContaining({
+        stage: "Panic",
+        annotations: { a: "first" },
+        responseStatus: { metadata: {}, status: "Failure", message: "Internal error occurred: x", code: 500 },
+      }),
+    ]);
+  });
+
+  it("is recorded as closed early when the client goes before the answer", () => {
+    const written: Json[] = [];
+    const recorder = {
+      clock: new VirtualClock(),
+      write: (event: string) => void written.push(JSON.parse(event) as Json),
+    };
+    const recording = { level: "Metadata", omitStages: new Set<string>(), omitManagedFields: false } as const;
+    const request = new IncomingMessage(new Socket());
+    const response = new ServerResponse(request);
+    recordRequest(recorder, recording, { request, response, asked: pods, id: "a" });
+    response.emit("close");
+    expect(written.map((e) => e["stage"])).toEqual(["RequestReceived", "ResponseComplete"]);
+    expect(written[1]?.["responseStatus"]).toEqual({
+      metadata: {},
+      status: "Success",
+      message: "Connection closed early",
+      code: 200,
     });
   });
 });

@@ -31,7 +31,7 @@ export function recordRequest(recorder: Recorder, recording: Recording, beginnin
   const event = beginningOf(recording, beginning, received);
   const annotations = new Map<string, string>();
   let requestObject: string | undefined;
-  let panic: string | undefined;
+  let hasPanicked = false;
 
   const emit = (stage: Stage, now: number, responseObject?: string): void => {
     if (recording.omitStages.has(stage)) return;
@@ -63,7 +63,7 @@ export function recordRequest(recorder: Recorder, recording: Recording, beginnin
       if (failed) return;
       event["responseStatus"] = { metadata: {}, ...status, code };
       const kept = body === undefined || !recording.omitManagedFields ? body : withoutManagedFields(body);
-      emit(panic === undefined ? "ResponseComplete" : "Panic", recorder.clock.now(), kept);
+      emit(hasPanicked ? "Panic" : "ResponseComplete", recorder.clock.now(), kept);
     },
   });
 
@@ -80,8 +80,8 @@ export function recordRequest(recorder: Recorder, recording: Recording, beginnin
       if (recording.level === "Metadata") return;
       requestObject = JSON.stringify(recording.omitManagedFields ? stripped(body) : body);
     },
-    panicked: (message) => {
-      panic = message;
+    panicked: () => {
+      hasPanicked = true;
     },
   };
 

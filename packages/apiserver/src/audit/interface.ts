@@ -17,7 +17,7 @@ export interface RequestAudit extends AuditNotes {
   /** The body that was sent: an object of its own, or a patch of one. */
   received(body: unknown): void;
   /** A defect of the server ended the request: the event is of stage Panic. */
-  panicked(message: string): void;
+  panicked(): void;
 }
 
 /** How a logical cluster records its requests (audit.k8s.io/v1). */

@@ -43,9 +43,10 @@ export function watchResponse(response: Response, watching: Watching): void {
   else before(response.stream, "respond", () => begin());
   response.once("close", () => {
     if (over) return;
-    begin();
     over = true;
-    watching.ended({ code: response.statusCode, status: {}, body: undefined });
+    const status = begun ? {} : { status: "Success", message: "Connection closed early" };
+    begin(status);
+    watching.ended({ code: response.statusCode, status, body: undefined });
   });
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { performance } from "node:perf_hooks";
 import type { Http2ServerRequest } from "node:http2";
-import { CausewayError, messageOf, type Log } from "@causeway/foundation";
+import { CausewayError, type Log } from "@causeway/foundation";
 import type { Audit } from "../audit/audit.ts";
 import type { RequestAudit } from "../audit/interface.ts";
 import type { CertificateUsers } from "../auth/client-certificates.ts";
@@ -71,7 +71,7 @@ export function requestHandler(handling: Handling): (request: Request, response:
     const exchange: Exchange = { request, response, id };
     const served = serve(handling, certificates, exchange).catch((error: unknown) => {
       const status = statusOf(error);
-      if (!(error instanceof CausewayError)) exchange.audit?.panicked(messageOf(error));
+      if (!(error instanceof CausewayError)) exchange.audit?.panicked();
       if (status.code >= 500 && status.code !== 504) {
         handling.log.error("request failed", { method: request.method, status: status.code, error });
       }

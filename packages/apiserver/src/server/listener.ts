@@ -22,6 +22,8 @@ export interface ListenOptions {
 }
 
 const CLOSE_GRACE = 300;
+/** How long an HTTP/1.1 connection stays open without a request: as kube-apiserver. */
+const IDLE = 90_000;
 
 /** Listens with TLS 1.2 or later, HTTP/2 or HTTP/1.1, asking for client certificates. Throws APISERVER_PORT_TAKEN. */
 export async function listen({ host, port, certificate, handler, accepted }: ListenOptions): Promise<Listener> {
@@ -34,6 +36,8 @@ export async function listen({ host, port, certificate, handler, accepted }: Lis
     ...contextOf(certificate),
     settings: { maxConcurrentStreams: 1000 },
   });
+  // Node's five seconds cut off clients that keep connections, as Go's do, for a minute and a half.
+  Object.assign(server, { keepAliveTimeout: IDLE });
   const sessions = new Set<Http2Session>();
   const sockets = new Set<Socket>();
   server.on("session", (session) => {
