@@ -12,6 +12,7 @@ import {
   type WriteContext,
 } from "../kinds/resource.ts";
 import { andThen, type Maybe } from "../conversion/maybe.ts";
+import type { OtherForms } from "./other-forms.ts";
 import { notFound } from "../server/status.ts";
 import type { StoreKey, Stored } from "../store/index.ts";
 
@@ -27,6 +28,8 @@ export interface Call extends AuditNotes {
   readonly managedAs?: string;
   readonly user: User;
   readonly dryRun: boolean;
+  /** Where other versions of the kind come from a webhook. */
+  readonly otherForms?: OtherForms;
   readonly fieldManager: string;
   readonly fieldValidation: "Strict" | "Warn" | "Ignore";
   /** The options of the request as admission is told them; absent for the server's own calls. */

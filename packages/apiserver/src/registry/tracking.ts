@@ -4,6 +4,7 @@ import { apiVersionOf, type Draft } from "../kinds/resource.ts";
 import { NO_FIELDS, pathsSet, trackUpdate, type FieldSet, type Typed } from "../patch/index.ts";
 import { blankOf } from "../wire/canonical.ts";
 import type { Call } from "./call.ts";
+import { otherForm } from "./other-forms.ts";
 
 type Form = Parameters<NonNullable<ReturnType<Typed["form"]>>["of"]>[0];
 
@@ -36,17 +37,14 @@ export function typedOf(call: Call): Typed {
     reset: resetFields(call),
     form(other) {
       const served = resource.versions.find((v) => apiVersionOf(resource.group, v.name) === other);
-      return served && { type: served.schema?.type ?? type, of: (object) => converted(call, object, other) };
+      return (
+        served && {
+          type: served.schema?.type ?? type,
+          of: (object) => otherForm(call, object as unknown as KubeObject, other) as unknown as Form,
+        }
+      );
     },
   };
-}
-
-/** Owners in versions that only a webhook can make are taken by the fields of this one: nothing is asked of anybody while fields are tracked. */
-function converted({ resource }: Call, object: Form, apiVersion: string): Form {
-  const form = resource.forms?.local
-    ? resource.forms.converted(object as unknown as KubeObject, apiVersion)
-    : undefined;
-  return form === undefined || form instanceof Promise ? object : (form as unknown as Form);
 }
 
 const STATUS = pathsSet(["status"]);

@@ -10,6 +10,8 @@ import { draftOf } from "./body.ts";
 import { announce, contextOf, keyOf, read, storedForm, type Call, type Read } from "./call.ts";
 import { createDraft } from "./create.ts";
 import { withDefaults } from "./defaults.ts";
+import { andThen, type Maybe } from "../conversion/maybe.ts";
+import { withOtherForms } from "./other-forms.ts";
 import { validateMetadata } from "./metadata.ts";
 import { tracked } from "./tracking.ts";
 
@@ -68,18 +70,34 @@ export async function change(
   for (let attempt = 1; ; attempt += 1) {
     const found = read(call);
     const old = found instanceof Promise ? await found : found;
-    const made = make(old);
-    checkIdentity(call, made.draft, old);
-    const pinned = Boolean(made.draft.metadata.resourceVersion);
-    const admitted = gate.mutate ? await mutated(call, old.object, { made, mutate: gate.mutate }) : made;
-    checkRevision(call, admitted.draft, old);
+    const step = (): Maybe<Wanted> => changed(call, old, { make, gate });
+    const wanted = call.otherForms ? withOtherForms(call.otherForms, step) : step();
+    const { draft, pinned } = wanted instanceof Promise ? await wanted : wanted;
     try {
-      return await swap(call, old, { draft: prepare(call, old.object, admitted), gate });
+      return await swap(call, old, { draft, gate });
     } catch (error) {
       if (!hasCode(error, "KUBERNETES_CONFLICT") || isStatusError(error)) throw error;
       if (pinned || attempt === ATTEMPTS) throw conflict(call.resource, call.name);
     }
   }
+}
+
+interface Wanted {
+  /** Ready for the swap. */
+  readonly draft: Draft;
+  /** It is for one revision alone. */
+  readonly pinned: boolean;
+}
+
+/** What is to be stored in the place of the old state, after mutating admission and the rules of the kind. */
+function changed(call: Call, old: Read, { make, gate }: { make: (old: Stored) => Changed; gate: Gate }): Maybe<Wanted> {
+  const made = make(old);
+  checkIdentity(call, made.draft, old);
+  const pinned = Boolean(made.draft.metadata.resourceVersion);
+  return andThen(gate.mutate ? mutated(call, old.object, { made, mutate: gate.mutate }) : made, (admitted) => {
+    checkRevision(call, admitted.draft, old);
+    return { draft: prepare(call, old.object, admitted), pinned };
+  });
 }
 
 function isStatusError(error: unknown): boolean {

@@ -94,6 +94,7 @@ function callOf(request: ResourceRequest, response: Response): Call {
     subresource: info.subresource,
     user,
     dryRun: dryRun(request),
+    ...(served.resource.forms?.local === false ? { otherForms: { waits: false, known: new Map() } } : {}),
     fieldManager: checkedManager(request) || (request.userAgent.split("/")[0] ?? "") || "unknown",
     fieldValidation: fieldValidation(query.get("fieldValidation"), request),
     options: () => admissionOptions(request),

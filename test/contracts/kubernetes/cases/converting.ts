@@ -146,6 +146,19 @@ export const converting: Chapter = {
       },
     },
     {
+      name: "an apply in another version meets the owner of what it changes",
+      async run(c) {
+        await withGauges(c, async ({ path, gauge }) => {
+          await made(apply(c.api, path("v1", "a"), gauge("v1", "a", { size: "3 m" }), "one"));
+          const answer = await apply(c.api, path("v2", "a"), gauge("v2", "a", { length: 4, unit: "m" }), "two");
+          refused(answer, 409, "Conflict", 'Apply failed with 1 conflict: conflict with "one": .spec.size');
+          const forced = await done(apply(c.api, path("v2", "a"), gauge("v2", "a", { length: 4 }), "two", true));
+          const owners = (at(forced, "metadata", "managedFields") as Json[]).map((e) => e["manager"]);
+          expect(owners).toEqual(["two"]);
+        });
+      },
+    },
+    {
       name: "an applier lets go, in another version, of what it applied before",
       async run(c) {
         await withGauges(c, async ({ path, gauge }) => {
