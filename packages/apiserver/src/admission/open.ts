@@ -4,6 +4,7 @@ import { nodeRestriction } from "../auth/node-restriction.ts";
 import { Expressions } from "./cel/expressions.ts";
 import { admissionChain } from "./chain.ts";
 import type { Admission } from "./interface.ts";
+import { measured } from "./measured.ts";
 import { policyPlugin } from "./policies/plugin.ts";
 import { quotaPlugin } from "./quota/plugin.ts";
 import { webhookPlugin } from "./webhooks/plugin.ts";
@@ -21,11 +22,14 @@ export function openAdmission(cluster: () => Cluster): Admission {
 
 function chainOf(cluster: Cluster): Admission {
   const expressions = new Expressions();
+  const { metrics } = cluster;
+  const policies = { mutate: "MutatingAdmissionPolicy", validate: "ValidatingAdmissionPolicy" };
+  const webhooks = { mutate: "MutatingAdmissionWebhook", validate: "ValidatingAdmissionWebhook" };
   return admissionChain([
-    nodeRestriction,
-    certificateAdmission,
-    policyPlugin(cluster, expressions),
-    webhookPlugin(cluster, expressions),
-    quotaPlugin(cluster),
+    measured(metrics, { validate: "NodeRestriction" }, nodeRestriction),
+    measured(metrics, { validate: "CertificateApproval" }, certificateAdmission),
+    measured(metrics, policies, policyPlugin(cluster, expressions)),
+    measured(metrics, webhooks, webhookPlugin(cluster, expressions)),
+    measured(metrics, { validate: "ResourceQuota" }, quotaPlugin(cluster)),
   ]);
 }

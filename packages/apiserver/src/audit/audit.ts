@@ -1,4 +1,5 @@
 import type { Clock, Log } from "@causeway/foundation";
+import type { ClusterMetrics } from "../metrics/cluster-metrics.ts";
 import { recordRequest, type Beginning } from "./event.ts";
 import { fileSink } from "./file-sink.ts";
 import type { AuditOptions, AuditSink, RequestAudit } from "./interface.ts";
@@ -13,7 +14,10 @@ export interface Audit {
 }
 
 /** Throws AUDIT_POLICY_INVALID, AUDIT_LOG_UNWRITABLE, and what a webhook's kubeconfig can. */
-export function openAudit({ policy, log: file, webhook }: AuditOptions, world: { clock: Clock; log: Log }): Audit {
+export function openAudit(
+  { policy, log: file, webhook }: AuditOptions,
+  world: { clock: Clock; log: Log; metrics?: ClusterMetrics },
+): Audit {
   const evaluate = compilePolicy(policy);
   const sinks: AuditSink[] = [];
   if (file) sinks.push(fileSink(file, world));
@@ -21,6 +25,7 @@ export function openAudit({ policy, log: file, webhook }: AuditOptions, world: {
   const recorder = {
     clock: world.clock,
     write: (event: string) => {
+      world.metrics?.access.auditEvents.increment();
       for (const sink of sinks) sink.write(event);
     },
   };

@@ -23,6 +23,7 @@ export function accountSecrets(cluster: Cluster): Controller {
     name: "account-secrets",
     clock: cluster.clock,
     log: cluster.log,
+    metrics: cluster.metrics,
     reconcile: (key) => settle(cluster, key),
   });
   const look = (object: KubeObject): void => {

@@ -24,6 +24,7 @@ export function bootstrapSigner(cluster: Cluster): Controller {
     name: "bootstrap-signer",
     clock: cluster.clock,
     log: cluster.log,
+    metrics: cluster.metrics,
     reconcile: () => publish(cluster),
   });
   return {

@@ -23,6 +23,7 @@ export function certificateSigner(cluster: Cluster): Controller {
     name: "certificate-signer",
     clock: cluster.clock,
     log: cluster.log,
+    metrics: cluster.metrics,
     reconcile: (name) => signOne(cluster, requests, name),
   });
   const look = (object: KubeObject): void => {

@@ -19,6 +19,7 @@ export function definitionController(cluster: Cluster): Controller {
     name: "definitions",
     clock: cluster.clock,
     log: cluster.log,
+    metrics: cluster.metrics,
     reconcile: (name) => clean(cluster, definitions, name),
   });
   const dying = new Map<string, string>();

@@ -26,6 +26,7 @@ function expiryController(cluster: Cluster, expiring: Expiring): Controller {
     name,
     clock: cluster.clock,
     log: cluster.log,
+    metrics: cluster.metrics,
     async reconcile(key) {
       const [namespace = "", objectName = ""] = key.split("/");
       const stored = cluster.store.get({ cluster: cluster.name, resource: storage, namespace, name: objectName });

@@ -33,6 +33,7 @@ export function flowController(cluster: Cluster): Controller {
     name: "priority_and_fairness_config_queue",
     clock: cluster.clock,
     log: cluster.log,
+    metrics: cluster.metrics,
     async reconcile() {
       for (const manifest of [...mandatoryFlowObjects(), ...suggestedFlowObjects()]) {
         await ensure(cluster, manifest.kind === "FlowSchema" ? schemas : levels, manifest);

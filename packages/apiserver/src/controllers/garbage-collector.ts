@@ -46,6 +46,7 @@ export function garbageCollector(cluster: Cluster): Controller {
     name: "garbage-collector",
     clock: cluster.clock,
     log: cluster.log,
+    metrics: cluster.metrics,
     reconcile: (key) => collect(cluster, dependents, key),
   });
   const learn = (resource: Resource, object: KubeObject): void => {

@@ -1,3 +1,4 @@
+import type { ClusterMetrics, WorkQueue } from "../metrics/cluster-metrics.ts";
 import { hasCode, isAborted, messageOf, type Clock, type Log } from "@causeway/foundation";
 
 /** Works on keys one at a time; a key added while it waits is worked on once. */
@@ -11,6 +12,8 @@ export interface LoopOptions {
   readonly name: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** Where its queue is told. */
+  readonly metrics?: ClusterMetrics;
   /** Throws to be called again, later and later (50 ms to 30 s). */
   reconcile(key: string): Promise<void>;
 }
@@ -24,11 +27,14 @@ export function startLoop(options: LoopOptions): Loop {
   const waiting = new Set<string>();
   const failures = new Map<string, number>();
   const stopping = new AbortController();
+  const queue: WorkQueue = { adds: 0, retries: 0, depth: () => waiting.size, told: { adds: 0, retries: 0 } };
+  options.metrics?.queues.set(name, queue);
   let running: Promise<void> | undefined;
 
   const retry = (key: string, error: unknown): void => {
     const count = (failures.get(key) ?? 0) + 1;
     failures.set(key, count);
+    queue.retries += 1;
     const isRace = hasCode(error, "KUBERNETES_CONFLICT");
     if (!isRace && count > 3) log.warn("controller failed", { controller: name, key, reason: messageOf(error) });
     const delay = Math.min(FIRST_DELAY * 2 ** (count - 1), LONGEST_DELAY);
@@ -56,6 +62,7 @@ export function startLoop(options: LoopOptions): Loop {
 
   const add = (key: string): void => {
     if (stopping.signal.aborted) return;
+    queue.adds += 1;
     waiting.add(key);
     running ??= run().finally(() => {
       running = undefined;

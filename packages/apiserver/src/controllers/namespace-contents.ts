@@ -16,6 +16,7 @@ export function namespaceContentsController(cluster: Cluster): Controller {
     name: "namespace-contents",
     clock: cluster.clock,
     log: cluster.log,
+    metrics: cluster.metrics,
     reconcile: (namespace) => fill(cluster, namespace),
   });
   return {

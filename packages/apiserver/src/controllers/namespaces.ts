@@ -15,6 +15,7 @@ export function namespaceController(cluster: Cluster): Controller {
     name: "namespaces",
     clock: cluster.clock,
     log: cluster.log,
+    metrics: cluster.metrics,
     reconcile: (name) => empty(cluster, namespaces, name),
   });
   const isTerminating = (object: unknown): boolean => at(object, "metadata", "deletionTimestamp") !== undefined;

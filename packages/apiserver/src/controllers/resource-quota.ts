@@ -24,6 +24,7 @@ export function resourceQuotas(cluster: Cluster): Controller {
     name: "resource-quota",
     clock: cluster.clock,
     log: cluster.log,
+    metrics: cluster.metrics,
     async reconcile(key) {
       const [namespace = "", name = ""] = key.split("/");
       const call = internalCall(cluster, quotas, { namespace, name, subresource: "status" });

@@ -18,6 +18,7 @@ export function roleAggregation(cluster: Cluster): Controller {
     name: "role-aggregation",
     clock: cluster.clock,
     log: cluster.log,
+    metrics: cluster.metrics,
     async reconcile() {
       // A role may aggregate aggregates: go on until nothing changes any more.
       for (const role of all().filter((r) => at(r, "aggregationRule"))) {

@@ -33,6 +33,7 @@ export function serviceRanges(cluster: Cluster): Controller {
     name: "ipallocator-repair-controller",
     clock: cluster.clock,
     log: cluster.log,
+    metrics: cluster.metrics,
     reconcile: (key) => (key === "" ? repair(cluster) : repairAddress(cluster, key, (at) => timer.set(key, at))),
   });
   const timer = deadlines(cluster.clock, (key) => loop.add(key));

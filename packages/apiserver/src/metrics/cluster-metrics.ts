@@ -22,7 +22,15 @@ export interface Ending {
   readonly bytes: number;
 }
 
-/** One admission controller's or webhook's look at one request. */
+/** A controller's queue, as it counts itself; `told` is what the counters have been raised by. */
+export interface WorkQueue {
+  adds: number;
+  retries: number;
+  readonly depth: () => number;
+  told: { adds: number; retries: number };
+}
+
+/** One admission controller's look at one request. */
 export interface Admitted {
   readonly name: string;
   /** CREATE, UPDATE, DELETE, CONNECT. */
@@ -42,6 +50,8 @@ const NAMED = new Set(["admin", "client", "kube_proxy", "kubelet", "system:servi
 export class ClusterMetrics {
   /** For parts that have metrics of their own. */
   readonly registry: Metrics = createMetrics();
+  /** The queues of the server's own controllers, by name. */
+  readonly queues = new Map<string, WorkQueue>();
   /** Of the process' CPU time, what process_cpu_seconds_total has been raised by. */
   cpuSecondsTold = 0;
   #requests: ReturnType<typeof requestFamilies> | undefined;
@@ -89,10 +99,6 @@ export class ClusterMetrics {
 
   admitted({ name, operation, type, rejected, seconds }: Admitted): void {
     this.access.admission.observe(seconds, { name, operation, type, rejected: String(rejected) });
-  }
-
-  webhookAdmitted({ name, operation, type, rejected, seconds }: Admitted): void {
-    this.access.webhook.observe(seconds, { name, operation, type, rejected: String(rejected) });
   }
 }
 

@@ -8,7 +8,6 @@ const LATENCY = [
   0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
 ] as const;
 const ADMISSION = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25] as const;
-const QUEUE_WORK = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.1, 1, 10] as const;
 const powers = (first: number, factor: number, count: number): number[] =>
   Array.from({ length: count }, (_, i) => first * factor ** i);
 
@@ -109,19 +108,9 @@ export function accessFamilies(metrics: Metrics) {
       buckets: powers(0.001, 2, 15),
     }),
     auditEvents: metrics.counter({ name: "apiserver_audit_event_total", help: "Audit events handed to the backend." }),
-    auditRefusals: metrics.counter({
-      name: "apiserver_audit_requests_rejected_total",
-      help: "Requests refused because their audit event could not be written.",
-    }),
     admission: metrics.histogram({
       name: "apiserver_admission_controller_admission_duration_seconds",
       help: "Time that one admission controller took.",
-      labels: ["name", "operation", "rejected", "type"],
-      buckets: ADMISSION,
-    }),
-    webhook: metrics.histogram({
-      name: "apiserver_admission_webhook_admission_duration_seconds",
-      help: "Time that one admission webhook took.",
       labels: ["name", "operation", "rejected", "type"],
       buckets: ADMISSION,
     }),
@@ -134,18 +123,6 @@ export function workFamilies(metrics: Metrics) {
     adds: metrics.counter({ name: "workqueue_adds_total", help: "Keys added to a queue.", labels: ["name"] }),
     depth: metrics.gauge({ name: "workqueue_depth", help: "Keys that wait in a queue.", labels: ["name"] }),
     retries: metrics.counter({ name: "workqueue_retries_total", help: "Keys tried again.", labels: ["name"] }),
-    waited: metrics.histogram({
-      name: "workqueue_queue_duration_seconds",
-      help: "Time that keys waited in a queue.",
-      labels: ["name"],
-      buckets: QUEUE_WORK,
-    }),
-    worked: metrics.histogram({
-      name: "workqueue_work_duration_seconds",
-      help: "Time that work on a key took.",
-      labels: ["name"],
-      buckets: QUEUE_WORK,
-    }),
   };
 }
 

@@ -13,6 +13,7 @@ export async function renderMetrics(cluster: Cluster, flow: FlowControl): Promis
   countObjects(cluster, families);
   tellProcess(cluster.metrics, families);
   tellLimits(cluster, families);
+  tellQueues(cluster.metrics);
   families.build.set(1, buildOf(cluster.version));
   return { type: registry.contentType, body: await registry.render() };
 }
@@ -24,6 +25,16 @@ function tellLimits({ quota }: Cluster, families: StateFamilies): void {
     if (limit === undefined) continue;
     families.held.set(quota.held[resource], { resource });
     families.limits.set(limit, { resource });
+  }
+}
+
+function tellQueues({ queues, work }: ClusterMetrics): void {
+  for (const [name, queue] of queues) {
+    const { adds, retries, told } = queue;
+    work.adds.increment({ name }, adds - told.adds);
+    work.retries.increment({ name }, retries - told.retries);
+    work.depth.set(queue.depth(), { name });
+    queue.told = { adds, retries };
   }
 }
 

@@ -181,6 +181,31 @@ export const metrics: Chapter = {
       },
     },
     {
+      name: "tell the queues of controllers",
+      async run({ api }) {
+        const adds = await samples(api, "workqueue_adds_total");
+        expect(adds.map((s) => s.labels["name"])).toContain("priority_and_fairness_config_queue");
+        expect(adds.every((s) => Object.keys(s.labels).join() === "name")).toBe(true);
+        expect((await samples(api, "workqueue_depth")).length).toBeGreaterThan(0);
+      },
+    },
+    {
+      name: "tell the time of admission controllers",
+      async run({ api, core }) {
+        const spec = { hard: { "count/configmaps": "5" } };
+        const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "q" }, spec };
+        await made(api.post(core("resourcequotas"), quota));
+        await api.post(core("configmaps"), configMap("within"));
+        const name = "apiserver_admission_controller_admission_duration_seconds_count";
+        const labels = { name: "ResourceQuota", operation: "CREATE", type: "validate" };
+        const found = await eventually(async () => {
+          const all = await samples(api, name);
+          return all.find((s) => Object.entries(labels).every(([k, v]) => s.labels[k] === v));
+        }, name);
+        expect(Object.keys(found.labels).toSorted()).toEqual(["name", "operation", "rejected", "type"]);
+      },
+    },
+    {
       name: "tell the version",
       async run({ api }) {
         const [build] = await samples(api, "kubernetes_build_info");
