@@ -186,7 +186,7 @@ describe("a machine", () => {
       expect.arrayContaining(["node.cloudprovider.kubernetes.io/uninitialized", "node.cluster.x-k8s.io/uninitialized"]),
     );
     expect(status).toMatchObject({
-      capacity: { cpu: "2", memory: "2097152Ki" },
+      capacity: { cpu: "2", memory: "2Gi" },
       addresses: [{ type: "Hostname", address: "worker-1" }],
       nodeInfo: { kubeletVersion: expect.stringMatching(/^v1\./), systemUUID: machine("x").id },
     });
