@@ -1,7 +1,7 @@
 import { gunzipSync } from "node:zlib";
-import { parse } from "yaml";
 import { isRecord, type Json } from "../json.ts";
 import type { Response } from "../server/respond.ts";
+import { yaml } from "../later.ts";
 
 interface Outcome {
   readonly code: number;
@@ -67,7 +67,7 @@ function bodyOf(response: Response, last: unknown): string | undefined {
   if (!isText || !/^application\/(json|yaml)/.test(type)) return undefined;
   const zipped = response.getHeader("content-encoding") === "gzip" && typeof last !== "string";
   const body = typeof last === "string" ? last : (zipped ? gunzipSync(last) : Buffer.from(last)).toString();
-  return type.startsWith("application/yaml") ? JSON.stringify(parse(body)) : body.trimEnd();
+  return type.startsWith("application/yaml") ? JSON.stringify(yaml().parse(body)) : body.trimEnd();
 }
 
 function isStatus(last: unknown): boolean {

@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { compactVerify, decodeJwt, decodeProtectedHeader } from "jose";
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Cluster } from "../clusters/cluster.ts";
 import { at, record, text, type Json } from "../json.ts";
 import { LEGACY_ISSUER } from "./legacy-token.ts";
 import type { User } from "./user.ts";
+import { jose } from "../later.ts";
 
 /** Whom a token stands for, and for which of the asked audiences. */
 export interface TokenFacts {
@@ -56,17 +56,19 @@ export function accountTokens(cluster: Cluster): AccountTokens {
 
 function issuerOf(token: string): string | undefined {
   try {
-    return decodeJwt(token).iss;
+    return jose().decodeJwt(token).iss;
   } catch {
     return undefined;
   }
 }
 
 async function signedClaims({ accountKeys }: Cluster, token: string): Promise<Json> {
-  const { kid } = decodeProtectedHeader(token);
+  const { kid } = jose().decodeProtectedHeader(token);
   const named = accountKeys.verifying.filter((k) => k.id === kid);
   for (const { key, algorithm } of named.length > 0 ? named : accountKeys.verifying) {
-    const result = await compactVerify(token, key, { algorithms: [algorithm] }).catch(() => undefined);
+    const result = await jose()
+      .compactVerify(token, key, { algorithms: [algorithm] })
+      .catch(() => undefined);
     if (!result) continue;
     const claims: unknown = JSON.parse(Buffer.from(result.payload).toString());
     return record(claims);

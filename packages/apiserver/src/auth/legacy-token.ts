@@ -1,6 +1,6 @@
-import { SignJWT } from "jose";
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Cluster } from "../clusters/cluster.ts";
+import { jose } from "../later.ts";
 
 /** The issuer of tokens without an end, which count as long as the Secret that has them. */
 export const LEGACY_ISSUER = "kubernetes/serviceaccount";
@@ -15,7 +15,7 @@ export function issueLegacyToken(cluster: Cluster, account: KubeObject, secretNa
     "kubernetes.io/serviceaccount/service-account.name": name,
     "kubernetes.io/serviceaccount/service-account.uid": uid,
   };
-  return new SignJWT(claims)
+  return new (jose().SignJWT)(claims)
     .setProtectedHeader({ alg: algorithm, kid: id })
     .setIssuer(LEGACY_ISSUER)
     .setSubject(`system:serviceaccount:${namespace}:${name}`)

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { SignJWT } from "jose";
 import type { KubeObject } from "@causeway/kubernetes";
 import { at, record, text, texts, timestamp, type Json } from "../json.ts";
 import { current, type Call } from "../registry/call.ts";
 import { invalidValue } from "../server/problems.ts";
 import { badRequest, conflict, invalid, notFound } from "../server/status.ts";
+import { jose } from "../later.ts";
 
 const SHORTEST_SECONDS = 600;
 const LONGEST_SECONDS = 2 ** 32;
@@ -40,7 +40,7 @@ export async function issueToken(call: Call, body: unknown): Promise<Json> {
   };
   const { key, algorithm, id } = cluster.accountKeys.signing;
   const jti = randomUUID();
-  const token = await new SignJWT(claims)
+  const token = await new (jose().SignJWT)(claims)
     .setProtectedHeader({ alg: algorithm, kid: id })
     .setIssuer(cluster.issuer)
     .setSubject(`system:serviceaccount:${call.namespace}:${name}`)

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { CausewayError, messageOf } from "@causeway/foundation";
-import { loadKubeconfig, type ClusterConfig } from "@causeway/kubernetes";
+import type { ClusterConfig } from "@causeway/kubernetes";
 import { isRecord, type Json } from "../json.ts";
+import { kubernetes } from "../later.ts";
 
 /** A server of the operator's that is asked or told something: who a token stands for, what was audited. */
 export interface WebhookClient {
@@ -18,7 +19,7 @@ const LONGEST_ANSWER = 3 * 1024 * 1024;
  * Throws KUBECONFIG_NOT_FOUND, KUBECONFIG_INVALID, KUBECONFIG_CONTEXT_UNKNOWN, WEBHOOK_CONFIG_INVALID.
  */
 export function createWebhookClient(kubeconfigFile: string): WebhookClient {
-  const config = loadKubeconfig({ path: kubeconfigFile });
+  const config = kubernetes().loadKubeconfig({ path: kubeconfigFile });
   if (!config.server.startsWith("https://") || config.exec) {
     throw new CausewayError("WEBHOOK_CONFIG_INVALID", `${kubeconfigFile} does not lead to a webhook`, {
       hint: "Name an https:// server, and a user with a certificate or a token; commands are not run.",

@@ -1,5 +1,5 @@
-import { stringify } from "yaml";
 import { issueCertificate, type Clock, type KeyPair } from "@causeway/foundation";
+import { yaml } from "../later.ts";
 
 const YEAR = 365 * 86_400_000;
 
@@ -24,7 +24,7 @@ export async function makeKubeconfig(
   });
   const base64 = (pem: string): string => Buffer.from(pem).toString("base64");
   const context = `${commonName}@${cluster.name}`;
-  return stringify({
+  return yaml().stringify({
     apiVersion: "v1",
     kind: "Config",
     clusters: [

@@ -1,5 +1,4 @@
 import { createHmac } from "node:crypto";
-import { stringify } from "yaml";
 import { hasCode } from "@causeway/foundation";
 import { bootstrapToken, type BootstrapToken } from "../auth/bootstrap-tokens.ts";
 import type { Cluster } from "../clusters/cluster.ts";
@@ -10,6 +9,7 @@ import { create } from "../registry/create.ts";
 import { change } from "../registry/update.ts";
 import { builtIn, type Controller } from "./controller.ts";
 import { startLoop } from "./loop.ts";
+import { yaml } from "../later.ts";
 
 const NAME = "cluster-info";
 const NAMESPACE = "kube-public";
@@ -86,7 +86,7 @@ function signedData(cluster: Cluster, before: Json): Json {
 
 function clusterKubeconfig(cluster: Cluster): string {
   const authority = Buffer.from(cluster.servingAuthority()).toString("base64");
-  return stringify({
+  return yaml().stringify({
     apiVersion: "v1",
     clusters: [{ cluster: { "certificate-authority-data": authority, server: cluster.url() }, name: "" }],
     contexts: null,

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { parse } from "yaml";
 import { CausewayError, messageOf, type Log } from "@causeway/foundation";
 import type { StateFiles } from "../clusters/state-files.ts";
 import { record, text, type Json } from "../json.ts";
 import type { RecordCodec, Store } from "../store/index.ts";
 import { createEncryption, type Encryption } from "./codec.ts";
 import type { EncryptionOptions } from "./interface.ts";
+import { yaml } from "../later.ts";
 
 /** The encryption of one state folder. */
 export interface EncryptionAtRest {
@@ -93,7 +93,7 @@ function configurationOf(file: string): Json {
     throw refused(messageOf(error));
   }
   try {
-    return record(parse(content, { prettyErrors: false, logLevel: "silent" }));
+    return record(yaml().parse(content, { prettyErrors: false, logLevel: "silent" }));
   } catch {
     // What the parser says would show the keys.
     throw refused("it is no YAML");

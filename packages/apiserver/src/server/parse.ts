@@ -1,5 +1,5 @@
-import { isMap, isScalar, LineCounter, parse, parseDocument, visit } from "yaml";
 import { messageOf } from "@causeway/foundation";
+import { yaml } from "../later.ts";
 import { duplicateFields, rememberDuplicates } from "./duplicates.ts";
 import { jsonProblem } from "./go-json.ts";
 import { apiError, badRequest } from "./status.ts";
@@ -58,7 +58,7 @@ export function parsedYaml(text: string, purpose: Purpose): unknown {
     }
   }
   try {
-    return parse(text, YAML) as unknown;
+    return yaml().parse(text, YAML) as unknown;
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "DUPLICATE_KEY") return withDuplicates(text);
     const why = `error converting YAML to JSON: ${messageOf(error)}`;
@@ -70,6 +70,7 @@ export function parsedYaml(text: string, purpose: Purpose): unknown {
 }
 
 function withDuplicates(text: string): unknown {
+  const { isMap, isScalar, LineCounter, parseDocument, visit } = yaml();
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { ...YAML, uniqueKeys: false, lineCounter });
   const found: string[] = [];

@@ -1,9 +1,9 @@
 import type { ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
 import { gzip } from "node:zlib";
-import { stringify } from "yaml";
 import type { Status } from "@causeway/kubernetes";
 import { chosenForm } from "./negotiate.ts";
+import { yaml } from "../later.ts";
 
 /** `bytesSent` is the length of the body, for metrics. */
 export type Response = (ServerResponse | Http2ServerResponse) & { bytesSent?: number };
@@ -42,7 +42,7 @@ export function wantedForm(accept: string, encoding: string, pretty = false): Wa
 
 /** Ends a response with a body as JSON (or YAML, compressed when large and asked for). */
 export function send(response: Response, code: number, body: unknown, wanted?: Wanted): void {
-  const encoded = typeof body === "string" ? body : wanted?.yaml ? stringify(body) : jsonText(body, wanted);
+  const encoded = typeof body === "string" ? body : wanted?.yaml ? yaml().stringify(body) : jsonText(body, wanted);
   const type = wanted?.yaml ? "application/yaml" : "application/json";
   sendText(response, code, { type, body: encoded, gzip: wanted?.gzip ?? false });
 }

@@ -12,10 +12,8 @@ export interface Answer {
 /** A bare HTTPS client of one logical cluster, for this package's tests: no retries, no interpretation. */
 export interface Raw {
   call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
-  /** The first `count` watch events; rejects after five seconds. */
-  events(path: string, count: number): Promise<Json[]>;
-  /** Opens a watch and reads nothing of it; `rest` reads what is left, to its end. */
-  stall(path: string): Promise<{ rest(): Promise<void> }>;
+  /** The first `count` watch events; rejects after five seconds, or `patience` milliseconds. */
+  events(path: string, count: number, patience?: number): Promise<Json[]>;
   /** Opens a watch and leaves it open. */
   open(path: string): Promise<{ readonly ended: Promise<void> }>;
   close(): void;
@@ -61,7 +59,7 @@ export async function rawClient(
         });
         sent.end(payload);
       }),
-    events: (path, count) =>
+    events: (path, count, patience = 5000) =>
       new Promise((resolve, reject) => {
         const found: Json[] = [];
         let rest = "";
@@ -69,7 +67,7 @@ export async function rawClient(
         const timer = setTimeout(() => {
           sent.destroy();
           reject(new Error(`only ${found.length} of ${count} events: ${JSON.stringify(found)}`));
-        }, 5000);
+        }, patience);
         sent.on("error", reject);
         sent.on("response", (response) => {
           response.setEncoding("utf8");
@@ -82,22 +80,6 @@ export async function rawClient(
             clearTimeout(timer);
             sent.destroy();
             resolve(found.slice(0, count));
-          });
-        });
-        sent.end();
-      }),
-    stall: (path) =>
-      new Promise((resolve, reject) => {
-        const sent = begin("GET", path, {});
-        sent.on("error", reject);
-        sent.on("response", (response) => {
-          response.on("error", () => {});
-          const ended = new Promise<void>((done) => response.on("close", done));
-          resolve({
-            rest: () => {
-              response.resume();
-              return ended;
-            },
           });
         });
         sent.end();

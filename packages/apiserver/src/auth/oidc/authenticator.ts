@@ -1,9 +1,9 @@
-import { compactVerify, decodeJwt } from "jose";
 import { messageOf, type Clock } from "@causeway/foundation";
 import { array, record, type Json } from "../../json.ts";
 import { authenticated, type User } from "../user.ts";
 import type { JwtIssuer, Mapping, Rule } from "./configuration.ts";
 import { issuerKeys } from "./provider.ts";
+import { jose } from "../../later.ts";
 
 /** Whom a token stands for; "foreign" when another may know it. Throws why it is not believed. */
 export type VerifyJwt = (token: string) => Promise<User | "foreign">;
@@ -16,9 +16,11 @@ export function jwtAuthenticator(issuer: JwtIssuer, clock: Clock): VerifyJwt {
   return async (token) => {
     if (issuerOf(token) !== issuer.url) return "foreign";
     const options = { algorithms: [...issuer.algorithms] };
-    const { payload } = await compactVerify(token, keys.find, options).catch((error: unknown) => {
-      throw new Error(`oidc: verify token: ${messageOf(error)}`);
-    });
+    const { payload } = await jose()
+      .compactVerify(token, keys.find, options)
+      .catch((error: unknown) => {
+        throw new Error(`oidc: verify token: ${messageOf(error)}`);
+      });
     const claims = record(JSON.parse(Buffer.from(payload).toString()));
     checkClaims(issuer, claims, clock.now() / 1000);
     const user = userOf(issuer, claims);
@@ -32,7 +34,7 @@ export function jwtAuthenticator(issuer: JwtIssuer, clock: Clock): VerifyJwt {
 /** What a token says of its issuer, before anybody has verified it. */
 function issuerOf(token: string): string | undefined {
   try {
-    const { iss } = decodeJwt(token);
+    const { iss } = jose().decodeJwt(token);
     return iss === "accounts.google.com" ? "https://accounts.google.com" : iss;
   } catch {
     return undefined;

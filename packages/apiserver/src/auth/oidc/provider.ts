@@ -1,8 +1,9 @@
 import { get } from "node:https";
-import { createLocalJWKSet, type CompactVerifyGetKey, type JSONWebKeySet } from "jose";
+import type { CompactVerifyGetKey, JSONWebKeySet } from "jose";
 import type { Clock } from "@causeway/foundation";
 import { isRecord, record, text, type Json } from "../../json.ts";
 import type { JwtIssuer } from "./configuration.ts";
+import { jose } from "../../later.ts";
 
 /** The keys an issuer signs with. */
 export interface Keys {
@@ -27,7 +28,7 @@ export function issuerKeys(issuer: JwtIssuer, clock: Clock): Keys {
     if (found["issuer"] !== issuer.url) throw new Error("oidc: issuer did not match the issuer returned by provider");
     const jwksUri = text(found["jwks_uri"]);
     if (!jwksUri.startsWith("https://")) throw new Error("oidc: provider has no jwks_uri over https");
-    known = createLocalJWKSet((await getJson(jwksUri, ca)) as unknown as JSONWebKeySet);
+    known = jose().createLocalJWKSet((await getJson(jwksUri, ca)) as unknown as JSONWebKeySet);
     return known;
   };
 

@@ -1,0 +1,22 @@
+import { createRequire } from "node:module";
+import type * as Kubernetes from "@causeway/kubernetes";
+import type * as Jose from "jose";
+import type * as Yaml from "yaml";
+
+/*
+ * Libraries that a server can do without until somebody asks for what they do. Each is loaded when it is first used, at once, so that
+ * starting does not wait for it.
+ */
+const load = createRequire(import.meta.url);
+
+export function yaml(): typeof Yaml {
+  return load("yaml") as typeof Yaml;
+}
+
+export function jose(): typeof Jose {
+  return load("jose") as typeof Jose;
+}
+
+export function kubernetes(): typeof Kubernetes {
+  return load("@causeway/kubernetes") as typeof Kubernetes;
+}
