@@ -36,6 +36,18 @@ function createEnvironment(oldSelf: string): CelEnvironment {
 
 /** CEL with the function libraries of Kubernetes, and no variables. */
 export function createBaseEnvironment(): CelEnvironment {
+  return libraries().clone({});
+}
+
+/** Registering the libraries takes milliseconds and copying them none, so it is done once, when the first rule is met. */
+const libraries = once(registerLibraries);
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}
+
+function registerLibraries(): CelEnvironment {
   const environment = new Environment({
     homogeneousAggregateLiterals: false,
     enableOptionalTypes: true,
