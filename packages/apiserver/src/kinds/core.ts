@@ -5,6 +5,8 @@ import { namespaceStrategy } from "./namespace.ts";
 import { nodeStrategy } from "./node.ts";
 import { podStrategy } from "./pod.ts";
 import type { Resource } from "./resource.ts";
+import { ruled } from "./rules.ts";
+import { CLAIM_RULES } from "./stored-rules.ts";
 import { configMapStrategy, secretStrategy } from "./secret.ts";
 import { serviceStrategy } from "./service.ts";
 import {
@@ -130,7 +132,7 @@ export function coreKinds(): Resource[] {
       shortNames: ["pvc"],
       subresources: [STATUS],
       columns: PERSISTENT_VOLUME_CLAIM_COLUMNS,
-      strategy: { admit: admitLimits },
+      strategy: { ...ruled(CLAIM_RULES), admit: admitLimits },
     }),
   ];
 }

@@ -21,6 +21,8 @@ import { groupEvents } from "./event.ts";
 import { leaseStrategy } from "./lease.ts";
 import { bindingStrategy, roleStrategy } from "./rbac.ts";
 import type { Resource } from "./resource.ts";
+import { ruled } from "./rules.ts";
+import { PRIORITY_RULES, SLICE_RULES, STORAGE_CLASS_RULES } from "./stored-rules.ts";
 import { jobStrategy } from "./job.ts";
 import { daemonSetStrategy, workloadStrategy } from "./workload.ts";
 
@@ -45,6 +47,7 @@ export function otherKinds(): Resource[] {
       kind: "EndpointSlice",
       plural: "endpointslices",
       columns: ENDPOINT_SLICE_COLUMNS,
+      strategy: ruled(SLICE_RULES),
       generation: true,
     }),
     define({
@@ -78,7 +81,7 @@ export function otherKinds(): Resource[] {
       clusterScoped: true,
       generation: true,
       columns: PRIORITY_CLASS_COLUMNS,
-      strategy: { admit: admitPriorityClass },
+      strategy: { ...ruled(PRIORITY_RULES), admit: admitPriorityClass },
     }),
     define({
       group: "storage.k8s.io",
@@ -87,6 +90,7 @@ export function otherKinds(): Resource[] {
       shortNames: ["sc"],
       clusterScoped: true,
       columns: STORAGE_CLASS_COLUMNS,
+      strategy: ruled(STORAGE_CLASS_RULES),
     }),
   ];
 }

@@ -24,6 +24,21 @@ import {
 import { autoscalers } from "./autoscaler.ts";
 import { define, SCALE, STATUS, type Definition } from "./define.ts";
 import type { Resource } from "./resource.ts";
+import { ruled } from "./rules.ts";
+import {
+  ATTRIBUTES_RULES,
+  BUDGET_RULES,
+  CAPACITY_RULES,
+  CRON_RULES,
+  CSI_DRIVER_RULES,
+  CSI_NODE_RULES,
+  INGRESS_CLASS_RULES,
+  INGRESS_RULES,
+  POLICY_RULES,
+  REVISION_RULES,
+  RUNTIME_RULES,
+  TEMPLATE_RULES,
+} from "./stored-rules.ts";
 
 /** Kinds that are kept for the programs that act on them: read, filled in and checked here, but nothing is made of them. */
 export function storedKinds(): Resource[] {
@@ -34,7 +49,13 @@ export function storedKinds(): Resource[] {
 function coreKinds(): Definition[] {
   return [
     { kind: "LimitRange", plural: "limitranges", shortNames: ["limits"] },
-    { kind: "PodTemplate", plural: "podtemplates", generation: true, columns: POD_TEMPLATE_COLUMNS },
+    {
+      kind: "PodTemplate",
+      plural: "podtemplates",
+      generation: true,
+      columns: POD_TEMPLATE_COLUMNS,
+      strategy: ruled(TEMPLATE_RULES),
+    },
     {
       kind: "ReplicationController",
       plural: "replicationcontrollers",
@@ -65,14 +86,23 @@ function networkKinds(): Definition[] {
       shortNames: ["ing"],
       subresources: [STATUS],
       columns: INGRESS_COLUMNS,
+      strategy: ruled(INGRESS_RULES),
     },
-    { ...all, kind: "IngressClass", plural: "ingressclasses", clusterScoped: true, columns: INGRESS_CLASS_COLUMNS },
+    {
+      ...all,
+      kind: "IngressClass",
+      plural: "ingressclasses",
+      clusterScoped: true,
+      columns: INGRESS_CLASS_COLUMNS,
+      strategy: ruled(INGRESS_CLASS_RULES),
+    },
     {
       ...all,
       kind: "NetworkPolicy",
       plural: "networkpolicies",
       shortNames: ["netpol"],
       columns: NETWORK_POLICY_COLUMNS,
+      strategy: ruled(POLICY_RULES),
     },
   ];
 }
@@ -80,9 +110,15 @@ function networkKinds(): Definition[] {
 function storageKinds(): Definition[] {
   const all = { group: "storage.k8s.io", clusterScoped: true };
   return [
-    { ...all, kind: "CSIDriver", plural: "csidrivers", columns: CSI_DRIVER_COLUMNS },
-    { ...all, kind: "CSINode", plural: "csinodes", columns: CSI_NODE_COLUMNS },
-    { ...all, kind: "CSIStorageCapacity", plural: "csistoragecapacities", clusterScoped: false },
+    { ...all, kind: "CSIDriver", plural: "csidrivers", columns: CSI_DRIVER_COLUMNS, strategy: ruled(CSI_DRIVER_RULES) },
+    { ...all, kind: "CSINode", plural: "csinodes", columns: CSI_NODE_COLUMNS, strategy: ruled(CSI_NODE_RULES) },
+    {
+      ...all,
+      kind: "CSIStorageCapacity",
+      plural: "csistoragecapacities",
+      clusterScoped: false,
+      strategy: ruled(CAPACITY_RULES),
+    },
     {
       ...all,
       kind: "VolumeAttachment",
@@ -96,6 +132,7 @@ function storageKinds(): Definition[] {
       plural: "volumeattributesclasses",
       shortNames: ["vac"],
       columns: VOLUME_ATTRIBUTES_CLASS_COLUMNS,
+      strategy: ruled(ATTRIBUTES_RULES),
     },
   ];
 }
@@ -141,6 +178,7 @@ function otherKinds(): Definition[] {
       subresources: [STATUS],
       generation: true,
       columns: POD_DISRUPTION_BUDGET_COLUMNS,
+      strategy: ruled(BUDGET_RULES),
     },
     {
       group: "batch",
@@ -151,14 +189,22 @@ function otherKinds(): Definition[] {
       subresources: [STATUS],
       generation: true,
       columns: CRON_JOB_COLUMNS,
+      strategy: ruled(CRON_RULES),
     },
-    { group: "apps", kind: "ControllerRevision", plural: "controllerrevisions", columns: CONTROLLER_REVISION_COLUMNS },
+    {
+      group: "apps",
+      kind: "ControllerRevision",
+      plural: "controllerrevisions",
+      columns: CONTROLLER_REVISION_COLUMNS,
+      strategy: ruled(REVISION_RULES),
+    },
     {
       group: "node.k8s.io",
       kind: "RuntimeClass",
       plural: "runtimeclasses",
       clusterScoped: true,
       columns: RUNTIME_CLASS_COLUMNS,
+      strategy: ruled(RUNTIME_RULES),
     },
   ];
 }

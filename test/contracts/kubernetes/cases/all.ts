@@ -31,6 +31,7 @@ import { revisions } from "./revisions.ts";
 import { roles } from "./roles.ts";
 import { rulesOfSchemas } from "./rules.ts";
 import { schemas } from "./schemas.ts";
+import { storedRules } from "./stored-rules.ts";
 import { selectors } from "./selecting.ts";
 import { serviceRanges } from "./service-ranges.ts";
 import { services } from "./services.ts";
@@ -74,6 +75,7 @@ export const chapters: readonly Chapter[] = [
   printing,
   kubectl,
   wire,
+  storedRules,
   compacting,
   access,
   auditing,
