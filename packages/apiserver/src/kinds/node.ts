@@ -1,5 +1,6 @@
-import { fields, record, records, same, text, type Json } from "../json.ts";
-import { forbiddenField, notSupported, required } from "../server/problems.ts";
+import { isIP } from "node:net";
+import { fields, record, records, same, text, texts, type Json } from "../json.ts";
+import { forbiddenField, invalidValue, notSupported, required } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
 import type { Strategy } from "./resource.ts";
 
@@ -18,6 +19,23 @@ function taintProblems(spec: Json): FieldProblem[] {
   });
 }
 
+function rangeProblems(spec: Json): FieldProblem[] {
+  const why = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+  const ranges = texts(spec["podCIDRs"]);
+  const wrong = ranges.flatMap((range, i) =>
+    isNetwork(range) ? [] : [invalidValue(`spec.podCIDRs[${i}]`, range, why)],
+  );
+  const families = ranges.map((range) => isIP(range.split("/")[0] ?? ""));
+  if (wrong.length > 0 || new Set(families).size === families.length) return wrong;
+  return [invalidValue("spec.podCIDRs", ranges, "may specify no more than one CIDR for each IP family")];
+}
+
+function isNetwork(range: string): boolean {
+  const [address = "", length = "", ...more] = range.split("/");
+  const family = isIP(address);
+  return more.length === 0 && family !== 0 && /^\d{1,3}$/.test(length) && Number(length) <= (family === 4 ? 32 : 128);
+}
+
 /** Nodes register themselves with their status; a provider ID, once set, stays. */
 export const nodeStrategy: Strategy = {
   keepsStatus: true,
@@ -30,7 +48,7 @@ export const nodeStrategy: Strategy = {
   },
   validate(object, old) {
     const spec = record(fields(object)["spec"]);
-    const problems = taintProblems(spec);
+    const problems = [...taintProblems(spec), ...rangeProblems(spec)];
     if (!old) return problems;
     const was = record(fields(old)["spec"]);
     if (text(was["providerID"]) && spec["providerID"] !== was["providerID"]) {

@@ -196,8 +196,14 @@ function aliasProblems(name: string): FieldProblem[] {
 
 /** The path is kube-apiserver's, though the field is spelt otherwise. */
 function rangeProblems(spec: Json): FieldProblem[] {
-  if (spec["type"] === "LoadBalancer" || spec["loadBalancerSourceRanges"] === undefined) return [];
-  return [forbiddenField("spec.LoadBalancerSourceRanges", "may only be used when `type` is 'LoadBalancer'")];
+  if (spec["type"] === "LoadBalancer") return [];
+  const fields = {
+    loadBalancerSourceRanges: "LoadBalancerSourceRanges",
+    allocateLoadBalancerNodePorts: "allocateLoadBalancerNodePorts",
+  };
+  return Object.entries(fields)
+    .filter(([name]) => spec[name] !== undefined)
+    .map(([, shown]) => forbiddenField(`spec.${shown}`, "may only be used when `type` is 'LoadBalancer'"));
 }
 
 function nodePortProblems(ports: readonly Json[]): FieldProblem[] {

@@ -152,10 +152,14 @@ describe("a strategic merge patch", () => {
 
   it.each([
     ["an item without its merge key", containers({ image: "1" }), /does not contain declared merge key: name/],
-    ["an unknown directive", { spec: { $patch: "explode" } }, /Unknown patch type/],
+    [
+      "an unknown directive",
+      { spec: { $patch: "explode" } },
+      /unknown patch type: explode in map: map\[\$patch:explode\]/,
+    ],
     ["anything but an object", [], /is an object/],
   ])("refuses %s", (_, patch, message) => {
-    expect(() => merged({}, patch, POD)).toThrow(message);
+    expect(() => merged(containers({ name: "a" }), patch, POD)).toThrow(message);
   });
 
   it("applied twice changes nothing more", () => {

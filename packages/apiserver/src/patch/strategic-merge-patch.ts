@@ -42,8 +42,7 @@ function mergeObject(original: JsonObject, patch: JsonObject, shape: Shape): Jso
   const directive = own(patch, DIRECTIVE);
   if (directive === "replace") return withoutDirectives(patch);
   if (directive === "delete") return {};
-  if (directive !== undefined && directive !== "merge")
-    throw malformed(`Unknown patch type found: ${JSON.stringify(directive)}`);
+  if (directive !== undefined) throw unknownDirective(patch, directive);
   const result = new Map(Object.entries(retained(original, patch)));
   for (const [name, value] of Object.entries(patch)) {
     if (name.startsWith("$")) continue;
@@ -81,7 +80,8 @@ interface Field {
 
 function mergeField(original: Json | undefined, patch: Json, field: Field): Json {
   if (isObject(patch)) {
-    return mergeObject(isObject(original) ? original : {}, patch, fieldShape(field.within, field.name));
+    // What is new is taken as it is: directives in it have nothing to act on.
+    return isObject(original) ? mergeObject(original, patch, fieldShape(field.within, field.name)) : stripped(patch);
   }
   if (!isList(patch)) return patch;
   const before = isList(original) ? original : [];
@@ -164,9 +164,14 @@ function stripped(value: Json): Json {
   return isObject(value) ? withoutDirectives(value) : value;
 }
 
+function unknownDirective(patch: JsonObject, directive: Json): CausewayError {
+  const message = `unknown patch type: ${goText(directive)} in map: ${goText(patch)}`;
+  return new CausewayError("PATCH_DIRECTIVE", message, { hint: "Use replace or delete." });
+}
+
 function keyless(item: Json, key: string): CausewayError {
   const message = `map: ${goText(item)} does not contain declared merge key: ${key}`;
-  return new CausewayError("PATCH_ITEM_KEYLESS", message, { hint: "Give every item of the list its key." });
+  return new CausewayError("PATCH_DIRECTIVE", message, { hint: "Give every item of the list its key." });
 }
 
 function malformed(message: string): CausewayError {

@@ -6,6 +6,7 @@ import { at } from "../json.ts";
 import type { Draft, WriteContext } from "../kinds/resource.ts";
 import { alreadyExists, apiError, badRequest, forbidden, invalid, notFound } from "../server/status.ts";
 import { gateOf, type Gate } from "./admit.ts";
+import type { StoreKey } from "../store/index.ts";
 import { canonicalField } from "../wire/canonical.ts";
 import { draftOf } from "./body.ts";
 import { announce, contextOf, keyOf, storedForm, type Call } from "./call.ts";
@@ -116,7 +117,7 @@ async function persist(call: Call, draft: Draft, gate: Gate): Promise<KubeObject
     const form = storedForm(call, draft);
     const kept = form instanceof Promise ? await form : form;
     if (dryRun) {
-      if (cluster.store.get(key)) throw alreadyExists(resource, key.name);
+      if (cluster.store.get(key)) throw taken(call, key);
       release?.();
       return kept;
     }
@@ -126,9 +127,15 @@ async function persist(call: Call, draft: Draft, gate: Gate): Promise<KubeObject
     return stored.object;
   } catch (error) {
     release?.();
-    if (hasCode(error, "KUBERNETES_ALREADY_EXISTS")) throw alreadyExists(resource, key.name);
+    if (hasCode(error, "KUBERNETES_ALREADY_EXISTS")) throw taken(call, key);
     throw error;
   }
+}
+
+/** What stands in the way may be on its way out. */
+function taken({ resource, cluster }: Call, key: StoreKey): Error {
+  const isLeaving = cluster.store.get(key)?.object.metadata.deletionTimestamp !== undefined;
+  return alreadyExists(resource, key.name, isLeaving ? "object is being deleted: " : "");
 }
 
 /** A namespaced object needs its namespace, and one that is not going away. */

@@ -131,7 +131,7 @@ function mark(call: Call, old: KubeObject, options: DeleteOptions): Draft | "hol
   else delete draft.metadata.finalizers;
   if (!metadata.deletionTimestamp || !sameGrace) {
     draft.metadata.deletionTimestamp = timestamp(call.cluster.clock.now() + grace * 1000);
-    draft.metadata.deletionGracePeriodSeconds = grace;
+    if (draft.kind !== "Namespace" || call.resource.custom) draft.metadata.deletionGracePeriodSeconds = grace;
     if (metadata.generation) draft.metadata.generation = metadata.generation + 1;
   }
   if (draft.kind === "Namespace") draft["status"] = { ...record(draft["status"]), phase: "Terminating" };

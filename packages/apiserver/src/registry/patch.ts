@@ -86,8 +86,8 @@ function patchedBy(
   try {
     return record(applyStrategicMergePatch(fields(seen), body, call.cluster.catalog.types));
   } catch (error) {
-    // kube-apiserver takes an item without its key for a failure of its own.
-    if (hasCode(error, "PATCH_ITEM_KEYLESS")) throw apiError(500, "", messageOf(error));
+    // kube-apiserver takes these for failures of its own.
+    if (hasCode(error, "PATCH_DIRECTIVE")) throw apiError(500, "", messageOf(error));
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { fields, record, same, type Json } from "../json.ts";
 import type { Draft } from "../kinds/resource.ts";
-import { apiError, badRequest, conflict, invalid } from "../server/status.ts";
+import { apiError, badRequest, conflict, invalid, type FieldProblem } from "../server/status.ts";
 import { invalidValue } from "../server/problems.ts";
 import type { Stored } from "../store/index.ts";
 import { gateOf, type Gate } from "./admit.ts";
@@ -168,9 +168,15 @@ function prepare(call: Call, old: KubeObject, { draft, tracked: isTracked }: Cha
     ...(version.schema?.validate(filled, fields(old), (message) => context.warn(message)) ?? []),
     ...(strategy.validate?.(filled, old, context) ?? []),
   ];
-  if (problems.length > 0) throw invalid(resource, call.name, problems);
+  if (problems.length > 0) throw invalid(resource, call.name, told(call, problems));
   strategy.admit?.(filled, old, context);
   return filled;
+}
+
+/** A status is validated alone: messages name its fields from there. */
+function told({ resource, subresource }: Call, problems: readonly FieldProblem[]): readonly FieldProblem[] {
+  if (!resource.custom || subresource !== "status") return problems;
+  return problems.map((p) => ({ ...p, message: p.message.replace(/: status\.(\S+ in body )/, ": $1") }));
 }
 
 /** What no update may change, whatever the body says. */

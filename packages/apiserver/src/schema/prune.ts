@@ -19,13 +19,44 @@ export function pruneValue(
   }
   if (!isObject(value)) return value;
   return mapMembers(value, (name, child) => {
-    if (at.isObjectRoot && OBJECT_MEMBERS.has(name)) return child;
+    if (at.isObjectRoot && OBJECT_MEMBERS.has(name)) {
+      return name === "metadata" && node.embedded ? prunedMetadata(child, member(at.path, name), report) : child;
+    }
     const path = member(at.path, name);
     const schema = node.properties.get(name) ?? node.additional;
     if (schema === true) return child;
     if (schema !== undefined) return pruneValue(schema, child, below(path, schema), report);
     if (node.preserveUnknown) return child;
     report(path);
+    return undefined;
+  });
+}
+
+/** Members of metav1.ObjectMeta. */
+const METADATA_MEMBERS = new Set([
+  "annotations",
+  "creationTimestamp",
+  "deletionGracePeriodSeconds",
+  "deletionTimestamp",
+  "finalizers",
+  "generateName",
+  "generation",
+  "labels",
+  "managedFields",
+  "name",
+  "namespace",
+  "ownerReferences",
+  "resourceVersion",
+  "selfLink",
+  "uid",
+]);
+
+/** An object within an object has the metadata that all objects have, and no other. */
+function prunedMetadata(metadata: Json, path: string, report: (path: string) => void): Json {
+  if (!isObject(metadata)) return metadata;
+  return mapMembers(metadata, (name, child) => {
+    if (METADATA_MEMBERS.has(name)) return child;
+    report(member(path, name));
     return undefined;
   });
 }

@@ -24,7 +24,8 @@ interface Around {
 
 /** Everything in `value` that the schema does not allow, but for the CEL rules; in kube-apiserver's words. */
 export function validateValue(node: SchemaNode, value: Json, path: string, at: Around = {}): FieldError[] {
-  if ((value === null && node.nullable) || (at.old !== undefined && jsonEqual(value, at.old))) return [];
+  if (at.old !== undefined && jsonEqual(value, at.old)) return [];
+  if (value === null && node.nullable) return checkEnum(node, value, path);
   const mismatch = checkType(node, value, path);
   if (mismatch !== undefined) return [mismatch];
   const errors = [...checkEnum(node, value, path), ...checkJunctors(node, value, path)];

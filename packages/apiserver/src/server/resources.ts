@@ -19,7 +19,7 @@ import { refuseWrongNumber } from "./negotiate.ts";
 import { isTrue, type RequestInfo } from "./request-info.ts";
 import { send, warningHeader, type Response, type Wanted } from "./respond.ts";
 import { forbiddenField, notSupported, required } from "./problems.ts";
-import { apiError, badRequest, invalidOptions, methodNotAllowed } from "./status.ts";
+import { apiError, badRequest, invalid, invalidOptions, methodNotAllowed, type FieldProblem } from "./status.ts";
 import { scaleRequest } from "./scale.ts";
 import { subresourceRequest } from "./subresources.ts";
 import { serveWatch } from "./watch.ts";
@@ -135,15 +135,23 @@ function dryRun(request: ResourceRequest): boolean {
   const inBody = record(body)["kind"] === "DeleteOptions" ? record(body)["dryRun"] : undefined;
   if (Array.isArray(inBody)) asked.push(...(inBody as string[]));
   if (asked.some((d) => d !== "All")) {
-    throw invalidOptions(optionsOf(request), notSupported("dryRun", asked, ["All"]));
+    const also = request.info.verb.startsWith("delete") ? undefined : validationProblem(query.get("fieldValidation"));
+    const problems = [notSupported("dryRun", asked, ["All"]), ...(also ? [also] : [])];
+    throw invalid({ group: "meta.k8s.io", kind: optionsOf(request) }, "", problems);
   }
   return asked.length > 0;
 }
 
 function fieldValidation(given: string | null, request: ResourceRequest): Call["fieldValidation"] {
   if (!given) return "Warn";
-  if (given === "Strict" || given === "Warn" || given === "Ignore") return given;
-  throw invalidOptions(optionsOf(request), notSupported("fieldValidation", given, ["", "Ignore", "Strict", "Warn"]));
+  const problem = validationProblem(given);
+  if (problem) throw invalidOptions(optionsOf(request), problem);
+  return given as Call["fieldValidation"];
+}
+
+function validationProblem(given: string | null): FieldProblem | undefined {
+  const known = ["", "Ignore", "Strict", "Warn"];
+  return known.includes(given ?? "") ? undefined : notSupported("fieldValidation", given, known);
 }
 
 const MANAGER_LIMIT = 128;
@@ -377,6 +385,8 @@ async function deleteCollection(request: ResourceRequest, response: Response, ca
   }
   const { resource, version } = request.served;
   const { items, ...metadata } = listed;
+  // Lists of built-in kinds say once what their items are.
+  const told = resource.custom ? items : items.map(({ apiVersion: _version, kind: _kind, ...rest }) => rest);
   const apiVersion = apiVersionOf(resource.group, version.name);
-  send(response, 200, { kind: resource.listKind, apiVersion, metadata, items }, request.wanted);
+  send(response, 200, { kind: resource.listKind, apiVersion, metadata, items: told }, request.wanted);
 }

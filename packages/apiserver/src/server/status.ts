@@ -60,8 +60,13 @@ export function isNoSuchPath({ code, message }: Status & { code: number }): bool
   return code === 404 && message === NO_PATH;
 }
 
-export function alreadyExists(resource: GroupResource, name: string): CausewayError {
-  return apiError(409, "AlreadyExists", `${qualified(resource)} "${name}" already exists`, about(resource, name));
+export function alreadyExists(resource: GroupResource, name: string, state = ""): CausewayError {
+  return apiError(
+    409,
+    "AlreadyExists",
+    `${state}${qualified(resource)} "${name}" already exists`,
+    about(resource, name),
+  );
 }
 
 const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";

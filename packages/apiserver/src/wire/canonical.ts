@@ -50,7 +50,7 @@ function settle(known: Known, struct: string, value: Json): void {
   if (!fields) return;
   for (const [name, child] of Object.entries(value)) {
     const field = fields.get(name);
-    if (!field || child === null || (!field.pointer && isEmpty(child, field))) delete value[name];
+    if (!field || child === null || (!field.pointer && isEmpty(child, field) && !isReset(field))) delete value[name];
   }
   known.rules[struct]?.(value);
   for (const field of fields.values()) {
@@ -60,6 +60,11 @@ function settle(known: Known, struct: string, value: Json): void {
       if (blank !== undefined) value[field.name] = blank;
     } else if (field.name !== "managedFields") value[field.name] = settled(known, field, child);
   }
+}
+
+/** Who sends no managers at all ends the tracking of the object; no such list is ever stored. */
+function isReset({ name, type }: Field): boolean {
+  return name === "managedFields" && type === "meta.ManagedFieldsEntry";
 }
 
 /** The zero value of a field, which is not said unless the field is one that is said always. */

@@ -13,6 +13,7 @@ import { compacting } from "./compacting.ts";
 import { kubectl } from "./kubectl.ts";
 import { identities } from "./identities.ts";
 import { judging } from "./judging.ts";
+import { found } from "./found.ts";
 import { machinery } from "./machinery.ts";
 import { metrics } from "./metrics.ts";
 import { naming } from "./naming.ts";
@@ -48,6 +49,7 @@ import { writing } from "./writing.ts";
 import { wrongTypes } from "./wrong-types.ts";
 
 export const chapters: readonly Chapter[] = [
+  found,
   discovery,
   openApi,
   reading,

@@ -36,6 +36,9 @@ export const KNOWN: readonly Known[] = [
     reason: "nodes are not born with the not-ready taint: nothing in the embedded server would take it off",
     kind: "Node",
     strip(node) {
+      for (const entry of (at(node, "metadata")["managedFields"] ?? []) as Json[]) {
+        delete at(at(entry, "fieldsV1"), "f:spec")["f:taints"];
+      }
       const spec = at(node, "spec");
       if (!Array.isArray(spec["taints"])) return;
       const taints = (spec["taints"] as Json[]).filter((t) => t["key"] !== "node.kubernetes.io/not-ready");

@@ -61,6 +61,8 @@ export class Normal {
 
   #text(text: string): string {
     const told = text
+      // Types with names of their own are told by what they are here.
+      .replace(/(json: cannot unmarshal .* of type )v1\.[A-Z]\w+$/, "$1string")
       .replace(/^kube-api-access-\w{5}$/, "kube-api-access-<generated>")
       .replaceAll(TIME, "<time>")
       .replaceAll(UUID, (uid) => {

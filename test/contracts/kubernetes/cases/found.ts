@@ -1,0 +1,140 @@
+import { expect } from "vitest";
+import type { Chapter, Json } from "../interface.ts";
+import { contraption, contraptions } from "./contraption.ts";
+import { apply, at, configMap, done, invalid, items, made, refused } from "./say.ts";
+
+/** What random operations on both servers (differential/) found to differ, each once. */
+export const found: Chapter = {
+  title: "what random operations found",
+  cases: [
+    {
+      name: "an apply that lets go of all metadata it gave lets go of the name too",
+      async run({ api, core }) {
+        const path = core("configmaps", "a");
+        await made(apply(api, path, configMap("a", { metadata: { finalizers: ["example.com/hold"] } }), "one"));
+        const answer = await apply(api, path, { apiVersion: "v1", kind: "ConfigMap", data: { a: "b" } }, "one");
+        const why = "the name of the object (a based on URL) was undeterminable: name must be provided";
+        refused(answer, 400, "BadRequest", why);
+      },
+    },
+    {
+      name: "a set that names a value twice is refused with the value",
+      async run(c) {
+        const answer = await apply(c.api, contraptions(c, "a"), contraption("a", { tags: ["x", "x"] }), "one");
+        expect(answer.body["message"]).toMatch(/: \.spec\.tags: duplicate entries for key \[="x"\]$/);
+      },
+    },
+    {
+      name: "a field of another type is told by the schema when it is applied",
+      async run({ api, core }) {
+        const answer = await apply(api, core("configmaps", "a"), configMap("a", { data: { a: 7 } }), "one");
+        expect(answer.body["message"]).toMatch(
+          /: \.data\.a: expected string, got &value\.valueUnstructured\{Value:7\}$/,
+        );
+      },
+    },
+    {
+      name: "an apply that changes nothing gives its manager no time",
+      async run({ api, core }) {
+        const path = core("configmaps", "a");
+        await made(apply(api, path, configMap("a", { data: { a: "1" } }), "one"));
+        const body = await done(apply(api, path, configMap("a", { data: { a: "1" } }), "two"));
+        const two = (at(body, "metadata", "managedFields") as Json[]).find((m) => m["manager"] === "two");
+        expect(two).not.toHaveProperty("time");
+      },
+    },
+    {
+      name: "labels and annotations without members are as good as none",
+      async run(c) {
+        const object = contraption("a", {}, { metadata: { labels: {}, annotations: {} } });
+        const body = await made(c.api.post(contraptions(c), object));
+        expect(body["metadata"]).not.toHaveProperty("labels");
+        expect(body["metadata"]).not.toHaveProperty("annotations");
+      },
+    },
+    {
+      name: "a PUT makes Leases and Roles, and no ConfigMaps",
+      async run({ api, core, apis }) {
+        const lease = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "a" }, spec: {} };
+        await made(api.put(apis("coordination.k8s.io/v1", "leases", "a"), lease));
+        const role = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", metadata: { name: "a" }, rules: [] };
+        await made(api.put(apis("rbac.authorization.k8s.io/v1", "roles", "a"), role));
+        refused(await api.put(core("configmaps", "a"), configMap("a")), 404, "NotFound");
+      },
+    },
+    {
+      name: "a resourceVersion that is no number is the server's failure",
+      async run({ api, core }) {
+        await made(api.post(core("configmaps"), configMap("a")));
+        const body = configMap("a", { metadata: { resourceVersion: "soon" } });
+        const answer = await api.put(core("configmaps", "a"), body);
+        expect({ code: answer.code, message: answer.body["message"] }).toEqual({
+          code: 500,
+          message: 'strconv.ParseUint: parsing "soon": invalid syntax',
+        });
+      },
+    },
+    {
+      name: "Jobs leave their pods behind, and say so",
+      async run({ api, apis }) {
+        const answer = await api.delete(apis("batch/v1", "jobs", "none"));
+        expect(answer.code).toBe(404);
+        expect(answer.headers["warning"]).toMatch(/child pods are preserved by default when jobs are deleted/);
+      },
+    },
+    {
+      name: "dependents are left or taken, not both",
+      async run({ api, core }) {
+        const options = {
+          apiVersion: "v1",
+          kind: "DeleteOptions",
+          propagationPolicy: "Orphan",
+          orphanDependents: true,
+        };
+        const answer = await api.delete(core("configmaps", "a"), options);
+        invalid(
+          answer,
+          'propagationPolicy: Invalid value: "Orphan": orphanDependents and deletionPropagation cannot be both set',
+        );
+      },
+    },
+    {
+      name: "deleting a collection answers with items that do not say their kind",
+      async run({ api, core }) {
+        await made(api.post(core("secrets"), { apiVersion: "v1", kind: "Secret", metadata: { name: "a" } }));
+        const answer = await api.delete(core("secrets"));
+        expect(items(answer).map((item) => Object.keys(item).includes("kind"))).toEqual([false]);
+      },
+    },
+    {
+      name: "the first of a node's pod ranges is said twice",
+      async run({ api, unique }) {
+        const name = unique("ranges");
+        const node = { apiVersion: "v1", kind: "Node", metadata: { name }, spec: { podCIDR: "10.1.0.0/24" } };
+        const body = await made(api.post("/api/v1/nodes", node));
+        expect(body["spec"]).toMatchObject({ podCIDR: "10.1.0.0/24", podCIDRs: ["10.1.0.0/24"] });
+      },
+    },
+    {
+      name: "a JSON patch may copy and replace what an object does not have",
+      async run({ api, core }) {
+        await made(api.post(core("configmaps"), configMap("a", { data: { a: "1" } })));
+        const body = await done(
+          api.patch(core("configmaps", "a"), "json", [{ op: "replace", path: "/data/b", value: "2" }]),
+        );
+        expect(body["data"]).toEqual({ a: "1", b: "2" });
+      },
+    },
+    {
+      name: "an unknown directive of a strategic merge patch is the server's failure",
+      async run({ api, core }) {
+        await made(api.post(core("configmaps"), configMap("a", { data: { a: "1" } })));
+        const answer = await api.patch(core("configmaps", "a"), "strategic", { data: { $patch: "grow" } });
+        expect({ code: answer.code, message: answer.body["message"] }).toEqual({
+          code: 500,
+          message: "unknown patch type: grow in map: map[$patch:grow]",
+        });
+      },
+    },
+  ],
+};
