@@ -4,7 +4,7 @@
  * into the user's cache directory. What cannot be built is skipped, with the reason. Arguments go to the test runner.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 import {
   build,
@@ -31,17 +31,19 @@ async function clusterApi(kubectl: string): Promise<Built> {
   const clusterctl = { name: "clusterctl", source: `${CLUSTER_API}/cmd/clusterctl`, flags };
   const made = await buildMissing([...managers, clusterctl], folder, cached(`cluster-api-${version}`));
   if ("reason" in made) return made;
+  const at = spawnSync("go", ["list", "-m", "-f", "{{.Dir}}", CLUSTER_API], { cwd: folder, encoding: "utf8" });
+  const module = at.stdout.trim();
   for (const [name, path] of Object.entries(sources)) {
     const file = join(made.dir, `${name}.yaml`);
     if (existsSync(file)) continue;
-    const at = spawnSync("go", ["list", "-m", "-f", "{{.Dir}}", CLUSTER_API], { cwd: folder, encoding: "utf8" });
-    const manifest = spawnSync(kubectl, ["kustomize", join(at.stdout.trim(), path, "config/default")], {
-      encoding: "utf8",
-      maxBuffer: LONGEST_MANIFEST,
-    });
+    const args = ["kustomize", join(module, path, "config/default")];
+    const manifest = spawnSync(kubectl, args, { encoding: "utf8", maxBuffer: LONGEST_MANIFEST });
     if (manifest.status !== 0) return { reason: `the manifests of ${CLUSTER_API}${path}: ${manifest.stderr}` };
     writeFileSync(file, manifest.stdout);
   }
+  const inventory = join(made.dir, "clusterctl.yaml");
+  if (!existsSync(inventory))
+    copyFileSync(join(module, "cmd/clusterctl/config/manifest/clusterctl-api.yaml"), inventory);
   return made;
 }
 

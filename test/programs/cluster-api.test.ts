@@ -1,16 +1,46 @@
 /** Upstream's Cluster API managers with their webhooks, and clusterctl, on both servers. */
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { installManagers, type Managers } from "./cluster-api/install.ts";
-import { stub } from "./cluster-api/infrastructure.ts";
-import { cluster, controlPlaneMachine, machineDeployment } from "./cluster-api/objects.ts";
-import { bringUp, conditionsOf, get, items, until, type Json } from "./cluster-api/world.ts";
+import { apply, installInventory, installManagers, type Managers } from "./cluster-api/install.ts";
+import { INFRASTRUCTURE, stub } from "./cluster-api/infrastructure.ts";
+import { classyCluster, cluster, clusterClass, controlPlaneMachine, machineDeployment } from "./cluster-api/objects.ts";
+import { bringUp, conditionsOf, get, inventory, items, until, type Json } from "./cluster-api/world.ts";
 import { kubectlOn, type Kubectl } from "./kubectl/kubectl.ts";
 import { programs } from "./programs.ts";
+import { execute } from "./run.ts";
 import { servers, startServer, type Server } from "./servers.ts";
 
 const { clusterApi, kubectls } = programs();
 const minutes = 60_000;
+
+/** With a control plane that no provider owns. */
+const CLUSTER_CONDITIONS = [
+  "Available=Unknown/AvailableUnknown",
+  "ControlPlaneAvailable=Unknown/InternalError",
+  "ControlPlaneInitialized=True/Initialized",
+  "ControlPlaneMachinesReady=True/Ready",
+  "ControlPlaneMachinesUpToDate=True/NoReplicas",
+  "Deleting=False/NotDeleting",
+  "InfrastructureReady=True/Ready",
+  "Paused=False/NotPaused",
+  "Remediating=False/NotRemediating",
+  "RemoteConnectionProbe=True/ProbeSucceeded",
+  "RollingOut=False/NotRollingOut",
+  "ScalingDown=False/NotScalingDown",
+  "ScalingUp=False/NotScalingUp",
+  "WorkerMachinesReady=True/Ready",
+  "WorkerMachinesUpToDate=True/UpToDate",
+  "WorkersAvailable=True/Available",
+];
+const MACHINE_CONDITIONS = [
+  "Available=True/Available",
+  "BootstrapConfigReady=True/DataSecretProvided",
+  "InfrastructureReady=True/Ready",
+  "NodeHealthy=True/NodeHealthy",
+  "NodeReady=True/NodeReady",
+  "Ready=True/Ready",
+];
 
 for (const { name, missing } of servers())
   describe(`Cluster API on ${name}`, { timeout: 2 * minutes }, () => {
@@ -73,7 +103,128 @@ function scenario(name: Server["name"], dir: string): void {
       const conditions = conditionsOf(await get(k, "machinedeployment", "demo"));
       return conditions.includes("Available=True/Available") || conditions;
     });
+    await until("a Cluster whose workers are there", async () => {
+      const conditions = conditionsOf(await get(k, "cluster", "demo"));
+      return conditions.includes("WorkersAvailable=True/Available") || conditions;
+    });
+    expect(conditionsOf(await get(k, "cluster", "demo"))).toEqual(CLUSTER_CONDITIONS);
+    for (const machine of await items(k, "machines"))
+      expect(conditionsOf(machine)).toEqual(expect.arrayContaining(MACHINE_CONDITIONS));
   });
+
+  test("what its webhooks and rules refuse is refused", async () => {
+    const bad = cluster("bad", { host: "127.0.0.1", port: 6443 });
+    const network = { clusterNetwork: { pods: { cidrBlocks: ["10.244.0.0"] } } };
+    const said = await k.failsFed({ ...bad, spec: { ...(bad["spec"] as Json), ...network } }, "create", "-f", "-");
+    expect(said).toContain('The Cluster "bad" is invalid: spec.clusterNetwork.pods.cidrBlocks[0]: Invalid value');
+    const elsewhere = '{"spec":{"clusterName":"other"}}';
+    expect(await k.fails("patch", "machinedeployment", "demo", "--type=merge", "-p", elsewhere)).toContain("immutable");
+    const [control] = clusterClass("refused").filter((o) => o["kind"] === "KubeadmControlPlaneTemplate");
+    const format = { spec: { template: { spec: { kubeadmConfigSpec: { format: "paper" } } } } };
+    const unsupported = await k.failsFed({ ...control, ...format }, "create", "-f", "-");
+    expect(unsupported).toContain('Unsupported value: "paper"');
+    expect(await k.run("get", "clusters", "-o", "name")).toBe("cluster.cluster.x-k8s.io/demo\n");
+  });
+
+  test("v1beta1 is read and written by conversion", async () => {
+    const old = await get(k, "machinedeployments.v1beta1.cluster.x-k8s.io", "demo");
+    expect(old["apiVersion"]).toBe("cluster.x-k8s.io/v1beta1");
+    expect(old["spec"]).toMatchObject({
+      template: {
+        spec: { infrastructureRef: { apiVersion: `${INFRASTRUCTURE}/v1beta2`, kind: "StubMachineTemplate" } },
+      },
+    });
+    expect(old["status"]).toMatchObject({ v1beta2: { conditions: expect.any(Array) as unknown } });
+    const before = await get(k, "machinedeployment", "demo");
+    const patch = '{"spec":{"progressDeadlineSeconds":700,"minReadySeconds":3}}';
+    await k.run("patch", "machinedeployments.v1beta1.cluster.x-k8s.io", "demo", "--type=merge", "-p", patch);
+    const after = await get(k, "machinedeployment", "demo");
+    const machine = (object: Json): Json => ((object["spec"] as Json)["template"] as { spec: Json }).spec;
+    expect(machine(after)).toEqual({ ...machine(before), minReadySeconds: 3 });
+    const list = await get(k, "machines.v1beta1.cluster.x-k8s.io");
+    expect((list["items"] as Json[]).map((one) => one["apiVersion"])).toEqual(
+      Array(3).fill("cluster.x-k8s.io/v1beta1"),
+    );
+  });
+
+  test("scaling goes through the scale subresource to machines", async () => {
+    await k.run("scale", "machinedeployment", "demo", "--replicas=3");
+    await until("a third machine", async () => (await items(k, "stubmachines")).length === 4);
+    await bringUp(k);
+    await until("three that are ready", async () => {
+      const { status } = await get(k, "machinedeployment", "demo");
+      return (status as Json)["readyReplicas"] === 3 || status;
+    });
+  });
+
+  test("a Cluster of a ClusterClass: made by server-side apply, and gone without a trace", async () => {
+    for (const one of clusterClass("classy")) await k.feed(one, "create", "-f", "-");
+    await until("a class that is known", async () => {
+      const conditions = conditionsOf(await get(k, "clusterclass", "classy"));
+      return conditions.includes("VariablesReady=True/VariablesReady") || conditions;
+    });
+    await k.feed(classyCluster("classy"), "create", "-f", "-");
+    await until("a topology that is reconciled", async () => {
+      const conditions = conditionsOf(await get(k, "cluster", "classy"));
+      return conditions.includes("TopologyReconciled=True/ReconcileSucceeded") || conditions;
+    });
+    const owned = "-l=cluster.x-k8s.io/cluster-name=classy";
+    const kinds = "stubclusters,kubeadmcontrolplanes,machinedeployments,kubeadmconfigtemplates,stubmachinetemplates";
+    const made = (await items(k, kinds, owned)).map((o) => String(o["kind"])).toSorted();
+    expect(made).toEqual([
+      "KubeadmConfigTemplate",
+      "KubeadmControlPlane",
+      "MachineDeployment",
+      "StubCluster",
+      ...["StubMachineTemplate", "StubMachineTemplate"],
+    ]);
+    await k.run("delete", "cluster", "classy", "--timeout=90s");
+    const all = [`${kinds},machines,machinesets,kubeadmconfigs,stubmachines`, owned];
+    // What only its owner keeps goes by garbage collection, which comes with kube-controller-manager there.
+    if (name === "kube-apiserver") await k.run("delete", "stubmachinetemplates,secrets", owned);
+    await until("nothing that is left", async () => {
+      const left = await k.run("get", ...all, "-o", "name");
+      return left === "" || left;
+    });
+    await k.run("delete", "clusterclass", "classy");
+    await k.run("delete", "stubmachinetemplate,stubclustertemplate,kubeadmconfigtemplate", "classy");
+  });
+
+  test("clusterctl describes the Cluster", async () => {
+    const text = await clusterctl("describe", "cluster", "demo", "--show-conditions=Machine");
+    expect(text).toMatch(/^NAME +/m);
+    expect(text).toMatch(/Cluster\/demo/);
+    expect(text).toMatch(/MachineDeployment\/demo +3\/3 +3 +3 +3/);
+  });
+
+  test("clusterctl moves the Cluster to another server, Secrets with it, owners re-made", async () => {
+    const other = await startServer(name);
+    try {
+      const there = kubectlOn(other, kubectls[0] ?? "kubectl", { namespace: "default", minor: 34 });
+      const everywhere = kubectlOn(other, kubectls[0] ?? "kubectl", { namespace: "", minor: 34 });
+      await apply(everywhere, managers?.definitions ?? []);
+      await everywhere.run("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s");
+      await installInventory(everywhere, dir);
+      await installInventory(kubectlOn(server, kubectls[0] ?? "kubectl", { namespace: "", minor: 34 }), dir);
+      const kinds = "clusters,machines,machinesets,machinedeployments,stubclusters,stubmachines,stubmachinetemplates";
+      const before = [...(await inventory(k, kinds)), ...(await inventory(k, "secrets"))];
+      // Data that a person gave a machine to boot with is nobody's to move.
+      const moved = before.filter((line) => line !== "Secret/demo-boot <- ");
+      await clusterctl("move", "--to-kubeconfig", other.kubeconfig, "--namespace", "default");
+      expect([...(await inventory(there, kinds)), ...(await inventory(there, "secrets"))]).toEqual(moved);
+      expect(await k.run("get", kinds, "-o", "name")).not.toContain("demo");
+    } finally {
+      await other.close();
+    }
+  });
+
+  async function clusterctl(...args: readonly string[]): Promise<string> {
+    const env = { HOME: server.dir, XDG_CONFIG_HOME: server.dir, CLUSTERCTL_DISABLE_VERSIONCHECK: "true" };
+    const all = [...args, "--kubeconfig", server.kubeconfig];
+    const { code, stdout, stderr } = await execute(join(dir, "clusterctl"), all, { env, timeout: 2 * minutes });
+    if (code !== 0) throw new Error(`clusterctl ${args.join(" ")} ended with ${code}:\n${stdout}${stderr}`);
+    return stdout;
+  }
 }
 
 function base64(text: string): string {

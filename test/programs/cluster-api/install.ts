@@ -61,7 +61,27 @@ export async function apply(k: Kubectl, items: readonly Json[]): Promise<void> {
   await k.feed({ apiVersion: "v1", kind: "List", items }, "apply", "--server-side", "-f", "-");
 }
 
-function readManifests(programs: string, name: Provider): Json[] {
+/** What clusterctl looks for before it moves anything: its own kind, and a word about each provider that is there. */
+export async function installInventory(k: Kubectl, programs: string): Promise<void> {
+  await apply(k, readManifests(programs, "clusterctl"));
+  await k.run("wait", "--for=condition=Established", "crd/providers.clusterctl.cluster.x-k8s.io");
+  const types = { "cluster-api": "CoreProvider", "infrastructure-stub": "InfrastructureProvider" };
+  const providers = Object.entries(types).map(([name, type]) => ({
+    apiVersion: "clusterctl.cluster.x-k8s.io/v1alpha3",
+    kind: "Provider",
+    metadata: {
+      name,
+      namespace: "default",
+      labels: { "clusterctl.cluster.x-k8s.io": "", "clusterctl.cluster.x-k8s.io/core": "inventory" },
+    },
+    providerName: name.replace("infrastructure-", ""),
+    type,
+    version: "v1.12.0",
+  }));
+  await apply(k, providers);
+}
+
+function readManifests(programs: string, name: Provider | "clusterctl"): Json[] {
   const text = readFileSync(join(programs, `${name}.yaml`), "utf8");
   const all = parseAllDocuments(text, { version: "1.1" }).map((d) => d.toJS() as Json);
   return all.filter((m) => !LEFT_OUT.has(String(m["kind"])));

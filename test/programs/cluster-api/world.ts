@@ -70,3 +70,14 @@ export async function bringUp(k: Kubectl): Promise<void> {
     );
   }
 }
+
+/** "Kind/name <- Kind/name of its owner", sorted; with the uids by which owners are meant when they are not there. */
+export async function inventory(k: Kubectl, kinds: string): Promise<string[]> {
+  const all = await items(k, kinds);
+  const byUid = new Map(all.map((o) => [String((o["metadata"] as Json)["uid"]), `${String(o["kind"])}/${nameOf(o)}`]));
+  const lines = all.map((o) => {
+    const owners = ((o["metadata"] as Json)["ownerReferences"] as { uid: string }[] | undefined) ?? [];
+    return `${String(o["kind"])}/${nameOf(o)} <- ${owners.map(({ uid }) => byUid.get(uid) ?? uid).join(",")}`;
+  });
+  return lines.toSorted();
+}
