@@ -187,7 +187,8 @@ function scenario(name: Server["name"], dir: string): void {
       return left === "" || left;
     });
     await k.run("delete", "clusterclass", "classy");
-    await k.run("delete", "stubmachinetemplate,stubclustertemplate,kubeadmconfigtemplate", "classy");
+    const templates = "stubmachinetemplate,stubclustertemplate,kubeadmconfigtemplate,kubeadmcontrolplanetemplate";
+    await k.run("delete", "--ignore-not-found", templates, "classy");
   });
 
   test("clusterctl describes the Cluster", async () => {

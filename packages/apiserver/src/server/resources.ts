@@ -130,9 +130,10 @@ function optionsOf({ info }: ResourceRequest): string {
 }
 
 function dryRun(request: ResourceRequest): boolean {
-  const { query, body } = request;
+  const { query, body, info } = request;
   const asked = query.getAll("dryRun");
-  const inBody = record(body)["kind"] === "DeleteOptions" ? record(body)["dryRun"] : undefined;
+  // The body of a deletion is its options, whether it says so or not, as kubectl's does not.
+  const inBody = info.verb.startsWith("delete") ? record(body)["dryRun"] : undefined;
   if (Array.isArray(inBody)) asked.push(...(inBody as string[]));
   if (asked.some((d) => d !== "All")) {
     const also = request.info.verb.startsWith("delete") ? undefined : validationProblem(query.get("fieldValidation"));

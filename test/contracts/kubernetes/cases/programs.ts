@@ -18,6 +18,17 @@ export const programs: Chapter = {
       },
     },
     {
+      name: "a deletion is dry by its body, which need not say its kind",
+      async run({ api, core }) {
+        await api.post(core("configmaps"), configMap("a"));
+        for (const path of [core("configmaps", "a"), core("configmaps")]) {
+          const { code } = await api.delete(path, { propagationPolicy: "Background", dryRun: ["All"] });
+          expect(code).toBe(200);
+        }
+        expect((await api.get(core("configmaps", "a"))).code).toBe(200);
+      },
+    },
+    {
       name: "a CEL rule may compare the items of a list that are objects",
       async run({ api, unique }) {
         const group = `${unique("unique")}.example.com`;
