@@ -176,7 +176,8 @@ function scenario(name: Server["name"], dir: string): void {
       "KubeadmControlPlane",
       "MachineDeployment",
       "StubCluster",
-      ...["StubMachineTemplate", "StubMachineTemplate"],
+      "StubMachineTemplate",
+      "StubMachineTemplate",
     ]);
     await k.run("delete", "cluster", "classy", "--timeout=90s");
     const all = [`${kinds},machines,machinesets,kubeadmconfigs,stubmachines`, owned];

@@ -1,19 +1,15 @@
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { createRequest } from "@causeway/foundation";
 import { expect } from "vitest";
 import type { Kubectl, KubectlCase } from "./kubectl.ts";
 
 const stdin = ["-f", "-"] as const;
 
-/** A request for the certificate of `jane`, made by openssl as a person makes one. */
+/** A request for the certificate of `jane`. */
 async function request(k: Kubectl, name: string): Promise<string> {
   const full = `${k.namespace}-${name}`;
-  const [key, file] = [join(k.dir, `${name}.key`), join(k.dir, `${name}.csr`)];
-  const args = ["req", "-new", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=jane/O=readers"];
-  execFileSync("openssl", [...args, "-keyout", key, "-out", file], { stdio: "ignore" });
+  const made = await createRequest({ commonName: "jane", organizations: ["readers"] });
   const spec = {
-    request: readFileSync(file).toString("base64"),
+    request: Buffer.from(made.request).toString("base64"),
     signerName: "kubernetes.io/kube-apiserver-client",
     usages: ["client auth"],
   };
