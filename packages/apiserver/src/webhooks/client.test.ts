@@ -63,6 +63,12 @@ test("posts JSON without a credential, tells the timeout, and keeps the connecti
   expect(second).toEqual(first);
 });
 
+test("asks for a clean path, as client-go does", async () => {
+  seen = [];
+  for (const path of ["//ok", "/ok/", "/a/../ok"]) await client.call(at(path), {}, { timeout: 5000 });
+  expect(seen.map(({ url }) => url)).toEqual(["/ok?timeout=5s", "/ok?timeout=5s", "/ok?timeout=5s"]);
+});
+
 test("trusts a bundle that is the server's own certificate, without the authority that signed it", async () => {
   const answer = await client.call({ ...at("/ok"), caBundle: leaf }, {}, { timeout: 5000 });
   expect(answer).toHaveProperty("from");

@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { CausewayError, messageOf } from "@causeway/foundation";
 import { isRecord, type Json } from "../json.ts";
 import type { ClusterView } from "../kinds/resource.ts";
@@ -78,7 +79,8 @@ function targetOf({ url, service }: WebhookClientConfig, timeout: number): URL {
       ? new URL(url)
       : undefined;
   if (!base) throw failed("webhook configuration must have either service or URL");
-  if (service?.path) base.pathname = service.path;
+  // As Go's path.Join has it: client-go asks for no path with an empty step, and servers may answer such a one with a redirect.
+  base.pathname = posix.normalize(service?.path ? service.path : base.pathname).replace(/(?<=.)\/$/, "");
   base.searchParams.set("timeout", `${Math.ceil(timeout / SECOND)}s`);
   return base;
 }
