@@ -1,5 +1,8 @@
 /** Our API server as a process of its own, on a state folder: `node server-child.ts DIR`. A number that its parent sends makes so many logical clusters. */
-import { startApiServer } from "@causeway/apiserver";
+import { mkdirSync } from "node:fs";
+import { enableCompileCache, flushCompileCache } from "node:module";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import type { KeyPair } from "@causeway/foundation";
 
 export const SERVER_CHILD = import.meta.filename;
@@ -14,7 +17,13 @@ function say(said: Said): void {
 
 if (import.meta.main) {
   process.once("disconnect", () => process.exit());
+  // As the causeway program does.
+  const compiled = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "causeway", "compiled");
+  mkdirSync(compiled, { recursive: true, mode: 0o700 });
+  enableCompileCache(compiled);
+  const { startApiServer } = await import("@causeway/apiserver");
   const server = await startApiServer({ dir: process.argv[2] ?? "" });
+  flushCompileCache();
   say({ is: "ready", url: server.management.url, authority: server.management.authority });
   process.on("message", (count: number) => {
     void (async () => {

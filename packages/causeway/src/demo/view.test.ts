@@ -93,6 +93,8 @@ describe("a machine's stage", () => {
     ["joined", { nodes: [{ ...node("a"), status: {} }] }],
     ["joined, being initialised", { nodes: [node("a", [uninitialized])] }],
     ["node Ready, 10.6.0.5", {}],
+    // The API tells no empty lists.
+    ["node Ready, 10.6.0.5", { nodes: [{ ...node("a"), spec: {} }] }],
   ])("%s", (expected, changes) => {
     expect(viewOf({ ...whole, ...changes }).machines[0]?.detail).toBe(expected);
   });

@@ -8,6 +8,9 @@ import type {
   OpenStackMachine,
 } from "@causeway/api";
 
+/** Which a kubelet registers its Node with, until the cloud controller knows the Node. */
+const UNINITIALIZED = "node.cloudprovider.kubernetes.io/uninitialized";
+
 /** What the caches hold of the demo. */
 export interface DemoWorld {
   readonly cluster: Cluster | undefined;
@@ -118,8 +121,7 @@ function machineItem(machine: Machine, world: DemoWorld): Item {
   const node = world.nodes.find((n) => n.metadata.name === (machine.status?.nodeRef?.name ?? machine.metadata.name));
   const server = world.servers.find((s) => s.metadata.name === machine.spec.infrastructureRef.name);
   const ready = node !== undefined && isTrue((node.status?.conditions ?? []) as readonly Condition[], "Ready");
-  const initialized =
-    node?.spec?.taints?.every((t) => t.key !== "node.cloudprovider.kubernetes.io/uninitialized") ?? false;
+  const initialized = node !== undefined && (node.spec?.taints ?? []).every((t) => t.key !== UNINITIALIZED);
   if (ready && initialized && machine.status?.nodeRef !== undefined)
     return {
       title,
