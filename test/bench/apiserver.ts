@@ -85,18 +85,22 @@ function at(subject: Subject | undefined, time: number, calls = 1): Figures {
 
 /** Time and memory of a start; answers what a fresh upstream holds, which a cluster of its own costs there. */
 async function starts(): Promise<void> {
-  const seen: { ours: Figures; upstream: Figures | undefined }[] = [];
+  const seen: { ours: Figures; upstream: Figures | undefined; ready: Pair }[] = [];
   for (let turn = 0; turn < TURNS; turn += 1) {
     const pair = await startPair();
     await new Promise((done) => setTimeout(done, SETTLE));
     const { ours, upstream } = pair;
-    seen.push({ ours: at(ours, ours.started), upstream: upstream && at(upstream, upstream.started) });
+    seen.push({ ours: at(ours, ours.started), upstream: upstream && at(upstream, upstream.started), ready: pair });
     await closePair(pair);
   }
   const middle = seen.sort((a, b) => a.ours.seconds - b.ours.seconds)[seen.length >> 1];
   if (!middle) return;
   const sides = { ours: middle.ours, ...(middle.upstream ? { upstream: middle.upstream } : {}) };
   add({ name: "start to first served list", by: "seconds", ...sides });
+  const readyAfter = { ours: { ...middle.ours, seconds: middle.ready.ours.ready } };
+  const { upstream: other } = middle.ready;
+  const theirReady = middle.upstream && other && { upstream: { ...middle.upstream, seconds: other.ready } };
+  add({ name: "start to /readyz", by: "seconds", ...readyAfter, ...theirReady });
   add({ name: "memory after the start", by: "memoryMiB", ...sides });
   const { ours } = await startPair().then(async (pair) => {
     await pair.upstream?.close();

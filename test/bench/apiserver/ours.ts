@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { SERVER_CHILD, type Said } from "./server-child.ts";
-import { firstList, stop, writeClient, type Subject } from "./subject.ts";
+import { startedAfter, stop, writeClient, type Subject } from "./subject.ts";
 
 export interface Ours extends Subject {
   /** Makes so many logical clusters; answers how long each took, in milliseconds. */
@@ -26,14 +26,13 @@ export async function startOurs(base: string): Promise<Ours> {
   if (said.is !== "ready") throw new Error("the server is not ready");
   const { url } = said;
   await writeClient(files, said.authority);
-  await firstList({ url, files });
-  const started = (performance.now() - begun) / 1000;
+  const times = await startedAfter(begun, { url, files });
   return {
     name: "ours",
     url,
     files,
     processes: [child],
-    started,
+    ...times,
     async makeClusters(count) {
       child.send(count);
       const made = await next();

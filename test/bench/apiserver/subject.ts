@@ -17,6 +17,8 @@ export interface Subject {
   readonly processes: readonly ChildProcess[];
   /** From the first process to the first served list, in seconds. */
   readonly started: number;
+  /** From the same on until it says of itself that it is ready (/readyz). */
+  readonly ready: number;
   close(): Promise<void>;
 }
 
@@ -67,12 +69,19 @@ export function ask({ url, files }: Pick<Subject, "url" | "files">, path: string
   });
 }
 
-/** Resolves when a list of namespaces is served. */
-export async function firstList(subject: Pick<Subject, "url" | "files">): Promise<void> {
-  for (const end = Date.now() + STARTUP; (await ask(subject, "/api/v1/namespaces")) !== 200;) {
-    if (Date.now() > end) throw new Error(`${subject.url} serves nothing`);
-    await new Promise((done) => setTimeout(done, 10));
-  }
+/** When a list of namespaces is served, and when the server is ready, in seconds after `begun`. */
+export async function startedAfter(
+  begun: number,
+  subject: Pick<Subject, "url" | "files">,
+): Promise<Pick<Subject, "started" | "ready">> {
+  const served = async (path: string): Promise<number> => {
+    for (const end = Date.now() + STARTUP; (await ask(subject, path)) !== 200;) {
+      if (Date.now() > end) throw new Error(`${subject.url} does not serve ${path}`);
+      await new Promise((done) => setTimeout(done, 10));
+    }
+    return (performance.now() - begun) / 1000;
+  };
+  return { started: await served("/api/v1/namespaces"), ready: await served("/readyz") };
 }
 
 export async function makeNamespace(subject: Subject, name: string): Promise<void> {

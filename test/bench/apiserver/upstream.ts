@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:f
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createAuthority, issueCertificate } from "@causeway/foundation";
-import { firstList, stop, writeClient, type Subject } from "./subject.ts";
+import { startedAfter, stop, writeClient, type Subject } from "./subject.ts";
 
 const DAY = 86_400_000;
 
@@ -43,14 +43,13 @@ export async function startUpstream(base: string, binaries: string): Promise<Sub
   const kill = (): void => processes.forEach((p) => p.kill("SIGKILL"));
   process.once("exit", kill);
   const url = `https://127.0.0.1:${ports[2]}`;
-  await firstList({ url, files });
-  const started = (performance.now() - begun) / 1000;
+  const times = await startedAfter(begun, { url, files });
   return {
     name: "upstream",
     url,
     files,
     processes,
-    started,
+    ...times,
     async close() {
       process.removeListener("exit", kill);
       await Promise.all(processes.map(stop));
