@@ -11,6 +11,8 @@ export default defineConfig({
     isolate: false,
     fileParallelism: false,
     bail: 0,
+    // A real server answers late at times, from caches of its own; what differs differs each time.
+    retry: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,
     reporters: ["verbose", "./scripts/closing-line-reporter.ts"],

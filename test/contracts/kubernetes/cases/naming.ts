@@ -245,7 +245,8 @@ export const naming: Chapter = {
         await done(c.api.delete(`${DEFINITIONS}/helds.${group}`));
         const body = await eventually(async () => {
           const answer = await c.api.get(`${DEFINITIONS}/helds.${group}`);
-          return conditionsOf(answer.body)["Terminating"] ? answer.body : undefined;
+          const terminating = conditionsOf(answer.body)["Terminating"] as { status?: string } | undefined;
+          return terminating?.status === "True" ? answer.body : undefined;
         }, "the condition");
         expect(conditionsOf(body)["Terminating"]).toMatchObject({
           status: "True",
