@@ -180,10 +180,11 @@ function scenario(name: Server["name"], dir: string): void {
       "StubMachineTemplate",
     ]);
     await k.run("delete", "cluster", "classy", "--timeout=90s");
-    const all = [`${kinds},machines,machinesets,kubeadmconfigs,stubmachines`, owned];
-    // What only its owner keeps goes by garbage collection, which comes with kube-controller-manager there.
-    if (name === "kube-apiserver") await k.run("delete", "stubmachinetemplates,secrets", owned);
+    const all = [`${kinds},machines,machinesets,kubeadmconfigs,stubmachines,secrets`, owned];
     await until("nothing that is left", async () => {
+      // What only its owner keeps goes by garbage collection, which comes with kube-controller-manager there. What a manager wrote last may come after.
+      if (name === "kube-apiserver")
+        await k.run("delete", "stubmachinetemplates,kubeadmconfigtemplates,secrets", owned);
       const left = await k.run("get", ...all, "-o", "name");
       return left === "" || left;
     });
