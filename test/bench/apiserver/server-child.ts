@@ -3,12 +3,11 @@ import { mkdirSync } from "node:fs";
 import { enableCompileCache, flushCompileCache } from "node:module";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { KeyPair } from "@causeway/foundation";
 
 export const SERVER_CHILD = import.meta.filename;
 
 export type Said =
-  | { readonly is: "ready"; readonly url: string; readonly authority: KeyPair }
+  | { readonly is: "ready"; readonly url: string }
   | { readonly is: "made"; readonly milliseconds: readonly number[] };
 
 function say(said: Said): void {
@@ -24,7 +23,7 @@ if (import.meta.main) {
   const { startApiServer } = await import("@causeway/apiserver");
   const server = await startApiServer({ dir: process.argv[2] ?? "" });
   flushCompileCache();
-  say({ is: "ready", url: server.management.url, authority: server.management.authority });
+  say({ is: "ready", url: server.management.url });
   process.on("message", (count: number) => {
     void (async () => {
       const milliseconds: number[] = [];
