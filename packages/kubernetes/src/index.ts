@@ -115,8 +115,11 @@ export {
   isTrue,
   microTimestamp,
   setCondition,
+  setConditions,
   timestamp,
+  type ConditionMoment,
   type NewCondition,
+  type WantedCondition,
 } from "./status/conditions.ts";
 export { publishStatus, type PublishOptions } from "./status/publish.ts";
 export { addFinalizer, removeFinalizer, type FinalizerOptions } from "./status/finalizers.ts";

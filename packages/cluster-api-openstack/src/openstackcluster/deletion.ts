@@ -1,7 +1,6 @@
 import type { OpenStackClusterStatus } from "@causeway/api";
-import type { Plan } from "@causeway/kubernetes";
+import { setConditions, type Plan } from "@causeway/kubernetes";
 import type { Network, Port, Router } from "@causeway/openstack";
-import { withFindings } from "../resources/findings.ts";
 import { description, loadBalancerName, networkName } from "../resources/naming.ts";
 import { isOwned } from "../resources/ownership.ts";
 import { resolveParameter } from "../resources/parameters.ts";
@@ -34,7 +33,7 @@ export function planDeletion(
   const message = stage.wait ?? "Deleting";
   const finding = { ...missing("NetworkReady", stage.reason ?? "Deleting", message), type: "Ready" };
   const moment = { generation: object.metadata.generation, now };
-  const status = { ...object.status, conditions: withFindings(object.status?.conditions ?? [], [finding], moment) };
+  const status = { ...object.status, conditions: setConditions(object.status?.conditions, [finding], moment) };
   if (steps.length > 0) return { steps, status };
   const blocked = stage.reason === "DeletionBlocked";
   return {

@@ -1,7 +1,6 @@
 import type { OpenStackCluster, OpenStackMachine } from "@causeway/api";
-import type { PlannedEvent } from "@causeway/kubernetes";
+import type { PlannedEvent, WantedCondition } from "@causeway/kubernetes";
 import type * as OpenStack from "@causeway/openstack";
-import type { Finding } from "../resources/findings.ts";
 import type { Hold, IdentityState } from "../identity/state.ts";
 
 /** The part of a project that a cluster can be concerned with, as the informers hold it. */
@@ -70,7 +69,7 @@ export type ConditionType =
 
 /** One part of a plan: what it found out, and what it wants done. */
 export interface Part {
-  readonly finding: Finding<ConditionType>;
+  readonly finding: WantedCondition<ConditionType>;
   readonly steps: readonly ClusterStep[];
   readonly wait?: string;
   readonly events?: readonly PlannedEvent[];
@@ -116,10 +115,10 @@ export type ClusterStep = { readonly for: ConditionType } & (
   | { readonly do: "delete-security-group"; readonly id: string; readonly name: string }
 );
 
-export function found(type: ConditionType, reason: string, message?: string): Finding<ConditionType> {
+export function found(type: ConditionType, reason: string, message?: string): WantedCondition<ConditionType> {
   return { type, status: "True", reason, ...(message === undefined ? {} : { message }) };
 }
 
-export function missing(type: ConditionType, reason: string, message: string): Finding<ConditionType> {
+export function missing(type: ConditionType, reason: string, message: string): WantedCondition<ConditionType> {
   return { type, status: "False", reason, message };
 }

@@ -1,6 +1,6 @@
 import type { OpenStackClusterStatus } from "@causeway/api";
-import type { Plan, PlannedEvent } from "@causeway/kubernetes";
-import { ignored, summarise, withFindings, type Finding } from "../resources/findings.ts";
+import { setConditions, type Plan, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
+import { ignored, summarise } from "../resources/findings.ts";
 import { clusterFinalizer, clusterResourceName } from "../resources/naming.ts";
 import { planDeletion } from "./deletion.ts";
 import { planEndpoint } from "./endpoint.ts";
@@ -61,7 +61,7 @@ function refused(observed: ClusterObserved, why: { reason: string; message: stri
   const moment = { generation: object.metadata.generation, now };
   return {
     steps: [],
-    status: { ...object.status, conditions: withFindings(object.status?.conditions ?? [], findings, moment) },
+    status: { ...object.status, conditions: setConditions(object.status?.conditions, findings, moment) },
     wait: { for: `credentials that work: ${why.message}`, until: now + retryIdentity },
     events: [{ type: "Warning", reason: why.reason, message: why.message }],
   };
@@ -107,13 +107,13 @@ function finalizerSteps({ object, cloud }: ClusterContext): ClusterStep[] {
   return [{ for: "OpenStackAuthenticationSucceeded", do: "add-finalizer", identity: cloud.identity }];
 }
 
-function findingsOf(parts: readonly Part[], held: ClusterObserved["hold"]): Finding[] {
-  const authenticated: Finding = {
+function findingsOf(parts: readonly Part[], held: ClusterObserved["hold"]): WantedCondition[] {
+  const authenticated: WantedCondition = {
     type: "OpenStackAuthenticationSucceeded",
     status: "True",
     reason: "OpenStackAuthenticationSucceeded",
   };
-  const own = [authenticated, ...parts.map((part) => part.finding)].map((finding): Finding =>
+  const own = [authenticated, ...parts.map((part) => part.finding)].map((finding): WantedCondition =>
     held && held.type === finding.type
       ? { type: finding.type, status: "False", reason: held.reason, message: held.message }
       : finding,
@@ -121,7 +121,7 @@ function findingsOf(parts: readonly Part[], held: ClusterObserved["hold"]): Find
   return [...own, summarise(own, "Ready")];
 }
 
-function waitOf(parts: readonly Part[], findings: readonly Finding[], until: number) {
+function waitOf(parts: readonly Part[], findings: readonly WantedCondition[], until: number) {
   const ready = findings.find((f) => f.type === "Ready");
   const reason =
     parts.find((part) => part.wait)?.wait ?? (ready?.status === "True" ? "changes" : (ready?.message ?? ""));

@@ -1,6 +1,6 @@
+import { setConditions, type WantedCondition } from "@causeway/kubernetes";
 import type { OpenStackClusterStatus } from "@causeway/api";
 import type { Network, SecurityGroup } from "@causeway/openstack";
-import { withFindings, type Finding } from "../resources/findings.ts";
 import { securityGroupName, type NodeRole } from "../resources/naming.ts";
 import type { EndpointPart } from "./endpoint.ts";
 import type { ClusterContext } from "./model.ts";
@@ -19,7 +19,7 @@ export interface Parts {
 export function statusOf(
   context: ClusterContext,
   parts: Parts,
-  { findings, now }: { readonly findings: readonly Finding[]; readonly now: number },
+  { findings, now }: { readonly findings: readonly WantedCondition[]; readonly now: number },
 ): OpenStackClusterStatus {
   const { object, cloud } = context;
   const before = object.status ?? {};
@@ -33,7 +33,7 @@ export function statusOf(
     ...groupStatus(context, parts),
     ...balancerStatus(parts),
     ...(cloud.zones.length > 0 ? { failureDomains: failureDomains(context) } : {}),
-    conditions: withFindings(before.conditions ?? [], findings, moment),
+    conditions: setConditions(before.conditions, findings, moment),
   };
 }
 

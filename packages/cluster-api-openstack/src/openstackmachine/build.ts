@@ -1,6 +1,6 @@
+import type { WantedCondition } from "@causeway/kubernetes";
 import type { ResolvedPort } from "@causeway/api";
 import type { Port, Volume } from "@causeway/openstack";
-import type { Finding } from "../resources/findings.ts";
 import { machineFinalizer } from "../resources/naming.ts";
 import { chosen, tagsToSet, type Found } from "../resources/ownership.ts";
 import type { MachineContext, MachineStep } from "./model.ts";
@@ -51,7 +51,7 @@ export function planBuild(context: MachineContext, now: number): Outcome {
   };
 }
 
-function building(message: string): Finding {
+function building(message: string): WantedCondition {
   return { type: "InstanceReady", status: "False", reason: "InstanceNotReady", message };
 }
 

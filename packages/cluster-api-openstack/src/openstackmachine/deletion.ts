@@ -1,5 +1,5 @@
+import type { WantedCondition } from "@causeway/kubernetes";
 import type { Port, Volume } from "@causeway/openstack";
-import type { Finding } from "../resources/findings.ts";
 import { serverOwnerKey } from "../resources/naming.ts";
 import type { MachineContext, MachineStep } from "./model.ts";
 import { markOf, portMarks } from "./ports.ts";
@@ -58,7 +58,7 @@ function isFree(volume: Volume): boolean {
   return volume.status === "available" || volume.status.startsWith("error");
 }
 
-function finding(message: string): Finding {
+function finding(message: string): WantedCondition {
   return { type: "InstanceReady", status: "False", reason: "InstanceDeleting", message };
 }
 

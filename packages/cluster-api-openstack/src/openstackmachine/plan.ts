@@ -1,7 +1,7 @@
 import type { OpenStackMachineStatus, ResolvedMachine } from "@causeway/api";
-import type { Plan, PlannedEvent } from "@causeway/kubernetes";
+import { setConditions, type Plan, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
 import type { Port, Server } from "@causeway/openstack";
-import { summarise, withFindings, type Finding } from "../resources/findings.ts";
+import { summarise } from "../resources/findings.ts";
 import { clusterResourceName, machineFinalizer, serverOwner } from "../resources/naming.ts";
 import { wrongCloud } from "../openstackcluster/identity.ts";
 import { planBuild } from "./build.ts";
@@ -17,7 +17,7 @@ export type MachinePlan = Plan<MachineStep, OpenStackMachineStatus>;
 /** What is known at the end of a plan about the server. */
 export interface Outcome {
   readonly steps: readonly MachineStep[];
-  readonly finding: Finding;
+  readonly finding: WantedCondition;
   readonly status?: Partial<OpenStackMachineStatus>;
   readonly wait?: { readonly for: string; readonly until?: number };
   readonly events?: readonly PlannedEvent[];
@@ -42,7 +42,12 @@ export function planMachine(observed: MachineObserved, now: number): MachinePlan
   if (elsewhere !== undefined) return finish(observed, unauthenticated("WrongCloud", elsewhere, now), now);
   const context = contextOf(observed, identity.cloud);
   if (hold && hold.until > now) {
-    const finding: Finding = { type: "InstanceReady", status: "False", reason: hold.reason, message: hold.message };
+    const finding: WantedCondition = {
+      type: "InstanceReady",
+      status: "False",
+      reason: hold.reason,
+      message: hold.message,
+    };
     return finish(observed, { steps: [], finding, wait: { for: hold.message, until: hold.until } }, now);
   }
   if (deleting) return finish(observed, planMachineDeletion(context, now), now);
@@ -77,7 +82,7 @@ function tooEarly(observed: MachineObserved): Outcome | undefined {
 }
 
 export function waiting(reason: string, what: string): Outcome {
-  const finding: Finding = { type: "InstanceReady", status: "False", reason, message: `Waiting for ${what}` };
+  const finding: WantedCondition = { type: "InstanceReady", status: "False", reason, message: `Waiting for ${what}` };
   return { steps: [], finding, wait: { for: what } };
 }
 
@@ -160,7 +165,7 @@ function resolvedOf({ object, cloud }: MachineContext): { resolved?: ResolvedMac
 }
 
 function stateOf(server: Server, now: number): Pick<Outcome, "finding" | "wait" | "events"> {
-  const finding = (status: Finding["status"], reason: string, message?: string): Finding => ({
+  const finding = (status: WantedCondition["status"], reason: string, message?: string): WantedCondition => ({
     type: "InstanceReady",
     status,
     reason,
@@ -192,7 +197,7 @@ function finish({ object }: MachineObserved, outcome: Outcome, now: number): Mac
   const moment = { generation: object.metadata.generation, now };
   return {
     steps: outcome.steps,
-    status: { ...before, ...outcome.status, conditions: withFindings(before.conditions ?? [], findings, moment) },
+    status: { ...before, ...outcome.status, conditions: setConditions(before.conditions, findings, moment) },
     ...(outcome.wait ? { wait: outcome.wait } : {}),
     events: outcome.events ?? [],
   };

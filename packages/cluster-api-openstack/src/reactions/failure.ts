@@ -1,5 +1,5 @@
-import type { Condition, PlannedEvent } from "@causeway/kubernetes";
-import { summarise, withFindings, type ConditionMoment } from "../resources/findings.ts";
+import { setConditions, type Condition, type ConditionMoment, type PlannedEvent } from "@causeway/kubernetes";
+import { summarise } from "../resources/findings.ts";
 import type { Refusal } from "./holds.ts";
 
 /** What to publish when a step failed: its condition and Ready say why, and so does an event. */
@@ -10,6 +10,6 @@ export function failureOf<Status extends { conditions?: Condition[] }>(
 ): { status: Status; events: PlannedEvent[] } {
   const { reason, message } = refusal;
   const finding = { type, status: "False", reason, message } as const;
-  const conditions = withFindings(planned.conditions ?? [], [finding, summarise([finding], "")], moment);
+  const conditions = setConditions(planned.conditions, [finding, summarise([finding], "")], moment);
   return { status: { ...planned, conditions }, events: [{ type: "Warning", reason, message }] };
 }

@@ -1,12 +1,12 @@
 import type { Machine } from "@causeway/api";
-import { getCondition, isTrue, type Condition, type KubeObject } from "@causeway/kubernetes";
 import {
   conditionOf,
   isControlPlaneInitialized,
   isProvisioned,
   type ProviderObject,
 } from "../contract/provider-object.ts";
-import { listing, notPaused, summarise, type SummaryInput, type WantedCondition } from "../objects/conditions.ts";
+import { getCondition, isTrue, type Condition, type KubeObject, type WantedCondition } from "@causeway/kubernetes";
+import { listing, notPaused, summarise, type SummaryInput } from "../objects/conditions.ts";
 import { labels } from "@causeway/api";
 import { whyAbsent } from "../contract/kind-table.ts";
 import type { ClusterFacts } from "./facts.ts";

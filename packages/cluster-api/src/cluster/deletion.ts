@@ -1,6 +1,5 @@
 import { Cluster, finalizers, Machine, MachineDeployment, MachineSet } from "@causeway/api";
-import { controllerOf, type KubeObject, type ResourceType } from "@causeway/kubernetes";
-import type { WantedCondition } from "../objects/conditions.ts";
+import { controllerOf, type KubeObject, type ResourceType, type WantedCondition } from "@causeway/kubernetes";
 import { listing } from "../objects/conditions.ts";
 import { finalizerRemoval } from "../objects/metadata.ts";
 import { deleteStep, patchStep, type ObjectStep } from "../objects/steps.ts";

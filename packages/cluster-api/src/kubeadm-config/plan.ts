@@ -1,6 +1,6 @@
 import { labels, type KubeadmConfig, type KubeadmConfigStatus } from "@causeway/api";
-import { isControlledBy, isTrue, type Plan, type PlannedEvent } from "@causeway/kubernetes";
-import { notPaused, settleConditions, type WantedCondition } from "../objects/conditions.ts";
+import { isControlledBy, isTrue, type Plan, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
+import { notPaused, settleConditions } from "../objects/conditions.ts";
 import { pausedPlan } from "../objects/paused.ts";
 import type { ConfigFacts } from "./facts.ts";
 import { expiryOf, tokenLifetime } from "./token.ts";

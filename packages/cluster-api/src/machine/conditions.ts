@@ -1,8 +1,7 @@
 import type { Machine } from "@causeway/api";
-import { isTrue, type Node } from "@causeway/kubernetes";
 import { conditionOf, dataSecretNameOf, isProvisioned, type ProviderObject } from "../contract/provider-object.ts";
-import { getCondition, type Condition } from "@causeway/kubernetes";
-import { notPaused, summarise, type SummaryInput, type WantedCondition } from "../objects/conditions.ts";
+import { getCondition, isTrue, type Condition, type Node, type WantedCondition } from "@causeway/kubernetes";
+import { notPaused, summarise, type SummaryInput } from "../objects/conditions.ts";
 import type { Deletion } from "./deletion.ts";
 import { deletingCondition } from "./deletion.ts";
 import { whyAbsent, type Referred } from "../contract/kind-table.ts";

@@ -1,6 +1,5 @@
 import { annotations, finalizers, Machine, type MachineStatus } from "@causeway/api";
-import { timestamp, type Node } from "@causeway/kubernetes";
-import type { WantedCondition } from "../objects/conditions.ts";
+import { timestamp, type Node, type WantedCondition } from "@causeway/kubernetes";
 import { listing } from "../objects/conditions.ts";
 import { finalizerRemoval } from "../objects/metadata.ts";
 import { deleteStep, patchStep } from "../objects/steps.ts";

@@ -1,6 +1,7 @@
 import type { MachineDeploymentStatus, MachineSet } from "@causeway/api";
 import { countMachines, machinesReady, machinesUpToDate, scalingConditions } from "../machineset/status.ts";
-import { notPaused, settleConditions, type WantedCondition } from "../objects/conditions.ts";
+import type { WantedCondition } from "@causeway/kubernetes";
+import { notPaused, settleConditions } from "../objects/conditions.ts";
 import { isEmpty, selectorText } from "../objects/selector.ts";
 import type { DeploymentFacts } from "./facts.ts";
 

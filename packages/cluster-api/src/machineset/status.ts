@@ -1,7 +1,7 @@
 import type { Machine, MachineSetStatus } from "@causeway/api";
-import { isTrue, type Condition } from "@causeway/kubernetes";
 import { isAvailableMachine, isReadyMachine } from "../machine/conditions.ts";
-import { notPaused, settleConditions, summarise, type WantedCondition } from "../objects/conditions.ts";
+import { isTrue, type Condition, type WantedCondition } from "@causeway/kubernetes";
+import { notPaused, settleConditions, summarise } from "../objects/conditions.ts";
 import { selectorText } from "../objects/selector.ts";
 import type { MachineSetFacts } from "./facts.ts";
 

@@ -1,23 +1,13 @@
-import { setCondition, type Condition } from "@causeway/kubernetes";
+import { setConditions, type Condition, type ConditionMoment, type WantedCondition } from "@causeway/kubernetes";
 
-/** A condition as a planner says it: the instant of its last change is found from what was there. */
-export type WantedCondition = Pick<Condition, "type" | "status" | "reason"> & { readonly message?: string };
-
-export interface ConditionContext {
+export interface ConditionContext extends ConditionMoment {
   readonly previous: readonly Condition[] | undefined;
-  readonly generation: number | undefined;
-  readonly now: number;
 }
 
-/** The whole list of conditions; lastTransitionTime moves only with the status. */
+/** The whole list of conditions: those that are not wanted any more go. */
 export function settleConditions(wanted: readonly WantedCondition[], context: ConditionContext): Condition[] {
-  const { previous, generation, now } = context;
-  const observed = generation === undefined ? {} : { observedGeneration: generation };
-  const kept = (previous ?? []).filter(({ type }) => wanted.some((condition) => condition.type === type));
-  return wanted.reduce<Condition[]>(
-    (list, condition) => setCondition(list, { message: "", ...condition, ...observed }, now),
-    kept,
-  );
+  const kept = (context.previous ?? []).filter(({ type }) => wanted.some((condition) => condition.type === type));
+  return setConditions(kept, wanted, context);
 }
 
 /** What an object that is worked on says of pausing. */

@@ -1,5 +1,5 @@
 import { annotations, type Cluster } from "@causeway/api";
-import { setCondition, type Condition, type KubeObject, type Plan } from "@causeway/kubernetes";
+import { setConditions, type Condition, type KubeObject, type Plan, type WantedCondition } from "@causeway/kubernetes";
 
 interface WithConditions extends KubeObject {
   readonly status?: { conditions?: Condition[] };
@@ -19,18 +19,9 @@ export function pausedPlan<T extends WithConditions>(
   const message = cluster?.spec.paused
     ? "Cluster spec.paused is true"
     : `${object.kind} has the annotation ${annotations.paused}`;
-  const { generation } = object.metadata;
-  const conditions = setCondition(
-    object.status?.conditions,
-    {
-      type: "Paused",
-      status: "True",
-      reason: "Paused",
-      message,
-      ...(generation === undefined ? {} : { observedGeneration: generation }),
-    },
-    now,
-  );
+  const paused: WantedCondition = { type: "Paused", status: "True", reason: "Paused", message };
+  const moment = { generation: object.metadata.generation, now };
+  const conditions = setConditions(object.status?.conditions, [paused], moment);
   return {
     steps: [],
     status: { ...object.status, conditions } as NonNullable<T["status"]>,

@@ -3,9 +3,8 @@ import {
   followRoad,
   publishStatus,
   runController,
-  setCondition,
+  setConditions,
   watchInformer,
-  type Condition,
   type EventRecorder,
   type Informers,
   type ObjectKey,
@@ -91,16 +90,10 @@ function failed(
   failure: { step: Step; error: unknown },
 ): { status: ObjectStatus; events: { type: "Warning"; reason: string; message: string }[] } {
   const message = sentenceOf(failure.error);
-  const conditions = setCondition(
-    [...((planned.status.conditions ?? []) as Condition[])],
-    {
-      type: "Available",
-      status: "False",
-      reason: "Failed",
-      message,
-      observedGeneration: observed.object.metadata.generation ?? 0,
-    },
-    now,
+  const conditions = setConditions(
+    planned.status.conditions,
+    [{ type: "Available", status: "False", reason: "Failed", message }],
+    { generation: observed.object.metadata.generation, now },
   );
   return {
     status: { ...planned.status, conditions },

@@ -1,5 +1,4 @@
-import type { Condition, Plan, Secret } from "@causeway/kubernetes";
-import { setCondition } from "@causeway/kubernetes";
+import { setConditions, type Condition, type Plan, type Secret, type WantedCondition } from "@causeway/kubernetes";
 import type { HostedControlPlane } from "@causeway/api";
 import type { ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
 import { runtimeId, type Observed } from "./gather.ts";
@@ -22,18 +21,17 @@ type HostedControlPlaneStatus = NonNullable<HostedControlPlane["status"]>;
  */
 export function plan(observed: Observed, now: number): Plan<Step, HostedControlPlaneStatus> {
   const { object, cluster } = observed;
-  const conditions = new Conditions(observed, now);
-  if (isPaused(observed)) {
-    conditions.set("Paused", true, "Paused", "reconciliation is paused");
-    return { steps: [], status: { ...object.status, conditions: conditions.list } };
+  const told = (...wanted: readonly WantedCondition[]) =>
+    setConditions(object.status?.conditions, wanted, { generation: object.metadata.generation, now });
+  if (isPaused(observed)) return { steps: [], status: { ...object.status, conditions: told(paused) } };
+  if (object.metadata.deletionTimestamp !== undefined) {
+    const { condition, ...rest } = planDeletion(observed);
+    return { ...rest, status: { ...object.status, conditions: told(notPaused, condition) } };
   }
-  conditions.set("Paused", false, "NotPaused");
-  if (object.metadata.deletionTimestamp !== undefined) return planDeletion(observed, conditions);
   if (!cluster) {
-    conditions.set("Available", false, "WaitingForCluster", "waiting for a Cluster to own this control plane");
     return {
       steps: [],
-      status: status(observed, conditions),
+      status: status(observed, told(notPaused, withoutCluster)),
       wait: { for: "a Cluster whose controlPlaneRef names this object" },
     };
   }
@@ -43,13 +41,28 @@ export function plan(observed: Observed, now: number): Plan<Step, HostedControlP
     ...run(observed),
     ...publishKubeconfig(observed, now),
   ];
-  judge(observed, conditions);
   return {
     steps: steps.slice(0, firstBarrier(steps)),
-    status: status(observed, conditions),
+    status: status(observed, told(notPaused, certificates(observed), initialization(observed), availability(observed))),
     ...waiting(observed, now),
   };
 }
+
+const paused: WantedCondition = {
+  type: "Paused",
+  status: "True",
+  reason: "Paused",
+  message: "reconciliation is paused",
+};
+
+const notPaused: WantedCondition = { type: "Paused", status: "False", reason: "NotPaused" };
+
+const withoutCluster: WantedCondition = {
+  type: "Available",
+  status: "False",
+  reason: "WaitingForCluster",
+  message: "waiting for a Cluster to own this control plane",
+};
 
 function waiting({ defaults, kubeconfig }: Observed, now: number): Pick<Plan<Step, HostedControlPlaneStatus>, "wait"> {
   if (defaults.host === undefined)
@@ -145,39 +158,42 @@ function publishKubeconfig({ state, roots, kubeconfig }: Observed, now: number):
   return current ? [] : [{ type: "write-kubeconfig", server }];
 }
 
-function judge(observed: Observed, conditions: Conditions): void {
-  const { roots, state, kubeconfig, initialized } = observed;
+function certificates({ roots, initialized }: Observed): WantedCondition {
+  const type = "CertificatesAvailable";
   const missing = (["ca", "proxy", "sa"] as const).filter((purpose) => roots[purpose] === undefined);
-  if (missing.length === 0) conditions.set("CertificatesAvailable", true, "Available");
-  else if (initialized)
-    conditions.set(
-      "CertificatesAvailable",
-      false,
-      "SecretsMissing",
-      `Secrets are missing and will not be made anew: ${missing.join(", ")}; restore them from a backup`,
-    );
-  else conditions.set("CertificatesAvailable", false, "Creating", `to be created: ${missing.join(", ")}`);
-  const ready = state?.ready === true && kubeconfig !== undefined;
-  conditions.set("Initialized", initialized || ready, initialized || ready ? "Initialized" : "Starting");
-  if (ready) conditions.set("Available", true, "Available");
-  else
-    conditions.set(
-      "Available",
-      false,
-      "Starting",
-      state?.message ??
-        (observed.defaults.host === undefined
-          ? "waiting for the address at which machines reach this host"
-          : "the control plane is being started"),
-    );
+  if (missing.length === 0) return { type, status: "True", reason: "Available" };
+  const names = missing.join(", ");
+  if (!initialized) return { type, status: "False", reason: "Creating", message: `to be created: ${names}` };
+  const message = `Secrets are missing and will not be made anew: ${names}; restore them from a backup`;
+  return { type, status: "False", reason: "SecretsMissing", message };
 }
 
-function status(observed: Observed, conditions: Conditions): HostedControlPlaneStatus {
-  const { object, state, kubeconfig, initialized } = observed;
-  const ready = state?.ready === true && kubeconfig !== undefined;
+function initialization(observed: Observed): WantedCondition {
+  const type = "Initialized";
+  if (observed.initialized || isReady(observed)) return { type, status: "True", reason: "Initialized" };
+  return { type, status: "False", reason: "Starting" };
+}
+
+function availability(observed: Observed): WantedCondition {
+  const type = "Available";
+  if (isReady(observed)) return { type, status: "True", reason: "Available" };
+  const unplaced = observed.defaults.host === undefined;
+  const going = unplaced
+    ? "waiting for the address at which machines reach this host"
+    : "the control plane is being started";
+  return { type, status: "False", reason: "Starting", message: observed.state?.message ?? going };
+}
+
+function isReady({ state, kubeconfig }: Observed): boolean {
+  return state?.ready === true && kubeconfig !== undefined;
+}
+
+function status(observed: Observed, conditions: Condition[]): HostedControlPlaneStatus {
+  const { object, state, initialized } = observed;
+  const ready = isReady(observed);
   const count = ready ? 1 : 0;
   return {
-    conditions: conditions.list,
+    conditions,
     ...(object.metadata.generation === undefined ? {} : { observedGeneration: object.metadata.generation }),
     externalManagedControlPlane: true,
     replicas: 1,
@@ -196,44 +212,20 @@ function carried(before: HostedControlPlane["status"]): Pick<HostedControlPlaneS
   };
 }
 
-function planDeletion(observed: Observed, conditions: Conditions): Plan<Step, HostedControlPlaneStatus> {
+function planDeletion(
+  observed: Observed,
+): Omit<Plan<Step, HostedControlPlaneStatus>, "status"> & { condition: WantedCondition } {
+  const type = "Deleting";
   const others = (observed.object.metadata.finalizers ?? []).filter((f) => f !== finalizer);
   if (others.length > 0) {
     const message = `waiting for others that still need the control plane: ${others.join(", ")}`;
-    conditions.set("Deleting", true, "WaitingForFinalizers", message);
-    return { steps: [], status: { ...observed.object.status, conditions: conditions.list }, wait: { for: message } };
+    const condition = { type, status: "True", reason: "WaitingForFinalizers", message } as const;
+    return { steps: [], condition, wait: { for: message } };
   }
-  conditions.set("Deleting", true, "Deleting", "removing the control plane and its data");
   const done = !observed.object.metadata.finalizers?.includes(finalizer);
   const { kubeconfigSecret: secret } = observed;
   const release: Step[] = secret && isHeld(secret) ? [{ type: "release-kubeconfig", secret }] : [];
   const remove: Step[] = observed.exists ? [{ type: "remove" }] : [...release, { type: "remove-finalizer" }];
-  return {
-    steps: done ? [] : remove,
-    status: { ...observed.object.status, conditions: conditions.list },
-  };
-}
-
-/** The object's conditions with changes of ours laid over them. */
-class Conditions {
-  list: Condition[];
-  readonly #generation: number;
-  readonly #now: number;
-
-  constructor(observed: Observed, now: number) {
-    this.list = [...(observed.object.status?.conditions ?? [])] as Condition[];
-    this.#generation = observed.object.metadata.generation ?? 0;
-    this.#now = now;
-  }
-
-  set(type: string, value: boolean, reason: string, message = ""): void {
-    const condition = {
-      type,
-      status: value ? ("True" as const) : ("False" as const),
-      reason,
-      message,
-      observedGeneration: this.#generation,
-    };
-    this.list = setCondition(this.list, condition, this.#now);
-  }
+  const message = "removing the control plane and its data";
+  return { steps: done ? [] : remove, condition: { type, status: "True", reason: "Deleting", message } };
 }

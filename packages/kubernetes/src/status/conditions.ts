@@ -28,6 +28,32 @@ export function setCondition(
   return at === -1 ? [...conditions, next] : conditions.with(at, next);
 }
 
+/** A condition as a planner says it: its time and generation follow from where it is set. */
+export type WantedCondition<Type extends string = string> = Pick<Condition, "status" | "reason"> & {
+  readonly type: Type;
+  readonly message?: string;
+};
+
+export interface ConditionMoment {
+  /** The object's generation that was looked at. */
+  readonly generation: number | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** The list with all these conditions set, each with a message, if an empty one, and the generation that was seen. */
+export function setConditions(
+  list: readonly Condition[] | undefined,
+  wanted: readonly WantedCondition[],
+  { generation, now }: ConditionMoment,
+): Condition[] {
+  const observed = generation === undefined ? {} : { observedGeneration: generation };
+  return wanted.reduce<Condition[]>(
+    (conditions, condition) => setCondition(conditions, { message: "", ...condition, ...observed }, now),
+    [...(list ?? [])],
+  );
+}
+
 export function getCondition(list: readonly Condition[] | undefined, type: string): Condition | undefined {
   return list?.find((each) => each.type === type);
 }
