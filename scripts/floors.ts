@@ -89,7 +89,7 @@ function externalProblems(room: Room, found: Import, where: string): string[] {
 }
 
 function isTest(file: string): boolean {
-  return file.endsWith(".test.ts");
+  return file.endsWith(".test.ts") || file.includes("/scenarios/");
 }
 
 function declaredDependencies(dir: string): Set<string> {

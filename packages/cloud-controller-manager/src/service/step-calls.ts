@@ -1,0 +1,58 @@
+import type { Step } from "./steps.ts";
+
+/** One call that a step is made of, as the service's API reference names it. */
+export interface PlannedCall {
+  readonly service: "load-balancer" | "network" | "kubernetes";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly route: string;
+}
+
+type Sketch = readonly [PlannedCall["service"], PlannedCall["method"], string];
+
+/** The calls of a step where none is refused and no answer is lost. */
+export function callsOf(step: Step): PlannedCall[] {
+  return sketch(step).map(([service, method, route]) => ({ service, method, route }));
+}
+
+function sketch(step: Step): readonly Sketch[] {
+  switch (step.type) {
+    case "add-finalizer":
+    case "remove-finalizer":
+    case "annotate":
+      return [["kubernetes", "PATCH", "/services/{name}"]];
+    case "clear-status":
+      return [["kubernetes", "PATCH", "/services/{name}/status"]];
+    case "create-floating-ip":
+      return [["network", "POST", "/floatingips"]];
+    case "attach-floating-ip":
+    case "detach-floating-ip":
+      return [["network", "PUT", "/floatingips/{id}"]];
+    case "delete-floating-ip":
+      return [["network", "DELETE", "/floatingips/{id}"]];
+    case "create-load-balancer":
+      return [
+        ["load-balancer", "GET", "/loadbalancers?name={name}"],
+        ["load-balancer", "POST", "/loadbalancers"],
+      ];
+    default:
+      return [treeCall(step)];
+  }
+}
+
+const treeRoutes: Readonly<Record<string, string>> = {
+  "load-balancer": "/loadbalancers",
+  listener: "/listeners",
+  pool: "/pools",
+  member: "/pools/{id}/members",
+  members: "/pools/{id}/members",
+  monitor: "/healthmonitors",
+};
+const verbs = { create: "POST", update: "PUT", replace: "PUT", delete: "DELETE" } as const;
+
+/** "VERB-PART" of a tree is one call on the part's route; a replacement is of the whole collection. */
+function treeCall({ type }: Step): Sketch {
+  const at = type.indexOf("-");
+  const verb = type.slice(0, at) as keyof typeof verbs;
+  const route = treeRoutes[type.slice(at + 1)] ?? "";
+  return ["load-balancer", verbs[verb], verb === "create" || verb === "replace" ? route : `${route}/{id}`];
+}
