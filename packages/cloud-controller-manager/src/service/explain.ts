@@ -58,7 +58,12 @@ export async function explainService(
   const nodes = informers.for(Node);
   await Promise.all([services.whenSynced(signal), nodes.whenSynced(signal)]);
   const from = {
-    ...{ services, nodes, cloud, watch, clusterName, config },
+    services,
+    nodes,
+    cloud,
+    watch,
+    clusterName,
+    config,
     details: new PoolDetails(cloud),
     freshness: new TreeFreshness(watch),
     holds: new Holds(clock),
