@@ -1,9 +1,10 @@
 import { CausewayError, silentLog, systemClock, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import type { CloudConfig } from "./config/config.ts";
+import { LiveConfig, type ReloadConfig } from "./config/live-config.ts";
 import { Budget, type BudgetOptions } from "./http/budget.ts";
 import { createExchange } from "./http/exchange.ts";
 import { CallCounter } from "./http/stats.ts";
-import { createTransport } from "./http/transport.ts";
+import { createLiveTransport } from "./http/live-transport.ts";
 import { createServices, type Services } from "./services/services.ts";
 import { createServiceClient, type ServiceClient } from "./session/client.ts";
 import type { ServiceName } from "./session/endpoints.ts";
@@ -18,6 +19,12 @@ export interface ConnectOptions {
   readonly userAgent?: string;
   readonly budget?: BudgetOptions;
   readonly metrics?: Metrics;
+  /**
+   * Reads the config again where it came from, such as `() => loadCloudsYaml({ cloud })`. It is asked before each
+   * authentication (a token ends, or was refused) and when a certificate is refused, so that rotated credentials and
+   * authorities are used without a restart. Files of certificates are looked at anew even without it.
+   */
+  readonly reload?: ReloadConfig;
 }
 
 /**
@@ -27,7 +34,8 @@ export interface ConnectOptions {
 export function connectCloud(config: CloudConfig, options: ConnectOptions = {}): Cloud {
   const { clock = systemClock, log = silentLog } = options;
   warnOfPlainHttp(config, log);
-  const transport = createTransport(config.tls, options.budget?.inFlight ?? 16);
+  const live = new LiveConfig(config, log, options.reload);
+  const transport = createLiveTransport(live, { log, connections: options.budget?.inFlight ?? 16 });
   const counter = new CallCounter();
   const closing = new AbortController();
   const budget = new Budget(clock, options.budget);
@@ -43,7 +51,7 @@ export function connectCloud(config: CloudConfig, options: ConnectOptions = {}):
     closed: closing.signal,
   });
   const repeat = { clock, log, signal: closing.signal };
-  const session = new Session(config, exchange, repeat);
+  const session = new Session(live, exchange, repeat);
   const client = (service: ServiceName): ServiceClient => createServiceClient(service, { session, exchange, repeat });
   const own: Omit<Cloud, keyof Services> = {
     name: config.name,

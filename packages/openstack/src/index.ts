@@ -25,12 +25,14 @@ export type {
   CloudTls,
   DomainReference,
   EndpointInterface,
+  OidcAccessTokenAuth,
   PasswordAuth,
   TokenAuth,
 } from "./config/config.ts";
 export { loadCloudsYaml, renderCloudsYaml, type LoadOptions } from "./config/clouds-yaml.ts";
 export { parseCloudConf } from "./config/cloud-conf.ts";
 export { environmentConfig } from "./config/environment.ts";
+export type { ReloadConfig } from "./config/live-config.ts";
 export { connectCloud, type ConnectOptions } from "./connect.ts";
 export type { BudgetOptions } from "./http/budget.ts";
 export { cloudIdentity } from "./identity.ts";

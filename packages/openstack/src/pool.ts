@@ -1,7 +1,5 @@
-import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { canonicalJson } from "@causeway/foundation";
 import type { CloudConfig } from "./config/config.ts";
+import { fingerprint } from "./config/fingerprint.ts";
 import { connectCloud, type ConnectOptions } from "./connect.ts";
 import type { CallStats, Cloud } from "./types/cloud.ts";
 import type { CloudWatch } from "./watch/interface.ts";
@@ -22,7 +20,8 @@ export interface CloudPool {
   close(): Promise<void>;
 }
 
-export interface PoolOptions extends ConnectOptions {
+/** A config that is other than before has another client: there is nothing to read again. */
+export interface PoolOptions extends Omit<ConnectOptions, "reload"> {
   readonly intervals?: WatchIntervals;
 }
 
@@ -59,19 +58,4 @@ function sumOf(all: readonly CallStats[]): CallStats {
   }
   const total = all.reduce((sum, stats) => sum + stats.total, 0);
   return { total, writes: all.reduce((sum, stats) => sum + stats.writes, 0), byRoute };
-}
-
-/** A digest of all that the config says, files included. */
-function fingerprint(config: CloudConfig): string {
-  const { caFile, certificateFile, keyFile } = config.tls ?? {};
-  const files = [caFile, certificateFile, keyFile].map((path) => (path === undefined ? null : contentOf(path)));
-  return createHash("sha256").update(canonicalJson(config)).update(canonicalJson(files)).digest("hex");
-}
-
-function contentOf(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return ""; // connectCloud says what is wrong with it
-  }
 }

@@ -2,7 +2,7 @@ import { CausewayError, messageOf } from "@causeway/foundation";
 import { parse, stringify } from "yaml";
 import { isRecord } from "../errors/message.ts";
 import { findCloudFiles, findCompanion, type CloudFile, type SearchOptions } from "./cloud-files.ts";
-import type { CloudConfig, DomainReference } from "./config.ts";
+import type { ApplicationCredentialAuth, CloudAuth, CloudConfig, DomainReference, PasswordAuth } from "./config.ts";
 import { readEntry } from "./entry.ts";
 
 export interface LoadOptions extends SearchOptions {
@@ -45,28 +45,11 @@ export function loadEntry(options: LoadOptions): { readonly name: string; readon
 /** The content of a clouds.yaml with this one entry. Holds the secrets: only for a Secret or a file of mode 0600. */
 export function renderCloudsYaml(config: CloudConfig): string {
   const { auth, scope, tls } = config;
-  const user =
-    auth.type === "token"
-      ? { token: auth.token }
-      : {
-          user_id: auth.userId,
-          username: auth.username,
-          ...domain("user", auth.userDomain),
-          ...(auth.type === "password"
-            ? { password: auth.password }
-            : {
-                application_credential_id: auth.id,
-                application_credential_name: auth.name,
-                application_credential_secret: auth.secret,
-              }),
-        };
   const entry = {
-    auth_type: { password: "v3password", token: "v3token", application_credential: "v3applicationcredential" }[
-      auth.type
-    ],
+    auth_type: PLUGINS[auth.type],
     auth: {
       auth_url: config.authUrl,
-      ...user,
+      ...proofOf(auth),
       project_id: scope?.projectId,
       project_name: scope?.projectName,
       ...domain("project", scope?.projectDomain),
@@ -87,6 +70,36 @@ export function renderCloudsYaml(config: CloudConfig): string {
     ),
   };
   return stringify({ clouds: { [config.name]: withoutUndefined(entry) } });
+}
+
+/** keystoneauth's names. */
+const PLUGINS = {
+  password: "v3password",
+  token: "v3token",
+  application_credential: "v3applicationcredential",
+  oidc_access_token: "v3oidcaccesstoken",
+} as const;
+
+function proofOf(auth: CloudAuth): Entries {
+  switch (auth.type) {
+    case "token":
+      return { token: auth.token };
+    case "oidc_access_token":
+      return { identity_provider: auth.identityProvider, protocol: auth.protocol, access_token: auth.accessToken };
+    case "password":
+      return { ...userOf(auth), password: auth.password };
+    case "application_credential":
+      return {
+        ...userOf(auth),
+        application_credential_id: auth.id,
+        application_credential_name: auth.name,
+        application_credential_secret: auth.secret,
+      };
+  }
+}
+
+function userOf({ userId, username, userDomain }: PasswordAuth | ApplicationCredentialAuth): Entries {
+  return { user_id: userId, username, ...domain("user", userDomain) };
 }
 
 function domain(of: "user" | "project", reference: DomainReference | undefined): Record<string, string | undefined> {

@@ -25,7 +25,14 @@ export interface ApplicationCredentialAuth {
   readonly username?: string;
   readonly userDomain?: DomainReference;
 }
-export type CloudAuth = PasswordAuth | TokenAuth | ApplicationCredentialAuth;
+/** An access token that an OpenID provider gave, for a Keystone that federates with it. */
+export interface OidcAccessTokenAuth {
+  readonly type: "oidc_access_token";
+  readonly identityProvider: string;
+  readonly protocol: string;
+  readonly accessToken: string;
+}
+export type CloudAuth = PasswordAuth | TokenAuth | ApplicationCredentialAuth | OidcAccessTokenAuth;
 
 /** What a token is for. An application credential brings its own project, so it has none. */
 export interface CloudScope {

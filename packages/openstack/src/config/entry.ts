@@ -34,13 +34,18 @@ const METHODS: Readonly<Record<string, CloudAuth["type"]>> = {
   v3token: "token",
   v3applicationcredential: "application_credential",
   v3multifactor: "password",
+  v3oidcaccesstoken: "oidc_access_token",
 };
 
 function authOf(name: string, auth: Fields, entry: Fields): CloudAuth {
   const given = text(entry["auth_type"]);
   const method = given === undefined ? guess(auth) : METHODS[given];
   if (method === undefined)
-    throw invalid(name, `auth_type ${given ?? ""} is not supported`, "Use password, token or v3applicationcredential.");
+    throw invalid(
+      name,
+      `auth_type ${given ?? ""} is not supported`,
+      "Use password, token, v3applicationcredential or v3oidcaccesstoken.",
+    );
   const username = text(auth["username"]) ?? text(auth["user_name"]);
   const userId = text(auth["user_id"]);
   const userDomain = domainOf(auth, entry, "user");
@@ -57,6 +62,13 @@ function authOf(name: string, auth: Fields, entry: Fields): CloudAuth {
   switch (method) {
     case "token":
       return { type: "token", token: need("token") };
+    case "oidc_access_token":
+      return {
+        type: "oidc_access_token",
+        identityProvider: need("identity_provider"),
+        protocol: need("protocol"),
+        accessToken: need("access_token"),
+      };
     case "password":
       if (userId === undefined && username === undefined) throw invalid(name, "auth.username is missing");
       return { type: "password", ...user, password: need("password") };

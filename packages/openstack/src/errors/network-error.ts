@@ -15,6 +15,11 @@ const NOT_SENT = new Set([
 /** Part of the codes by which Node refuses a certificate. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|EPROTO/;
 
+/** Node refused the service's certificate, or the service ours: nothing was executed. */
+export function isCertificateProblem(cause: unknown): boolean {
+  return CERTIFICATE.test(systemCode(cause) ?? "");
+}
+
 /** The error for a call that got no answer. Details: `reason` (system code) and `sent` (false: surely not executed). */
 export function errorFromNetwork(call: CallFacts, cause: unknown): CausewayError {
   const reason = systemCode(cause) ?? "";

@@ -1,7 +1,8 @@
-import type { Clock, CounterMetric, HistogramMetric, Log, Metrics } from "@causeway/foundation";
+import type { Clock, Log, Metrics } from "@causeway/foundation";
 import { errorFromAnswer, type CallFacts } from "../errors/openstack-error.ts";
 import { errorFromDeadline, errorFromNetwork } from "../errors/network-error.ts";
 import type { Budget } from "./budget.ts";
+import { measures } from "./measures.ts";
 import type { CallCounter } from "./stats.ts";
 import type { BodyData, HttpAnswer, Transport } from "./transport.ts";
 
@@ -133,24 +134,4 @@ function bare(url: string): string {
   parsed.username = "";
   parsed.password = "";
   return parsed.href;
-}
-
-function measures(metrics: Metrics | undefined): (call: Call, status: string, seconds: number) => void {
-  if (metrics === undefined) return () => {};
-  const requests: CounterMetric = metrics.counter({
-    name: "causeway_openstack_requests_total",
-    help: "Requests sent to OpenStack services.",
-    labels: ["service", "method", "route", "status"],
-  });
-  const seconds: HistogramMetric = metrics.histogram({
-    name: "causeway_openstack_request_seconds",
-    help: "Time from a request to the end of its answer.",
-    labels: ["service", "method"],
-    buckets: [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100],
-  });
-  return (call, status, taken) => {
-    const { service, method, route } = call;
-    requests.increment({ service, method, route, status });
-    seconds.observe(taken, { service, method });
-  };
 }

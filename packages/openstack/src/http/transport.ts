@@ -26,6 +26,8 @@ export interface HttpAnswer {
 /** The connections to one cloud. Redirects are not followed: a token goes nowhere but where the catalog says. */
 export interface Transport {
   send(request: HttpRequest): Promise<HttpAnswer>;
+  /** Takes no more calls; resolves when those under way have ended. */
+  drain(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -47,6 +49,7 @@ export function createTransport(tls: CloudTls = {}, connections = 16): Transport
       const text = await answer.body.text();
       return { status: answer.statusCode, headers: flatten(answer.headers), body: parse(text) };
     },
+    drain: () => agent.close(),
     close: () => agent.destroy(),
   };
 }

@@ -1,8 +1,10 @@
 import { CausewayError, hasCode } from "@causeway/foundation";
 import type { CloudConfig } from "../config/config.ts";
+import type { LiveConfig } from "../config/live-config.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { repeatIdempotent, type RepeatOptions } from "../http/repeat.ts";
 import { chooseRegion, findEndpoint, identityUrl } from "./endpoints.ts";
+import { federatedProof } from "./federation.ts";
 import { tokenRequest } from "./token-request.ts";
 import { readToken, type Token } from "./token.ts";
 
@@ -20,19 +22,20 @@ interface Refusal {
 /**
  * Keeps one token for all callers: got when first needed, renewed before it expires, and once more when a service
  * refuses it. Callers that need one at the same time share one request. Refused credentials are not tried again for a
- * while (5 s, doubling to 2 min), lest the cloud locks the account.
+ * while (5 s, doubling to 2 min), lest the cloud locks the account; new ones are tried at once.
  */
 export class Session {
-  readonly #config: CloudConfig;
+  readonly #live: LiveConfig;
   readonly #exchange: Exchange;
   readonly #options: RepeatOptions;
   #held: Held | undefined;
   #request: Promise<Held> | undefined;
   #refusal: Refusal | undefined;
   #refusals = 0;
+  #target: string | undefined;
 
-  constructor(config: CloudConfig, exchange: Exchange, options: RepeatOptions) {
-    this.#config = config;
+  constructor(live: LiveConfig, exchange: Exchange, options: RepeatOptions) {
+    this.#live = live;
     this.#exchange = exchange;
     this.#options = options;
   }
@@ -51,45 +54,69 @@ export class Session {
 
   /** The region, once a token is there; before that what the configuration says. */
   get region(): string {
-    return this.#held?.region ?? this.#config.region ?? "";
+    return this.#held?.region ?? this.#live.current.region ?? "";
   }
 
   /** The URL of a service in the catalog, or undefined. */
   async endpoint(service: string, signal?: AbortSignal): Promise<string | undefined> {
     const { catalog, region } = await this.token(signal);
-    return findEndpoint(this.#config, { catalog, region }, service);
+    return findEndpoint(this.#live.current, { catalog, region }, service);
   }
 
   async #authenticate(): Promise<Held> {
     const { clock } = this.#options;
+    if (this.#live.refresh()) this.#rest();
+    const config = this.#live.current;
     if (this.#refusal && clock.now() < this.#refusal.until) throw this.#refusal.error;
     try {
-      const token = await repeatIdempotent(() => this.#ask(), this.#options);
-      const region = chooseRegion(this.#config, token.catalog);
+      const token = await repeatIdempotent(() => this.#ask(config), this.#options);
+      const region = chooseRegion(config, token.catalog);
+      this.#guard(config, `${region}/${token.projectId ?? ""}`);
       const margin = Math.min(300_000, token.lifetime / 5);
-      this.#refusal = undefined;
-      this.#refusals = 0;
+      this.#rest();
       this.#held = { ...token, region, renewAt: clock.now() + token.lifetime - margin };
       return this.#held;
     } catch (error) {
-      if (!isRefusal(error)) throw hasCode(error, "OPENSTACK_NOT_FOUND") ? notKeystone(this.#config, error) : error;
-      const refused = refusedCredentials(this.#config, error);
+      const elsewhere = error instanceof CausewayError && error.code === "CLOUD_TARGET_CHANGED" ? error : undefined;
+      if (!elsewhere && !isRefusal(error)) {
+        throw hasCode(error, "OPENSTACK_NOT_FOUND") ? notKeystone(config, error) : error;
+      }
+      const refused = elsewhere ?? refusedCredentials(config, error);
       this.#refusal = { error: refused, until: clock.now() + Math.min(120_000, 5_000 * 2 ** this.#refusals++) };
       throw refused;
     }
   }
 
-  async #ask(): Promise<Token> {
+  #rest(): void {
+    this.#refusal = undefined;
+    this.#refusals = 0;
+  }
+
+  /** Credentials may change while a program runs; the project and region that it works on may not. */
+  #guard({ name }: CloudConfig, target: string): void {
+    this.#target ??= target;
+    if (this.#target === target) return;
+    throw new CausewayError(
+      "CLOUD_TARGET_CHANGED",
+      `The new credentials of cloud ${name} are for ${target}; this program works on ${this.#target}.`,
+      { hint: "Give credentials for the same region and project, or start the program anew for the other one." },
+    );
+  }
+
+  async #ask(config: CloudConfig): Promise<Token> {
+    const { name, auth, authUrl, scope } = config;
+    const federated = auth.type === "oidc_access_token";
+    const proof = federated ? await federatedProof(config, auth, this.#exchange) : auth;
     const answer = await this.#exchange({
       service: "identity",
       method: "POST",
-      url: `${identityUrl(this.#config.authUrl)}/auth/tokens`,
+      url: `${identityUrl(authUrl)}/auth/tokens`,
       route: "/auth/tokens",
       headers: {},
-      body: tokenRequest(this.#config),
+      body: tokenRequest(proof, scope),
       deadline: 30_000,
     });
-    return readToken(this.#config.name, answer.headers["x-subject-token"], answer.body);
+    return readToken(name, answer.headers["x-subject-token"], answer.body);
   }
 }
 
@@ -108,7 +135,12 @@ function notKeystone(config: CloudConfig, cause: unknown): CausewayError {
 }
 
 function refusedCredentials(config: CloudConfig, cause: unknown): CausewayError {
-  const who = { password: "user name, password", token: "token", application_credential: "application credential" };
+  const who = {
+    password: "user name, password",
+    token: "token",
+    application_credential: "application credential",
+    oidc_access_token: "OpenID Connect access token",
+  };
   const details = cause instanceof CausewayError ? cause.details : {};
   return new CausewayError(
     "OPENSTACK_UNAUTHORIZED",
@@ -119,6 +151,7 @@ function refusedCredentials(config: CloudConfig, cause: unknown): CausewayError 
         password: "Check username, password, project and the two domain names of this cloud's entry.",
         token:
           "The token has expired or was never valid here; get another, or use a password or application credential.",
+        oidc_access_token: "Get a new access token; check identity_provider, protocol and Keystone's mapping for it.",
         application_credential: "Check its id and secret, and that it has neither expired nor been deleted.",
       }[config.auth.type],
       details,

@@ -1,13 +1,16 @@
-import type { CloudConfig, CloudScope, DomainReference } from "../config/config.ts";
+import type { CloudAuth, CloudScope, DomainReference, OidcAccessTokenAuth } from "../config/config.ts";
+
+/** What identifies the caller in a request for a token. */
+type Proof = Exclude<CloudAuth, OidcAccessTokenAuth>;
 
 /** The body of POST /v3/auth/tokens (Identity API v3, "Password/token/application credential authentication"). */
-export function tokenRequest(config: CloudConfig): unknown {
-  const identity = identityOf(config);
-  const scope = config.auth.type === "application_credential" ? undefined : scopeOf(config.scope);
+export function tokenRequest(auth: Proof, given: CloudScope | undefined): unknown {
+  const identity = identityOf(auth);
+  const scope = auth.type === "application_credential" ? undefined : scopeOf(given);
   return { auth: { identity, ...(scope !== undefined && { scope }) } };
 }
 
-function identityOf({ auth }: CloudConfig): Record<string, unknown> {
+function identityOf(auth: Proof): Record<string, unknown> {
   switch (auth.type) {
     case "password":
       return { methods: ["password"], password: { user: { ...userOf(auth), password: auth.password } } };
