@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import type { LogLevel } from "@causeway/foundation";
 import type { CloudOptions } from "./commands/cloud.ts";
 import type { UpOptions } from "./commands/up.ts";
+import { runCommand } from "./definitions/run.ts";
 
 const levels = ["debug", "info", "warn", "error", "silent"] as const;
 
@@ -35,17 +36,21 @@ Examples:
   causeway up --demo --cloud devcloud      the same on a real OpenStack
   causeway cloud                           a simulated OpenStack alone, for any client
   causeway machine-agent --cloud devcloud  play the machines of a cloud that has none
+  causeway run cloud-controller-manager    nodes, routes and load balancers of a Kubernetes of your own
   causeway up --help                       every option, with more examples`,
     )
     .showHelpAfterError("(run it with --help for examples)");
   root.addCommand(upCommand(signal));
   root.addCommand(cloudCommand(signal));
   root.addCommand(machineAgentCommand(signal));
+  root.addCommand(runCommand(signal));
   root.addCommand(machineCommand(signal), { hidden: true });
-  for (const command of root.commands) command.copyInheritedSettings(root);
-  // Commands that are added do not take this over from their parent.
-  for (const command of [root, ...root.commands])
+  // Commands that are added do not take these over from their parent.
+  const all = [root, ...root.commands, ...root.commands.flatMap((command) => command.commands)];
+  for (const command of all) {
+    if (command !== root) command.copyInheritedSettings(root);
     command.exitOverride((error) => process.exit(error.exitCode === 1 ? 2 : error.exitCode));
+  }
   return root;
 }
 

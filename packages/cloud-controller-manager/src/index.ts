@@ -1,4 +1,9 @@
-export { createCloudControllerManager, type CloudControllerManagerOptions } from "./manager.ts";
+export {
+  controllerNames,
+  createCloudControllerManager,
+  type CloudControllerManagerOptions,
+  type ControllerName,
+} from "./manager.ts";
 export { releaseLoadBalancers, type ReleaseOptions } from "./release.ts";
 export {
   defaultCloudConfig,
@@ -12,3 +17,4 @@ export { parseControllerConfig, type ParsedControllerConfig } from "./config/par
 export { explainService, type ExplainedStep, type ExplainOptions, type ServiceExplanation } from "./service/explain.ts";
 export type { PlannedCall } from "./service/step-calls.ts";
 export type { Step as ServiceStep } from "./service/steps.ts";
+export { parseDuration } from "./config/duration.ts";

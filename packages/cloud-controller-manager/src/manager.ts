@@ -5,6 +5,10 @@ import type { CloudControllerConfig } from "./config/config.ts";
 import { createNodeController } from "./node/controller.ts";
 import { createServiceController } from "./service/controller.ts";
 
+/** The controllers of a cloud controller manager, by the names that its flag has. */
+export const controllerNames = ["cloud-node", "cloud-node-lifecycle", "service", "route"] as const;
+export type ControllerName = (typeof controllerNames)[number];
+
 export interface CloudControllerManagerOptions {
   /** Of the workload cluster. */
   readonly informers: Informers;
@@ -14,6 +18,10 @@ export interface CloudControllerManagerOptions {
   readonly config: CloudControllerConfig;
   /** What names of load balancers begin with: two clusters of one project must not share it. */
   readonly clusterName: string;
+  /** Which to run; default all. */
+  readonly controllers?: ReadonlySet<ControllerName>;
+  /** Services worked on at once; default 8. */
+  readonly serviceSyncs?: number;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Log;
@@ -26,12 +34,17 @@ export interface CloudControllerManagerOptions {
 export function createCloudControllerManager(options: CloudControllerManagerOptions): {
   run(signal: AbortSignal): Promise<void>;
 } {
-  const nodes = createNodeController(options);
-  const services = createServiceController(options);
+  const { controllers = new Set(controllerNames) } = options;
+  const initialise = controllers.has("cloud-node");
+  const lifecycle = controllers.has("cloud-node-lifecycle");
+  const running = [
+    ...(initialise || lifecycle ? [createNodeController({ ...options, duties: { initialise, lifecycle } })] : []),
+    ...(controllers.has("service") ? [createServiceController(options)] : []),
+  ];
   return {
     async run(signal) {
-      const guarded = [nodes.run(signal), services.run(signal)].map((running) =>
-        running.catch((error: unknown) => {
+      const guarded = running.map((controller) =>
+        controller.run(signal).catch((error: unknown) => {
           if (!signal.aborted) options.log.error("a controller ended", { error: messageOf(error) });
         }),
       );

@@ -32,6 +32,7 @@ export type {
 export { loadCloudsYaml, renderCloudsYaml, type LoadOptions } from "./config/clouds-yaml.ts";
 export { parseCloudConf } from "./config/cloud-conf.ts";
 export { environmentConfig } from "./config/environment.ts";
+export { fingerprint as cloudFingerprint } from "./config/fingerprint.ts";
 export type { ReloadConfig } from "./config/live-config.ts";
 export { connectCloud, type ConnectOptions } from "./connect.ts";
 export type { BudgetOptions } from "./http/budget.ts";

@@ -22,6 +22,17 @@ const inputErrors = new Set([
   "ADMIN_CLOUD_NEEDED",
   "ADVERTISE_ADDRESS_UNKNOWN",
   "CLOUD_WITHOUT_OCTAVIA",
+  "FLAG_INVALID",
+  "CLOUD_CONF_UNREADABLE",
+  "CLOUD_CONF_INVALID",
+  "CLOUD_CONFIG_INVALID",
+  "INI_INVALID",
+  "CERTIFICATE_UNREADABLE",
+  "KUBECONFIG_NOT_FOUND",
+  "KUBECONFIG_INVALID",
+  "KUBECONFIG_CONTEXT_UNKNOWN",
+  "KUBERNETES_NOT_IN_CLUSTER",
+  "ENDPOINT_PORT_TAKEN",
 ]);
 
 /** What a person sees of an error: what happened, what to do, and the code to search for. */

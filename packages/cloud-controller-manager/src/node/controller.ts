@@ -17,7 +17,7 @@ import type { Cloud, CloudWatch, Port, Server } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
 import { Standing } from "../events/standing.ts";
 import { Denials } from "./denials.ts";
-import { gather, type Observed } from "./gather.ts";
+import { gather, type Duties, type Observed } from "./gather.ts";
 import { plan } from "./plan.ts";
 import { parseProviderId } from "./provider-id.ts";
 import type { Step } from "./steps.ts";
@@ -27,6 +27,7 @@ export interface NodeControllerOptions {
   readonly cloud: Pick<Cloud, "region">;
   readonly watch: CloudWatch;
   readonly config: CloudControllerConfig;
+  readonly duties: Duties;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Log;
@@ -34,12 +35,12 @@ export interface NodeControllerOptions {
 
 /** Initialises nodes, keeps their addresses and labels, taints those of stopped servers and deletes those of gone ones. */
 export function createNodeController(options: NodeControllerOptions): { run(signal: AbortSignal): Promise<void> } {
-  const { informers, cloud, watch, config, events, clock, log } = options;
+  const { informers, cloud, watch, config, duties, events, clock, log } = options;
   const nodes = informers.for(Node);
   informers.index(nodes, {
     server: (node) => [parseProviderId(node.spec?.providerID)?.serverId ?? `name:${node.metadata.name}`],
   });
-  const from = { nodes, cloud, watch, config, denials: new Denials(watch, clock) };
+  const from = { nodes, cloud, watch, config, duties, denials: new Denials(watch, clock) };
   const standing = new Standing(events, clock);
   const road: Road<Observed, Step, undefined> = {
     gather: (key, signal) => gather(from, key, signal),

@@ -4,6 +4,14 @@ import type { CloudControllerConfig } from "../config/config.ts";
 import type { Denials } from "./denials.ts";
 import { parseProviderId } from "./provider-id.ts";
 
+/** What of a Node is ours to do: cloud-provider has two controllers for it, which can be run apart. */
+export interface Duties {
+  /** Addresses, providerID, labels, and the end of the uninitialized taint. */
+  readonly initialise: boolean;
+  /** The taint of stopped servers, and the end of Nodes whose server is gone. */
+  readonly lifecycle: boolean;
+}
+
 /** What the plan of one Node is made from. */
 export interface Observed {
   readonly node: Node;
@@ -16,6 +24,7 @@ export interface Observed {
   /** In how many looks in a row, each at a fresh and healthy list, the server was not there. */
   readonly denials: number;
   readonly config: CloudControllerConfig;
+  readonly duties: Duties;
 }
 
 export interface GatherFrom {
@@ -24,6 +33,7 @@ export interface GatherFrom {
   readonly watch: CloudWatch;
   readonly config: CloudControllerConfig;
   readonly denials: Denials;
+  readonly duties: Duties;
 }
 
 /** Reads caches only: a Node costs no call, whatever their number. */
@@ -47,6 +57,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     region: from.cloud.region,
     denials,
     config: from.config,
+    duties: from.duties,
   };
 }
 

@@ -40,7 +40,8 @@ export function plan(observed: Observed, now: number): Plan<Step, undefined> {
       `the node is of region ${known.region}, this controller of ${observed.region}; it is left alone`,
     );
   const server = servers[0];
-  return server ? planPresent(observed, server) : planMissing(observed, now);
+  if (!server) return observed.duties.lifecycle ? planMissing(observed, now) : still();
+  return observed.duties.initialise ? planPresent(observed, server) : planStopped(observed, server);
 }
 
 function planPresent(observed: Observed, server: Server): Plan<Step, undefined> {
@@ -60,6 +61,12 @@ function planPresent(observed: Observed, server: Server): Plan<Step, undefined> 
     ...(reachable ? {} : { wait: { for: `server ${server.name} to have the node's address` } }),
     ...(unknown === undefined ? {} : { events: [warning("UnknownNodeIP", message)] }),
   };
+}
+
+/** Another controller initialises the node; ours is only the taint of a stopped server. */
+function planStopped({ node, duties }: Observed, server: Server): Plan<Step, undefined> {
+  const taints = wantedTaints(node.spec?.taints ?? [], server, { reachable: false, lifecycle: duties.lifecycle });
+  return { steps: taints ? [{ type: "set-node", labels: {}, taints }] : [], status: undefined };
 }
 
 /**
@@ -97,7 +104,7 @@ function isSilent(node: Node, now: number): boolean {
 function nodeChange(observed: Observed, server: Server, reachable: boolean): Step | undefined {
   const { node } = observed;
   const labels = missingLabels(node, wantedLabels(observed, server));
-  const taints = wantedTaints(node.spec?.taints ?? [], server, reachable);
+  const taints = wantedTaints(node.spec?.taints ?? [], server, { reachable, lifecycle: observed.duties.lifecycle });
   const providerId =
     node.spec?.providerID === undefined || node.spec.providerID === "" ? providerIdOf(observed, server) : undefined;
   if (providerId === undefined && taints === undefined && Object.keys(labels).length === 0) return undefined;
@@ -114,12 +121,16 @@ function providerIdOf({ region, config }: Observed, server: Server): string {
 }
 
 /** The taints as they must be; undefined when they are. */
-function wantedTaints(taints: readonly Taint[], server: Server, reachable: boolean): readonly Taint[] | undefined {
+function wantedTaints(
+  taints: readonly Taint[],
+  server: Server,
+  { reachable, lifecycle }: { readonly reachable: boolean; readonly lifecycle: boolean },
+): readonly Taint[] | undefined {
   const shutdown = server.status === "SHUTOFF";
   const kept = taints.filter(
-    (t) => !(t.key === uninitializedTaint && reachable) && !(t.key === shutdownTaint && !shutdown),
+    (t) => !(t.key === uninitializedTaint && reachable) && !(t.key === shutdownTaint && !shutdown && lifecycle),
   );
-  const missing = shutdown && !taints.some((t) => t.key === shutdownTaint);
+  const missing = lifecycle && shutdown && !taints.some((t) => t.key === shutdownTaint);
   const wanted: readonly Taint[] = missing ? [...kept, { key: shutdownTaint, effect: "NoSchedule" }] : kept;
   return wanted.length === taints.length && !missing ? undefined : wanted;
 }

@@ -36,6 +36,8 @@ export interface ServiceControllerOptions {
   readonly watch: CloudWatch;
   readonly config: CloudControllerConfig;
   readonly clusterName: string;
+  /** Services worked on at once. */
+  readonly serviceSyncs?: number;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Log;
@@ -87,6 +89,7 @@ export function createServiceController(options: ServiceControllerOptions): {
           name: "service",
           reconcile: followRoad(road, { clock, log }),
           sources,
+          ...(options.serviceSyncs === undefined ? {} : { concurrency: options.serviceSyncs }),
           ready: async (stop) => {
             await Promise.all([services.whenSynced(stop), nodes.whenSynced(stop)]);
           },

@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { createLog, createMetrics, silentLog, systemClock, type Log, type LogLevel } from "@causeway/foundation";
+import { createClient, electLeader, inClusterConfig, loadKubeconfig, type ClusterConfig } from "@causeway/kubernetes";
+import { servingCertificate } from "../run/certificate.ts";
+import { runManager, type Run } from "../run/cloud-controller-manager.ts";
+import { readConfiguration } from "../run/configuration.ts";
+import { serveEndpoint } from "../run/endpoint.ts";
+import { readFlags, type Flags, type RawFlags } from "../run/flags.ts";
+import { clusterGuard } from "../run/guard.ts";
+
+/**
+ * Runs the cloud controller manager of one cluster until the signal aborts; elected, where it is to be. Wrong input ends it
+ * before anything is started.
+ * @throws FLAG_INVALID, CLOUD_CONF_UNREADABLE, CLOUD_CONF_INVALID, KUBECONFIG_…, ENDPOINT_PORT_TAKEN
+ */
+export async function runCloudController(
+  raw: RawFlags & { readonly logLevel?: LogLevel },
+  signal: AbortSignal,
+): Promise<void> {
+  const flags = readFlags(raw);
+  const configuration = readConfiguration(raw.cloudConfig);
+  const log = logOf(raw);
+  const client = createClient(clusterOf(raw), { userAgent: flags.userAgent, clock: systemClock });
+  const metrics = createMetrics();
+  const run: Run = {
+    client,
+    clusterName: raw.clusterName,
+    flags,
+    path: raw.cloudConfig,
+    metrics,
+    clock: systemClock,
+    log,
+  };
+  const endpoint =
+    flags.port === 0
+      ? undefined
+      : await serveEndpoint({
+          address: raw.bindAddress,
+          port: flags.port,
+          certificate: await servingCertificate(raw),
+          metrics,
+          open: raw.authorizationAlwaysAllowPaths,
+          guard: clusterGuard(client, systemClock),
+          log,
+        });
+  try {
+    await lead(flags, run, (term) => runManager(run, configuration, term), signal);
+  } finally {
+    await endpoint?.close();
+    await client.close();
+  }
+}
+
+async function lead(
+  { election }: Flags,
+  { client, log, clock }: Run,
+  work: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (election === undefined) return work(signal);
+  const identity = `${hostname()}_${randomUUID()}`;
+  await electLeader({ ...election, client, identity, onLeading: work, clock, log }, signal);
+}
+
+function clusterOf({ kubeconfig, master }: RawFlags): ClusterConfig {
+  const config =
+    kubeconfig !== undefined
+      ? loadKubeconfig({ path: kubeconfig })
+      : master !== undefined
+        ? { server: master }
+        : inClusterConfig();
+  return master === undefined ? config : { ...config, server: master };
+}
+
+function logOf({ logLevel, v }: RawFlags & { readonly logLevel?: LogLevel }): Log {
+  const level = logLevel ?? (Number(v) >= 4 ? "debug" : Number(v) >= 1 ? "info" : "warn");
+  return level === "silent" ? silentLog : createLog({ level });
+}

@@ -1,0 +1,101 @@
+import { Command, Option } from "commander";
+import type { LogLevel } from "@causeway/foundation";
+import type { RawFlags } from "../run/flags.ts";
+
+/** What the Kubernetes flag library takes for true and false: "--leader-elect" and "--leader-elect=false". */
+function switchOption(name: string, text: string, otherwise: boolean): Option {
+  return new Option(`--${name} [boolean]`, text).choices(["true", "false"]).preset("true").default(String(otherwise));
+}
+
+/** Values of a flag that is given several times or with commas between them, as the Kubernetes flag library has them. */
+function many(value: string, before: readonly string[] | undefined): string[] {
+  const words = value.split(",").map((word) => word.trim());
+  return [...(before ?? []), ...words.filter((word) => word !== "")];
+}
+
+/** Flags of cloud controller managers that say nothing here: taken, so that a manifest of theirs runs unchanged. */
+const withoutEffect = `allocate-node-cidrs use-service-account-credentials profiling contention-profiling
+  kube-api-qps kube-api-burst kube-api-content-type min-resync-period node-monitor-period node-sync-period
+  node-status-update-frequency concurrent-node-syncs concurrent-node-status-updates route-reconciliation-period
+  allow-untagged-cloud authentication-kubeconfig authorization-kubeconfig authentication-skip-lookup
+  requestheader-client-ca-file client-ca-file logging-format http2-max-streams-per-connection webhook-secure-port
+  webhook-bind-address controller-start-interval feature-gates leader-elect-resource-lock`.split(/\s+/);
+
+function hidden(name: string): Option {
+  return new Option(`--${name} [value]`).hideHelp();
+}
+
+function cloudControllerManagerCommand(signal: AbortSignal): Command {
+  const command = new Command("cloud-controller-manager")
+    .description(
+      "Nodes, routes and load balancers of one cluster, in place of openstack-cloud-controller-manager and with its flags.",
+    )
+    .requiredOption(
+      "--cloud-config <file>",
+      "cloud.conf, as cloud-provider-openstack has it; read anew when it changes",
+    )
+    .option("--cloud-provider <name>", "openstack: there is no other", "openstack")
+    .option("--kubeconfig <file>", "how to reach the cluster (default: as a pod of it)")
+    .option("--master <url>", "address of the API server, in place of the kubeconfig's")
+    .option(
+      "--cluster-name <name>",
+      "what names in the cloud begin with; no two clusters of a project share it",
+      "kubernetes",
+    )
+    .option(
+      "--controllers <names>",
+      "which to run: *, cloud-node, cloud-node-lifecycle, service, route; -NAME leaves one out",
+      many,
+    )
+    .option("--cluster-cidr <cidrs>", "addresses of pods: routes inside them are ours", many)
+    .addOption(switchOption("configure-cloud-routes", "keep routes to pods on the router of [Route] router-id", true))
+    .option("--concurrent-service-syncs <count>", "Services worked on at once", "8")
+    .addOption(switchOption("leader-elect", "stand for election, and work only as the leader", true))
+    .option("--leader-elect-lease-duration <duration>", "others may take over after this", "15s")
+    .option("--leader-elect-renew-deadline <duration>", "the leader gives up after this", "10s")
+    .option("--leader-elect-retry-period <duration>", "time between attempts", "2s")
+    .option("--leader-elect-resource-name <name>", "the Lease", "cloud-controller-manager")
+    .option("--leader-elect-resource-namespace <namespace>", "where it is", "kube-system")
+    .option("--bind-address <address>", "where health and metrics are served", "0.0.0.0")
+    .option("--secure-port <port>", "their port, with TLS; 0 serves none", "10258")
+    .option("--tls-cert-file <file>", "certificate of that port (default: a self-signed one)")
+    .option("--tls-private-key-file <file>", "its key")
+    .option("--cert-dir <dir>", "folder with cloud-controller-manager.crt and .key, where there is one")
+    .option(
+      "--authorization-always-allow-paths <paths>",
+      "what is answered to anybody; all else to whom the cluster lets read it",
+      many,
+      ["/healthz", "/readyz", "/livez"],
+    )
+    .option("--user-agent <text>", "added to how the cloud sees us; may be repeated", many)
+    .option("-v, --v <level>", "0 warnings, 1 to 3 what is done, 4 and more every call", "1")
+    .addOption(
+      new Option("--log-level <level>", "in place of -v").choices(["debug", "info", "warn", "error", "silent"]),
+    );
+  for (const name of withoutEffect) command.addOption(hidden(name));
+  return command
+    .addHelpText(
+      "after",
+      `
+Flags of other cloud controller managers that say nothing here are taken and passed over.
+
+Examples:
+  causeway run cloud-controller-manager --cloud-config /etc/config/cloud.conf --cluster-name prod
+  causeway run cloud-controller-manager --cloud-config cloud.conf --kubeconfig admin.conf --leader-elect=false
+  causeway run cloud-controller-manager --cloud-config cloud.conf --controllers '*,-route' --secure-port 0`,
+    )
+    .action(async (flags: RawFlags & { logLevel?: LogLevel }) =>
+      (await import("../commands/run.ts")).runCloudController(flags, signal),
+    );
+}
+
+export function runCommand(signal: AbortSignal): Command {
+  const run = new Command("run").description("Run one component against a Kubernetes of your own.").addHelpText(
+    "after",
+    `
+Examples:
+  causeway run cloud-controller-manager --cloud-config cloud.conf --kubeconfig admin.conf`,
+  );
+  run.addCommand(cloudControllerManagerCommand(signal));
+  return run;
+}
