@@ -46,7 +46,7 @@ interface Stage {
   readonly w: World;
   readonly conf: string;
   readonly config: CloudConfig;
-  start(...flags: string[]): Started;
+  readonly start: (...flags: string[]) => Started;
 }
 
 async function staged(): Promise<Stage> {
@@ -76,8 +76,8 @@ const lease = { namespace: "kube-system", name: "cloud-controller-manager" };
 test("it runs with a manifest's flags: elected, healthy, nodes and Services served; its Lease is free when it has ended", async () => {
   const { w, start } = await staged();
   const ccm = start(
-    ...["--cloud-provider=openstack", "--use-service-account-credentials=false", "--v=2", "--bind-address=127.0.0.1"],
-    ...["--controllers=*,-route", "--secure-port=20258", "--leader-elect", "--concurrent-service-syncs=4"],
+    ..."--cloud-provider=openstack --use-service-account-credentials=false --v=2 --bind-address=127.0.0.1".split(" "),
+    ..."--controllers=*,-route --secure-port=20258 --leader-elect --concurrent-service-syncs=4".split(" "),
   );
   await w.joinAll();
   await w.createService("web");
