@@ -82,13 +82,13 @@ test("it runs with a manifest's flags: elected, healthy, nodes and Services serv
   await w.joinAll();
   await w.createService("web");
   await w.served("web");
-  expect((await w.client.get(Lease, lease)).spec.holderIdentity).toMatch(/./);
+  expect((await w.client.get(Lease, lease)).spec?.holderIdentity).toMatch(/./);
   expect(await ask(20258, "/healthz")).toBe(200);
   expect(await ask(20258, "/metrics")).toBe(401);
   expect(ccm.output()).not.toMatch(/use-octavia.*not known|bs-version/);
   await w.remove("web");
   expect(await ccm.stop("SIGTERM")).toBe(143);
-  expect((await w.client.get(Lease, lease)).spec.holderIdentity ?? "").toBe("");
+  expect((await w.client.get(Lease, lease)).spec?.holderIdentity ?? "").toBe("");
 });
 
 test("a password that is put right in cloud.conf is used without a restart", { timeout: 60_000 }, async () => {
