@@ -17,8 +17,9 @@ export interface MachineAgentOptions {
 /** Plays every machine of a cloud whose servers are network namespaces of this host, until the signal aborts. */
 export async function machineAgent(options: MachineAgentOptions, signal: AbortSignal): Promise<void> {
   const log = createLog({ level: options.logLevel });
-  const project = connectCloud(loadCloudsYaml({ cloud: options.cloud }), { clock: systemClock, log });
-  const admin = connectCloud(adminConfig(options), { clock: systemClock, log });
+  const open = (reload: () => CloudConfig) => connectCloud(reload(), { clock: systemClock, log, reload });
+  const project = open(() => loadCloudsYaml({ cloud: options.cloud }));
+  const admin = open(() => adminConfig(options));
   try {
     const projectId = await project.projectId({ signal });
     mkdirSync(options.state, { recursive: true, mode: 0o700 });
