@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { labelValueFaults, qualifiedNameFaults } from "../registry/metadata.ts";
 import { fields, record, records, same, text, texts, type Json } from "../json.ts";
 import { forbiddenField, invalidValue, notSupported, required } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
@@ -8,14 +9,39 @@ const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 /** The path is kube-apiserver's, though the field stands in spec. */
 function taintProblems(spec: Json): FieldProblem[] {
+  const seen = new Set<string>();
   return records(spec["taints"]).flatMap((taint, i) => {
     const field = `metadata.taints[${i}]`;
     const problems: FieldProblem[] = [];
-    if (!text(taint["key"])) problems.push(required(`${field}.key`));
+    const key = text(taint["key"]);
+    problems.push(...qualifiedNameFaults(key).map((why) => invalidValue(`${field}.key`, key, why)));
+    const value = text(taint["value"]);
+    const faults = labelValueFaults(value);
+    if (faults.length > 0) problems.push(invalidValue(`${field}.value`, value, faults.join(";")));
     const effect = text(taint["effect"]);
     if (effect === "") problems.push(required(`${field}.effect`));
     else if (!EFFECTS.includes(effect)) problems.push(notSupported(`${field}.effect`, effect, EFFECTS));
+    if (seen.has(`${key} ${effect}`)) problems.push(twice(taint, field));
+    seen.add(`${key} ${effect}`);
     return problems;
+  });
+}
+
+function twice({ key, value, effect, timeAdded }: Json, field: string): FieldProblem {
+  const shown = { Key: key ?? "", Value: value ?? "", Effect: effect ?? "", TimeAdded: timeAdded ?? null };
+  const message = `Duplicate value: ${JSON.stringify(shown)}: taints must be unique by key and effect pair`;
+  return { field, message, reason: "FieldValueDuplicate" };
+}
+
+/** Addresses that a status tells twice. */
+function addressProblems(status: Json): FieldProblem[] {
+  const seen = new Set<string>();
+  return records(status["addresses"]).flatMap((address, i) => {
+    const shown = JSON.stringify({ Type: address["type"] ?? "", Address: address["address"] ?? "" });
+    const isKnown = seen.has(shown);
+    seen.add(shown);
+    if (!isKnown) return [];
+    return [{ field: `status.addresses[${i}]`, message: `Duplicate value: ${shown}`, reason: "FieldValueDuplicate" }];
   });
 }
 
@@ -48,8 +74,9 @@ export const nodeStrategy: Strategy = {
   },
   validate(object, old) {
     const spec = record(fields(object)["spec"]);
-    const problems = [...taintProblems(spec), ...rangeProblems(spec)];
-    if (!old) return problems;
+    const taints = taintProblems(spec);
+    if (!old) return [...taints, ...rangeProblems(spec)];
+    const problems = [...taints, ...addressProblems(record(fields(object)["status"]))];
     const was = record(fields(old)["spec"]);
     if (text(was["providerID"]) && spec["providerID"] !== was["providerID"]) {
       problems.push(

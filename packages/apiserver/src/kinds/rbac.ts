@@ -1,6 +1,7 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { forbidEscalation } from "../auth/escalation.ts";
-import { array, fields, record, records, same, text } from "../json.ts";
+import { array, fields, record, records, same, text, type Json } from "../json.ts";
+import { pathFaults, subdomainFaults } from "../registry/metadata.ts";
 import { invalidValue, notSupported, required } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
 import type { Strategy, WriteContext } from "./resource.ts";
@@ -28,7 +29,13 @@ export const roleStrategy: Strategy = {
         problems.push(invalidValue(`rules[${i}].nonResourceURLs`, rule["nonResourceURLs"], why));
       }
       if (!has("verbs")) problems.push(required(`rules[${i}].verbs`, "verbs must contain at least one value"));
-      if (has("nonResourceURLs")) return problems;
+      if (has("nonResourceURLs")) {
+        const isBoth = ["apiGroups", "resources", "resourceNames"].some(has);
+        const why = "rules cannot apply to both regular resources and non-resource URLs";
+        return isBoth
+          ? [...problems, invalidValue(`rules[${i}].nonResourceURLs`, rule["nonResourceURLs"], why)]
+          : problems;
+      }
       if (!has("apiGroups")) {
         problems.push(required(`rules[${i}].apiGroups`, "resource rules must supply at least one api group"));
       }
@@ -41,37 +48,50 @@ export const roleStrategy: Strategy = {
 };
 
 const SUBJECTS = ["ServiceAccount", "User", "Group"];
+const GROUP = "rbac.authorization.k8s.io";
 
 /** Bindings: the role they give never changes. */
 export const bindingStrategy: Strategy = {
   fill(draft) {
-    for (const subject of records(draft["subjects"])) {
-      if (subject["kind"] !== "ServiceAccount") subject["apiGroup"] ??= "rbac.authorization.k8s.io";
-    }
     const role = record(draft["roleRef"]);
-    if (draft["roleRef"]) role["apiGroup"] ??= "rbac.authorization.k8s.io";
+    role["apiGroup"] ??= GROUP;
+    draft["roleRef"] = role;
   },
   admit: admitGrant,
   validate(object, old) {
     const binding = fields(object);
     const role = record(binding["roleRef"]);
-    const problems: FieldProblem[] = [];
-    const kinds = object.kind === "ClusterRoleBinding" ? ["ClusterRole"] : ["Role", "ClusterRole"];
-    if (!kinds.includes(text(role["kind"]))) problems.push(notSupported("roleRef.kind", role["kind"] ?? "", kinds));
-    if (!text(role["name"])) problems.push(required("roleRef.name"));
-    records(binding["subjects"]).forEach((subject, i) => {
-      if (!text(subject["name"])) problems.push(required(`subjects[${i}].name`));
-      if (!SUBJECTS.includes(text(subject["kind"]))) {
-        problems.push(notSupported(`subjects[${i}].kind`, subject["kind"] ?? "", SUBJECTS));
-      }
-      if (subject["kind"] === "ServiceAccount" && object.kind === "ClusterRoleBinding" && !text(subject["namespace"])) {
-        problems.push(required(`subjects[${i}].namespace`));
-      }
-    });
+    const isWide = object.kind === "ClusterRoleBinding";
+    const problems = [
+      ...roleProblems(role, isWide ? ["ClusterRole"] : ["Role", "ClusterRole"]),
+      ...records(binding["subjects"]).flatMap((subject, i) => subjectProblems(subject, `subjects[${i}]`, isWide)),
+    ];
     if (old && !same(fields(old)["roleRef"], role)) {
-      const shown = { APIGroup: role["apiGroup"], Kind: role["kind"], Name: role["name"] };
+      const shown = { APIGroup: text(role["apiGroup"]), Kind: text(role["kind"]), Name: text(role["name"]) };
       problems.push(invalidValue("roleRef", shown, "cannot change roleRef"));
     }
     return problems;
   },
 };
+
+function roleProblems(role: Json, kinds: readonly string[]): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const name = text(role["name"]);
+  if (role["apiGroup"] !== GROUP) problems.push(notSupported("roleRef.apiGroup", role["apiGroup"], [GROUP]));
+  if (!kinds.includes(text(role["kind"]))) problems.push(notSupported("roleRef.kind", role["kind"] ?? "", kinds));
+  if (!name) problems.push(required("roleRef.name"));
+  return [...problems, ...pathFaults(name).map((why) => invalidValue("roleRef.name", name, why))];
+}
+
+function subjectProblems(subject: Json, field: string, isWide: boolean): FieldProblem[] {
+  const kind = text(subject["kind"]);
+  const name = text(subject["name"]);
+  const group = text(subject["apiGroup"]);
+  const problems = name ? [] : [required(`${field}.name`)];
+  if (!SUBJECTS.includes(kind)) return [...problems, notSupported(`${field}.kind`, kind, SUBJECTS)];
+  const wanted = kind === "ServiceAccount" ? "" : GROUP;
+  if (group !== wanted) problems.push(notSupported(`${field}.apiGroup`, group, [wanted]));
+  if (kind !== "ServiceAccount") return problems;
+  if (name) problems.push(...subdomainFaults(name).map((why) => invalidValue(`${field}.name`, name, why)));
+  return isWide && !text(subject["namespace"]) ? [...problems, required(`${field}.namespace`)] : problems;
+}

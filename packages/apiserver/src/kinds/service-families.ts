@@ -1,6 +1,7 @@
 import { array, text, texts, type Json } from "../json.ts";
 import { invalidValue, notSupported, required } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
+import { addressProblem } from "./address-rules.ts";
 import { familyOf, type Family } from "./addresses.ts";
 
 const FAMILIES = ["IPv4", "IPv6"];
@@ -8,13 +9,13 @@ const POLICIES = ["PreferDualStack", "RequireDualStack", "SingleStack"];
 const POLICY = "spec.ipFamilyPolicy";
 
 /** The rules about addresses, families and policy of a Service that hold whatever the cluster has. */
-export function familyProblems(spec: Json, isAddress: (ip: string) => boolean): FieldProblem[] {
+export function familyProblems(spec: Json, was: Json | undefined): FieldProblem[] {
   const ips = texts(spec["clusterIPs"]);
   return [
     ...pairProblems(text(spec["clusterIP"]), ips),
     ...listedProblems(texts(spec["ipFamilies"])),
     ...policyProblems(spec["ipFamilyPolicy"]),
-    ...addressProblems(ips, isAddress),
+    ...addressProblems(ips, texts(was?.["clusterIPs"])),
     ...matchProblems(spec, ips),
   ];
 }
@@ -41,10 +42,9 @@ function policyProblems(policy: unknown): FieldProblem[] {
   return policy === undefined || POLICIES.includes(text(policy)) ? [] : [notSupported(POLICY, policy, POLICIES)];
 }
 
-function addressProblems(ips: readonly string[], isAddress: (ip: string) => boolean): FieldProblem[] {
-  const why = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+function addressProblems(ips: readonly string[], before: readonly string[]): FieldProblem[] {
   const problems = ips.flatMap((ip, i) =>
-    isAddress(ip) || (i === 0 && ip === "None") ? [] : [invalidValue(`spec.clusterIPs[${i}]`, ip, why)],
+    before.includes(ip) || (i === 0 && ip === "None") ? [] : addressProblem(ip, `spec.clusterIPs[${i}]`),
   );
   if (ips[0] === "None" && ips.length > 1) {
     problems.push(invalidValue("spec.clusterIPs", ips, "'None' must be the first and only value"));

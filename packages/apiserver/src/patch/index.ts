@@ -1,9 +1,11 @@
 export { applyJsonPatch } from "./json-patch.ts";
 export { applyMergePatch } from "./merge-patch.ts";
-export { applyStrategicMergePatch } from "./strategic-merge-patch.ts";
+export { applyStrategicMergePatch, mergeStrategically } from "./strategic-merge-patch.ts";
 export { applyServerSide } from "./apply/apply.ts";
 export { applyConflictMessage, type ApplyConflict } from "./apply/conflicts.ts";
 export { trackUpdate } from "./apply/track-update.ts";
 export { EMPTY as NO_FIELDS, pathsSet, type FieldSet } from "./apply/field-set.ts";
 export type { Typed } from "./apply/ownership.ts";
 export { BuiltInTypes } from "./built-in-types.ts";
+export { goText } from "./go-text.ts";
+export type { Json as JsonValue } from "./json.ts";

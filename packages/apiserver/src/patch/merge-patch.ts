@@ -16,5 +16,6 @@ function merge(target: Json | undefined, patch: Json): Json {
   const added = Object.entries(patch).flatMap(([key, value]): [string, Json][] =>
     value === null || Object.hasOwn(base, key) ? [] : [[key, merge(undefined, value)]],
   );
-  return Object.fromEntries([...kept, ...added]);
+  // As kube-apiserver shows what it cannot read: where both have members, in the order of their names.
+  return Object.fromEntries([...kept, ...added].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,179 +1,147 @@
 import { CausewayError } from "@causeway/foundation";
 import { text } from "../json.ts";
 import { structOf } from "../wire/tables.ts";
-import { goText } from "./go-text.ts";
+import { goText, goType } from "./go-text.ts";
 import type { BuiltInTypes } from "./built-in-types.ts";
-import { isList, isObject, type Json, jsonEqual, type JsonObject, own } from "./json.ts";
+import { isList, isObject, type Json } from "./json.ts";
+import { mergeLists, orderedLists } from "./strategic-lists.ts";
+import {
+  bagOf,
+  DIRECTIVE,
+  directedName,
+  DELETE_FROM,
+  ELEMENT_ORDER,
+  listShape,
+  type Bag,
+  type Shape,
+  structShape,
+} from "./strategic-shapes.ts";
 
-const DIRECTIVE = "$patch";
 const RETAIN_KEYS = "$retainKeys";
-const DELETE_FROM = "$deleteFromPrimitiveList/";
-const ELEMENT_ORDER = "$setElementOrder/";
+
+/** Objects that a patch replaces as a whole, though it merges all others. */
+const REPLACED: ReadonlySet<string> = new Set(["policy.PodDisruptionBudgetSpec selector"]);
+
+/** What comes of a merge, and the patch as the merge leaves it: what it followed is gone from it. kube-apiserver's refusals show it so. */
+export interface StrategicMerge {
+  readonly merged: unknown;
+  readonly patch: unknown;
+}
 
 /**
  * Applies a strategic merge patch to an object of a built-in kind and returns the new one; the given one is not changed. Objects merge,
  * null deletes, and lists with a merge key merge item by item. Source: sig-api-machinery, "Strategic Merge Patch".
- * Throws PATCH_MALFORMED when the patch is no such patch.
+ * Throws PATCH_MALFORMED for a patch or a directive that cannot be read, PATCH_DIRECTIVE for one that cannot be followed (kube-apiserver
+ * answers it with 500), and PATCH_FAILED for lists of lists.
  */
+export function mergeStrategically(document: unknown, patch: unknown, types: BuiltInTypes): StrategicMerge {
+  if (!isObject(patch)) {
+    const message = "a strategic merge patch is an object";
+    throw new CausewayError("PATCH_MALFORMED", message, { details: { index: -1 } });
+  }
+  const original = bagOf(isObject(document) ? document : {});
+  const followed = bagOf(patch);
+  const struct = structOf(text(original["apiVersion"]), text(original["kind"]));
+  return { merged: mergeObject(original, followed, { types, struct }), patch: followed };
+}
+
+/** The same, for who wants the result alone. */
 export function applyStrategicMergePatch(document: unknown, patch: unknown, types: BuiltInTypes): unknown {
-  if (!isObject(patch)) throw malformed("a strategic merge patch is an object");
-  const original = isObject(document) ? document : {};
-  const struct = structOf(text(own(original, "apiVersion")), text(own(original, "kind")));
-  return mergeObject(original, patch, { types, struct });
+  return mergeStrategically(document, patch, types).merged;
 }
 
-/** The struct that a value is; undefined for data without one. */
-interface Shape {
-  readonly types: BuiltInTypes;
-  readonly struct: string | undefined;
+/** Merges in place: both may be changed. */
+function mergeObject(original: Bag, patch: Bag, shape: Shape): Bag {
+  if (Object.hasOwn(patch, DIRECTIVE)) return directed(patch);
+  retain(original, patch);
+  orderedLists(original, patch, { shape, mergeObject, fresh });
+  for (const [given, value] of Object.entries(patch)) mergeField(original, { given, value, shape });
+  return original;
 }
 
-/** The key by which items of a list are found, "" for values that are found by themselves, undefined for a list that is replaced. */
-function mergeKeyOf({ types, struct }: Shape, name: string): string | undefined {
-  return struct === undefined ? undefined : types.marks(struct).get(name)?.mergeKey;
-}
-
-function fieldShape({ types, struct }: Shape, name: string): Shape {
-  const type = struct === undefined ? undefined : types.fields(struct)?.find((f) => f.name === name)?.type;
-  return { types, struct: type?.includes(".") ? type : undefined };
-}
-
-function mergeObject(original: JsonObject, patch: JsonObject, shape: Shape): JsonObject {
-  const directive = own(patch, DIRECTIVE);
-  if (directive === "replace") return withoutDirectives(patch);
+function directed(patch: Bag): Bag {
+  const directive = patch[DIRECTIVE];
   if (directive === "delete") return {};
-  if (directive !== undefined) throw unknownDirective(patch, directive);
-  const result = new Map(Object.entries(retained(original, patch)));
-  for (const [name, value] of Object.entries(patch)) {
-    if (name.startsWith("$")) continue;
-    if (value === null) result.delete(name);
-    else result.set(name, mergeField(result.get(name), value, { name, patch, within: shape }));
+  if (directive !== "replace") throw unknownDirective(directive, patch);
+  delete patch[DIRECTIVE];
+  return patch;
+}
+
+/** Keeps only the members that the patch names, when it names any. */
+function retain(original: Bag, patch: Bag): void {
+  if (!Object.hasOwn(patch, RETAIN_KEYS)) return;
+  const kept = patch[RETAIN_KEYS];
+  delete patch[RETAIN_KEYS];
+  const isDirective = (name: string): boolean => name.startsWith(DELETE_FROM) || name.startsWith(ELEMENT_ORDER);
+  const isKept = (name: string): boolean => (kept as unknown[]).includes(name);
+  const isUnnamed = ([name, value]: [string, unknown]): boolean =>
+    value !== null && !isDirective(name) && !isKept(name);
+  if (!Array.isArray(kept) || Object.entries(patch).some(isUnnamed)) {
+    throw new CausewayError("PATCH_MALFORMED", "invalid patch format of retainKeys", { details: { index: -1 } });
   }
-  for (const name of listsOnlyDirected(patch)) {
-    const before = result.get(name);
-    if (before !== undefined) result.set(name, mergeField(before, [], { name, patch, within: shape }));
+  for (const name of Object.keys(original)) if (!isKept(name)) delete original[name];
+}
+
+function mergeField(original: Bag, { given, value, shape }: { given: string; value: unknown; shape: Shape }): void {
+  const isDeletion = given.startsWith(DELETE_FROM);
+  const name = isDeletion ? directedName(given, DELETE_FROM) : given;
+  if (value === null) {
+    delete original[name];
+    return;
   }
-  return Object.fromEntries(result);
+  const before = original[name];
+  const isBoth = Object.hasOwn(original, name) && goType(before as Json) === goType(value as Json);
+  if (!isBoth) {
+    if (!isDeletion) put(original, name, withoutNulls(value));
+  } else if (isList(before)) {
+    const list = listShape(shape, name);
+    const merges = list.mergeKey !== undefined || isDeletion;
+    put(
+      original,
+      name,
+      merges ? mergeLists([before, value as Json[]], { ...list, isDeletion, mergeObject }) : (value as Json),
+    );
+  } else if (isObject(before)) {
+    put(original, name, mergeMember(before, value as Bag, { name, shape }));
+  } else put(original, name, fresh(value));
 }
 
-function retained(original: JsonObject, patch: JsonObject): JsonObject {
-  const keep = own(patch, RETAIN_KEYS);
-  if (keep === undefined) return original;
-  if (!isList(keep)) throw malformed(`${RETAIN_KEYS} must be a list`);
-  return Object.fromEntries(Object.entries(original).filter(([name]) => keep.includes(name)));
+function mergeMember(before: Bag, value: Bag, { name, shape }: { name: string; shape: Shape }): Bag {
+  const inner = structShape(shape, name);
+  return REPLACED.has(`${shape.struct ?? ""} ${name}`) ? value : mergeObject(before, value, inner);
 }
 
-/** Lists that the patch orders or takes from without giving items. */
-function listsOnlyDirected(patch: JsonObject): string[] {
-  return Object.keys(patch)
-    .filter((name) => name.startsWith(DELETE_FROM) || name.startsWith(ELEMENT_ORDER))
-    .map((name) => name.slice(name.indexOf("/") + 1))
-    .filter((name) => !Object.hasOwn(patch, name));
+/** Sets a member; undefined takes it away. Right for "__proto__" too. */
+function put(object: Bag, name: string, value: unknown): void {
+  if (value === undefined) delete object[name];
+  else Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
 }
 
-interface Field {
-  readonly name: string;
-  /** The object that the field's patch stands in, with the directives for it. */
-  readonly patch: JsonObject;
-  readonly within: Shape;
+/** A value that is new as a whole, without its nulls; undefined for one that is a directive. */
+function withoutNulls(value: unknown): unknown {
+  discardNulls(value);
+  return fresh(value);
 }
 
-function mergeField(original: Json | undefined, patch: Json, field: Field): Json {
-  if (isObject(patch)) {
-    // What is new is taken as it is: directives in it have nothing to act on.
-    return isObject(original) ? mergeObject(original, patch, fieldShape(field.within, field.name)) : stripped(patch);
+function discardNulls(value: unknown): void {
+  if (Array.isArray(value)) value.forEach(discardNulls);
+  if (!isObject(value)) return;
+  for (const [name, child] of Object.entries(value)) {
+    if (child === null) delete (value as Bag)[name];
+    else discardNulls(child);
   }
-  if (!isList(patch)) return patch;
-  const before = isList(original) ? original : [];
-  const key = mergeKeyOf(field.within, field.name);
-  if (key === "") return mergeSet(before, patch, field);
-  if (key !== undefined) return mergeItems(before, patch, { ...field, key });
-  return Object.hasOwn(field.patch, field.name) ? patch.map(stripped) : before;
 }
 
-/** What is to go goes last, also when the same patch brings it. */
-function mergeSet(original: readonly Json[], patch: readonly Json[], field: Field): Json {
-  const removed = listOf(field.patch, DELETE_FROM + field.name);
-  const merged = [...new Set([...original, ...patch])].filter((item) => !removed.includes(item));
-  return ordered(merged, original, { field, identity: (item) => item });
-}
-
-function mergeItems(original: readonly Json[], patch: readonly Json[], field: Field & { readonly key: string }): Json {
-  const { key } = field;
-  const itemShape = fieldShape(field.within, field.name);
-  if (patch.some((item) => isObject(item) && own(item, DIRECTIVE) === "replace")) {
-    return patch.filter((item) => !isObject(item) || own(item, DIRECTIVE) === undefined).map(stripped);
-  }
-  const identity = (item: Json): Json => (isObject(item) ? (own(item, key) ?? null) : null);
-  let merged = [...original];
-  for (const item of patch) {
-    if (!isObject(item) || own(item, key) === undefined) {
-      throw keyless(item, key);
-    }
-    const same = (other: Json): boolean => jsonEqual(identity(other), own(item, key));
-    const index = merged.findIndex(same);
-    const before = merged[index];
-    if (own(item, DIRECTIVE) === "delete") merged = merged.filter((other) => !same(other));
-    else if (isObject(before)) merged = merged.with(index, mergeObject(before, item, itemShape));
-    else merged.push(mergeObject({}, item, itemShape));
-  }
-  return ordered(merged, original, { field, identity });
-}
-
-/** Puts items in the order that the patch asks for, or has itself; those it does not name stay where they stood among the others. */
-function ordered(
-  merged: readonly Json[],
-  original: readonly Json[],
-  by: { readonly field: Field; readonly identity: (item: Json) => Json },
-): readonly Json[] {
-  const { field, identity } = by;
-  const wanted = listOf(field.patch, ELEMENT_ORDER + field.name);
-  const order = (wanted.length > 0 ? wanted : listOf(field.patch, field.name)).map((item) =>
-    isObject(item) ? identity(item) : item,
-  );
-  if (order.length === 0) return merged;
-  const place = (item: Json): number => order.findIndex((other) => jsonEqual(other, identity(item)));
-  const before = (item: Json): number => original.findIndex((other) => jsonEqual(identity(other), identity(item)));
-  const named = merged.filter((item) => place(item) >= 0).toSorted((a, b) => place(a) - place(b));
-  const others = merged.filter((item) => place(item) < 0);
-  const result: Json[] = [];
-  for (const item of named) {
-    const position = before(item);
-    while (position >= 0 && others[0] !== undefined && before(others[0]) < position)
-      result.push(...others.splice(0, 1));
-    result.push(item);
-  }
-  return [...result, ...others];
-}
-
-function listOf(patch: JsonObject, name: string): readonly Json[] {
-  const value = own(patch, name);
-  if (value === undefined) return [];
-  if (!isList(value)) throw malformed(`${name} must be a list`);
+/** What is new is taken as it is: objects that carry a directive have nothing to act on and are left out, wherever they stand. */
+function fresh(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(fresh).filter((item) => item !== undefined);
+  if (!isObject(value)) return value;
+  if (Object.hasOwn(value, DIRECTIVE)) return undefined;
+  for (const [name, child] of Object.entries(value)) put(value as Bag, name, fresh(child));
   return value;
 }
 
-function withoutDirectives(patch: JsonObject): JsonObject {
-  const entries = Object.entries(patch).filter(([name, value]) => !name.startsWith("$") && value !== null);
-  return Object.fromEntries(entries.map(([name, value]) => [name, stripped(value)]));
-}
-
-/** A value that is new as a whole: directives and nulls in it have nothing to act on. */
-function stripped(value: Json): Json {
-  if (isList(value)) return value.map(stripped);
-  return isObject(value) ? withoutDirectives(value) : value;
-}
-
-function unknownDirective(patch: JsonObject, directive: Json): CausewayError {
-  const message = `unknown patch type: ${goText(directive)} in map: ${goText(patch)}`;
+function unknownDirective(directive: unknown, patch: Bag): CausewayError {
+  const message = `unknown patch type: ${goText(directive as Json)} in map: ${goText(patch as Json)}`;
   return new CausewayError("PATCH_DIRECTIVE", message, { hint: "Use replace or delete." });
-}
-
-function keyless(item: Json, key: string): CausewayError {
-  const message = `map: ${goText(item)} does not contain declared merge key: ${key}`;
-  return new CausewayError("PATCH_DIRECTIVE", message, { hint: "Give every item of the list its key." });
-}
-
-function malformed(message: string): CausewayError {
-  return new CausewayError("PATCH_MALFORMED", message, { details: { index: -1 } });
 }

@@ -98,5 +98,5 @@ async function mutated(
   const answered = await mutate(shown, seen(call, old));
   if (!answered || answered === shown || same(fields(answered), fields(shown))) return draft;
   const unreadable = (problem: string): Error => apiError(500, "InternalError", `Internal error occurred: ${problem}`);
-  return draftOf({ ...call, fieldValidation: "Ignore" }, answered, unreadable);
+  return draftOf({ ...call, fieldValidation: "Ignore" }, answered, { refuse: unreadable });
 }

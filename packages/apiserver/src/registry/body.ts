@@ -12,12 +12,20 @@ import type { Call } from "./call.ts";
 /** Makes the error that tells why a body cannot be read as the called resource. */
 type Refuse = (problem: string) => Error;
 
+/** How a body is read that is no request's own. */
+export interface Reading {
+  readonly refuse: Refuse;
+  /** Why a built-in kind cannot hold what it is given; what a decoder says where this is absent. */
+  readonly problemOf?: typeof decodingProblem;
+}
+
 /**
  * Takes a parsed body as an object of the called resource: checks what it says it is and that its fields can hold what they are given,
  * prunes what the schema does not know (as fieldValidation says), and turns built-in kinds into the stored form.  Throws 400, or what `refuse` makes.
  */
-export function draftOf(call: Call, body: unknown, refuse: Refuse = unreadable(call)): Draft {
-  const object = typed(call, body, refuse);
+export function draftOf(call: Call, body: unknown, reading: Reading = { refuse: unreadable(call) }): Draft {
+  const { refuse } = reading;
+  const object = typed(call, body, reading);
   const { version } = call;
   reportUnknown(call, object, refuse);
   const { tables } = call.cluster.catalog;
@@ -35,7 +43,7 @@ function unreadable({ resource, version }: Call): Refuse {
     badRequest(`${kind} in version ${JSON.stringify(version.name)} cannot be handled as a ${kind}: ${problem}`);
 }
 
-function typed(call: Call, body: unknown, refuse: Refuse): Json {
+function typed(call: Call, body: unknown, { refuse, problemOf = decodingProblem }: Reading): Json {
   const { resource, version } = call;
   const expected = apiVersionOf(resource.group, version.name);
   if (!isRecord(body)) throw unrecognized(resource.kind, body);
@@ -47,7 +55,7 @@ function typed(call: Call, body: unknown, refuse: Refuse): Json {
   }
   if (body["apiVersion"] !== expected || body["kind"] !== resource.kind) throw otherKind(call, body, expected);
   const { tables } = call.cluster.catalog;
-  const problem = resource.custom ? metadataProblem(tables, body["metadata"]) : decodingProblem(tables, body);
+  const problem = resource.custom ? metadataProblem(tables, body["metadata"]) : problemOf(tables, body);
   if (problem !== undefined) throw refuse(problem);
   const metadata = record(body["metadata"]);
   if (body["metadata"] !== undefined && body["metadata"] !== null && !isRecord(body["metadata"])) {

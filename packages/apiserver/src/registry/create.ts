@@ -87,7 +87,7 @@ function prepare(call: Call, draft: Draft, isTracked: boolean): Draft {
   if (resource.generation) metadata.generation = 1;
   else delete metadata.generation;
   const hasStatus = version.subresources?.some((s) => s.name === "status") ?? false;
-  if (hasStatus && strategy.keepsStatus !== true) delete draft["status"];
+  if (hasStatus && strategy.keepsStatus !== true && call.subresource !== "status") delete draft["status"];
   const given = isTracked ? withDefaults(version, draft, "applied") : withDefaults(version, draft);
   // What the rules of a kind add belongs to nobody: the writer owns what the writer wrote.
   const filled = isTracked ? given : tracked(call, undefined, given);

@@ -37,11 +37,15 @@ interface Unclear {
   readonly grace: unknown;
 }
 
+const POLICIES: readonly string[] = ["Foreground", "Background", "Orphan"];
+
 function refuseUnclear({ policy, orphan, grace }: Unclear): void {
-  if (policy && orphan !== undefined) {
-    const why = "orphanDependents and deletionPropagation cannot be both set";
-    throw invalidOptions("DeleteOptions", invalidValue("propagationPolicy", policy, why));
-  }
+  const why = "orphanDependents and deletionPropagation cannot be both set";
+  const problems = [
+    ...(policy && orphan !== undefined ? [invalidValue("propagationPolicy", policy, why)] : []),
+    ...(policy && !POLICIES.includes(policy) ? [notSupported("propagationPolicy", policy, [...POLICIES, "nil"])] : []),
+  ];
+  if (problems.length > 0) throw invalidOptions("DeleteOptions", ...problems);
   if (typeof grace === "string" && !/^[+-]?\d+$/.test(grace)) {
     throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(grace)}: invalid syntax`);
   }
@@ -54,12 +58,6 @@ export function deleteOptions(body: unknown, query: URLSearchParams): DeleteOpti
   const policy = text(options["propagationPolicy"]) || query.get("propagationPolicy");
   const orphan = options["orphanDependents"] ?? (query.get("orphanDependents") === "true" ? true : undefined);
   const grace = options["gracePeriodSeconds"] ?? query.get("gracePeriodSeconds") ?? undefined;
-  if (policy && policy !== "Orphan" && policy !== "Background" && policy !== "Foreground") {
-    throw invalidOptions(
-      "DeleteOptions",
-      notSupported("propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"]),
-    );
-  }
   refuseUnclear({ policy, orphan, grace });
   const uid = text(at(options, "preconditions", "uid"));
   const resourceVersion = text(at(options, "preconditions", "resourceVersion"));
@@ -103,6 +101,7 @@ export async function remove(
 
 function checkPreconditions(call: Call, options: DeleteOptions, old: Stored): void {
   const { uid, resourceVersion } = old.object.metadata;
+  if (call.resource.storage === "/namespaces") return checkNamespace(call, options, old);
   // kube-apiserver names the kind here where it names the resource elsewhere.
   const named = { group: call.resource.group, plural: call.resource.kind };
   if (options.uid && options.uid !== uid) {
@@ -112,6 +111,21 @@ function checkPreconditions(call: Call, options: DeleteOptions, old: Stored): vo
   if (options.resourceVersion && options.resourceVersion !== resourceVersion) {
     const why = `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion ?? ""}). The object might have been modified`;
     throw conflict(named, call.name, why);
+  }
+}
+
+/** Namespaces have words of their own. */
+function checkNamespace(call: Call, options: DeleteOptions, old: Stored): void {
+  const { uid, resourceVersion } = old.object.metadata;
+  const refuse = (what: string, wanted: string, found: string): Error =>
+    conflict(
+      call.resource,
+      call.name,
+      `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${found}`,
+    );
+  if (options.uid && options.uid !== uid) throw refuse("UID", options.uid, uid ?? "");
+  if (options.resourceVersion && options.resourceVersion !== resourceVersion) {
+    throw refuse("ResourceVersion", options.resourceVersion, resourceVersion ?? "");
   }
 }
 

@@ -39,10 +39,7 @@ export function validateMetadata(resource: Resource, object: KubeObject, old?: K
 
 /** What is wrong with a name of this kind: messages, none when it is right. */
 export function nameFaults(resource: Resource, name: string): string[] {
-  if (PATH_NAMED.has(resource.kind)) {
-    if (name === "." || name === "..") return [`may not be '${name}'`];
-    return ["/", "%"].filter((c) => name.includes(c)).map((c) => `may not contain '${c}'`);
-  }
+  if (PATH_NAMED.has(resource.kind)) return pathFaults(name);
   if (resource.kind === "IPAddress" && !resource.custom) return addressFaults(name);
   if (LABEL_NAMED.has(resource.kind)) {
     if (name.length > 63) return ["must be no more than 63 characters"];
@@ -50,6 +47,12 @@ export function nameFaults(resource: Resource, name: string): string[] {
   }
   if (name.length > 253) return ["must be no more than 253 characters"];
   return DNS_SUBDOMAIN.test(name) ? [] : [SUBDOMAIN_RULE];
+}
+
+/** What is wrong with a name that stands for itself in a path. */
+export function pathFaults(name: string): string[] {
+  if (name === "." || name === "..") return [`may not be '${name}'`];
+  return ["/", "%"].filter((c) => name.includes(c)).map((c) => `may not contain '${c}'`);
 }
 
 function nameProblems(resource: Resource, metadata: ObjectMeta): FieldProblem[] {

@@ -7,12 +7,15 @@ import {
   applyJsonPatch,
   applyMergePatch,
   applyServerSide,
-  applyStrategicMergePatch,
+  mergeStrategically,
+  goText,
   type ApplyConflict,
+  type JsonValue,
 } from "../patch/index.ts";
+import { conversionProblem } from "../wire/convert.ts";
 import { invalidValue } from "../server/problems.ts";
 import { apiError, badRequest, invalid } from "../server/status.ts";
-import { draftOf } from "./body.ts";
+import { draftOf, type Reading } from "./body.ts";
 import { keyOf, type Call } from "./call.ts";
 import { createDraft } from "./create.ts";
 import { typedOf } from "./tracking.ts";
@@ -36,17 +39,15 @@ export function patchTypeOf(contentType: string): PatchType | undefined {
 export async function patch(call: Call, type: Exclude<PatchType, "apply">, body: unknown): Promise<KubeObject> {
   return change(call, ({ object }) => {
     const seen = inVersion(call.resource, call.version, object);
-    const patched = patchedBy(call, type, { seen, body });
-    const name = text(record(patched["metadata"])["name"]);
-    if (name === "") throw nameless(call);
+    const { patched, reading } = patchedBy(call, type, { seen, body });
+    const isSame = record(patched["metadata"])["resourceVersion"] === object.metadata.resourceVersion;
+    const draft = draftOf(call, structuredClone(patched), reading);
+    const { name } = draft.metadata;
+    if (!name) throw nameless(call);
     if (name !== call.name) {
       throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`);
     }
-    const same = record(patched["metadata"])["resourceVersion"] === object.metadata.resourceVersion;
-    const named = namesRevision(type, body);
-    const refuse = (problem: string): Error => unreadablePatch(patched, problem);
-    const draft = draftOf(call, structuredClone(patched), refuse);
-    if (same && !named) delete draft.metadata.resourceVersion;
+    if (isSame && !namesRevision(type, body)) delete draft.metadata.resourceVersion;
     return { draft, tracked: false };
   });
 }
@@ -56,40 +57,55 @@ function nameless({ name }: Call): Error {
 }
 
 /** What a patch makes of an object cannot be read as one of its kind. */
-function unreadablePatch(patched: Json, problem: string): Error {
-  const { managedFields: _tracked, ...metadata } = record(patched["metadata"]);
-  const shown = JSON.stringify({ ...patched, metadata });
+function unreadablePatch(shown: string, problem: string): Error {
   return invalid({ group: "", kind: "" }, "", [invalidValue("patch", shown, problem)]);
+}
+
+/** What a patch makes of an object, and how that is read: refusals show it, but of a strategic merge the patch. */
+interface Patched {
+  readonly patched: Json;
+  readonly reading: Reading;
 }
 
 function patchedBy(
   call: Call,
   type: Exclude<PatchType, "apply">,
   { seen, body }: { seen: KubeObject; body: unknown },
-): Json {
+): Patched {
   if (type === "json") {
     if (!Array.isArray(body))
       throw badRequest(
         "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp",
       );
     try {
-      return record(applyJsonPatch(seen, body as JsonPatchOperation[]));
+      return whole(record(applyJsonPatch(seen, body as JsonPatchOperation[])));
     } catch {
-      throw apiError(422, "Invalid", "the server rejected our request due to an error in our request", {});
+      throw unprocessable();
     }
   }
   if (!isRecord(body)) {
     const why = "json: cannot unmarshal array into Go value of type map[string]interface {}";
     throw badRequest(type === "merge" ? `error decoding patch: ${why}` : why);
   }
-  if (type === "merge") return record(applyMergePatch(seen, body));
+  if (type === "merge") return whole(record(applyMergePatch(seen, body)));
   try {
-    return record(applyStrategicMergePatch(fields(seen), body, call.cluster.catalog.types));
+    const { merged, patch: left } = mergeStrategically(fields(seen), body, call.cluster.catalog.types);
+    const refuse = (problem: string): Error => unreadablePatch(goText(left as JsonValue), problem);
+    return { patched: record(merged), reading: { refuse, problemOf: conversionProblem } };
   } catch (error) {
     // kube-apiserver takes these for failures of its own.
     if (hasCode(error, "PATCH_DIRECTIVE")) throw apiError(500, "", messageOf(error));
+    if (hasCode(error, "PATCH_FAILED")) throw unprocessable();
     throw error;
   }
+}
+
+function whole(patched: Json): Patched {
+  return { patched, reading: { refuse: (problem) => unreadablePatch(JSON.stringify(patched), problem) } };
+}
+
+function unprocessable(): Error {
+  return apiError(422, "Invalid", "the server rejected our request due to an error in our request", {});
 }
 
 /** The patch itself says for which revision it is. */
@@ -128,7 +144,7 @@ export async function apply(
     });
     if (conflicts.length > 0) throw applyConflict(conflicts);
     const refuse = (problem: string): Error => unconvertible(applied, problem);
-    const draft = draftOf({ ...call, fieldValidation: "Ignore" }, structuredClone(object), refuse);
+    const draft = draftOf({ ...call, fieldValidation: "Ignore" }, structuredClone(object), { refuse });
     // Who lets go of all metadata that was applied lets go of the name with it.
     if (!draft.metadata.name) throw nameless(call);
     return draft;
@@ -141,9 +157,10 @@ export async function apply(
     });
     return { object, created: false };
   }
-  refuseUnreadable(text(record(applied.metadata)["resourceVersion"]));
-  if (isRecord(applied.metadata)) delete applied.metadata.resourceVersion;
-  return { object: await createDraft({ ...call, subresource: "" }, merge(), true), created: true };
+  const draft = merge();
+  refuseUnreadable(draft.metadata.resourceVersion);
+  delete draft.metadata.resourceVersion;
+  return { object: await createDraft(call, draft, true), created: true };
 }
 
 /** The configuration as it was sent: what its type does not allow is told when it is merged. */

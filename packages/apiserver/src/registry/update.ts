@@ -36,8 +36,9 @@ export async function update(call: Call, body: unknown): Promise<Updated> {
   }
   if (call.resource.createdByUpdate) refuseUnreadable(resourceVersion);
   if (call.resource.createdByUpdate && !call.cluster.store.get(keyOf(call))) {
+    checkIdentity(call, draft, undefined);
     delete draft.metadata.resourceVersion;
-    return { object: await createDraft({ ...call, subresource: "" }, draft), created: true };
+    return { object: await createDraft(call, draft), created: true };
   }
   const object = await change(call, () => {
     if (!resourceVersion && !call.resource.unconditionalUpdate) throw unpinned(call);
@@ -92,7 +93,7 @@ interface Wanted {
 /** What is to be stored in the place of the old state, after mutating admission and the rules of the kind. */
 function changed(call: Call, old: Read, { make, gate }: { make: (old: Stored) => Changed; gate: Gate }): Maybe<Wanted> {
   const made = make(old);
-  checkIdentity(call, made.draft, old);
+  checkIdentity(call, made.draft, old.object);
   const pinned = Boolean(made.draft.metadata.resourceVersion);
   return andThen(gate.mutate ? mutated(call, old.object, { made, mutate: gate.mutate }) : made, (admitted) => {
     checkRevision(call, admitted.draft, old);
@@ -124,12 +125,12 @@ async function mutated(
   return { draft: changed, tracked: true };
 }
 
-function checkIdentity(call: Call, draft: Draft, old: Stored): void {
+function checkIdentity(call: Call, draft: Draft, old: KubeObject | undefined): void {
   const { uid } = draft.metadata;
-  const was = old.object.metadata;
-  if (uid && uid !== was.uid) {
+  const was = old?.metadata.uid ?? "";
+  if (uid && uid !== was) {
     const key = `/registry/${call.resource.custom ? `${call.resource.group}/` : ""}${call.resource.plural}/${call.namespace}${call.namespace ? "/" : ""}${call.name}`;
-    const what = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${was.uid ?? ""}`;
+    const what = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${was}`;
     const why = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${what}`;
     throw conflict(call.resource, call.name, why);
   }

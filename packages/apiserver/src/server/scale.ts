@@ -7,7 +7,7 @@ import { patchTypeOf } from "../registry/patch.ts";
 import { selectorText } from "../registry/selectors.ts";
 import { wireGateOf, type Gate } from "../registry/admit.ts";
 import type { Stored } from "../store/index.ts";
-import { change, type Changed } from "../registry/update.ts";
+import { change, refuseUnreadable, type Changed } from "../registry/update.ts";
 import { mediaType } from "./body.ts";
 import { invalidValue } from "./problems.ts";
 import type { ResourceRequest } from "./resources.ts";
@@ -22,13 +22,14 @@ export async function scaleRequest(call: Call, request: ResourceRequest): Promis
   const target = { ...call, subresource: "", managedAs: "scale" };
   const make = (old: Stored): Changed => {
     const wanted = verb === "update" ? record(request.body) : patchedScale(request, scaleOf(old.object, scale));
+    const resourceVersion = text(at(wanted, "metadata", "resourceVersion"));
+    refuseUnreadable(resourceVersion);
     const replicas = at(wanted, "spec", "replicas") ?? 0;
     if (typeof replicas !== "number" || !Number.isInteger(replicas) || replicas < 0) {
       const type = { group: "autoscaling", kind: "Scale" };
       throw invalid(type, call.name, [invalidValue("spec.replicas", replicas, "must be greater than or equal to 0")]);
     }
     const draft = structuredClone(old.object) as Draft;
-    const resourceVersion = text(at(wanted, "metadata", "resourceVersion"));
     if (resourceVersion) draft.metadata.resourceVersion = resourceVersion;
     else delete draft.metadata.resourceVersion;
     write(draft, scale.specReplicas, replicas);

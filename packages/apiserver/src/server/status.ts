@@ -108,13 +108,18 @@ export function invalid(
   const lines = problems.map((p) => `${p.field}: ${p.message}`);
   const summary = lines.length === 1 ? lines[0] : `[${lines.join(", ")}]`;
   const kind = type.group ? `${type.kind}.${type.group}` : type.kind;
-  const details = { ...(name ? { name } : {}), ...(type.group ? { group: type.group } : {}), kind: type.kind, causes };
+  const details = {
+    ...(name ? { name } : {}),
+    ...(type.group ? { group: type.group } : {}),
+    ...(type.kind ? { kind: type.kind } : {}),
+    causes,
+  };
   return apiError(422, "Invalid", `${kind} "${name}" is invalid: ${summary}`, details);
 }
 
 /** Options of a request that break rules: 422 about "ListOptions", "CreateOptions"… */
-export function invalidOptions(kind: string, problem: FieldProblem): CausewayError {
-  return invalid({ group: "meta.k8s.io", kind }, "", [problem]);
+export function invalidOptions(kind: string, ...problems: readonly FieldProblem[]): CausewayError {
+  return invalid({ group: "meta.k8s.io", kind }, "", problems);
 }
 
 /** The Status that answers an error; what nobody foresaw becomes 500 InternalError. */

@@ -39,6 +39,11 @@ export function metadataProblem(tables: Tables, metadata: unknown): string | und
   return isRecord(metadata) ? structProblem(tables, "meta.ObjectMeta", { value: metadata, path: "" }) : undefined;
 }
 
+/** What is wrong with a value of a type of its own (times, quantities…) that stands nowhere in particular. */
+export function decodingValue(type: string, value: unknown): string | undefined {
+  return ownProblem(type, { value, place: undefined });
+}
+
 function structProblem(tables: Tables, struct: string, at: { value: unknown; path: string }): string | undefined {
   for (const [name, value] of Object.entries(at.value as Record<string, unknown>)) {
     const field = tables.byName(struct)?.get(name);
@@ -90,6 +95,13 @@ function valueProblem(
       return integerProblem(value, place, type);
     case "double":
       return typeof value === "number" ? undefined : mismatch(value, place, goName(type));
+    default:
+      return ownProblem(type, { value, place });
+  }
+}
+
+function ownProblem(type: string, { value, place }: { value: unknown; place: Place | undefined }): string | undefined {
+  switch (type) {
     case "bytes":
       return bytesProblem(value, place);
     case "Quantity":
@@ -111,7 +123,7 @@ function integerProblem(value: unknown, place: Place | undefined, type: "int32" 
   return mismatch(value, place, type, `number ${value}`);
 }
 
-function bytesProblem(value: unknown, place: Place): string | undefined {
+function bytesProblem(value: unknown, place: Place | undefined): string | undefined {
   if (typeof value !== "string") return mismatch(value, place, "[]uint8");
   const text = value.replace(/[\r\n]/g, "");
   const wrong = text.search(/[^A-Za-z0-9+/=]|=(?!=?$)/);
@@ -128,7 +140,16 @@ function quantityProblem(value: unknown): string | undefined {
 function timeProblem(value: string, type: "Time" | "MicroTime"): string | undefined {
   if (TIME.test(value) && !Number.isNaN(Date.parse(value))) return type === "Time" ? undefined : microProblem(value);
   const layout = type === "Time" ? "2006-01-02T15:04:05Z07:00" : "2006-01-02T15:04:05.000000Z07:00";
-  return `parsing time ${JSON.stringify(value)} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(value)} as "2006"`;
+  return `parsing time ${quoted(value)} as ${quoted(layout)}: cannot parse ${quoted(value)} as "2006"`;
+}
+
+/** A text as Go's messages about times quote it: byte by byte, what is not ASCII as a number. */
+function quoted(text: string): string {
+  const bytes = [...Buffer.from(text)].map((byte) => {
+    if (byte === 0x22 || byte === 0x5c) return `\\${String.fromCharCode(byte)}`;
+    return byte < 0x20 || byte > 0x7f ? `\\x${byte.toString(16).padStart(2, "0")}` : String.fromCharCode(byte);
+  });
+  return `"${bytes.join("")}"`;
 }
 
 /** Microseconds have six digits, no fewer and no more. */

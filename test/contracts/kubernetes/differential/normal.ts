@@ -103,6 +103,30 @@ function ordered(body: unknown): unknown {
 /** Values of immutable fields, and what differs in them, are told as Go prints its own structs: only that they are is compared. */
 function withoutStructs(cause: Json): Json {
   const [first = ""] = String(cause["message"]).split("\n");
-  const message = first.endsWith(": field is immutable") ? "field is immutable" : first;
-  return { ...cause, message };
+  const message = first.endsWith(": field is immutable") ? "field is immutable" : withOrderedJson(first);
+  return { ...cause, message: withoutPort(message, cause["field"]) };
+}
+
+/** An object that a message shows: the order of its members is not compared. */
+function withOrderedJson(message: string): string {
+  const [, before = "", shown, after = ""] = /^(Invalid value: )("\{.*\}")(: .*)$/.exec(message) ?? [];
+  if (shown === undefined) return message;
+  try {
+    const object = JSON.parse(JSON.parse(shown) as string) as unknown;
+    return `${before}${JSON.stringify(sorted(object))}${after}`;
+  } catch {
+    return message;
+  }
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, child]) => [key, sorted(child)]));
+}
+
+/** Ports that a server chose itself. */
+function withoutPort(message: string, field: unknown): string {
+  return /nodePort$/i.test(String(field)) ? message.replace(/: 3[0-2]\d{3}(?=$|:)/, ": <port>") : message;
 }

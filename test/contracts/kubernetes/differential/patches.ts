@@ -59,8 +59,11 @@ function directed(c: Choices, value: unknown): unknown {
     result[name] = directed(c, child);
     if (!Array.isArray(child) || !c.chance(10)) continue;
     const scalars = (child as unknown[]).every((item) => typeof item !== "object");
-    if (scalars) result[`$deleteFromPrimitiveList/${name}`] = child;
-    else result[`$setElementOrder/${name}`] = (child as Json[]).map((item) => ({ name: item["name"] })).toReversed();
+    if (scalars) {
+      // Which comes first, the list or what is taken from it, is chance in kube-apiserver: Go goes through a map in no order.
+      delete result[name];
+      result[`$deleteFromPrimitiveList/${name}`] = child;
+    } else result[`$setElementOrder/${name}`] = (child as Json[]).map((item) => ({ name: item["name"] })).toReversed();
   }
   if (c.chance(4)) result["$patch"] = c.pick(["replace", "delete", "merge", "other"]);
   if (c.chance(4)) result["$retainKeys"] = Object.keys(value).slice(0, 2);

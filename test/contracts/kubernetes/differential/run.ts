@@ -103,6 +103,10 @@ async function prepare({ api }: Side, namespace: string): Promise<void> {
   await Promise.all([api.post(`${root}/serviceaccounts`, account), api.post(`${root}/configmaps`, roots)]);
 }
 
+function nameOf({ metadata }: Json): string {
+  return String((metadata as Json)["name"]);
+}
+
 /** Made by controllers in one server and by hand in the other. */
 const NOT_COMPARED = new Set(["kube-root-ca.crt", "default"]);
 
@@ -202,7 +206,9 @@ class Passage {
       return namespace !== undefined || String(name).startsWith(`${this.#namespace}-`);
     });
     const { items: _, metadata: _m, ...list } = answers[0]?.body ?? {};
-    return { list, items: world.normal.value(kept) };
+    // Names that a server made are in another order on each.
+    const shown = (world.normal.value(kept) as Json[]).map((item) => ({ item, name: nameOf(item) }));
+    return { list, items: shown.toSorted((a, b) => (a.name < b.name ? -1 : 1)).map(({ item }) => item) };
   }
 
   #compare(step: string, [theirs, ours]: readonly unknown[]): Difference | undefined {

@@ -1,4 +1,4 @@
-import { array, isRecord, record, text, type Json } from "../../json.ts";
+import { array, at, isRecord, record, text, type Json } from "../../json.ts";
 import { fill, type Rules } from "./rule.ts";
 
 const ISCSI = fill({ iscsiInterface: "default" });
@@ -77,6 +77,12 @@ export const CORE_DEFAULTS: Rules = {
     const encoded = plain.map(([key, value]) => [key, Buffer.from(text(value)).toString("base64")]);
     secret["data"] = { ...record(secret["data"]), ...(Object.fromEntries(encoded) as Json) };
     delete secret["stringData"];
+  },
+  "core.Service"(service) {
+    // Addresses of a load balancer are virtual ones unless it says otherwise (KEP-1860).
+    if (record(service["spec"])["type"] !== "LoadBalancer") return;
+    for (const point of array(at(service["status"], "loadBalancer", "ingress")).filter(isRecord))
+      if (text(point["ip"])) point["ipMode"] ??= "VIP";
   },
   "core.ServiceSpec": fillService,
   "core.ServicePort"(port) {

@@ -31,7 +31,8 @@ const RBAC = "rbac.authorization.k8s.io";
 
 function fillRoleRef(binding: Json): void {
   const role = record(binding["roleRef"]);
-  if (isRecord(binding["roleRef"])) role["apiGroup"] ||= RBAC;
+  role["apiGroup"] ||= RBAC;
+  binding["roleRef"] = role;
 }
 
 function fillDevices(request: Json): void {

@@ -1,0 +1,71 @@
+import { isRecord } from "../json.ts";
+import { decodingValue } from "./decode.ts";
+import { structOf, type Field, type Tables } from "./tables.ts";
+
+/**
+ * Why a strategic merge made no object of its kind, in the words of Go's converter from maps to structs, which are not those of its
+ * decoder; undefined when it did. The fields are looked at in the order of the struct, as the converter does.
+ */
+export function conversionProblem(
+  tables: Tables,
+  object: { apiVersion?: unknown; kind?: unknown },
+): string | undefined {
+  const struct = structOf(String(object.apiVersion as string), String(object.kind as string));
+  return struct === undefined || !tables.byName(struct) ? undefined : structProblem(tables, struct, object);
+}
+
+function structProblem(tables: Tables, struct: string, value: unknown): string | undefined {
+  if (!isRecord(value)) return `cannot restore struct from: ${goKind(value)}`;
+  for (const [name, field] of tables.byName(struct) ?? []) {
+    const child = value[name];
+    const problem = child === undefined || child === null ? undefined : fieldProblem(tables, field, child);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function fieldProblem(tables: Tables, field: Field, value: unknown): string | undefined {
+  if (field.shape === "one") return valueProblem(tables, field.type, value);
+  const isList = field.shape === "list";
+  if (isList ? !Array.isArray(value) : !isRecord(value)) {
+    return `cannot restore ${isList ? "slice" : "map"} from ${goKind(value)}`;
+  }
+  const each: Field = field.shape === "map" && field.wrapped ? { ...field, shape: "list" } : { ...field, shape: "one" };
+  for (const item of Object.values(value as object)) {
+    const problem = item === null ? undefined : fieldProblem(tables, each, item);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+const NUMBERS: Readonly<Record<string, string>> = { int32: "int32", int64: "int64", double: "float64" };
+
+function valueProblem(tables: Tables, type: string, value: unknown): string | undefined {
+  if (type.includes(".")) return structProblem(tables, type, value);
+  if (type === "bytes") return bytesProblem(value);
+  if (type === "string") return plainProblem(typeof value === "string", value, type);
+  if (type === "bool") return typeof value === "boolean" ? undefined : `unrecognized type: ${type}`;
+  const number = NUMBERS[type];
+  if (number === undefined) return decodingValue(type, value);
+  return plainProblem(typeof value === "number" && (number === "float64" || Number.isInteger(value)), value, number);
+}
+
+/** Numbers could be turned into what Go prints for them, but are not. */
+function plainProblem(fits: boolean, value: unknown, type: string): string | undefined {
+  if (fits) return undefined;
+  if (typeof value !== "number" || (type === "string" && !Number.isInteger(value))) return `unrecognized type: ${type}`;
+  return `cannot convert ${goKind(value)} to ${type}`;
+}
+
+function bytesProblem(value: unknown): string | undefined {
+  if (typeof value !== "string") return Array.isArray(value) ? undefined : `cannot restore slice from ${goKind(value)}`;
+  const problem = decodingValue("bytes", value);
+  return problem === undefined ? undefined : `error decoding from json: ${problem}`;
+}
+
+function goKind(value: unknown): string {
+  if (Array.isArray(value)) return "slice";
+  if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64";
+  if (typeof value === "boolean") return "bool";
+  return typeof value === "string" ? "string" : "map";
+}
