@@ -93,3 +93,18 @@ export function kubernetesBinaries(names: readonly string[]): Promise<Built> {
     cached(version),
   );
 }
+
+const CLOUD_PROVIDER = "k8s.io/cloud-provider-openstack";
+
+/** The upstream cloud controller manager of the release in tools/kubernetes/openstack/go.mod. */
+export function cloudControllerBinary(): Promise<Built> {
+  const folder = join(tools, "openstack");
+  const version = pinnedVersion(folder, CLOUD_PROVIDER);
+  const name = "openstack-cloud-controller-manager";
+  const flags = `-s -w -X ${CLOUD_PROVIDER}/pkg/version.Version=${version}`;
+  return buildMissing(
+    [{ name, source: `${CLOUD_PROVIDER}/cmd/${name}`, flags }],
+    folder,
+    cached(`openstack-${version}`),
+  );
+}

@@ -1,0 +1,134 @@
+/**
+ * Our cloud controller manager beside the upstream one: each with a kube-apiserver and a simulated cloud of its own, turn by turn in one run.
+ * Load balancers take 10 s for a change as amphorae do, or 0.5 s as OVN's do. `--only WORD` runs the parts whose name has it
+ * (amphora ordinary, amphora many, amphora wide, the same of ovn, idle, fleet); `--side ours` or `--side upstream` one of the two; `--idle-minutes N`, `--limit SECONDS`.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { cloudControllerBinary, kubernetesBinaries } from "../../scripts/kubernetes-programs.ts";
+import type { Provider } from "./load-balancer/cloud.ts";
+import type { Side } from "./load-balancer/controllers.ts";
+import { fleet } from "./load-balancer/fleet.ts";
+import { virtualHour } from "./load-balancer/hour.ts";
+import { printed, roundedFigures, type Row } from "./load-balancer/rows.ts";
+import { idle, many, ordinary, wide, type Limits, type Outcome, type Situation } from "./load-balancer/situations.ts";
+import { Stage } from "./load-balancer/stage.ts";
+
+const { values } = parseArgs({
+  options: {
+    json: { type: "string" },
+    only: { type: "string", default: "" },
+    side: { type: "string" },
+    "idle-minutes": { type: "string", default: "10" },
+    limit: { type: "string", default: "300" },
+  },
+});
+const limits: Limits = { seconds: Number(values.limit), idleMinutes: Number(values["idle-minutes"]) };
+const wanted: readonly Side[] = (["ours", "upstream"] as const).filter((s) => (values.side ?? s) === s);
+const providers: readonly Provider[] = [
+  { name: "amphora", cycle: 10_000 },
+  { name: "ovn", cycle: 500 },
+];
+const base = mkdtempSync(join(tmpdir(), "bench-load-balancer-"));
+const rows: Row[] = [];
+
+async function needed(): Promise<{ binaries: string; program: string; sides: readonly Side[] }> {
+  const kubernetes = await kubernetesBinaries(["etcd", "kube-apiserver"]);
+  if ("reason" in kubernetes) throw new Error(`the benchmark needs a kube-apiserver: ${kubernetes.reason}`);
+  const upstream = wanted.includes("upstream") ? await cloudControllerBinary() : undefined;
+  if (upstream && "reason" in upstream) console.error(`ours alone: ${upstream.reason}`);
+  const built = upstream && "dir" in upstream ? upstream.dir : undefined;
+  return {
+    binaries: kubernetes.dir,
+    program: join(built ?? "", "openstack-cloud-controller-manager"),
+    sides: wanted.filter((side) => side === "ours" || built !== undefined),
+  };
+}
+
+const { binaries, program, sides } = await needed();
+
+function add(name: string, outcomes: Readonly<Partial<Record<Side, Outcome>>>): void {
+  const notes = (Object.entries(outcomes) as [Side, Outcome][]).flatMap(([side, { note }]) =>
+    note === undefined ? [] : [`${side}: ${note}`],
+  );
+  const row: Row = {
+    name,
+    ...(outcomes.ours ? { ours: outcomes.ours.figures } : {}),
+    ...(outcomes.upstream ? { upstream: outcomes.upstream.figures } : {}),
+    ...(notes.length > 0 ? { note: notes.join("; ") } : {}),
+  };
+  rows.push(row);
+  console.error(printed([row]).split("\n")[1]);
+}
+
+async function onStages(
+  provider: Provider,
+  nodes: number,
+  work: (stages: Map<Side, Stage>) => Promise<void>,
+): Promise<void> {
+  const stages = new Map<Side, Stage>();
+  try {
+    for (const side of sides) {
+      const stage = await Stage.start({ side, provider, base, binaries, program });
+      stages.set(side, stage);
+      await stage.addNodes(nodes);
+      await stage.startController();
+    }
+    await new Promise((done) => setTimeout(done, 8_000));
+    await work(stages);
+  } finally {
+    for (const stage of stages.values()) await stage.close();
+  }
+}
+
+async function inTurn(stages: Map<Side, Stage>, situation: Situation, prefix: string): Promise<void> {
+  const outcomes: Partial<Record<Side, Outcome>> = {};
+  for (const [side, stage] of stages) outcomes[side] = await situation.run(stage, limits);
+  add(`${prefix}: ${situation.name}`, outcomes);
+}
+
+async function restingHour(stages: Map<Side, Stage>): Promise<void> {
+  const outcomes = await Promise.all(
+    [...stages].map(async ([side, stage]) => [side, await idle(stage, limits)] as const),
+  );
+  const both: Partial<Record<Side, Outcome>> = Object.fromEntries(outcomes);
+  add("an idle hour with 200 Services", both);
+  const ours = stages.get("ours");
+  if (!ours) return;
+  await ours.stopController();
+  add("an idle hour with 200 Services, ours on the virtual clock", { ...both, ours: await virtualHour(ours) });
+}
+
+const wants = (part: string): boolean => part.includes(values.only);
+try {
+  for (const provider of providers) {
+    const { name } = provider;
+    const resting = wants("idle") && name === "ovn";
+    const [first, second] = [wants(`${name} ordinary`), wants(`${name} many`) || resting];
+    if (first || second) {
+      await onStages(provider, 80, async (stages) => {
+        if (first) for (const one of ordinary) await inTurn(stages, one, name);
+        if (second) for (const one of many) await inTurn(stages, one, name);
+        if (resting) await restingHour(stages);
+      });
+    }
+    if (wants(`${name} wide`)) {
+      await onStages(provider, 200, async (stages) => {
+        for (const one of wide) await inTurn(stages, one, name);
+      });
+    }
+  }
+  if (wants("fleet")) rows.push(await fleet(base, program, sides));
+} finally {
+  rmSync(base, { recursive: true, force: true });
+}
+console.log(printed(rows));
+const json = rows.map(({ name, ours, upstream, note }) => ({
+  name,
+  ...(ours ? { ours: roundedFigures(ours) } : {}),
+  ...(upstream ? { upstream: roundedFigures(upstream) } : {}),
+  ...(note === undefined ? {} : { note }),
+}));
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ rows: json }, null, 2)}\n`);

@@ -1,0 +1,81 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { existsSync, openSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { stop } from "../apiserver/subject.ts";
+import type { BenchCloud } from "./cloud.ts";
+import { OURS_CHILD } from "./ours-child.ts";
+
+export type Side = "ours" | "upstream";
+
+/** A cloud controller manager under measurement. */
+export interface Controller {
+  readonly processes: readonly ChildProcess[];
+  /** SIGKILL. */
+  stop(): Promise<void>;
+}
+
+export interface StartFrom {
+  readonly cloud: BenchCloud;
+  /** Where logs go. */
+  readonly files: string;
+  readonly kubeconfigs: readonly string[];
+  /** The upstream program. */
+  readonly program: string;
+}
+
+export function hasProgram(program: string): boolean {
+  return existsSync(program);
+}
+
+/** Ours: one process for all clusters. */
+export async function startOurs({ cloud, files, kubeconfigs }: StartFrom): Promise<Controller> {
+  const args = ["--max-semi-space-size=4", OURS_CHILD, cloud.cloudsYaml, cloud.cloudConf, ...kubeconfigs];
+  return running([launch(process.execPath, args, join(files, "ours.log"))]);
+}
+
+/** The upstream one: a process for each cluster, as it comes, but without an election of one. */
+export async function startUpstreamController({ cloud, files, kubeconfigs, program }: StartFrom): Promise<Controller> {
+  const processes: ChildProcess[] = [];
+  for (const [i, kubeconfig] of kubeconfigs.entries()) {
+    const args = [
+      "--cloud-provider=openstack",
+      `--cloud-config=${cloud.cloudConf}`,
+      `--kubeconfig=${kubeconfig}`,
+      `--authentication-kubeconfig=${kubeconfig}`,
+      `--authorization-kubeconfig=${kubeconfig}`,
+      `--cluster-name=${kubeconfigs.length === 1 ? "bench" : `bench-${i}`}`,
+      "--leader-elect=false",
+      "--bind-address=127.0.0.1",
+      `--secure-port=${await freePort()}`,
+      `--cert-dir=${files}`,
+    ];
+    processes.push(launch(program, args, join(files, `upstream-${i}.log`)));
+  }
+  return running(processes);
+}
+
+function running(processes: readonly ChildProcess[]): Controller {
+  const kill = (): void => processes.forEach((p) => p.kill("SIGKILL"));
+  process.once("exit", kill);
+  return {
+    processes,
+    async stop() {
+      process.removeListener("exit", kill);
+      await Promise.all(processes.map(stop));
+    },
+  };
+}
+
+function launch(file: string, args: readonly string[], logFile: string): ChildProcess {
+  const log = openSync(logFile, "a", 0o600);
+  return spawn(file, args, { stdio: ["ignore", log, log] });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((done) => server.close(done));
+  return port;
+}
