@@ -1,7 +1,8 @@
 /**
  * Our cloud controller manager beside the upstream one: each with a kube-apiserver and a simulated cloud of its own, turn by turn in one run.
  * Load balancers take 10 s for a change as amphorae do, or 0.5 s as OVN's do. `--only WORD` runs the parts whose name has it
- * (amphora ordinary, amphora many, amphora wide, the same of ovn, idle, fleet); `--side ours` or `--side upstream` one of the two; `--idle-minutes N`, `--limit SECONDS`.
+ * (amphora ordinary, amphora many, amphora wide, the same of ovn, idle, fleet); `--side ours` or `--side upstream` one of the two; `--idle-minutes N`, `--limit SECONDS`,
+ * `--routes` tells which calls each row was.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,6 +23,7 @@ const { values } = parseArgs({
     only: { type: "string", default: "" },
     side: { type: "string" },
     "idle-minutes": { type: "string", default: "10" },
+    routes: { type: "boolean", default: false },
     limit: { type: "string", default: "300" },
   },
 });
@@ -31,6 +33,7 @@ const providers: readonly Provider[] = [
   { name: "amphora", cycle: 10_000 },
   { name: "ovn", cycle: 500 },
 ];
+const explain = values.routes ? { explain: (routes: object) => console.error(routes) } : {};
 const base = mkdtempSync(join(tmpdir(), "bench-load-balancer-"));
 const rows: Row[] = [];
 
@@ -71,7 +74,7 @@ async function onStages(
   const stages = new Map<Side, Stage>();
   try {
     for (const side of sides) {
-      const stage = await Stage.start({ side, provider, base, binaries, program });
+      const stage = await Stage.start({ side, provider, base, binaries, program, ...explain });
       stages.set(side, stage);
       await stage.addNodes(nodes);
       await stage.startController();

@@ -362,3 +362,15 @@ test("a thousand servers come and go in seconds", { timeout: 60_000 }, async () 
   await new Promise<void>((resolve) => setImmediate(resolve));
   expect(client.simulator.inventory("demo").filter((line) => line.startsWith("server"))).toEqual([]);
 });
+
+test.each(["network", "load-balancer", "compute", "image", "volume", "key-manager"])(
+  "the version document of %s is at its root, with a slash at the end and without",
+  async (service) => {
+    const client = await started();
+    for (const path of [`/${service}`, `/${service}/`]) {
+      const { status, body } = await client.call("GET", path);
+      expect([200, 300]).toContain(status);
+      expect(at(body, "versions")).toBeTruthy();
+    }
+  },
+);

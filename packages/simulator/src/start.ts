@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { getPath } from "hono/utils/url";
 import { CallLog } from "./cloud/calls.ts";
 import { cloudsYamlOf } from "./cloud/clouds-yaml.ts";
 import { controlApp } from "./cloud/control.ts";
@@ -95,9 +96,14 @@ function assemble(kernel: OwnedKernel, network: NetworkService, { calls, faults,
     { root: "/volume", service: storage },
     { root: "/key-manager", service: createKeyManagerService(kernel) },
   );
-  const app: CloudApp = new Hono();
+  const app: CloudApp = new Hono({ getPath: (request) => withoutRootSlash(getPath(request)) });
   app.onError((error, c) => answerError(error, c));
   app.route("/_control", controlApp({ kernel, calls, faults, projectId }));
   app.route("/", mountServices({ kernel, calls, faults, authenticate: identity.authenticate }, mounted));
   return app;
+}
+
+/** A service's root is one with a slash at its end and without, as with the real ones: Go's SDK asks for the former. */
+function withoutRootSlash(path: string): string {
+  return path.replace(/^(\/[^/]+)\/$/, "$1");
 }

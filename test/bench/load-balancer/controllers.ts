@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { existsSync, openSync } from "node:fs";
+import { openSync, readFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { stop } from "../apiserver/subject.ts";
@@ -11,6 +11,8 @@ export type Side = "ours" | "upstream";
 /** A cloud controller manager under measurement. */
 export interface Controller {
   readonly processes: readonly ChildProcess[];
+  /** Throws what its log ends with when one of them is gone. */
+  check(): void;
   /** SIGKILL. */
   stop(): Promise<void>;
 }
@@ -24,19 +26,17 @@ export interface StartFrom {
   readonly program: string;
 }
 
-export function hasProgram(program: string): boolean {
-  return existsSync(program);
-}
-
 /** Ours: one process for all clusters. */
 export async function startOurs({ cloud, files, kubeconfigs }: StartFrom): Promise<Controller> {
   const args = ["--max-semi-space-size=4", OURS_CHILD, cloud.cloudsYaml, cloud.cloudConf, ...kubeconfigs];
-  return running([launch(process.execPath, args, join(files, "ours.log"))]);
+  const log = join(files, "ours.log");
+  return running([launch(process.execPath, args, log)], log);
 }
 
 /** The upstream one: a process for each cluster, as it comes, but without an election of one. */
 export async function startUpstreamController({ cloud, files, kubeconfigs, program }: StartFrom): Promise<Controller> {
   const processes: ChildProcess[] = [];
+  const log = join(files, "upstream.log");
   for (const [i, kubeconfig] of kubeconfigs.entries()) {
     const args = [
       "--cloud-provider=openstack",
@@ -50,16 +50,22 @@ export async function startUpstreamController({ cloud, files, kubeconfigs, progr
       `--secure-port=${await freePort()}`,
       `--cert-dir=${files}`,
     ];
-    processes.push(launch(program, args, join(files, `upstream-${i}.log`)));
+    processes.push(launch(program, args, log));
   }
-  return running(processes);
+  return running(processes, log);
 }
 
-function running(processes: readonly ChildProcess[]): Controller {
+const LAST_WORDS = 2000;
+
+function running(processes: readonly ChildProcess[], log: string): Controller {
   const kill = (): void => processes.forEach((p) => p.kill("SIGKILL"));
   process.once("exit", kill);
   return {
     processes,
+    check() {
+      const gone = processes.some((p) => p.exitCode !== null || p.signalCode !== null);
+      if (gone) throw new Error(`a controller ended:\n${readFileSync(log, "utf8").slice(-LAST_WORDS)}`);
+    },
     async stop() {
       process.removeListener("exit", kill);
       await Promise.all(processes.map(stop));

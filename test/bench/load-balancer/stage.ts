@@ -15,7 +15,11 @@ export interface StageOptions {
   /** The folder of etcd and kube-apiserver. */
   readonly binaries: string;
   readonly program: string;
+  /** Told the routes of the calls of each measurement. */
+  readonly explain?: (routes: Readonly<Record<string, number>>) => void;
 }
+
+const ID = /[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}/g;
 
 /** One controller between a fresh kube-apiserver with etcd and a fresh cloud. */
 export class Stage {
@@ -138,6 +142,7 @@ export class Stage {
 
   /** Processor time so far, and memory. */
   cost(): { readonly cpuSeconds: number; readonly memoryMiB: number } {
+    this.#controller?.check();
     return costOf(this.#controller ?? { processes: [] });
   }
 
@@ -154,7 +159,13 @@ export class Stage {
     const calls = this.cloud.callsSince();
     const after = this.cost();
     const byVerb: Record<string, number> = {};
-    for (const { method } of calls) byVerb[method] = (byVerb[method] ?? 0) + 1;
+    const routes: Record<string, number> = {};
+    for (const { method, service, path } of calls) {
+      byVerb[method] = (byVerb[method] ?? 0) + 1;
+      const route = `${method} ${service}${path.replace(/\?.*/, "").replace(ID, "ID")}`;
+      routes[route] = (routes[route] ?? 0) + 1;
+    }
+    this.#options.explain?.(routes);
     const { memoryMiB } = after;
     return { calls: calls.length, byVerb, seconds, cpuSeconds: after.cpuSeconds - before.cpuSeconds, memoryMiB };
   }
