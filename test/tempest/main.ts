@@ -1,0 +1,103 @@
+/**
+ * `npm run test:tempest [-- --cloud simulated|devcloud --service NAME --tests REGEX --workers N]`: tempest and octavia-tempest-plugin of
+ * Debian 12 (installed if they are missing, which needs root) against a cloud. Without --tests the results are kept in
+ * docs/reference/tempest/NAME.json and docs/reference/tempest.md is written anew. `--cloud page` only writes the page.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { startSimulator } from "@causeway/simulator";
+import { tempestConf, type TempestCloud } from "./configuration.ts";
+import { cloudRecord, keepRecord, writePage } from "./record.ts";
+import { runTempest, type TempestResult } from "./run.ts";
+import { tempestServices, type TempestService } from "./services.ts";
+
+const packages = ["tempest", "octavia-tempest-plugin"];
+
+/** Why tempest cannot be run here; undefined when it can. */
+function obstacle(): string | undefined {
+  if (spawnSync("stestr", ["--version"]).status === 0 && spawnSync("tempest", ["--version"]).status === 0)
+    return undefined;
+  if (process.getuid?.() !== 0) return "tempest is not installed, and installing it needs root";
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  const install = ["install", "-y", "-q", "--no-install-recommends", ...packages];
+  const { status } = spawnSync("apt-get", install, { env, stdio: ["ignore", "inherit", "inherit"] });
+  return status === 0 ? undefined : `apt-get install ${packages.join(" ")} ended with ${String(status)}`;
+}
+
+interface Opened {
+  readonly cloud: TempestCloud;
+  readonly recordAs: "real" | "simulated";
+  readonly close: () => Promise<void>;
+}
+
+async function open(name: string): Promise<Opened> {
+  if (name === "simulated") {
+    const simulator = await startSimulator();
+    const cloud = { cloud: "simulator-admin", text: simulator.cloudsYaml };
+    return { cloud, recordAs: "simulated", close: () => simulator.close() };
+  }
+  const text = readFileSync(process.env["OS_CLIENT_CONFIG_FILE"] ?? "/var/lib/devcloud/clouds.yaml", "utf8");
+  return { cloud: { cloud: `${name}-admin`, text }, recordAs: "real", close: async () => {} };
+}
+
+interface Wish {
+  readonly tests: string | undefined;
+  readonly workers: number;
+}
+
+async function runService(service: TempestService, opened: Opened, wish: Wish): Promise<readonly TempestResult[]> {
+  const folder = mkdtempSync(join(tmpdir(), `tempest-${service.name}-`));
+  console.log(`${service.name}: ${folder}`);
+  const start = performance.now();
+  const configuration = await tempestConf(opened.cloud, folder);
+  const tests = wish.tests ?? `^${service.prefix.replaceAll(".", "\\.")}`;
+  const results = await runTempest({ folder, configuration, tests, workers: wish.workers });
+  if (wish.tests === undefined && results.length > 0) {
+    const run = {
+      date: new Date().toISOString().slice(0, 10),
+      seconds: Math.round((performance.now() - start) / 1000),
+    };
+    keepRecord(service.name, opened.recordAs, cloudRecord(results, service.prefix, run));
+  }
+  for (const { id, status, reason } of results) if (status === "fail") console.log(`FAILED ${id}: ${reason}`);
+  return results;
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      cloud: { type: "string", default: "simulated" },
+      service: { type: "string" },
+      tests: { type: "string" },
+      workers: { type: "string", default: "2" },
+    },
+  });
+  if (values.cloud === "page") {
+    writePage();
+    return 0;
+  }
+  const chosen = tempestServices.filter(({ name }) => values.service === undefined || name === values.service);
+  if (chosen.length === 0) throw new Error(`--service is one of: ${tempestServices.map((s) => s.name).join(", ")}`);
+  const why = obstacle();
+  if (why !== undefined) {
+    console.log(`skipped: ${why}\n0 passed, 0 failed, 1 skipped`);
+    return 0;
+  }
+  const opened = await open(values.cloud);
+  const all: TempestResult[] = [];
+  try {
+    for (const service of values.tests === undefined ? chosen : chosen.slice(0, 1)) {
+      all.push(...(await runService(service, opened, { tests: values.tests, workers: Number(values.workers) })));
+    }
+  } finally {
+    await opened.close();
+  }
+  const count = (...statuses: readonly string[]) => all.filter((r) => statuses.includes(r.status)).length;
+  console.log(`${count("success")} passed, ${all.length - count("success", "skip")} failed, ${count("skip")} skipped`);
+  return 0;
+}
+
+process.exitCode = await main();

@@ -1,0 +1,141 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { TempestResult } from "./run.ts";
+import { tempestServices } from "./services.ts";
+
+/** What became of a service's tests on one cloud. Names without the service's prefix. */
+export interface CloudRecord {
+  /** YYYY-MM-DD. */
+  readonly date: string;
+  readonly seconds: number;
+  readonly passed: readonly string[];
+  readonly failed: Readonly<Record<string, string>>;
+  /** Why, and how many. */
+  readonly skipped: Readonly<Record<string, number>>;
+}
+
+/** docs/reference/tempest/SERVICE.json */
+export interface ServiceRecord {
+  readonly real?: CloudRecord;
+  readonly simulated?: CloudRecord;
+}
+
+const folder = resolve(import.meta.dirname, "../../docs/reference/tempest");
+const page = resolve(folder, "../tempest.md");
+const fileOf = (service: string) => join(folder, `${service}.json`);
+
+export function cloudRecord(
+  results: readonly TempestResult[],
+  prefix: string,
+  run: { date: string; seconds: number },
+): CloudRecord {
+  const short = (id: string) => id.replace(prefix, "");
+  const passed = results.filter((r) => r.status === "success").map((r) => short(r.id));
+  const failed = results.filter((r) => r.status !== "success" && r.status !== "skip");
+  const skipped = new Map<string, number>();
+  for (const { status, reason } of results) if (status === "skip") skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
+  return {
+    ...run,
+    passed: passed.sort(),
+    failed: Object.fromEntries(failed.map((r) => [short(r.id), lasting(r.reason)] as const).sort(byName)),
+    skipped: Object.fromEntries([...skipped].sort(byName)),
+  };
+}
+
+const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1);
+
+/** A reason without what differs from run to run: ids, ports, request ids, names by chance. */
+function lasting(reason: string): string {
+  return reason
+    .replace(/[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}/g, "ID")
+    .replace(/127\.0\.0\.1:\d+/g, "CLOUD")
+    .replace(/-\d{6,}/g, "-N")
+    .slice(0, 300);
+}
+
+export function keepRecord(service: string, cloud: keyof ServiceRecord, record: CloudRecord): void {
+  mkdirSync(folder, { recursive: true });
+  const kept = { ...readRecord(service), [cloud]: record };
+  const ordered: ServiceRecord = {
+    ...(kept.real ? { real: kept.real } : {}),
+    ...(kept.simulated ? { simulated: kept.simulated } : {}),
+  };
+  writeFileSync(fileOf(service), `${JSON.stringify(ordered, undefined, 1)}\n`);
+  writePage();
+}
+
+function readRecord(service: string): ServiceRecord {
+  return existsSync(fileOf(service)) ? (JSON.parse(readFileSync(fileOf(service), "utf8")) as ServiceRecord) : {};
+}
+
+export interface Rate {
+  /** Tests that pass on the real cloud. */
+  readonly real: number;
+  /** Those of them that pass on the simulated one. */
+  readonly both: number;
+  readonly differ: readonly string[];
+}
+
+/** How many of the tests that the real cloud passes the simulated one passes, too. Undefined: one of them has not been run. */
+export function rateOf({ real, simulated }: ServiceRecord): Rate | undefined {
+  if (!real || !simulated) return undefined;
+  const has = new Set(simulated.passed);
+  const differ = real.passed.filter((name) => !has.has(name));
+  return { real: real.passed.length, both: real.passed.length - differ.length, differ };
+}
+
+/** Why a test that the real cloud passes is not passed: its own failure, its class's, or that it was skipped. */
+function whyNot(name: string, { failed }: CloudRecord): string {
+  const own = failed[name];
+  if (own !== undefined) return own;
+  const ofClass = Object.entries(failed).find(([key]) => {
+    const set = /^(?:setUpClass|tearDownClass) \((.*)\)$/.exec(key)?.[1];
+    return set !== undefined && name.startsWith(`${set.replace(/^.*?\.api\./, "")}.`);
+  });
+  return ofClass ? `its class: ${ofClass[1]}` : "skipped, or not run";
+}
+
+/** Writes docs/reference/tempest.md from the records. */
+export function writePage(): void {
+  const known = existsSync(folder) ? readdirSync(folder) : [];
+  const services = tempestServices.filter(({ name }) => known.includes(`${name}.json`));
+  const rows = services.map(({ name }) => rowOf(name, readRecord(name)));
+  const lists = services.map(({ name }) => differences(name, readRecord(name)));
+  writeFileSync(page, `${head}\n${rows.join("\n")}\n\n${lists.join("")}`.trimEnd() + "\n");
+}
+
+const head = `# Tempest on the real and on the simulated cloud
+
+Debian's tempest and octavia-tempest-plugin, run by \`npm run test:tempest -- --cloud simulated|devcloud --service NAME\`, which keeps what
+became of each test in tempest/NAME.json and writes this page. The rate is of the tests that the real cloud passes.
+
+| service | real: passed, failed, skipped | simulated: passed, failed, skipped | of the real cloud's passed | rate |
+| ------- | ----------------------------- | ---------------------------------- | -------------------------- | ---- |`;
+
+function rowOf(name: string, record: ServiceRecord): string {
+  const rate = rateOf(record);
+  const of = rate ? [`${rate.both} of ${rate.real}`, `${percent(rate)} %`] : ["-", "-"];
+  return `| ${[name, counts(record.real), counts(record.simulated), ...of].join(" | ")} |`;
+}
+
+const percent = ({ both, real }: Rate): string => (real === 0 ? "0" : ((100 * both) / real).toFixed(1));
+
+function counts(record: CloudRecord | undefined): string {
+  if (!record) return "not run";
+  const skipped = Object.values(record.skipped).reduce((sum, n) => sum + n, 0);
+  return [record.passed.length, Object.keys(record.failed).length, skipped].join(", ");
+}
+
+function differences(name: string, record: ServiceRecord): string {
+  const { simulated } = record;
+  const differ = rateOf(record)?.differ ?? [];
+  if (!simulated || differ.length === 0) return "";
+  const lines = differ.map((test) => `- ${test}: ${plain(whyNot(test, simulated))}`);
+  return `## ${name}: passed by the real cloud only\n\n${lines.join("\n")}\n\n`;
+}
+
+const plain = (text: string): string =>
+  text
+    .replaceAll(/[<>|*_`\\]/g, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim();

@@ -1,0 +1,75 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+
+/** How one test of tempest ended. */
+export interface TempestResult {
+  /** Its name without the tags in brackets. */
+  readonly id: string;
+  readonly status: "success" | "fail" | "skip" | "xfail" | "uxsuccess" | "unknown" | "inprogress";
+  /** Why it failed or was skipped; "" when it passed. */
+  readonly reason: string;
+}
+
+export interface TempestRun {
+  /** A folder of its own: configuration, repository of results, logs. */
+  readonly folder: string;
+  /** tempest.conf. */
+  readonly configuration: string;
+  /** Regular expression over the names of tests. */
+  readonly tests: string;
+  readonly workers: number;
+}
+
+const dists = "/usr/lib/python3/dist-packages";
+const results = resolve(import.meta.dirname, "../../tools/tempest/results.py");
+/** Seconds that one test may take. */
+const TEST_TIMEOUT = "240";
+
+/** Runs tempest's tests by stestr and gives what became of each; a class that could not be set up is one failure of its name. */
+export async function runTempest({ folder, configuration, tests, workers }: TempestRun): Promise<TempestResult[]> {
+  rmSync(join(folder, ".stestr"), { recursive: true, force: true });
+  mkdirSync(join(folder, "lock"), { recursive: true });
+  writeFileSync(join(folder, "tempest.conf"), configuration, { mode: 0o600 });
+  const stestrConf = `[DEFAULT]\ntest_path=${dists}/tempest/test_discover\ntop_dir=${dists}\ngroup_regex=([^\\.]*\\.)*\n`;
+  writeFileSync(join(folder, ".stestr.conf"), stestrConf);
+  const env = {
+    ...process.env,
+    TEMPEST_CONFIG_DIR: folder,
+    TEMPEST_CONFIG: "tempest.conf",
+    OS_TEST_TIMEOUT: TEST_TIMEOUT,
+  };
+  const options = { cwd: folder, env };
+  await ended(spawn("stestr", ["init"], { ...options, stdio: "ignore" }));
+  // Its exit code tells that a test failed, which the results tell better.
+  await ended(
+    spawn("stestr", ["run", "--concurrency", String(workers), tests], {
+      ...options,
+      stdio: ["ignore", "inherit", "inherit"],
+    }),
+  );
+  return lastResults(options);
+}
+
+async function lastResults(options: {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+}): Promise<TempestResult[]> {
+  const last = spawn("stestr", ["last", "--subunit"], { ...options, stdio: ["ignore", "pipe", "inherit"] });
+  const read = spawn("/usr/bin/python3", [results], { ...options, stdio: ["pipe", "pipe", "inherit"] });
+  last.stdout.pipe(read.stdin);
+  const found: TempestResult[] = [];
+  for await (const line of createInterface({ input: read.stdout })) {
+    const result = JSON.parse(line) as TempestResult;
+    found.push({ ...result, id: result.id.replace(/\[[^\]]*\]$/, "") });
+  }
+  return found;
+}
+
+function ended(child: ReturnType<typeof spawn>): Promise<number> {
+  return new Promise((done, reject) => {
+    child.on("error", reject);
+    child.on("close", (code) => done(code ?? 1));
+  });
+}

@@ -1,0 +1,33 @@
+"""Reads a subunit v2 stream and prints one JSON object a line: id, status, reason (the last line of what went wrong)."""
+import json
+import sys
+
+import subunit
+import testtools
+
+
+def reason(test):
+    texts = []
+    for name, content in test["details"].items():
+        if name.startswith(("traceback", "reason")):
+            texts.append(content.as_text().strip())
+    lines = [line for text in texts for line in text.splitlines() if line.strip()]
+    # The last line of a traceback names the error; tempest wraps the services' answers below "Details:".
+    for at, line in enumerate(lines):
+        if not line.startswith((" ", "Traceback")) and ("Error" in line or ": " in line):
+            return " ".join(lines[at:])[:600]
+    return lines[-1][:600] if lines else ""
+
+
+def main():
+    def tell(test):
+        print(json.dumps({"id": test["id"], "status": test["status"], "reason": reason(test)}))
+
+    stream = subunit.ByteStreamToStreamResult(sys.stdin.buffer, non_subunit_name="stdout")
+    result = testtools.StreamToDict(tell)
+    result.startTestRun()
+    stream.run(result)
+    result.stopTestRun()
+
+
+main()
