@@ -23,3 +23,17 @@ describe("the simulated cloud keeps the contract", () => {
     });
   }
 });
+
+test.for(openstackContract.filter((c) => c.needs?.extensions?.includes("extraroute-atomic") === true))(
+  "$name, on a simulated cloud that has the extension",
+  async (contractCase, { skip }) => {
+    const simulator = await startSimulator({ extensions: ["extraroute-atomic"] });
+    try {
+      const config = loadCloudsYaml({ cloud: "simulator", text: simulator.cloudsYaml });
+      const missing = await runContractCase(contractCase, { config });
+      if (missing !== undefined) skip(missing);
+    } finally {
+      await simulator.close();
+    }
+  },
+);

@@ -49,6 +49,40 @@ describe("the cloud controller manager on a real OpenStack", () => {
     await manager.stop();
   });
 
+  test("routes to the nodes' pods, and takes the routes back when the nodes go", async () => {
+    const { routerId, servers } = world.infrastructure;
+    const { network } = world.cloud;
+    const manager = world.run({ enabled: false }, { config: { routerId }, clusterCidr: "10.244.0.0/16" });
+    const stranger = { destination: "192.168.7.0/24", nexthop: "10.77.0.250" };
+    await network.addRoutes(routerId, [stranger]);
+    const routes = async () => (await network.routers.get(routerId)).routes.map((r) => r.destination).sort();
+    for (const [i, { name }] of servers.entries()) {
+      const spec = { podCIDR: `10.244.${i}.0/24`, podCIDRs: [`10.244.${i}.0/24`] };
+      await world.client.patch(Node, { namespace: "", name }, { type: "merge", body: { spec } });
+    }
+    await world.until("routes", async () => ((await routes()).length === 3 ? true : undefined));
+    expect(await routes()).toEqual(["10.244.0.0/24", "10.244.1.0/24", "192.168.7.0/24"]);
+    for (const [i, { id, name }] of servers.entries()) {
+      const node = await world.until(`${name} to be told`, async () => {
+        const found = await world.client.get(Node, { namespace: "", name });
+        return found.status?.conditions?.some((c) => c.type === "NetworkUnavailable" && c.status === "False")
+          ? found
+          : undefined;
+      });
+      expect(node.metadata.name).toBe(name);
+      const [port] = await network.ports.all({ device_id: id });
+      expect(port?.allowed_address_pairs.map((p) => p.ip_address)).toEqual([`10.244.${i}.0/24`]);
+    }
+    console.log("routes", JSON.stringify(manager.cloud.stats().byRoute));
+    for (const { name } of servers) await world.client.delete(Node, { namespace: "", name });
+    await world.until("their end", async () => ((await routes()).length === 1 ? true : undefined));
+    await network.removeRoutes(routerId, [stranger]);
+    await manager.stop();
+    const again = world.run({ enabled: false });
+    await world.joinAll();
+    await again.stop();
+  });
+
   for (const provider of ["ovn", "amphora"]) {
     test(`serves, changes and gives back a load balancer of ${provider}`, async () => {
       const manager = world.run({ provider });

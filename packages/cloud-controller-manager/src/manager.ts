@@ -1,8 +1,9 @@
-import { messageOf, type Clock, type Log } from "@causeway/foundation";
+import { messageOf, type Cidr, type Clock, type Log } from "@causeway/foundation";
 import type { EventRecorder, Informers } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch } from "@causeway/openstack";
 import type { CloudControllerConfig } from "./config/config.ts";
 import { createNodeController } from "./node/controller.ts";
+import { createRouteController } from "./route/controller.ts";
 import { createServiceController } from "./service/controller.ts";
 
 /** The controllers of a cloud controller manager, by the names that its flag has. */
@@ -22,14 +23,16 @@ export interface CloudControllerManagerOptions {
   readonly controllers?: ReadonlySet<ControllerName>;
   /** Services worked on at once; default 8. */
   readonly serviceSyncs?: number;
+  /** Addresses of pods: routes inside them are ours. Without them no routes are kept. */
+  readonly clusterCidrs?: readonly Cidr[];
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /**
- * The cloud controller manager of one workload cluster: nodes, and Services of type LoadBalancer. The two stand alone: a
- * cloud without Octavia still gets its nodes initialised.
+ * The cloud controller manager of one workload cluster: nodes, Services of type LoadBalancer, and routes to pods. Each stands
+ * alone: a cloud without Octavia still gets its nodes initialised.
  */
 export function createCloudControllerManager(options: CloudControllerManagerOptions): {
   run(signal: AbortSignal): Promise<void>;
@@ -40,6 +43,7 @@ export function createCloudControllerManager(options: CloudControllerManagerOpti
   const running = [
     ...(initialise || lifecycle ? [createNodeController({ ...options, duties: { initialise, lifecycle } })] : []),
     ...(controllers.has("service") ? [createServiceController(options)] : []),
+    ...(controllers.has("route") ? routes(options) : []),
   ];
   return {
     async run(signal) {
@@ -51,4 +55,13 @@ export function createCloudControllerManager(options: CloudControllerManagerOpti
       await Promise.all(guarded);
     },
   };
+}
+
+/** The controller of routes, where cloud.conf names a router. */
+function routes(options: CloudControllerManagerOptions): { run(signal: AbortSignal): Promise<void> }[] {
+  const { config, clusterCidrs = [], log } = options;
+  if (config.routerId === undefined) return [];
+  if (clusterCidrs.length > 0) return [createRouteController({ ...options, routerId: config.routerId, clusterCidrs })];
+  log.warn("[Route] router-id is set, but the pods' addresses are not known: no routes are kept");
+  return [];
 }

@@ -41,7 +41,7 @@ async function startOn(kernel: OwnedKernel, host: string, options: SimulatorOpti
   seedIdentity(kernel);
   const [calls, faults] = [new CallLog(), new Faults()];
   const projectId = (idOrName: string) => identityTables(kernel).projects.by("name", idOrName)[0]?.id ?? idOrName;
-  const network = createNetworkService(kernel);
+  const network = createNetworkService(kernel, options.extensions);
   const app = assemble(kernel, network, { calls, faults, projectId });
   kernel.flush();
   const kept = Number(kernel.store.setting("port") ?? 0);

@@ -51,6 +51,7 @@ async function work(run: Run, configuration: Configuration, signal: AbortSignal)
     config: configuration.config,
     clusterName,
     controllers: flags.controllers,
+    clusterCidrs: flags.clusterCidrs,
     serviceSyncs: flags.serviceSyncs,
     events: createEventRecorder(client, { component: "cloud-controller-manager", clock, signal }),
     clock,

@@ -4,6 +4,7 @@ import type { Cloud, LoadBalancer, Server, Subnet } from "@causeway/openstack";
 /** What a cluster's nodes stand on: a network with a way out, and servers. */
 export interface Infrastructure {
   readonly subnet: Subnet;
+  readonly routerId: string;
   readonly servers: readonly Server[];
   remove(): Promise<void>;
 }
@@ -40,6 +41,7 @@ export async function makeInfrastructure(cloud: Cloud, options: InfrastructureOp
   undo.unshift(() => Promise.all(servers.map((server) => removeServer(cloud, server.id))));
   return {
     subnet,
+    routerId: router.id,
     servers,
     async remove() {
       await removeLoadBalancers(cloud, prefix);

@@ -1,4 +1,4 @@
-import { silentLog, systemClock, type Clock } from "@causeway/foundation";
+import { parseCidr, silentLog, systemClock, type Clock } from "@causeway/foundation";
 import {
   createClient,
   createEventRecorder,
@@ -22,7 +22,7 @@ import {
   type WatchIntervals,
 } from "@causeway/openstack";
 import { defaultCloudConfig, type CloudControllerConfig, type LoadBalancerConfig } from "../config/config.ts";
-import { createCloudControllerManager } from "../manager.ts";
+import { createCloudControllerManager, type ControllerName } from "../manager.ts";
 import { releaseLoadBalancers } from "../release.ts";
 import { uninitializedTaint } from "../node/plan.ts";
 import { makeInfrastructure, type Infrastructure } from "./infrastructure.ts";
@@ -49,6 +49,10 @@ export interface WorldOptions {
 export interface RunOptions {
   readonly config?: Partial<CloudControllerConfig>;
   readonly clock?: Clock;
+  /** Which controllers; default all. */
+  readonly controllers?: ReadonlySet<ControllerName>;
+  /** Of the pods: routes are kept on the infrastructure's router. */
+  readonly clusterCidr?: string;
   /** False: as in a cloud without it. */
   readonly octavia?: boolean;
 }
@@ -95,7 +99,8 @@ export class World {
   /** Starts the manager with a connection of its own; the answer has its stop, which is like a kill to what it has under way. */
   run(loadBalancer: Partial<LoadBalancerConfig> = {}, how: RunOptions = {}): Running {
     const { prefix, intervals } = this.#options;
-    const { clock = systemClock, octavia = true } = how;
+    const { clock = systemClock, octavia = true, clusterCidr } = how;
+    const cidrs = clusterCidr?.split(",").flatMap((text) => parseCidr(text) ?? []);
     const stopping = new AbortController();
     const cloud = connectCloud(this.#options.config);
     const watch = watchCloud(cloud, intervals ? { intervals } : {});
@@ -105,6 +110,8 @@ export class World {
       informers,
       cloud: octavia ? cloud : { ...cloud, region: cloud.region, has: async () => false },
       watch,
+      ...(cidrs ? { clusterCidrs: cidrs } : {}),
+      ...(how.controllers ? { controllers: how.controllers } : {}),
       config: { ...defaults, ...how.config, loadBalancer: { ...defaults.loadBalancer, ...loadBalancer } },
       clusterName: prefix,
       events: createEventRecorder(this.client, { component: "cloud-controller-manager", signal: stopping.signal }),

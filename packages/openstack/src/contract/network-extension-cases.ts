@@ -131,6 +131,26 @@ export const networkExtensionCases: readonly ContractCase[] = [
     },
   },
   {
+    name: "routes are added and removed in one call where the cloud can do it, the same twice is once",
+    needs: { extensions: ["extraroute-atomic"] },
+    async run(context) {
+      const { network } = context.cloud;
+      const subnet = await makeSubnet(context, "10.234.0.0/24");
+      const router = await network.routers.create({ name: context.name("router") });
+      context.cleanup(() => network.routers.delete(router.id));
+      await network.addRouterInterface(router.id, { subnet_id: subnet.id });
+      context.cleanup(() => network.removeRouterInterface(router.id, { subnet_id: subnet.id }));
+      const routes = [1, 2].map((n) => ({ destination: `10.246.${n}.0/24`, nexthop: `10.234.0.${n + 10}` }));
+      context.cleanup(() => network.removeRoutes(router.id, routes));
+      await network.addRoutes(router.id, routes);
+      const twice = await network.addRoutes(router.id, routes.slice(0, 1));
+      assert.equal(twice.routes.length, 2);
+      const none = await network.removeRoutes(router.id, [...routes, { ...routes[0]!, nexthop: "10.234.0.99" }]);
+      assert.deepEqual(none.routes, []);
+      assert.equal(context.cloud.stats().byRoute["GET network /routers/{id}"], undefined);
+    },
+  },
+  {
     name: "a write that expects an older revision is refused",
     needs: { extensions: ["revision-if-match"] },
     async run(context) {
@@ -139,6 +159,11 @@ export const networkExtensionCases: readonly ContractCase[] = [
       context.cleanup(() => network.networks.delete(net.id));
       const after = await network.networks.update(net.id, { description: "two" });
       assert.ok((after.revision_number ?? 0) > (net.revision_number ?? 0));
+      const stale = network.networks.update(net.id, { description: "three" }, { ifRevision: net.revision_number });
+      const refused = await failsWith(stale, "OPENSTACK_CONFLICT");
+      assert.equal(refused.details["status"], 412);
+      const fresh = await network.networks.get(net.id);
+      await network.networks.update(net.id, { description: "three" }, { ifRevision: fresh.revision_number });
     },
   },
   {

@@ -78,7 +78,9 @@ export function createCollection<T, Create, Update = Partial<Create>>(
     async update(id, body, options) {
       const { method = "PUT", body: wrap } = shape.change ?? {};
       const sent = wrap ? wrap(body as never) : one === "" ? body : { [one]: body };
-      const call = { method, route: single, ids: [...parents, id], body: sent };
+      const condition =
+        options?.ifRevision === undefined ? {} : { headers: { "If-Match": `revision_number=${options.ifRevision}` } };
+      const call = { method, route: single, ids: [...parents, id], body: sent, ...condition };
       return objectIn<T>(await client.send(call, options), one);
     },
     async delete(id, options) {

@@ -2,6 +2,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** The microversion this call needs at least; the newest known to both sides otherwise. */
   readonly microversion?: string;
+  /** Of an update in Neutron: refused with OPENSTACK_CONFLICT when the object has been changed since this revision_number. */
+  readonly ifRevision?: number | undefined;
 }
 
 export interface CreateOptions<T> extends CallOptions {

@@ -41,6 +41,11 @@ const extensions: Readonly<Record<string, string>> = {
   "trunk-details": "Trunk port details",
 };
 
+/** Those that a cloud may have. */
+const optionalExtensions: Readonly<Record<string, string>> = {
+  "extraroute-atomic": "Atomically add/remove extra routes",
+};
+
 /** Lists that this cloud has and that are always empty. */
 const empty = {
   agents: "agents",
@@ -54,8 +59,13 @@ const empty = {
 } as const;
 
 /** Version and extension documents, and the empty lists. `kinds`: [singular, plural] of what is served. */
-export function mountDocuments(app: NetworkApp, kinds: readonly (readonly [string, string])[]): void {
-  const documents = Object.entries(extensions).map(([alias, name]) => ({
+export function mountDocuments(
+  app: NetworkApp,
+  kinds: readonly (readonly [string, string])[],
+  optional: readonly string[],
+): void {
+  const more = Object.entries(optionalExtensions).filter(([alias]) => optional.includes(alias));
+  const documents = [...Object.entries(extensions), ...more].map(([alias, name]) => ({
     alias,
     name,
     description: name,

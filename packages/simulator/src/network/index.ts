@@ -5,6 +5,7 @@ import { addressGroupCollection, mountAddresses } from "./address-groups.ts";
 import { mountCollection, type NetworkApp } from "./collection.ts";
 import { mountDocuments } from "./documents.ts";
 import { resourceMissing } from "./errors.ts";
+import { mountExtraRoutes } from "./extra-routes.ts";
 import { floatingIpCollection } from "./floating-ips.ts";
 import { networkLinks } from "./links.ts";
 import { networkCollection } from "./networks.ts";
@@ -22,7 +23,7 @@ import { mountSubPorts, trunkCollection } from "./trunks.ts";
 export { seedNetwork } from "./seed.ts";
 
 /** Neutron v2.0 with the OVN back end's habits, on the kernel's tables; and what other services need of it. */
-export function createNetworkService(kernel: Kernel): Service & NetworkLinks {
+export function createNetworkService(kernel: Kernel, optional: readonly string[] = []): Service & NetworkLinks {
   const state = networkState(kernel);
   const app: NetworkApp = new Hono();
   const networks = networkCollection(state);
@@ -38,6 +39,7 @@ export function createNetworkService(kernel: Kernel): Service & NetworkLinks {
   mountDocuments(
     app,
     all.map(({ singular, plural }) => [singular, plural] as const),
+    optional,
   );
   mountCollection(app, state, networks);
   mountCollection(app, state, subnets);
@@ -49,6 +51,7 @@ export function createNetworkService(kernel: Kernel): Service & NetworkLinks {
   mountCollection(app, state, trunks);
   mountCollection(app, state, addressGroups);
   mountRouterInterfaces(app, state, routers);
+  if (optional.includes("extraroute-atomic")) mountExtraRoutes(app, state, routers);
   mountSubPorts(app, state, trunks);
   mountAddresses(app, state, addressGroups);
   mountTags(app, state, networks);

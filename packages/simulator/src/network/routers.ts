@@ -174,7 +174,7 @@ export function portsOf(state: NetworkState, routerId: string, owner: string): r
 }
 
 /** Every next hop must be an address that the router could reach directly, and none of its own. */
-function checkRoutes(state: NetworkState, router: Router, wanted: readonly Route[]): void {
+export function checkRoutes(state: NetworkState, router: Router, wanted: readonly Route[]): void {
   const ports = state.ports.by("device_id", router.id);
   const cidrs = ports.flatMap((port) =>
     port.subnet_ids.flatMap((id) => parseCidr(state.subnets.get(id)?.cidr ?? "") ?? []),

@@ -1,0 +1,39 @@
+import { object, routes, type JsonObject } from "./attributes.ts";
+import { owned, readBody, type NetworkApp } from "./collection.ts";
+import { touched, type NetworkState, type Route, type Router } from "./resources.ts";
+import { checkRoutes, routerView, type routerCollection } from "./routers.ts";
+
+/** PUT /routers/ID/add_extraroutes and remove_extraroutes: the routes that are not named stay as they are. */
+export function mountExtraRoutes(
+  app: NetworkApp,
+  state: NetworkState,
+  routers: ReturnType<typeof routerCollection>,
+): void {
+  const verbs = { add_extraroutes: add, remove_extraroutes: remove };
+  for (const [verb, make] of Object.entries(verbs)) {
+    app.put(`/v2.0/routers/:id/${verb}`, async (c) => {
+      const asked = object((await readBody(c))["router"], "router");
+      const router = owned(routers, c.var.caller, { id: c.req.param("id") });
+      const change = () => set(state, router, make(router.routes, routes(asked["routes"], "routes")));
+      return c.json(state.kernel.atomic(change));
+    });
+  }
+}
+
+function set(state: NetworkState, router: Router, wanted: readonly Route[]): JsonObject {
+  checkRoutes(state, router, wanted);
+  const now = state.routers.update(router.id, { routes: wanted, ...touched(state.kernel, router) });
+  return { router: routerView(now) };
+}
+
+function add(before: readonly Route[], asked: readonly Route[]): readonly Route[] {
+  return [...before, ...asked.filter((route) => !includes(before, route))];
+}
+
+function remove(before: readonly Route[], asked: readonly Route[]): readonly Route[] {
+  return before.filter((route) => !includes(asked, route));
+}
+
+function includes(among: readonly Route[], { destination, nexthop }: Route): boolean {
+  return among.some((route) => route.destination === destination && route.nexthop === nexthop);
+}
