@@ -2,7 +2,7 @@ import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { resolve } from "node:path";
 
 export const root = resolve(import.meta.dirname, "../..");
-const main = resolve(root, "packages/causeway/src/main.ts");
+const main = resolve(root, "packages/causeway/src/start.js");
 
 export interface Started {
   readonly child: ChildProcess;

@@ -1,9 +1,5 @@
-#!/usr/bin/env -S node --max-semi-space-size=4
-import { keepCompiled } from "./compiled.ts";
-
-keepCompiled(process.env);
-const { program } = await import("./program.ts");
-const { exitCodeOf, exitCodes, renderError } = await import("./terminal/report-error.ts");
+import { program } from "./program.ts";
+import { exitCodeOf, exitCodes, renderError } from "./terminal/report-error.ts";
 
 const stopping = new AbortController();
 /** After this long a process that was told to stop ends anyway: state on disk is whole at any instant. */

@@ -150,7 +150,7 @@ Examples:
             process.execPath,
             ...process.execArgv,
             "--max-semi-space-size=1",
-            import.meta.filename.replace(/program\.ts$/, "main.ts"),
+            process.argv[1] ?? "",
             "machine",
             "--log-level",
             options.logLevel,

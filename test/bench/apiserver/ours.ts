@@ -1,12 +1,17 @@
 import { fork } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { createAuthority } from "@causeway/foundation";
-import { SERVER_CHILD, type Said } from "./server-child.ts";
 import { startedAfter, stop, writeClient, type Subject } from "./subject.ts";
 
 const DAY = 86_400_000;
+const SERVER_CHILD = resolve(import.meta.dirname, "server-child.js");
+
+/** What the server's process tells. */
+export type Said =
+  | { readonly is: "ready"; readonly url: string }
+  | { readonly is: "made"; readonly milliseconds: readonly number[] };
 
 export interface Ours extends Subject {
   /** Makes so many logical clusters; answers how long each took, in milliseconds. */
