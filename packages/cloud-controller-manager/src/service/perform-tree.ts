@@ -1,7 +1,10 @@
+import type { Member } from "@causeway/openstack";
 import type { Doing } from "./doing.ts";
+import { asWritten } from "./pool-details.ts";
 import type { TreeStep } from "./steps.ts";
 
 type PartStep = Exclude<TreeStep, { type: "delete-load-balancer" }>;
+type MemberStep = Extract<PartStep, { type: "replace-members" | "create-member" | "delete-member" }>;
 type MonitorStep = Extract<PartStep, { type: "create-monitor" | "update-monitor" | "delete-monitor" }>;
 
 /** One change of a load balancer's part. What was read of a pool before is forgotten before it changes. */
@@ -43,23 +46,37 @@ export async function performTree(step: PartStep, doing: Doing): Promise<void> {
       await loadBalancing.pools.delete(step.id, { signal });
       return;
     case "replace-members":
-      using.details.forget(step.poolId);
-      await loadBalancing.replaceMembers(step.poolId, step.members, { signal });
-      return;
-    case "create-member": {
-      const { address, protocol_port } = step.body;
-      const members = loadBalancing.members(step.poolId);
-      const recover = async () => (await members.all({ address, protocol_port }, { signal }))[0];
-      using.details.forget(step.poolId);
-      await members.create(step.body, { signal, recover });
-      return;
-    }
+    case "create-member":
     case "delete-member":
-      using.details.forget(step.poolId);
-      await loadBalancing.members(step.poolId).delete(step.id, { signal });
-      return;
+      return performMembers(step, doing);
     default:
       return performMonitor(step, doing);
+  }
+}
+
+/** What was written is known: it is not read back. */
+async function performMembers(step: MemberStep, { using, observed, signal }: Doing): Promise<void> {
+  const { cloud, details } = using;
+  const members = cloud.loadBalancing.members(step.poolId);
+  const pool = observed.pools.find((p) => p.pool.id === step.poolId);
+  const before = pool?.members ?? [];
+  details.forget(step.poolId);
+  const wrote = (now: readonly Member[]): void => (pool ? details.wrote(pool, now) : undefined);
+  switch (step.type) {
+    case "replace-members":
+      await cloud.loadBalancing.replaceMembers(step.poolId, step.members, { signal });
+      return wrote(asWritten(before, step.members));
+    case "create-member": {
+      const { address, protocol_port } = step.body;
+      const recover = async () => (await members.all({ address, protocol_port }, { signal }))[0];
+      const made = await members.create(step.body, { signal, recover });
+      return wrote([...before, { ...made, provisioning_status: "ACTIVE" }]);
+    }
+    case "delete-member":
+      // One that a batch made has no id here: it has now been forgotten, and is read before the next try.
+      if (step.id === "") return;
+      await members.delete(step.id, { signal });
+      return wrote(before.filter((member) => member.id !== step.id));
   }
 }
 

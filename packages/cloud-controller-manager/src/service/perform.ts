@@ -62,12 +62,13 @@ const memberTakes = 500;
  * lost, not before the cloud has had time to finish: a load balancer is not listed until its POST is done.
  */
 async function createLoadBalancer(body: LoadBalancerCreate, { using, signal }: Doing): Promise<void> {
-  const { cloud, watch, holds } = using;
+  const { cloud, watch, holds, details } = using;
   const { loadBalancers } = cloud.loadBalancing;
   const known = (await loadBalancers.all({ name: body.name }, { signal })).find((lb) => !isLeaving(lb));
   try {
     const made = known ?? (await loadBalancers.create(body, { signal }));
     holds.release(uncertainKey(body.name));
+    if (!known) details.made(made);
     watch.loadBalancers.observe(made);
   } catch (error) {
     if (!isOutcomeUnknown(error)) throw error;
@@ -92,7 +93,7 @@ async function changeLoadBalancer(step: TreeStep, doing: Doing): Promise<void> {
     using.holds.release(busyKey(lb.id));
   } catch (error) {
     // Whatever was wrong, what is cached may be the reason: the next look is a fresh one.
-    using.freshness.touch(lb);
+    using.freshness.touch(lb, "tree");
     if (!isImmutable(error)) throw error;
     using.holds.hold(busyKey(lb.id), whenBusy);
     return;
@@ -100,7 +101,11 @@ async function changeLoadBalancer(step: TreeStep, doing: Doing): Promise<void> {
   if (step.type === "delete-load-balancer") {
     const now = using.watch.loadBalancers.get(lb.id);
     if (now) using.watch.loadBalancers.observe({ ...now, provisioning_status: "PENDING_DELETE" });
-  } else using.freshness.touch(lb);
+  } else using.freshness.touch(lb, isOfMembers(step) ? "members" : "tree");
+}
+
+function isOfMembers({ type }: TreeStep): boolean {
+  return type === "replace-members" || type === "create-member" || type === "delete-member";
 }
 
 async function deleteLoadBalancer(

@@ -1,4 +1,4 @@
-import type { Cloud, HealthMonitor, Member, Pool } from "@causeway/openstack";
+import type { Cloud, HealthMonitor, LoadBalancer, Member, MemberCreate, Pool } from "@causeway/openstack";
 
 /** A pool with what its list entry does not tell. */
 export interface ObservedPool {
@@ -8,14 +8,16 @@ export interface ObservedPool {
 }
 
 interface Kept {
-  readonly entry: string;
+  readonly entry: string | undefined;
   readonly members: readonly Member[];
   readonly monitor: HealthMonitor | undefined;
+  /** The members are as we wrote them: the next entry that has as many of them is the one that came of it. */
+  readonly written?: true;
 }
 
 /**
  * Members and monitors of pools, which no list of all pools tells. Each is read once, and anew when the pool's own entry
- * (its member ids, its monitor, its time of change) is another than then.
+ * (its member ids, its monitor, its time of change) is another than then. What we wrote is not read.
  */
 export class PoolDetails {
   readonly #cloud: Cloud;
@@ -28,7 +30,11 @@ export class PoolDetails {
   async of(pool: Pool, signal: AbortSignal): Promise<ObservedPool> {
     const entry = entryOf(pool);
     const before = this.#kept.get(pool.id);
-    if (before?.entry === entry) return { pool, members: before.members, monitor: before.monitor };
+    if (before && (before.entry === entry || cameOf(before, pool))) {
+      const { members, monitor } = before;
+      if (before.entry !== entry) this.#kept.set(pool.id, { entry, members, monitor });
+      return { pool, members, monitor };
+    }
     const { loadBalancing } = this.#cloud;
     const monitorId = monitorOf(pool);
     const [members, monitor] = await Promise.all([
@@ -37,6 +43,23 @@ export class PoolDetails {
     ]);
     this.#kept.set(pool.id, { entry, members, monitor });
     return { pool, members, monitor };
+  }
+
+  /** The cloud took these as all members of the pool. */
+  wrote({ pool, monitor }: ObservedPool, members: readonly Member[]): void {
+    this.#kept.set(pool.id, { entry: entryOf(pool), members, monitor, written: true });
+  }
+
+  /** What the answer to a create of the whole tree tells of its pools. */
+  made(lb: LoadBalancer): void {
+    for (const pool of lb.pools as readonly Partial<MadePool>[]) {
+      const { id, members, healthmonitor } = pool;
+      const whole = members?.every((m) => m.address !== undefined && m.protocol_port !== undefined) === true;
+      // A provider may leave the monitor of a create unfinished: it is looked at.
+      if (id === undefined || !whole || (healthmonitor ?? null) !== null) continue;
+      const settled = members.map((member) => ({ ...member, provisioning_status: "ACTIVE" as const }));
+      this.#kept.set(id, { entry: undefined, members: settled, monitor: undefined, written: true });
+    }
   }
 
   /** After a write of ours: what was read before is old, whatever the entry says. */
@@ -53,4 +76,38 @@ function monitorOf(pool: Pool): string | undefined {
 
 function entryOf(pool: Pool): string {
   return JSON.stringify([pool.updated_at, monitorOf(pool) ?? null, pool.members.map((m) => m.id).sort()]);
+}
+
+/** As Octavia answers the create of a whole tree. */
+interface MadePool {
+  readonly id: string;
+  readonly members: readonly Member[];
+  readonly healthmonitor: object | null;
+}
+
+function cameOf({ written, members, monitor }: Kept, pool: Pool): boolean {
+  return written === true && pool.members.length === members.length && monitorOf(pool) === monitor?.id;
+}
+
+/** As they are after a batch of `wanted`. Those that are new have no id ("") until they are read. */
+export function asWritten(before: readonly Member[], wanted: readonly MemberCreate[]): Member[] {
+  const known = new Map(before.map((member) => [place(member), member]));
+  const { project_id = "", provisioning_status = "ACTIVE", operating_status = "NO_MONITOR" } = before[0] ?? {};
+  return wanted.map((member) => ({
+    ...(known.get(place(member)) ?? { id: "", project_id, provisioning_status, operating_status }),
+    admin_state_up: true,
+    created_at: "",
+    updated_at: null,
+    monitor_address: null,
+    monitor_port: null,
+    subnet_id: null,
+    weight: 1,
+    name: "",
+    tags: [],
+    ...member,
+  }));
+}
+
+function place({ address, protocol_port }: { address: string; protocol_port: number }): string {
+  return `${address} ${protocol_port}`;
 }

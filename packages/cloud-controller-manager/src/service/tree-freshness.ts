@@ -15,10 +15,10 @@ export class TreeFreshness {
 
   /**
    * A change of ours was sent: what is cached of the load balancer's children is old when it is ACTIVE again. Until a list says
-   * otherwise it is PENDING, which makes the lists come fast.
+   * otherwise it is PENDING, which makes the lists come fast. No list tells more of members than their ids.
    */
-  touch(lb: LoadBalancer): void {
-    this.#touched.add(lb.id);
+  touch(lb: LoadBalancer, what: "tree" | "members"): void {
+    if (what === "tree") this.#touched.add(lb.id);
     this.#watch.loadBalancers.observe({ ...lb, provisioning_status: "PENDING_UPDATE" });
   }
 

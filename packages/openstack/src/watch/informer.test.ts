@@ -2,8 +2,9 @@ import { CausewayError, silentLog, VirtualClock } from "@causeway/foundation";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PollingInformer, type WatchedType } from "./informer.ts";
+import { Durations } from "./durations.ts";
 import type { CloudChange } from "./interface.ts";
-import { pace } from "./pace.ts";
+import { nextLook, pace } from "./pace.ts";
 import { until } from "./until.ts";
 
 interface Thing {
@@ -104,7 +105,7 @@ describe("an informer", () => {
     world.objects = [thing("a", { status: "PENDING_CREATE" })];
     await informer.start();
     await pass(4_900);
-    expect(world.polls).toBe(20);
+    expect(world.polls).toBe(15);
     await pass(3_600_000);
     const before = world.polls;
     await pass(600_000);
@@ -361,6 +362,52 @@ describe("until", () => {
   });
 });
 
+describe("a transition whose length is known", () => {
+  const timed: WatchedType<Thing> = { ...things, transition: (t) => t.status };
+
+  it("is looked at when it is likely to be over: a tenth of the polls, and as soon", async () => {
+    const { informer, world, clock, changes, pass } = setUp(timed);
+    world.objects = [thing("a")];
+    await informer.start();
+    const cycle = async (length: number) => {
+      const polls = world.polls;
+      changes.length = 0;
+      const begun = clock.now();
+      informer.observe(thing("a", { status: "PENDING_UPDATE" }));
+      world.objects = [thing("a", { status: "PENDING_UPDATE" })];
+      let seen = 0;
+      for (let at = 50; seen === 0; at += 50) {
+        if (at > length) world.objects = [thing("a")];
+        await pass(50);
+        if (changes.at(-1) === "updated a ACTIVE") seen = clock.now() - begun;
+      }
+      return { polls: world.polls - polls, seen };
+    };
+    const first = await cycle(10_000);
+    expect(first.polls).toBeGreaterThan(10);
+    const later = [];
+    for (let i = 0; i < 20; i++) later.push(await cycle(10_000));
+    expect(later.reduce((sum, { polls }) => sum + polls, 0) / later.length).toBeLessThan(2);
+    expect(Math.max(...later.slice(10).map(({ seen }) => seen))).toBeLessThan(12_500);
+    await informer.close();
+  });
+
+  it("that lasted very long once does not make the others wait", async () => {
+    expect(nextLook({ since: 0, expected: 15_000, polledAt: 0, took: 100 })).toBe(15_000);
+    const durations = new Durations();
+    for (const taken of [500, 3_600_000, 600]) durations.settled("k", taken);
+    expect(durations.expected("k")).toBe(485);
+    expect(durations.expected("other")).toBeUndefined();
+    for (let i = 0; i < 3; i++) durations.settled("k", 3_600_000);
+    expect(durations.expected("k")).toBe(15_000);
+  });
+
+  it("that takes longer than was expected is looked at soon, then ever less often", () => {
+    const overdue = (polledAt: number) => nextLook({ since: 0, expected: 500, polledAt, took: 5 }) - polledAt;
+    expect([500, 1_000, 8_000, 80_000, 8_000_000].map(overdue)).toEqual([62.5, 125, 1_000, 10_000, 60_000]);
+  });
+});
+
 describe("the pace", () => {
   const still = { took: 100, hurried: false, age: undefined, hardlyChanges: false };
   it.each([
@@ -369,7 +416,7 @@ describe("the pace", () => {
     ["somebody hurries", { ...still, hurried: true }, 1_000],
     ["somebody hurries a near cloud", { ...still, hurried: true, took: 5 }, 250],
     ["something has just begun to change", { ...still, age: 0 }, 1_000],
-    ["something has been changing for a minute", { ...still, age: 60_000 }, 3_000],
+    ["something has been changing for a minute", { ...still, age: 60_000 }, 7_500],
     ["something has been stuck for a day", { ...still, age: 86_400_000 }, 60_000],
   ])("when %s", (_name, situation, milliseconds) => expect(pace(situation)).toBe(milliseconds));
 });

@@ -1,7 +1,8 @@
 import { backoff, CausewayError, type Clock, type Log } from "@causeway/foundation";
 import { isRetryableOpenStackError } from "../errors/predicates.ts";
+import { Durations } from "./durations.ts";
 import type { CloudChange, CloudInformer } from "./interface.ts";
-import { pace, type WatchIntervals } from "./pace.ts";
+import { nextLook, pace, type WatchIntervals } from "./pace.ts";
 import { ObjectStore, type Indexes } from "./store.ts";
 
 /** What an informer has to know of a resource type. */
@@ -10,6 +11,8 @@ export interface WatchedType<T> {
   readonly indexes: Indexes<T>;
   /** True if the object will change by itself soon; `unchanged` is how long (ms) it has been seen as it is. */
   readonly inTransition: (object: T, unchanged: number) => boolean;
+  /** Which transition it is in: those of one kind take about the same time. Undefined: they do not. */
+  readonly transition?: (object: T) => string;
   /** True if a delete of it has been accepted. */
   readonly deleting: (object: T) => boolean;
   readonly hardlyChanges: boolean;
@@ -35,6 +38,7 @@ const afterFailure = backoff({ base: 1_000, cap: 60_000 });
 export class PollingInformer<T extends { id: string }> implements CloudInformer<T> {
   readonly #options: InformerOptions<T>;
   readonly #store: ObjectStore<T>;
+  readonly #durations = new Durations();
   readonly #handlers = new Set<(change: CloudChange<T>) => void>();
   readonly #closing = new AbortController();
   /** Counts our writes; a list that began before a write says nothing of what was written. */
@@ -172,6 +176,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     for (const object of objects) {
       seen.add(object.id);
       if (newer(object.id)) continue;
+      this.#learn({ id: object.id, object }, now);
       if (this.#forgotten.has(object.id) && this.#options.type.deleting(object)) {
         this.#leaving++;
         continue;
@@ -179,10 +184,23 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
       this.#forgotten.delete(object.id);
       changes.push(this.#store.put(object, now));
     }
-    for (const id of this.#store.ids()) if (!seen.has(id) && !newer(id)) changes.push(this.#store.remove(id));
+    for (const id of this.#store.ids()) {
+      if (seen.has(id) || newer(id)) continue;
+      this.#learn({ id }, now);
+      changes.push(this.#store.remove(id));
+    }
     for (const id of this.#forgotten) if (!seen.has(id) && !newer(id)) this.#forgotten.delete(id);
     for (const [id, written] of this.#written) if (written <= sequence) this.#written.delete(id);
     this.#tell(changes);
+  }
+
+  /** A list shows that a transition is over: the next of its kind is expected to take as long. */
+  #learn({ id, object }: { id: string; object?: T }, now: number): void {
+    const { transition, inTransition } = this.#options.type;
+    const before = this.#store.entry(id);
+    if (!transition || !before || !inTransition(before.object, 0)) return;
+    if (object !== undefined && inTransition(object, 0)) return;
+    this.#durations.settled(transition(before.object), now - before.changedAt);
   }
 
   #tell(changes: readonly (CloudChange<T> | undefined)[]): void {
@@ -213,24 +231,21 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
 
   #dueAt(): number {
     const { clock, intervals, type } = this.#options;
-    if (this.#failures > 0) return this.#begunAt + afterFailure(this.#failures);
+    const polledAt = this.#begunAt;
+    if (this.#failures > 0) return polledAt + afterFailure(this.#failures);
     const now = clock.now();
-    const situation = {
-      took: this.#took,
-      hurried: now < this.#hurriedUntil,
-      age: this.#leaving > 0 ? 0 : this.#ageOfTransition(now),
-      hardlyChanges: type.hardlyChanges,
-    };
-    return this.#begunAt + pace(situation, intervals);
-  }
-
-  #ageOfTransition(now: number): number | undefined {
-    let youngest: number | undefined;
-    for (const { object, changedAt } of this.#store.entries()) {
-      const unchanged = now - changedAt;
-      if (!this.#options.type.inTransition(object, unchanged)) continue;
-      youngest = Math.min(youngest ?? unchanged, unchanged);
+    const took = this.#took;
+    const hurried = now < this.#hurriedUntil;
+    const due = (age: number | undefined): number =>
+      polledAt + pace({ took, hurried, age, hardlyChanges: type.hardlyChanges }, intervals);
+    if (hurried || this.#leaving > 0) return due(0);
+    let first = due(undefined);
+    for (const { object, changedAt: since } of this.#store.entries()) {
+      if (!type.inTransition(object, now - since)) continue;
+      const expected = type.transition && this.#durations.expected(type.transition(object));
+      const look = expected === undefined ? due(now - since) : nextLook({ since, expected, polledAt, took }, intervals);
+      first = Math.min(first, look);
     }
-    return youngest;
+    return first;
   }
 }

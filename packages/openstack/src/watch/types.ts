@@ -79,6 +79,7 @@ export const loadBalancers: WatchedType<L.LoadBalancer> = {
     port: (lb) => [lb.vip_port_id],
     subnet: (lb) => [lb.vip_subnet_id],
   }),
+  transition: (lb) => `${lb.provider} ${lb.provisioning_status}`,
 };
 export const listeners = provisioned<L.Listener>("listeners", { ...named, ...tagged, loadbalancer: ofLoadBalancer });
 export const pools = provisioned<L.Pool>("pools", { ...named, ...tagged, loadbalancer: ofLoadBalancer });
