@@ -14,7 +14,16 @@ import type { Side } from "./load-balancer/controllers.ts";
 import { fleet } from "./load-balancer/fleet.ts";
 import { virtualHour } from "./load-balancer/hour.ts";
 import { printed, roundedFigures, type Row } from "./load-balancer/rows.ts";
-import { idle, many, ordinary, wide, type Limits, type Outcome, type Situation } from "./load-balancer/situations.ts";
+import {
+  idle,
+  many,
+  ordinary,
+  warmUp,
+  wide,
+  type Limits,
+  type Outcome,
+  type Situation,
+} from "./load-balancer/situations.ts";
 import { Stage } from "./load-balancer/stage.ts";
 
 const { values } = parseArgs({
@@ -76,10 +85,10 @@ async function onStages(
     for (const side of sides) {
       const stage = await Stage.start({ side, provider, base, binaries, program, ...explain });
       stages.set(side, stage);
-      await stage.addNodes(nodes);
+      await stage.addNodes(nodes - 1);
       await stage.startController();
     }
-    await new Promise((done) => setTimeout(done, 8_000));
+    await Promise.all([...stages.values()].map(warmUp));
     await work(stages);
   } finally {
     for (const stage of stages.values()) await stage.close();

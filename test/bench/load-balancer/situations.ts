@@ -30,6 +30,21 @@ export const MANY = 200;
 const pause = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds));
 const names = (count: number): string[] => Array.from({ length: count }, (_, i) => `many-${i}`);
 
+/** Before anything is measured: a Service comes, a node follows, the Service goes. No row pays for a process's first questions. */
+export async function warmUp(stage: Stage): Promise<void> {
+  const goal = async (): Promise<void> => {
+    if (!(await until(() => stage.reached(), performance.now() + 120_000)))
+      throw new Error("the first Service never was served");
+  };
+  await stage.addServices(["first"], 1);
+  await goal();
+  await stage.addNodes(1);
+  await goal();
+  await stage.removeServices(["first"]);
+  await goal();
+  await quiet(stage, AFTERWARDS);
+}
+
 /** In order, on 80 nodes. */
 export const ordinary: readonly Situation[] = [
   {
