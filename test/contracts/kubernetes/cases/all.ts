@@ -14,6 +14,7 @@ import { kubectl } from "./kubectl.ts";
 import { identities } from "./identities.ts";
 import { judging } from "./judging.ts";
 import { found } from "./found.ts";
+import { foundGeneral } from "./found-general.ts";
 import { machinery } from "./machinery.ts";
 import { metrics } from "./metrics.ts";
 import { naming } from "./naming.ts";
@@ -50,6 +51,7 @@ import { wrongTypes } from "./wrong-types.ts";
 
 export const chapters: readonly Chapter[] = [
   found,
+  foundGeneral,
   discovery,
   openApi,
   reading,
