@@ -17,8 +17,13 @@ const AUDIT_LOG = "audit.log";
 /** Where `npm run test:kubernetes` keeps the binaries it built: the folder with kube-apiserver and etcd. */
 const BINARIES = "CAUSEWAY_KUBERNETES_BINARIES";
 
+export interface Options {
+  /** Admission plugins that are switched off. */
+  readonly without?: readonly string[];
+}
+
 /** A real kube-apiserver on a real etcd: loopback, free ports, a folder and certificates of their own, all gone at close. */
-export async function startKubeApiserver(): Promise<Target> {
+export async function startKubeApiserver(options: Options = {}): Promise<Target> {
   const binaries = process.env[BINARIES];
   if (binaries === undefined) throw new Error(`${BINARIES} names no folder; use npm run test:kubernetes`);
   const dir = mkdtempSync(join(tmpdir(), "kube-apiserver-"));
@@ -37,6 +42,7 @@ export async function startKubeApiserver(): Promise<Target> {
     children.push(launch(join(binaries, "etcd"), etcdArguments(dir, etcdPort, peerPort), dir));
     const authority = await createAuthority({ commonName: "contract", lifetime: DAY });
     const args = await apiserverArguments(dir, { authority, etcdPort, port, authentication: issuer.configuration });
+    if (options.without) args.push(`--disable-admission-plugins=${options.without.join(",")}`);
     children.push(launch(join(binaries, "kube-apiserver"), args, dir));
     const url = `https://127.0.0.1:${port}`;
     await ready(url, authority.certificate, children);

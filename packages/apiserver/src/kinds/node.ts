@@ -74,9 +74,9 @@ export const nodeStrategy: Strategy = {
   },
   validate(object, old) {
     const spec = record(fields(object)["spec"]);
-    const taints = taintProblems(spec);
-    if (!old) return [...taints, ...rangeProblems(spec)];
-    const problems = [...taints, ...addressProblems(record(fields(object)["status"]))];
+    const always = [...taintProblems(spec), ...rangeProblems(spec)];
+    if (!old) return always;
+    const problems = [...always, ...addressProblems(record(fields(object)["status"]))];
     const was = record(fields(old)["spec"]);
     if (text(was["providerID"]) && spec["providerID"] !== was["providerID"]) {
       problems.push(

@@ -165,7 +165,8 @@ function listIn(object: Bag, name: string): List | undefined {
   const value = object[name];
   if (value === undefined) return undefined;
   if (Array.isArray(value)) return value as List;
-  throw unfollowed(`expected a []interface {}, but received a ${goType(value as Json)}`);
+  const type = value === null ? "%!s(<nil>)" : goType(value as Json);
+  throw unfollowed(`expected a []interface {}, but received a ${type}`);
 }
 
 /** The order has to name all that the patch brings, in the order in which the patch brings it. */

@@ -12,6 +12,7 @@ import { draftOf } from "./body.ts";
 import { announce, contextOf, keyOf, storedForm, type Call } from "./call.ts";
 import { withDefaults } from "./defaults.ts";
 import { validateMetadata } from "./metadata.ts";
+import { dedupOwners } from "./owners.ts";
 import { tracked } from "./tracking.ts";
 
 const GENERATED_ATTEMPTS = 8;
@@ -20,6 +21,7 @@ const SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
 /** Creates an object from a parsed body; answers its stored form. */
 export async function create(call: Call, body: unknown): Promise<KubeObject> {
   const draft = draftOf(call, body);
+  dedupOwners(call, draft, "sent");
   const { name } = draft.metadata;
   if (call.name && name && name !== call.name) {
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`);
@@ -91,6 +93,7 @@ function prepare(call: Call, draft: Draft, isTracked: boolean): Draft {
   const given = isTracked ? withDefaults(version, draft, "applied") : withDefaults(version, draft);
   // What the rules of a kind add belongs to nobody: the writer owns what the writer wrote.
   const filled = isTracked ? given : tracked(call, undefined, given);
+  dedupOwners(call, filled, "made");
   strategy.prepareCreate?.(filled, context);
   strategy.fill?.(filled, context);
   if (hasStatus && !resource.custom) canonicalField(cluster.catalog.tables, filled, "status");

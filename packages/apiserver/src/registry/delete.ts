@@ -3,7 +3,7 @@ import type { KubeObject } from "@causeway/kubernetes";
 import { at, isRecord, record, text, timestamp, type Json } from "../json.ts";
 import type { Draft } from "../kinds/resource.ts";
 import { invalidValue, notSupported } from "../server/problems.ts";
-import { apiError, badRequest, conflict, invalidOptions } from "../server/status.ts";
+import { apiError, badRequest, conflict, invalidOptions, type FieldProblem } from "../server/status.ts";
 import type { Stored } from "../store/index.ts";
 import { gateOf, type Gate } from "./admit.ts";
 import { announce, contextOf, keyOf, read, storedForm, type Call, type Read } from "./call.ts";
@@ -31,20 +31,31 @@ function refuseOtherKind(options: Json): void {
   }
 }
 
-interface Unclear {
-  readonly policy: string | null;
-  readonly orphan: unknown;
-  readonly grace: unknown;
-}
-
 const POLICIES: readonly string[] = ["Foreground", "Background", "Orphan"];
 
-function refuseUnclear({ policy, orphan, grace }: Unclear): void {
+interface Dependents {
+  readonly policy: string | null;
+  readonly orphan: unknown;
+}
+
+function dependentsOf(options: Json, query: URLSearchParams): Dependents {
+  return {
+    policy: text(options["propagationPolicy"]) || query.get("propagationPolicy"),
+    orphan: options["orphanDependents"] ?? (query.get("orphanDependents") === "true" ? true : undefined),
+  };
+}
+
+/** What is wrong with what the options of a deletion say about dependents. */
+export function dependentsProblems(body: unknown, query: URLSearchParams): FieldProblem[] {
+  const { policy, orphan } = dependentsOf(isRecord(body) ? body : {}, query);
   const why = "orphanDependents and deletionPropagation cannot be both set";
-  const problems = [
+  return [
     ...(policy && orphan !== undefined ? [invalidValue("propagationPolicy", policy, why)] : []),
     ...(policy && !POLICIES.includes(policy) ? [notSupported("propagationPolicy", policy, [...POLICIES, "nil"])] : []),
   ];
+}
+
+function refuseUnclear(problems: readonly FieldProblem[], grace: unknown): void {
   if (problems.length > 0) throw invalidOptions("DeleteOptions", ...problems);
   if (typeof grace === "string" && !/^[+-]?\d+$/.test(grace)) {
     throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(grace)}: invalid syntax`);
@@ -55,10 +66,9 @@ function refuseUnclear({ policy, orphan, grace }: Unclear): void {
 export function deleteOptions(body: unknown, query: URLSearchParams): DeleteOptions {
   const options: Json = isRecord(body) && Object.keys(body).length > 0 ? body : {};
   refuseOtherKind(options);
-  const policy = text(options["propagationPolicy"]) || query.get("propagationPolicy");
-  const orphan = options["orphanDependents"] ?? (query.get("orphanDependents") === "true" ? true : undefined);
+  const { policy, orphan } = dependentsOf(options, query);
   const grace = options["gracePeriodSeconds"] ?? query.get("gracePeriodSeconds") ?? undefined;
-  refuseUnclear({ policy, orphan, grace });
+  refuseUnclear(dependentsProblems(options, query), grace);
   const uid = text(at(options, "preconditions", "uid"));
   const resourceVersion = text(at(options, "preconditions", "resourceVersion"));
   const chosen = policy || (orphan === true ? "Orphan" : undefined);

@@ -1,5 +1,5 @@
 import type { KubeObject, ObjectMeta } from "@causeway/kubernetes";
-import { isRecord, records, text } from "../json.ts";
+import { isRecord, records, text, type Json } from "../json.ts";
 import { SUBDOMAIN_RULE } from "./dns.ts";
 import { addressFaults } from "../kinds/service-range.ts";
 import type { Resource } from "../kinds/resource.ts";
@@ -34,6 +34,7 @@ export function validateMetadata(resource: Resource, object: KubeObject, old?: K
     ...annotationsSize(metadata),
     ...ownerProblems(metadata),
     ...finalizerProblems(metadata, old?.metadata),
+    ...ownFinalizers(resource, metadata, old?.metadata),
   ];
 }
 
@@ -146,7 +147,52 @@ function ownerProblems(metadata: ObjectMeta): FieldProblem[] {
   const [first, second] = controllers.map((owner) => `${text(owner["kind"])}/${text(owner["name"])}`);
   if (second === undefined) return problems;
   const why = `Only one reference can have Controller set to true. Found "true" in references for ${first ?? ""} and ${second}`;
-  return [...problems, invalidValue(field, metadata.ownerReferences, why)];
+  return [...problems, invalidValue(field, records(metadata.ownerReferences).map(ownerShown), why)];
+}
+
+/** An owner as messages show one: its fields in the order of the type. */
+function ownerShown({ apiVersion, kind, name, uid, ...rest }: Json): Json {
+  const { controller, blockOwnerDeletion } = rest;
+  return { apiVersion, kind: kind ?? "", name, uid, controller, blockOwnerDeletion };
+}
+
+/** Groups whose kinds hold finalizers to apimachinery's rules alone. */
+const FREE_FINALIZERS: ReadonlySet<string> = new Set([
+  "admissionregistration.k8s.io",
+  "apiextensions.k8s.io",
+  "coordination.k8s.io",
+  "discovery.k8s.io",
+  "node.k8s.io",
+  "policy",
+]);
+/** Kinds that are held to all rules again when they change. */
+const HELD_AGAIN: ReadonlySet<string> = new Set([
+  "ClusterRole",
+  "ClusterRoleBinding",
+  "ConfigMap",
+  "LimitRange",
+  "Namespace",
+  "NetworkPolicy",
+  "Node",
+  "PersistentVolume",
+  "PersistentVolumeClaim",
+  "Pod",
+  "Role",
+  "RoleBinding",
+  "Secret",
+  "ServiceAccount",
+  "StorageClass",
+  "VolumeAttachment",
+]);
+const STANDARD: ReadonlySet<string> = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
+
+/** A finalizer is somebody's, "DOMAIN/NAME", or one of those that Kubernetes began with. */
+function ownFinalizers(resource: Resource, metadata: ObjectMeta, old: ObjectMeta | undefined): FieldProblem[] {
+  if (resource.custom || FREE_FINALIZERS.has(resource.group) || (old && !HELD_AGAIN.has(resource.kind))) return [];
+  const why = "name is neither a standard finalizer name nor is it fully qualified";
+  return (metadata.finalizers ?? []).flatMap((name, i) =>
+    name.includes("/") || STANDARD.has(name) ? [] : [invalidValue(`metadata.finalizers[${i}]`, name, why)],
+  );
 }
 
 function finalizerProblems(metadata: ObjectMeta, old: ObjectMeta | undefined): FieldProblem[] {

@@ -13,6 +13,7 @@ import { withDefaults } from "./defaults.ts";
 import { andThen, type Maybe } from "../conversion/maybe.ts";
 import { withOtherForms } from "./other-forms.ts";
 import { validateMetadata } from "./metadata.ts";
+import { dedupOwners } from "./owners.ts";
 import { tracked } from "./tracking.ts";
 
 const ATTEMPTS = 6;
@@ -27,6 +28,7 @@ export interface Updated {
 /** Replaces an object with a parsed body. */
 export async function update(call: Call, body: unknown): Promise<Updated> {
   const draft = draftOf(call, body);
+  dedupOwners(call, draft, "sent");
   const { name, resourceVersion } = draft.metadata;
   if (!name) {
     throw badRequest(`the name of the object (${call.name} based on URL) was undeterminable: name must be provided`);
@@ -159,6 +161,7 @@ function prepare(call: Call, old: KubeObject, { draft, tracked: isTracked }: Cha
   const given = withDefaults(version, draft, from);
   // What the rules of a kind change belongs to nobody: the writer owns what the writer wrote.
   const owned = isTracked ? given : tracked(call, old, given);
+  dedupOwners(call, owned, "made");
   const scoped = subresource ? onlySubresource(call, owned, old) : withoutStatus(call, owned, old);
   const filled = withDefaults(version, scoped, from);
   strategy.prepareUpdate?.(filled, old, context);

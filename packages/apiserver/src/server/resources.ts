@@ -9,7 +9,7 @@ import type { Call } from "../registry/call.ts";
 import { gateOf } from "../registry/admit.ts";
 import { create } from "../registry/create.ts";
 import { current } from "../registry/call.ts";
-import { deleteOptions, remove, type DeleteOptions, type Deletion } from "../registry/delete.ts";
+import { deleteOptions, dependentsProblems, remove, type DeleteOptions, type Deletion } from "../registry/delete.ts";
 import { list, selectionOf, type Listed, listTexts, type TextListed } from "../registry/list.ts";
 import { apply, patch, patchTypeOf } from "../registry/patch.ts";
 import { update, type Updated } from "../registry/update.ts";
@@ -136,8 +136,10 @@ function dryRun(request: ResourceRequest): boolean {
   const inBody = info.verb.startsWith("delete") ? record(body)["dryRun"] : undefined;
   if (Array.isArray(inBody)) asked.push(...(inBody as string[]));
   if (asked.some((d) => d !== "All")) {
-    const also = request.info.verb.startsWith("delete") ? undefined : validationProblem(query.get("fieldValidation"));
-    const problems = [notSupported("dryRun", asked, ["All"]), ...(also ? [also] : [])];
+    const isDeletion = request.info.verb.startsWith("delete");
+    const also = isDeletion ? undefined : validationProblem(query.get("fieldValidation"));
+    const more = isDeletion ? dependentsProblems(body, query) : also ? [also] : [];
+    const problems = [notSupported("dryRun", asked, ["All"]), ...more];
     throw invalid({ group: "meta.k8s.io", kind: optionsOf(request) }, "", problems);
   }
   return asked.length > 0;

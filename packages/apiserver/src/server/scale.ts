@@ -8,6 +8,7 @@ import { selectorText } from "../registry/selectors.ts";
 import { wireGateOf, type Gate } from "../registry/admit.ts";
 import type { Stored } from "../store/index.ts";
 import { change, refuseUnreadable, type Changed } from "../registry/update.ts";
+import { decodingProblem } from "../wire/decode.ts";
 import { mediaType } from "./body.ts";
 import { invalidValue } from "./problems.ts";
 import type { ResourceRequest } from "./resources.ts";
@@ -20,6 +21,7 @@ export async function scaleRequest(call: Call, request: ResourceRequest): Promis
   const { verb } = request.info;
   if (verb === "get") return scaleOf((await read(call)).object, scale);
   const target = { ...call, subresource: "", managedAs: "scale" };
+  if (verb === "update") refuseUnreadableScale(call, record(request.body));
   const make = (old: Stored): Changed => {
     const wanted = verb === "update" ? record(request.body) : patchedScale(request, scaleOf(old.object, scale));
     const resourceVersion = text(at(wanted, "metadata", "resourceVersion"));
@@ -36,6 +38,16 @@ export async function scaleRequest(call: Call, request: ResourceRequest): Promis
     return { draft, tracked: false };
   };
   return scaleOf(await seen(call, await change(target, make, scaleGate(call, scale))), scale);
+}
+
+/** Bodies are read before the object is looked for. The reader of custom kinds' scales does not know its own words. */
+function refuseUnreadableScale({ cluster, resource }: Call, body: Json): void {
+  const problem = decodingProblem(cluster.catalog.tables, { ...body, apiVersion: "autoscaling/v1", kind: "Scale" });
+  if (problem === undefined) return;
+  if (resource.custom) {
+    throw badRequest('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:110"');
+  }
+  throw badRequest(`Scale in version "v1" cannot be handled as a Scale: ${problem}`);
 }
 
 /** Admission is asked about the Scale, not about the object whose scale it is. */

@@ -106,7 +106,7 @@ function settled(known: Known, field: Field, value: unknown): unknown {
   if (field.shape === "list") return Array.isArray(value) ? value.map((v) => one(known, field, v)) : value;
   if (!isRecord(value)) return value;
   if (field.wrapped) return value;
-  if (field.type === "string") return mapped(value, (v) => v ?? "");
+  if (field.type === "string" || field.type === "bytes") return mapped(value, (v) => v ?? "");
   // Resource lists are in thousandths at most.
   if (field.type === "Quantity") return mapped(value, (v) => canonicalQuantity(v, -3));
   return field.type.includes(".") ? mapped(value, (v) => one(known, field, v)) : value;

@@ -10,6 +10,8 @@ interface Place {
 const QUANTITY = /^[+-]?(\d+(\.\d*)?|\.\d+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
 const QUANTITY_RULE = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+/** A text with a name of its own in Go, which its messages tell. */
+const UID = "types.UID";
 const RANGES: Readonly<Record<string, number>> = { int32: 2 ** 31, int64: 2 ** 63 };
 const GO_NAMES: Readonly<Record<string, string>> = {
   bytes: "[]uint8",
@@ -34,6 +36,17 @@ export function decodingProblem(tables: Tables, object: { apiVersion?: unknown; 
   return structProblem(tables, struct, { value: rest, path: "" });
 }
 
+/** Go's decoder goes on after a value of another type; what a type's own decoder refuses ends it, and is told before all others. */
+function worst(problems: Iterable<string | undefined>): string | undefined {
+  let first: string | undefined;
+  for (const problem of problems) {
+    if (problem === undefined) continue;
+    if (!problem.startsWith("json:") && !problem.startsWith("illegal base64")) return problem;
+    first ??= problem;
+  }
+  return first;
+}
+
 /** The same of the metadata of any object. */
 export function metadataProblem(tables: Tables, metadata: unknown): string | undefined {
   return isRecord(metadata) ? structProblem(tables, "meta.ObjectMeta", { value: metadata, path: "" }) : undefined;
@@ -45,14 +58,14 @@ export function decodingValue(type: string, value: unknown): string | undefined 
 }
 
 function structProblem(tables: Tables, struct: string, at: { value: unknown; path: string }): string | undefined {
-  for (const [name, value] of Object.entries(at.value as Record<string, unknown>)) {
-    const field = tables.byName(struct)?.get(name);
-    if (!field || value === null) continue;
+  const fields = tables.byName(struct);
+  const problems = Object.entries(at.value as Record<string, unknown>).map(([name, value]) => {
+    const field = fields?.get(name);
+    if (!field || value === null) return undefined;
     const place = { struct, path: at.path === "" ? name : `${at.path}.${name}` };
-    const problem = fieldProblem(tables, field, { value, place });
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
+    return fieldProblem(tables, field, { value, place });
+  });
+  return worst(problems);
 }
 
 function fieldProblem(
@@ -60,20 +73,20 @@ function fieldProblem(
   field: Field,
   { value, place }: { value: unknown; place: Place },
 ): string | undefined {
-  const { shape, type } = field;
+  const { shape } = field;
+  const type = field.name === "uid" && field.type === "string" ? UID : field.type;
   if (shape === "one") return valueProblem(tables, type, { value, place });
   const isWhole = shape === "list" ? Array.isArray(value) : isRecord(value);
   if (!isWhole) return mismatch(value, place, `${shape === "list" ? "[]" : "map[string]"}${goName(type)}`);
   // Named list types in a map are lists each.
   const each: Field | undefined = shape === "map" && field.wrapped ? { ...field, shape: "list" } : undefined;
-  for (const item of Object.values(value as Record<string, unknown>)) {
-    if (item === null) continue;
-    const problem = each
+  const problems = Object.values(value as Record<string, unknown>).map((item) => {
+    if (item === null) return undefined;
+    return each
       ? fieldProblem(tables, each, { value: item, place })
       : valueProblem(tables, type, { value: item, place });
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
+  });
+  return worst(problems);
 }
 
 function valueProblem(
@@ -81,12 +94,13 @@ function valueProblem(
   type: string,
   { value, place }: { value: unknown; place: Place },
 ): string | undefined {
-  if (type.includes(".")) {
+  if (type.includes(".") && type !== UID) {
     if (!isRecord(value)) return mismatch(value, place, goName(type));
     return structProblem(tables, type, { value, path: place.path });
   }
   switch (type) {
     case "string":
+    case UID:
       return typeof value === "string" ? undefined : mismatch(value, place, type);
     case "bool":
       return typeof value === "boolean" ? undefined : mismatch(value, place, type);

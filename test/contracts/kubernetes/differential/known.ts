@@ -32,20 +32,6 @@ export const KNOWN: readonly Known[] = [
       }
     },
   },
-  {
-    reason: "nodes are not born with the not-ready taint: nothing in the embedded server would take it off",
-    kind: "Node",
-    strip(node) {
-      for (const entry of (at(node, "metadata")["managedFields"] ?? []) as Json[]) {
-        delete at(at(entry, "fieldsV1"), "f:spec")["f:taints"];
-      }
-      const spec = at(node, "spec");
-      if (!Array.isArray(spec["taints"])) return;
-      const taints = (spec["taints"] as Json[]).filter((t) => t["key"] !== "node.kubernetes.io/not-ready");
-      if (taints.length > 0) spec["taints"] = taints;
-      else delete spec["taints"];
-    },
-  },
 ];
 
 /** What the real server refuses and ours takes, because rules of a kind are not all here: by kind and fields. */

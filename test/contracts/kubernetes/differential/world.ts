@@ -36,7 +36,7 @@ export class World {
   async perform(operation: Operation, name: string): Promise<{ request: Request; answers: Answer[] }> {
     const request = this.request(operation, name);
     const { method, path, body, extras } = request;
-    const answers = [await this.#api.call(method, path, body, extras)];
+    const answers = [await this.#api.call(method, path, body, extras).catch(unanswered)];
     if (operation.verb === "list") answers.push(...(await this.#following(request, answers[0] as Answer)));
     else this.#remember(operation, path, answers[0] as Answer);
     if (operation.verb === "list") this.#lists.push(revisionOf(answers[0]?.body));
@@ -184,6 +184,11 @@ export class World {
     const state = wanted === "stale" ? seen[0] : seen.at(-1);
     return state === undefined ? undefined : revisionOf(state);
   }
+}
+
+/** A server that breaks off has answered nothing that another could answer too. */
+function unanswered(error: unknown): Answer {
+  return { code: 0, body: {}, headers: {}, text: String(error) } as Answer;
 }
 
 function isObject(value: unknown): value is Json {

@@ -119,8 +119,7 @@ function* propertiesOf(schema: JsonObject, place: Place): Generator<[JsonObject,
   const { path, scope, isRoot } = place;
   const named = own(schema, "properties");
   if (!isObject(named)) return;
-  const atomic = own(schema, "x-kubernetes-map-type") === "atomic";
-  const uncorrelated = atomic ? (place.uncorrelated ?? path) : place.uncorrelated;
+  const { uncorrelated } = place;
   const holdsObject = isRoot || own(schema, "x-kubernetes-embedded-resource") === true;
   for (const [name, child] of Object.entries(named)) {
     if (!isObject(child)) continue;

@@ -1,0 +1,27 @@
+import type { OwnerReference } from "@causeway/kubernetes";
+import { same } from "../json.ts";
+import type { Draft } from "../kinds/resource.ts";
+import type { Call } from "./call.ts";
+
+/** Whether the references stood twice in what was sent, or only in what a patch or admission made of it. */
+type When = "sent" | "made";
+
+const PROMISE =
+  "API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests";
+
+/** Leaves each owner once and warns of the others. Changes the draft in place. */
+export function dedupOwners(call: Call, { metadata }: Draft, when: When): void {
+  const owners = metadata.ownerReferences;
+  if (!Array.isArray(owners) || owners.length < 2) return;
+  const kept: OwnerReference[] = [];
+  const twice: string[] = [];
+  for (const owner of owners) {
+    if (kept.some((other) => same(other, owner))) twice.push(owner.uid);
+    else kept.push(owner);
+  }
+  if (twice.length === 0) return;
+  metadata.ownerReferences = kept;
+  const where = when === "made" ? " after mutating admission happens" : "";
+  const told = `duplicate UID(s) observed: ${twice.join(", ")}`;
+  call.warn(`.metadata.ownerReferences contains duplicate entries${where}; ${PROMISE}; ${told}`);
+}
