@@ -136,6 +136,28 @@ describe("the cloud controller manager on a real OpenStack", () => {
     });
   }
 
+  test("keeps a security group on the nodes' ports, and takes it away with its Service", async () => {
+    const manager = world.run({ provider: "ovn", manageSecurityGroups: true });
+    await world.createService("guarded", { loadBalancerSourceRanges: ["192.0.2.0/24"] });
+    await world.served("guarded");
+    const groups = async () => {
+      const all = await world.cloud.network.securityGroups.all();
+      return all.filter((group) => group.description.includes(`in cluster ${prefix}`));
+    };
+    const [group, ...more] = await groups();
+    expect(more).toEqual([]);
+    const rules = group?.security_group_rules.filter((rule) => rule.direction === "ingress") ?? [];
+    expect(rules.map((rule) => rule.remote_ip_prefix)).toEqual(["192.0.2.0/24"]);
+    for (const { id } of world.infrastructure.servers) {
+      const [port] = await world.cloud.network.ports.all({ device_id: id });
+      expect(port?.security_groups).toContain(group?.id);
+    }
+    console.log("security group", JSON.stringify(manager.cloud.stats().byRoute));
+    await world.remove("guarded");
+    expect(await groups()).toEqual([]);
+    await manager.stop();
+  });
+
   test("leaves nothing", async () => {
     await world.close();
     expect(ours(await inventory(cloud))).toEqual(before);

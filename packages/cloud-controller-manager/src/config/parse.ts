@@ -86,10 +86,6 @@ function loadBalancer(sections: readonly IniSection[], reading: Reading): LoadBa
   const version = given(section, "lb-version");
   if (version !== undefined && version !== "v2") throw invalid("lb-version", "v2, or nothing");
   const own = defaults.loadBalancer;
-  if (iniBoolean(section, "manage-security-groups") === true)
-    reading.warnings.push(
-      "manage-security-groups opens no ports here: let the nodes' security groups admit the node ports",
-    );
   const flag = (key: string, otherwise: boolean) => iniBoolean(section, key) ?? otherwise;
   const count = (key: string, otherwise: number) => integer(section, key) ?? otherwise;
   const seconds = (key: string, otherwise: number) => {

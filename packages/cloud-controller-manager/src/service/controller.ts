@@ -27,6 +27,8 @@ import { annotation, loadBalancerName } from "./names.ts";
 import { fieldManager, perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import { PoolDetails } from "./pool-details.ts";
+import { Leftovers } from "./security-group/leftovers.ts";
+import { groupsFirst, securityGroupSources } from "./security-group/reconcile.ts";
 import type { Step } from "./steps.ts";
 import { TreeFreshness } from "./tree-freshness.ts";
 
@@ -56,6 +58,8 @@ export function createServiceController(options: ServiceControllerOptions): {
   const standing = new Standing(events, clock);
   const from: GatherFrom = { services, nodes, cloud, watch, clusterName, config, details, freshness, holds };
   const using = { client: informers.client, cloud, watch, events, details, freshness, holds };
+  const leftovers = new Leftovers(cloud, watch);
+  const groups = { ...options, services, nodes, leftovers, standing };
   const road: Road<Observed, Step, ServiceStatus> = {
     gather: (key, signal) => gather(from, key, signal),
     plan,
@@ -80,6 +84,7 @@ export function createServiceController(options: ServiceControllerOptions): {
     watchInformer(services),
     nodeChanges(nodes, () => keysBy(() => true)),
     ...cloudChanges(watch, { clusterName, keysBy }),
+    ...securityGroupSources(groups, keysBy),
     () => watch.pools.onChange(({ type, object }) => (type === "deleted" ? details.forget(object.id) : undefined)),
   ];
   return {
@@ -87,7 +92,7 @@ export function createServiceController(options: ServiceControllerOptions): {
       runController(
         {
           name: "service",
-          reconcile: followRoad(road, { clock, log }),
+          reconcile: groupsFirst(groups, followRoad(road, { clock, log })),
           sources,
           ...(options.serviceSyncs === undefined ? {} : { concurrency: options.serviceSyncs }),
           ready: async (stop) => {

@@ -9,7 +9,9 @@ export function warningsOf(observed: Observed, limits: ProviderLimits): PlannedE
   const warnings: [string, boolean, string][] = [
     [
       "LoadBalancerSourceRangesIgnored",
-      restriction(parameters.sourceRanges).length > 0 && !limits.allowedCidrs,
+      restriction(parameters.sourceRanges).length > 0 &&
+        !limits.allowedCidrs &&
+        !observed.config.loadBalancer.manageSecurityGroups,
       "the load balancer provider cannot restrict source ranges; traffic from everywhere is let through",
     ],
     [

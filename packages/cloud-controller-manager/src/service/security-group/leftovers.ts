@@ -1,0 +1,33 @@
+import type { Cloud, CloudWatch } from "@causeway/openstack";
+import { groupPrefix } from "./names.ts";
+
+/**
+ * Groups of a time when they were managed. Where they are not now, one list at the start tells whether there are any: a cluster
+ * that never had them pays no polling for them.
+ */
+export class Leftovers {
+  readonly #cloud: Cloud;
+  readonly #watch: CloudWatch;
+  #names: Promise<ReadonlySet<string>> | undefined;
+
+  constructor(cloud: Cloud, watch: CloudWatch) {
+    this.#cloud = cloud;
+    this.#watch = watch;
+  }
+
+  async has(name: string, signal: AbortSignal): Promise<boolean> {
+    if (this.#watch.securityGroups.synced) return this.#watch.securityGroups.byIndex("name", name).length > 0;
+    this.#names ??= this.#list().catch((error: unknown) => {
+      this.#names = undefined;
+      throw error;
+    });
+    signal.throwIfAborted();
+    return (await this.#names).has(name);
+  }
+
+  async #list(): Promise<ReadonlySet<string>> {
+    const project = await this.#cloud.projectId();
+    const all = await this.#cloud.network.securityGroups.all({ project_id: project });
+    return new Set(all.map((group) => group.name).filter((name) => name.startsWith(groupPrefix)));
+  }
+}

@@ -1,0 +1,13 @@
+import type { Service } from "@causeway/kubernetes";
+
+/** By which cloud-provider-openstack and we know our own. */
+export const groupPrefix = "lb-sg-";
+
+/** lb-sg-UID-NAMESPACE-NAME, cut to 255 characters. */
+export function groupName({ metadata }: Service): string {
+  return `${groupPrefix}${metadata.uid}-${metadata.namespace}-${metadata.name}`.slice(0, 255);
+}
+
+export function groupDescription(cluster: string, { metadata }: Service): string {
+  return `Security Group for ${metadata.namespace}/${metadata.name} Service LoadBalancer in cluster ${cluster}`;
+}
