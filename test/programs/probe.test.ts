@@ -15,9 +15,6 @@ const except: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "a certificate request by client-go's own helper, approved, and the certificate used":
       "kube-controller-manager signs, and none runs here",
   },
-  causeway: {
-    "eviction: of a pod, and refused by a disruption budget": "ours does not ask disruption budgets at eviction",
-  },
 };
 
 describe("the probe", () => {

@@ -109,7 +109,8 @@ export async function remove(
   }
 }
 
-function checkPreconditions(call: Call, options: DeleteOptions, old: Stored): void {
+/** Throws 409 for an object that is not the one, or not the state, that was to be deleted. */
+export function checkPreconditions(call: Call, options: DeleteOptions, old: Stored): void {
   const { uid, resourceVersion } = old.object.metadata;
   if (call.resource.storage === "/namespaces") return checkNamespace(call, options, old);
   // kube-apiserver names the kind here where it names the resource elsewhere.

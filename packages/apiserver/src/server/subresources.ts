@@ -1,14 +1,13 @@
 import { issueToken } from "../auth/token-request.ts";
 import { current, type Call } from "../registry/call.ts";
-import { remove } from "../registry/delete.ts";
-import { deleteOptions } from "../registry/delete.ts";
-import { at, fields, record, records, text, timestamp, type Json } from "../json.ts";
+import { at, record, records, text, timestamp, type Json } from "../json.ts";
 import type { Draft } from "../kinds/resource.ts";
 import { seen } from "../kinds/resource.ts";
 import type { KubeObject } from "@causeway/kubernetes";
 import { admitted, OPEN } from "../registry/admit.ts";
 import type { Stored } from "../store/index.ts";
 import { change, update, type Changed } from "../registry/update.ts";
+import { evict } from "./eviction.ts";
 import type { ResourceRequest } from "./resources.ts";
 import { badRequest, conflict, noSuchResource } from "./status.ts";
 
@@ -41,14 +40,6 @@ async function finalize(call: Call, body: unknown): Promise<unknown> {
 }
 
 const SUCCESS: Json = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success" };
-
-async function evict(call: Call, body: unknown): Promise<Special> {
-  if (record(body)["kind"] !== "Eviction") throw badRequest("the body must be a policy/v1 Eviction");
-  const eviction = fields(await admitted(call, body as KubeObject));
-  const options = deleteOptions(eviction["deleteOptions"], new URLSearchParams());
-  await remove({ ...call, subresource: "" }, options, OPEN);
-  return { code: 201, body: { ...SUCCESS, code: 201 } };
-}
 
 /** The same of a pod that the body names. */
 function bindByName(call: Call, body: unknown): Promise<Special> {

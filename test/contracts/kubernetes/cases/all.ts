@@ -13,6 +13,7 @@ import { compacting } from "./compacting.ts";
 import { kubectl } from "./kubectl.ts";
 import { identities } from "./identities.ts";
 import { judging } from "./judging.ts";
+import { evicting } from "./evicting.ts";
 import { found } from "./found.ts";
 import { foundGeneral } from "./found-general.ts";
 import { machinery } from "./machinery.ts";
@@ -61,6 +62,7 @@ export const chapters: readonly Chapter[] = [
   writing,
   applying,
   deleting,
+  evicting,
   definitions,
   converting,
   naming,
