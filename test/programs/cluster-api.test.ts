@@ -3,8 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { apply, installInventory, installManagers, type Managers } from "./cluster-api/install.ts";
-import { INFRASTRUCTURE, stub } from "./cluster-api/infrastructure.ts";
-import { classyCluster, cluster, clusterClass, controlPlaneMachine, machineDeployment } from "./cluster-api/objects.ts";
+import { makeDemo } from "./cluster-api/demo.ts";
+import { INFRASTRUCTURE } from "./cluster-api/infrastructure.ts";
+import { classyCluster, cluster, clusterClass } from "./cluster-api/objects.ts";
 import { bringUp, conditionsOf, get, inventory, items, until, type Json } from "./cluster-api/world.ts";
 import { kubectlOn, type Kubectl } from "./kubectl/kubectl.ts";
 import { programs } from "./programs.ts";
@@ -66,30 +67,7 @@ function scenario(name: Server["name"], dir: string): void {
   });
 
   test("a Cluster and a MachineDeployment: defaulted, provisioned, available", async () => {
-    const { url } = server.target;
-    const { hostname: host, port } = new URL(url);
-    const kubeconfig = { value: base64(readFileSync(server.kubeconfig, "utf8")) };
-    const labels = { "cluster.x-k8s.io/cluster-name": "demo" };
-    const secret = (suffix: string, data: Json): Json => ({
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: { name: `demo-${suffix}`, labels },
-      type: "cluster.x-k8s.io/secret",
-      data,
-    });
-    const all = [
-      secret("kubeconfig", kubeconfig),
-      secret("boot", { value: base64("#cloud-config") }),
-      stub("StubCluster", "demo"),
-      stub("StubMachineTemplate", "demo", { template: { spec: {} } }),
-      cluster("demo", { host, port: Number(port) }),
-      stub("StubMachine", "demo-control-plane"),
-      controlPlaneMachine("demo"),
-      machineDeployment("demo", 2),
-    ];
-    for (const one of all) await k.feed(one, "create", "-f", "-");
-    const provisioned = JSON.stringify({ status: { initialization: { provisioned: true } } });
-    await k.run("patch", "stubcluster", "demo", "--subresource=status", "--type=merge", "-p", provisioned);
+    await makeDemo(k, { url: server.target.url, kubeconfig: readFileSync(server.kubeconfig, "utf8") });
     const made = await get(k, "machinedeployment", "demo");
     expect(made["spec"]).toMatchObject({
       selector: {
@@ -228,8 +206,4 @@ function scenario(name: Server["name"], dir: string): void {
     if (code !== 0) throw new Error(`clusterctl ${args.join(" ")} ended with ${code}:\n${stdout}${stderr}`);
     return stdout;
   }
-}
-
-function base64(text: string): string {
-  return Buffer.from(text).toString("base64");
 }

@@ -30,7 +30,11 @@ export interface KubectlCase {
   readonly run: (k: Kubectl) => Promise<void>;
 }
 
-export function kubectlOn(server: Server, file: string, use: { namespace: string; minor: number }): Kubectl {
+export function kubectlOn(
+  server: Pick<Server, "dir" | "kubeconfig">,
+  file: string,
+  use: { namespace: string; minor: number },
+): Kubectl {
   const dir = join(server.dir, use.namespace);
   mkdirSync(dir, { recursive: true });
   const env = { HOME: dir, KUBECONFIG: server.kubeconfig, KUBECACHEDIR: join(server.dir, `cache-${use.minor}`) };
