@@ -22,10 +22,14 @@ import type { CloudControllerConfig } from "../config/config.ts";
 import { eligibleNodes, nodeAddress } from "./desired.ts";
 import { Standing } from "../events/standing.ts";
 import { concerns, gather, type GatherFrom, type Observed } from "./gather.ts";
+import { Certificates } from "./certificates.ts";
 import { brokenKey, Holds } from "./holds.ts";
 import { annotation, loadBalancerName } from "./names.ts";
 import { fieldManager, perform } from "./perform.ts";
 import { plan } from "./plan.ts";
+import { NodeBursts } from "./node-bursts.ts";
+import { OctaviaReader } from "./octavia-facts.ts";
+import { PendingTimes } from "./pending-times.ts";
 import { PoolDetails } from "./pool-details.ts";
 import { Leftovers } from "./security-group/leftovers.ts";
 import { groupsFirst, securityGroupSources } from "./security-group/reconcile.ts";
@@ -56,7 +60,22 @@ export function createServiceController(options: ServiceControllerOptions): {
   const freshness = new TreeFreshness(watch);
   const holds = new Holds(clock);
   const standing = new Standing(events, clock);
-  const from: GatherFrom = { services, nodes, cloud, watch, clusterName, config, details, freshness, holds };
+  const bursts = new NodeBursts(clock);
+  const from: GatherFrom = {
+    services,
+    nodes,
+    cloud,
+    watch,
+    clusterName,
+    config,
+    details,
+    freshness,
+    holds,
+    octavia: new OctaviaReader(cloud, clock),
+    certificates: new Certificates(cloud, clock),
+    bursts,
+    pending: new PendingTimes(clock),
+  };
   const using = { client: informers.client, cloud, watch, events, details, freshness, holds };
   const leftovers = new Leftovers(cloud, watch);
   const groups = { ...options, services, nodes, leftovers, standing };
@@ -82,7 +101,10 @@ export function createServiceController(options: ServiceControllerOptions): {
       .map(keyOf);
   const sources: Source[] = [
     watchInformer(services),
-    nodeChanges(nodes, () => keysBy(() => true)),
+    nodeChanges(nodes, () => {
+      bursts.changed();
+      return keysBy(() => true);
+    }),
     ...cloudChanges(watch, { clusterName, keysBy }),
     ...securityGroupSources(groups, keysBy),
     () => watch.pools.onChange(({ type, object }) => (type === "deleted" ? details.forget(object.id) : undefined)),

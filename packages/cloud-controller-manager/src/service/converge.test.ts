@@ -32,6 +32,12 @@ const wishes = fc.record({
   }),
   nodes: fc.subarray(nodes, { minLength: 1 }),
 });
+/** OVN has no PROXY protocol: a Service that asks for it there is refused. */
+function possible<T extends { annotations: Record<string, string> }>(name: string, wish: T): T {
+  const none = { "loadbalancer.openstack.org/proxy-protocol": "" };
+  return name === "ovn" ? { ...wish, annotations: { ...wish.annotations, ...none } } : wish;
+}
+
 const provider = fc.constantFrom("ovn", "amphora");
 const modes = fc.record({ cascadeDelete: fc.boolean(), serialApiCalls: fc.boolean() });
 
@@ -53,7 +59,7 @@ describe("a Service's load balancer", () => {
     fc.assert(
       fc.property(provider, modes, fc.array(wishes, { minLength: 1, maxLength: 4 }), (name, mode, all) => {
         const world = new ModelWorld(aService(), nodes, { provider: name, ...mode });
-        for (const wish of all) {
+        for (const wish of all.map((each) => possible(name, each))) {
           world.change(wish.spec, wish.annotations);
           world.nodes = wish.nodes;
           world.converge();
@@ -75,7 +81,8 @@ describe("a Service's load balancer", () => {
 
   test("that is as wished has no steps, no wait and nothing new to tell", () => {
     fc.assert(
-      fc.property(provider, wishes, (name, wish) => {
+      fc.property(provider, wishes, (name, any) => {
+        const wish = possible(name, any);
         const world = new ModelWorld(aService(wish.spec, wish.annotations), wish.nodes, { provider: name });
         world.converge();
         const again = plan(world.observe(), 0);

@@ -15,7 +15,6 @@ export function createBody(
   limits: ProviderLimits,
 ): LoadBalancerCreate {
   const { parameters, service, lbName, clusterName, config } = observed;
-  const { provider } = config.loadBalancer;
   const address = service.spec.loadBalancerIP ?? "";
   // For others the address is a floating IP's.
   const isVip = parameters.internal || service.spec.ipFamilies?.[0] === "IPv6";
@@ -25,15 +24,13 @@ export function createBody(
     description: loadBalancerDescription(clusterName, service),
     ...placement(observed),
     ...vip,
-    ...(provider === undefined ? {} : { provider }),
+    provider: limits.provider,
     ...(limits.flavors && parameters.flavorId !== undefined ? { flavor_id: parameters.flavorId } : {}),
     ...(limits.availabilityZones && parameters.availabilityZone !== undefined
       ? { availability_zone: parameters.availabilityZone }
       : {}),
-    tags: [lbName],
-    ...(config.loadBalancer.serialApiCalls
-      ? {}
-      : { listeners: ports.map((port) => listenerInCreate(port, lbName, limits)) }),
+    ...(limits.tags ? { tags: [lbName, ...parameters.tags] } : {}),
+    ...(config.loadBalancer.serialApiCalls ? {} : { listeners: ports.map((port) => listenerInCreate(port, limits)) }),
   };
 }
 
@@ -46,7 +43,6 @@ function placement({ parameters, nodeSubnet }: Observed): Partial<LoadBalancerCr
 
 function listenerInCreate(
   port: DesiredPort,
-  lbName: string,
   limits: ProviderLimits,
 ): NonNullable<LoadBalancerCreate["listeners"]>[number] {
   const monitor =
@@ -56,7 +52,7 @@ function listenerInCreate(
     protocol: port.protocol,
     protocol_port: port.port,
     ...listenerSettings(port),
-    tags: [lbName],
+    ...(port.tags.length > 0 ? { tags: [...port.tags] } : {}),
     default_pool: {
       name: port.poolName,
       protocol: port.poolProtocol,

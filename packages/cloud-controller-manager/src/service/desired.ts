@@ -9,7 +9,7 @@ import type {
 } from "@causeway/openstack";
 import { childName } from "./names.ts";
 import type { Parameters } from "./parameters.ts";
-import type { ProviderLimits } from "./provider.ts";
+import type { MemberCosts, ProviderLimits } from "./provider.ts";
 
 /** One port of the Service as Octavia shall have it. */
 export interface DesiredPort {
@@ -26,6 +26,9 @@ export interface DesiredPort {
   readonly monitor: DesiredMonitor | undefined;
   /** Members are sent one by one. */
   readonly serial: boolean;
+  readonly memberCosts: MemberCosts;
+  /** Its listener bears them, whatever else it bears. */
+  readonly tags: readonly string[];
   readonly connectionLimit: number;
   /** Only what the provider honours is sent. */
   readonly allowedCidrs: readonly string[] | undefined;
@@ -61,7 +64,7 @@ function desiredPort(from: DesireFrom, port: ServicePort, index: number): Desire
   const protocol = port.protocol ?? "TCP";
   const tcp = protocol === "TCP";
   const tls = tcp && parameters.tlsContainerRef !== "";
-  const http = tcp && parameters.xForwardedFor;
+  const http = tcp && parameters.insertHeaders.length > 0;
   const proxy = tcp ? parameters.proxyProtocol : undefined;
   return {
     index,
@@ -73,13 +76,15 @@ function desiredPort(from: DesireFrom, port: ServicePort, index: number): Desire
     poolProtocol: proxy ?? (tls || http ? "HTTP" : protocol),
     algorithm: limits.algorithm ?? parameters.method ?? "ROUND_ROBIN",
     persistence: service.spec.sessionAffinity === "ClientIP" && limits.persistence ? { type: "SOURCE_IP" } : null,
-    members: members(from, port),
+    members: members(from, port, protocol),
     monitor: desiredMonitor(from, protocol),
     serial: from.serial,
+    memberCosts: limits.memberCosts,
+    tags: limits.tags ? [lbName, ...parameters.tags] : [],
     connectionLimit: parameters.connectionLimit,
     allowedCidrs: limits.allowedCidrs ? restriction(parameters.sourceRanges) : undefined,
     tlsContainerRef: tls ? parameters.tlsContainerRef : undefined,
-    insertHeaders: http ? { "X-Forwarded-For": "true" } : undefined,
+    insertHeaders: http ? Object.fromEntries(parameters.insertHeaders.map((name) => [name, "true"])) : undefined,
     timeouts: limits.timeouts ? parameters.timeouts : undefined,
   };
 }
@@ -87,24 +92,23 @@ function desiredPort(from: DesireFrom, port: ServicePort, index: number): Desire
 function desiredMonitor(from: DesireFrom, protocol: string): DesiredMonitor | undefined {
   const { monitor } = from.parameters;
   if (!monitor || !from.limits.monitors.includes(protocol)) return undefined;
-  if (checksHealthPort(from)) return { type: "HTTP", ...monitor };
+  if (checksHealthPort(from, protocol)) return { type: "HTTP", ...monitor };
   const type = protocol === "UDP" ? "UDP-CONNECT" : protocol === "SCTP" ? "SCTP" : "TCP";
   return { type, ...monitor };
 }
 
 /** With externalTrafficPolicy Local only nodes that have pods answer on the health check port. */
-function checksHealthPort({ service, limits }: DesireFrom): boolean {
-  return (
-    service.spec.externalTrafficPolicy === "Local" && (service.spec.healthCheckNodePort ?? 0) > 0 && limits.monitorPort
-  );
+function checksHealthPort({ service: { spec }, limits }: DesireFrom, protocol: string): boolean {
+  const local = spec.externalTrafficPolicy === "Local" && (spec.healthCheckNodePort ?? 0) > 0;
+  return local && limits.healthPort.includes(protocol);
 }
 
 /** Nodes without an address of the Service's family, and ports without a node port, give no members. */
-function members(from: DesireFrom, port: ServicePort): MemberCreate[] {
+function members(from: DesireFrom, port: ServicePort, protocol: string): MemberCreate[] {
   const nodePort = port.nodePort ?? 0;
   if (nodePort === 0) return [];
   const family = from.service.spec.ipFamilies?.[0] ?? "IPv4";
-  const monitored = from.parameters.monitor !== undefined && checksHealthPort(from);
+  const monitored = from.parameters.monitor !== undefined && checksHealthPort(from, protocol);
   return from.nodes.flatMap((node) => {
     const address = nodeAddress(node, family);
     if (address === undefined) return [];

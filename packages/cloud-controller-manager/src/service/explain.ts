@@ -10,8 +10,12 @@ import {
 } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
+import { Certificates } from "./certificates.ts";
 import { gather } from "./gather.ts";
 import { Holds } from "./holds.ts";
+import { NodeBursts } from "./node-bursts.ts";
+import { OctaviaReader } from "./octavia-facts.ts";
+import { PendingTimes } from "./pending-times.ts";
 import { plan } from "./plan.ts";
 import { PoolDetails } from "./pool-details.ts";
 import { callsOf, type PlannedCall } from "./step-calls.ts";
@@ -67,6 +71,10 @@ export async function explainService(
     details: new PoolDetails(cloud),
     freshness: new TreeFreshness(watch),
     holds: new Holds(clock),
+    octavia: new OctaviaReader(cloud, clock),
+    certificates: new Certificates(cloud, clock),
+    bursts: new NodeBursts(clock),
+    pending: new PendingTimes(clock),
   };
   const observed = await gather(from, key, signal);
   if (!observed) return undefined;

@@ -3,9 +3,14 @@ import type { Cloud, CloudWatch, FloatingIp, Listener, LoadBalancer, Network, Su
 import type { CloudControllerConfig } from "../config/config.ts";
 import { eligibleNodes, nodeAddress } from "./desired.ts";
 import { matchingSubnets } from "./floating-subnets.ts";
-import { brokenKey, busyKey, uncertainKey, type Holds } from "./holds.ts";
+import type { Certificates } from "./certificates.ts";
+import { brokenKey, busyKey, methodKey, uncertainKey, type Holds } from "./holds.ts";
 import { annotation, floatingIpDescription, legacyLoadBalancerName, loadBalancerName } from "./names.ts";
+import type { NodeBursts } from "./node-bursts.ts";
+import type { OctaviaFacts, OctaviaReader } from "./octavia-facts.ts";
+import { formerName } from "./ownership.ts";
 import { parametersOf, type Parameters } from "./parameters.ts";
+import type { PendingTimes } from "./pending-times.ts";
 import type { ObservedPool, PoolDetails } from "./pool-details.ts";
 import type { TreeFreshness } from "./tree-freshness.ts";
 
@@ -16,6 +21,12 @@ export interface Held {
   /** How often in a row the load balancer refused a change as immutable. */
   readonly refusals: number;
   readonly broken: number | undefined;
+  /** Members are left as they are, for more nodes may come or go. */
+  readonly nodes: number | undefined;
+  /** Pools whose provider refused the wanted method. */
+  readonly refusedMethods: ReadonlySet<string>;
+  /** Since when (ms since epoch) the load balancer has been PENDING without a break. */
+  readonly pendingSince: number | undefined;
 }
 
 export interface Observed {
@@ -48,6 +59,11 @@ export interface Observed {
   readonly namedFloatingSubnet: Subnet | undefined;
   /** False when the cloud has no Octavia. */
   readonly octavia: boolean;
+  readonly facts: OctaviaFacts;
+  /** Why TLS cannot end at the load balancer as it is asked for. */
+  readonly tlsProblem: string | undefined;
+  /** The load balancer's name from before the cluster was named otherwise. */
+  readonly formerName: string | undefined;
   readonly held: Held;
 }
 
@@ -61,6 +77,10 @@ export interface GatherFrom {
   readonly details: PoolDetails;
   readonly freshness: TreeFreshness;
   readonly holds: Holds;
+  readonly octavia: OctaviaReader;
+  readonly certificates: Certificates;
+  readonly bursts: NodeBursts;
+  readonly pending: PendingTimes;
 }
 
 /** Reads caches; members and monitors of a pool are read once and again only when the pool's own entry has changed. */
@@ -68,7 +88,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   const service = from.services.get(key);
   if (!service || !concerns(service, from.config)) return undefined;
   const octavia = await from.cloud.has("load-balancer", { signal });
-  const { watch, config, clusterName, holds } = from;
+  const { watch, config, clusterName } = from;
   await startInformers(watch, octavia, signal);
   const parameters = parametersOf(service, config.loadBalancer);
   const lbName = loadBalancerName(clusterName, service);
@@ -91,13 +111,41 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     nodeSubnet: await freshNodeSubnet(from, { service, nodes, parameters, lb }, signal),
     ...externalPlace(watch, parameters),
     octavia,
-    held: {
-      uncertain: holds.until(uncertainKey(lbName)),
-      busy: lb && holds.until(busyKey(lb.id)),
-      refusals: lb ? holds.count(busyKey(lb.id)) : 0,
-      broken: holds.until(brokenKey(lbName)),
-    },
+    facts: octavia ? await from.octavia.facts() : { version: undefined, providers: [] },
+    tlsProblem: await tlsProblem(from, { service, parameters }, signal),
+    formerName: lb && formerName(service, lb, lbName),
+    held: heldOf(from, { lbName, lb, parameters }),
   };
+}
+
+function heldOf(
+  { holds, watch, bursts, pending }: GatherFrom,
+  { lbName, lb, parameters }: { lbName: string; lb: LoadBalancer | undefined; parameters: Parameters },
+): Held {
+  const { method } = parameters;
+  const pools = lb && method !== undefined ? watch.pools.byIndex("loadbalancer", lb.id) : [];
+  const refused = pools.filter(({ id }) => method !== undefined && holds.count(methodKey(id, method)) > 0);
+  return {
+    uncertain: holds.until(uncertainKey(lbName)),
+    busy: lb && holds.until(busyKey(lb.id)),
+    refusals: lb ? holds.count(busyKey(lb.id)) : 0,
+    broken: holds.until(brokenKey(lbName)),
+    nodes: bursts.heldUntil(),
+    refusedMethods: new Set(refused.map(({ id }) => id)),
+    pendingSince: lb && pending.since(lb),
+  };
+}
+
+async function tlsProblem(
+  { config, certificates }: GatherFrom,
+  { service, parameters }: { service: Service; parameters: Parameters },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { tlsContainerRef: reference } = parameters;
+  const terminates = (service.spec.ports ?? []).some((port) => (port.protocol ?? "TCP") === "TCP");
+  if (reference === "" || !terminates || config.loadBalancer.containerStore === "external") return undefined;
+  if (service.metadata.deletionTimestamp !== undefined || service.spec.type !== "LoadBalancer") return undefined;
+  return certificates.problem(reference, signal);
 }
 
 /** Kubernetes' own name: any cloud provider that takes over knows it. */

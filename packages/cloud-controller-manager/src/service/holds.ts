@@ -13,6 +13,8 @@ export interface HoldPace {
 
 /** A load balancer answered that it cannot be changed now. */
 export const whenBusy: HoldPace = { base: 500, cap: 30_000 };
+/** What a provider refused once, it will refuse again. */
+export const whenRefused: HoldPace = { base: 3_600_000, cap: 3_600_000 };
 /** A load balancer that went to ERROR while it was made is about to be made again. */
 export const whenBroken: HoldPace = { base: 5_000, cap: 300_000 };
 
@@ -51,4 +53,5 @@ export class Holds {
 /** A create of this load balancer was sent and its outcome is not known. */
 export const uncertainKey = (lbName: string): string => `uncertain ${lbName}`;
 export const busyKey = (loadBalancerId: string): string => `busy ${loadBalancerId}`;
+export const methodKey = (poolId: string, method: string): string => `method ${poolId} ${method}`;
 export const brokenKey = (lbName: string): string => `broken ${lbName}`;

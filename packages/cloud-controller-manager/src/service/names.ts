@@ -35,7 +35,8 @@ export function childName(kind: "listener" | "pool" | "monitor", index: number, 
   return `${kind}_${index}_${lbName}`.slice(0, limit);
 }
 
-const prefix = "loadbalancer.openstack.org/";
+/** Of our annotations. */
+export const prefix = "loadbalancer.openstack.org/";
 
 export const annotation = {
   loadBalancerId: `${prefix}load-balancer-id`,
@@ -70,4 +71,8 @@ export const annotation = {
   healthMonitorMaxRetries: `${prefix}health-monitor-max-retries`,
   healthMonitorMaxRetriesDown: `${prefix}health-monitor-max-retries-down`,
   nodeSelector: `${prefix}node-selector`,
+  provider: `${prefix}provider`,
+  tags: `${prefix}tags`,
+  xForwardedPort: `${prefix}x-forwarded-port`,
+  xForwardedProto: `${prefix}x-forwarded-proto`,
 } as const;

@@ -21,7 +21,8 @@ export interface Parameters {
   /** Asked for, and known to nobody. */
   readonly unknownMethod: string | undefined;
   readonly proxyProtocol: "PROXY" | "PROXYV2" | undefined;
-  readonly xForwardedFor: boolean;
+  /** Headers that the load balancer adds to requests: "X-Forwarded-For", "-Port", "-Proto". */
+  readonly insertHeaders: readonly string[];
   /** Barbican's reference to the certificate with which TLS ends at the load balancer; "": it does not. */
   readonly tlsContainerRef: string;
   readonly connectionLimit: number;
@@ -32,6 +33,10 @@ export interface Parameters {
     readonly tcpInspect: number;
   };
   readonly flavorId: string | undefined;
+  /** Asked for by the Service itself. */
+  readonly provider: string | undefined;
+  /** Tags that the Service wants on its load balancer and listeners, beside ours. */
+  readonly tags: readonly string[];
   readonly availabilityZone: string | undefined;
   readonly monitor:
     | { readonly delay: number; readonly timeout: number; readonly maxRetries: number; readonly maxRetriesDown: number }
@@ -81,7 +86,7 @@ export function parametersOf(service: Service, config: LoadBalancerConfig): Para
   const chosen = className === undefined ? undefined : config.classes.get(className);
   const proxy = from.text(annotation.proxyProtocol);
   const proxyProtocol = proxy === "true" || proxy === "v1" ? "PROXY" : proxy === "v2" ? "PROXYV2" : undefined;
-  const xForwardedFor = from.flag(annotation.xForwardedFor, false);
+  const insertHeaders = headersOf(from);
   const method = from.text(annotation.method) ?? config.method;
   return {
     internal: config.internal || from.flag(annotation.internal, false),
@@ -92,7 +97,7 @@ export function parametersOf(service: Service, config: LoadBalancerConfig): Para
     method: isMethod(method) ? method : undefined,
     unknownMethod: method === undefined || isMethod(method) ? undefined : method,
     proxyProtocol,
-    xForwardedFor,
+    insertHeaders,
     tlsContainerRef: from.raw(annotation.tlsContainerRef) ?? config.defaultTlsContainerRef,
     connectionLimit: from.number(annotation.connectionLimit, -1),
     timeouts: {
@@ -103,6 +108,8 @@ export function parametersOf(service: Service, config: LoadBalancerConfig): Para
     },
     flavorId: (from.raw(annotation.flavorId) ?? config.flavorId) || undefined,
     availabilityZone: (from.raw(annotation.availabilityZone) ?? config.availabilityZone) || undefined,
+    provider: from.text(annotation.provider),
+    tags: listOf(from.text(annotation.tags)),
     monitor: monitorOf(from, config),
     nodeSelector: from.raw(annotation.nodeSelector) ?? config.nodeSelector,
     sourceRanges: sourceRangesOf(service, from),
@@ -110,9 +117,26 @@ export function parametersOf(service: Service, config: LoadBalancerConfig): Para
       service,
       className,
       classKnown: chosen !== undefined,
-      conflicting: xForwardedFor && proxyProtocol !== undefined,
+      conflicting: insertHeaders.length > 0 && proxyProtocol !== undefined,
     }),
   };
+}
+
+function headersOf(from: Annotations): string[] {
+  const headers = [
+    [annotation.xForwardedFor, "X-Forwarded-For"],
+    [annotation.xForwardedPort, "X-Forwarded-Port"],
+    [annotation.xForwardedProto, "X-Forwarded-Proto"],
+  ] as const;
+  return headers.filter(([key]) => from.flag(key, false)).map(([, header]) => header);
+}
+
+/** Of a comma list. */
+function listOf(text: string | undefined): string[] {
+  return (text ?? "")
+    .split(",")
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
 }
 
 function isMethod(value: string | undefined): value is LbAlgorithm {
@@ -176,8 +200,7 @@ function monitorOf(from: Annotations, config: LoadBalancerConfig): Parameters["m
 
 function sourceRangesOf(service: Service, from: Annotations): readonly string[] {
   const own = service.spec.loadBalancerSourceRanges ?? [];
-  const written = own.length > 0 ? own : (from.text(annotation.sourceRanges) ?? "").split(",");
-  return written.map((range) => range.trim()).filter((range) => range !== "");
+  return own.length > 0 ? listOf(own.join(",")) : listOf(from.text(annotation.sourceRanges));
 }
 
 function problemsOf(found: {

@@ -1,5 +1,7 @@
-import type { Member } from "@causeway/openstack";
+import { messageOf } from "@causeway/foundation";
+import { isBadRequest, isNotImplemented, type Member } from "@causeway/openstack";
 import type { Doing } from "./doing.ts";
+import { methodKey, whenRefused } from "./holds.ts";
 import { asWritten } from "./pool-details.ts";
 import type { TreeStep } from "./steps.ts";
 
@@ -39,8 +41,7 @@ export async function performTree(step: PartStep, doing: Doing): Promise<void> {
       return;
     }
     case "update-pool":
-      await loadBalancing.pools.update(step.id, step.change, { signal });
-      return;
+      return updatePool(step, doing);
     case "delete-pool":
       using.details.forget(step.id);
       await loadBalancing.pools.delete(step.id, { signal });
@@ -77,6 +78,22 @@ async function performMembers(step: MemberStep, { using, observed, signal }: Doi
       if (step.id === "") return;
       await members.delete(step.id, { signal });
       return wrote(before.filter((member) => member.id !== step.id));
+  }
+}
+
+/** A method that the provider refuses is told, and not asked for again: everything else of the Service goes on. */
+async function updatePool(
+  { id, change }: Extract<PartStep, { type: "update-pool" }>,
+  { using, observed, signal }: Doing,
+): Promise<void> {
+  try {
+    await using.cloud.loadBalancing.pools.update(id, change, { signal });
+  } catch (error) {
+    const { lb_algorithm: method } = change;
+    if (method === undefined || (!isBadRequest(error) && !isNotImplemented(error))) throw error;
+    using.holds.hold(methodKey(id, method), whenRefused);
+    const message = `the load balancer provider refused method ${method}: ${messageOf(error)}`;
+    using.events.event(observed.service, { type: "Warning", reason: "LoadBalancerLbMethodUnknown", message });
   }
 }
 

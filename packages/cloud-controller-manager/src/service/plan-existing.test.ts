@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { LoadBalancerConfig } from "../config/config.ts";
-import { ModelWorld } from "../testing/model.ts";
+import { ModelWorld, nothingHeld } from "../testing/model.ts";
 import { aNode, aService } from "../testing/objects.ts";
 import { plan } from "./plan.ts";
 
@@ -34,7 +34,7 @@ describe("waiting", () => {
   test("one that refused a change is left for a while, then changed", () => {
     const w = world();
     w.nodes = nodes.slice(1);
-    const busy = { ...w.observe(), held: { uncertain: undefined, busy: 500, refusals: 1, broken: undefined } };
+    const busy = { ...w.observe(), held: { ...nothingHeld, busy: 500, refusals: 1 } };
     expect(plan(busy, 400)).toMatchObject({ steps: [], wait: { until: 500 } });
     expect(plan(busy, 500).steps.map((s) => s.type)).toEqual(["replace-members"]);
   });
@@ -43,16 +43,16 @@ describe("waiting", () => {
     const w = world();
     w.nodes = nodes.slice(1);
     w.pools = w.pools.map((p) => ({ ...p, pool: { ...p.pool, provisioning_status: "PENDING_CREATE" } }));
-    const held = { uncertain: undefined, busy: 0, refusals: 6, broken: undefined };
+    const held = { ...nothingHeld, busy: 0, refusals: 6 };
     expect(plan({ ...w.observe(), held }, 1).steps.map((s) => s.type)).toEqual(["delete-pool"]);
-    expect(plan({ ...w.observe(), held: { ...held, refusals: 5 } }, 1).steps.map((s) => s.type)).toEqual([
-      "replace-members",
-    ]);
+    expect(
+      plan({ ...w.observe(), held: { ...nothingHeld, ...held, refusals: 5 } }, 1).steps.map((s) => s.type),
+    ).toEqual(["replace-members"]);
   });
 
   test("a create that was not answered is not repeated before its time", () => {
     const w = new ModelWorld(aService({}, {}, { finalizers }), nodes);
-    const held = { uncertain: 900, busy: undefined, refusals: 0, broken: undefined };
+    const held = { ...nothingHeld, uncertain: 900 };
     expect(plan({ ...w.observe(), held }, 899)).toMatchObject({ steps: [], wait: { until: 900 } });
     expect(plan({ ...w.observe(), held }, 900).steps.map((s) => s.type)).toEqual(["create-load-balancer"]);
   });
@@ -88,7 +88,7 @@ describe("a load balancer in ERROR", () => {
   });
 
   test("again and again, is made anew ever more slowly", () => {
-    const held = { uncertain: undefined, busy: undefined, refusals: 0, broken: 5_000 };
+    const held = { ...nothingHeld, broken: 5_000 };
     const observed = { ...broken(false).observe(), held };
     expect(plan(observed, 4_999)).toMatchObject({ steps: [], wait: { until: 5_000 } });
     expect(plan(observed, 5_000).steps).toHaveLength(1);

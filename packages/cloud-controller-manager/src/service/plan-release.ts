@@ -14,7 +14,7 @@ const patience = 60_000;
  * finalizer. A load balancer that others share loses only our listeners; one that a person brought is not deleted.
  */
 export function planRelease(observed: Observed, now: number): Plan<Step, ServiceStatus> {
-  const { service, leaving, lbName } = observed;
+  const { service, leaving } = observed;
   const status = service.status ?? {};
   if (!service.metadata.finalizers?.includes(serviceFinalizer)) return { steps: [], status };
   if (!observed.octavia && service.metadata.annotations?.[annotation.loadBalancerId] !== undefined) {
@@ -27,7 +27,7 @@ export function planRelease(observed: Observed, now: number): Plan<Step, Service
   if (!lb && going)
     return { steps: [], status, wait: { for: `load balancer ${going.id} to be gone`, until: now + patience } };
   if (!lb) return { steps: [...orphanAddresses(observed), ...farewell(observed)], status };
-  const shared = othersTags(lb, lbName).length > 0 || !wasMadeByUs(observed, lb);
+  const shared = othersTags(lb, observed).length > 0 || !wasMadeByUs(observed, lb);
   const addresses: Step[] =
     observed.floatingIp && !shared ? [giveUp(observed.floatingIp, observed.parameters.keepFloatingIp)] : [];
   const change = shared ? leave(observed, lb) : remove(observed, lb);
@@ -67,8 +67,9 @@ function remove(observed: Observed, lb: LoadBalancer): TreeStep {
 function leave(observed: Observed, lb: LoadBalancer): TreeStep | undefined {
   const own: Listener | undefined = ownListeners(observed, lb)[0];
   if (own) return removal(observed, own);
-  if (!lb.tags.includes(observed.lbName)) return undefined;
-  const tags = lb.tags.filter((tag) => tag !== observed.lbName);
+  const ours = [observed.lbName, observed.formerName];
+  const tags = lb.tags.filter((tag) => !ours.includes(tag));
+  if (tags.length === lb.tags.length) return undefined;
   return { type: "update-load-balancer", id: lb.id, change: { tags } };
 }
 

@@ -1,14 +1,18 @@
-import type { Listener, ListenerUpdate, LoadBalancer, Member, MemberCreate, PoolUpdate } from "@causeway/openstack";
+import type { Listener, ListenerUpdate, LoadBalancer, PoolUpdate } from "@causeway/openstack";
 import { listenerSettings, monitorBody } from "./bodies.ts";
 import { restriction, type DesiredPort } from "./desired.ts";
 import type { Observed } from "./gather.ts";
+import { memberChange } from "./plan-members.ts";
 import type { ObservedPool } from "./pool-details.ts";
 import { ownListeners } from "./ownership.ts";
+import { sameSet } from "./same-set.ts";
 import type { TreeStep } from "./steps.ts";
 
 export interface TreeGoal {
   readonly lb: LoadBalancer;
   readonly wanted: readonly DesiredPort[];
+  /** That the load balancer bears, whatever else it bears. */
+  readonly tags: readonly string[];
 }
 
 /**
@@ -24,8 +28,9 @@ export function nextChange(observed: Observed, goal: TreeGoal): TreeStep | undef
     if (change) return change;
   }
   const { lb } = goal;
-  if (lb.tags.includes(observed.lbName)) return undefined;
-  return { type: "update-load-balancer", id: lb.id, change: { tags: [...lb.tags, observed.lbName] } };
+  const tags = goal.tags.filter((tag) => !lb.tags.includes(tag));
+  if (tags.length === 0) return undefined;
+  return { type: "update-load-balancer", id: lb.id, change: { tags: [...lb.tags, ...tags] } };
 }
 
 /** Ports that a listener of somebody else has on the same load balancer, as "TCP 80". */
@@ -70,12 +75,12 @@ interface Place {
 function portChange({ observed, lb, own }: Place, port: DesiredPort): TreeStep | undefined {
   const listener = own.find((l) => isListenerOf(port, l));
   if (!listener) return createListener(observed, lb, port);
-  const settings = listenerChange(listener, port, observed.lbName);
+  const settings = listenerChange(listener, port);
   if (settings) return { type: "update-listener", id: listener.id, change: settings };
   const pool = poolOf(observed, listener);
   if (!pool) return createPool(port, listener.id);
   if (pool.pool.protocol !== port.poolProtocol) return { type: "delete-pool", id: pool.pool.id };
-  const change = poolChange(pool, port);
+  const change = poolChange(pool, port, observed.held.refusedMethods.has(pool.pool.id));
   return change && isStuck(observed, pool) ? { type: "delete-pool", id: pool.pool.id } : change;
 }
 
@@ -104,7 +109,7 @@ function createListener(observed: Observed, lb: LoadBalancer, port: DesiredPort)
       protocol_port: port.port,
       ...listenerSettings(port),
       ...(pool ? { default_pool_id: pool.id } : {}),
-      tags: [observed.lbName],
+      ...(port.tags.length > 0 ? { tags: [...port.tags] } : {}),
     },
   };
 }
@@ -123,10 +128,11 @@ function createPool(port: DesiredPort, listenerId: string): TreeStep {
 }
 
 /** Only what differs and what the provider honours; others' tags stay. */
-function listenerChange(listener: Listener, port: DesiredPort, lbName: string): ListenerUpdate | undefined {
+function listenerChange(listener: Listener, port: DesiredPort): ListenerUpdate | undefined {
   const headers = port.insertHeaders ?? {};
+  const missing = port.tags.filter((tag) => !listener.tags.includes(tag));
   const change: ListenerUpdate = {
-    ...(listener.tags.includes(lbName) ? {} : { tags: [...listener.tags, lbName] }),
+    ...(missing.length === 0 ? {} : { tags: [...listener.tags, ...missing] }),
     ...(listener.connection_limit === port.connectionLimit ? {} : { connection_limit: port.connectionLimit }),
     ...(port.allowedCidrs && !sameSet(restriction(listener.allowed_cidrs ?? []), port.allowedCidrs)
       ? { allowed_cidrs: [...port.allowedCidrs] }
@@ -157,10 +163,10 @@ function sameHeaders(a: Readonly<Record<string, string>>, b: Readonly<Record<str
   return sameSet(Object.entries(a).flat(), Object.entries(b).flat());
 }
 
-function poolChange(observed: ObservedPool, port: DesiredPort): TreeStep | undefined {
+function poolChange(observed: ObservedPool, port: DesiredPort, methodRefused: boolean): TreeStep | undefined {
   const { pool, monitor } = observed;
   const change: PoolUpdate = {
-    ...(pool.lb_algorithm === port.algorithm ? {} : { lb_algorithm: port.algorithm }),
+    ...(pool.lb_algorithm === port.algorithm || methodRefused ? {} : { lb_algorithm: port.algorithm }),
     ...((pool.session_persistence?.type ?? null) === (port.persistence?.type ?? null)
       ? {}
       : { session_persistence: port.persistence }),
@@ -181,52 +187,4 @@ function monitorChange({ pool, monitor }: ObservedPool, port: DesiredPort): Tree
   if (differing.length === 0) return undefined;
   const change = Object.fromEntries(differing.map((key) => [key, body[key]]));
   return { type: "update-monitor", id: monitor.id, poolId: pool.id, change };
-}
-
-/** One batch; one member at a time where the provider takes no batch. */
-function memberChange({ pool, members }: ObservedPool, port: DesiredPort): TreeStep | undefined {
-  if (sameMembers(members, port.members)) return undefined;
-  if (!port.serial) return { type: "replace-members", poolId: pool.id, members: withWeights(members, port.members) };
-  const alive = members.filter(isAlive);
-  const extra = alive.find((m) => !port.members.some((wanted) => sameMember(m, wanted)));
-  if (extra) return { type: "delete-member", id: extra.id, poolId: pool.id };
-  const missing = port.members.find((wanted) => !alive.some((m) => sameMember(m, wanted)));
-  if (!missing) return undefined;
-  const name = `member_${missing.name}_${missing.address}_${missing.protocol_port}`.slice(0, 255);
-  return { type: "create-member", poolId: pool.id, body: { ...missing, name } };
-}
-
-/** As a set of address, port and monitor port: weights that a person set are left alone. */
-function sameMembers(have: readonly Member[], want: readonly MemberCreate[]): boolean {
-  return sameSet(have.filter(isAlive).map(checkedPlace), want.map(checkedPlace));
-}
-
-function sameMember(a: Member, b: MemberCreate): boolean {
-  return checkedPlace(a) === checkedPlace(b);
-}
-
-function checkedPlace(member: Member | MemberCreate): string {
-  return `${place(member)} ${member.monitor_port ?? ""}`;
-}
-
-/** A batch sets what it does not name to the default: what a person changed by hand is said again. */
-function withWeights(have: readonly Member[], want: readonly MemberCreate[]): MemberCreate[] {
-  const known = new Map(have.filter(isAlive).map((m) => [place(m), m]));
-  return want.map((member) => {
-    const { weight = 1, backup = false } = known.get(place(member)) ?? {};
-    return { ...member, ...(weight === 1 ? {} : { weight }), ...(backup ? { backup } : {}) };
-  });
-}
-
-function place({ address, protocol_port }: { address: string; protocol_port: number }): string {
-  return `${address} ${protocol_port}`;
-}
-
-function isAlive(member: Member): boolean {
-  return member.provisioning_status !== "PENDING_DELETE" && member.provisioning_status !== "DELETED";
-}
-
-function sameSet(a: readonly string[], b: readonly string[]): boolean {
-  const [one, other] = [new Set(a), new Set(b)];
-  return one.size === other.size && [...one].every((x) => other.has(x));
 }

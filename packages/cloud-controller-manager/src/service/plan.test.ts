@@ -110,6 +110,7 @@ describe("the create", () => {
       "EnsuringLoadBalancer",
       "LoadBalancerSourceRangesIgnored",
       "LoadBalancerAvailabilityZonesIgnored",
+      "LoadBalancerFlavorIgnored",
     ]);
   });
 

@@ -8,7 +8,8 @@ import { isOwner, othersTags } from "./ownership.ts";
 import { planFloatingIp } from "./plan-floating-ip.ts";
 import { planRelease } from "./plan-release.ts";
 import { nextChange, takenPorts, type TreeGoal } from "./plan-tree.ts";
-import { limitsOf, type ProviderLimits } from "./provider.ts";
+import { nextRename } from "./plan-rename.ts";
+import { defaultProvider, limitsOf, type ProviderLimits } from "./provider.ts";
 import type { Step, TreeStep } from "./steps.ts";
 import { warningsOf } from "./warnings.ts";
 
@@ -68,13 +69,15 @@ function failedPlan(observed: Observed, message: string, now: number): ServicePl
 }
 
 function planCreate(observed: Observed, now: number): ServicePlan {
-  const { parameters, nodeSubnet, held, config, lbName } = observed;
+  const { parameters, nodeSubnet, held, lbName } = observed;
   const status = statusOf(observed);
   if (held.uncertain !== undefined && held.uncertain > now)
     return { steps: [], status, wait: { for: `${lbName}, whose creation was not answered`, until: held.uncertain } };
   const placed =
     parameters.portId !== undefined || parameters.subnetId !== undefined || parameters.networkId !== undefined;
-  const limits = limitsOf(config.loadBalancer.provider);
+  const limits = limitsOf(wantedProvider(observed), observed.facts.version);
+  const refusal = refuseOptions(observed, limits);
+  if (refusal !== undefined) return failedPlan(observed, refusal, now);
   const ports = wanted(observed, limits);
   if (!hasMembers(observed, ports) || (!placed && !nodeSubnet)) {
     const message = "There are no available nodes for LoadBalancer";
@@ -111,18 +114,19 @@ function wanted(observed: Observed, limits: ProviderLimits, vipSubnetId?: string
 function planExisting(observed: Observed, lb: LoadBalancer, now: number): ServicePlan {
   const status = statusOf(observed);
   if (lb.provisioning_status === "ERROR") return planBroken(observed, lb, now);
-  const limits = limitsOf(lb.provider);
-  const goal = { lb, wanted: wanted(observed, limits, lb.vip_subnet_id) };
-  const refusal = refuseSharing(observed, lb) ?? refusePorts(observed, goal);
+  const limits = limitsOf(lb.provider, observed.facts.version);
+  const tags = limits.tags ? [observed.lbName, ...observed.parameters.tags] : [];
+  const goal = { lb, wanted: wanted(observed, limits, lb.vip_subnet_id), tags };
+  const refusal = refuseOptions(observed, limits) ?? refuseSharing(observed, lb) ?? refusePorts(observed, goal);
   if (refusal !== undefined) return failedPlan(observed, refusal, now);
   const address = planFloatingIp(observed, lb);
   const active = lb.provisioning_status === "ACTIVE";
-  const change = active ? nextChange(observed, goal) : undefined;
-  const busy = observed.held.busy !== undefined && observed.held.busy > now ? observed.held.busy : undefined;
+  const change = active ? (nextRename(observed, lb) ?? nextChange(observed, goal)) : undefined;
+  const busy = heldBack(observed, change, now);
   // The load balancer's change comes last: what fails there holds up no address.
   const steps: Step[] = [...annotateSteps(observed, lb), ...address.steps];
   if (change && busy === undefined) steps.push(change);
-  const events = [...address.events, ...updated(change), ...warningsOf(observed, limits)];
+  const events = [...address.events, ...announced(observed, change), ...warningsOf(observed, limits)];
   if (steps.length > 0) return { steps, status, events };
   if (!active || change)
     return {
@@ -134,13 +138,31 @@ function planExisting(observed: Observed, lb: LoadBalancer, now: number): Servic
   return { steps, status, events: isPublished(observed, status) ? events : [...events, ...ensured()] };
 }
 
+/** What the provider cannot do at all of what traffic depends on. */
+function refuseOptions({ parameters, tlsProblem, service }: Observed, limits: ProviderLimits): string | undefined {
+  if (tlsProblem !== undefined) return tlsProblem;
+  const tcp = (service.spec.ports ?? []).some((port) => (port.protocol ?? "TCP") === "TCP");
+  if (limits.http || !tcp) return undefined;
+  const asked = [
+    ...(parameters.insertHeaders.length > 0 ? ["x-forwarded headers"] : []),
+    ...(parameters.tlsContainerRef === "" ? [] : ["TLS termination"]),
+    ...(parameters.proxyProtocol === undefined ? [] : ["the PROXY protocol"]),
+  ];
+  return asked.length === 0 ? undefined : `load balancer provider ${limits.provider} has not: ${asked.join(", ")}`;
+}
+
+/** What the Service asks for, else cloud.conf, else the cloud. */
+function wantedProvider({ parameters, config, facts }: Observed): string | undefined {
+  return parameters.provider ?? config.loadBalancer.provider ?? defaultProvider(facts);
+}
+
 /** Whether a Service may put listeners on a load balancer that is another's. */
 function refuseSharing(observed: Observed, lb: LoadBalancer): string | undefined {
   const { lbName, parameters, config } = observed;
   if (isOwner(observed, lb)) return undefined;
   if (parameters.internal) return `an internal Service cannot share load balancer ${lb.id}`;
   const { maxSharedLoadBalancers: most } = config.loadBalancer;
-  if (lb.tags.includes(lbName) || othersTags(lb, lbName).length + 1 <= most) return undefined;
+  if (lb.tags.includes(lbName) || othersTags(lb, observed).length + 1 <= most) return undefined;
   return `load balancer ${lb.id} is shared by ${most} Services already (max-shared-lb)`;
 }
 
@@ -150,9 +172,28 @@ function refusePorts(observed: Observed, goal: TreeGoal): string | undefined {
   return `${taken.join(", ")} of load balancer ${goal.lb.id} is taken by another Service`;
 }
 
-function updated(change: TreeStep | undefined): PlannedEvent[] {
-  if (change?.type !== "replace-members") return [];
-  return [{ type: "Normal", reason: "UpdatedLoadBalancer", message: "Updated load balancer with new hosts" }];
+/** Until when the change must wait; undefined: it need not. */
+function heldBack({ held, pools }: Observed, change: TreeStep | undefined, now: number): number | undefined {
+  if (held.busy !== undefined && held.busy > now) return held.busy;
+  if (held.nodes === undefined || held.nodes <= now || !changesMembers(change)) return undefined;
+  // A pool that has none yet serves nobody: it does not wait for more nodes.
+  const empty = pools.find((p) => p.pool.id === change.poolId)?.members.length === 0;
+  return empty ? undefined : held.nodes;
+}
+
+function changesMembers(
+  change: TreeStep | undefined,
+): change is Extract<TreeStep, { type: "replace-members" | "create-member" | "delete-member" }> {
+  return ["replace-members", "create-member", "delete-member"].includes(change?.type ?? "");
+}
+
+function announced(observed: Observed, change: TreeStep | undefined): PlannedEvent[] {
+  if (changesMembers(change))
+    return [{ type: "Normal", reason: "UpdatedLoadBalancer", message: "Updated load balancer with new hosts" }];
+  const { formerName: former, lbName } = observed;
+  if (former === undefined || change?.type !== "update-load-balancer") return [];
+  const message = `the cluster is named otherwise: load balancer ${former} and its parts are now ${lbName}`;
+  return [{ type: "Normal", reason: "LoadBalancerRename", message }];
 }
 
 /**

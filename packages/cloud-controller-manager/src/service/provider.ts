@@ -1,7 +1,9 @@
 import type { LbAlgorithm } from "@causeway/openstack";
+import { isAtLeast, type OctaviaFacts } from "./octavia-facts.ts";
 
 /** What a load balancer provider can do of what Services ask for. */
 export interface ProviderLimits {
+  readonly provider: string;
   /** The only algorithm it knows. */
   readonly algorithm: LbAlgorithm | undefined;
   readonly allowedCidrs: boolean;
@@ -9,43 +11,102 @@ export interface ProviderLimits {
   readonly persistence: boolean;
   readonly flavors: boolean;
   readonly availabilityZones: boolean;
+  readonly tags: boolean;
+  /** HTTP and TERMINATED_HTTPS listeners, PROXY pools. */
+  readonly http: boolean;
   /** Protocols whose members it can watch. */
   readonly monitors: readonly string[];
-  /** May a member be watched at another port than its own? */
-  readonly monitorPort: boolean;
+  /** Protocols whose members can be watched by HTTP at another port than their own. */
+  readonly healthPort: readonly string[];
   /** Can a monitor be part of the fully populated create? */
   readonly monitorInCreate: boolean;
+  /** Addresses beside the first one. */
+  readonly additionalVips: boolean;
+  readonly memberCosts: MemberCosts;
 }
 
-const amphora: ProviderLimits = {
+/** Seconds that a change of a pool's members takes. */
+export interface MemberCosts {
+  /** For each member that a batch names and that stays as it is. */
+  readonly kept: number;
+  /** For each member that a batch brings or takes. */
+  readonly changed: number;
+  /** For a call that brings or takes one member. */
+  readonly single: number;
+  /** After each call: until the load balancer can be changed again. */
+  readonly cycle: number;
+}
+
+type Abilities = Omit<ProviderLimits, "provider">;
+
+const amphora: Abilities = {
   algorithm: undefined,
   allowedCidrs: true,
   timeouts: true,
   persistence: true,
   flavors: true,
   availabilityZones: true,
+  tags: true,
+  http: true,
   monitors: ["TCP", "UDP", "SCTP"],
-  monitorPort: true,
+  healthPort: ["TCP", "UDP", "SCTP"],
   monitorInCreate: true,
+  additionalVips: true,
+  memberCosts: { kept: 0, changed: 0, single: 0, cycle: 10 },
 };
 
 /**
- * The OVN provider as of Zed (3.0.0): it refuses algorithms, allowed_cidrs and monitor ports with 501, takes timeouts and
- * connection limits without honouring them, and a monitor inside a full create stays PENDING_CREATE.
+ * The OVN provider as of Zed (3.0.0): it refuses algorithms, allowed_cidrs, HTTP, SCTP monitors and monitor ports with 501, takes
+ * timeouts, connection limits and additional VIPs without honouring them, and a monitor inside a full create stays PENDING_CREATE.
  */
-const ovn: ProviderLimits = {
+const ovn: Abilities = {
   algorithm: "SOURCE_IP_PORT",
   allowedCidrs: false,
   timeouts: false,
   persistence: true,
   flavors: false,
   availabilityZones: false,
+  tags: true,
+  http: false,
   monitors: ["TCP", "UDP"],
-  monitorPort: false,
+  healthPort: [],
   monitorInCreate: false,
+  additionalVips: false,
+  // Measured: 8.5 s for a batch of 80 that changes one, 31 s for one that changes all.
+  memberCosts: { kept: 0.1, changed: 0.39, single: 1, cycle: 0.5 },
 };
 
-/** Providers that nobody described behave like amphora, Octavia's reference. */
-export function limitsOf(provider: string | undefined): ProviderLimits {
-  return provider === "ovn" ? ovn : amphora;
+/**
+ * Providers that nobody described behave like amphora, Octavia's reference. What the API is too old for nobody can do; an
+ * API that does not tell its version is thought to be new. Versions: https://docs.openstack.org/api-ref/load-balancer/v2/
+ */
+export function limitsOf(provider: string | undefined, version?: string): ProviderLimits {
+  const able = provider === "ovn" ? ovn : amphora;
+  const since = (wanted: string) => version === undefined || isAtLeast(version, wanted);
+  return {
+    ...able,
+    provider: provider ?? "amphora",
+    timeouts: able.timeouts && since("2.1"),
+    tags: able.tags && since("2.5"),
+    flavors: able.flavors && since("2.6"),
+    allowedCidrs: able.allowedCidrs && since("2.12"),
+    availabilityZones: able.availabilityZones && since("2.14"),
+    healthPort: able.healthPort.filter((protocol) => protocol === "TCP" || since("2.16")),
+    additionalVips: able.additionalVips && since("2.26"),
+  };
+}
+
+/**
+ * The provider of a new load balancer that names none: amphora, as cloud-provider-openstack has it, where the cloud has it;
+ * else OVN; else the first. It is always named in the create, for a provider's limits must be known before.
+ */
+export function defaultProvider({ providers }: OctaviaFacts): string | undefined {
+  if (providers.length === 0) return undefined;
+  return ["amphora", "octavia", "ovn"].find((name) => providers.includes(name)) ?? providers[0];
+}
+
+/** "octavia" and "amphorav2" are other names of amphora. */
+export function isSameProvider(a: string, b: string): boolean {
+  const plain = (name: string) => (name === "octavia" || name === "amphorav2" ? "amphora" : name);
+  return plain(a) === plain(b);
 }

@@ -1,6 +1,7 @@
 import type { PlannedEvent } from "@causeway/kubernetes";
 import { restriction } from "./desired.ts";
 import type { Observed } from "./gather.ts";
+import { prefix } from "./names.ts";
 import type { ProviderLimits } from "./provider.ts";
 
 /** What the Service asks for and will not get: never in silence. */
@@ -12,12 +13,32 @@ export function warningsOf(observed: Observed, limits: ProviderLimits): PlannedE
       restriction(parameters.sourceRanges).length > 0 &&
         !limits.allowedCidrs &&
         !observed.config.loadBalancer.manageSecurityGroups,
-      "the load balancer provider cannot restrict source ranges; traffic from everywhere is let through",
+      "neither the load balancer provider nor managed security groups restrict source ranges; traffic from everywhere is let through",
     ],
     [
       "LoadBalancerAvailabilityZonesIgnored",
       parameters.availabilityZone !== undefined && !limits.availabilityZones,
-      "the load balancer provider knows no availability zones",
+      `load balancer provider ${limits.provider} of this cloud knows no availability zones`,
+    ],
+    [
+      "LoadBalancerFlavorIgnored",
+      parameters.flavorId !== undefined && !limits.flavors,
+      `load balancer provider ${limits.provider} of this cloud knows no flavors`,
+    ],
+    [
+      "LoadBalancerTimeoutsIgnored",
+      asks(observed, "timeout-") && !limits.timeouts,
+      `load balancer provider ${limits.provider} of this cloud knows no timeouts of listeners`,
+    ],
+    [
+      "LoadBalancerLbMethodIgnored",
+      asks(observed, "lb-method") && limits.algorithm !== undefined && parameters.method !== limits.algorithm,
+      `load balancer provider ${limits.provider} has one method only, ${limits.algorithm}`,
+    ],
+    [
+      "LoadBalancerHealthMonitorIgnored",
+      unmonitored(observed, limits).length > 0,
+      `load balancer provider ${limits.provider} cannot monitor members of ${unmonitored(observed, limits).join(", ")}`,
     ],
     [
       "LoadBalancerLbMethodUnknown",
@@ -26,7 +47,8 @@ export function warningsOf(observed: Observed, limits: ProviderLimits): PlannedE
     ],
     [
       "LoadBalancerLocalTrafficUnchecked",
-      service.spec.externalTrafficPolicy === "Local" && (parameters.monitor === undefined || !limits.monitorPort),
+      service.spec.externalTrafficPolicy === "Local" &&
+        (parameters.monitor === undefined || limits.healthPort.length === 0),
       "externalTrafficPolicy is Local, and no health monitor asks the nodes' health check port: traffic also goes to nodes without pods, which drop it",
     ],
     [
@@ -43,4 +65,16 @@ export function warningsOf(observed: Observed, limits: ProviderLimits): PlannedE
   return warnings
     .filter(([, holds]) => holds)
     .map(([reason, , message]): PlannedEvent => ({ type: "Warning", reason, message }));
+}
+
+/** Does the Service itself have an annotation that begins so? */
+function asks({ service }: Observed, beginning: string): boolean {
+  return Object.keys(service.metadata.annotations ?? {}).some((key) => key.startsWith(`${prefix}${beginning}`));
+}
+
+/** Protocols of the Service that are to be monitored and cannot be. */
+function unmonitored({ parameters, service }: Observed, limits: ProviderLimits): string[] {
+  if (!parameters.monitor) return [];
+  const protocols = (service.spec.ports ?? []).map((port) => port.protocol ?? "TCP");
+  return [...new Set(protocols)].filter((protocol) => !limits.monitors.includes(protocol));
 }

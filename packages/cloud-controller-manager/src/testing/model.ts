@@ -18,6 +18,7 @@ import type { Observed } from "../service/gather.ts";
 import type { ObservedPool } from "../service/pool-details.ts";
 import { matchingSubnets } from "../service/floating-subnets.ts";
 import { annotation, floatingIpDescription, loadBalancerName } from "../service/names.ts";
+import { formerName } from "../service/ownership.ts";
 import { parametersOf } from "../service/parameters.ts";
 import { plan } from "../service/plan.ts";
 import type { Step } from "../service/steps.ts";
@@ -38,6 +39,16 @@ const common = (id: string, name: string) => ({
   updated_at: null,
 });
 
+export const nothingHeld: Observed["held"] = {
+  uncertain: undefined,
+  busy: undefined,
+  refusals: 0,
+  broken: undefined,
+  nodes: undefined,
+  refusedMethods: new Set(),
+  pendingSince: undefined,
+};
+
 /**
  * What a Service and Octavia's tree become when a plan's steps are done: a world without time, in which each change of the load
  * balancer leaves it PENDING until `settle`, and a second change before that throws, as Octavia refuses it.
@@ -51,6 +62,8 @@ export class ModelWorld {
   pools: ObservedPool[] = [];
   floatingIps: FloatingIp[] = [];
   external = true;
+  /** Of Octavia's API. */
+  version = "2.26";
   /** Load balancers that were ever made. */
   made = 0;
   #next = 0;
@@ -89,7 +102,10 @@ export class ModelWorld {
       floatingSubnets: matchingSubnets(parameters, subnets),
       namedFloatingSubnet: undefined,
       octavia: true,
-      held: { uncertain: undefined, busy: undefined, refusals: 0, broken: undefined },
+      facts: { version: this.version, providers: ["amphora", "octavia", "ovn"] },
+      tlsProblem: undefined,
+      formerName: lb && formerName(service, lb, lbName),
+      held: nothingHeld,
     };
   }
 
@@ -282,7 +298,7 @@ export class ModelWorld {
     const lb = this.balancers[0];
     switch (step.type) {
       case "update-load-balancer":
-        if (lb) this.balancers[0] = { ...lb, tags: step.change.tags ?? lb.tags };
+        if (lb) this.balancers[0] = { ...lb, ...step.change };
         return;
       case "create-listener":
         this.#addListener(lb?.id ?? "", step.body);

@@ -35,6 +35,13 @@ export const loadBalancingCases: readonly ContractCase[] = [
     },
   },
   {
+    name: "Octavia lists the versions of its API",
+    async run(context) {
+      const versions = await context.cloud.loadBalancing.versions();
+      assert.ok(versions.includes("2.0") && versions.includes("2.26"), versions.join(", "));
+    },
+  },
+  {
     name: "a load balancer that is being changed is immutable",
     async run(context) {
       const { loadBalancers } = context.cloud.loadBalancing;

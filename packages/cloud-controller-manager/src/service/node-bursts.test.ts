@@ -1,0 +1,36 @@
+import { VirtualClock } from "@causeway/foundation";
+import { describe, expect, test } from "vitest";
+import { NodeBursts } from "./node-bursts.ts";
+
+/** How often members are sent when nodes change at these times (ms), looked at every 100 ms. */
+async function sent(changes: readonly number[]): Promise<number[]> {
+  const clock = new VirtualClock(0);
+  const bursts = new NodeBursts(clock);
+  const times: number[] = [];
+  let dirty = false;
+  for (let at = 0; at <= 60_000; at += 100) {
+    for (const change of changes)
+      if (change === at) {
+        bursts.changed();
+        dirty = true;
+      }
+    if (dirty && bursts.heldUntil() === undefined) {
+      times.push(at);
+      dirty = false;
+    }
+    await clock.advance(100);
+  }
+  return times;
+}
+
+describe("changes of nodes are passed on", () => {
+  test.each<[string, number[], number[]]>([
+    ["one after a second", [0], [1_000]],
+    ["two close together at once", [0, 500], [1_500]],
+    ["twenty in ten seconds by two", Array.from({ length: 20 }, (_, i) => i * 500), [5_000, 15_000]],
+    ["irregular ones by two", [0, 1_500, 2_000, 4_500, 7_000, 9_900], [1_000, 11_500]],
+    ["one long after another as if it were the first", [0, 40_000], [1_000, 41_000]],
+  ])("%s", async (_what, changes, expected) => {
+    expect(await sent(changes)).toEqual(expected);
+  });
+});

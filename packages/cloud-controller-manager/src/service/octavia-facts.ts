@@ -1,0 +1,58 @@
+import type { Clock } from "@causeway/foundation";
+import type { Cloud } from "@causeway/openstack";
+
+/** What the cloud's Octavia is, whatever load balancers there are. */
+export interface OctaviaFacts {
+  /** The newest API version it serves; undefined: it does not tell. */
+  readonly version: string | undefined;
+  /** Names of its providers; none where they are not told. */
+  readonly providers: readonly string[];
+}
+
+/** A cloud may be upgraded while we run: what it is, is asked again after this long (ms). */
+const fresh = 3_600_000;
+
+/** Two calls an hour for a whole cloud. What cannot be read is an error of the reconcile that needs it, and asked again by the next. */
+export class OctaviaReader {
+  readonly #cloud: Cloud;
+  readonly #clock: Clock;
+  #read: { readonly at: number; readonly facts: Promise<OctaviaFacts> } | undefined;
+
+  constructor(cloud: Cloud, clock: Clock) {
+    this.#cloud = cloud;
+    this.#clock = clock;
+  }
+
+  async facts(): Promise<OctaviaFacts> {
+    const now = this.#clock.now();
+    if (!this.#read || now - this.#read.at > fresh) this.#read = { at: now, facts: this.#ask() };
+    const { facts } = this.#read;
+    try {
+      return await facts;
+    } catch (error) {
+      if (this.#read?.facts === facts) this.#read = undefined;
+      throw error;
+    }
+  }
+
+  async #ask(): Promise<OctaviaFacts> {
+    const { loadBalancing } = this.#cloud;
+    const [versions, providers] = await Promise.all([loadBalancing.versions(), loadBalancing.providers.all()]);
+    return { version: newestOf(versions), providers: providers.map((p) => p.name) };
+  }
+}
+
+/** The list is in no order that is promised. */
+function newestOf(versions: readonly string[]): string | undefined {
+  return versions.reduce<string | undefined>(
+    (newest, version) => (newest === undefined || isAtLeast(version, newest) ? version : newest),
+    undefined,
+  );
+}
+
+/** "2.12" is at least "2.5". */
+export function isAtLeast(version: string, wanted: string): boolean {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [wantedMajor = 0, wantedMinor = 0] = wanted.split(".").map(Number);
+  return major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
+}

@@ -1,0 +1,36 @@
+import type { LoadBalancer } from "@causeway/openstack";
+import type { Observed } from "./gather.ts";
+import { loadBalancerDescription } from "./names.ts";
+import { ownListeners } from "./ownership.ts";
+import type { ObservedPool } from "./pool-details.ts";
+import type { TreeStep } from "./steps.ts";
+
+/** Octavia's limit of names. */
+const limit = 255;
+
+/**
+ * The next part that still bears the name of before the cluster was named otherwise: monitors, pools, listeners, and the load
+ * balancer last, so that what is left of the work is seen from what is left of the name. Nothing that carries traffic is made anew.
+ */
+export function nextRename(observed: Observed, lb: LoadBalancer): TreeStep | undefined {
+  const { formerName: former, lbName } = observed;
+  if (former === undefined) return undefined;
+  const renamed = (name: string) => name.replace(former, lbName).slice(0, limit);
+  const tagged = (tags: readonly string[]) => [...new Set(tags.map((tag) => (tag === former ? lbName : tag)))];
+  const own = ownListeners(observed, lb);
+  const served = ({ pool }: ObservedPool) =>
+    pool.listeners.length === 0 || pool.listeners.some((l) => own.some((o) => o.id === l.id));
+  for (const { pool, monitor } of observed.pools.filter(served)) {
+    if (monitor?.name.includes(former))
+      return { type: "update-monitor", id: monitor.id, poolId: pool.id, change: { name: renamed(monitor.name) } };
+    if (pool.name.includes(former)) return { type: "update-pool", id: pool.id, change: { name: renamed(pool.name) } };
+  }
+  const listener = own.find((l) => l.tags.includes(former) || l.name.includes(former));
+  if (listener) {
+    const change = { name: renamed(listener.name), tags: tagged(listener.tags) };
+    return { type: "update-listener", id: listener.id, change };
+  }
+  const description = loadBalancerDescription(observed.clusterName, observed.service);
+  const owned = lb.name === former ? { name: lbName, description } : {};
+  return { type: "update-load-balancer", id: lb.id, change: { ...owned, tags: tagged(lb.tags) } };
+}
