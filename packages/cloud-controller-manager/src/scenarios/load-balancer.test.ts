@@ -4,7 +4,7 @@ import { startSimulator, type CallRecord, type Fault, type Simulator } from "@ca
 import { Event, Node } from "@causeway/kubernetes";
 import { loadCloudsYaml } from "@causeway/openstack";
 import { routeOf, workIn } from "../testing/calls.ts";
-import { World } from "../testing/world.ts";
+import { fastClock, World } from "../testing/world.ts";
 
 let world: World | undefined;
 let simulator: Simulator | undefined;
@@ -94,7 +94,7 @@ describe.each(["ovn", "amphora"])("a Service of type LoadBalancer on %s", (provi
 
   test("a change of the nodes is one batch for each pool; a port comes and goes without touching the other", async () => {
     const { w, work } = await started();
-    w.run({ provider });
+    w.run({ provider }, { clock: fastClock(10) });
     await w.joinAll();
     const [http, tls] = [80, 443].map((port) => ({ name: `p${port}`, port, protocol: "TCP" as const }));
     await w.createService("web", { ports: http && tls ? [http, tls] : [] });

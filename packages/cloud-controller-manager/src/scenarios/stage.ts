@@ -4,8 +4,14 @@ import { startSimulator, type Simulator } from "@causeway/simulator";
 import { Event, Node, Service } from "@causeway/kubernetes";
 import { loadCloudsYaml } from "@causeway/openstack";
 import type { LoadBalancerConfig } from "../config/config.ts";
-import { workIn } from "../testing/calls.ts";
-import { World, type RunOptions, type Running } from "../testing/world.ts";
+import { routeOf, workIn } from "../testing/calls.ts";
+import { fastClock, World, type RunOptions, type Running } from "../testing/world.ts";
+
+export const os = (name: string): string => `loadbalancer.openstack.org/${name}`;
+export const internal = { "service.beta.kubernetes.io/openstack-internal-load-balancer": "true" };
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+export const tcp = (port: number) => ({ name: `t${port}`, port, protocol: "TCP" as const });
+export const udp = (port: number) => ({ name: `u${port}`, port, protocol: "UDP" as const });
 
 /** What the scenarios of one file share: an API server, a simulated cloud, and nodes that have joined. */
 export interface Stage {
@@ -46,10 +52,14 @@ export function setStage(servers = 3): () => Stage {
     const { w, cloud } = set();
     cloud.setFaults(undefined);
     cloud.setOutcomes([]);
+    for (const driver of ["ovn", "amphora"])
+      for (const verb of ["create", "update", "delete"]) cloud.setDelay(`loadbalancer.${driver}.${verb}`, 0);
     if (running.length === 0) running.push(w.run());
     await clear(w);
     for (const each of running) await each.stop();
     running = [];
+    for (const { metadata } of (await w.client.list(Event, { namespace: "default" })).items)
+      await w.client.delete(Event, { namespace: "default", name: metadata.name });
   });
   afterAll(async () => {
     await held?.w.close();
@@ -61,7 +71,7 @@ export function setStage(servers = 3): () => Stage {
       w,
       cloud,
       run(loadBalancer, how) {
-        const started = w.run(loadBalancer, how);
+        const started = w.run(loadBalancer, { clock: fastClock(10), ...how });
         running.push(started);
         return started;
       },
@@ -83,23 +93,55 @@ async function messages(w: World, service: string, reason: string): Promise<stri
     .map((e) => e.message ?? "");
 }
 
+function isOfCloud(label: string): boolean {
+  return ["topology", "instance-type", "failure-domain"].some((part) => label.includes(part));
+}
+
 /** Deletes the Services, and the labels and taints that a scenario gave to nodes. */
 async function clear(w: World): Promise<void> {
   const services = await w.client.list(Service, { namespace: "default" });
   for (const { metadata, spec } of services.items)
     if (spec.type === "LoadBalancer" || metadata.finalizers !== undefined) await w.remove(metadata.name ?? "");
-  for (const { metadata } of (await w.client.list(Node)).items) {
-    const name = metadata.name ?? "";
-    const labels = Object.fromEntries(
-      Object.keys(metadata.labels ?? {})
-        .filter((key) => !key.includes("topology") && !key.includes("instance-type") && !key.includes("failure-domain"))
-        .map((key) => [key, null]),
-    );
-    await w.client.patch(Node, { namespace: "", name }, { type: "merge", body: { metadata: { labels } } });
-    await w.client.patch(Node, { namespace: "", name }, { type: "merge", body: { spec: { taints: null } } });
+  for (const { metadata, spec } of (await w.client.list(Node)).items) {
+    const given = Object.keys(metadata.labels ?? {}).filter((key) => !isOfCloud(key));
+    const key = { namespace: "", name: metadata.name };
+    const labels = Object.fromEntries(given.map((label) => [label, null]));
+    const body = { metadata: { labels }, spec: { taints: null } };
+    if (given.length + (spec?.taints?.length ?? 0) > 0) await w.client.patch(Node, key, { type: "merge", body });
   }
   const left = await w.loadBalancers();
   const ips = (await w.cloud.network.floatingIps.all()).filter((ip) => ip.description.startsWith("Floating IP for"));
   if (left.length + ips.length > 0)
     throw new Error(`a Service left ${[...left.map((lb) => lb.name), ...ips.map((ip) => ip.description)].join(", ")}`);
+}
+
+/** Answers calls of that route with a fault, so many times. */
+export function refuse(
+  cloud: Simulator,
+  route: string,
+  fault: { status: number; message?: string; times?: number; headers?: Record<string, string> },
+): void {
+  let left = fault.times ?? 1;
+  cloud.setFaults((call) => {
+    if (routeOf(call) !== route || left-- <= 0) return undefined;
+    const faultstring = fault.message ?? "no";
+    return {
+      when: "before",
+      status: fault.status,
+      body: { faultcode: "Client", faultstring, debuginfo: null },
+      ...(fault.headers ? { headers: fault.headers } : {}),
+    };
+  });
+}
+
+/** A cloud whose Octavia is as old as that, or has those providers alone. */
+export function withOctavia(cloud: Simulator, version: string, providers?: readonly string[]): void {
+  const newest = Number(version.split(".")[1]);
+  const versions = Array.from({ length: newest + 1 }, (_, minor) => ({ id: `v2.${minor}`, status: "SUPPORTED" }));
+  cloud.setFaults((call) => {
+    if (call.service !== "load-balancer" || call.method !== "GET") return undefined;
+    if (call.path === "" || call.path === "/") return { when: "before", status: 200, body: { versions } };
+    if (providers === undefined || !call.path.endsWith("/providers")) return undefined;
+    return { when: "before", status: 200, body: { providers: providers.map((name) => ({ name, description: "" })) } };
+  });
 }

@@ -4,7 +4,7 @@ import type { CloudControllerConfig } from "../config/config.ts";
 import { eligibleNodes, nodeAddress } from "./desired.ts";
 import { matchingSubnets } from "./floating-subnets.ts";
 import type { Certificates } from "./certificates.ts";
-import { brokenKey, busyKey, methodKey, uncertainKey, type Holds } from "./holds.ts";
+import { brokenKey, busyKey, failoverKey, methodKey, uncertainKey, type Holds } from "./holds.ts";
 import { annotation, floatingIpDescription, legacyLoadBalancerName, loadBalancerName } from "./names.ts";
 import type { NodeBursts } from "./node-bursts.ts";
 import type { OctaviaFacts, OctaviaReader } from "./octavia-facts.ts";
@@ -25,6 +25,8 @@ export interface Held {
   readonly nodes: number | undefined;
   /** Pools whose provider refused the wanted method. */
   readonly refusedMethods: ReadonlySet<string>;
+  /** The cloud does not let us fail the load balancer over. */
+  readonly failoverRefused: boolean;
   /** Since when (ms since epoch) the load balancer has been PENDING without a break. */
   readonly pendingSince: number | undefined;
 }
@@ -114,7 +116,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     facts: octavia ? await from.octavia.facts() : { version: undefined, providers: [] },
     tlsProblem: await tlsProblem(from, { service, parameters }, signal),
     formerName: lb && formerName(service, lb, lbName),
-    held: heldOf(from, { lbName, lb, parameters }),
+    held: heldOf(from, { lbName, lb: lb ?? all[0], parameters }),
   };
 }
 
@@ -132,6 +134,7 @@ function heldOf(
     broken: holds.until(brokenKey(lbName)),
     nodes: bursts.heldUntil(),
     refusedMethods: new Set(refused.map(({ id }) => id)),
+    failoverRefused: lb !== undefined && holds.count(failoverKey(lb.id)) > 0,
     pendingSince: lb && pending.since(lb),
   };
 }

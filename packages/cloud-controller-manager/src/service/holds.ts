@@ -54,4 +54,5 @@ export class Holds {
 export const uncertainKey = (lbName: string): string => `uncertain ${lbName}`;
 export const busyKey = (loadBalancerId: string): string => `busy ${loadBalancerId}`;
 export const methodKey = (poolId: string, method: string): string => `method ${poolId} ${method}`;
+export const failoverKey = (loadBalancerId: string): string => `failover ${loadBalancerId}`;
 export const brokenKey = (lbName: string): string => `broken ${lbName}`;

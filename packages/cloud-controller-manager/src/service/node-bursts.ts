@@ -1,20 +1,32 @@
 import type { Clock } from "@causeway/foundation";
 
-/** Milliseconds. */
-const quiet = 1_000;
-const patient = 5_000;
-const between = 10_000;
-const recent = 30_000;
-/** What waited has this long to be sent, though another node change comes at the same moment. */
+/** Milliseconds: how long no other change may follow, and how long the first one waits at most. */
+interface Pace {
+  readonly quiet: number;
+  readonly most: number;
+}
+
+const first: Pace = { quiet: 1_000, most: 5_000 };
+/** For what follows soon upon changes that have just been passed on: the burst goes on. */
+const following: Pace = { quiet: 2_000, most: 10_000 };
+const soon = 5_000;
+/** What waited has this long to be sent, though another change comes at the same moment. */
 const grace = 100;
 
+interface Burst {
+  readonly from: number;
+  readonly pace: Pace;
+  readonly began: number;
+  readonly last: number;
+}
+
 /**
- * Nodes come and go in bursts, and each change of members makes a load balancer immutable for a while. A change is passed on when
- * none has followed it for a second, or after five seconds; while a burst goes on, once in ten.
+ * Nodes come and go in bursts, and each change of members makes a load balancer immutable for a while: changes are passed on
+ * together, when none has followed for a second, or after five; while a burst goes on, after two seconds, or ten.
  */
 export class NodeBursts {
   readonly #clock: Clock;
-  #burst: { readonly from: number; readonly until: number; readonly last: number } | undefined;
+  #burst: Burst | undefined;
   #passedOn = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock) {
@@ -25,19 +37,17 @@ export class NodeBursts {
   changed(): void {
     const now = this.#clock.now();
     this.heldUntil();
-    if (!this.#burst) {
-      const follows = now - this.#passedOn < recent;
-      const from = this.#passedOn + grace;
-      this.#burst = { from, until: now + (follows ? between : patient), last: follows ? now + between : now };
-    } else this.#burst = { ...this.#burst, last: Math.max(this.#burst.last, now) };
+    const pace = now - this.#passedOn < soon ? following : first;
+    this.#burst = { from: this.#passedOn + grace, pace, began: now, ...this.#burst, last: now };
   }
 
   /** Until when (ms since epoch) members are left as they are; undefined: they are not. */
   heldUntil(): number | undefined {
     if (!this.#burst) return undefined;
-    const until = Math.min(this.#burst.until, this.#burst.last + quiet);
+    const { began, last, pace, from } = this.#burst;
+    const until = Math.min(began + pace.most, last + pace.quiet);
     const now = this.#clock.now();
-    if (until > now) return now < this.#burst.from ? undefined : until;
+    if (until > now) return now < from ? undefined : until;
     this.#passedOn = until;
     this.#burst = undefined;
     return undefined;

@@ -35,7 +35,7 @@ export function othersTags(
  * for it: an id alone could have been written by a person who wants to share another cluster's load balancer.
  */
 export function formerName(service: Service, lb: LoadBalancer, lbName: string): string | undefined {
-  const { namespace = "", name = "", annotations = {} } = service.metadata;
+  const { namespace, name, annotations = {} } = service.metadata;
   if (lb.name === lbName) return undefined;
   const published = service.status?.loadBalancer?.ingress ?? [];
   const noted = annotations[annotation.loadBalancerAddress];

@@ -22,6 +22,9 @@ async function change(step: AddressStep, { using, signal }: Doing): Promise<void
     case "attach-floating-ip":
       cache.observe(await floatingIps.update(step.id, { port_id: step.portId }, { signal }));
       return;
+    case "describe-floating-ip":
+      cache.observe(await floatingIps.update(step.id, { description: step.description }, { signal }));
+      return;
     case "detach-floating-ip":
       cache.observe(await floatingIps.update(step.id, { port_id: null }, { signal }));
       return;

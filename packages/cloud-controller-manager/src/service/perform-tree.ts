@@ -1,7 +1,7 @@
 import { messageOf } from "@causeway/foundation";
-import { isBadRequest, isNotImplemented, type Member } from "@causeway/openstack";
+import { isBadRequest, isForbidden, isNotImplemented, isOpenStackNotFound, type Member } from "@causeway/openstack";
 import type { Doing } from "./doing.ts";
-import { methodKey, whenRefused } from "./holds.ts";
+import { brokenKey, failoverKey, methodKey, whenBroken, whenRefused } from "./holds.ts";
 import { asWritten } from "./pool-details.ts";
 import type { TreeStep } from "./steps.ts";
 
@@ -14,6 +14,8 @@ export async function performTree(step: PartStep, doing: Doing): Promise<void> {
   const { using, signal } = doing;
   const { loadBalancing } = using.cloud;
   switch (step.type) {
+    case "failover":
+      return failOver(step, doing);
     case "update-load-balancer":
       await loadBalancing.loadBalancers.update(step.id, step.change, { signal });
       return;
@@ -95,6 +97,23 @@ async function updatePool(
     const message = `the load balancer provider refused method ${method}: ${messageOf(error)}`;
     using.events.event(observed.service, { type: "Warning", reason: "LoadBalancerLbMethodUnknown", message });
   }
+}
+
+/** In most clouds for operators only: refused, it is not asked for again. Accepted, it is not repeated too soon. */
+async function failOver(
+  { id, event }: Extract<PartStep, { type: "failover" }>,
+  { using, observed, signal }: Doing,
+): Promise<void> {
+  try {
+    await using.cloud.loadBalancing.failover(id, { signal });
+  } catch (error) {
+    if (!isForbidden(error) && !isNotImplemented(error) && !isBadRequest(error) && !isOpenStackNotFound(error))
+      throw error;
+    using.holds.hold(failoverKey(id), whenRefused);
+    return;
+  }
+  using.events.event(observed.service, event);
+  using.holds.hold(brokenKey(observed.lbName), whenBroken);
 }
 
 async function performMonitor(step: MonitorStep, { using, signal }: Doing): Promise<void> {

@@ -20,6 +20,7 @@ export async function perform(using: PerformWith, step: Step, observed: Observed
       return performKubernetes(step, doing);
     case "create-floating-ip":
     case "attach-floating-ip":
+    case "describe-floating-ip":
     case "detach-floating-ip":
     case "delete-floating-ip":
       return performAddress(step, doing);

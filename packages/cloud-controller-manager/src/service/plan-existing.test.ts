@@ -94,11 +94,18 @@ describe("a load balancer in ERROR", () => {
     expect(plan(observed, 5_000).steps).toHaveLength(1);
   });
 
-  test("that has served is left to a person, who is told what to do", () => {
-    const { steps, events, status } = plan(broken(true).observe(), 0);
+  test("that has served is failed over; where that is refused and it still serves, a person is told what to do", () => {
+    const observed = broken(true).observe();
+    expect(plan(observed, 0).steps.map((step) => step.type)).toEqual(["failover"]);
+    const held = { ...nothingHeld, failoverRefused: true };
+    const { steps, events, status } = plan({ ...observed, held }, 0);
     expect(steps).toEqual([]);
     expect(events?.[0]?.message).toMatch(/loadbalancer failover/);
     expect(status.loadBalancer?.ingress).toHaveLength(1);
+    const loadBalancers = observed.loadBalancers.map((lb) => ({ ...lb, operating_status: "ERROR" as const }));
+    expect(plan({ ...observed, held, loadBalancers }, 0).steps.map((step) => step.type)).toEqual([
+      "delete-load-balancer",
+    ]);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { PlannedEvent } from "@causeway/kubernetes";
 import type { FloatingIp, LoadBalancer } from "@causeway/openstack";
 import type { Observed } from "./gather.ts";
-import { floatingIpDescription, isOurFloatingIp } from "./names.ts";
+import { annotation, floatingIpDescription, isOurFloatingIp } from "./names.ts";
 import { isOwner } from "./ownership.ts";
 import type { AddressStep } from "./steps.ts";
 
@@ -18,7 +18,7 @@ export function planFloatingIp(observed: Observed, lb: LoadBalancer): AddressPla
   if (!isOwner(observed, lb)) return floatingIp || parameters.internal ? nothing : onlyOwner(lb);
   if (parameters.internal) return floatingIp ? does(giveUp(floatingIp, parameters.keepFloatingIp)) : nothing;
   if (lb.vip_address.includes(":")) return skipped(observed);
-  if (floatingIp && isWanted(observed, floatingIp)) return nothing;
+  if (floatingIp && isWanted(observed, floatingIp)) return renamed(observed, floatingIp);
   if (externalNetwork === undefined)
     return floatingIp
       ? nothing
@@ -33,6 +33,16 @@ export function planFloatingIp(observed: Observed, lb: LoadBalancer): AddressPla
       `Error syncing load balancer: floating IP ${taken.floating_ip_address} is used by another port`,
     );
   return does(obtain(observed, lb, externalNetwork.id));
+}
+
+/** After the cluster was named otherwise, its floating IP is found again by its description only. */
+function renamed({ service, clusterName, ...observed }: Observed, floatingIp: FloatingIp): AddressPlan {
+  const beginning = floatingIpDescription("", service);
+  const description = floatingIpDescription(clusterName, service);
+  const noted = service.metadata.annotations?.[annotation.loadBalancerAddress] === floatingIp.floating_ip_address;
+  const former = floatingIp.description.startsWith(beginning) && floatingIp.description !== description;
+  if (!noted || !former || observed.loadBalancers[0]?.name !== observed.lbName) return nothing;
+  return does({ type: "describe-floating-ip", id: floatingIp.id, description });
 }
 
 /** Ours are deleted unless they are to be kept; a person's are only taken off. */

@@ -3,6 +3,7 @@ import type { Listener, LoadBalancer } from "@causeway/openstack";
 import { serviceFinalizer, type Observed } from "./gather.ts";
 import { annotation, loadBalancerPrefix } from "./names.ts";
 import { isOwner, othersTags, ownListeners } from "./ownership.ts";
+import { stuckEvents } from "./plan-broken.ts";
 import { giveUp, isFree } from "./plan-floating-ip.ts";
 import { removal } from "./plan-tree.ts";
 import type { Step, TreeStep } from "./steps.ts";
@@ -25,7 +26,12 @@ export function planRelease(observed: Observed, now: number): Plan<Step, Service
   const lb = observed.loadBalancers[0];
   const going = leaving[0];
   if (!lb && going)
-    return { steps: [], status, wait: { for: `load balancer ${going.id} to be gone`, until: now + patience } };
+    return {
+      steps: [],
+      status,
+      events: stuckEvents(observed, going, now),
+      wait: { for: `load balancer ${going.id} to be gone`, until: now + patience },
+    };
   if (!lb) return { steps: [...orphanAddresses(observed), ...farewell(observed)], status };
   const shared = othersTags(lb, observed).length > 0 || !wasMadeByUs(observed, lb);
   const addresses: Step[] =
@@ -34,7 +40,12 @@ export function planRelease(observed: Observed, now: number): Plan<Step, Service
   if (change === undefined) return { steps: farewell(observed), status };
   const until = changeableAt(observed, lb, now);
   if (until !== undefined)
-    return { steps: addresses, status, wait: { for: `load balancer ${lb.id} to be changeable`, until } };
+    return {
+      steps: addresses,
+      status,
+      events: stuckEvents(observed, lb, now),
+      wait: { for: `load balancer ${lb.id} to be changeable`, until },
+    };
   return { steps: [...addresses, change], status };
 }
 

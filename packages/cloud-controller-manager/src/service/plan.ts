@@ -5,6 +5,7 @@ import { desiredPorts, invalidRanges, type DesiredPort } from "./desired.ts";
 import { serviceFinalizer, type Observed } from "./gather.ts";
 import { annotation } from "./names.ts";
 import { isOwner, othersTags } from "./ownership.ts";
+import { planBroken, stuckEvents } from "./plan-broken.ts";
 import { planFloatingIp } from "./plan-floating-ip.ts";
 import { planRelease } from "./plan-release.ts";
 import { nextChange, takenPorts, type TreeGoal } from "./plan-tree.ts";
@@ -113,7 +114,7 @@ function wanted(observed: Observed, limits: ProviderLimits, vipSubnetId?: string
 
 function planExisting(observed: Observed, lb: LoadBalancer, now: number): ServicePlan {
   const status = statusOf(observed);
-  if (lb.provisioning_status === "ERROR") return planBroken(observed, lb, now);
+  if (lb.provisioning_status === "ERROR") return planBroken(observed, lb, { status, now });
   const limits = limitsOf(lb.provider, observed.facts.version);
   const tags = limits.tags ? [observed.lbName, ...observed.parameters.tags] : [];
   const goal = { lb, wanted: wanted(observed, limits, lb.vip_subnet_id), tags };
@@ -126,7 +127,12 @@ function planExisting(observed: Observed, lb: LoadBalancer, now: number): Servic
   // The load balancer's change comes last: what fails there holds up no address.
   const steps: Step[] = [...annotateSteps(observed, lb), ...address.steps];
   if (change && busy === undefined) steps.push(change);
-  const events = [...address.events, ...announced(observed, change), ...warningsOf(observed, limits)];
+  const events = [
+    ...address.events,
+    ...announced(observed, change),
+    ...warningsOf(observed, limits),
+    ...stuckEvents(observed, lb, now),
+  ];
   if (steps.length > 0) return { steps, status, events };
   if (!active || change)
     return {
@@ -194,39 +200,6 @@ function announced(observed: Observed, change: TreeStep | undefined): PlannedEve
   if (former === undefined || change?.type !== "update-load-balancer") return [];
   const message = `the cluster is named otherwise: load balancer ${former} and its parts are now ${lbName}`;
   return [{ type: "Normal", reason: "LoadBalancerRename", message }];
-}
-
-/**
- * One that broke before it ever served is made anew, at once and then ever more slowly; one that has served is a person's
- * to look at.
- */
-function planBroken(observed: Observed, lb: LoadBalancer, now: number): ServicePlan {
-  const served = (observed.service.status?.loadBalancer?.ingress?.length ?? 0) > 0;
-  if (served || !isOwner(observed, lb)) {
-    const advice = `fail it over (openstack loadbalancer failover ${lb.id}), or delete it and it will be made anew`;
-    return failedPlan(observed, `load balancer ${lb.id} is in ERROR: ${advice}`, now);
-  }
-  const status = statusOf(observed);
-  const until = observed.held.broken;
-  if (until !== undefined && until > now)
-    return { steps: [], status, wait: { for: `load balancer ${lb.id} in ERROR to be made anew`, until } };
-  const message = `load balancer ${lb.id} went to ERROR while it was made; it is deleted and made anew`;
-  return {
-    steps: [
-      {
-        type: "delete-load-balancer",
-        id: lb.id,
-        cascade: true,
-        broken: true,
-        event: {
-          type: "Warning",
-          reason: "SyncLoadBalancerFailed",
-          message: `Error syncing load balancer: ${message}`,
-        },
-      },
-    ],
-    status,
-  };
 }
 
 function annotateSteps(observed: Observed, lb: LoadBalancer): Step[] {

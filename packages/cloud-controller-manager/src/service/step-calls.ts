@@ -25,6 +25,7 @@ function sketch(step: Step): readonly Sketch[] {
     case "create-floating-ip":
       return [["network", "POST", "/floatingips"]];
     case "attach-floating-ip":
+    case "describe-floating-ip":
     case "detach-floating-ip":
       return [["network", "PUT", "/floatingips/{id}"]];
     case "delete-floating-ip":
@@ -34,6 +35,8 @@ function sketch(step: Step): readonly Sketch[] {
         ["load-balancer", "GET", "/loadbalancers?name={name}"],
         ["load-balancer", "POST", "/loadbalancers"],
       ];
+    case "failover":
+      return [["load-balancer", "PUT", "/loadbalancers/{id}/failover"]];
     default:
       return [treeCall(step)];
   }

@@ -31,6 +31,7 @@ export type TreeStep =
       readonly change: HealthMonitorUpdate;
     }
   | { readonly type: "delete-monitor"; readonly id: string; readonly poolId: string }
+  | { readonly type: "failover"; readonly id: string; readonly event: PlannedEvent }
   | {
       readonly type: "delete-load-balancer";
       readonly id: string;
@@ -52,6 +53,7 @@ export type AddressStep =
       readonly address?: string;
     }
   | { readonly type: "attach-floating-ip"; readonly id: string; readonly portId: string }
+  | { readonly type: "describe-floating-ip"; readonly id: string; readonly description: string }
   | { readonly type: "detach-floating-ip"; readonly id: string }
   | { readonly type: "delete-floating-ip"; readonly id: string };
 

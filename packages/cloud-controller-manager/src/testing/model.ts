@@ -46,6 +46,7 @@ export const nothingHeld: Observed["held"] = {
   broken: undefined,
   nodes: undefined,
   refusedMethods: new Set(),
+  failoverRefused: false,
   pendingSince: undefined,
 };
 

@@ -13,6 +13,7 @@ import {
 } from "@causeway/kubernetes";
 import {
   connectCloud,
+  isOpenStackNotFound,
   watchCloud,
   type Cloud,
   type CloudConfig,
@@ -53,6 +54,8 @@ export interface RunOptions {
   readonly controllers?: ReadonlySet<ControllerName>;
   /** Of the pods: routes are kept on the infrastructure's router. */
   readonly clusterCidr?: string;
+  /** Default: the world's prefix. */
+  readonly clusterName?: string;
   /** False: as in a cloud without it. */
   readonly octavia?: boolean;
 }
@@ -72,6 +75,12 @@ export function fastClock(speed: number): Clock {
 }
 
 const namespace = "default";
+
+/** A pool may go between two looks. */
+function noneIfGone(error: unknown): Member[] {
+  if (isOpenStackNotFound(error)) return [];
+  throw error;
+}
 
 /** The cloud controller manager between an API server and a cloud, with servers in the cloud and nodes that join by hand. */
 export class World {
@@ -113,7 +122,7 @@ export class World {
       ...(cidrs ? { clusterCidrs: cidrs } : {}),
       ...(how.controllers ? { controllers: how.controllers } : {}),
       config: { ...defaults, ...how.config, loadBalancer: { ...defaults.loadBalancer, ...loadBalancer } },
-      clusterName: prefix,
+      clusterName: how.clusterName ?? prefix,
       events: createEventRecorder(this.client, { component: "cloud-controller-manager", signal: stopping.signal }),
       clock,
       log: silentLog,
@@ -203,6 +212,17 @@ export class World {
     });
   }
 
+  /** Sets labels of a node; null takes one off. */
+  async label(name: string, labels: Readonly<Record<string, string | null>>): Promise<void> {
+    await this.client.patch(Node, { namespace: "", name }, { type: "merge", body: { metadata: { labels } } });
+  }
+
+  async taint(name: string, key: string): Promise<void> {
+    const node = await this.client.get(Node, { namespace: "", name });
+    const taints = [...(node.spec?.taints ?? []), { key, effect: "NoSchedule" }];
+    await this.client.patch(Node, { namespace: "", name }, { type: "merge", body: { spec: { taints } } });
+  }
+
   async remove(name: string): Promise<void> {
     await this.client.delete(Service, { namespace, name });
     await this.until(`${name} to be gone`, async () =>
@@ -235,7 +255,8 @@ export class World {
   async members(): Promise<Member[]> {
     const [lb] = await this.loadBalancers();
     const pools = await this.cloud.loadBalancing.pools.all({ loadbalancer_id: lb?.id });
-    return (await Promise.all(pools.map((p) => this.cloud.loadBalancing.members(p.id).all()))).flat();
+    const members = pools.map((p) => this.cloud.loadBalancing.members(p.id).all().catch(noneIfGone));
+    return (await Promise.all(members)).flat();
   }
 
   /** Asks until the answer is not undefined. */

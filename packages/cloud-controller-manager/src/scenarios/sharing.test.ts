@@ -1,0 +1,111 @@
+import { describe, expect, test } from "vitest";
+import { internal, os, pause, setStage, tcp } from "./stage.ts";
+
+const stage = setStage(2);
+const name = (service: string) => `kube_service_c_default_${service}`;
+
+/** Service "a" on port 80, served; and what "b" needs to share its load balancer. */
+async function owned(config = {}) {
+  const { w, run, writes, hears } = stage();
+  run({ provider: "ovn", ...config });
+  await w.createService("a", { ports: [tcp(80)] });
+  await w.served("a");
+  const [lb] = await w.loadBalancers();
+  const share = { [os("load-balancer-id")]: lb?.id ?? "" };
+  writes();
+  return { w, writes, hears, lb, share };
+}
+
+describe("a load balancer that Services share", () => {
+  test("88: bears the tags of both, and each listener its Service's", async () => {
+    const { w, share, writes, lb } = await owned();
+    await w.createService("b", { ports: [tcp(81)] }, share);
+    const b = await w.served("b");
+    await w.settled("both tags", (now) => now.tags.includes(name("a")) && now.tags.includes(name("b")));
+    expect(writes()).toEqual(["POST /listeners", "POST /pools", "PUT /pools/ID/members", "PUT /loadbalancers/ID"]);
+    const listeners = await w.cloud.loadBalancing.listeners.all({ loadbalancer_id: lb?.id });
+    expect(Object.fromEntries(listeners.map((l) => [l.protocol_port, l.tags]))).toEqual({
+      80: [name("a")],
+      81: [name("b")],
+    });
+    expect(b.status?.loadBalancer?.ingress?.[0]?.ip).toBe(
+      (await w.service("a")).status?.loadBalancer?.ingress?.[0]?.ip,
+    );
+    await w.remove("b");
+    expect((await w.loadBalancers())[0]?.tags).toEqual([name("a")]);
+  });
+
+  test("89: a third Service is refused where two are the most", async () => {
+    const { w, share, hears } = await owned({ maxSharedLoadBalancers: 2 });
+    await w.createService("b", { ports: [tcp(81)] }, share);
+    await w.served("b");
+    await w.createService("third", { ports: [tcp(82)] }, share);
+    expect(await hears("third", "SyncLoadBalancerFailed")).toMatch(/shared by 2 Services already/);
+    expect((await w.loadBalancers())[0]?.listeners).toHaveLength(2);
+    await w.remove("third");
+    await w.remove("b");
+  });
+
+  test("90: a port of the other's is refused before anything is changed, whatever speaks on it", async () => {
+    const { w, share, hears, writes } = await owned({ provider: "amphora" });
+    await w.createService("b", { ports: [tcp(80)] }, share);
+    expect(await hears("b", "SyncLoadBalancerFailed")).toMatch(/TCP 80 .* taken/);
+    await w.createService("http", { ports: [tcp(80)] }, { ...share, [os("x-forwarded-for")]: "true" });
+    expect(await hears("http", "SyncLoadBalancerFailed")).toMatch(/HTTP 80 .* taken/);
+    expect(writes()).toEqual([]);
+    await w.remove("b");
+    await w.remove("http");
+  });
+
+  test("92, 93: stays when its owner goes, without the owner's parts; the last one takes it along", async () => {
+    const { w, share, lb } = await owned();
+    await w.createService("b", { ports: [tcp(81)] }, share);
+    await w.served("b");
+    await w.settled("both tags", (now) => now.tags.length === 2);
+    await w.remove("a");
+    const left = await w.settled("b's alone", (now) => now.listeners.length === 1);
+    expect([left.id, left.tags]).toEqual([lb?.id, [name("b")]]);
+    expect(await w.cloud.network.floatingIps.all()).toHaveLength(1);
+    await w.remove("b");
+    expect(await w.loadBalancers()).toEqual([]);
+    expect(await w.cloud.network.floatingIps.all()).toEqual([]);
+  });
+
+  test("93: one that a person made is kept when the last Service goes", async () => {
+    const { w, run } = stage();
+    const { loadBalancing } = w.cloud;
+    const own = await loadBalancing.loadBalancers.create({
+      name: "mine",
+      provider: "ovn",
+      vip_subnet_id: w.infrastructure.subnet.id,
+    });
+    const [network] = await w.cloud.network.networks.all({ name: "public" });
+    const ip = await w.cloud.network.floatingIps.create({
+      floating_network_id: network?.id ?? "",
+      port_id: own.vip_port_id,
+    });
+    run({ provider: "ovn" });
+    await w.createService("web", {}, { [os("load-balancer-id")]: own.id });
+    await w.served("web");
+    expect((await w.service("web")).status?.loadBalancer?.ingress?.[0]?.ip).toBe(ip.floating_ip_address);
+    await w.remove("web");
+    const kept = await loadBalancing.loadBalancers.get(own.id);
+    expect([kept.listeners, kept.pools, kept.tags]).toEqual([[], [], []]);
+    expect((await w.cloud.network.floatingIps.get(ip.id)).port_id).toBe(own.vip_port_id);
+    await w.cloud.network.floatingIps.delete(ip.id);
+    await loadBalancing.deleteLoadBalancer(own.id, { cascade: true });
+  });
+
+  test("94: that has no floating IP gets none from a Service that does not own it", async () => {
+    const { w, run, hears } = stage();
+    run({ provider: "ovn" });
+    await w.createService("a", { ports: [tcp(80)] }, internal);
+    await w.served("a");
+    const [lb] = await w.loadBalancers();
+    await w.createService("b", { ports: [tcp(81)] }, { [os("load-balancer-id")]: lb?.id ?? "" });
+    expect(await hears("b", "SyncLoadBalancerFailed")).toMatch(/only the Service that owns it/);
+    await pause(100);
+    expect(await w.cloud.network.floatingIps.all()).toEqual([]);
+    await w.remove("b");
+  });
+});

@@ -1,0 +1,147 @@
+import { describe, expect, test } from "vitest";
+import { fastClock } from "../testing/world.ts";
+import { internal, os, pause, refuse, setStage, tcp, udp } from "./stage.ts";
+
+const stage = setStage(3);
+const exclude = "node.kubernetes.io/exclude-from-external-load-balancers";
+
+async function served(config: Parameters<ReturnType<typeof stage>["run"]>[0], spec = {}, annotations = {}) {
+  const { w, run, writes, hears, told, cloud } = stage();
+  const running = run(config);
+  await w.createService("web", spec, annotations);
+  const service = await w.served("web");
+  const [lb] = await w.loadBalancers();
+  await pause(50);
+  writes();
+  return { w, run, writes, hears, told, cloud, lb, service, running };
+}
+
+describe.each(["amphora", "ovn"])("in trouble on %s", (provider) => {
+  test("62: a burst of node changes is at most two batches for each pool", async () => {
+    const { w, writes } = await served({ provider }, { ports: [tcp(80), udp(53)] });
+    for (let i = 0; i < 10; i++) {
+      await w.label(`c-node-${i % 2}`, { [exclude]: "true" });
+      await pause(20);
+      await w.label(`c-node-${i % 2}`, { [exclude]: null });
+      await pause(20);
+    }
+    await w.label("c-node-2", { [exclude]: "true" });
+    await w.settled("four", async () => (await w.members()).length === 4);
+    await pause(300);
+    expect(writes().length).toBeLessThanOrEqual(4);
+  });
+
+  test("69: a pool, a monitor or a member that somebody deletes comes back within the period of the lists", async () => {
+    const { w } = await served({ provider, createMonitor: true });
+    const { pools, healthMonitors } = w.cloud.loadBalancing;
+    const monitor = async () => (await healthMonitors.all())[0];
+    await w.settled("its monitor", async () => (await monitor()) !== undefined);
+    const [pool] = await pools.all();
+    await pools.delete(pool?.id ?? "");
+    await w.settled(
+      "pool, members and monitor",
+      async () => (await w.members()).length === 3 && (await monitor()) !== undefined,
+    );
+    const lost = await monitor();
+    await healthMonitors.delete(lost?.id ?? "");
+    await w.settled("another monitor", async () => ![undefined, lost?.id].includes((await monitor())?.id));
+    const [again] = await pools.all();
+    const [member] = await w.members();
+    await w.cloud.loadBalancing.members(again?.id ?? "").delete(member?.id ?? "");
+    await w.settled("the member", async () => (await w.members()).length === 3);
+  });
+
+  test("70: a load balancer that somebody deletes is made again, behind the same floating IP, and its id noted", async () => {
+    const { w, lb, service } = await served({ provider });
+    await w.cloud.loadBalancing.deleteLoadBalancer(lb?.id ?? "", { cascade: true });
+    const again = await w.settled("another", (other) => other.id !== lb?.id);
+    const now = await w.until("its id", async () => {
+      const found = await w.service("web");
+      return found.metadata.annotations?.[os("load-balancer-id")] === again.id ? found : undefined;
+    });
+    expect(now.metadata.annotations?.[os("load-balancer-address")]).toBe(
+      service.status?.loadBalancer?.ingress?.[0]?.ip,
+    );
+  });
+
+  test("a drift of settings is mended: a method, a limit and a monitor that somebody changed", async () => {
+    const { w } = await served({ provider, createMonitor: true });
+    const { listeners, healthMonitors } = w.cloud.loadBalancing;
+    await w.settled("its monitor", async () => (await healthMonitors.all()).length === 1);
+    const [listener] = await listeners.all();
+    await listeners.update(listener?.id ?? "", { connection_limit: 5 });
+    await w.settled("no limit", async () => (await listeners.all())[0]?.connection_limit === -1);
+  });
+
+  test("74: another cluster name renames all parts and tags; nothing that carries traffic is made anew", async () => {
+    const { w, lb, running, run, writes, hears } = await served({ provider, createMonitor: true });
+    const { listeners, pools, healthMonitors } = w.cloud.loadBalancing;
+    await w.settled("its monitor", async () => (await healthMonitors.all()).length === 1);
+    await running.stop();
+    writes();
+    run({ provider, createMonitor: true }, { clusterName: "c_renamed" });
+    const name = "kube_service_c_renamed_default_web";
+    await w.until("the new name", async () => {
+      const now = await w.cloud.loadBalancing.loadBalancers.get(lb?.id ?? "");
+      return now.name === name && now.provisioning_status === "ACTIVE" ? now : undefined;
+    });
+    expect((await w.cloud.loadBalancing.loadBalancers.get(lb?.id ?? "")).tags).toEqual([name]);
+    expect((await listeners.all()).map((l) => [l.name, l.tags])).toEqual([[`listener_0_${name}`, [name]]]);
+    expect((await pools.all()).map((p) => p.name)).toEqual([`pool_0_${name}`]);
+    expect((await healthMonitors.all()).map((m) => m.name)).toEqual([`monitor_0_${name}`]);
+    expect(await hears("web", "LoadBalancerRename")).toMatch(/c_renamed/);
+    await w.until("the floating IP's description", async () =>
+      (await w.cloud.network.floatingIps.all()).every((ip) => ip.description.endsWith("from cluster c_renamed"))
+        ? true
+        : undefined,
+    );
+    expect(writes().filter((call) => !call.startsWith("PUT"))).toEqual([]);
+    await w.remove("web");
+    expect(await w.cloud.network.floatingIps.all()).toEqual([]);
+  });
+
+  test("74: a load balancer of another cluster is shared, and keeps its name", async () => {
+    const { w, lb, running, run } = await served({ provider });
+    await running.stop();
+    await w.change("web", { metadata: { annotations: { [os("load-balancer-address")]: null } } });
+    run({ provider }, { clusterName: "stranger" });
+    await pause(300);
+    expect((await w.cloud.loadBalancing.loadBalancers.get(lb?.id ?? "")).name).toBe("kube_service_c_default_web");
+    await w.remove("web");
+    for (const ip of await w.cloud.network.floatingIps.all()) await w.cloud.network.floatingIps.delete(ip.id);
+    await w.cloud.loadBalancing.deleteLoadBalancer(lb?.id ?? "", { cascade: true });
+  });
+
+  test("in ERROR after it has served it is mended by itself, behind the same address", async () => {
+    const { w, cloud, lb, hears } = await served({ provider });
+    const address = (await w.service("web")).status?.loadBalancer?.ingress?.[0]?.ip;
+    cloud.setOutcomes([{ operation: "loadbalancer.update", outcome: "error" }]);
+    await w.change("web", { spec: { ports: [tcp(80), tcp(443)] } });
+    expect(await hears("web", "SyncLoadBalancerFailed", /ERROR/)).toMatch(/failed over|made anew/);
+    cloud.setOutcomes([]);
+    await w.settled("another", (now) => now.id !== lb?.id && now.listeners.length === 2);
+    await w.until("the address", async () =>
+      (await w.service("web")).status?.loadBalancer?.ingress?.[0]?.ip === address ? true : undefined,
+    );
+    expect(await w.cloud.network.floatingIps.all()).toHaveLength(1);
+  });
+
+  test("that stays PENDING a person is told whom to ask", async () => {
+    const { w, cloud, run, running, hears, lb } = await served({ provider }, {}, internal);
+    await running.stop();
+    run({ provider }, { clock: fastClock(3_000) });
+    cloud.setDelay(`loadbalancer.${provider}.update`, 2_500);
+    await w.cloud.loadBalancing.loadBalancers.update(lb?.id ?? "", { description: "stuck" });
+    expect(await hears("web", "SyncLoadBalancerFailed")).toMatch(/PENDING_UPDATE for more than ten minutes/);
+    await w.settled("it");
+  });
+
+  test("46, 81: immutable for a while it is tried again, and nobody is alarmed", async () => {
+    const { w, cloud, told } = await served({ provider }, { ports: [tcp(80)] });
+    const message = "Load Balancer 1 is immutable and cannot be updated.";
+    refuse(cloud, "PUT /pools/ID/members", { status: 409, message, times: 2 });
+    await w.label("c-node-2", { [exclude]: "true" });
+    await w.settled("two", async () => (await w.members()).length === 2);
+    expect(await told("web", "SyncLoadBalancerFailed")).toEqual([]);
+  });
+});

@@ -1,0 +1,74 @@
+import type { Plan, ServiceStatus } from "@causeway/kubernetes";
+import type { LoadBalancer } from "@causeway/openstack";
+import type { Observed } from "./gather.ts";
+import { loadBalancerPrefix } from "./names.ts";
+import { isOwner, othersTags } from "./ownership.ts";
+import type { Step } from "./steps.ts";
+
+type ServicePlan = Plan<Step, ServiceStatus>;
+
+/** Milliseconds. */
+const patience = 60_000;
+/** No provider needs longer for one change. */
+const stuckAfter = 600_000;
+
+/**
+ * A load balancer in ERROR takes no change but failover and deletion. One that never served is made anew. One that has served is
+ * failed over where its provider can and we may; else, where it serves nobody any more, it is made anew with its addresses kept;
+ * else a person is told what to do. Each again only after ever longer times.
+ */
+export function planBroken(
+  observed: Observed,
+  lb: LoadBalancer,
+  from: { status: ServiceStatus; now: number },
+): ServicePlan {
+  const { now, status } = from;
+  const { held } = observed;
+  const owned = isOwner(observed, lb) && othersTags(lb, observed).length === 0;
+  const served = (observed.service.status?.loadBalancer?.ingress?.length ?? 0) > 0;
+  const until = held.broken;
+  if (until !== undefined && until > now)
+    return { steps: [], status, wait: { for: `load balancer ${lb.id} in ERROR to be mended`, until } };
+  if (!served && owned) return rebuild(lb, { status, why: "went to ERROR while it was made" });
+  if (lb.provider !== "ovn" && !held.failoverRefused) {
+    const message = `load balancer ${lb.id} is in ERROR; it is failed over`;
+    return { steps: [{ type: "failover", id: lb.id, event: warning(message) }], status };
+  }
+  const dead = lb.operating_status === "ERROR" || lb.operating_status === "OFFLINE";
+  if (owned && dead && lb.name.startsWith(loadBalancerPrefix))
+    return rebuild(lb, { status, why: "is in ERROR and serves nobody" });
+  const advice = `fail it over (openstack loadbalancer failover ${lb.id}), or delete it and it will be made anew`;
+  const event = warning(`load balancer ${lb.id} is in ERROR: ${advice}`);
+  return {
+    steps: [],
+    status,
+    events: [event],
+    wait: { for: `load balancer ${lb.id} to be mended`, until: now + patience },
+  };
+}
+
+function rebuild(lb: LoadBalancer, how: { status: ServiceStatus; why: string }): ServicePlan {
+  const event = warning(`load balancer ${lb.id} ${how.why}; it is deleted and made anew`);
+  return {
+    steps: [{ type: "delete-load-balancer", id: lb.id, cascade: true, broken: true, event }],
+    status: how.status,
+  };
+}
+
+function warning(what: string) {
+  return {
+    type: "Warning",
+    reason: "SyncLoadBalancerFailed",
+    message: `Error syncing load balancer: ${what}`,
+  } as const;
+}
+
+/** A load balancer that has been PENDING for too long: nobody but the cloud's operator can end that. */
+export function stuckEvents({ held }: Observed, lb: LoadBalancer, now: number): ReturnType<typeof warning>[] {
+  if (held.pendingSince === undefined || now - held.pendingSince < stuckAfter) return [];
+  return [
+    warning(
+      `load balancer ${lb.id} has been ${lb.provisioning_status} for more than ten minutes and takes no change, not even its deletion; ask the cloud's operator to set its status (openstack loadbalancer status set) or to fail it over`,
+    ),
+  ];
+}
