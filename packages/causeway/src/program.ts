@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import type { LogLevel } from "@causeway/foundation";
 import type { CloudOptions } from "./commands/cloud.ts";
 import type { UpOptions } from "./commands/up.ts";
+import { doctorCommand, planCommand, sweepCommand } from "./definitions/inspect.ts";
 import { runCommand } from "./definitions/run.ts";
 
 const levels = ["debug", "info", "warn", "error", "silent"] as const;
@@ -37,6 +38,9 @@ Examples:
   causeway cloud                           a simulated OpenStack alone, for any client
   causeway machine-agent --cloud devcloud  play the machines of a cloud that has none
   causeway run cloud-controller-manager    nodes, routes and load balancers of a Kubernetes of your own
+  causeway doctor --cloud devcloud         what will work on a cloud, what not, and what to do
+  causeway plan service default/web        what a reconcile would do, and the calls it costs
+  causeway sweep --cluster-name prod       remove what dead Services left in the cloud
   causeway up --help                       every option, with more examples`,
     )
     .showHelpAfterError("(run it with --help for examples)");
@@ -44,6 +48,9 @@ Examples:
   root.addCommand(cloudCommand(signal));
   root.addCommand(machineAgentCommand(signal));
   root.addCommand(runCommand(signal));
+  root.addCommand(doctorCommand(signal));
+  root.addCommand(planCommand(signal));
+  root.addCommand(sweepCommand(signal));
   root.addCommand(machineCommand(signal), { hidden: true });
   // Commands that are added do not take these over from their parent.
   const all = [root, ...root.commands, ...root.commands.flatMap((command) => command.commands)];

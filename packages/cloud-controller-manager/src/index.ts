@@ -18,3 +18,4 @@ export { explainService, type ExplainedStep, type ExplainOptions, type ServiceEx
 export type { PlannedCall } from "./service/step-calls.ts";
 export type { Step as ServiceStep } from "./service/steps.ts";
 export { parseDuration } from "./config/duration.ts";
+export { sweepOrphans, type Swept, type SweepRequest } from "./sweep/sweep.ts";

@@ -6,6 +6,7 @@ import { createExchange } from "./http/exchange.ts";
 import { CallCounter } from "./http/stats.ts";
 import { createLiveTransport } from "./http/live-transport.ts";
 import { createServices, type Services } from "./services/services.ts";
+import { describeService } from "./session/describe.ts";
 import { createServiceClient, type ServiceClient } from "./session/client.ts";
 import type { ServiceName } from "./session/endpoints.ts";
 import { Session } from "./session/session.ts";
@@ -60,6 +61,7 @@ export function connectCloud(config: CloudConfig, options: ConnectOptions = {}):
     },
     projectId: (call) => projectOf(config, session, call),
     has: async (service, call) => (await session.endpoint(service, call?.signal)) !== undefined,
+    describe: (service, call) => describeService(service, { session, exchange, repeat }, call),
     stats: () => counter.stats(),
     async close() {
       closing.abort(new CausewayError("CLOUD_CLOSED", `The connection to cloud ${config.name} has been closed.`));

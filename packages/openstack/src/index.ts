@@ -15,7 +15,15 @@ export type * as Orchestration from "./types/orchestration.ts";
 export type * as ContainerInfrastructure from "./types/container-infrastructure.ts";
 export type * as Dns from "./types/dns.ts";
 export type * as SharedFileSystem from "./types/shared-file-system.ts";
-export type { CallStats, Cloud, ComputeService, LoadBalancingService, NetworkService } from "./types/cloud.ts";
+export type {
+  CallStats,
+  Cloud,
+  ComputeService,
+  LoadBalancingService,
+  NetworkService,
+  ServiceDescription,
+} from "./types/cloud.ts";
+export type { ServiceName } from "./session/endpoints.ts";
 export type { CloudChange, CloudInformer, CloudWatch } from "./watch/interface.ts";
 export type {
   ApplicationCredentialAuth,

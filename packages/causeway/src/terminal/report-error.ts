@@ -1,8 +1,8 @@
 import { styleText } from "node:util";
 import { CausewayError, messageOf } from "@causeway/foundation";
 
-/** Exit codes: 1 something failed, 2 the input was wrong and nothing was started, 130 interrupted. */
-export const exitCodes = { failed: 1, usage: 2, interrupted: 130 } as const;
+/** Exit codes: 1 something failed, 2 the input was wrong and nothing was started, 3 what was looked at is broken, 130 interrupted. */
+export const exitCodes = { failed: 1, usage: 2, findings: 3, interrupted: 130 } as const;
 
 /** Codes that say: what you gave me cannot work; nothing was touched. */
 const inputErrors = new Set([
@@ -23,6 +23,8 @@ const inputErrors = new Set([
   "ADVERTISE_ADDRESS_UNKNOWN",
   "CLOUD_WITHOUT_OCTAVIA",
   "FLAG_INVALID",
+  "SERVICE_NOT_FOUND",
+  "SWEEP_OTHER_CLUSTER",
   "CLOUD_CONF_UNREADABLE",
   "CLOUD_CONF_INVALID",
   "CLOUD_CONFIG_INVALID",

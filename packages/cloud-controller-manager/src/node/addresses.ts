@@ -7,11 +7,13 @@ interface Sources {
   readonly server: Server;
   /** Ports of the server, in Neutron's order. */
   readonly ports: readonly Port[];
+  /** Fixed addresses of subports of its trunks, with their networks' names. */
+  readonly trunked?: readonly { readonly network: string; readonly address: string }[];
 }
 
 /**
  * The addresses of a server's node, in cloud-provider-openstack's order: fixed IPs of ACTIVE ports; accessIPv4 and
- * accessIPv6; the "hostname" of the metadata; what the server lists by network name, floating ones as ExternalIP; without
+ * accessIPv6; the "hostname" of the metadata; what the server and its trunks have by network name, floating ones as ExternalIP; without
  * repeats, sorted by the configured CIDRs.
  */
 export function nodeAddresses(sources: Sources, config: NetworkingConfig): NodeAddress[] {
@@ -20,8 +22,10 @@ export function nodeAddresses(sources: Sources, config: NetworkingConfig): NodeA
     ...accessAddresses(sources.server),
     ...hostNames(sources.server),
   ];
-  for (const name of Object.keys(sources.server.addresses).sort()) {
-    addresses = addNetwork(addresses, { name, listed: sources.server.addresses[name] ?? [] }, config);
+  const { trunked = [], server } = sources;
+  for (const name of [...new Set([...Object.keys(server.addresses), ...trunked.map((t) => t.network)])].sort()) {
+    const below = trunked.filter((t) => t.network === name).map(({ address }) => ({ addr: address }));
+    addresses = addNetwork(addresses, { name, listed: [...(server.addresses[name] ?? []), ...below] }, config);
   }
   const wanted = config.ipv6Disabled ? addresses.filter((a) => !a.address.includes(":")) : addresses;
   return sorted(unique(wanted), config.addressSortOrder);

@@ -13,7 +13,7 @@ import {
   type Road,
   type Source,
 } from "@causeway/kubernetes";
-import type { Cloud, CloudWatch, Port, Server } from "@causeway/openstack";
+import type { Cloud, CloudWatch, Port } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
 import { Standing } from "../events/standing.ts";
 import { Denials } from "./denials.ts";
@@ -62,7 +62,11 @@ export function createNodeController(options: NodeControllerOptions): { run(sign
       (node) => ({ namespace: "", name: node.metadata.name }),
     );
   const serverChanges: Source = (enqueue) =>
-    watch.servers.onChange(({ object }: { object: Server }) => keysOf(object.id, object.name).forEach(enqueue));
+    watch.servers.onChange(({ object, previous }) => {
+      keysOf(object.id, object.name).forEach(enqueue);
+      // A server that had a node's name no longer stands in its way.
+      if (previous && previous.name !== object.name) keysOf(previous.id, previous.name).forEach(enqueue);
+    });
   const portChanges: Source = (enqueue) =>
     watch.ports.onChange(({ object }: { object: Port }) => {
       const id = object.device_id;

@@ -18,6 +18,8 @@ export interface Observed {
   /** The node's server; an ambiguous name has several. */
   readonly servers: readonly Server[];
   readonly ports: readonly Port[];
+  /** Fixed addresses of subports of its trunks, with their networks' names. */
+  readonly trunked: readonly { readonly network: string; readonly address: string }[];
   /** The server's flavor, when Nova tells only its id. */
   readonly flavor: Flavor | undefined;
   readonly region: string;
@@ -49,10 +51,12 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   const denials = find().length > 0 ? from.denials.forget(key.name) : await from.denials.deny(node, find, signal);
   const servers = find();
   const server = servers[0];
+  const ports = server ? watch.ports.byIndex("device", server.id) : [];
   return {
     node,
     servers,
-    ports: server ? watch.ports.byIndex("device", server.id) : [],
+    ports,
+    trunked: await trunkedAddresses(watch, ports, signal),
     flavor: server ? await flavorOf(watch, server, signal) : undefined,
     region: from.cloud.region,
     denials,
@@ -74,6 +78,23 @@ function serversOf(watch: CloudWatch, node: Node): readonly Server[] {
 
 function isLeaving(server: Server): boolean {
   return server["OS-EXT-STS:task_state"] === "deleting" || ["DELETED", "SOFT_DELETED"].includes(server.status);
+}
+
+/** Networks are listed only where a server has a trunk. */
+async function trunkedAddresses(
+  watch: CloudWatch,
+  ports: readonly Port[],
+  signal: AbortSignal,
+): Promise<Observed["trunked"]> {
+  const below = ports.flatMap((port) => port.trunk_details?.sub_ports ?? []);
+  if (below.length === 0) return [];
+  await watch.networks.start(signal);
+  return below
+    .flatMap(({ port_id: id }) => watch.ports.get(id) ?? [])
+    .flatMap((port) => {
+      const network = watch.networks.get(port.network_id)?.name ?? port.network_id;
+      return port.fixed_ips.map(({ ip_address: address }) => ({ network, address }));
+    });
 }
 
 /** Flavors are listed only where Nova does not tell their names itself (before microversion 2.47). */

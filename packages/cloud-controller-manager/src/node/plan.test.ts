@@ -31,6 +31,7 @@ function observed(changes: Partial<Observed> = {}): Observed {
     flavor: undefined,
     region: "RegionOne",
     denials: 0,
+    trunked: [],
     duties: { initialise: true, lifecycle: true },
     config: defaultCloudConfig(),
     ...changes,

@@ -45,7 +45,7 @@ export function plan(observed: Observed, now: number): Plan<Step, undefined> {
 }
 
 function planPresent(observed: Observed, server: Server): Plan<Step, undefined> {
-  const cloud = nodeAddresses({ server, ports: observed.ports }, observed.config.networking);
+  const cloud = nodeAddresses({ server, ports: observed.ports, trunked: observed.trunked }, observed.config.networking);
   const { addresses, unknown } = enforceNodeIps(observed.node, withKubeletHostname(observed.node, cloud));
   const reachable = unknown === undefined && addresses.some((a) => a.type === "InternalIP" || a.type === "ExternalIP");
   // One step at a time: the second carries the revision that the first leaves behind.

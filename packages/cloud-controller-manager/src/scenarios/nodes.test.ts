@@ -24,6 +24,12 @@ async function started(servers: number): Promise<{ w: World; cloud: Simulator; w
   return { w, cloud, work: workIn(cloud.calls) };
 }
 
+async function whatToBoot(w: World): Promise<{ flavor: string; image: string }> {
+  const [flavor] = await w.cloud.compute.flavors.all();
+  const [image] = await w.cloud.image.images.all({ name: "cirros" });
+  return { flavor: flavor?.id ?? "", image: image?.id ?? "" };
+}
+
 const key = (name: string) => ({ namespace: "", name });
 
 describe("nodes", () => {
@@ -73,6 +79,79 @@ describe("nodes", () => {
     await w.until("its event", async () =>
       (await w.eventsOf("n-node-0")).includes("DeletingNode") ? true : undefined,
     );
+  });
+
+  test("of a stopped server bear the shutdown taint until it is started again", async () => {
+    const { w } = await started(1);
+    w.run();
+    await w.joinAll();
+    const id = w.infrastructure.servers[0]?.id ?? "";
+    const tainted = async () =>
+      (await w.client.get(Node, key("n-node-0"))).spec?.taints?.some((t) => t.key.endsWith("/shutdown")) === true;
+    await w.cloud.compute.serverActions.stop(id);
+    await w.until("the taint", async () => ((await tainted()) ? true : undefined));
+    await w.cloud.compute.serverActions.start(id);
+    await w.until("its end", async () => ((await tainted()) ? undefined : true));
+  });
+
+  test("have the addresses of their trunk's subports, by the rules of those networks", async () => {
+    const { w } = await started(1);
+    const { network } = w.cloud;
+    const net = await network.networks.create({ name: "storage" });
+    await network.subnets.create({ name: "storage", network_id: net.id, ip_version: 4, cidr: "10.88.0.0/24" });
+    const below = await network.ports.create({ name: "below", network_id: net.id });
+    const parent = await network.ports.create({ name: "parent", network_id: w.infrastructure.subnet.network_id });
+    const trunk = await network.trunks.create({ name: "trunk", port_id: parent.id });
+    await network.addSubPorts(trunk.id, [{ port_id: below.id, segmentation_type: "vlan", segmentation_id: 7 }]);
+    const { flavor, image } = await whatToBoot(w);
+    const body = { name: "n-trunk", flavorRef: flavor, imageRef: image, networks: [{ port: parent.id }] };
+    const server = await w.cloud.compute.servers.create(body);
+    w.run();
+    await w.join({ ...server, name: "n-trunk" });
+    const node = await w.until("its taint's end", async () => {
+      const found = await w.client.get(Node, key("n-trunk"));
+      return found.spec?.providerID === undefined ? undefined : found;
+    });
+    const internal = (node.status?.addresses ?? []).filter((a) => a.type === "InternalIP").map((a) => a.address);
+    expect(internal).toEqual([parent.fixed_ips[0]?.ip_address, below.fixed_ips[0]?.ip_address]);
+    await w.cloud.compute.servers.delete(server.id);
+    await w.until("the server's end", async () => ((await w.cloud.compute.servers.find(server.id)) ? undefined : true));
+    await network.trunks.delete(trunk.id);
+    for (const port of [parent, below]) await network.ports.delete(port.id);
+    await network.networks.delete(net.id);
+  });
+
+  test("whose name two servers have are told so and are not initialised, until one of the two is gone", async () => {
+    const { w } = await started(2);
+    w.run();
+    const [first, second] = w.infrastructure.servers;
+    await w.cloud.compute.servers.update(second?.id ?? "", { name: "n-node-0" });
+    if (first) await w.join(first);
+    await w.until("the word", async () =>
+      (await w.eventsOf("n-node-0")).includes("AmbiguousServer") ? true : undefined,
+    );
+    expect((await w.client.get(Node, key("n-node-0"))).spec?.providerID ?? "").toBe("");
+    await w.cloud.compute.servers.update(second?.id ?? "", { name: "n-node-1" });
+    await w.until("its providerID", async () => (await w.client.get(Node, key("n-node-0"))).spec?.providerID);
+  });
+
+  test("are initialised by one controller and given up by another where the two run apart, as in a migration", async () => {
+    const { w } = await started(2);
+    const lifecycle = w.run({}, { controllers: new Set(["cloud-node-lifecycle"] as const), clock: fastClock(50) });
+    for (const server of w.infrastructure.servers) await w.join(server);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect((await w.client.get(Node, key("n-node-0"))).spec?.providerID ?? "").toBe("");
+    const node = w.run({}, { controllers: new Set(["cloud-node"] as const), clock: fastClock(50) });
+    await w.until("its providerID", async () => (await w.client.get(Node, key("n-node-0"))).spec?.providerID);
+    await lifecycle.stop();
+    await w.cloud.compute.servers.delete(w.infrastructure.servers[0]?.id ?? "");
+    const body = { status: { conditions: [{ type: "Ready", status: "False" }] } };
+    await w.client.patch(Node, key("n-node-0"), { type: "merge", body }, { subresource: "status" });
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    expect(await w.client.find(Node, key("n-node-0"))).toBeDefined();
+    await node.stop();
+    w.run({}, { controllers: new Set(["cloud-node-lifecycle"] as const), clock: fastClock(50) });
+    await w.until("its end", async () => ((await w.client.find(Node, key("n-node-0"))) ? undefined : true));
   });
 
   test("stay while the cloud is away", async () => {

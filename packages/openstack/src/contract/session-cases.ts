@@ -4,6 +4,20 @@ import { failsWith, type ContractCase } from "./case.ts";
 
 export const sessionCases: readonly ContractCase[] = [
   {
+    name: "services tell their versions, and their clocks are ours",
+    async run({ cloud }) {
+      for (const service of ["compute", "network", "load-balancer", "image", "identity"] as const) {
+        const told = await cloud.describe(service);
+        assert.ok((told?.versions.length ?? 0) > 0, service);
+        assert.ok(Math.abs(told?.skew ?? 0) <= 5_000, `${service}: ${told?.skew}`);
+      }
+      const octavia = await cloud.describe("load-balancer");
+      assert.ok(octavia?.versions.some((version) => /^v2\.\d+$/.test(version.id) && version.status === "CURRENT"));
+      const nova = await cloud.describe("compute");
+      assert.ok(nova?.versions.some((version) => /^2\.\d+$/.test(version.maximum ?? "")));
+    },
+  },
+  {
     name: "a token comes with a project, a region and the services' addresses",
     async run({ cloud }) {
       assert.match(await cloudIdentity(cloud), /^[^/]+\/[0-9a-f]{32}$/);

@@ -1,3 +1,4 @@
+import type { ServiceName } from "../session/endpoints.ts";
 import type { Collection, CallOptions, ReadOnlyCollection } from "./collection.ts";
 import type * as N from "./network.ts";
 import type * as C from "./compute.ts";
@@ -87,6 +88,21 @@ export interface CallStats {
   readonly byRoute: Readonly<Record<string, number>>;
 }
 
+/** What a service says of itself, without being asked for anything in particular. */
+export interface ServiceDescription {
+  /** Where its versions are told. */
+  readonly url: string;
+  /** As it lists them; microversions where it has them. */
+  readonly versions: readonly {
+    readonly id: string;
+    readonly status: string;
+    readonly minimum?: string;
+    readonly maximum?: string;
+  }[];
+  /** How far (ms) its clock is ahead of ours, to the second; undefined where it tells no date. */
+  readonly skew: number | undefined;
+}
+
 /** One project of one region, with one budget for all its calls. Made by `connectCloud`. */
 export interface Cloud {
   /** The entry's name, for people. */
@@ -108,6 +124,8 @@ export interface Cloud {
   readonly dns: DnsService;
   /** True if the catalog has an endpoint for the service type ("load-balancer", "volumev3", …). */
   has(serviceType: string, options?: CallOptions): Promise<boolean>;
+  /** Asks a service for its versions; undefined where the catalog has no such service. */
+  describe(service: ServiceName, options?: CallOptions): Promise<ServiceDescription | undefined>;
   stats(): CallStats;
   close(): Promise<void>;
 }

@@ -1,0 +1,83 @@
+import { readFileSync } from "node:fs";
+import { CausewayError, createLog, silentLog, systemClock, type LogLevel } from "@causeway/foundation";
+import {
+  defaultCloudConfig,
+  explainService,
+  parseControllerConfig,
+  type ServiceExplanation,
+} from "@causeway/cloud-controller-manager";
+import { createClient, createInformers, loadKubeconfig } from "@causeway/kubernetes";
+import { connectCloud, loadCloudsYaml, parseCloudConf, watchCloud } from "@causeway/openstack";
+import { stringify } from "yaml";
+import type { OutputFormat } from "../demo/words.ts";
+
+export interface PlanOptions {
+  readonly cloud?: string;
+  readonly cloudConfig?: string;
+  readonly kubeconfig?: string;
+  readonly clusterName: string;
+  readonly output: OutputFormat;
+  readonly logLevel: LogLevel;
+}
+
+/** Tells what a reconcile of a Service would do now, and which calls that takes; does nothing of it. Throws SERVICE_NOT_FOUND. */
+export async function planService(name: string, options: PlanOptions, signal: AbortSignal): Promise<void> {
+  const log = options.logLevel === "silent" ? silentLog : createLog({ level: options.logLevel });
+  const key = keyFrom(name);
+  const conf = options.cloudConfig === undefined ? undefined : readFileSync(options.cloudConfig, "utf8");
+  const config = conf === undefined ? defaultCloudConfig() : parseControllerConfig(conf).config;
+  const { kubeconfig, clusterName } = options;
+  const client = createClient(loadKubeconfig(kubeconfig === undefined ? {} : { path: kubeconfig }));
+  const cloud = connectCloud(conf === undefined ? loadCloudsYaml({ cloud: options.cloud }) : parseCloudConf(conf), {
+    clock: systemClock,
+    log,
+  });
+  const watch = watchCloud(cloud, { clock: systemClock, log });
+  const informers = createInformers(client, { log });
+  const stopping = new AbortController();
+  const life = AbortSignal.any([signal, stopping.signal]);
+  const running = informers.run(life);
+  try {
+    const using = { informers, cloud, watch, config, clusterName, clock: systemClock };
+    const explained = await explainService(using, key, signal);
+    if (!explained)
+      throw new CausewayError(
+        "SERVICE_NOT_FOUND",
+        `There is no Service ${name} of type LoadBalancer for this controller.`,
+        {
+          hint: "See `kubectl get services -A`; one with another loadBalancerClass is another controller's.",
+        },
+      );
+    process.stdout.write(render(explained, options.output));
+  } finally {
+    stopping.abort();
+    await running;
+    await watch.close();
+    await Promise.all([cloud.close(), client.close()]);
+  }
+}
+
+function keyFrom(text: string): { namespace: string; name: string } {
+  const [namespace, name, ...more] = text.includes("/") ? text.split("/") : ["default", text];
+  if (!namespace || !name || more.length > 0)
+    throw new CausewayError("FLAG_INVALID", `${text} is not NAMESPACE/NAME.`, { hint: "Give it as NAMESPACE/NAME." });
+  return { namespace, name };
+}
+
+function render(explained: ServiceExplanation, output: OutputFormat): string {
+  const { steps, wait, events, status } = explained;
+  if (output === "json") return `${JSON.stringify(explained)}\n`;
+  if (output === "yaml") return stringify(explained);
+  const calls = steps.flatMap((step) => step.calls);
+  const lines = [
+    ...steps.flatMap(({ step, calls: own }) => [
+      step.type,
+      ...own.map((call) => `    ${call.method} ${call.service} ${call.route}`),
+    ]),
+    ...events.map((event) => `event ${event.type} ${event.reason}: ${event.message}`),
+    ...(wait === undefined ? [] : [`then waits for ${wait.for}`]),
+    `status ${JSON.stringify(status)}`,
+    steps.length === 0 ? "nothing to do" : `${steps.length} steps, ${calls.length} calls; it looks again after them`,
+  ];
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,39 @@
+import type { ClusterFacts, Facts } from "./facts.ts";
+import type { Finding } from "./findings.ts";
+
+export function clusterFindings(cluster: Facts["cluster"]): Finding[] {
+  if (cluster === undefined) return [];
+  if ("error" in cluster) {
+    const todo = "Check the kubeconfig and the rights of its user.";
+    return [{ feature: "Kubernetes", state: "broken", because: `the cluster cannot be asked: ${cluster.error}`, todo }];
+  }
+  const facts = cluster.value;
+  return [{ feature: "Kubernetes", state: "works", because: `it is ${facts.version}` }, nodes(facts), leader(facts)];
+}
+
+function nodes({ nodes: count, known, uninitialized }: ClusterFacts): Finding {
+  const feature = "nodes";
+  if (count === 0) return { feature, state: "limited", because: "there is none yet", todo: "Let machines join." };
+  if (known === count) return { feature, state: "works", because: `all ${count} are servers of this project` };
+  const because = `${known} of ${count} are servers of this project, ${uninitialized} wait for a cloud controller`;
+  if (uninitialized > 0)
+    return {
+      feature,
+      state: "limited",
+      because,
+      todo: "Run a cloud controller: `causeway run cloud-controller-manager`.",
+    };
+  return {
+    feature,
+    state: "broken",
+    because,
+    todo: "Give the cloud, region and project that the nodes' providerIDs are of.",
+  };
+}
+
+function leader({ leader: holder }: ClusterFacts): Finding {
+  const feature = "cloud controller";
+  if (holder !== "") return { feature, state: "works", because: `${holder} leads` };
+  const todo = "Start one, or look at its log when there is one without election.";
+  return { feature, state: "limited", because: "nobody holds the Lease kube-system/cloud-controller-manager", todo };
+}

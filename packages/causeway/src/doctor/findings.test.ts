@@ -1,0 +1,165 @@
+import { describe, expect, test } from "vitest";
+import { connectCloud, loadCloudsYaml, type ServiceDescription } from "@causeway/openstack";
+import { startSimulator } from "@causeway/simulator";
+import { cloudFacts, services, type Asked, type AskedService, type CloudFacts, type ClusterFacts } from "./facts.ts";
+import { findingsOf, type Finding } from "./findings.ts";
+import { renderReport } from "./render.ts";
+
+function told(id: string, skew = 0): Asked<ServiceDescription> {
+  return { value: { url: "", versions: [{ id, status: "CURRENT" }], skew } };
+}
+
+function facts(
+  changes: Partial<CloudFacts> = {},
+  more: Partial<Record<AskedService, CloudFacts["services"]["identity"]>> = {},
+): CloudFacts {
+  const all = Object.fromEntries(
+    services.map((service) => [service, told("v2.26")]),
+  ) as unknown as CloudFacts["services"];
+  const extensions = ["extraroute-atomic", "revision-if-match", "allowed-address-pairs"];
+  return {
+    region: "R",
+    services: { ...all, ...more },
+    extensions: { value: new Set(extensions) },
+    providers: { value: ["amphora", "ovn"] },
+    loadBalancers: { value: 0 },
+    externalNetworks: { value: ["public"] },
+    quotas: { value: { server: { limit: -1, used: 50 } } },
+    ...changes,
+  };
+}
+
+function find(cloud: CloudFacts, feature: string, cluster?: Asked<ClusterFacts>): Finding | undefined {
+  return findingsOf({ cloud, cluster }).find((finding) => finding.feature === feature);
+}
+
+describe("the doctor", () => {
+  test("finds nothing broken where all is well", () => {
+    expect(
+      findingsOf({ cloud: facts(), cluster: undefined }).filter((f) => f.state === "broken" || f.state === "missing"),
+    ).toEqual([]);
+  });
+
+  test.each<[string, CloudFacts, string, string, RegExp]>([
+    [
+      "no Octavia",
+      facts({}, { "load-balancer": { value: undefined } }),
+      "load-balancer",
+      "missing",
+      /initialised all the same/,
+    ],
+    [
+      "no Nova that answers",
+      facts({}, { compute: { error: "connect refused" } }),
+      "compute",
+      "broken",
+      /connect refused/,
+    ],
+    [
+      "a clock that is behind",
+      facts({}, { image: told("v2.15", -90_000) }),
+      "clocks",
+      "broken",
+      /image is 90 s behind/,
+    ],
+    [
+      "OVN before Wallaby",
+      facts({}, { "load-balancer": told("v2.23") }),
+      "health monitors (ovn)",
+      "missing",
+      /before Wallaby/,
+    ],
+    [
+      "batches on such an OVN",
+      facts({}, { "load-balancer": told("v2.23") }),
+      "members in batches (ovn)",
+      "limited",
+      /batch/,
+    ],
+    [
+      "an Octavia of Stein",
+      facts({}, { "load-balancer": told("v2.11") }),
+      "source ranges (amphora)",
+      "missing",
+      /2\.12 \(Train\)/,
+    ],
+    [
+      "no atomic routes",
+      facts({ extensions: { value: new Set(["extraroute"]) } }),
+      "routes to pods",
+      "limited",
+      /whole list/,
+    ],
+    ["no routes at all", facts({ extensions: { value: new Set() } }), "routes to pods", "missing", /no extraroute/],
+    [
+      "no role for load balancers",
+      facts({ loadBalancers: { error: "403" } }),
+      "load balancers",
+      "broken",
+      /cannot be listed/,
+    ],
+    ["no way out", facts({ externalNetworks: { value: [] } }), "external networks", "limited", /none/],
+    [
+      "a quota that is used up",
+      facts({ quotas: { value: { floatingip: { limit: 3, used: 3 } } } }),
+      "quota of floating IPs",
+      "broken",
+      /3 of 3/,
+    ],
+    [
+      "a quota that is short",
+      facts({ quotas: { value: { server: { limit: 10, used: 9 } } } }),
+      "quota of servers",
+      "limited",
+      /9 of 10/,
+    ],
+    ["quotas that are not told", facts({ quotas: { error: "403" } }), "quotas", "limited", /cannot be read/],
+  ])("on %s", (_what, cloud, feature, state, because) => {
+    expect(find(cloud, feature)).toMatchObject({ state, because: expect.stringMatching(because) });
+  });
+
+  test.each<[string, Asked<ClusterFacts>, string, string]>([
+    ["one that does not answer", { error: "refused" }, "Kubernetes", "broken"],
+    [
+      "one of another project",
+      { value: { version: "v1.34.4", nodes: 2, known: 0, uninitialized: 0, leader: "a" } },
+      "nodes",
+      "broken",
+    ],
+    [
+      "one whose nodes wait",
+      { value: { version: "v1.34.4", nodes: 2, known: 0, uninitialized: 2, leader: "" } },
+      "nodes",
+      "limited",
+    ],
+    [
+      "one nobody leads",
+      { value: { version: "v1.34.4", nodes: 2, known: 2, uninitialized: 0, leader: "" } },
+      "cloud controller",
+      "limited",
+    ],
+  ])("looks at a cluster: %s", (_what, cluster, feature, state) => {
+    expect(find(facts(), feature, cluster)?.state).toBe(state);
+  });
+
+  test("reads the simulated cloud, in reads alone, and its words are all on the page", async () => {
+    const simulator = await startSimulator({ profile: "instant" });
+    const cloud = connectCloud(loadCloudsYaml({ text: simulator.cloudsYaml, cloud: "simulator" }));
+    try {
+      simulator.setQuota("demo", "floatingip", 0);
+      const read = { cloud: await cloudFacts(cloud, new AbortController().signal), cluster: undefined };
+      expect(simulator.calls.filter((call) => call.method !== "GET" && !call.path.includes("/auth/tokens"))).toEqual(
+        [],
+      );
+      const findings = findingsOf(read);
+      expect(findings.filter((f) => f.state === "broken").map((f) => f.feature)).toEqual(["quota of floating IPs"]);
+      const page = renderReport({ cloud: "simulator", region: "RegionOne", findings }, "table");
+      for (const finding of findings) expect(page).toContain(finding.because);
+      const report: unknown = JSON.parse(renderReport({ cloud: "simulator", region: "RegionOne", findings }, "json"));
+      expect(report).toMatchObject({ cloud: "simulator" });
+    } finally {
+      await cloud.close();
+      await simulator.close();
+    }
+  });
+});

@@ -1,0 +1,106 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { startApiServer } from "@causeway/apiserver";
+import { systemClock } from "@causeway/foundation";
+import { Service } from "@causeway/kubernetes";
+import { connectCloud, loadCloudsYaml } from "@causeway/openstack";
+import { startSimulator, type Simulator } from "@causeway/simulator";
+import { sweepOrphans, type Swept } from "../sweep/sweep.ts";
+import { World } from "../testing/world.ts";
+
+let world: World | undefined;
+let simulator: Simulator | undefined;
+
+afterEach(async () => {
+  await world?.close();
+  await simulator?.close();
+  world = simulator = undefined;
+});
+
+/** A cluster with Services "live" and "dead"; the latter's finalizer is torn off, as by a person in a hurry. */
+async function started(): Promise<World> {
+  const cloud = (simulator = await startSimulator({ profile: "instant" }));
+  const config = loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator" });
+  const intervals = { fast: 20, fastest: 20, slow: 200 };
+  const w = (world = await World.start({ server: await startApiServer(), config, prefix: "s", servers: 1, intervals }));
+  const manager = w.run({ provider: "amphora", manageSecurityGroups: true });
+  await w.joinAll();
+  for (const name of ["live", "dead"]) {
+    await w.createService(name);
+    await w.served(name);
+  }
+  await manager.stop();
+  await w.change("dead", { metadata: { finalizers: null } });
+  await w.client.delete(Service, { namespace: "default", name: "dead" });
+  return w;
+}
+
+function sweep(w: World, options: { dryRun?: boolean; floatingIps?: boolean; clusterName?: string } = {}) {
+  const { dryRun = false, floatingIps = false, clusterName = "s" } = options;
+  const { client, cloud } = w;
+  const request = { client, cloud, clusterName, dryRun, floatingIps, clock: systemClock };
+  return sweepOrphans(request, new AbortController().signal);
+}
+
+const words = (all: readonly Swept[]) => all.map((s) => `${s.kind} of ${s.service}: ${s.outcome}`);
+
+describe("a sweep", () => {
+  test("finds what a dead Service left, and in a dry run touches nothing", async () => {
+    const w = await started();
+    const before = simulator?.inventory();
+    expect(words(await sweep(w, { dryRun: true }))).toEqual([
+      "load balancer of default/dead: found",
+      "floating IP of default/dead: kept",
+      "security group of default/dead: found",
+    ]);
+    expect(simulator?.inventory()).toEqual(before);
+  });
+
+  test("removes it, and nothing of a Service that lives; the address only when asked to", async () => {
+    const w = await started();
+    expect(words(await sweep(w))).toEqual([
+      "load balancer of default/dead: removed",
+      "floating IP of default/dead: kept",
+      "security group of default/dead: removed",
+    ]);
+    expect(words(await sweep(w, { floatingIps: true }))).toEqual(["floating IP of default/dead: removed"]);
+    expect(await sweep(w, { floatingIps: true })).toEqual([]);
+    expect((await w.loadBalancers()).map((lb) => lb.name)).toEqual(["kube_service_s_default_live"]);
+    const left = await w.cloud.network.floatingIps.all();
+    expect(left.map((ip) => ip.description)).toEqual([expect.stringContaining("default/live")]);
+  });
+
+  test("leaves alone what bears our names without our words, another cluster's, and what a live Service uses", async () => {
+    const w = await started();
+    const { loadBalancing, network } = w.cloud;
+    const vip = { vip_subnet_id: w.infrastructure.subnet.id };
+    const mine = await loadBalancing.loadBalancers.create({ name: "kube_service_s_default_mine", ...vip });
+    await network.securityGroups.create({ name: "lb-sg-0b0c0d0e-0000-4000-8000-000000000000-default-x" });
+    const [dead] = (await w.loadBalancers()).filter((lb) => lb.name.endsWith("_dead"));
+    await w.change("live", { metadata: { annotations: { "loadbalancer.openstack.org/load-balancer-id": dead?.id } } });
+    const all = await sweep(w, { floatingIps: true });
+    expect(all.find((s) => s.kind === "load balancer")?.kept).toBe("Service default/live uses it");
+    expect(await sweep(w, { clusterName: "other" })).toEqual([]);
+    expect(await loadBalancing.loadBalancers.find(mine.id)).toBeDefined();
+    await w.client.delete(Service, { namespace: "default", name: "live" });
+  });
+
+  test("refuses a cluster whose nodes are not in the project: all of its Services would look dead", async () => {
+    const w = await started();
+    const { items } = await w.client.list(Service);
+    expect(items.length).toBeGreaterThan(0);
+    const elsewhere = loadCloudsYaml({ text: simulator?.cloudsYaml ?? "", cloud: "simulator-alt" });
+    const other = connectCloud(elsewhere);
+    const request = {
+      client: w.client,
+      cloud: other,
+      clusterName: "s",
+      dryRun: false,
+      floatingIps: true,
+      clock: systemClock,
+    };
+    await expect(sweepOrphans(request, new AbortController().signal)).rejects.toMatchObject({
+      code: "SWEEP_OTHER_CLUSTER",
+    });
+    await other.close();
+  });
+});
