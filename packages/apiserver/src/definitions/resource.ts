@@ -81,9 +81,9 @@ function strategyOf(group: string, versions: readonly ResourceVersion[]): Strate
   );
   if (scales.size === 0) return {};
   return {
-    validate(object) {
+    validate(object, _old, { subresource }) {
       const scale = scales.get(object.apiVersion);
-      return scale ? scaleProblems(fields(object), scale) : [];
+      return scale ? scaleProblems(fields(object), scale, subresource === "status") : [];
     },
   };
 }

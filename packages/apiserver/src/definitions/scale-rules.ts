@@ -5,10 +5,10 @@ import type { FieldProblem } from "../server/status.ts";
 
 const MOST = 2_147_483_647;
 
-/** What is wrong with the numbers and the selector that a kind's scale is made of. */
-export function scaleProblems(object: Json, scale: ScalePaths): FieldProblem[] {
+/** What is wrong with the numbers and the selector that a kind's scale is made of; writers of a status are told of what is in it. */
+export function scaleProblems(object: Json, scale: ScalePaths, isStatus: boolean): FieldProblem[] {
   return [
-    ...numberProblems(object, scale.specReplicas),
+    ...(isStatus ? [] : numberProblems(object, scale.specReplicas)),
     ...(scale.labelSelector ? selectorProblems(object, scale.labelSelector) : []),
     ...numberProblems(object, scale.statusReplicas),
   ];
@@ -34,6 +34,7 @@ function selectorProblems(object: Json, path: readonly string[]): FieldProblem[]
 function strayProblem(object: Json, path: readonly string[], wanted: "int64" | "string"): string | undefined {
   let here: unknown = object;
   for (const [i, name] of path.entries()) {
+    if (here === null) return undefined;
     if (!isRecord(here)) {
       const way = path.slice(0, i + 1).join(".");
       return `.${way} accessor error: ${shown(here)} is of the type ${goType(here)}, expected map[string]interface{}`;

@@ -1,12 +1,15 @@
-import { isObject, type Json, type JsonObject, own } from "./json.ts";
+import { isList, isObject, type Json, type JsonObject, own } from "./json.ts";
 
-/** Applies a JSON Merge Patch (RFC 7386) and returns the new document; the given one is not changed. */
+/**
+ * Applies a JSON Merge Patch (RFC 7386) and returns the new document; the given one is not changed. As kube-apiserver does it, nulls in
+ * objects within lists say that there is nothing, too, but where a list takes the place of an object.
+ */
 export function applyMergePatch(document: unknown, patch: unknown): unknown {
   return merge(document as Json | undefined, patch as Json);
 }
 
 function merge(target: Json | undefined, patch: Json): Json {
-  if (!isObject(patch)) return patch;
+  if (!isObject(patch)) return isObject(target) ? patch : withoutNulls(patch);
   const base: JsonObject = isObject(target) ? target : {};
   const kept = Object.entries(base).flatMap(([key, value]): [string, Json][] => {
     const change = own(patch, key);
@@ -18,4 +21,11 @@ function merge(target: Json | undefined, patch: Json): Json {
   );
   // As kube-apiserver shows what it cannot read: where both have members, in the order of their names.
   return Object.fromEntries([...kept, ...added].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function withoutNulls(value: Json): Json {
+  if (isList(value)) return value.map(withoutNulls);
+  if (!isObject(value)) return value;
+  const kept = Object.entries(value).filter(([, child]) => child !== null);
+  return Object.fromEntries(kept.map(([name, child]): [string, Json] => [name, withoutNulls(child)]));
 }

@@ -3,7 +3,7 @@ import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { timestamp } from "../json.ts";
 import { at } from "../json.ts";
-import type { Draft, WriteContext } from "../kinds/resource.ts";
+import type { Draft } from "../kinds/resource.ts";
 import { alreadyExists, apiError, badRequest, forbidden, invalid, notFound } from "../server/status.ts";
 import { gateOf, type Gate } from "./admit.ts";
 import type { StoreKey } from "../store/index.ts";
@@ -11,8 +11,8 @@ import { canonicalField } from "../wire/canonical.ts";
 import { draftOf } from "./body.ts";
 import { announce, contextOf, keyOf, storedForm, type Call } from "./call.ts";
 import { withDefaults } from "./defaults.ts";
-import { validateMetadata } from "./metadata.ts";
 import { dedupOwners } from "./owners.ts";
+import { problemsOf } from "./problems.ts";
 import { tracked } from "./tracking.ts";
 
 const GENERATED_ATTEMPTS = 8;
@@ -97,18 +97,10 @@ function prepare(call: Call, draft: Draft, isTracked: boolean): Draft {
   strategy.prepareCreate?.(filled, context);
   strategy.fill?.(filled, context);
   if (hasStatus && !resource.custom) canonicalField(cluster.catalog.tables, filled, "status");
-  refuseInvalid(call, filled, context);
+  const problems = problemsOf(call, filled);
+  if (problems.length > 0) throw invalid(resource, filled.metadata.name ?? "", problems);
   strategy.admit?.(filled, undefined, context);
-  return filled;
-}
-
-function refuseInvalid({ resource, version }: Call, object: Draft, context: WriteContext): void {
-  const problems = [
-    ...validateMetadata(resource, object),
-    ...(version.schema?.validate(object) ?? []),
-    ...(resource.strategy.validate?.(object, undefined, context) ?? []),
-  ];
-  if (problems.length > 0) throw invalid(resource, object.metadata.name ?? "", problems);
+  return isTracked ? withDefaults(version, filled) : filled;
 }
 
 async function persist(call: Call, draft: Draft, gate: Gate): Promise<KubeObject> {

@@ -18,7 +18,7 @@ import { apiError, badRequest, invalid } from "../server/status.ts";
 import { draftOf, type Reading } from "./body.ts";
 import { keyOf, type Call } from "./call.ts";
 import { createDraft } from "./create.ts";
-import { typedOf } from "./tracking.ts";
+import { blankFor, typedOf } from "./tracking.ts";
 import { change, refuseUnreadable } from "./update.ts";
 
 export type PatchType = "json" | "merge" | "strategic" | "apply";
@@ -135,6 +135,7 @@ export async function apply(
   const merge = (live?: KubeObject): Draft => {
     const { object, conflicts } = typed({
       ...(live ? { live: inVersion(call.resource, call.version, live) } : {}),
+      blank: blankFor(call, applied),
       applied,
       manager: call.fieldManager,
       force,

@@ -15,8 +15,9 @@ export function tracked(call: Call, before: KubeObject | undefined, draft: Draft
     resource.custom ? object : (version.fromStored?.(object) ?? object);
   const { metadata } = trackUpdate({
     ...(before ? { before: seen(before) } : {}),
-    // What a new object of a built-in kind has before its maker says anything belongs to nobody.
-    ...(resource.custom ? {} : { blank: blankOf(cluster.catalog.tables, draft) }),
+    blank: blankFor(call, draft),
+    resetByNone: !resource.custom,
+    mayStray: resource.custom,
     after: seen(draft),
     manager: call.fieldManager,
     subresource: call.managedAs ?? call.subresource,
@@ -24,6 +25,11 @@ export function tracked(call: Call, before: KubeObject | undefined, draft: Draft
     time: timestamp(cluster.clock.now()),
   });
   return { ...draft, metadata };
+}
+
+/** What a new object of a built-in kind has before its maker says anything: that belongs to nobody. */
+export function blankFor({ resource, cluster }: Call, object: KubeObject): KubeObject | undefined {
+  return resource.custom ? undefined : blankOf(cluster.catalog.tables, object);
 }
 
 /** How the objects of a call are owned and merged. */

@@ -2,7 +2,7 @@ import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { fields, record, same, type Json } from "../json.ts";
 import type { Draft } from "../kinds/resource.ts";
-import { apiError, badRequest, conflict, invalid, type FieldProblem } from "../server/status.ts";
+import { apiError, badRequest, conflict, invalid } from "../server/status.ts";
 import { invalidValue } from "../server/problems.ts";
 import type { Stored } from "../store/index.ts";
 import { gateOf, type Gate } from "./admit.ts";
@@ -12,8 +12,8 @@ import { createDraft } from "./create.ts";
 import { withDefaults } from "./defaults.ts";
 import { andThen, type Maybe } from "../conversion/maybe.ts";
 import { withOtherForms } from "./other-forms.ts";
-import { validateMetadata } from "./metadata.ts";
 import { dedupOwners } from "./owners.ts";
+import { problemsOf } from "./problems.ts";
 import { tracked } from "./tracking.ts";
 
 const ATTEMPTS = 6;
@@ -167,20 +167,10 @@ function prepare(call: Call, old: KubeObject, { draft, tracked: isTracked }: Cha
   strategy.prepareUpdate?.(filled, old, context);
   strategy.fill?.(filled, context);
   if (resource.generation) bumpGeneration(call, filled, old);
-  const problems = [
-    ...validateMetadata(resource, filled, old),
-    ...(version.schema?.validate(filled, fields(old), (message) => context.warn(message)) ?? []),
-    ...(strategy.validate?.(filled, old, context) ?? []),
-  ];
-  if (problems.length > 0) throw invalid(resource, call.name, told(call, problems));
+  const problems = problemsOf(call, filled, old);
+  if (problems.length > 0) throw invalid(resource, call.name, problems);
   strategy.admit?.(filled, old, context);
-  return filled;
-}
-
-/** A status is validated alone: messages name its fields from there. */
-function told({ resource, subresource }: Call, problems: readonly FieldProblem[]): readonly FieldProblem[] {
-  if (!resource.custom || subresource !== "status") return problems;
-  return problems.map((p) => ({ ...p, message: p.message.replace(/: status\.(\S+ in body )/, ": $1") }));
+  return isTracked ? withDefaults(version, filled) : filled;
 }
 
 /** What no update may change, whatever the body says. */

@@ -1,7 +1,9 @@
-import type { Json, JsonObject } from "../patch/json.ts";
+import { isObject, type Json, type JsonObject, own } from "../patch/json.ts";
 import { compileRules, hasRules } from "./cel/rules.ts";
 import { defaultValue } from "./defaulting.ts";
-import { invalid, type FieldError } from "./field-error.ts";
+import { type Embedded, embeddedIn } from "./embedded.ts";
+import { below, invalid, type FieldError } from "./field-error.ts";
+import { listProblems } from "./lists.ts";
 import { readNode, type SchemaNode } from "./node.ts";
 import { pruneValue } from "./prune.ts";
 import { mergeTypeOf, type MergeType } from "./merge-type.ts";
@@ -21,6 +23,18 @@ const UNCHECKED = invalid(
   "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
 );
 
+/** What is known around an object that is judged. */
+export interface Judged {
+  /** What stood there before: transition rules hold too, and what was wrong before and did not change is let through. */
+  readonly old?: unknown;
+  /** Told of rules that what did not change breaks. */
+  readonly warn?: (message: string) => void;
+  /** A status that is written alone is judged alone, but for lists and rules. */
+  readonly isStatus?: boolean;
+  /** What is wrong with the object beyond its schema: rules do not run on objects whose form is wrong. */
+  readonly beside?: readonly FieldError[];
+}
+
 /** What a custom resource's schema does with its objects. Nothing here changes its argument. */
 export interface CompiledSchema {
   /** Without the fields that the schema does not specify; apiVersion, kind and metadata always stay. */
@@ -31,11 +45,10 @@ export interface CompiledSchema {
   default<T>(object: T): T;
   /** The same for what server-side apply made: nulls that are not allowed stay, and are found when it is validated. */
   defaultApplied<T>(object: T): T;
-  /**
-   * All that is wrong, CEL rules included; with `old`, transition rules too, and what was wrong before and did not change is let through:
-   * `warn` is told of rules that it breaks. Empty is valid.
-   */
-  validate(object: unknown, old?: unknown, warn?: (message: string) => void): FieldError[];
+  /** All that is wrong, CEL rules included; empty is valid. */
+  validate(object: unknown, about?: Judged): FieldError[];
+  /** The objects within an object, each with its place. */
+  embedded(object: unknown): readonly Embedded[];
   /** How server-side apply merges the parts of an object. */
   readonly type: MergeType;
 }
@@ -54,25 +67,36 @@ export function compileSchema(openAPIV3Schema: unknown): CompiledSchema {
     },
     default: <T>(object: T) => defaultValue(root, object as Json) as T,
     defaultApplied: <T>(object: T) => defaultValue(root, object as Json, "kept") as T,
-    validate: (object, old, warn = () => {}) => {
-      const errors = schemaErrors(root, object as Json, old as Json | undefined);
+    validate: (object, { old, warn = () => {}, isStatus = false, beside = [] } = {}) => {
+      const change = { value: object as Json, old: old as Json | undefined };
+      const form = isStatus ? statusErrors(root, change) : validateValue(root, change.value, "", { old: change.old });
+      const errors = [...beside, ...form, ...newListProblems(root, change)];
       // Rules may trust the form that the schema promises, so they run on values that have it.
       if (errors.some((e) => BLOCKING.has(e.reason))) return hasRules(root) ? [...errors, UNCHECKED] : errors;
-      return [...errors, ...rules(object as Json, old as JsonObject | undefined, warn)];
+      return [...errors, ...rules(change.value, change.old as JsonObject | undefined, warn)];
     },
+    embedded: (object) => embeddedIn(root, object as Json, ""),
     type: mergeTypeOf(root, true),
   };
 }
 
-/** An update may keep what the schema refuses by now (KEP-4008): unchanged values, and lists whose items were no set or map before. */
-function schemaErrors(root: SchemaNode, value: Json, old: Json | undefined): FieldError[] {
-  const all = validateValue(root, value, "");
-  if (old === undefined || all.length === 0) return all;
-  const errors = validateValue(root, value, "", { old });
-  if (!errors.some(isDuplicate)) return errors;
-  return validateValue(root, old, "").some(isDuplicate) ? errors.filter((e) => !isDuplicate(e)) : errors;
+interface Change {
+  readonly value: Json;
+  readonly old: Json | undefined;
 }
 
-function isDuplicate({ reason }: FieldError): boolean {
-  return reason === "FieldValueDuplicate";
+/** Judged by itself, so that messages name its fields from there. */
+function statusErrors(root: SchemaNode, { value, old }: Change): FieldError[] {
+  const node = root.properties.get("status");
+  const status = isObject(value) ? own(value, "status") : undefined;
+  if (!node || status === undefined) return [];
+  const errors = validateValue(node, status, "", { old: isObject(old) ? own(old, "status") : undefined });
+  return errors.map((e) => ({ ...e, field: below("status", e.field) }));
+}
+
+/** Lists whose items were no set or map before may stay so (KEP-4008). */
+function newListProblems(root: SchemaNode, { value, old }: Change): FieldError[] {
+  const problems = listProblems(root, value, "");
+  if (old === undefined || problems.length === 0) return problems;
+  return listProblems(root, old, "").length > 0 ? [] : problems;
 }

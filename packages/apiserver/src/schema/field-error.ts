@@ -36,7 +36,7 @@ export function typeInvalid(field: string, value: unknown, detail: string): Fiel
 }
 
 export function notSupported(field: string, value: unknown, supported: readonly unknown[]): FieldError {
-  const values = supported.map(shown).join(", ");
+  const values = supported.map((one) => shown(typeof one === "string" ? one : goJson(one))).join(", ");
   const detail = supported.length > 0 ? `supported values: ${values}` : "";
   return { reason: "FieldValueNotSupported", field, message: detailed(`Unsupported value: ${shown(value)}`, detail) };
 }
@@ -71,4 +71,14 @@ function shown(value: unknown): string {
 /** The path of a member of an object. */
 export function member(path: string, name: string): string {
   return path === "" ? name : `${path}.${name}`;
+}
+
+/** The field that a path in a message stands for. */
+export function fieldAt(path: string): string {
+  return path.startsWith(".") ? path.slice(1) : path;
+}
+
+/** The field of something that was judged by itself: what stands for all of it is the place that it has. */
+export function below(place: string, field: string): string {
+  return field === "" || field === "<nil>" ? place : `${place}.${field}`;
 }

@@ -6,6 +6,11 @@ export function matchesFormat(format: string, value: string): boolean {
   return check === undefined || check(value);
 }
 
+/** Whether a format is one that Kubernetes holds strings to; others say nothing. */
+export function knownFormat(format: string | undefined): boolean {
+  return format !== undefined && Object.hasOwn(STRING_FORMATS, format);
+}
+
 const DATE = /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
 const DATE_TIME =
   /^(\d{4}-\d{2}-\d{2})[Tt](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$/;
@@ -68,14 +73,4 @@ function isCidr(value: string): boolean {
 function isRequestUri(value: string): boolean {
   if (/[\s\p{Cc}]/u.test(value)) return false;
   return value.startsWith("/") || (/^[a-z][a-z0-9+.-]*:/i.test(value) && URL.canParse(value));
-}
-
-const INT32 = 2 ** 31;
-
-/** Whether a number fits the numeric format. */
-export function fitsNumberFormat(format: string, value: number): boolean {
-  if (format === "int32") return Number.isInteger(value) && value >= -INT32 && value < INT32;
-  if (format === "int64") return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
-  if (format === "float") return Math.abs(value) <= 3.4028234663852886e38;
-  return true;
 }

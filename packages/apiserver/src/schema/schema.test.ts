@@ -44,11 +44,7 @@ const VALUES: readonly [object, unknown, readonly string[]][] = [
   ],
   [{ type: "number", multipleOf: 0.1 }, 0.3, []],
   [{ type: "integer", multipleOf: 2 }, 3, ["spec.x: Invalid value: 3: spec.x in body should be a multiple of 2"]],
-  [
-    { type: "integer", format: "int32" },
-    2 ** 31,
-    ['spec.x: Invalid value: 2147483648: spec.x in body must be of type int32: "2147483648"'],
-  ],
+  [{ type: "integer", format: "int32" }, 2 ** 31, []],
   [
     { ...string, format: "date-time" },
     "2026-02-30T00:00:00Z",
@@ -76,7 +72,10 @@ const VALUES: readonly [object, unknown, readonly string[]][] = [
       "x-kubernetes-list-type": "map",
       "x-kubernetes-list-map-keys": ["id", "p"],
     }),
-    [{ id: "a" }, { id: "a", p: "TCP" }],
+    [
+      { id: "a", p: "TCP" },
+      { id: "a", p: "TCP" },
+    ],
     ['spec.x[1]: Duplicate value: {"id":"a","p":"TCP"}'],
   ],
   [object({ a: string }, { required: ["a", "b"] }), {}, ["spec.x.a: Required value", "spec.x.b: Required value"]],
@@ -98,11 +97,6 @@ const VALUES: readonly [object, unknown, readonly string[]][] = [
     { ...string, not: { enum: ["no"] } },
     "no",
     ['<nil>: Invalid value: "": "spec.x" must not validate the schema (not)'],
-  ],
-  [
-    { type: "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true },
-    { kind: "K" },
-    ["spec.x.apiVersion: Required value"],
   ],
 ];
 

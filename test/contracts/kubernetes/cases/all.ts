@@ -37,6 +37,7 @@ import { schemas } from "./schemas.ts";
 import { storedRules } from "./stored-rules.ts";
 import { selectors } from "./selecting.ts";
 import { serviceRanges } from "./service-ranges.ts";
+import { shaping } from "./shaping.ts";
 import { services } from "./services.ts";
 import { standards } from "./standards.ts";
 import { toolkit } from "./toolkit.ts";
@@ -69,6 +70,7 @@ export const chapters: readonly Chapter[] = [
   schemas,
   rulesOfSchemas,
   judging,
+  shaping,
   services,
   serviceRanges,
   flowControl,

@@ -87,7 +87,11 @@ function byManager(a: Json, b: Json): number {
 function ordered(body: unknown): unknown {
   const details = (body as Json | null)?.["details"] as Json | undefined;
   const causes = details?.["causes"];
-  if (!Array.isArray(causes) || (body as Json)["reason"] !== "Invalid") return body;
+  if (!Array.isArray(causes)) return unordered(body);
+  // Which manager's conflicts come first is left to chance, as Go's maps are; the message has them in order.
+  if ((body as Json)["reason"] === "Conflict")
+    return { ...(body as Json), details: { ...details, causes: inTextOrder(causes) } };
+  if ((body as Json)["reason"] !== "Invalid") return body;
   const told = [...new Set((causes as Json[]).map((cause) => JSON.stringify(withoutStructs(cause))))].toSorted();
   const message = String((body as Json)["message"])
     .split(": ")
@@ -98,6 +102,21 @@ function ordered(body: unknown): unknown {
     message,
     details: { ...details, causes: told.map((cause) => JSON.parse(cause) as Json) },
   };
+}
+
+function inTextOrder(causes: readonly unknown[]): unknown[] {
+  return causes
+    .map((cause) => JSON.stringify(cause))
+    .toSorted()
+    .map((cause): unknown => JSON.parse(cause));
+}
+
+/** What is wrong with the types of members of a map is told in the order of Go's maps, which is left to chance. */
+function unordered(body: unknown): unknown {
+  const message = (body as Json | null)?.["message"];
+  if (typeof message !== "string" || !message.includes(": errors:\n  ")) return body;
+  const [head = "", ...lines] = message.split("\n  ");
+  return { ...(body as Json), message: [head, ...lines.toSorted()].join("\n  ") };
 }
 
 /** Values of immutable fields, and what differs in them, are told as Go prints its own structs: only that they are is compared. */

@@ -15,6 +15,8 @@ import { fieldsOf } from "./values.ts";
 export interface ApplyRequest {
   /** The object as stored; absent when it is to be made. */
   readonly live?: KubeObject;
+  /** What a new object has before its maker says anything. */
+  readonly blank?: KubeObject | undefined;
   /** The applied configuration, in the version of `typed`. */
   readonly applied: KubeObject;
   readonly manager: string;
@@ -114,7 +116,7 @@ function finished(request: ApplyRequest, before: Json, { merged, managers }: Out
 }
 
 /** Objects that were never tracked belong, as they are, to an entry of their own. */
-function managersOf({ live, typed, now }: ApplyRequest, before: Json): Managers {
+function managersOf({ live, blank, typed, now, subresource = "" }: ApplyRequest, before: Json): Managers {
   const managers = readManagers(live?.metadata.managedFields);
   if (managers === undefined)
     throw new CausewayError("APPLY_INVALID", "the live object's managed fields cannot be read");
@@ -123,11 +125,11 @@ function managersOf({ live, typed, now }: ApplyRequest, before: Json): Managers 
     name: "before-first-apply",
     operation: "Update",
     apiVersion: typed.apiVersion,
-    subresource: "",
+    subresource,
     time: now,
     fields: EMPTY,
   };
-  return changedBy(manager, managers, { before: {}, after: before, typed });
+  return changedBy(manager, managers, { before: bare(blank), after: before, typed });
 }
 
 function invalidObject(which: "patch" | "live", object: KubeObject, problem: string): CausewayError {

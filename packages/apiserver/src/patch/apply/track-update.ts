@@ -11,6 +11,7 @@ import {
   readManagers,
   withManagers,
 } from "./managers.ts";
+import { typeProblem } from "./check.ts";
 import { settle, type Typed } from "./ownership.ts";
 
 export interface UpdateToTrack {
@@ -25,13 +26,17 @@ export interface UpdateToTrack {
   readonly typed: Typed;
   /** RFC 3339 in seconds. */
   readonly time: string;
+  /** managedFields of no entries end the tracking of the object, as one empty entry does. Custom resources tell none from nothing. */
+  readonly resetByNone?: boolean;
+  /** The object may not be of its type in all places: schemas of custom resources let through what has no owner by its parts. */
+  readonly mayStray?: boolean;
 }
 
 const NOBODY: Managers = new Map();
 
 /**
  * Records a create, update or patch that is no apply: the manager owns what it changed from now on, and whoever owned it no longer does.
- * Returns `after` with its managedFields. A request that empties managedFields (`[]` or `[{}]`) ends the tracking of the object.
+ * Returns `after` with its managedFields. A request that empties managedFields (`[{}]`, and for some `[]`) ends the tracking of the object.
  */
 export function trackUpdate(update: UpdateToTrack): KubeObject {
   const { before, after, typed } = update;
@@ -45,12 +50,15 @@ export function trackUpdate(update: UpdateToTrack): KubeObject {
     time: update.time,
     fields: EMPTY,
   };
+  const change = { before: bare(before ?? update.blank), after: bare(after), typed };
+  // What is not of its type cannot be told apart by its parts: who owned what owns it still.
+  if (update.mayStray === true && [change.after, change.before].some((o) => typeProblem(o, typed.type, "allowed")))
+    return withManagers(after, managers);
   try {
-    const change = { before: bare(before ?? update.blank), after: bare(after), typed };
     return withManagers(after, changedBy(manager, managers, change));
   } catch (error) {
-    // Lists that cannot be read by their keys end the tracking of the object.
-    if (hasCode(error, "APPLY_INVALID")) return withManagers(after, NOBODY);
+    // An item without any of the keys that its list has.
+    if (hasCode(error, "APPLY_INVALID")) return withManagers(after, managers);
     throw error;
   }
 }
@@ -73,10 +81,10 @@ export function changedBy(manager: Manager, managers: Managers, { before, after,
 }
 
 /** Those that the request names, if it does; the object's own otherwise. Writers of subresources cannot name any. */
-function managersBefore({ before, after, subresource = "" }: UpdateToTrack): Managers {
+function managersBefore({ before, after, subresource = "", resetByNone = true }: UpdateToTrack): Managers {
   const live = readManagers(before?.metadata.managedFields) ?? NOBODY;
   if (subresource !== "") return live;
-  if (isReset(after)) return NOBODY;
+  if (isReset(after, resetByNone)) return NOBODY;
   const given = readManagers(after.metadata.managedFields);
   return given === undefined || given.size === 0 ? live : given;
 }
@@ -88,8 +96,8 @@ export function bare(object: KubeObject | undefined): Json {
   return { ...object, metadata } as unknown as Json;
 }
 
-function isReset(object: KubeObject): boolean {
+function isReset(object: KubeObject, byNone: boolean): boolean {
   const entries = object.metadata.managedFields;
   if (!Array.isArray(entries)) return false;
-  return entries.length === 0 || (entries.length === 1 && Object.keys(entries[0] ?? {}).length === 0);
+  return (byNone && entries.length === 0) || (entries.length === 1 && Object.keys(entries[0] ?? {}).length === 0);
 }

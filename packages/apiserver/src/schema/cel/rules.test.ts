@@ -120,7 +120,7 @@ describe("a CEL rule", () => {
   };
   it.each(RULES)("%s", (_, validation, spec, old, expected) => {
     const schema = compileSchema(object({ spec: object(properties, { "x-kubernetes-validations": [validation] }) }));
-    expect(schema.validate(wrap(spec), old === undefined ? undefined : wrap(old)).map(formatFieldError)).toEqual(
+    expect(schema.validate(wrap(spec), old === undefined ? {} : { old: wrap(old) }).map(formatFieldError)).toEqual(
       expected,
     );
   });
@@ -149,6 +149,6 @@ describe("a CEL rule", () => {
       ],
     });
     const less = 'spec.x[0].v: Invalid value: "integer": less';
-    expect(schema.validate(after, before).map(formatFieldError)).toEqual([less]);
+    expect(schema.validate(after, { old: before }).map(formatFieldError)).toEqual([less]);
   });
 });

@@ -1,9 +1,9 @@
 import { Optional } from "@marcbachmann/cel-js";
 import { messageOf } from "@causeway/foundation";
-import { isList, isObject, type Json, jsonEqual } from "../../patch/json.ts";
+import { isList, isObject, type Json } from "../../patch/json.ts";
 import { duplicate, type FieldError, forbidden, formatFieldError, invalid, member, required } from "../field-error.ts";
 import { followPath } from "../definition/field-path.ts";
-import { oldItem, oldMember } from "../correlate.ts";
+import { isUnchanged, oldItem, oldMember } from "../correlate.ts";
 import type { CelRule, SchemaNode } from "../node.ts";
 import { type CelEnvironment, type CelEnvironments, createEnvironments } from "./environment.ts";
 import { compileProgram, CostError, type Meter, OBJECT_LIMIT, type Program } from "./program.ts";
@@ -53,7 +53,12 @@ export function compileRules(root: SchemaNode): CheckRules {
       meter: { left: OBJECT_LIMIT },
       ...(warn ? { warn } : {}),
     };
-    return runNode(run, compiled, { value, old, path: "", nearest: old === undefined ? undefined : { value, old } });
+    return runNode(run, compiled, {
+      value,
+      old,
+      path: "",
+      nearest: old === undefined ? undefined : { node: root, value, old },
+    });
   };
 }
 
@@ -110,11 +115,23 @@ interface Place {
   readonly old: Json | undefined;
   readonly path: string;
   /** The closest value from here upwards of which the old one is known. */
-  readonly nearest: { readonly value: Json; readonly old: Json } | undefined;
+  readonly nearest: Correlated | undefined;
 }
 
-function below(place: Place, value: Json, at: { readonly old: Json | undefined; readonly path: string }): Place {
-  return { value, ...at, nearest: at.old === undefined ? place.nearest : { value, old: at.old } };
+interface Correlated {
+  readonly node: SchemaNode;
+  readonly value: Json;
+  readonly old: Json;
+}
+
+interface Below {
+  readonly node: SchemaNode;
+  readonly old: Json | undefined;
+  readonly path: string;
+}
+
+function below(place: Place, value: Json, { node, old, path }: Below): Place {
+  return { value, old, path, nearest: old === undefined ? place.nearest : { node, value, old } };
 }
 
 function runNode(run: Run, compiled: RuleNode, place: Place): FieldError[] {
@@ -125,7 +142,11 @@ function runNode(run: Run, compiled: RuleNode, place: Place): FieldError[] {
     const { items, node } = compiled;
     if (items === undefined) return run.errors;
     for (const [i, item] of value.entries()) {
-      runNode(run, items, below(place, item, { old: oldItem(node, item, old), path: `${path}[${i}]` }));
+      runNode(
+        run,
+        items,
+        below(place, item, { node: items.node, old: oldItem(node, item, old), path: `${path}[${i}]` }),
+      );
     }
   } else if (isObject(value)) {
     for (const [name, child] of Object.entries(value)) {
@@ -133,8 +154,8 @@ function runNode(run: Run, compiled: RuleNode, place: Place): FieldError[] {
       const inner = property ?? (compiled.node.properties.has(name) ? undefined : compiled.additional);
       if (inner === undefined) continue;
       const childPath = property === undefined ? `${path}[${name}]` : path === "" ? name : `${path}.${name}`;
-      const was = oldMember(compiled.node, name, old);
-      runNode(run, inner, below(place, child, { old: was, path: childPath }));
+      const was = oldMember(name, old);
+      runNode(run, inner, below(place, child, { node: inner.node, old: was, path: childPath }));
     }
   }
   return run.errors;
@@ -169,7 +190,8 @@ function tell(run: Run, entry: CompiledRule, { failure, place, node }: Telling):
   }
   const error = fieldErrorOf(entry, node, place, failure.message);
   const { nearest } = place;
-  const unchanged = !entry.usesOldSelf && nearest !== undefined && jsonEqual(nearest.value, nearest.old);
+  const unchanged =
+    !entry.usesOldSelf && nearest !== undefined && isUnchanged(nearest.node, nearest.value, nearest.old);
   if (unchanged && run.warn) run.warn(formatFieldError(error));
   else run.errors.push(error);
 }

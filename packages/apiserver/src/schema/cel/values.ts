@@ -11,7 +11,10 @@ export function toCel(environment: CelEnvironment, node: SchemaNode | undefined,
   if (typeof value === "string") return fromString(environment, node?.format, value);
   if (isList(value)) return value.map((item) => toCel(environment, node?.items, item));
   if (!isObject(value)) return value;
-  const entries = Object.entries(value).map(([name, child]): [string, unknown] => {
+  // A member that a schema names and that is null is as good as absent.
+  const isNamed = (node?.properties.size ?? 0) > 0;
+  const present = isNamed ? Object.entries(value).filter(([, child]) => child !== null) : Object.entries(value);
+  const entries = present.map(([name, child]): [string, unknown] => {
     const property = node?.properties.get(name);
     const schema = property ?? (node?.additional === true ? undefined : node?.additional);
     return [property === undefined ? name : escapeName(name), toCel(environment, schema, child)];

@@ -1,6 +1,6 @@
 import { type Json, jsonEqual } from "../../patch/json.ts";
 import { compileRules } from "../cel/rules.ts";
-import { type FieldError, invalid, member } from "../field-error.ts";
+import { below, type FieldError, invalid, member } from "../field-error.ts";
 import type { SchemaNode } from "../node.ts";
 import { pruneValue } from "../prune.ts";
 import { validateValue } from "../validate.ts";
@@ -37,11 +37,11 @@ function valueProblems(node: SchemaNode, value: Json, path: string): FieldError[
   const field = member(path, "default");
   const pruned = pruneValue(node, value, { path: "", isObjectRoot: node.embedded }, () => {});
   const unpruned = jsonEqual(pruned, value) ? [] : [invalid(field, value, "must not have unknown fields")];
-  const below = (e: FieldError): FieldError => ({ ...e, field: e.field === "" ? field : `${field}.${e.field}` });
-  const wrong = validateValue(node, value, "").map(below);
+  const within = (e: FieldError): FieldError => ({ ...e, field: below(field, e.field) });
+  const wrong = validateValue(node, value, "").map(within);
   if (wrong.length > 0) return [...unpruned, ...wrong];
   const check = compileRules(node);
-  const at = (old: Json | undefined): FieldError[] => check(value, old).map(below);
+  const at = (old: Json | undefined): FieldError[] => check(value, old).map(within);
   const asUpdate = at(value);
   return [...unpruned, ...(asUpdate.length > 0 ? asUpdate : at(undefined))];
 }

@@ -116,10 +116,9 @@ function* children(schema: JsonObject, place: Place): Generator<[JsonObject, Pla
 }
 
 function* propertiesOf(schema: JsonObject, place: Place): Generator<[JsonObject, Place]> {
-  const { path, scope, isRoot } = place;
+  const { path, scope, isRoot, uncorrelated } = place;
   const named = own(schema, "properties");
   if (!isObject(named)) return;
-  const { uncorrelated } = place;
   const holdsObject = isRoot || own(schema, "x-kubernetes-embedded-resource") === true;
   for (const [name, child] of Object.entries(named)) {
     if (!isObject(child)) continue;
