@@ -51,14 +51,14 @@ export function trackUpdate(update: UpdateToTrack): KubeObject {
     fields: EMPTY,
   };
   const change = { before: bare(before ?? update.blank), after: bare(after), typed };
-  // What is not of its type cannot be told apart by its parts: who owned what owns it still.
+  // What is not of its type cannot be told apart by its parts: its tracking ends.
   if (update.mayStray === true && [change.after, change.before].some((o) => typeProblem(o, typed.type, "allowed")))
-    return withManagers(after, managers);
+    return withManagers(after, NOBODY);
   try {
     return withManagers(after, changedBy(manager, managers, change));
   } catch (error) {
     // An item without any of the keys that its list has.
-    if (hasCode(error, "APPLY_INVALID")) return withManagers(after, managers);
+    if (hasCode(error, "APPLY_INVALID")) return withManagers(after, NOBODY);
     throw error;
   }
 }
