@@ -260,13 +260,13 @@ function isGone(draft: Draft): boolean {
   );
 }
 
-/** Removes an object whose last finalizer went away. */
+/** Removes an object whose last finalizer went away; answers what was asked for, at the revision that it was asked of. */
 async function finish(call: Call, old: Read, draft: Draft): Promise<KubeObject> {
   if (call.dryRun) return draft;
   const removed = await call.cluster.store.remove(keyOf(call), old.revision);
   announce(call, "DELETED", removed.object, old.kept);
   call.resource.strategy.released?.(removed.object, call.cluster);
-  return { ...draft, metadata: { ...draft.metadata, resourceVersion: String(removed.revision) } };
+  return { ...draft, metadata: { ...draft.metadata, resourceVersion: String(old.revision) } };
 }
 
 /** The same but for the times in managedFields. */

@@ -37,6 +37,18 @@ export const applying: Chapter = {
       },
     },
     {
+      name: "who lets go of the last finalizer of an object that is being deleted is told the revision before",
+      async run({ api, core }) {
+        const path = core("configmaps", "a");
+        const metadata = { name: "a", finalizers: ["example.com/hold"] };
+        await made(apply(api, path, configMap("a", { metadata }), "one"));
+        const deleted = await done(api.delete(path));
+        const last = await done(apply(api, path, configMap("a"), "one"));
+        expect(at(last, "metadata", "resourceVersion")).toBe(at(deleted, "metadata", "resourceVersion"));
+        expect((await api.get(path)).code).toBe(404);
+      },
+    },
+    {
       name: "what another manager owns is a conflict that names it",
       async run({ api, core }) {
         const path = core("configmaps", "a");

@@ -109,7 +109,7 @@ const STATUSES: readonly (readonly [unknown, ...string[]])[] = [
 
 interface Shapes {
   readonly path: string;
-  shape(name: string, more: Json): Json;
+  readonly shape: (name: string, more: Json) => Json;
 }
 
 async function shapes(c: Context): Promise<Shapes> {
