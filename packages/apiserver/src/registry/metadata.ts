@@ -27,7 +27,11 @@ const PATH_NAMED = new Set(["Role", "ClusterRole", "RoleBinding", "ClusterRoleBi
 /** What is wrong with an object's metadata, in the words of apimachinery. */
 export function validateMetadata(resource: Resource, object: KubeObject, old?: KubeObject): FieldProblem[] {
   const { metadata } = object;
-  return [...(old ? [] : nameProblems(resource, metadata)), ...partProblems(metadata, old?.metadata)];
+  return [
+    ...(old ? [] : nameProblems(resource, metadata)),
+    ...partProblems(metadata, old?.metadata),
+    ...ownFinalizers(resource, metadata, old?.metadata),
+  ];
 }
 
 /** What is wrong with metadata beside its names. */
