@@ -1,3 +1,4 @@
+import type { ObjectMeta } from "@causeway/kubernetes";
 import { isRecord, text, type Json } from "../json.ts";
 import { invalidValue, required } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
@@ -48,7 +49,10 @@ function metadataProblems(tables: Tables, field: string, metadata: unknown): Fie
     ...segmentFaults(prefix).map((why) => invalidValue(at("generateName"), prefix, why)),
     ...segmentFaults(name).map((why) => invalidValue(at("name"), name, why)),
     ...(namespace === "" ? [] : labelFaults(namespace)).map((why) => invalidValue(at("namespace"), namespace, why)),
-    ...partProblems(metadata).map((p) => ({ ...p, field: p.field.replace(/^metadata/, field) })),
+    ...partProblems(metadata as unknown as ObjectMeta).map((p) => ({
+      ...p,
+      field: p.field.replace(/^metadata/, field),
+    })),
   ];
 }
 
