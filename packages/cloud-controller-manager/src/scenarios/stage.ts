@@ -5,7 +5,7 @@ import { Event, Node, Service } from "@causeway/kubernetes";
 import { loadCloudsYaml } from "@causeway/openstack";
 import type { LoadBalancerConfig } from "../config/config.ts";
 import { routeOf, workIn } from "../testing/calls.ts";
-import { fastClock, World, type RunOptions, type Running } from "../testing/world.ts";
+import { fastClock, World, type RunOptions, type Running, type WorldServer } from "../testing/world.ts";
 
 export const os = (name: string): string => `loadbalancer.openstack.org/${name}`;
 export const internal = { "service.beta.kubernetes.io/openstack-internal-load-balancer": "true" };
@@ -30,7 +30,7 @@ export interface Stage {
 }
 
 /** Sets the stage before a file's tests and clears it after each: whatever a Service made must be gone. */
-export function setStage(servers = 3): () => Stage {
+export function setStage(servers = 3, dualStack = false): () => Stage {
   let held: { w: World; cloud: Simulator; work: () => string[] } | undefined;
   let running: Running[] = [];
   const set = () => {
@@ -40,9 +40,9 @@ export function setStage(servers = 3): () => Stage {
   beforeAll(async () => {
     const cloud = await startSimulator({ profile: "instant" });
     const config = loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator" });
-    const server = await startApiServer();
+    const server = await startOne(dualStack);
     const intervals = { fast: 15, fastest: 15, slow: 300 };
-    const w = await World.start({ server, config, prefix: "c", servers, intervals });
+    const w = await World.start({ server, config, prefix: "c", servers, intervals, dualStack });
     held = { w, cloud, work: workIn(cloud.calls) };
     const first = w.run();
     await w.joinAll();
@@ -84,6 +84,14 @@ export function setStage(servers = 3): () => Stage {
         ),
     };
   };
+}
+
+/** The API server; with both families where they are wanted, which is the affair of a logical cluster. */
+async function startOne(dualStack: boolean): Promise<WorldServer> {
+  const server = await startApiServer();
+  if (!dualStack) return server;
+  const management = await server.ensureCluster("dual", { serviceCidr: "10.96.0.0/16,fd96::/112" });
+  return { management, close: () => server.close() };
 }
 
 async function messages(w: World, service: string, reason: string): Promise<string[]> {

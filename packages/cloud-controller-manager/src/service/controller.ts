@@ -26,13 +26,14 @@ import { Certificates } from "./certificates.ts";
 import { brokenKey, Holds } from "./holds.ts";
 import { annotation, loadBalancerName } from "./names.ts";
 import { fieldManager, perform } from "./perform.ts";
-import { plan } from "./plan.ts";
+import { planBoth } from "./plan-both.ts";
 import { NodeBursts } from "./node-bursts.ts";
 import { OctaviaReader } from "./octavia-facts.ts";
 import { PendingTimes } from "./pending-times.ts";
 import { PoolDetails } from "./pool-details.ts";
 import { Leftovers } from "./security-group/leftovers.ts";
 import { groupsFirst, securityGroupSources } from "./security-group/reconcile.ts";
+import { otherFamily, secondName } from "./second-family.ts";
 import type { Step } from "./steps.ts";
 import { TreeFreshness } from "./tree-freshness.ts";
 
@@ -81,7 +82,7 @@ export function createServiceController(options: ServiceControllerOptions): {
   const groups = { ...options, services, nodes, leftovers, standing };
   const road: Road<Observed, Step, ServiceStatus> = {
     gather: (key, signal) => gather(from, key, signal),
-    plan,
+    plan: planBoth,
     perform: (step, observed, signal) => perform(using, step, observed, signal),
     async publish(observed, status, planned, signal) {
       standing.tell(observed.service, planned);
@@ -163,8 +164,13 @@ interface Looking {
 function cloudChanges(watch: CloudWatch, { clusterName, keysBy }: Looking): Source[] {
   const ofBalancer = (id: string, name?: string) =>
     keysBy(
-      (s) => s.metadata.annotations?.[annotation.loadBalancerId] === id || name === loadBalancerName(clusterName, s),
+      (s) =>
+        s.metadata.annotations?.[annotation.loadBalancerId] === id || (name !== undefined && namesOf(s).includes(name)),
     );
+  const namesOf = (service: Service) => {
+    const name = loadBalancerName(clusterName, service);
+    return [name, secondName(name, otherFamily(service))];
+  };
   const named = (ids: readonly { id: string }[]) =>
     ids.flatMap(({ id }) => ofBalancer(id, watch.loadBalancers.get(id)?.name));
   return [

@@ -16,7 +16,7 @@ import { Holds } from "./holds.ts";
 import { NodeBursts } from "./node-bursts.ts";
 import { OctaviaReader } from "./octavia-facts.ts";
 import { PendingTimes } from "./pending-times.ts";
-import { plan } from "./plan.ts";
+import { planBoth } from "./plan-both.ts";
 import { PoolDetails } from "./pool-details.ts";
 import { callsOf, type PlannedCall } from "./step-calls.ts";
 import type { Step } from "./steps.ts";
@@ -78,6 +78,6 @@ export async function explainService(
   };
   const observed = await gather(from, key, signal);
   if (!observed) return undefined;
-  const { steps, status, events = [], wait } = plan(observed, clock.now());
+  const { steps, status, events = [], wait } = planBoth(observed, clock.now());
   return { steps: steps.map((step) => ({ step, calls: callsOf(step) })), wait, events, status };
 }

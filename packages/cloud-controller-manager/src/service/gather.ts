@@ -12,6 +12,7 @@ import { formerName } from "./ownership.ts";
 import { parametersOf, type Parameters } from "./parameters.ts";
 import type { PendingTimes } from "./pending-times.ts";
 import type { ObservedPool, PoolDetails } from "./pool-details.ts";
+import { isDualStack, otherFamily, secondName, secondParameters, secondService } from "./second-family.ts";
 import type { TreeFreshness } from "./tree-freshness.ts";
 
 /** Until when (ms since epoch) something must not be tried again. */
@@ -67,6 +68,8 @@ export interface Observed {
   /** The load balancer's name from before the cluster was named otherwise. */
   readonly formerName: string | undefined;
   readonly held: Held;
+  /** What is to be, or is, behind the address of the other family. */
+  readonly second: Observed | undefined;
 }
 
 export interface GatherFrom {
@@ -90,11 +93,35 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   const service = from.services.get(key);
   if (!service || !concerns(service, from.config)) return undefined;
   const octavia = await from.cloud.has("load-balancer", { signal });
+  await startInformers(from.watch, octavia, signal);
+  const lbName = loadBalancerName(from.clusterName, service);
+  const parameters = parametersOf(service, from.config.loadBalancer);
+  const first = await observe(from, { service, lbName, parameters, octavia }, signal);
+  const name = secondName(lbName, otherFamily(service));
+  const former = first.formerName && secondName(first.formerName, otherFamily(service));
+  const there = [name, former ?? name].some((known) => from.watch.loadBalancers.byIndex("name", known).length > 0);
+  if (!octavia || !(there || isDualStack(service))) return first;
+  const looking = {
+    service: secondService(service),
+    lbName: name,
+    former,
+    parameters: secondParameters(parameters),
+    octavia,
+    second: true,
+  };
+  return { ...first, second: await observe(from, looking, signal) };
+}
+
+interface Looking extends Sought {
+  readonly parameters: Parameters;
+  readonly octavia: boolean;
+}
+
+/** One load balancer of a Service, and what it needs. */
+async function observe(from: GatherFrom, looking: Looking, signal: AbortSignal): Promise<Observed> {
+  const { service, lbName, parameters, octavia } = looking;
   const { watch, config, clusterName } = from;
-  await startInformers(watch, octavia, signal);
-  const parameters = parametersOf(service, config.loadBalancer);
-  const lbName = loadBalancerName(clusterName, service);
-  const all = octavia ? await freshCandidates(from, { service, lbName }, signal) : [];
+  const all = octavia ? await freshCandidates(from, looking, signal) : [];
   const loadBalancers = all.filter((lb) => lb.provisioning_status !== "PENDING_DELETE");
   const lb = loadBalancers[0];
   const nodes = eligibleNodes(from.nodes.list(), parameters.nodeSelector);
@@ -115,7 +142,10 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     octavia,
     facts: octavia ? await from.octavia.facts() : { version: undefined, providers: [] },
     tlsProblem: await tlsProblem(from, { service, parameters }, signal),
-    formerName: lb && formerName(service, lb, lbName),
+    formerName:
+      lb &&
+      (looking.former !== undefined && lb.name === looking.former ? looking.former : formerName(service, lb, lbName)),
+    second: undefined,
     held: heldOf(from, { lbName, lb: lb ?? all[0], parameters }),
   };
 }
@@ -179,21 +209,25 @@ async function startInformers(watch: CloudWatch, octavia: boolean, signal: Abort
 interface Sought {
   readonly service: Service;
   readonly lbName: string;
+  /** A name that it may have had before. */
+  readonly former?: string | undefined;
+  /** It is the one of the other family. */
+  readonly second?: boolean;
 }
 
 /** The load balancers as they are after the lists of their parts have caught up with them. */
 async function freshCandidates(
   from: GatherFrom,
-  { service, lbName }: Sought,
+  sought: Sought,
   signal: AbortSignal,
 ): Promise<readonly LoadBalancer[]> {
-  const before = candidates(from.watch, service, lbName);
+  const before = candidates(from.watch, sought);
   await Promise.all(before.map((lb) => from.freshness.ensure(lb, signal)));
-  return candidates(from.watch, service, lbName);
+  return candidates(from.watch, sought);
 }
 
 /** By the annotated id, else by name, else by the in-tree provider's name; with those of that name that are on their way out. */
-function candidates(watch: CloudWatch, service: Service, lbName: string): readonly LoadBalancer[] {
+function candidates(watch: CloudWatch, { service, lbName, former, second = false }: Sought): readonly LoadBalancer[] {
   const alive = (lb: LoadBalancer) => lb.provisioning_status !== "DELETED";
   const staying = (lb: LoadBalancer) => lb.provisioning_status !== "PENDING_DELETE";
   const id = service.metadata.annotations?.[annotation.loadBalancerId];
@@ -204,7 +238,8 @@ function candidates(watch: CloudWatch, service: Service, lbName: string): readon
     return known.name === lbName ? [known, ...named.filter((lb) => lb.id !== known.id)] : [known];
   }
   if (named.length > 0) return named;
-  const legacy = watch.loadBalancers.byIndex("name", legacyLoadBalancerName(service)).filter(alive);
+  const old = second ? former : legacyLoadBalancerName(service);
+  const legacy = old === undefined ? [] : watch.loadBalancers.byIndex("name", old).filter(alive);
   return legacy.length > 0 || !known || !alive(known) ? legacy : [known];
 }
 

@@ -24,6 +24,8 @@ export async function perform(using: PerformWith, step: Step, observed: Observed
     case "detach-floating-ip":
     case "delete-floating-ip":
       return performAddress(step, doing);
+    case "of-second":
+      return observed.second ? perform(using, step.step, observed.second, signal) : undefined;
     case "create-load-balancer":
       return createLoadBalancer(step.body, doing);
     default:

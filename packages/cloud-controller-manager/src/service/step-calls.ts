@@ -35,6 +35,8 @@ function sketch(step: Step): readonly Sketch[] {
         ["load-balancer", "GET", "/loadbalancers?name={name}"],
         ["load-balancer", "POST", "/loadbalancers"],
       ];
+    case "of-second":
+      return sketch(step.step);
     case "failover":
       return [["load-balancer", "PUT", "/loadbalancers/{id}/failover"]];
     default:

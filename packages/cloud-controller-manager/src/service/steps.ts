@@ -63,9 +63,12 @@ export type KubernetesStep =
   | { readonly type: "clear-status" }
   | { readonly type: "remove-finalizer" };
 
-/** One change of the world on the way of a Service to its load balancer. */
-export type Step =
+/** One change of the world on the way of a Service to one load balancer. */
+export type OneStep =
   | { readonly type: "create-load-balancer"; readonly body: LoadBalancerCreate }
   | TreeStep
   | AddressStep
   | KubernetesStep;
+
+/** The same, on the way to all its load balancers. */
+export type Step = OneStep | { readonly type: "of-second"; readonly step: OneStep };

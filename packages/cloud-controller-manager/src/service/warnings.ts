@@ -52,11 +52,6 @@ export function warningsOf(observed: Observed, limits: ProviderLimits): PlannedE
       "externalTrafficPolicy is Local, and no health monitor asks the nodes' health check port: traffic also goes to nodes without pods, which drop it",
     ],
     [
-      "LoadBalancerDualStackIgnored",
-      (service.spec.ipFamilies?.length ?? 1) > 1,
-      `the load balancer has an address of the first family only (${service.spec.ipFamilies?.[0]})`,
-    ],
-    [
       "LoadBalancerSessionAffinityIgnored",
       service.spec.sessionAffinity === "ClientIP" && !limits.persistence,
       "the load balancer provider has no session persistence",

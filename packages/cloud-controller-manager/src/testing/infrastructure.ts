@@ -12,6 +12,8 @@ export interface Infrastructure {
 export interface InfrastructureOptions {
   readonly prefix: string;
   readonly servers: number;
+  /** The servers have an IPv6 address, too. */
+  readonly dualStack?: boolean;
 }
 
 /** Made by plain calls, beside the controller that is looked at. */
@@ -27,6 +29,8 @@ export async function makeInfrastructure(cloud: Cloud, options: InfrastructureOp
     ip_version: 4,
     cidr: "10.77.0.0/24",
   });
+  if (options.dualStack)
+    await subnets.create({ name: `${prefix}-subnet6`, network_id: network.id, ip_version: 6, cidr: "fd77::/64" });
   const external = (await networks.all({ name: "public" }))[0];
   const router = await routers.create({
     name: `${prefix}-router`,

@@ -107,6 +107,7 @@ export class ModelWorld {
       tlsProblem: undefined,
       formerName: lb && formerName(service, lb, lbName),
       held: nothingHeld,
+      second: undefined,
     };
   }
 

@@ -40,6 +40,8 @@ export interface WorldOptions {
   /** What names in the cloud begin with, and the cluster's name. */
   readonly prefix: string;
   readonly servers: number;
+  /** Servers have addresses of both families. */
+  readonly dualStack?: boolean;
   readonly intervals?: WatchIntervals;
   /** Milliseconds that `until` waits at most. Default 10 s. */
   readonly patience?: number;

@@ -1,0 +1,53 @@
+import type { Plan, PlannedEvent, ServiceStatus } from "@causeway/kubernetes";
+import type { Observed } from "./gather.ts";
+import { plan } from "./plan.ts";
+import type { OneStep, Step } from "./steps.ts";
+
+type ServicePlan = Plan<Step, ServiceStatus>;
+
+/**
+ * The plan of a Service with all its load balancers. The second one (of the other address family) follows the rules of the
+ * first; the Service itself is written by the first alone, which holds on to its finalizer until the second is gone.
+ */
+export function planBoth(observed: Observed, now: number): ServicePlan {
+  const first = plan(observed, now);
+  const { second } = observed;
+  if (!second) return first;
+  // Its address and its deletion need the Service's finalizer to be there.
+  if (first.steps.some((step) => step.type === "add-finalizer")) return first;
+  const other = plan(second, now);
+  const steps = other.steps.filter(isOfCloud);
+  const last = steps.length > 0 || other.wait !== undefined;
+  const own = first.steps.filter((step) => !last || step.type !== "remove-finalizer");
+  const wait = earlier(first, other);
+  return {
+    steps: [...own, ...steps.map((step): Step => ({ type: "of-second", step }))],
+    status: merged(first.status, other.status),
+    events: [...(first.events ?? []), ...(other.events ?? []).filter(isNews)],
+    ...(wait ? { wait } : {}),
+  };
+}
+
+function isOfCloud(step: Step): step is OneStep {
+  return !["add-finalizer", "annotate", "clear-status", "remove-finalizer", "of-second"].includes(step.type);
+}
+
+/** What the first has told already is not told again of the second. */
+function isNews({ type, reason }: PlannedEvent): boolean {
+  return type === "Warning" && !/Ignored|Unchecked|Unknown/.test(reason);
+}
+
+function earlier(first: ServicePlan, other: ServicePlan): ServicePlan["wait"] {
+  if (!first.wait || !other.wait) return first.wait ?? other.wait;
+  return (other.wait.until ?? Infinity) < (first.wait.until ?? Infinity) ? other.wait : first.wait;
+}
+
+/** A hostname stands for both. */
+function merged(first: ServiceStatus, other: ServiceStatus): ServiceStatus {
+  const own = first.loadBalancer?.ingress ?? [];
+  const more = (other.loadBalancer?.ingress ?? []).filter(
+    (i) => !own.some((o) => o.ip === i.ip && o.hostname === i.hostname),
+  );
+  const ingress = [...own, ...more];
+  return ingress.length === 0 ? first : { ...first, loadBalancer: { ingress } };
+}
