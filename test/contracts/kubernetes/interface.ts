@@ -55,7 +55,8 @@ export interface Raw {
   readonly delete: (path: string, body?: unknown) => Promise<Answer>;
   /** A PATCH of the given type; "apply" wants `fieldManager` in the query. */
   readonly patch: (path: string, type: "json" | "merge" | "strategic" | "apply", body: unknown) => Promise<Answer>;
-  readonly watch: (path: string) => Promise<Watch>;
+  /** Events go to `listen` as they come, where one is given: `take` and `rest` have none then. */
+  readonly watch: (path: string, listen?: (event: Json) => void) => Promise<Watch>;
   readonly close: () => void;
 }
 

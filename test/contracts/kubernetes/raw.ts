@@ -46,11 +46,11 @@ export function rawClient({ url, ca, certificate, key, token }: Connection): Raw
     put: (path, body, extras) => call("PUT", path, body, extras),
     delete: (path, body) => call("DELETE", path, body),
     patch: (path, type, body) => call("PATCH", path, body, { headers: { "content-type": PATCH_TYPES[type] } }),
-    watch: (path) =>
+    watch: (path, listen) =>
       new Promise((resolve, reject) => {
         const sent = begin("GET", path, {});
         sent.on("error", reject);
-        sent.on("response", (response) => resolve(watchOf(sent, response)));
+        sent.on("response", (response) => resolve(watchOf(sent, response, listen)));
         sent.end();
       }),
     close: () => agent.destroy(),
@@ -72,8 +72,9 @@ function answerOf(response: IncomingMessage, text: string): Answer {
   return { code: response.statusCode ?? 0, body, text, headers: response.headers };
 }
 
-function watchOf(sent: ClientRequest, response: IncomingMessage): Watch {
+function watchOf(sent: ClientRequest, response: IncomingMessage, listen?: (event: Json) => void): Watch {
   const events: Json[] = [];
+  const heard = listen ?? ((event: Json) => void events.push(event));
   let rest = "";
   let ended = false;
   let wake = (): void => {};
@@ -81,12 +82,12 @@ function watchOf(sent: ClientRequest, response: IncomingMessage): Watch {
   response.on("data", (chunk: string) => {
     const lines = (rest + chunk).split("\n");
     rest = lines.pop() ?? "";
-    for (const line of lines) if (line.trim() !== "") events.push(JSON.parse(line) as Json);
+    for (const line of lines) if (line.trim() !== "") heard(JSON.parse(line) as Json);
     wake();
   });
   response.on("error", () => {});
   response.on("close", () => {
-    if (rest.trim() !== "") events.push(JSON.parse(rest) as Json);
+    if (rest.trim() !== "") heard(JSON.parse(rest) as Json);
     rest = "";
     ended = true;
     wake();

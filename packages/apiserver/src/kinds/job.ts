@@ -47,6 +47,7 @@ function specProblems(spec: Json): FieldProblem[] {
 
 /** Jobs: kept and checked; another process runs them. */
 export const jobStrategy: Strategy = {
+  settlesLate: true,
   prepareCreate: selectOwn,
   validate(object, old, { subresource }) {
     if (subresource) return [];

@@ -46,9 +46,8 @@ function warnOfPair(data: Json, warn: (message: string) => void): void {
 
 function dataProblems(data: Json): FieldProblem[] {
   let size = 0;
-  const problems: FieldProblem[] = [];
+  const problems = keyProblems("data", data);
   for (const [key, value] of Object.entries(data)) {
-    if (!KEY.test(key)) problems.push(keyProblem("data", key));
     // The value is never shown: it is a secret.
     if (value !== null && !(typeof value === "string" && BASE64.test(value))) {
       problems.push({
@@ -108,17 +107,30 @@ export function immutableProblems(object: KubeObject, old: KubeObject, kept: rea
   return now["immutable"] === true ? changed : [forbiddenField("immutable", why), ...changed];
 }
 
-export function keyProblem(field: string, key: string): FieldProblem {
-  const why =
-    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
-  return invalidValue(`${field}[${key}]`, key, why);
+/** What is wrong with the keys of a map that files could be made of. */
+function keyProblems(field: string, map: unknown): FieldProblem[] {
+  return Object.keys(record(map)).flatMap((key) =>
+    keyFaults(key).map((why) => invalidValue(`${field}[${key}]`, key, why)),
+  );
 }
+
+const LONGEST_KEY = 253;
+
+function keyFaults(key: string): string[] {
+  const faults = key.length > LONGEST_KEY ? ["must be no more than 253 characters"] : [];
+  if (!KEY.test(key)) faults.push(KEY_RULE);
+  if (key === "." || key === "..") faults.push(`must not be '${key}'`);
+  else if (key.startsWith("..")) faults.push("must not start with '..'");
+  return faults;
+}
+
+const KEY_RULE =
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 
 export const configMapStrategy: Strategy = {
   validate(object, old) {
     const map = fields(object);
-    const keys = [...Object.keys(record(map["data"])), ...Object.keys(record(map["binaryData"]))];
-    const problems = keys.filter((k) => !KEY.test(k)).map((k) => keyProblem("data", k));
+    const problems = [...keyProblems("data", map["data"]), ...keyProblems("binaryData", map["binaryData"])];
     for (const key of Object.keys(record(map["data"])).filter((k) => k in record(map["binaryData"]))) {
       problems.push(invalidValue(`data[${key}]`, key, "duplicate of key present in binaryData"));
     }

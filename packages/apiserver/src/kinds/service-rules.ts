@@ -14,8 +14,8 @@ const BALANCED = "may only be used when `type` is 'LoadBalancer'";
 
 interface Around {
   readonly was: Json | undefined;
-  /** The node port that is told where two ports would share one. */
-  readonly shared: number;
+  /** The node port that is told where two ports would share one; undefined where none are given. */
+  readonly shared: number | undefined;
 }
 
 /** What is wrong with a Service, in kube-apiserver's words. */
@@ -27,7 +27,7 @@ export function serviceProblems(service: Json, { was: old, shared }: Around): Fi
     ...(was ? fixedProblems(spec, was) : []),
     ...typeProblems(spec, ports),
     ...ports.flatMap((p, i) => portProblems(p, `spec.ports[${i}]`, ports.length > 1)),
-    ...repeatedPorts(ports, { automatic: hasNodePorts(spec), shared }),
+    ...repeatedPorts(ports, hasNodePorts(spec) ? shared : undefined),
     ...selectorProblems(record(spec["selector"])),
     ...affinityProblems(spec),
     ...(spec["type"] === "ExternalName" ? [] : familyProblems(spec, was)),
@@ -103,10 +103,7 @@ function portShown({ port, protocol }: Json): Json {
 }
 
 /** Names, numbers of one protocol, and node ports stand once each; those that nobody chose are shared by ports of one number. */
-function repeatedPorts(
-  ports: readonly Json[],
-  { automatic, shared }: { automatic: boolean; shared: number },
-): FieldProblem[] {
+function repeatedPorts(ports: readonly Json[], shared: number | undefined): FieldProblem[] {
   const seen = new Set<string>();
   const twice = (key: string, field: string, value: unknown): FieldProblem[] => {
     const isKnown = seen.has(key);
@@ -120,7 +117,7 @@ function repeatedPorts(
     const name = text(port["name"]);
     const chosen = port["nodePort"];
     const number = String(port["port"] as number);
-    const node = chosen ? `is ${String(chosen as number)}` : automatic ? `of ${number}` : "";
+    const node = chosen ? `is ${String(chosen as number)}` : shared === undefined ? "" : `of ${number}`;
     return [
       ...(name ? twice(`name ${name}`, `${field}.name`, name) : []),
       ...twice(`port ${number}/${protocol}`, field, portShown(port)),

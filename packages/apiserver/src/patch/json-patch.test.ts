@@ -38,7 +38,7 @@ const REFUSES: readonly [string, unknown, unknown, string, number][] = [
   ["a patch that is no list", {}, {}, "PATCH_MALFORMED", -1],
   ["an unknown operation", {}, [{ op: "set", path: "/a" }], "PATCH_MALFORMED", 0],
   ["a pointer without a slash", {}, [{ op: "remove", path: "a" }], "PATCH_MALFORMED", 0],
-  ["an add without value", {}, [{ op: "add", path: "/a" }], "PATCH_MALFORMED", 0],
+  ["a test without value", {}, [{ op: "test", path: "/a" }], "PATCH_MALFORMED", 0],
   [
     "removing what is not there",
     { a: 1 },

@@ -34,10 +34,9 @@ function parseOperation(operation: Json, index: number): Operation {
   if (!isObject(operation)) throw malformed(index, "an operation is an object");
   const op = OPERATIONS.find((name) => name === own(operation, "op"));
   if (op === undefined) throw malformed(index, `unknown operation ${JSON.stringify(own(operation, "op") ?? null)}`);
+  // As kube-apiserver takes it: no value is null. Who tests for none has nothing to test.
   const value = own(operation, "value");
-  if (value === undefined && (op === "add" || op === "replace" || op === "test")) {
-    throw malformed(index, `operation "${op}" needs a "value"`);
-  }
+  if (value === undefined && op === "test") throw malformed(index, 'operation "test" needs a "value"');
   const from = op === "move" || op === "copy" ? parsePointer(own(operation, "from"), "from", index) : [];
   return { op, path: parsePointer(own(operation, "path"), "path", index), from, value: value ?? null };
 }

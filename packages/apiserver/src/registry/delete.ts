@@ -14,6 +14,8 @@ const POD_GRACE_SECONDS = 30;
 /** metav1.DeleteOptions, as body or query gave them. */
 export interface DeleteOptions {
   readonly policy?: "Orphan" | "Background" | "Foreground";
+  /** What the older of the two ways to say so says. */
+  readonly orphanDependents?: boolean;
   readonly uid?: string;
   readonly resourceVersion?: string;
   readonly gracePeriodSeconds?: number;
@@ -72,8 +74,10 @@ export function deleteOptions(body: unknown, query: URLSearchParams): DeleteOpti
   const uid = text(at(options, "preconditions", "uid"));
   const resourceVersion = text(at(options, "preconditions", "resourceVersion"));
   const chosen = policy || (orphan === true ? "Orphan" : undefined);
+  const isKept = orphan === undefined ? {} : { orphanDependents: orphan === true };
   return {
     ...(chosen ? { policy: chosen as "Orphan" } : {}),
+    ...isKept,
     ...(uid ? { uid } : {}),
     ...(resourceVersion ? { resourceVersion } : {}),
     ...(grace === undefined ? {} : { gracePeriodSeconds: Number(grace) }),
@@ -143,7 +147,9 @@ function checkNamespace(call: Call, options: DeleteOptions, old: Stored): void {
 /** The state to hold the object in until it may go, "hold" if it is in that state, undefined when it may go now. */
 function mark(call: Call, old: KubeObject, options: DeleteOptions): Draft | "hold" | undefined {
   const { metadata } = old;
-  const finalizers = finalizersAfter(metadata.finalizers ?? [], options.policy);
+  // A namespace whose dependents are not to be left waits for their end.
+  const waits = call.resource.storage === "/namespaces" && options.orphanDependents === false;
+  const finalizers = finalizersAfter(metadata.finalizers ?? [], waits ? "Foreground" : options.policy);
   const grace = gracePeriod(old, options);
   const held = finalizers.length > 0 || grace > 0 || holdsContents(old);
   if (!held) return undefined;

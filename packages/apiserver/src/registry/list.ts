@@ -51,9 +51,14 @@ interface Continue {
 export function list(call: Call, query: URLSearchParams): Maybe<Listed> {
   const place = placeOf(call, query);
   const { selection, after, revision } = place;
-  const one = selection.name !== undefined && revision === undefined && after === undefined;
-  if (one && (selection.namespace || !call.resource.namespaced)) return single(call, selection);
+  const isNow = revision === undefined && after === undefined;
+  if (isNow && isSingle(call, selection)) return single(call, selection);
   return collected(call, place);
+}
+
+/** At most one object can be selected. */
+function isSingle({ resource }: Call, { name, namespace }: Selection): boolean {
+  return name !== undefined && (Boolean(namespace) || !resource.namespaced);
 }
 
 /** Which objects a list asks for, from where, how many and at which revision. Throws 400, 504. */
@@ -69,7 +74,11 @@ function placeOf(call: Call, query: URLSearchParams): PageQuery {
   if (from && options.resourceVersion !== "" && options.resourceVersion !== "0") {
     throw badRequest("specifying resource version is not allowed when using continue");
   }
-  const at = from ? (from.rv > 0 ? from.rv : undefined) : exactRevision(options, call.cluster.store.revision);
+  const at = from
+    ? from.rv > 0
+      ? from.rv
+      : undefined
+    : exactRevision(options, call.cluster.store.revision, isSingle(call, selection));
   return { selection, limit, after: from?.start, revision: at };
 }
 
@@ -203,11 +212,16 @@ function tooOld(start: string): Error {
   return error;
 }
 
-function exactRevision({ resourceVersion, match, limit }: ListOptions, newest: number): number | undefined {
+/** A limit makes the revision exact, where nothing else is said, but not of the one object that is selected by its name. */
+function exactRevision(
+  { resourceVersion, match, limit }: ListOptions,
+  newest: number,
+  isOne: boolean,
+): number | undefined {
   if (resourceVersion === "") return undefined;
   const revision = revisionOf(resourceVersion);
   if (revision > newest) throw tooLarge(revision, newest);
-  return match === "Exact" || (limit > 0 && match === "" && revision > 0) ? revision : undefined;
+  return match === "Exact" || (limit > 0 && match === "" && revision > 0 && !isOne) ? revision : undefined;
 }
 
 /** Reads a resourceVersion. Throws 400. */

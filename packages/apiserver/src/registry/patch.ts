@@ -12,6 +12,7 @@ import {
   type ApplyConflict,
   type JsonValue,
 } from "../patch/index.ts";
+import { inWireOrder } from "../wire/order.ts";
 import { conversionProblem } from "../wire/convert.ts";
 import { invalidValue } from "../server/problems.ts";
 import { apiError, badRequest, invalid } from "../server/status.ts";
@@ -78,7 +79,8 @@ function patchedBy(
         "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp",
       );
     try {
-      return whole(record(applyJsonPatch(seen, body as JsonPatchOperation[])));
+      const before = call.resource.custom ? seen : inWireOrder(call.cluster.catalog.tables, seen);
+      return whole(record(applyJsonPatch(before, body as JsonPatchOperation[])));
     } catch {
       throw unprocessable();
     }

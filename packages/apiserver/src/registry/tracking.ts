@@ -22,7 +22,8 @@ export function tracked(call: Call, before: KubeObject | undefined, draft: Draft
     manager: call.fieldManager,
     subresource: call.managedAs ?? call.subresource,
     typed: typedOf(call),
-    time: timestamp(cluster.clock.now()),
+    // Who scales an object is told without a time.
+    ...(call.managedAs === "scale" ? {} : { time: timestamp(cluster.clock.now()) }),
   });
   return { ...draft, metadata };
 }

@@ -231,7 +231,10 @@ async function commit(call: Call, old: Read, made: Draft): Promise<KubeObject> {
   if (isGone(draft)) return finish(call, old, draft);
   const { metadata, ...rest } = fields(old.kept);
   const { resourceVersion: _rv, ...meta } = record(metadata);
-  if (unchanged(draft, { metadata: meta, ...rest })) return old.kept;
+  if (unchanged(draft, { metadata: meta, ...rest })) {
+    if (dryRun || !settlesLate(call) || !cluster.store.isAsCreated(keyOf(call))) return old.kept;
+    return write(call, old, { ...rest, metadata: meta } as unknown as Draft);
+  }
   const release = resource.strategy.allocate?.(draft, old.object, contextOf(call));
   if (dryRun) {
     release?.();
@@ -239,15 +242,30 @@ async function commit(call: Call, old: Read, made: Draft): Promise<KubeObject> {
     return draft;
   }
   try {
-    const write = () => cluster.store.update(keyOf(call), draft, old.revision);
-    const stored = await (cluster.quota?.write({ user: call.user, object: draft, old: old.kept }, write) ?? write());
-    resource.strategy.written?.(stored.object, cluster);
-    announce(call, "MODIFIED", stored.object, old.kept);
-    return stored.object;
+    return await write(call, old, draft);
   } catch (error) {
     release?.();
     throw error;
   }
+}
+
+async function write(call: Call, old: Read, draft: Draft): Promise<KubeObject> {
+  const { cluster, resource } = call;
+  const stored = await (cluster.quota?.write({ user: call.user, object: draft, old: old.kept }, swapped) ?? swapped());
+  resource.strategy.written?.(stored.object, cluster);
+  announce(call, "MODIFIED", stored.object, old.kept);
+  return stored.object;
+
+  function swapped(): Promise<Stored> {
+    return cluster.store.update(keyOf(call), draft, old.revision);
+  }
+}
+
+/** Statuses have their defaults when they are read, but not when the object is created; the first write stores them. */
+function settlesLate({ resource, version }: Call): boolean {
+  if (resource.strategy.settlesLate === true) return true;
+  if (!version.schema || !version.subresources?.some((s) => s.name === "status")) return false;
+  return record(version.schema.default({}))["status"] !== undefined;
 }
 
 /** Being deleted, with nothing left that holds it. */

@@ -139,7 +139,8 @@ function dryRun(request: ResourceRequest): boolean {
     const isDeletion = request.info.verb.startsWith("delete");
     const also = isDeletion ? undefined : validationProblem(query.get("fieldValidation"));
     const more = isDeletion ? dependentsProblems(body, query) : also ? [also] : [];
-    const problems = [notSupported("dryRun", asked, ["All"]), ...more];
+    const wrong = notSupported("dryRun", asked, ["All"]);
+    const problems = isDeletion ? [...more, wrong] : [wrong, ...more];
     throw invalid({ group: "meta.k8s.io", kind: optionsOf(request) }, "", problems);
   }
   return asked.length > 0;

@@ -72,6 +72,8 @@ export interface Store {
   get(key: StoreKey, atRevision?: number): Stored | undefined;
   /** Whether there is such an object now, without reading it. */
   has(key: StoreKey): boolean;
+  /** Whether the newest state of an object is the one that it was created in. */
+  isAsCreated(key: StoreKey): boolean;
   /** In (namespace, name) order. Throws KUBERNETES_EXPIRED when `atRevision` is compacted. */
   list(query: ListQuery): ListPage;
   /** The same, without reading what the objects say. */

@@ -1,6 +1,6 @@
 import { ahead, expired } from "./errors.ts";
 import type { ListPage, ListQuery, Stored, StoreKey, TextPage, Usage } from "./interface.ts";
-import { DELETED, type Records, type StoredRow } from "./records.ts";
+import { ADDED, DELETED, type Records, type StoredRow } from "./records.ts";
 
 /** The state of one key, now or at a revision of the past. */
 export function readOne(records: Records, key: StoreKey, atRevision?: number): Stored | undefined {
@@ -21,6 +21,14 @@ export function readOne(records: Records, key: StoreKey, atRevision?: number): S
   );
   if (revision === undefined || type === DELETED) return undefined;
   return { key, revision: Number(revision), object: records.parse({ key, revision: Number(revision), value }, false) };
+}
+
+/** Whether nothing was written to an object since it was created. */
+export function isAsCreated(records: Records, key: StoreKey): boolean {
+  const revision = records.latestRevision(key);
+  if (revision === undefined) return false;
+  const [type] = records.row("SELECT type FROM log WHERE revision = ?", revision);
+  return type === ADDED;
 }
 
 /** One page of a collection, all of one revision. */

@@ -1,6 +1,6 @@
 import { openDatabase } from "./database.ts";
 import type { Store, Stored, StoreOptions } from "./interface.ts";
-import { readOne, readPage, readTexts, usageOf } from "./reads.ts";
+import { isAsCreated, readOne, readPage, readTexts, usageOf } from "./reads.ts";
 import { reencode } from "./reencode.ts";
 import { Records } from "./records.ts";
 import { snapshotInto } from "./snapshot.ts";
@@ -27,6 +27,7 @@ export function openStore(options: StoreOptions = {}): Store {
     },
     get: (key, atRevision) => readOne(records, key, atRevision),
     has: (key) => records.latestRevision(key) !== undefined,
+    isAsCreated: (key) => isAsCreated(records, key),
     list: (query) => readPage(records, query),
     texts: (query) => readTexts(records, query),
     create: (key, object) => stored({ kind: "create", key, object }),

@@ -106,7 +106,8 @@ function settled(known: Known, field: Field, value: unknown): unknown {
   if (field.shape === "list") return Array.isArray(value) ? value.map((v) => one(known, field, v)) : value;
   if (!isRecord(value)) return value;
   if (field.wrapped) return value;
-  if (field.type === "string" || field.type === "bytes") return mapped(value, (v) => v ?? "");
+  if (field.type === "string") return mapped(value, (v) => v ?? "");
+  if (field.type === "bytes") return mapped(value, bytes);
   // Resource lists are in thousandths at most.
   if (field.type === "Quantity") return mapped(value, (v) => canonicalQuantity(v, -3));
   return field.type.includes(".") ? mapped(value, (v) => one(known, field, v)) : value;
@@ -126,8 +127,14 @@ function one(known: Known, field: Field, value: unknown): unknown {
     return value;
   }
   if (type === "Quantity") return canonicalQuantity(value);
+  if (type === "bytes") return bytes(value);
   if (type === "Time" || type === "MicroTime") return instant(value, type);
   return value;
+}
+
+/** Bytes are told in base64, however they came. */
+function bytes(value: unknown): unknown {
+  return Array.isArray(value) ? Buffer.from(value as number[]).toString("base64") : (value ?? "");
 }
 
 const UTC: Readonly<Record<string, RegExp>> = {

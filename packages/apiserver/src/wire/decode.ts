@@ -124,7 +124,7 @@ function ownProblem(type: string, { value, place }: { value: unknown; place: Pla
     case "MicroTime":
       return typeof value === "string" ? timeProblem(value, type) : mismatch(value, place, "string");
     case "IntOrString":
-      return typeof value === "string" ? undefined : integerProblem(value, undefined, "int32");
+      return typeof value === "string" ? undefined : integerProblem(value, place, "int32");
     default:
       return undefined;
   }
@@ -138,11 +138,20 @@ function integerProblem(value: unknown, place: Place | undefined, type: "int32" 
 }
 
 function bytesProblem(value: unknown, place: Place | undefined): string | undefined {
+  if (Array.isArray(value)) return numbersProblem(value as unknown[], place);
   if (typeof value !== "string") return mismatch(value, place, "[]uint8");
   const text = value.replace(/[\r\n]/g, "");
   const wrong = text.search(/[^A-Za-z0-9+/=]|=(?!=?$)/);
   if (wrong >= 0) return `illegal base64 data at input byte ${wrong}`;
   return text.length % 4 === 0 ? undefined : `illegal base64 data at input byte ${text.length - (text.length % 4)}`;
+}
+
+/** Bytes may come as numbers too. */
+function numbersProblem(values: readonly unknown[], place: Place | undefined): string | undefined {
+  const isByte = (v: unknown): boolean => v === null || (Number.isInteger(v) && Number(v) >= 0 && Number(v) < 256);
+  const wrong = values.find((v) => !isByte(v));
+  if (wrong === undefined) return undefined;
+  return mismatch(wrong, place, "uint8", typeof wrong === "number" ? `number ${wrong}` : jsonType(wrong));
 }
 
 function quantityProblem(value: unknown): string | undefined {

@@ -16,6 +16,7 @@ import { judging } from "./judging.ts";
 import { evicting } from "./evicting.ts";
 import { found } from "./found.ts";
 import { foundGeneral } from "./found-general.ts";
+import { foundGeneralMore } from "./found-general-more.ts";
 import { machinery } from "./machinery.ts";
 import { metrics } from "./metrics.ts";
 import { naming } from "./naming.ts";
@@ -54,6 +55,7 @@ import { wrongTypes } from "./wrong-types.ts";
 export const chapters: readonly Chapter[] = [
   found,
   foundGeneral,
+  foundGeneralMore,
   discovery,
   openApi,
   reading,

@@ -28,6 +28,7 @@ describe(`random operations on both servers (CAUSEWAY_FUZZ_SEED=${SEED})`, () =>
   afterAll(async () => {
     const told = [...(runner?.tally.known ?? [])].map(([reason, times]) => `  known, ${times} times: ${reason}`);
     console.log([`${runner?.tally.operations ?? 0} operations compared, seed ${SEED}`, ...told].join("\n"));
+    await runner?.close();
     await pair?.close();
   });
 

@@ -58,20 +58,6 @@ export const REFUSALS: readonly KnownRefusal[] = [
   },
 ];
 
-/** Real and own answers to a write that changes nothing, where only the real server gives the object a new revision. */
-export function isIdleWrite(verb: string, theirs: unknown, ours: unknown): boolean {
-  if (verb !== "update" && verb !== "patch") return false;
-  const bare = [theirs, ours].map((side) => {
-    const copy = structuredClone(side);
-    for (const object of objectsIn(copy)) delete at(object, "metadata")["resourceVersion"];
-    return JSON.stringify(copy);
-  });
-  return bare[0] === bare[1];
-}
-
-export const IDLE_WRITE =
-  "a first write after creation that changes nothing raises the revision of jobs, and of custom resources with defaults in their status";
-
 /** The reason why one refuses what the other takes, if it is known; what comes of the object after that is not comparable. */
 export function knownRefusal(kind: string, theirs: unknown, ours: unknown): string | undefined {
   const [real, own] = [theirs, ours].map((side) => (Array.isArray(side) ? (side[0] as Json) : {}));

@@ -1,4 +1,5 @@
 import type { Answer, Json } from "../interface.ts";
+import { ordered } from "./causes.ts";
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 /** Times of now; the generators' own are of 2001. */
@@ -14,18 +15,13 @@ export class Normal {
     if (!this.#names.has(name)) this.#names.set(name, `${name.slice(0, -5)}<generated ${this.#names.size}>`);
   }
 
-  /** A revision that is told as another one is. */
-  alias(revision: string, shown: string): void {
-    this.#revisions.set(revision, shown);
-  }
-
   answer({ code, body, headers, text }: Answer): unknown {
     const warnings = headers["warning"];
     const shown = Object.keys(body).length === 0 && text !== "" ? text : this.value(body);
     return {
       code,
       ...(warnings === undefined ? {} : { warnings: this.value([warnings].flat()) }),
-      body: ordered(shown),
+      body: ordered(shown, (value) => this.value(value)),
     };
   }
 
@@ -81,71 +77,4 @@ function byManager(a: Json, b: Json): number {
     JSON.stringify([m["operation"], m["manager"], m["subresource"], m["apiVersion"]]),
   );
   return (left ?? "") < (right ?? "") ? -1 : 1;
-}
-
-/** Causes in no particular order, each once, and the summary by them alone: how often a rule runs is not compared. */
-function ordered(body: unknown): unknown {
-  const details = (body as Json | null)?.["details"] as Json | undefined;
-  const causes = details?.["causes"];
-  if (!Array.isArray(causes)) return unordered(body);
-  // Which manager's conflicts come first is left to chance, as Go's maps are; the message has them in order.
-  if ((body as Json)["reason"] === "Conflict")
-    return { ...(body as Json), details: { ...details, causes: inTextOrder(causes) } };
-  if ((body as Json)["reason"] !== "Invalid") return body;
-  const told = [...new Set((causes as Json[]).map((cause) => JSON.stringify(withoutStructs(cause))))].toSorted();
-  const message = String((body as Json)["message"])
-    .split(": ")
-    .slice(0, 1)
-    .join();
-  return {
-    ...(body as Json),
-    message,
-    details: { ...details, causes: told.map((cause) => JSON.parse(cause) as Json) },
-  };
-}
-
-function inTextOrder(causes: readonly unknown[]): unknown[] {
-  return causes
-    .map((cause) => JSON.stringify(cause))
-    .toSorted()
-    .map((cause): unknown => JSON.parse(cause));
-}
-
-/** What is wrong with the types of members of a map is told in the order of Go's maps, which is left to chance. */
-function unordered(body: unknown): unknown {
-  const message = (body as Json | null)?.["message"];
-  if (typeof message !== "string" || !message.includes(": errors:\n  ")) return body;
-  const [head = "", ...lines] = message.split("\n  ");
-  return { ...(body as Json), message: [head, ...lines.toSorted()].join("\n  ") };
-}
-
-/** Values of immutable fields, and what differs in them, are told as Go prints its own structs: only that they are is compared. */
-function withoutStructs(cause: Json): Json {
-  const [first = ""] = String(cause["message"]).split("\n");
-  const message = first.endsWith(": field is immutable") ? "field is immutable" : withOrderedJson(first);
-  return { ...cause, message: withoutPort(message, cause["field"]) };
-}
-
-/** An object that a message shows: the order of its members is not compared. */
-function withOrderedJson(message: string): string {
-  const [, before = "", shown, after = ""] = /^(Invalid value: )("\{.*\}")(: .*)$/.exec(message) ?? [];
-  if (shown === undefined) return message;
-  try {
-    const object = JSON.parse(JSON.parse(shown) as string) as unknown;
-    return `${before}${JSON.stringify(sorted(object))}${after}`;
-  } catch {
-    return message;
-  }
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, child]) => [key, sorted(child)]));
-}
-
-/** Ports that a server chose itself. */
-function withoutPort(message: string, field: unknown): string {
-  return /nodePort$/i.test(String(field)) ? message.replace(/: 3[0-2]\d{3}(?=$|:)/, ": <port>") : message;
 }

@@ -51,6 +51,21 @@ export function strategicPatch(c: Choices, body: Json): Json {
   return directed(c, fragment(c, body, true)) as Json;
 }
 
+/** Lists whose items a strategic merge finds by a key. An order of any other list of objects ends the connection: Go cannot compare them. */
+const ORDERED: Readonly<Record<string, string>> = {
+  conditions: "type",
+  containers: "name",
+  env: "name",
+  hostAliases: "ip",
+  imagePullSecrets: "name",
+  initContainers: "name",
+  ownerReferences: "uid",
+  ports: "port",
+  secrets: "name",
+  volumeMounts: "mountPath",
+  volumes: "name",
+};
+
 function directed(c: Choices, value: unknown): unknown {
   if (Array.isArray(value)) return directedList(c, value as unknown[]);
   if (typeof value !== "object" || value === null) return value;
@@ -58,12 +73,16 @@ function directed(c: Choices, value: unknown): unknown {
   for (const [name, child] of Object.entries(value)) {
     result[name] = directed(c, child);
     if (!Array.isArray(child) || !c.chance(10)) continue;
+    const key = ORDERED[name];
     const scalars = (child as unknown[]).every((item) => typeof item !== "object");
     if (scalars) {
       // Which comes first, the list or what is taken from it, is chance in kube-apiserver: Go goes through a map in no order.
       delete result[name];
       result[`$deleteFromPrimitiveList/${name}`] = child;
-    } else result[`$setElementOrder/${name}`] = (child as Json[]).map((item) => ({ name: item["name"] })).toReversed();
+    } else if (key !== undefined) {
+      const order = (child as Json[]).map((item) => ({ [key]: item[c.chance(80) ? key : "name"] }));
+      result[`$setElementOrder/${name}`] = order.toReversed();
+    }
   }
   if (c.chance(4)) result["$patch"] = c.pick(["replace", "delete", "merge", "other"]);
   if (c.chance(4)) result["$retainKeys"] = Object.keys(value).slice(0, 2);

@@ -25,7 +25,7 @@ function isContainer(value: unknown): value is object {
 
 function brief(value: unknown): string {
   const text = value === undefined ? "nothing" : JSON.stringify(value);
-  return text.length > 600 ? `${text.slice(0, 600)}…` : text;
+  return text.length > 4000 ? `${text.slice(0, 4000)}…` : text;
 }
 
 export function described({ step, request, theirs, ours, before }: Difference): string {

@@ -2,10 +2,11 @@ import { isDeepStrictEqual } from "node:util";
 import type { Answer, Json, Raw, Target } from "../interface.ts";
 import { DEFINITIONS, define } from "../cases/contraption.ts";
 import { customKind, type CustomKind } from "./custom.ts";
-import { IDLE_WRITE, isIdleWrite, knownRefusal, withoutKnown } from "./known.ts";
+import { knownRefusal, withoutKnown } from "./known.ts";
 import type { Operation } from "./operations.ts";
 import { operationsOf, subjectsOf, type Sequence } from "./sequences.ts";
 import type { Subject } from "./subject.ts";
+import { Watches } from "./watches.ts";
 import { World, type Request } from "./world.ts";
 
 /** One server with a client. */
@@ -42,11 +43,18 @@ export class Runner {
   readonly #pair: Pair;
   readonly #seed: number;
   readonly #kinds = new Map<number, Promise<CustomKind>>();
+  readonly #watches: { theirs: Watches; ours: Watches };
   #count = 0;
 
   constructor(pair: Pair, seed: number) {
     this.#pair = pair;
     this.#seed = seed;
+    this.#watches = { theirs: new Watches(pair.theirs.api), ours: new Watches(pair.ours.api) };
+  }
+
+  /** Ends the watches that ran along. */
+  async close(): Promise<void> {
+    await Promise.all([this.#watches.theirs.close(), this.#watches.ours.close()]);
   }
 
   async run(sequence: Sequence): Promise<Difference | undefined> {
@@ -56,9 +64,11 @@ export class Runner {
     await Promise.all([prepare(theirs, namespace), prepare(ours, namespace)]);
     const custom = await this.#kind(sequence.custom);
     const subjects = subjectsOf(sequence, custom.subject);
+    const watches = Object.values(this.#watches);
+    await Promise.all(subjects.flatMap((subject) => watches.map((w) => w.begin(subject))));
     const worlds = {
-      theirs: new World(theirs.target.name, theirs.api, namespace),
-      ours: new World(ours.target.name, ours.api, namespace),
+      theirs: new World({ ...theirs, watches: this.#watches.theirs }, namespace),
+      ours: new World({ ...ours, watches: this.#watches.ours }, namespace),
     };
     const passage = new Passage(worlds, namespace, this.tally);
     for (const operation of operationsOf(sequence, subjects)) {
@@ -143,13 +153,6 @@ class Passage {
       this.#before.push(real.request);
       return undefined;
     }
-    if (!isDeepStrictEqual(...seen) && isIdleWrite(operation.verb, ...seen)) {
-      this.#count([IDLE_WRITE]);
-      theirs.settle(real.request.path, real.answers[0]?.body, seen[1]);
-      ours.settle(own.request.path);
-      this.#before.push(real.request);
-      return undefined;
-    }
     const difference = this.#compare(`${operation.verb} ${operation.subject.kind}`, seen);
     this.#before.push(real.request);
     return difference && { ...difference, operation, request: real.request };
@@ -161,10 +164,32 @@ class Passage {
       const { theirs, ours } = this.#worlds;
       const answers = await Promise.all([theirs, ours].map((world) => world.get(world.collection(subject))));
       const seen = [theirs, ours].map((world, i) => this.#items(world, [answers[i] as Answer]));
-      const difference = this.#compare(`final state of ${subject.kind}`, seen);
+      const difference = this.#compare(`final state of ${subject.kind}`, seen) ?? (await this.#compareWatches(subject));
       if (difference) return difference;
     }
     return undefined;
+  }
+
+  /** What watches told of the kind, up to an object that is made to end them. */
+  async #compareWatches(subject: Subject): Promise<Difference | undefined> {
+    const { theirs, ours } = this.#worlds;
+    const isMade = await Promise.all([theirs, ours].map((world) => world.finish(subject)));
+    if (isMade.includes(false)) {
+      this.#count([`the watch of a ${subject.kind} is not compared: none can be made to end it`]);
+      return undefined;
+    }
+    const told = await Promise.all(
+      [theirs, ours].map(async (world) => (await world.told(subject)).filter((e) => this.#isOwn(e["object"] as Json))),
+    );
+    const shown = [theirs, ours].map((world, i) => told[i]?.map((event) => world.normal.value(event)));
+    return this.#compare(`watch of ${subject.kind}`, shown);
+  }
+
+  /** Of this sequence, and comparable. */
+  #isOwn({ metadata }: Json): boolean {
+    const { name, namespace } = metadata as Json;
+    if (NOT_COMPARED.has(String(name)) || this.#gone.has(String(name))) return false;
+    return namespace !== undefined || String(name).startsWith(`${this.#namespace}-`);
   }
 
   #nameOf({ subject, name }: Operation): string {
@@ -200,11 +225,7 @@ class Passage {
     const failed = answers.find((a) => a.code !== 200);
     if (failed) return world.normal.answer(failed);
     const items = answers.flatMap((a) => (a.body["items"] ?? []) as Json[]);
-    const kept = items.filter(({ metadata }) => {
-      const { name, namespace } = metadata as Json;
-      if (NOT_COMPARED.has(String(name)) || this.#gone.has(String(name))) return false;
-      return namespace !== undefined || String(name).startsWith(`${this.#namespace}-`);
-    });
+    const kept = items.filter((item) => this.#isOwn(item));
     const { items: _, metadata: _m, ...list } = answers[0]?.body ?? {};
     // Names that a server made are in another order on each.
     const shown = (world.normal.value(kept) as Json[]).map((item) => ({ item, name: nameOf(item) }));

@@ -44,4 +44,5 @@ console.log(
   `seed ${seed}: ${runner.tally.operations} operations, ${[...found.values()].reduce((n, f) => n + f.times, 0)} sequences differ, ${found.size} kinds of difference, ${seconds.toFixed(1)} s`,
 );
 for (const [reason, times] of runner.tally.known) console.log(`known ${times}×: ${reason}`);
+await runner.close();
 await pair.close();

@@ -1,6 +1,8 @@
 import type { Answer, CallExtras, Json, Raw, Target } from "../interface.ts";
+import type { Watches } from "./watches.ts";
 import { rootOf, type Subject } from "./subject.ts";
 import type { Operation, Revision } from "./operations.ts";
+import { Choices } from "./choices.ts";
 import { Normal } from "./normal.ts";
 
 const TYPES = {
@@ -22,13 +24,15 @@ export class World {
   readonly server: Target["name"];
   readonly normal = new Normal();
   readonly #api: Raw;
+  readonly #watches: Watches;
   readonly #namespace: string;
   readonly #seen = new Map<string, Json[]>();
   #lists: string[] = [];
 
-  constructor(server: Target["name"], api: Raw, namespace: string) {
-    this.server = server;
+  constructor({ target, api, watches }: { target: Target; api: Raw; watches: Watches }, namespace: string) {
+    this.server = target.name;
     this.#api = api;
+    this.#watches = watches;
     this.#namespace = namespace;
   }
 
@@ -43,16 +47,24 @@ export class World {
     return { request, answers };
   }
 
-  /** From here on earlier states of the object count no more; its revision is told as the other server tells it. */
-  settle(path: string, body?: Json, other?: unknown): void {
-    const key = path.replace(/\/status$/, "").replace("/v1beta1/", "/v1/");
-    this.#seen.set(key, (this.#seen.get(key) ?? []).slice(-1));
-    const told = ((other as Json[] | undefined)?.[0]?.["body"] as Json | undefined)?.["metadata"] as Json | undefined;
-    if (body && told) this.normal.alias(revisionOf(body), String(told["resourceVersion"]));
-  }
-
   async get(path: string): Promise<Answer> {
     return this.#api.get(path);
+  }
+
+  /** Makes the object of which watches tell last; false where none of the kind can be made. */
+  async finish(subject: Subject): Promise<boolean> {
+    const { apiVersion, kind } = subject;
+    const body = { apiVersion, kind, metadata: { name: this.#last(subject) }, ...subject.body(new Choices([])) };
+    return (await this.#api.post(this.collection(subject), body)).code === 201;
+  }
+
+  /** What watches told of the kind until then. */
+  told(subject: Subject): Promise<Json[]> {
+    return this.#watches.take(subject, this.#namespace, this.#last(subject));
+  }
+
+  #last(subject: Subject): string {
+    return subject.namespaced ? "last" : `${this.#namespace}-last`;
   }
 
   collection(subject: Subject, apiVersion = subject.apiVersion): string {

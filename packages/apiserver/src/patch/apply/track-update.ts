@@ -25,7 +25,7 @@ export interface UpdateToTrack {
   readonly subresource?: string;
   readonly typed: Typed;
   /** RFC 3339 in seconds. */
-  readonly time: string;
+  readonly time?: string;
   /** managedFields of no entries end the tracking of the object, as one empty entry does. Custom resources tell none from nothing. */
   readonly resetByNone?: boolean;
   /** The object may not be of its type in all places: schemas of custom resources let through what has no owner by its parts. */
