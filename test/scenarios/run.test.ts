@@ -13,15 +13,16 @@ import { causeway, eventually, type Started } from "../support/processes.ts";
 
 let world: World | undefined;
 let simulator: Simulator | undefined;
-let process_: Started | undefined;
+let processes: Started[] = [];
 let folder: string;
 
 afterEach(async () => {
-  await process_?.stop("SIGTERM");
+  for (const one of processes) await one.stop("SIGTERM");
   await world?.close();
   await simulator?.close();
   rmSync(folder, { recursive: true, force: true });
-  world = simulator = process_ = undefined;
+  world = simulator = undefined;
+  processes = [];
 });
 
 function cloudConf(config: CloudConfig, password?: string): string {
@@ -60,7 +61,11 @@ async function staged(): Promise<Stage> {
   writeFileSync(kubeconfig, await server.management.kubeconfig(), { mode: 0o600 });
   writeFileSync(conf, cloudConf(config), { mode: 0o600 });
   const base = ["run", "cloud-controller-manager", "--cloud-config", conf, "--kubeconfig", kubeconfig];
-  const start = (...flags: string[]) => (process_ = causeway([...base, "--cluster-name=run", ...flags]));
+  const start = (...flags: string[]) => {
+    const started = causeway([...base, "--cluster-name=run", ...flags]);
+    processes.push(started);
+    return started;
+  };
   return { w, conf, config, start };
 }
 
@@ -71,25 +76,40 @@ function ask(port: number, path: string): Promise<number | undefined> {
   });
 }
 
+function read(port: number, path: string): Promise<string> {
+  const agent = new Agent({ rejectUnauthorized: false });
+  return new Promise((done, fail) => {
+    get({ port, path, agent }, (answer) => {
+      let text = "";
+      answer.on("data", (part: Buffer) => (text += part.toString("utf8")));
+      answer.on("end", () => done(text));
+    }).on("error", fail);
+  });
+}
+
 const lease = { namespace: "kube-system", name: "cloud-controller-manager" };
 
-test("it runs with a manifest's flags: elected, healthy, nodes and Services served; its Lease is free when it has ended", async () => {
-  const { w, start } = await staged();
-  const ccm = start(
-    ..."--cloud-provider=openstack --use-service-account-credentials=false --v=2 --bind-address=127.0.0.1".split(" "),
-    ..."--controllers=*,-route --secure-port=20258 --leader-elect --concurrent-service-syncs=4".split(" "),
-  );
-  await w.joinAll();
-  await w.createService("web");
-  await w.served("web");
-  expect((await w.client.get(Lease, lease)).spec?.holderIdentity).toMatch(/./);
-  expect(await ask(20258, "/healthz")).toBe(200);
-  expect(await ask(20258, "/metrics")).toBe(401);
-  expect(ccm.output()).not.toMatch(/use-octavia.*not known|bs-version/);
-  await w.remove("web");
-  expect(await ccm.stop("SIGTERM")).toBe(143);
-  expect((await w.client.get(Lease, lease)).spec?.holderIdentity ?? "").toBe("");
-});
+test(
+  "it runs with a manifest's flags: elected, healthy, nodes and Services served; its Lease is free when it has ended",
+  { timeout: 90_000 },
+  async () => {
+    const { w, start } = await staged();
+    const ccm = start(
+      ..."--cloud-provider=openstack --use-service-account-credentials=false --v=2 --bind-address=127.0.0.1".split(" "),
+      ..."--controllers=*,-route --secure-port=20258 --leader-elect --concurrent-service-syncs=4".split(" "),
+    );
+    await w.joinAll();
+    await w.createService("web");
+    await w.served("web");
+    expect((await w.client.get(Lease, lease)).spec?.holderIdentity).toMatch(/./);
+    expect(await ask(20258, "/healthz")).toBe(200);
+    expect(await ask(20258, "/metrics")).toBe(401);
+    expect(ccm.output()).not.toMatch(/use-octavia.*not known|bs-version/);
+    await w.remove("web");
+    expect(await ccm.stop("SIGTERM")).toBe(143);
+    expect((await w.client.get(Lease, lease)).spec?.holderIdentity ?? "").toBe("");
+  },
+);
 
 test("a password that is put right in cloud.conf is used without a restart", { timeout: 60_000 }, async () => {
   const { w, conf, config, start } = await staged();
@@ -103,7 +123,88 @@ test("a password that is put right in cloud.conf is used without a restart", { t
   expect(ccm.output()).not.toContain("wrong");
 });
 
+test("its metrics bear upstream's names after one load balancer", { timeout: 60_000 }, async () => {
+  const { w, start } = await staged();
+  start(
+    "--leader-elect",
+    "--bind-address=127.0.0.1",
+    "--secure-port=20259",
+    "--authorization-always-allow-paths=/metrics",
+  );
+  await w.joinAll();
+  await w.createService("web");
+  await w.served("web");
+  expect(await ask(20259, "/healthz")).toBe(401);
+  const text = await read(20259, "/metrics");
+  for (const series of [
+    'openstack_api_requests_total{request="loadbalancer_create"} 1',
+    'openstack_api_request_duration_seconds_count{request="server_list"}',
+    'cloudprovider_openstack_reconcile_total{operation="loadbalancer_ensure"}',
+    'cloudprovider_openstack_reconcile_duration_seconds_bucket{le="1000",operation="loadbalancer_ensure"}',
+    "service_controller_loadbalancer_sync_total",
+    "node_controller_cloud_provider_taint_removal_delay_seconds_count 1",
+    'leader_election_master_status{name="cloud-controller-manager"} 1',
+  ])
+    expect(text).toContain(series);
+  await w.remove("web");
+});
+
+test(
+  "one that is killed while it works is followed by the other, and there is one load balancer",
+  { timeout: 90_000 },
+  async () => {
+    const { w, start } = await staged();
+    const election = "--leader-elect-lease-duration=4s --leader-elect-renew-deadline=3s --leader-elect-retry-period=1s";
+    const flags = ["--secure-port=0", ...election.split(" ")];
+    const first = start(...flags);
+    await w.joinAll();
+    const second = start(...flags);
+    await new Promise((done) => setTimeout(done, 1_500));
+    simulator?.setDelay("request.load-balancer", 300);
+    await w.createService("web");
+    await w.until("a finalizer", async () => (await w.service("web")).metadata.finalizers?.[0]);
+    await first.stop("SIGKILL");
+    await w.served("web");
+    expect(await w.loadBalancers()).toHaveLength(1);
+    expect(second.child.exitCode).toBeNull();
+    simulator?.setDelay("request.load-balancer", 0);
+    await w.remove("web");
+  },
+);
+
+test(
+  "in a migration, what moves waits until the program that it comes from lets go of the shared Lease",
+  { timeout: 90_000 },
+  async () => {
+    const { w, start } = await staged();
+    const now = `${new Date().toISOString().slice(0, -1)}000Z`;
+    const name = "cloud-provider-extraction-migration";
+    const made = await w.client.create(Lease, {
+      apiVersion: "coordination.k8s.io/v1",
+      kind: "Lease",
+      metadata: { namespace: "kube-system", name },
+      spec: {
+        holderIdentity: "kube-controller-manager",
+        leaseDurationSeconds: 3_600,
+        acquireTime: now,
+        renewTime: now,
+      },
+    });
+    start("--secure-port=0", "--enable-leader-migration");
+    await w.joinAll();
+    await w.createService("web");
+    await new Promise((done) => setTimeout(done, 3_000));
+    expect((await w.service("web")).metadata.finalizers ?? []).toEqual([]);
+    const spec = { ...made.spec, holderIdentity: "", leaseDurationSeconds: 1 };
+    const { metadata } = await w.client.get(Lease, { namespace: "kube-system", name });
+    await w.client.update(Lease, { ...made, metadata, spec });
+    await w.served("web");
+    await w.remove("web");
+  },
+);
+
 test.each([
+  ["--leader-migration-config=/none/file", "/none/file cannot be used for the migration"],
   ["--cluster-cidr=pods", "--cluster-cidr is not a CIDR"],
   ["--controllers=nodes", "--controllers is not *"],
   ["--leader-elect-lease-duration=15", "--leader-elect-lease-duration is not a duration"],
@@ -111,7 +212,7 @@ test.each([
   ["--cloud-config=/none/cloud.conf", "/none/cloud.conf cannot be read"],
 ])("%s ends it with status 2 before anything is started", async (flag, message) => {
   const { start } = await staged();
-  const ccm = start(flag);
+  const ccm = start("--enable-leader-migration", flag);
   expect(await ccm.ended).toBe(2);
   await eventually(1_000, () => ccm.output().includes(message));
 });

@@ -1,4 +1,4 @@
-import { messageOf, type Cidr, type Clock, type Log } from "@causeway/foundation";
+import { messageOf, type Cidr, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import type { EventRecorder, Informers } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch } from "@causeway/openstack";
 import type { CloudControllerConfig } from "./config/config.ts";
@@ -25,6 +25,8 @@ export interface CloudControllerManagerOptions {
   readonly serviceSyncs?: number;
   /** Addresses of pods: routes inside them are ours. Without them no routes are kept. */
   readonly clusterCidrs?: readonly Cidr[];
+  /** Where reconciles are measured, under cloud-provider-openstack's names. */
+  readonly metrics?: Metrics;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Log;

@@ -1,13 +1,12 @@
-import { randomUUID } from "node:crypto";
-import { hostname } from "node:os";
 import { createLog, createMetrics, silentLog, systemClock, type Log, type LogLevel } from "@causeway/foundation";
-import { createClient, electLeader, inClusterConfig, loadKubeconfig, type ClusterConfig } from "@causeway/kubernetes";
+import { createClient, inClusterConfig, loadKubeconfig, type ClusterConfig } from "@causeway/kubernetes";
 import { servingCertificate } from "../run/certificate.ts";
 import { runManager, type Run } from "../run/cloud-controller-manager.ts";
 import { readConfiguration } from "../run/configuration.ts";
 import { serveEndpoint } from "../run/endpoint.ts";
-import { readFlags, type Flags, type RawFlags } from "../run/flags.ts";
+import { readFlags, type RawFlags } from "../run/flags.ts";
 import { clusterGuard } from "../run/guard.ts";
+import { lead } from "../run/lead.ts";
 
 /**
  * Runs the cloud controller manager of one cluster until the signal aborts; elected, where it is to be. Wrong input ends it
@@ -27,6 +26,7 @@ export async function runCloudController(
     client,
     clusterName: raw.clusterName,
     flags,
+    controllers: flags.controllers,
     path: raw.cloudConfig,
     metrics,
     clock: systemClock,
@@ -45,22 +45,11 @@ export async function runCloudController(
           log,
         });
   try {
-    await lead(flags, run, (term) => runManager(run, configuration, term), signal);
+    await lead(run, (controllers, term) => runManager({ ...run, controllers }, configuration, term), signal);
   } finally {
     await endpoint?.close();
     await client.close();
   }
-}
-
-async function lead(
-  { election }: Flags,
-  { client, log, clock }: Run,
-  work: (signal: AbortSignal) => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
-  if (election === undefined) return work(signal);
-  const identity = `${hostname()}_${randomUUID()}`;
-  await electLeader({ ...election, client, identity, onLeading: work, clock, log }, signal);
 }
 
 function clusterOf({ kubeconfig, master }: RawFlags): ClusterConfig {

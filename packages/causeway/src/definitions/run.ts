@@ -7,6 +7,11 @@ function switchOption(name: string, text: string, otherwise: boolean): Option {
   return new Option(`--${name} [boolean]`, text).choices(["true", "false"]).preset("true").default(String(otherwise));
 }
 
+/** The last that is given counts as a whole. */
+function commaList(value: string): string[] {
+  return many(value, undefined);
+}
+
 /** Values of a flag that is given several times or with commas between them, as the Kubernetes flag library has them. */
 function many(value: string, before: readonly string[] | undefined): string[] {
   const words = value.split(",").map((word) => word.trim());
@@ -56,6 +61,14 @@ function cloudControllerManagerCommand(signal: AbortSignal): Command {
     .option("--leader-elect-retry-period <duration>", "time between attempts", "2s")
     .option("--leader-elect-resource-name <name>", "the Lease", "cloud-controller-manager")
     .option("--leader-elect-resource-namespace <namespace>", "where it is", "kube-system")
+    .addOption(
+      switchOption(
+        "enable-leader-migration",
+        "share the Lease of controllers that come from kube-controller-manager",
+        false,
+      ),
+    )
+    .option("--leader-migration-config <file>", "kube-controller-manager's LeaderMigrationConfiguration")
     .option("--bind-address <address>", "where health and metrics are served", "0.0.0.0")
     .option("--secure-port <port>", "their port, with TLS; 0 serves none", "10258")
     .option("--tls-cert-file <file>", "certificate of that port (default: a self-signed one)")
@@ -64,7 +77,7 @@ function cloudControllerManagerCommand(signal: AbortSignal): Command {
     .option(
       "--authorization-always-allow-paths <paths>",
       "what is answered to anybody; all else to whom the cluster lets read it",
-      many,
+      commaList,
       ["/healthz", "/readyz", "/livez"],
     )
     .option("--user-agent <text>", "added to how the cloud sees us; may be repeated", many)

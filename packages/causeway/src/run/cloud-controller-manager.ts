@@ -1,4 +1,4 @@
-import { createCloudControllerManager } from "@causeway/cloud-controller-manager";
+import { createCloudControllerManager, type ControllerName } from "@causeway/cloud-controller-manager";
 import type { Clock, Log, Metrics } from "@causeway/foundation";
 import { createEventRecorder, createInformers, type KubernetesClient } from "@causeway/kubernetes";
 import { connectCloud, watchCloud } from "@causeway/openstack";
@@ -9,6 +9,8 @@ export interface Run {
   readonly client: KubernetesClient;
   readonly clusterName: string;
   readonly flags: Flags;
+  /** Those of the flags that are led together. */
+  readonly controllers: ReadonlySet<ControllerName>;
   /** Path of the cloud.conf. */
   readonly path: string;
   readonly metrics: Metrics;
@@ -50,7 +52,8 @@ async function work(run: Run, configuration: Configuration, signal: AbortSignal)
     watch,
     config: configuration.config,
     clusterName,
-    controllers: flags.controllers,
+    controllers: run.controllers,
+    metrics,
     clusterCidrs: flags.clusterCidrs,
     serviceSyncs: flags.serviceSyncs,
     events: createEventRecorder(client, { component: "cloud-controller-manager", clock, signal }),

@@ -1,5 +1,7 @@
 import { CausewayError, parseCidr, type Cidr } from "@causeway/foundation";
 import { controllerNames, parseDuration, type ControllerName } from "@causeway/cloud-controller-manager";
+import { controllerNamed } from "./controller-names.ts";
+import { readMigration, type Migration } from "./migration.ts";
 
 /** The flags as they stand on the command line. */
 export interface RawFlags {
@@ -18,6 +20,8 @@ export interface RawFlags {
   readonly leaderElectRetryPeriod: string;
   readonly leaderElectResourceName: string;
   readonly leaderElectResourceNamespace: string;
+  readonly enableLeaderMigration: string;
+  readonly leaderMigrationConfig?: string;
   readonly bindAddress: string;
   readonly securePort: string;
   readonly tlsCertFile?: string;
@@ -42,6 +46,8 @@ export interface Flags {
   readonly clusterCidrs: readonly Cidr[];
   /** Undefined: work without being elected. */
   readonly election: Election | undefined;
+  /** Undefined: no controller comes from another program. */
+  readonly migration: Migration | undefined;
   /** 0: no port is served. */
   readonly port: number;
   readonly serviceSyncs: number;
@@ -51,6 +57,8 @@ export interface Flags {
 /** @throws FLAG_INVALID, which names the flag */
 export function readFlags(raw: RawFlags): Flags {
   if (raw.cloudProvider !== "openstack") throw invalid("cloud-provider", "openstack");
+  if (raw.enableLeaderMigration === "true" && raw.leaderElect === "false")
+    throw invalid("enable-leader-migration", "given with --leader-elect: the migration is held by Leases");
   if ((raw.tlsCertFile === undefined) !== (raw.tlsPrivateKeyFile === undefined))
     throw invalid("tls-cert-file", "given together with --tls-private-key-file");
   const clusterCidrs = (raw.clusterCidr ?? []).map((text) => {
@@ -64,6 +72,7 @@ export function readFlags(raw: RawFlags): Flags {
     controllers: selected,
     clusterCidrs,
     election: raw.leaderElect === "false" ? undefined : electionOf(raw),
+    migration: raw.enableLeaderMigration === "true" ? readMigration(raw.leaderMigrationConfig) : undefined,
     port: whole("secure-port", raw.securePort, { from: 0, to: 65_535 }),
     serviceSyncs: whole("concurrent-service-syncs", raw.concurrentServiceSyncs, { from: 1, to: 1_000 }),
     userAgent: ["causeway-cloud-controller-manager", ...(raw.userAgent ?? [])].join(" "),
@@ -74,23 +83,12 @@ export function readFlags(raw: RawFlags): Flags {
 function selectControllers(words: readonly string[]): Set<ControllerName> {
   const selected = new Set<ControllerName>(words.includes("*") ? controllerNames : []);
   for (const word of words.filter((w) => w !== "*")) {
-    const name = canonicalName(word.replace(/^-/, ""));
+    const name = controllerNamed(word.replace(/^-/, ""));
     if (name === undefined) throw invalid("controllers", `*, or some of ${controllerNames.join(", ")}`);
     if (word.startsWith("-")) selected.delete(name);
     else selected.add(name);
   }
   return selected;
-}
-
-const longNames: Readonly<Record<string, ControllerName>> = {
-  "cloud-node-controller": "cloud-node",
-  "cloud-node-lifecycle-controller": "cloud-node-lifecycle",
-  "service-lb-controller": "service",
-  "node-route-controller": "route",
-};
-
-function canonicalName(word: string): ControllerName | undefined {
-  return controllerNames.find((name) => name === word) ?? longNames[word];
 }
 
 function electionOf(raw: RawFlags): Election {

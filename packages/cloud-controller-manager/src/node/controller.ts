@@ -1,4 +1,4 @@
-import { messageOf, type Clock, type Log } from "@causeway/foundation";
+import { messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import {
   followRoad,
   isConflict,
@@ -16,9 +16,10 @@ import {
 import type { Cloud, CloudWatch, Port } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
 import { Standing } from "../events/standing.ts";
+import { taintRemovals } from "../metrics/reconciles.ts";
 import { Denials } from "./denials.ts";
 import { gather, type Duties, type Observed } from "./gather.ts";
-import { plan } from "./plan.ts";
+import { plan, uninitializedTaint } from "./plan.ts";
 import { parseProviderId } from "./provider-id.ts";
 import type { Step } from "./steps.ts";
 
@@ -28,6 +29,7 @@ export interface NodeControllerOptions {
   readonly watch: CloudWatch;
   readonly config: CloudControllerConfig;
   readonly duties: Duties;
+  readonly metrics?: Metrics;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Log;
@@ -41,11 +43,16 @@ export function createNodeController(options: NodeControllerOptions): { run(sign
     server: (node) => [parseProviderId(node.spec?.providerID)?.serverId ?? `name:${node.metadata.name}`],
   });
   const from = { nodes, cloud, watch, config, duties, denials: new Denials(watch, clock) };
+  const freed = taintRemovals(options.metrics, clock);
   const standing = new Standing(events, clock);
   const road: Road<Observed, Step, undefined> = {
     gather: (key, signal) => gather(from, key, signal),
     plan,
-    perform: (step, observed, signal) => perform(informers.client, step, { node: observed.node, signal, events }),
+    async perform(step, { node }, signal) {
+      await perform(informers.client, step, { node, signal, events });
+      const ends = step.type === "set-node" && step.taints?.every((taint) => taint.key !== uninitializedTaint) === true;
+      if (ends && node.spec?.taints?.some((taint) => taint.key === uninitializedTaint)) freed(node);
+    },
     async publish(observed, _status, planned) {
       standing.tell(observed.node, planned);
     },

@@ -1,4 +1,4 @@
-import { messageOf, type Cidr, type Clock, type Log } from "@causeway/foundation";
+import { messageOf, type Cidr, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import {
   followRoad,
   Node,
@@ -24,6 +24,7 @@ export interface RouteControllerOptions {
   /** The Neutron router that carries the routes. */
   readonly routerId: string;
   readonly clusterCidrs: readonly Cidr[];
+  readonly metrics?: Metrics;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Log;
@@ -43,8 +44,12 @@ export function createRouteController(options: RouteControllerOptions): { run(si
   const standing = new Standing(events, clock);
   const from = { ...options, nodes, refusals };
   const using = { client: informers.client, cloud, watch, routerId, refusals, clock };
+  const syncs = options.metrics?.counter({ name: "route_controller_route_sync_total", help: "Looks at all routes" });
   const road: Road<Observed, Step, readonly NodeWarning[]> = {
-    gather: (_key, signal) => gather(from, signal),
+    gather(_key, signal) {
+      syncs?.increment();
+      return gather(from, signal);
+    },
     plan,
     perform: (step, _observed, signal) => perform(using, step, signal),
     async publish(observed, warnings) {

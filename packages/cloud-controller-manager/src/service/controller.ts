@@ -1,4 +1,4 @@
-import { messageOf, type Clock, type Log } from "@causeway/foundation";
+import { messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import {
   followRoad,
   isConflict,
@@ -21,6 +21,7 @@ import type { Cloud, CloudWatch } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
 import { eligibleNodes, nodeAddress } from "./desired.ts";
 import { Standing } from "../events/standing.ts";
+import { measured, Operations } from "../metrics/reconciles.ts";
 import { concerns, gather, type GatherFrom, type Observed } from "./gather.ts";
 import { Certificates } from "./certificates.ts";
 import { brokenKey, Holds } from "./holds.ts";
@@ -45,6 +46,7 @@ export interface ServiceControllerOptions {
   readonly clusterName: string;
   /** Services worked on at once. */
   readonly serviceSyncs?: number;
+  readonly metrics?: Metrics;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Log;
@@ -78,6 +80,7 @@ export function createServiceController(options: ServiceControllerOptions): {
     pending: new PendingTimes(clock),
   };
   const using = { client: informers.client, cloud, watch, events, details, freshness, holds };
+  const operations = new Operations();
   const leftovers = new Leftovers(cloud, watch);
   const groups = { ...options, services, nodes, leftovers, standing };
   const road: Road<Observed, Step, ServiceStatus> = {
@@ -115,7 +118,14 @@ export function createServiceController(options: ServiceControllerOptions): {
       runController(
         {
           name: "service",
-          reconcile: groupsFirst(groups, followRoad(road, { clock, log })),
+          reconcile: measured(groupsFirst(groups, followRoad(road, { clock, log })), {
+            metrics: options.metrics,
+            clock,
+            operationOf(key) {
+              const service = services.get(key);
+              return service && concerns(service, config) ? operations.of(service) : undefined;
+            },
+          }),
           sources,
           ...(options.serviceSyncs === undefined ? {} : { concurrency: options.serviceSyncs }),
           ready: async (stop) => {

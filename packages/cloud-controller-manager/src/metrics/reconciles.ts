@@ -1,0 +1,75 @@
+import type { Clock, Metrics } from "@causeway/foundation";
+import type { Node, ObjectKey, Reconcile, Service } from "@causeway/kubernetes";
+
+/** cloud-provider-openstack's, seconds. */
+const buckets = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 7.5, 10, 15, 25, 50, 100, 250, 500, 1_000];
+
+export type Operation = "loadbalancer_ensure" | "loadbalancer_update" | "loadbalancer_delete";
+
+interface Measuring {
+  readonly metrics: Metrics | undefined;
+  readonly clock: Clock;
+  /** Undefined: this look is no work of a load balancer's. */
+  readonly operationOf: (key: ObjectKey) => Operation | undefined;
+}
+
+/** cloudprovider_openstack_reconcile_duration_seconds and its fellows, and cloud-provider's count of synced load balancers. */
+export function measured(reconcile: Reconcile, { metrics, clock, operationOf }: Measuring): Reconcile {
+  if (metrics === undefined) return reconcile;
+  const labels = ["operation"];
+  const name = "cloudprovider_openstack_reconcile";
+  const seconds = metrics.histogram({ name: `${name}_duration_seconds`, help: "Time of a reconcile", labels, buckets });
+  const total = metrics.counter({ name: `${name}_total`, help: "Reconciles", labels });
+  const errors = metrics.counter({ name: `${name}_errors_total`, help: "Reconciles that failed", labels });
+  const syncs = metrics.counter({
+    name: "service_controller_loadbalancer_sync_total",
+    help: "Load balancers that were synced",
+  });
+  return async (key, signal) => {
+    const operation = operationOf(key);
+    if (operation === undefined) return reconcile(key, signal);
+    const begun = clock.now();
+    total.increment({ operation });
+    syncs.increment();
+    try {
+      return await reconcile(key, signal);
+    } catch (error) {
+      if (!signal.aborted) errors.increment({ operation });
+      throw error;
+    } finally {
+      seconds.observe((clock.now() - begun) / 1_000, { operation });
+    }
+  };
+}
+
+/** What is done for a Service: one that has its address and asks for nothing new is updated, as after changes of nodes. */
+export class Operations {
+  readonly #asked = new Map<string, string>();
+
+  of(service: Service): Operation {
+    const { metadata, spec, status } = service;
+    const uid = metadata.uid ?? "";
+    if (metadata.deletionTimestamp !== undefined || spec.type !== "LoadBalancer") {
+      this.#asked.delete(uid);
+      return "loadbalancer_delete";
+    }
+    const asks = JSON.stringify([spec, metadata.annotations]);
+    const before = this.#asked.get(uid);
+    this.#asked.set(uid, asks);
+    const served = (status?.loadBalancer?.ingress ?? []).length > 0;
+    return served && before === asks ? "loadbalancer_update" : "loadbalancer_ensure";
+  }
+}
+
+/** Tells how long nodes wait until they may be used. */
+export function taintRemovals(metrics: Metrics | undefined, clock: Clock): (node: Node) => void {
+  const delay = metrics?.histogram({
+    name: "node_controller_cloud_provider_taint_removal_delay_seconds",
+    help: "Time from a node's creation to the end of its taint",
+    buckets: [1, 4, 16, 64, 256, 1_024],
+  });
+  return ({ metadata }) => {
+    const made = Date.parse(metadata.creationTimestamp ?? "");
+    if (!Number.isNaN(made)) delay?.observe(Math.max(0, clock.now() - made) / 1_000);
+  };
+}
