@@ -25,7 +25,7 @@ export interface LoadBalancerConfig extends LoadBalancerPlacement {
   readonly enabled: boolean;
   /** Undefined: ROUND_ROBIN, or SOURCE_IP_PORT where the provider knows nothing else. */
   readonly method?: "ROUND_ROBIN" | "LEAST_CONNECTIONS" | "SOURCE_IP" | "SOURCE_IP_PORT";
-  /** Undefined: the cloud's default. */
+  /** Undefined: amphora where the cloud has it, else OVN, else the first it lists. */
   readonly provider?: string;
   readonly createMonitor: boolean;
   readonly monitor: {

@@ -25,7 +25,7 @@ import { measured, Operations } from "../metrics/reconciles.ts";
 import { concerns, gather, type GatherFrom, type Observed } from "./gather.ts";
 import { Certificates } from "./certificates.ts";
 import { brokenKey, Holds } from "./holds.ts";
-import { annotation, loadBalancerName } from "./names.ts";
+import { annotation, loadBalancerName, retiringName } from "./names.ts";
 import { fieldManager, perform } from "./perform.ts";
 import { planBoth } from "./plan-both.ts";
 import { NodeBursts } from "./node-bursts.ts";
@@ -179,7 +179,7 @@ function cloudChanges(watch: CloudWatch, { clusterName, keysBy }: Looking): Sour
     );
   const namesOf = (service: Service) => {
     const name = loadBalancerName(clusterName, service);
-    return [name, secondName(name, otherFamily(service))];
+    return [name, secondName(name, otherFamily(service)), retiringName(name)];
   };
   const named = (ids: readonly { id: string }[]) =>
     ids.flatMap(({ id }) => ofBalancer(id, watch.loadBalancers.get(id)?.name));

@@ -5,7 +5,7 @@ import { eligibleNodes, nodeAddress } from "./desired.ts";
 import { matchingSubnets } from "./floating-subnets.ts";
 import type { Certificates } from "./certificates.ts";
 import { brokenKey, busyKey, failoverKey, methodKey, uncertainKey, type Holds } from "./holds.ts";
-import { annotation, floatingIpDescription, legacyLoadBalancerName, loadBalancerName } from "./names.ts";
+import { annotation, floatingIpDescription, legacyLoadBalancerName, loadBalancerName, retiringName } from "./names.ts";
 import type { NodeBursts } from "./node-bursts.ts";
 import type { OctaviaFacts, OctaviaReader } from "./octavia-facts.ts";
 import { formerName } from "./ownership.ts";
@@ -42,6 +42,9 @@ export interface Observed {
   readonly nodes: readonly Node[];
   /** Load balancers that may be the Service's; more than one is an error. Not those on their way out. */
   readonly loadBalancers: readonly LoadBalancer[];
+  /** Those that another is to replace, while they may be changed; and what is on the first one's VIP. */
+  readonly retiring: readonly LoadBalancer[];
+  readonly retiringFloatingIp: FloatingIp | undefined;
   /** Those whose deletion is under way. */
   readonly leaving: readonly LoadBalancer[];
   readonly listeners: readonly Listener[];
@@ -122,6 +125,7 @@ async function observe(from: GatherFrom, looking: Looking, signal: AbortSignal):
   const { service, lbName, parameters, octavia } = looking;
   const { watch, config, clusterName } = from;
   const all = octavia ? await freshCandidates(from, looking, signal) : [];
+  const retiring = octavia ? watch.loadBalancers.byIndex("name", retiringName(lbName)).filter(isSettled) : [];
   const loadBalancers = all.filter((lb) => lb.provisioning_status !== "PENDING_DELETE");
   const lb = loadBalancers[0];
   const nodes = eligibleNodes(from.nodes.list(), parameters.nodeSelector);
@@ -133,6 +137,8 @@ async function observe(from: GatherFrom, looking: Looking, signal: AbortSignal):
     lbName,
     nodes,
     loadBalancers,
+    retiring,
+    retiringFloatingIp: retiring[0] && watch.floatingIps.byIndex("port", retiring[0].vip_port_id)[0],
     leaving: all.filter((l) => l.provisioning_status === "PENDING_DELETE"),
     listeners: lb ? watch.listeners.byIndex("loadbalancer", lb.id) : [],
     pools: lb?.provisioning_status === "ACTIVE" ? await observedPools(from, lb, signal) : [],
@@ -233,14 +239,19 @@ function candidates(watch: CloudWatch, { service, lbName, former, second = false
   const id = service.metadata.annotations?.[annotation.loadBalancerId];
   const known = id === undefined ? undefined : watch.loadBalancers.get(id);
   const named = watch.loadBalancers.byIndex("name", lbName).filter(alive);
-  if (known && alive(known) && staying(known)) {
+  if (known && alive(known) && staying(known) && known.name !== retiringName(lbName)) {
     // A second one of our name is an error to be told, not to be overlooked.
     return known.name === lbName ? [known, ...named.filter((lb) => lb.id !== known.id)] : [known];
   }
   if (named.length > 0) return named;
   const old = second ? former : legacyLoadBalancerName(service);
   const legacy = old === undefined ? [] : watch.loadBalancers.byIndex("name", old).filter(alive);
-  return legacy.length > 0 || !known || !alive(known) ? legacy : [known];
+  const stands = known && alive(known) && known.name !== retiringName(lbName);
+  return legacy.length > 0 || !stands ? legacy : [known];
+}
+
+function isSettled({ provisioning_status: status }: LoadBalancer): boolean {
+  return status === "ACTIVE" || status === "ERROR";
 }
 
 async function observedPools(from: GatherFrom, lb: LoadBalancer, signal: AbortSignal): Promise<ObservedPool[]> {

@@ -12,6 +12,12 @@ export function loadBalancerName(cluster: string, service: Service): string {
   return `${loadBalancerPrefix}${cluster}_${service.metadata.namespace}_${service.metadata.name}`.slice(0, limit);
 }
 
+/** Of one that another is to replace: no Service's name has an underscore. */
+export function retiringName(lbName: string): string {
+  const end = "_retiring";
+  return `${lbName.slice(0, limit - end.length)}${end}`;
+}
+
 /** The name the in-tree provider gave: "a" and the Service's UID without dashes, 32 characters. */
 export function legacyLoadBalancerName(service: Service): string {
   return `a${(service.metadata.uid ?? "").replaceAll("-", "")}`.slice(0, 32);

@@ -89,7 +89,8 @@ function isLeaving(lb: LoadBalancer): boolean {
 /** A load balancer that something else is changing just now is waited for: that is no error. */
 async function changeLoadBalancer(step: TreeStep, doing: Doing): Promise<void> {
   const { using, observed } = doing;
-  const lb = observed.loadBalancers.find((l) => step.type !== "delete-load-balancer" || l.id === step.id);
+  const all = [...observed.loadBalancers, ...observed.retiring];
+  const lb = all.find((l) => step.type !== "delete-load-balancer" || l.id === step.id);
   if (!lb) return;
   try {
     await (step.type === "delete-load-balancer" ? deleteLoadBalancer(step, doing) : performTree(step, doing));

@@ -5,6 +5,7 @@ import { annotation, loadBalancerPrefix } from "./names.ts";
 import { isOwner, othersTags, ownListeners } from "./ownership.ts";
 import { stuckEvents } from "./plan-broken.ts";
 import { giveUp, isFree } from "./plan-floating-ip.ts";
+import { retireAtOnce } from "./plan-provider.ts";
 import { removal } from "./plan-tree.ts";
 import type { Step, TreeStep } from "./steps.ts";
 
@@ -23,6 +24,8 @@ export function planRelease(observed: Observed, now: number): Plan<Step, Service
     const events = [{ type: "Warning", reason: "SyncLoadBalancerFailed", message } as const];
     return { steps: [], status, events, wait: { for: "Octavia to be back", until: now + patience } };
   }
+  const retired = retireAtOnce(observed);
+  if (retired.length > 0) return { steps: retired, status };
   const lb = observed.loadBalancers[0];
   const going = leaving[0];
   if (!lb && going)

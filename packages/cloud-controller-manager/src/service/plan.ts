@@ -9,6 +9,7 @@ import { planBroken, stuckEvents } from "./plan-broken.ts";
 import { planFloatingIp } from "./plan-floating-ip.ts";
 import { planRelease } from "./plan-release.ts";
 import { nextChange, takenPorts, type TreeGoal } from "./plan-tree.ts";
+import { providerChange, retirement } from "./plan-provider.ts";
 import { nextRename } from "./plan-rename.ts";
 import { defaultProvider, limitsOf, type ProviderLimits } from "./provider.ts";
 import type { Step, TreeStep } from "./steps.ts";
@@ -120,28 +121,41 @@ function planExisting(observed: Observed, lb: LoadBalancer, now: number): Servic
   const goal = { lb, wanted: wanted(observed, limits, lb.vip_subnet_id), tags };
   const refusal = refuseOptions(observed, limits) ?? refuseSharing(observed, lb) ?? refusePorts(observed, goal);
   if (refusal !== undefined) return failedPlan(observed, refusal, now);
-  const address = planFloatingIp(observed, lb);
-  const active = lb.provisioning_status === "ACTIVE";
-  const change = active ? (nextRename(observed, lb) ?? nextChange(observed, goal)) : undefined;
-  const busy = heldBack(observed, change, now);
+  const address = observed.retiring.length > 0 ? { steps: [], events: [] } : planFloatingIp(observed, lb);
+  const tree = planTree(observed, goal, now);
   // The load balancer's change comes last: what fails there holds up no address.
-  const steps: Step[] = [...annotateSteps(observed, lb), ...address.steps];
-  if (change && busy === undefined) steps.push(change);
+  const steps: Step[] = [...annotateSteps(observed, lb), ...address.steps, ...tree.steps];
   const events = [
     ...address.events,
-    ...announced(observed, change),
+    ...tree.events,
     ...warningsOf(observed, limits),
     ...stuckEvents(observed, lb, now),
   ];
   if (steps.length > 0) return { steps, status, events };
-  if (!active || change)
-    return {
-      steps,
-      status,
-      events,
-      wait: { for: `load balancer ${lb.id} to be ${active ? "changeable" : "ACTIVE"}`, until: busy ?? now + patience },
-    };
+  if (tree.wait) return { steps, status, events, wait: tree.wait };
   return { steps, status, events: isPublished(observed, status) ? events : [...events, ...ensured()] };
+}
+
+/** The next change of the load balancer and its parts, or what it waits for. */
+function planTree(
+  observed: Observed,
+  goal: TreeGoal,
+  now: number,
+): Pick<Required<ServicePlan>, "steps" | "events"> & Pick<ServicePlan, "wait"> {
+  const { lb } = goal;
+  const provider = providerChange(observed, lb);
+  if (lb.provisioning_status !== "ACTIVE")
+    return { steps: [], events: [], wait: { for: `load balancer ${lb.id} to be ACTIVE`, until: now + patience } };
+  const change = nextRename(observed, lb) ?? provider.step ?? nextChange(observed, goal);
+  if (!change) {
+    const retired = retirement(observed, lb);
+    return { steps: retired ? [retired] : [], events: provider.events };
+  }
+  const busy = heldBack(observed, change, now);
+  const told = provider.step === undefined || change === provider.step ? provider.events : [];
+  const events = [...announced(observed, change), ...told];
+  if (busy === undefined) return { steps: [change], events };
+  return { steps: [], events, wait: { for: `load balancer ${lb.id} to be changeable`, until: busy } };
 }
 
 /** What the provider cannot do at all of what traffic depends on. */
@@ -223,6 +237,8 @@ function addressOf({ parameters, floatingIp, externalNetwork }: Observed, lb: Lo
 function statusOf(observed: Observed): ServiceStatus {
   const lb = observed.loadBalancers[0];
   const before = observed.service.status?.loadBalancer?.ingress ?? [];
+  // While another takes its place, clients still reach the one that is retiring.
+  if (observed.retiringFloatingIp && before.length > 0) return { loadBalancer: { ingress: before } };
   if (!lb) return { loadBalancer: {} };
   if (lb.provisioning_status !== "ACTIVE" && before.length === 0) return { loadBalancer: {} };
   const address = addressOf(observed, lb);

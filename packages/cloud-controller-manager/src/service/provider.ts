@@ -104,3 +104,9 @@ export function defaultProvider({ providers }: OctaviaFacts): string | undefined
   if (providers.length === 0) return undefined;
   return ["amphora", "octavia", "ovn"].find((name) => providers.includes(name)) ?? providers[0];
 }
+
+/** "octavia" and "amphorav2" are other names of amphora. */
+export function isSameProvider(a: string, b: string): boolean {
+  const plain = (name: string) => (name === "octavia" || name === "amphorav2" ? "amphora" : name);
+  return plain(a) === plain(b);
+}

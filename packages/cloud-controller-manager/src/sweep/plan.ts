@@ -6,7 +6,9 @@ import {
   loadBalancerDescription,
   loadBalancerName,
   loadBalancerPrefix,
+  retiringName,
 } from "../service/names.ts";
+import { secondName } from "../service/second-family.ts";
 import { groupDescription, groupName, groupPrefix } from "../service/security-group/names.ts";
 import type { Observed } from "./gather.ts";
 
@@ -55,10 +57,10 @@ function orphanBalancer(observed: Observed, lb: LoadBalancer): Orphan[] {
   const { clusterName, services } = observed;
   const start = `${loadBalancerPrefix}${clusterName}_`;
   const [namespace, name, ...more] = lb.name.startsWith(start) ? lb.name.slice(start.length).split("_") : [];
-  if (namespace === undefined || name === undefined || more.length > 0) return [];
+  if (namespace === undefined || name === undefined || more.length > 1) return [];
   const service = named(namespace, name);
   const isOurs =
-    loadBalancerName(clusterName, service) === lb.name &&
+    namesOf(loadBalancerName(clusterName, service)).includes(lb.name) &&
     loadBalancerDescription(clusterName, service) === lb.description;
   if (!isOurs || isThere(observed, namespace, name)) return [];
   const sharers = services.filter(
@@ -76,6 +78,11 @@ function orphanBalancer(observed: Observed, lb: LoadBalancer): Orphan[] {
           ? `it is ${lb.provisioning_status}`
           : undefined;
   return [{ kind: "load balancer", id: lb.id, name: lb.name, service: `${namespace}/${name}`, kept }];
+}
+
+/** Of a Service's load balancer, of the one of its other address family, and of one that is being replaced. */
+function namesOf(name: string): string[] {
+  return [name, secondName(name, "IPv4"), secondName(name, "IPv6"), retiringName(name)];
 }
 
 interface Around {

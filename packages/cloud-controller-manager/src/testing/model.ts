@@ -108,6 +108,8 @@ export class ModelWorld {
       formerName: lb && formerName(service, lb, lbName),
       held: nothingHeld,
       second: undefined,
+      retiring: [],
+      retiringFloatingIp: undefined,
     };
   }
 

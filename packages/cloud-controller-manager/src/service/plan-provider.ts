@@ -1,0 +1,69 @@
+import type { PlannedEvent } from "@causeway/kubernetes";
+import type { LoadBalancer } from "@causeway/openstack";
+import type { Observed } from "./gather.ts";
+import { retiringName } from "./names.ts";
+import { isOwner, othersTags } from "./ownership.ts";
+import { giveUp } from "./plan-floating-ip.ts";
+import { isSameProvider } from "./provider.ts";
+import type { OneStep, TreeStep } from "./steps.ts";
+
+/** What another provider for a load balancer comes to: it is retired, or it is told why it stays. */
+export interface ProviderChange {
+  readonly step: TreeStep | undefined;
+  readonly events: readonly PlannedEvent[];
+}
+
+const none: ProviderChange = { step: undefined, events: [] };
+
+/**
+ * A load balancer never changes its provider. Where a Service asks for another one, the old one is named aside, a new one is made in
+ * its place, and the floating IP goes over when that is whole. Where clients would lose the address, it stays as it is.
+ */
+export function providerChange(observed: Observed, lb: LoadBalancer): ProviderChange {
+  const { parameters, retiring, lbName } = observed;
+  const wanted = parameters.provider;
+  if (wanted === undefined || isSameProvider(wanted, lb.provider) || retiring.length > 0) return none;
+  const obstacle = obstacleOf(observed, lb);
+  if (obstacle !== undefined) {
+    const message = `load balancer ${lb.id} stays with provider ${lb.provider}: ${obstacle}; delete the Service and make it again with ${wanted}`;
+    return { step: undefined, events: [{ type: "Warning", reason: "LoadBalancerProviderUnchanged", message }] };
+  }
+  const message = `load balancer ${lb.id} of provider ${lb.provider} is replaced by one of ${wanted} behind the same floating IP`;
+  return {
+    step: { type: "update-load-balancer", id: lb.id, change: { name: retiringName(lbName) } },
+    events: [{ type: "Normal", reason: "LoadBalancerProviderChanged", message }],
+  };
+}
+
+function obstacleOf(observed: Observed, lb: LoadBalancer): string | undefined {
+  if (!isOwner(observed, lb) || othersTags(lb, observed).length > 0) return "other Services share it";
+  if (observed.parameters.portId !== undefined) return "its VIP is on a port of yours";
+  return observed.floatingIp ? undefined : "its address is its VIP, which would change";
+}
+
+/** Once the new one is whole: its floating IP comes over, and the old one goes. */
+export function retirement(observed: Observed, lb: LoadBalancer): OneStep | undefined {
+  const [old] = observed.retiring;
+  if (!old) return undefined;
+  const { retiringFloatingIp: ip } = observed;
+  if (ip) return { type: "attach-floating-ip", id: ip.id, portId: lb.vip_port_id };
+  return removal(old);
+}
+
+/** With its Service a load balancer goes that is being replaced, too. */
+export function retireAtOnce(observed: Observed): OneStep[] {
+  const [old] = observed.retiring;
+  if (!old) return [];
+  const { retiringFloatingIp: ip } = observed;
+  return [...(ip ? [giveUp(ip, observed.parameters.keepFloatingIp)] : []), removal(old)];
+}
+
+function removal({ id }: LoadBalancer): TreeStep {
+  const message = `Deleting load balancer ${id}, which has been replaced`;
+  return {
+    type: "delete-load-balancer",
+    id,
+    cascade: true,
+    event: { type: "Normal", reason: "DeletingLoadBalancer", message },
+  };
+}
