@@ -114,9 +114,12 @@ function sharedProblems(spec: Json): FieldProblem[] {
   const versions = records(spec["versions"]);
   const [first] = versions;
   if (!first) return [];
+  const name = text(first["name"]);
+  const nameFaults = name === "" ? [] : label1035Faults(name);
   const hasStatus = versions.some((v) => isRecord(at(v, "subresources", "status")));
   const shared = isShared(versions, SCHEMA);
-  const problems = shared ? schemaProblems(first, SCHEMA.field, hasStatus) : [];
+  const problems = nameFaults.map((why) => invalidValue("spec.version", name, why));
+  if (shared) problems.push(...schemaProblems(first, SCHEMA.field, hasStatus));
   if (isShared(versions, SUBRESOURCES)) {
     problems.push(...subresourceProblems(record(first["subresources"]), SUBRESOURCES.field));
   }
@@ -173,7 +176,10 @@ function namesProblems(names: Json): FieldProblem[] {
   check("singular", text(names["singular"]));
   check("kind", text(names["kind"]), mixed);
   check("listKind", text(names["listKind"]), mixed);
-  for (const [i, name] of texts(names["shortNames"]).entries()) check(`shortNames[${i}]`, name);
+  for (const [i, name] of texts(names["shortNames"]).entries()) {
+    const faults = label1035Faults(name);
+    if (faults.length > 0) problems.push(invalidValue(`${field}.shortNames[${i}]`, name, faults.join(",")));
+  }
   if (text(names["kind"]) && names["kind"] === names["listKind"]) {
     const why = "kind and listKind may not be the same";
     problems.push(invalidValue(`${field}.listKind`, names["listKind"], why));
@@ -194,7 +200,7 @@ function storedVersionProblems(object: KubeObject, spec: Json): FieldProblem[] {
   const field = "status.storedVersions";
   const versions = records(spec["versions"]);
   const stored = texts(at(object, "status", "storedVersions"));
-  if (stored.length === 0) return [invalidValue(field, stored, "must have at least one stored version")];
+  if (stored.length === 0) return [invalidValue(field, null, "must have at least one stored version")];
   const missing = versions.filter((v) => v["storage"] === true && !stored.includes(text(v["name"])));
   return [
     ...missing.map((v) => invalidValue(field, stored, `must have the storage version ${text(v["name"])}`)),
@@ -209,6 +215,19 @@ function storedVersionProblems(object: KubeObject, spec: Json): FieldProblem[] {
 
 function preserveProblems(spec: Json, was: Json | undefined): FieldProblem[] {
   if (spec["preserveUnknownFields"] !== true || was?.["preserveUnknownFields"] === true) return [];
+  const field = "spec.preserveUnknownFields";
   const why = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
-  return [invalidValue("spec.preserveUnknownFields", true, why)];
+  const filled = records(spec["versions"]).some((v) => hasDefaults(at(v, "schema", "openAPIV3Schema")));
+  return [
+    invalidValue(field, true, why),
+    ...(filled ? [invalidValue(field, true, "must be false in order to use defaults in the schema")] : []),
+  ];
+}
+
+function hasDefaults(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.some(hasDefaults);
+  if (!isRecord(schema)) return false;
+  if (schema["default"] !== undefined && schema["default"] !== null) return true;
+  const { properties, items, additionalProperties } = schema;
+  return [...Object.values(record(properties)), items, additionalProperties].some(hasDefaults);
 }

@@ -16,7 +16,7 @@ export function statusOf(draft: Draft, cluster: ClusterView): Json {
   const established = was?.["status"] === "True" || !problem;
   const spec = record(draft["spec"]);
   const storage = records(spec["versions"]).find((v) => v["storage"] === true);
-  const stored = new Set([...texts(before["storedVersions"]), text(storage?.["name"])]);
+  const stored = new Set([...texts(before["storedVersions"]), ...(storage ? [text(storage["name"])] : [])]);
   const now = timestamp(cluster.clock.now());
   const free = { status: "True", reason: "NoConflicts", message: "no conflicts found" };
   const approval = approvalCondition(draft);
@@ -35,7 +35,7 @@ export function statusOf(draft: Draft, cluster: ClusterView): Json {
       records(before["conditions"]),
     ),
     acceptedNames: accepted,
-    storedVersions: [...stored].filter(Boolean),
+    storedVersions: [...stored],
   };
 }
 

@@ -1,5 +1,6 @@
-import { at, fields, record, text } from "../json.ts";
+import { at, fields, isRecord, record, text } from "../json.ts";
 import type { Draft, Strategy } from "../kinds/resource.ts";
+import { settledSpec } from "./fields.ts";
 import { definitionProblems } from "./rules.ts";
 import { statusOf } from "./status.ts";
 import { defaultClientConfig } from "../webhooks/client-config.ts";
@@ -11,6 +12,11 @@ const VERSION = /^v[1-9]\d*((alpha|beta)[1-9]\d*)?$/;
 
 /** CustomResourceDefinitions: checked when written, and established at once when their names are free. */
 export const crdStrategy: Strategy = {
+  blank: {
+    metadata: {},
+    spec: { group: "", names: { plural: "", kind: "" }, scope: "", versions: null },
+    status: { conditions: null, acceptedNames: { plural: "", kind: "" }, storedVersions: null },
+  },
   prepareCreate(draft) {
     draft.metadata.finalizers = [...new Set([...(draft.metadata.finalizers ?? []), CLEANUP_FINALIZER])];
   },
@@ -18,9 +24,17 @@ export const crdStrategy: Strategy = {
     if (subresource === "status") draft["spec"] = structuredClone(fields(old)["spec"]);
     else draft["status"] = structuredClone(fields(old)["status"]);
   },
+  read(draft) {
+    if (isRecord(draft["spec"])) draft["spec"] = settledSpec(draft["spec"], () => {});
+    fillNames(draft);
+  },
+  stray(object) {
+    const found: string[] = [];
+    settledSpec(object["spec"], (path) => found.push(path));
+    return found;
+  },
   fill(draft, { cluster, subresource }) {
     if (subresource) return;
-    fillNames(draft);
     draft["status"] = statusOf(draft, cluster);
   },
   validate(object, old, { subresource }) {
@@ -29,10 +43,12 @@ export const crdStrategy: Strategy = {
 };
 
 function fillNames(draft: Draft): void {
-  const spec = record(draft["spec"]);
+  const { spec } = draft as { spec?: unknown };
+  if (!isRecord(spec)) return;
   const names = record(spec["names"]);
-  names["singular"] ??= text(names["kind"]).toLowerCase();
-  names["listKind"] ??= `${text(names["kind"])}List`;
+  const kind = text(names["kind"]);
+  if (!names["singular"] && kind !== "") names["singular"] = kind.toLowerCase();
+  if (!names["listKind"] && kind !== "") names["listKind"] = `${kind}List`;
   spec["conversion"] ??= { strategy: "None" };
   defaultClientConfig(at(spec, "conversion", "webhook", "clientConfig"));
 }

@@ -59,6 +59,12 @@ export interface Strategy {
   readonly keepsStatus?: boolean;
   /** What the server itself makes of what is created, before webhooks are asked; it belongs to nobody. Throws Status errors. */
   mutate?(draft: Draft, context: WriteContext): Maybe<void>;
+  /** What a new object has before its maker says anything, where no table of fields tells. */
+  readonly blank?: Json;
+  /** Fills in what every body means that does not say it: the writer owns it. */
+  read?(draft: Draft): void;
+  /** Paths of fields that the kind does not have, where no table of fields tells. */
+  stray?(object: Json): readonly string[];
   /** Fills in what the writer left out. Called on create, update and patch. */
   fill?(draft: Draft, context: WriteContext): void;
   prepareCreate?(draft: Draft, context: WriteContext): void;

@@ -59,6 +59,7 @@ export class BuiltInTypes {
   /** The type of a kind; one without a table is data without a schema, but for its metadata. */
   ofKind(apiVersion: string, kind: string): MergeType {
     const struct = structOf(apiVersion, kind);
+    if (struct === "apiextensions.CustomResourceDefinition") return DEFINITION;
     if (struct === undefined || !this.#tables.flat(struct)) return UNKNOWN_KIND;
     const known = this.#types.get(`kind ${struct}`);
     if (known) return known;
@@ -117,12 +118,25 @@ export class BuiltInTypes {
 }
 
 /** Conditions are found by their type in all kinds. */
-const UNKNOWN_STATUS: MergeType = {
+const CONDITIONS: MergeType = {
+  list: listOf(() => DEDUCED, { relation: "map", keys: ["type"], keyDefaults: { type: "" } }),
+};
+
+const UNKNOWN_STATUS: MergeType = { map: mapOf({ conditions: () => CONDITIONS }, () => DEDUCED) };
+
+const within = (fields: Readonly<Record<string, () => MergeType>>): (() => MergeType) => {
+  const type: MergeType = { map: mapOf(fields, () => DEDUCED) };
+  return () => type;
+};
+
+const DEFINITION: MergeType = {
   map: mapOf(
     {
-      conditions: () => ({
-        list: listOf(() => DEDUCED, { relation: "map", keys: ["type"], keyDefaults: { type: "" } }),
-      }),
+      apiVersion: () => STRING,
+      kind: () => STRING,
+      metadata: () => METADATA,
+      spec: within({ names: within({ plural: () => STRING }), conversion: () => DEDUCED, versions: () => DEDUCED }),
+      status: within({ acceptedNames: within({ plural: () => STRING }), conditions: () => CONDITIONS }),
     },
     () => DEDUCED,
   ),

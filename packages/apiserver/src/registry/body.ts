@@ -1,3 +1,4 @@
+import { malformedInner } from "./embedded.ts";
 import type { Json } from "../json.ts";
 import { isRecord, record, text } from "../json.ts";
 import { apiVersionOf, type Draft } from "../kinds/resource.ts";
@@ -34,6 +35,7 @@ export function draftOf(call: Call, body: unknown, reading: Reading = { refuse: 
   const pruned = version.schema && call.resource.custom ? version.schema.prune(object) : object;
   const draft = (version.toStored ? version.toStored(pruned as Draft) : pruned) as Draft;
   if (!call.resource.custom) draft.apiVersion = call.resource.storedAs;
+  call.resource.strategy.read?.(draft);
   return draft;
 }
 
@@ -55,7 +57,9 @@ function typed(call: Call, body: unknown, { refuse, problemOf = decodingProblem 
   }
   if (body["apiVersion"] !== expected || body["kind"] !== resource.kind) throw otherKind(call, body, expected);
   const { tables } = call.cluster.catalog;
-  const problem = resource.custom ? metadataProblem(tables, body["metadata"]) : problemOf(tables, body);
+  const problem = resource.custom
+    ? (metadataProblem(tables, body["metadata"]) ?? innerProblem(call, body))
+    : problemOf(tables, body);
   if (problem !== undefined) throw refuse(problem);
   const metadata = record(body["metadata"]);
   if (body["metadata"] !== undefined && body["metadata"] !== null && !isRecord(body["metadata"])) {
@@ -70,6 +74,15 @@ function typed(call: Call, body: unknown, { refuse, problemOf = decodingProblem 
   else delete metadata["namespace"];
   body["metadata"] = metadata;
   return body;
+}
+
+/** An object within a custom one that cannot be what it has to be. */
+function innerProblem({ version, cluster }: Call, body: Json): string | undefined {
+  for (const { path, object } of version.schema?.embedded(body) ?? []) {
+    const problem = malformedInner(cluster.catalog.tables, path, object);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }
 
 /** A body that is JSON, but no object. */
@@ -114,7 +127,7 @@ function reportUnknown(call: Call, object: Json, refuse: Refuse): void {
   const { tables } = call.cluster.catalog;
   const unknown = schema
     ? [...unknownMetadata(tables, object["metadata"]), ...schema.unknownFields(object)]
-    : unknownBuiltInFields(tables, object);
+    : [...unknownBuiltInFields(tables, object), ...(call.resource.strategy.stray?.(object) ?? [])];
   const twice = duplicatesOf(object);
   if (unknown.length === 0 && twice.length === 0) return;
   const messages = [...unknown.map((f) => (f.startsWith("unknown field") ? f : `unknown field "${f}"`)), ...twice];

@@ -1,15 +1,37 @@
 import type { ObjectMeta } from "@causeway/kubernetes";
-import { isRecord, text, type Json } from "../json.ts";
+import { goJson, isRecord, text, type Json } from "../json.ts";
 import { invalidValue, required } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
 import { metadataProblem } from "../wire/decode.ts";
 import type { Tables } from "../wire/tables.ts";
 import { label1035Faults, labelFaults } from "./dns.ts";
-import { partProblems } from "./metadata.ts";
+import { partProblems, pathFaults } from "./metadata.ts";
 
 /** What is wrong with an object within an object: what it says it is, and its metadata. */
 export function embeddedProblems(tables: Tables, { path, object }: { path: string; object: Json }): FieldProblem[] {
   return [...typeProblems(path, object), ...metadataProblems(tables, `${path}.metadata`, object["metadata"])];
+}
+
+/** Why such an object cannot even be read. */
+export function malformedInner(tables: Tables, path: string, object: Json): string | undefined {
+  for (const name of ["apiVersion", "kind"]) {
+    const value = object[name];
+    if (value === undefined || typeof value === "string") continue;
+    return `${path}.${name}: Invalid value: ${goJson(value)}: must be a string`;
+  }
+  const { metadata } = object;
+  if (metadata === undefined || metadata === null) return undefined;
+  const problem = metadataFault(tables, metadata);
+  return problem && `${path}.metadata: Invalid value: ${goJson(metadata)}: ${problem}`;
+}
+
+function metadataFault(tables: Tables, metadata: unknown): string | undefined {
+  if (isRecord(metadata)) {
+    const inOrder = Object.entries(metadata).toSorted(([a], [b]) => (a < b ? -1 : 1));
+    return metadataProblem(tables, Object.fromEntries(inOrder));
+  }
+  const type = Array.isArray(metadata) ? "array" : typeof metadata === "boolean" ? "bool" : typeof metadata;
+  return `json: cannot unmarshal ${type} into Go value of type v1.ObjectMeta`;
 }
 
 function typeProblems(path: string, object: Json): FieldProblem[] {
@@ -37,8 +59,8 @@ function kindFaults(kind: string): string[] {
 
 function metadataProblems(tables: Tables, field: string, metadata: unknown): FieldProblem[] {
   if (metadata === undefined || metadata === null) return [];
-  const stray = metadataProblem(tables, metadata);
-  if (stray !== undefined || !isRecord(metadata)) return [invalidValue(field, metadata, stray ?? "must be an object")];
+  const fault = metadataFault(tables, metadata);
+  if (fault !== undefined || !isRecord(metadata)) return [invalidValue(field, metadata, fault ?? "")];
   const at = (name: string): string => `${field}.${name}`;
   const [name, prefix, namespace] = [
     text(metadata["name"]),
@@ -46,18 +68,12 @@ function metadataProblems(tables: Tables, field: string, metadata: unknown): Fie
     text(metadata["namespace"]),
   ];
   return [
-    ...segmentFaults(prefix).map((why) => invalidValue(at("generateName"), prefix, why)),
-    ...segmentFaults(name).map((why) => invalidValue(at("name"), name, why)),
+    ...pathFaults(prefix).map((why) => invalidValue(at("generateName"), prefix, why)),
+    ...pathFaults(name).map((why) => invalidValue(at("name"), name, why)),
     ...(namespace === "" ? [] : labelFaults(namespace)).map((why) => invalidValue(at("namespace"), namespace, why)),
     ...partProblems(metadata as unknown as ObjectMeta).map((p) => ({
       ...p,
       field: p.field.replace(/^metadata/, field),
     })),
   ];
-}
-
-/** What keeps a name from being a part of a path. */
-function segmentFaults(name: string): string[] {
-  if (name === "." || name === "..") return [`may not be '${name}'`];
-  return ["/", "%"].filter((c) => name.includes(c)).map((c) => `may not contain '${c}'`);
 }

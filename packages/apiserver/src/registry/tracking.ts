@@ -30,6 +30,9 @@ export function tracked(call: Call, before: KubeObject | undefined, draft: Draft
 
 /** What a new object of a built-in kind has before its maker says anything: that belongs to nobody. */
 export function blankFor({ resource, cluster }: Call, object: KubeObject): KubeObject | undefined {
+  const { apiVersion, kind } = object;
+  const { blank } = resource.strategy;
+  if (blank) return { apiVersion, kind, ...blank } as unknown as KubeObject;
   return resource.custom ? undefined : blankOf(cluster.catalog.tables, object);
 }
 

@@ -5,7 +5,7 @@ import { type Embedded, embeddedIn } from "./embedded.ts";
 import { below, invalid, type FieldError } from "./field-error.ts";
 import { listProblems } from "./lists.ts";
 import { readNode, type SchemaNode } from "./node.ts";
-import { pruneValue } from "./prune.ts";
+import { pruneValue, rootPlace } from "./prune.ts";
 import { mergeTypeOf, type MergeType } from "./merge-type.ts";
 import { validateValue } from "./validate.ts";
 
@@ -57,7 +57,7 @@ export interface CompiledSchema {
 export function compileSchema(openAPIV3Schema: unknown): CompiledSchema {
   const root: SchemaNode = readNode(openAPIV3Schema);
   const rules = compileRules(root);
-  const at = { path: "", isObjectRoot: true };
+  const at = rootPlace(true);
   return {
     prune: <T>(object: T) => pruneValue(root, object as Json, at, () => {}) as T,
     unknownFields: (object) => {

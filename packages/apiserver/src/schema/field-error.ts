@@ -9,7 +9,8 @@ export type FieldErrorReason =
   | "FieldValueDuplicate"
   | "FieldValueForbidden"
   | "FieldValueTooLong"
-  | "FieldValueTooMany";
+  | "FieldValueTooMany"
+  | "InternalError";
 
 /** One thing wrong with an object. `message` does not repeat the field; `formatFieldError` joins the two as kubectl shows them. */
 export interface FieldError {

@@ -5,27 +5,41 @@ import type { SchemaNode } from "./node.ts";
 /** Members that every Kubernetes object has, whatever its schema says. */
 const OBJECT_MEMBERS = new Set(["apiVersion", "kind", "metadata"]);
 
+interface Place {
+  readonly path: string;
+  /** The same with keys of maps in brackets, as fields of metadata within are told. */
+  readonly keyed: string;
+  readonly isObjectRoot: boolean;
+}
+
+/** Where pruning begins. */
+export function rootPlace(isObjectRoot: boolean): Place {
+  return { path: "", keyed: "", isObjectRoot };
+}
+
 /** The value without the fields that the schema does not specify; the same value when there are none. `report` gets the path of each. */
-export function pruneValue(
-  node: SchemaNode,
-  value: Json,
-  at: { readonly path: string; readonly isObjectRoot: boolean },
-  report: (path: string) => void,
-): Json {
+export function pruneValue(node: SchemaNode, value: Json, at: Place, report: (path: string) => void): Json {
   if (isList(value)) {
     const { items } = node;
     if (items === undefined) return value;
-    return mapList(value, (item, i) => pruneValue(items, item, below(`${at.path}[${i}]`, items), report));
+    return mapList(value, (item, i) => {
+      const place = { path: `${at.path}[${i}]`, keyed: `${at.keyed}[${i}]`, isObjectRoot: items.embedded };
+      return pruneValue(items, item, place, report);
+    });
   }
   if (!isObject(value)) return value;
   return mapMembers(value, (name, child) => {
     if (at.isObjectRoot && OBJECT_MEMBERS.has(name)) {
-      return name === "metadata" && node.embedded ? prunedMetadata(child, member(at.path, name), report) : child;
+      return name === "metadata" && node.embedded ? prunedMetadata(child, member(at.keyed, name), report) : child;
     }
     const path = member(at.path, name);
-    const schema = node.properties.get(name) ?? node.additional;
+    const property = node.properties.get(name);
+    const schema = property ?? node.additional;
     if (schema === true) return child;
-    if (schema !== undefined) return pruneValue(schema, child, below(path, schema), report);
+    if (schema !== undefined) {
+      const keyed = property ? member(at.keyed, name) : `${at.keyed}[${name}]`;
+      return pruneValue(schema, child, { path, keyed, isObjectRoot: schema.embedded }, report);
+    }
     if (node.preserveUnknown) return child;
     report(path);
     return undefined;
@@ -59,10 +73,6 @@ function prunedMetadata(metadata: Json, path: string, report: (path: string) => 
     report(member(path, name));
     return undefined;
   });
-}
-
-function below(path: string, node: SchemaNode): { path: string; isObjectRoot: boolean } {
-  return { path, isObjectRoot: node.embedded };
 }
 
 /** Maps a list; returns the same list when no item changed. */

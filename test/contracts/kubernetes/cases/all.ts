@@ -31,6 +31,7 @@ import { quotas } from "./quotas.ts";
 import { reading } from "./reading.ts";
 import { refusals } from "./refusals.ts";
 import { restrictions } from "./restrictions.ts";
+import { readingDefinitions } from "./reading-definitions.ts";
 import { revisions } from "./revisions.ts";
 import { roles } from "./roles.ts";
 import { rulesOfSchemas } from "./rules.ts";
@@ -67,6 +68,7 @@ export const chapters: readonly Chapter[] = [
   deleting,
   evicting,
   definitions,
+  readingDefinitions,
   converting,
   naming,
   schemas,

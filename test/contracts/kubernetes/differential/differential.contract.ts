@@ -3,6 +3,7 @@
  * CAUSEWAY_FUZZ_SEED repeats a run; CAUSEWAY_FUZZ_OPERATIONS says how many operations to try, three in ten of them around apply.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { defineBoth } from "./defining.ts";
 import { Runner } from "./run.ts";
 import { search } from "./search.ts";
 import { startPair } from "./servers.ts";
@@ -45,4 +46,16 @@ describe(`random operations on both servers (CAUSEWAY_FUZZ_SEED=${SEED})`, () =>
     HALF_AN_HOUR,
   );
   test("server-side apply merges and owns alike", () => tried("apply", Math.ceil(OPERATIONS * 0.3)), HALF_AN_HOUR);
+  test(
+    "definitions are taken and refused alike",
+    async () => {
+      if (pair === undefined) throw failure;
+      const count = Math.ceil(OPERATIONS / 50);
+      const { found, skipped } = await defineBoth(pair, { seed: SEED, count });
+      console.log(`${count - skipped} definitions compared, seed ${SEED}`);
+      expect(found.join("\n\n")).toBe("");
+      expect(skipped).toBeLessThan(Math.max(count / 20, 2));
+    },
+    HALF_AN_HOUR,
+  );
 });

@@ -44,6 +44,13 @@ interface Told {
 function inGoWords(environment: CelEnvironment, { code, summary, start, node }: Complaint, text: string): Told {
   const field = /^No such key: (.*)$/.exec(summary)?.[1];
   if (field !== undefined) return { what: `undefined field '${field}'`, at: lastBefore(text, ".", start) };
+  const selected = node && selection(node, summary, text);
+  if (selected) return selected;
+  const range = /^Expression of type '(.*)' cannot be range of a comprehension/.exec(summary)?.[1];
+  if (range !== undefined) {
+    const what = `expression of type '${goType(range)}' cannot be range of a comprehension (must be list, map, or dynamic)`;
+    return { what, at: start };
+  }
   const variable = /^Unknown variable: (.*)$/.exec(summary)?.[1];
   if (variable !== undefined) return { what: undeclared(variable), at: start };
   if (node && (code === "no_such_overload" || code === "no_matching_overload"))
@@ -51,6 +58,18 @@ function inGoWords(environment: CelEnvironment, { code, summary, start, node }: 
   if (node && code === "invalid_condition_type") return { what: mismatch("bool", typeOf(node)), at: start };
   const syntax = code === "parse_error" || code.startsWith("unexpected") || code.startsWith("expected");
   return { what: syntax ? `Syntax error: ${syntaxWords(summary)}` : summary, at: start };
+}
+
+/** A field of what has no fields. */
+function selection(node: CelNode, summary: string, text: string): Told | undefined {
+  const isIndexed = /^(Cannot index type|List index must be)/.test(summary);
+  if (!isIndexed || node.op !== ".") return undefined;
+  const [object] = childrenOf(node);
+  if (!object) return undefined;
+  return {
+    what: `type '${goType(typeOf(object))}' does not support field selection`,
+    at: text.indexOf(".", object.end),
+  };
 }
 
 function syntaxWords(summary: string): string {
@@ -125,11 +144,13 @@ function lastBefore(text: string, mark: string, start: number): number {
 }
 
 /** A type as cel-go names it. */
-function goType(type: string): string {
+export function goType(type: string): string {
   const list = /^list<(.*)>$/.exec(type)?.[1];
   if (list !== undefined) return `list(${goType(list)})`;
   const map = /^map<([^,]*), (.*)>$/.exec(type);
   if (map) return `map(${goType(map[1] ?? "")}, ${goType(map[2] ?? "")})`;
+  const time = /^google\.protobuf\.(Timestamp|Duration)$/.exec(type)?.[1];
+  if (time !== undefined) return time.toLowerCase();
   const optional = /^optional<(.*)>$/.exec(type)?.[1];
   if (optional !== undefined) return `optional_type(${goType(optional)})`;
   if (type === "list") return "list(dyn)";

@@ -6,6 +6,9 @@ import { followPath } from "../definition/field-path.ts";
 import { isUnchanged, oldItem, oldMember } from "../correlate.ts";
 import type { CelRule, SchemaNode } from "../node.ts";
 import { type CelEnvironment, type CelEnvironments, createEnvironments } from "./environment.ts";
+import { declare, typedEnvironment } from "./declared.ts";
+import { presenceProblem } from "./presence.ts";
+import { compileProblem } from "./problems.ts";
 import { compileProgram, CostError, type Meter, OBJECT_LIMIT, type Program } from "./program.ts";
 import { toCel } from "./values.ts";
 
@@ -22,6 +25,8 @@ interface CompiledRule {
 interface RuleNode {
   readonly node: SchemaNode;
   readonly rules: readonly CompiledRule[];
+  /** Why rules do not compile, by their places; absent where the schema is known to be a good one. */
+  readonly faults?: readonly (string | undefined)[];
   readonly properties: ReadonlyMap<string, RuleNode>;
   readonly additional?: RuleNode;
   readonly items?: RuleNode;
@@ -40,11 +45,14 @@ export function hasRules(node: SchemaNode): boolean {
  */
 export type CheckRules = (value: Json, old: Json | undefined, warn?: (message: string) => void) => FieldError[];
 
-/** The checks of all `x-kubernetes-validations` of a schema. Rules that mention `oldSelf` run only where there is an old value to compare. */
-export function compileRules(root: SchemaNode): CheckRules {
+/**
+ * The checks of all `x-kubernetes-validations` of a schema. Rules that mention `oldSelf` run only where there is an old value to compare.
+ * Of an unchecked schema, rules may not compile: that is told of the values that they are about.
+ */
+export function compileRules(root: SchemaNode, isUnchecked = false): CheckRules {
   if (!hasRules(root)) return () => [];
   const environments = createEnvironments();
-  const compiled = compileNode(environments, root);
+  const compiled = compileNode(environments, root, isUnchecked);
   if (compiled === undefined) return () => [];
   return (value, old, warn) => {
     const run: Run = {
@@ -62,22 +70,32 @@ export function compileRules(root: SchemaNode): CheckRules {
   };
 }
 
-function compileNode(environments: CelEnvironments, node: SchemaNode): RuleNode | undefined {
+function compileNode(environments: CelEnvironments, node: SchemaNode, isUnchecked: boolean): RuleNode | undefined {
   if (!hasRules(node)) return undefined;
   const properties = new Map<string, RuleNode>();
   for (const [name, property] of node.properties) {
-    const compiled = compileNode(environments, property);
+    const compiled = compileNode(environments, property, isUnchecked);
     if (compiled !== undefined) properties.set(name, compiled);
   }
-  const additional = typeof node.additional === "object" ? compileNode(environments, node.additional) : undefined;
-  const items = node.items === undefined ? undefined : compileNode(environments, node.items);
+  const additional =
+    typeof node.additional === "object" ? compileNode(environments, node.additional, isUnchecked) : undefined;
+  const items = node.items === undefined ? undefined : compileNode(environments, node.items, isUnchecked);
   return {
     node,
     rules: node.rules.map((rule) => compileRule(environments, rule, node)),
+    ...(isUnchecked ? { faults: node.rules.map((rule) => ruleFault(rule, node)) } : {}),
     properties,
     ...(additional === undefined ? {} : { additional }),
     ...(items === undefined ? {} : { items }),
   };
+}
+
+function ruleFault({ rule, optionalOldSelf = false }: CelRule, node: SchemaNode): string | undefined {
+  const declared = declare(node, node.embedded);
+  if (!declared) return undefined;
+  const environment = typedEnvironment(declared, optionalOldSelf);
+  const problem = compileProblem(environment, rule);
+  return problem ?? presenceProblem(environment.parse(rule).ast, declared, rule);
 }
 
 function compileRule(environments: CelEnvironments, rule: CelRule, node: SchemaNode): CompiledRule {
@@ -165,7 +183,13 @@ function runRules(run: Run, compiled: RuleNode, place: Place): void {
   const { environment } = run;
   const self = toCel(environment, compiled.node, place.value);
   const oldSelf = place.old === undefined ? undefined : toCel(environment, compiled.node, place.old);
-  for (const entry of compiled.rules) {
+  for (const [i, entry] of compiled.rules.entries()) {
+    const fault = compiled.faults?.[i];
+    if (fault !== undefined) {
+      const why = `rule compile error: compilation failed: ${fault}`;
+      run.errors.push(invalid(place.path, valueShown(compiled.node, place.value), why));
+      continue;
+    }
     if (entry.usesOldSelf && oldSelf === undefined && entry.rule.optionalOldSelf !== true) continue;
     const context = { self, ...(entry.usesOldSelf ? { oldSelf: oldOf(entry.rule, oldSelf) } : {}) };
     const failure = judge(entry, context, run.meter);

@@ -2,7 +2,7 @@ import { type Json, jsonEqual } from "../../patch/json.ts";
 import { compileRules } from "../cel/rules.ts";
 import { below, type FieldError, invalid, member } from "../field-error.ts";
 import type { SchemaNode } from "../node.ts";
-import { pruneValue } from "../prune.ts";
+import { pruneValue, rootPlace } from "../prune.ts";
 import { validateValue } from "../validate.ts";
 
 const OBJECT_FIELDS = new Set(["apiVersion", "kind", "metadata"]);
@@ -33,14 +33,26 @@ function problems(node: SchemaNode, { path, isRoot, inMetadata }: Place): FieldE
   return [...own, ...items, ...members];
 }
 
+/** Defaults of what may be a whole number or a string are not held to that. */
+function loosened(node: SchemaNode): SchemaNode {
+  const { items, additional } = node;
+  return {
+    ...node,
+    intOrString: false,
+    properties: new Map([...node.properties].map(([name, child]) => [name, loosened(child)])),
+    ...(items ? { items: loosened(items) } : {}),
+    ...(typeof additional === "object" ? { additional: loosened(additional) } : {}),
+  };
+}
+
 function valueProblems(node: SchemaNode, value: Json, path: string): FieldError[] {
   const field = member(path, "default");
-  const pruned = pruneValue(node, value, { path: "", isObjectRoot: node.embedded }, () => {});
+  const pruned = pruneValue(node, value, rootPlace(node.embedded), () => {});
   const unpruned = jsonEqual(pruned, value) ? [] : [invalid(field, value, "must not have unknown fields")];
   const within = (e: FieldError): FieldError => ({ ...e, field: below(field, e.field) });
-  const wrong = validateValue(node, value, "").map(within);
+  const wrong = validateValue(loosened(node), value, "").map(within);
   if (wrong.length > 0) return [...unpruned, ...wrong];
-  const check = compileRules(node);
+  const check = compileRules(node, true);
   const at = (old: Json | undefined): FieldError[] => check(value, old).map(within);
   const asUpdate = at(value);
   return [...unpruned, ...(asUpdate.length > 0 ? asUpdate : at(undefined))];

@@ -116,7 +116,10 @@ function* children(schema: JsonObject, place: Place): Generator<[JsonObject, Pla
 }
 
 function* propertiesOf(schema: JsonObject, place: Place): Generator<[JsonObject, Place]> {
-  const { path, scope, isRoot, uncorrelated } = place;
+  const { path, scope, isRoot } = place;
+  const mapType = own(schema, "x-kubernetes-map-type") ?? "granular";
+  const isCorrelated = mapType === "granular" || mapType === "atomic";
+  const uncorrelated = isCorrelated ? place.uncorrelated : (place.uncorrelated ?? path);
   const named = own(schema, "properties");
   if (!isObject(named)) return;
   const holdsObject = isRoot || own(schema, "x-kubernetes-embedded-resource") === true;

@@ -57,12 +57,19 @@ export function ruleProblems(schema: JsonObject, place: Place): { schema: FieldE
   const words = given.flatMap((rule, i) => wordProblems(schema, rule, at(i)));
   if (words.length > 0 || !place.scope) return { schema: words, rules: [] };
   const declared = declare(node, place.scope.isObjectRoot);
-  if (!declared) return { schema: [], rules: [] };
+  if (!declared) return { schema: [], rules: node.rules.length === 0 ? [] : [untyped(place.path)] };
   const environments = environmentsOf(declared);
   const rules = node.rules.flatMap((rule, i) =>
     expressionProblems(rule, { ...place, path: at(i), declared, environment: environments(rule) }),
   );
   return { schema: [], rules };
+}
+
+/** Rules about what has no type that rules could see. */
+function untyped(path: string): FieldError {
+  const why = "failed to construct type information for x-kubernetes-validations rules";
+  const message = `Internal error: internal error: ${why}: unable to convert structural schema to CEL declarations`;
+  return { reason: "InternalError", field: `${path}.x-kubernetes-validations`, message };
 }
 
 function wordProblems(schema: JsonObject, rule: JsonObject, at: string): FieldError[] {

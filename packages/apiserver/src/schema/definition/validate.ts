@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, own } from "../../patch/json.ts";
+import { isList, isObject, type JsonObject, own } from "../../patch/json.ts";
 import { type FieldError, forbidden, invalid, required } from "../field-error.ts";
 import { readNode } from "../node.ts";
 import { defaultProblems } from "./defaults.ts";
@@ -45,10 +45,24 @@ export function validateCustomResourceDefinitionSchema(
   if (own(schema, "nullable") === true) {
     root.push(forbidden(`${path}.nullable`, "nullable cannot be true at the root"));
   }
-  const structure = structureProblems(schema, path);
-  const wrong = structure.length > 0 ? structure : defaultProblems(readNode(schema), path);
-  const walked = openApiProblems(schema, path, wrong.length === 0);
+  const isStructural = !holdsUnstructured(schema);
+  const structure = isStructural ? structureProblems(schema, path) : [];
+  const wrong = structure.length > 0 || !isStructural ? structure : defaultProblems(readNode(schema), path);
+  const walked = openApiProblems(schema, path, isStructural && wrong.length === 0);
   return [...root, ...wrong, ...walked.schema, ...walked.rules];
+}
+
+const UNSTRUCTURED = "id $schema $ref additionalItems patternProperties definitions dependencies".split(" ");
+
+/** What no structural schema can be made of: neither its structure nor its defaults and rules are looked at then. */
+function holdsUnstructured(schema: unknown): boolean {
+  if (isList(schema)) return schema.some(holdsUnstructured);
+  if (!isObject(schema)) return false;
+  if (UNSTRUCTURED.some((name) => ![null, ""].includes((own(schema, name) ?? null) as null))) return true;
+  if (isList(own(schema, "items"))) return true;
+  const { properties, items, additionalProperties, allOf, anyOf, oneOf, not } = schema;
+  const named = isObject(properties) ? Object.values(properties) : [];
+  return [...named, items, additionalProperties, allOf, anyOf, oneOf, not].some(holdsUnstructured);
 }
 
 function rootProblems(schema: JsonObject, path: string): FieldError[] {
