@@ -17,6 +17,7 @@ import type { WebhookClient } from "../webhooks/interface.ts";
 import { compileSchema, type CompiledSchema } from "../schema/index.ts";
 import { age } from "../tables/age.ts";
 import { AGE, NAME } from "../tables/table.ts";
+import { finalizerWarnings } from "./finalizer-warnings.ts";
 import { columnReader } from "./json-path.ts";
 import { scaleProblems } from "./scale-rules.ts";
 import { byPriority } from "./strategy.ts";
@@ -79,8 +80,14 @@ function strategyOf(group: string, versions: readonly ResourceVersion[]): Strate
       return scale ? [[apiVersionOf(group, v.name), scale] as const] : [];
     }),
   );
-  if (scales.size === 0) return {};
+  const warning: Strategy = {
+    admit(object, old, { subresource, warn }) {
+      if (subresource === "") finalizerWarnings(object, old).forEach(warn);
+    },
+  };
+  if (scales.size === 0) return warning;
   return {
+    ...warning,
     validate(object, _old, { subresource }) {
       const scale = scales.get(object.apiVersion);
       return scale ? scaleProblems(fields(object), scale, subresource === "status") : [];

@@ -127,11 +127,20 @@ async function mutated(
   return { draft: changed, tracked: true };
 }
 
+/** Resources that upstream keeps under other names, as messages about its storage tell. */
+const STORED_UNDER: Readonly<Record<string, string>> = {
+  "/services": "services/specs",
+  "/endpoints": "services/endpoints",
+  "/nodes": "minions",
+  "/replicationcontrollers": "controllers",
+};
+
 function checkIdentity(call: Call, draft: Draft, old: KubeObject | undefined): void {
   const { uid } = draft.metadata;
   const was = old?.metadata.uid ?? "";
   if (uid && uid !== was) {
-    const key = `/registry/${call.resource.custom ? `${call.resource.group}/` : ""}${call.resource.plural}/${call.namespace}${call.namespace ? "/" : ""}${call.name}`;
+    const kept = STORED_UNDER[call.resource.storage] ?? call.resource.plural;
+    const key = `/registry/${call.resource.custom ? `${call.resource.group}/` : ""}${kept}/${call.namespace}${call.namespace ? "/" : ""}${call.name}`;
     const what = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${was}`;
     const why = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${what}`;
     throw conflict(call.resource, call.name, why);

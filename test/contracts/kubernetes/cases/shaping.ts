@@ -171,6 +171,27 @@ const untold: ContractCase = {
   },
 };
 
+const warned: ContractCase = {
+  name: "finalizers without a domain are warned of when they are added",
+  async run(c) {
+    const { path, shape } = await shapes(c);
+    const metadata = { name: "a", finalizers: ["plain", "with.dots", "example.com/fine", "orphan"] };
+    const answer = await c.api.post(path, { ...shape("a", {}), metadata });
+    const why = "to avoid accidental conflicts with other finalizer writers";
+    const prefer = "prefer a domain-qualified finalizer name";
+    expect(answer.headers["warning"]).toBe(
+      [`\\"plain\\": ${prefer} ${why}`, `\\"with.dots\\": ${prefer} including a path (/) ${why}`]
+        .map((told) => `299 - "metadata.finalizers: ${told}"`)
+        .join(", "),
+    );
+    const again = await c.api.put(`${path}/a`, answer.body);
+    expect({ code: again.code, warning: again.headers["warning"] }).toEqual({ code: 200, warning: undefined });
+    await done(
+      c.api.put(`${path}/a`, { ...again.body, metadata: { ...(again.body["metadata"] as Json), finalizers: [] } }),
+    );
+  },
+};
+
 const reset: ContractCase = {
   name: "managedFields of no entries leave a custom object's managers as they are, one empty entry ends them",
   async run(c) {
@@ -186,5 +207,5 @@ const reset: ContractCase = {
 
 export const shaping: Chapter = {
   title: "the shape of custom objects",
-  cases: [inOrder, status, scale, untold, reset],
+  cases: [inOrder, status, scale, untold, warned, reset],
 };
