@@ -81,8 +81,8 @@ function strategyOf(group: string, versions: readonly ResourceVersion[]): Strate
     }),
   );
   const warning: Strategy = {
-    admit(object, old, { subresource, warn }) {
-      if (subresource === "") finalizerWarnings(object, old).forEach(warn);
+    admit(object, old, context) {
+      if (context.subresource === "") for (const told of finalizerWarnings(object, old)) context.warn(told);
     },
   };
   if (scales.size === 0) return warning;
