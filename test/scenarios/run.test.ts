@@ -55,7 +55,7 @@ async function staged(): Promise<Stage> {
   const cloud = (simulator = await startSimulator({ profile: "instant" }));
   const config = loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator" });
   const server = await startApiServer();
-  const w = (world = await World.start({ server, config, prefix: "run", servers: 1, patience: 30_000 }));
+  const w = (world = await World.start({ server, config, prefix: "run", servers: 1, patience: 60_000 }));
   const kubeconfig = join(folder, "admin.conf");
   const conf = join(folder, "cloud.conf");
   writeFileSync(kubeconfig, await server.management.kubeconfig(), { mode: 0o600 });
@@ -111,7 +111,7 @@ test(
   },
 );
 
-test("a password that is put right in cloud.conf is used without a restart", { timeout: 60_000 }, async () => {
+test("a password that is put right in cloud.conf is used without a restart", { timeout: 120_000 }, async () => {
   const { w, conf, config, start } = await staged();
   writeFileSync(conf, cloudConf(config, "wrong"));
   const ccm = start("--leader-elect=false", "--secure-port=0");
@@ -123,7 +123,7 @@ test("a password that is put right in cloud.conf is used without a restart", { t
   expect(ccm.output()).not.toContain("wrong");
 });
 
-test("its metrics bear upstream's names after one load balancer", { timeout: 60_000 }, async () => {
+test("its metrics bear upstream's names after one load balancer", { timeout: 120_000 }, async () => {
   const { w, start } = await staged();
   start(
     "--leader-elect",
@@ -210,7 +210,7 @@ test.each([
   ["--leader-elect-lease-duration=15", "--leader-elect-lease-duration is not a duration"],
   ["--kubeconfig=/none/admin.conf", "there is no kubeconfig at /none/admin.conf"],
   ["--cloud-config=/none/cloud.conf", "/none/cloud.conf cannot be read"],
-])("%s ends it with status 2 before anything is started", async (flag, message) => {
+])("%s ends it with status 2 before anything is started", { timeout: 60_000 }, async (flag, message) => {
   const { start } = await staged();
   const ccm = start("--enable-leader-migration", flag);
   expect(await ccm.ended).toBe(2);

@@ -20,7 +20,7 @@ async function started(servers: number): Promise<{ w: World; cloud: Simulator; w
   const config = loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator" });
   const server = await startApiServer();
   const intervals = { fast: 20, fastest: 20, slow: 200 };
-  const w = (world = await World.start({ server, config, prefix: "n", servers, intervals }));
+  const w = (world = await World.start({ server, config, prefix: "n", servers, intervals, patience: 30_000 }));
   return { w, cloud, work: workIn(cloud.calls) };
 }
 
@@ -32,7 +32,7 @@ async function whatToBoot(w: World): Promise<{ flavor: string; image: string }> 
 
 const key = (name: string) => ({ namespace: "", name });
 
-describe("nodes", () => {
+describe("nodes", { timeout: 60_000 }, () => {
   test("are initialised by lists alone: no call for a single one, and no write in the cloud", async () => {
     const { w, cloud, work } = await started(12);
     work();

@@ -26,7 +26,7 @@ async function started(servers = 2): Promise<Stage> {
   const config = loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator" });
   const server = await startApiServer();
   const intervals = { fast: 20, fastest: 20, slow: 200 };
-  const w = (world = await World.start({ server, config, prefix: "sg", servers, intervals }));
+  const w = (world = await World.start({ server, config, prefix: "sg", servers, intervals, patience: 60_000 }));
   return { w, cloud, work: workIn(cloud.calls) };
 }
 
@@ -66,7 +66,7 @@ async function served(w: World, spec = {}, annotations = {}): Promise<number[]> 
   return (service.spec.ports ?? []).map((port) => port.nodePort ?? 0);
 }
 
-describe("a Service's security group", () => {
+describe("a Service's security group", { timeout: 90_000 }, () => {
   test("lets the load balancer's network to each node port, is on the nodes' ports, and costs nothing when all is still", async () => {
     const { w, work } = await started();
     w.run({ provider: "amphora", ...managed });

@@ -21,7 +21,14 @@ async function started(): Promise<World> {
   const cloud = (simulator = await startSimulator({ profile: "instant" }));
   const config = loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator" });
   const intervals = { fast: 20, fastest: 20, slow: 200 };
-  const w = (world = await World.start({ server: await startApiServer(), config, prefix: "s", servers: 1, intervals }));
+  const w = (world = await World.start({
+    server: await startApiServer(),
+    config,
+    prefix: "s",
+    servers: 1,
+    intervals,
+    patience: 60_000,
+  }));
   const manager = w.run({ provider: "amphora", manageSecurityGroups: true });
   await w.joinAll();
   for (const name of ["live", "dead"]) {
@@ -43,7 +50,7 @@ function sweep(w: World, options: { dryRun?: boolean; floatingIps?: boolean; clu
 
 const words = (all: readonly Swept[]) => all.map((s) => `${s.kind} of ${s.service}: ${s.outcome}`);
 
-describe("a sweep", () => {
+describe("a sweep", { timeout: 90_000 }, () => {
   test("finds what a dead Service left, and in a dry run touches nothing", async () => {
     const w = await started();
     const before = simulator?.inventory();

@@ -1,0 +1,78 @@
+/** `causeway doctor`, `plan` and `sweep` as a person runs them, on a simulated cloud with a cluster in it. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { startApiServer } from "@causeway/apiserver";
+import { World } from "@causeway/cloud-controller-manager/testing";
+import { loadCloudsYaml } from "@causeway/openstack";
+import { startSimulator, type Simulator } from "@causeway/simulator";
+import { causeway } from "../support/processes.ts";
+
+let world: World | undefined;
+let simulator: Simulator | undefined;
+let folder: string | undefined;
+
+afterEach(async () => {
+  await world?.close();
+  await simulator?.close();
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  world = simulator = folder = undefined;
+});
+
+interface Ended {
+  readonly status: number | null;
+  readonly output: string;
+}
+
+test(
+  "a Service is planned, served, forgotten and swept; the doctor sees cloud and cluster",
+  { timeout: 180_000 },
+  async () => {
+    folder = mkdtempSync(join(tmpdir(), "causeway-inspect-"));
+    const cloud = (simulator = await startSimulator({ profile: "instant" }));
+    const config = loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator" });
+    const server = await startApiServer();
+    const w = (world = await World.start({ server, config, prefix: "look", servers: 1, patience: 60_000 }));
+    const files = { clouds: join(folder, "clouds.yaml"), kubeconfig: join(folder, "admin.conf") };
+    writeFileSync(files.clouds, cloud.cloudsYaml, { mode: 0o600 });
+    writeFileSync(files.kubeconfig, await server.management.kubeconfig(), { mode: 0o600 });
+    const run = async (...args: readonly string[]): Promise<Ended> => {
+      const env = { OS_CLIENT_CONFIG_FILE: files.clouds, OS_CLOUD: "simulator" };
+      const started = causeway([...args, "--kubeconfig", files.kubeconfig], { env });
+      return { status: await started.ended, output: started.output() };
+    };
+
+    const manager = w.run({ provider: "amphora" });
+    await w.joinAll();
+    await manager.stop();
+    await w.createService("web");
+    const planned = await run("plan", "service", "default/web", "--cluster-name", "look");
+    expect(planned.output).toMatch(/add-finalizer\n {4}PATCH kubernetes \/services\/\{name\}\n/);
+    expect(planned.status).toBe(0);
+    expect((await w.service("web")).metadata.finalizers ?? []).toEqual([]);
+    expect((await run("plan", "service", "default/none")).status).toBe(2);
+
+    const again = w.run({ provider: "amphora" });
+    await w.served("web");
+    await again.stop();
+    const still = await run("plan", "service", "default/web", "--cluster-name", "look", "-o", "json");
+    expect(JSON.parse(still.output)).toMatchObject({ steps: [] });
+
+    await w.change("web", { metadata: { finalizers: null } });
+    await w.remove("web");
+    const dry = await run("sweep", "--cluster-name", "look", "--dry-run");
+    expect(dry.output).toContain("found    load balancer kube_service_look_default_web of Service default/web");
+    expect(await w.loadBalancers()).toHaveLength(1);
+    const swept = await run("sweep", "--cluster-name", "look", "--floating-ips", "-o", "json");
+    expect(swept.status).toBe(0);
+    expect(await w.loadBalancers()).toEqual([]);
+
+    const doctor = await run("doctor", "-o", "json");
+    expect(doctor.status).toBe(0);
+    const { findings } = JSON.parse(doctor.output) as { findings: { feature: string; state: string }[] };
+    expect(findings.find((finding) => finding.feature === "nodes")?.state).toBe("works");
+    cloud.setQuota("demo", "floatingip", 0);
+    expect((await run("doctor")).status).toBe(3);
+  },
+);
