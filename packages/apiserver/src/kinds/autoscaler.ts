@@ -1,6 +1,8 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { array, at, fields, isRecord, record, records, type Json } from "../json.ts";
 import { autoscalerColumns } from "../tables/autoscaler-columns.ts";
+import { autoscalerProblems } from "./autoscaler-rules.ts";
+import { checked } from "./rules.ts";
 import { define, STATUS } from "./define.ts";
 import type { Draft, Resource } from "./resource.ts";
 
@@ -25,6 +27,7 @@ export function autoscalers(): Resource {
     categories: ["all"],
     subresources: [STATUS],
     columns: autoscalerColumns((o) => o),
+    strategy: checked([], ({ spec }) => autoscalerProblems(record(spec))),
   });
   const [second] = resource.versions;
   const first = {

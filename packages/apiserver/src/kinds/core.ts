@@ -1,3 +1,4 @@
+import { record } from "../json.ts";
 import { admitLimits } from "../admission/builtin/limits.ts";
 import { define, STATUS } from "./define.ts";
 import { coreEvents } from "./event.ts";
@@ -5,7 +6,8 @@ import { namespaceStrategy } from "./namespace.ts";
 import { nodeStrategy } from "./node.ts";
 import { podStrategy } from "./pod.ts";
 import type { Resource } from "./resource.ts";
-import { ruled } from "./rules.ts";
+import { checked } from "./rules.ts";
+import { claimProblems } from "./volume-rules.ts";
 import { CLAIM_RULES } from "./stored-rules.ts";
 import { configMapStrategy, secretStrategy } from "./secret.ts";
 import { serviceStrategy } from "./service.ts";
@@ -132,7 +134,7 @@ export function coreKinds(): Resource[] {
       shortNames: ["pvc"],
       subresources: [STATUS],
       columns: PERSISTENT_VOLUME_CLAIM_COLUMNS,
-      strategy: { ...ruled(CLAIM_RULES), admit: admitLimits },
+      strategy: { ...checked(CLAIM_RULES, ({ spec }) => claimProblems(record(spec))), admit: admitLimits },
     }),
   ];
 }

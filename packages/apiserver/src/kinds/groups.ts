@@ -21,7 +21,9 @@ import { groupEvents } from "./event.ts";
 import { leaseStrategy } from "./lease.ts";
 import { bindingStrategy, roleStrategy } from "./rbac.ts";
 import type { Resource } from "./resource.ts";
-import { ruled } from "./rules.ts";
+import { priorityProblems } from "./policy-rules.ts";
+import { checked, ruled } from "./rules.ts";
+import { storageClassProblems } from "./volume-rules.ts";
 import { PRIORITY_RULES, SLICE_RULES, STORAGE_CLASS_RULES } from "./stored-rules.ts";
 import { jobStrategy } from "./job.ts";
 import { daemonSetStrategy, workloadStrategy } from "./workload.ts";
@@ -81,7 +83,7 @@ export function otherKinds(): Resource[] {
       clusterScoped: true,
       generation: true,
       columns: PRIORITY_CLASS_COLUMNS,
-      strategy: { ...ruled(PRIORITY_RULES), admit: admitPriorityClass },
+      strategy: { ...checked(PRIORITY_RULES, priorityProblems), admit: admitPriorityClass },
     }),
     define({
       group: "storage.k8s.io",
@@ -90,7 +92,7 @@ export function otherKinds(): Resource[] {
       shortNames: ["sc"],
       clusterScoped: true,
       columns: STORAGE_CLASS_COLUMNS,
-      strategy: ruled(STORAGE_CLASS_RULES),
+      strategy: checked(STORAGE_CLASS_RULES, storageClassProblems),
     }),
   ];
 }

@@ -1,7 +1,6 @@
-import { at, fields, isRecord, record, same, text, type Json } from "../json.ts";
-import { invalidValue, notSupported } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
-import { podSpecProblems } from "./pod.ts";
+import { fields, isRecord, record, same } from "../json.ts";
+import { invalidValue } from "../server/problems.ts";
+import { jobSpecProblems } from "./job-rules.ts";
 import type { Draft, Strategy } from "./resource.ts";
 
 const UID = "batch.kubernetes.io/controller-uid";
@@ -25,25 +24,7 @@ function selectOwn(draft: Draft): void {
   if (!isRecord(spec["selector"])) spec["selector"] = { matchLabels: { [UID]: uid } };
 }
 
-const COUNTS = ["parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"];
 const FIXED = ["completions", "selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex"];
-
-function specProblems(spec: Json): FieldProblem[] {
-  const problems = COUNTS.flatMap((name) => {
-    const value = spec[name];
-    const isWrong = typeof value === "number" && value < 0;
-    return isWrong ? [invalidValue(`spec.${name}`, value, "must be greater than or equal to 0")] : [];
-  });
-  const policy = text(at(spec, "template", "spec", "restartPolicy"));
-  if (policy === "Always") {
-    problems.push({
-      ...notSupported("spec.template.spec.restartPolicy", policy, ["OnFailure", "Never"]),
-      message: 'Required value: valid values: "OnFailure", "Never"',
-      reason: "FieldValueRequired",
-    });
-  }
-  return problems;
-}
 
 /** Jobs: kept and checked; another process runs them. */
 export const jobStrategy: Strategy = {
@@ -52,10 +33,7 @@ export const jobStrategy: Strategy = {
   validate(object, old, { subresource }) {
     if (subresource) return [];
     const spec = record(fields(object)["spec"]);
-    const problems = [
-      ...specProblems(spec),
-      ...podSpecProblems(record(at(spec, "template", "spec")), "spec.template.spec"),
-    ];
+    const problems = jobSpecProblems(spec, "spec", true);
     if (!old) return problems;
     const was = record(fields(old)["spec"]);
     const changed = [...FIXED, "template"].filter((name) => !same(spec[name], was[name]));

@@ -1,13 +1,13 @@
 import { admitLimits } from "../admission/builtin/limits.ts";
 import { admitTolerations } from "../admission/builtin/tolerations.ts";
 import { mutatePod } from "../admission/builtin/pods.ts";
-import { fields, record, records, text, type Json } from "../json.ts";
-import { forbiddenField, invalidValue, notSupported, required } from "../server/problems.ts";
+import { fields, record, records, type Json } from "../json.ts";
+import { forbiddenField } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
 import { same } from "../json.ts";
+import { imageProblems } from "./pods/containers.ts";
+import { newPodProblems, podSpecProblems } from "./pods/spec.ts";
 import type { Draft, Strategy } from "./resource.ts";
-
-const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 /** Pods are kept, filled in and checked as far as a cluster without kubelets needs; nothing runs them here. */
 export const podStrategy: Strategy = {
@@ -23,7 +23,9 @@ export const podStrategy: Strategy = {
   validate(object, old, { subresource }) {
     if (subresource) return [];
     const spec = record(fields(object)["spec"]);
-    return old ? updateProblems(spec, record(fields(old)["spec"])) : podSpecProblems(spec, "spec");
+    return old
+      ? updateProblems(spec, record(fields(old)["spec"]))
+      : [...podSpecProblems(spec, "spec"), ...imageProblems(spec, "spec"), ...newPodProblems(spec, "spec")];
   },
 };
 
@@ -32,62 +34,6 @@ function keepAdmitted(draft: Draft, was: Json): void {
   const spec = record(draft["spec"]);
   for (const name of ["priority", "preemptionPolicy"]) if (was[name] !== undefined) spec[name] ??= was[name];
   admitTolerations(draft);
-}
-
-const POLICIES = ["Always", "OnFailure", "Never"];
-
-/** What is wrong with a PodSpec, its fields named from `path`. */
-export function podSpecProblems(spec: Json, path: string): FieldProblem[] {
-  const containers = records(spec["containers"]);
-  if (containers.length === 0) return [required(`${path}.containers`)];
-  const seen = new Set<string>();
-  const found = containers.flatMap((container, i) => {
-    const name = text(container["name"]);
-    const field = `${path}.containers[${i}]`;
-    const problems: FieldProblem[] = [];
-    if (!name) problems.push(required(`${field}.name`));
-    else if (!NAME.test(name)) {
-      const why =
-        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-      problems.push(invalidValue(`${field}.name`, name, why));
-    }
-    if (!text(container["image"])) problems.push(required(`${field}.image`));
-    problems.push(...pullProblems(text(container["imagePullPolicy"]), field));
-    if (seen.has(name))
-      problems.push({
-        field: `${field}.name`,
-        message: `Duplicate value: ${JSON.stringify(name)}`,
-        reason: "FieldValueDuplicate",
-      });
-    seen.add(name);
-    return problems;
-  });
-  found.push(...mountProblems(spec, path));
-  const policy = text(spec["restartPolicy"]);
-  const isKnown = policy === "" || POLICIES.includes(policy);
-  return isKnown ? found : [...found, notSupported(`${path}.restartPolicy`, policy, POLICIES)];
-}
-
-const PULL_POLICIES = ["Always", "IfNotPresent", "Never"];
-
-function pullProblems(policy: string, field: string): FieldProblem[] {
-  if (policy === "" || PULL_POLICIES.includes(policy)) return [];
-  return [notSupported(`${field}.imagePullPolicy`, policy, PULL_POLICIES)];
-}
-
-/** Volumes are mounted by the names that the pod gives them. */
-function mountProblems(spec: Json, path: string): FieldProblem[] {
-  const volumes = new Set(records(spec["volumes"]).map((v) => text(v["name"])));
-  return ["initContainers", "containers"].flatMap((group) =>
-    records(spec[group]).flatMap((container, i) =>
-      records(container["volumeMounts"]).flatMap((mount, j): FieldProblem[] => {
-        const name = text(mount["name"]);
-        const field = `${path}.${group}[${i}].volumeMounts[${j}].name`;
-        if (volumes.has(name)) return [];
-        return [{ field, message: `Not found: ${JSON.stringify(name)}`, reason: "FieldValueNotFound" }];
-      }),
-    ),
-  );
 }
 
 const CHANGEABLE = [

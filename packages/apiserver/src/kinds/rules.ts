@@ -77,6 +77,32 @@ export const share: Check = (value, field) => {
   return Number.parseInt(value, 10) > 100 ? [invalidValue(field, value, "must not be greater than 100%")] : [];
 };
 
+/** The same, of which more than all may be asked. */
+export function countOrShare(value: unknown, field: string): FieldProblem[] {
+  if (typeof value === "string" && !/^\d+%$/.test(value)) return [invalidValue(field, value, PERCENT_RULE)];
+  return counted(value, field);
+}
+
+export function notOverAll(value: unknown, field: string): FieldProblem[] {
+  const isOver = typeof value === "string" && /^\d+%$/.test(value) && Number.parseInt(value, 10) > 100;
+  return isOver ? [invalidValue(field, value, "must not be greater than 100%")] : [];
+}
+
+/** Rules as data, and those that take more than a field. */
+export function checked(
+  rules: readonly FieldRule[],
+  more: (object: Json, old: Json | undefined) => readonly FieldProblem[],
+): Strategy {
+  const plain = ruled(rules);
+  return {
+    validate(object, old, context) {
+      if (context.subresource) return [];
+      const found = plain.validate?.(object, old, context) ?? [];
+      return [...found, ...more(fields(object), old && fields(old))];
+    },
+  };
+}
+
 const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const LABEL_RULE =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { at } from "../json.ts";
-import { invalidValue, required } from "../server/problems.ts";
+import { invalidValue, notSupported, required } from "../server/problems.ts";
 import {
   counted,
   holding,
@@ -14,6 +14,7 @@ import {
   whereGiven,
   type FieldRule,
 } from "./rules.ts";
+import { scheduleFault, zoneFault } from "./schedule.ts";
 
 /*
  * What kube-apiserver refuses of kinds that are kept here: required fields, values of enumerations, bounds and names.
@@ -58,7 +59,6 @@ const BACKEND = "either `defaultBackend` or `rules` must be specified";
 
 export const INGRESS_RULES: readonly FieldRule[] = [
   ["spec", holding(["defaultBackend", "rules"], (field) => invalidValue(field, null, BACKEND))],
-  ["spec.rules[].host", whereGiven(subdomain)],
   ["spec.rules[].http.paths", needed()],
   ["spec.rules[].http.paths[].path", whereGiven(absolute)],
   ["spec.rules[].http.paths[].pathType", needed("pathType must be specified")],
@@ -112,21 +112,28 @@ const SCHEDULE = needed();
 export const CRON_RULES: readonly FieldRule[] = [
   ["spec.schedule", SCHEDULE],
   ["spec.schedule", whereGiven(schedule)],
+  ["spec.timeZone", zone],
   ["spec.startingDeadlineSeconds", counted],
   ["spec.concurrencyPolicy", oneOf("Allow", "Forbid", "Replace")],
   ["spec.successfulJobsHistoryLimit", counted],
   ["spec.failedJobsHistoryLimit", counted],
+  ["spec.jobTemplate.spec.manualSelector", noSelector],
 ];
 
-/** Cron's five fields or one of its words; a time zone has a field of its own. */
 function schedule(value: unknown, field: string): ReturnType<FieldRule[1]> {
   const text = String(value as string);
-  if (text.includes("TZ")) {
-    return [invalidValue(field, value, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead")];
-  }
-  const parts = text.split(/\s+/).filter(Boolean);
-  if (text.startsWith("@") || parts.length === 5) return [];
-  return [invalidValue(field, value, `expected exactly 5 fields, found ${parts.length}: [${parts.join(" ")}]`)];
+  const zoned = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead";
+  const fault = text.includes("TZ") ? zoned : scheduleFault(text);
+  return fault === undefined ? [] : [invalidValue(field, value, fault)];
+}
+
+function zone(value: unknown, field: string): ReturnType<FieldRule[1]> {
+  const fault = typeof value === "string" ? zoneFault(value) : undefined;
+  return fault === undefined ? [] : [invalidValue(field, value, fault)];
+}
+
+function noSelector(value: unknown, field: string): ReturnType<FieldRule[1]> {
+  return value === true ? [notSupported(field, true, ["nil", "false"])] : [];
 }
 
 export const SLICE_RULES: readonly FieldRule[] = [

@@ -24,7 +24,14 @@ import {
 import { autoscalers } from "./autoscaler.ts";
 import { define, SCALE, STATUS, type Definition } from "./define.ts";
 import type { Resource } from "./resource.ts";
-import { ruled } from "./rules.ts";
+import { jobSpecProblems } from "./job-rules.ts";
+import { limitRangeProblems } from "./limit-rules.ts";
+import { ingressClassProblems, ingressProblems, networkPolicyProblems } from "./network-rules.ts";
+import { budgetProblems, runtimeClassProblems } from "./policy-rules.ts";
+import { quotaProblems } from "./quota-rules.ts";
+import { attachmentProblems, driverSpecProblems } from "./volume-rules.ts";
+import { at, record } from "../json.ts";
+import { checked, ruled } from "./rules.ts";
 import {
   ATTRIBUTES_RULES,
   BUDGET_RULES,
@@ -48,7 +55,12 @@ export function storedKinds(): Resource[] {
 
 function coreKinds(): Definition[] {
   return [
-    { kind: "LimitRange", plural: "limitranges", shortNames: ["limits"] },
+    {
+      kind: "LimitRange",
+      plural: "limitranges",
+      shortNames: ["limits"],
+      strategy: checked([], ({ spec }) => limitRangeProblems(record(spec))),
+    },
     {
       kind: "PodTemplate",
       plural: "podtemplates",
@@ -72,6 +84,7 @@ function coreKinds(): Definition[] {
       shortNames: ["quota"],
       subresources: [STATUS],
       columns: RESOURCE_QUOTA_COLUMNS,
+      strategy: checked([], ({ spec }) => quotaProblems(record(spec))),
     },
   ];
 }
@@ -86,7 +99,7 @@ function networkKinds(): Definition[] {
       shortNames: ["ing"],
       subresources: [STATUS],
       columns: INGRESS_COLUMNS,
-      strategy: ruled(INGRESS_RULES),
+      strategy: checked(INGRESS_RULES, ({ spec }) => ingressProblems(record(spec))),
     },
     {
       ...all,
@@ -94,7 +107,7 @@ function networkKinds(): Definition[] {
       plural: "ingressclasses",
       clusterScoped: true,
       columns: INGRESS_CLASS_COLUMNS,
-      strategy: ruled(INGRESS_CLASS_RULES),
+      strategy: checked(INGRESS_CLASS_RULES, ({ spec }) => ingressClassProblems(record(spec))),
     },
     {
       ...all,
@@ -102,7 +115,7 @@ function networkKinds(): Definition[] {
       plural: "networkpolicies",
       shortNames: ["netpol"],
       columns: NETWORK_POLICY_COLUMNS,
-      strategy: ruled(POLICY_RULES),
+      strategy: checked(POLICY_RULES, ({ spec }) => networkPolicyProblems(record(spec))),
     },
   ];
 }
@@ -110,7 +123,13 @@ function networkKinds(): Definition[] {
 function storageKinds(): Definition[] {
   const all = { group: "storage.k8s.io", clusterScoped: true };
   return [
-    { ...all, kind: "CSIDriver", plural: "csidrivers", columns: CSI_DRIVER_COLUMNS, strategy: ruled(CSI_DRIVER_RULES) },
+    {
+      ...all,
+      kind: "CSIDriver",
+      plural: "csidrivers",
+      columns: CSI_DRIVER_COLUMNS,
+      strategy: checked(CSI_DRIVER_RULES, ({ spec }) => driverSpecProblems(record(spec))),
+    },
     { ...all, kind: "CSINode", plural: "csinodes", columns: CSI_NODE_COLUMNS, strategy: ruled(CSI_NODE_RULES) },
     {
       ...all,
@@ -125,6 +144,7 @@ function storageKinds(): Definition[] {
       plural: "volumeattachments",
       subresources: [STATUS],
       columns: VOLUME_ATTACHMENT_COLUMNS,
+      strategy: checked([], ({ spec }) => attachmentProblems(record(spec))),
     },
     {
       ...all,
@@ -178,7 +198,7 @@ function otherKinds(): Definition[] {
       subresources: [STATUS],
       generation: true,
       columns: POD_DISRUPTION_BUDGET_COLUMNS,
-      strategy: ruled(BUDGET_RULES),
+      strategy: checked(BUDGET_RULES, ({ spec }) => budgetProblems(record(spec))),
     },
     {
       group: "batch",
@@ -189,7 +209,9 @@ function otherKinds(): Definition[] {
       subresources: [STATUS],
       generation: true,
       columns: CRON_JOB_COLUMNS,
-      strategy: ruled(CRON_RULES),
+      strategy: checked(CRON_RULES, ({ spec }) =>
+        jobSpecProblems(record(at(spec, "jobTemplate", "spec")), "spec.jobTemplate.spec", false),
+      ),
     },
     {
       group: "apps",
@@ -204,7 +226,7 @@ function otherKinds(): Definition[] {
       plural: "runtimeclasses",
       clusterScoped: true,
       columns: RUNTIME_CLASS_COLUMNS,
-      strategy: ruled(RUNTIME_RULES),
+      strategy: checked(RUNTIME_RULES, runtimeClassProblems),
     },
   ];
 }

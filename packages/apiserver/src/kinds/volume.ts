@@ -1,9 +1,14 @@
-import { timestamp } from "../json.ts";
+import { fields, record, timestamp } from "../json.ts";
+import { volumeProblems, volumeUpdateProblems } from "./volume-rules.ts";
 import type { Strategy } from "./resource.ts";
 
 /** A volume tells since when it is in the phase it is in. */
 export const volumeStrategy: Strategy = {
   prepareCreate(draft, { cluster }) {
     draft["status"] = { phase: "Pending", lastPhaseTransitionTime: timestamp(cluster.clock.now()) };
+  },
+  validate(object, old, { subresource }) {
+    if (subresource) return [];
+    return [...volumeProblems(record(fields(object)["spec"])), ...(old ? volumeUpdateProblems(object, old) : [])];
   },
 };

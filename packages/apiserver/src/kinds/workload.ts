@@ -1,48 +1,190 @@
-import { at, fields, record, same, type Json } from "../json.ts";
-import { matchesLabels } from "../registry/selectors.ts";
-import { forbiddenField, invalidValue, required } from "../server/problems.ts";
+import { at, fields, record, same, text, type Json } from "../json.ts";
+import { forbiddenField, invalidValue, notSupported, required } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
-import { podSpecProblems } from "./pod.ts";
 import { TEMPLATE_GENERATION } from "../wire/defaults/workloads.ts";
+import { dnsLabel, notNegative, selectorProblems, supported } from "./pods/checks.ts";
 import type { Draft, Strategy } from "./resource.ts";
+import { countOrShare, notOverAll } from "./rules.ts";
+import { endlessProblems, isEmptySelector, isReadable, strayProblems, templateProblems } from "./template.ts";
 
-function replicaProblems({ replicas }: Json): FieldProblem[] {
-  if (typeof replicas !== "number" || replicas >= 0) return [];
-  return [invalidValue("spec.replicas", replicas, "must be greater than or equal to 0")];
-}
+/*
+ * Deployments and their like: kept and checked; another process may run them. Source: Kubernetes API reference, workload resources.
+ */
 
-function strategyProblems({ strategy }: Json): FieldProblem[] {
-  const { type, rollingUpdate } = record(strategy);
-  const { maxSurge, maxUnavailable } = record(rollingUpdate);
-  const isStuck = [maxSurge, maxUnavailable].every((count) => count === 0 || count === "0%");
-  if (rollingUpdate !== undefined && isStuck) {
-    const why = "may not be 0 when `maxSurge` is 0";
-    return [invalidValue("spec.strategy.rollingUpdate.maxUnavailable", maxUnavailable, why)];
+/** The selector, and the template where the selector can be followed. */
+function podsProblems(spec: Json, called: string, owner: string): FieldProblem[] {
+  const selector = spec["selector"] ?? undefined;
+  const field = "spec.selector";
+  const problems = selector === undefined ? [required(field)] : selectorProblems(field, selector);
+  if (selector !== undefined && isEmptySelector(selector)) {
+    problems.push(invalidValue(field, {}, `empty selector is invalid for ${called}`));
   }
-  if (type !== "Recreate" || rollingUpdate === undefined) return [];
-  return [forbiddenField("spec.strategy.rollingUpdate", "may not be specified when strategy `type` is 'Recreate'")];
+  if (!isReadable(selector)) return [...problems, invalidValue(field, selector, "invalid label selector")];
+  const template = record(spec["template"]);
+  return [
+    ...problems,
+    ...strayProblems(spec, "spec"),
+    ...templateProblems(template, "spec.template"),
+    ...endlessProblems(template, "spec.template", owner),
+  ];
 }
 
-function selectorProblems({ selector }: Json, was: Json): FieldProblem[] {
+function counts(spec: Json, ...names: readonly string[]): FieldProblem[] {
+  return names.flatMap((name) => notNegative(`spec.${name}`, spec[name]));
+}
+
+const isNothing = (count: unknown): boolean => count === 0 || count === "0%";
+
+function deploymentStrategy({ strategy }: Json): FieldProblem[] {
+  if (strategy === undefined) return [];
+  const { type, rollingUpdate } = record(strategy);
+  const field = "spec.strategy";
+  if (type === "Recreate") {
+    if (rollingUpdate === undefined) return [];
+    return [forbiddenField(`${field}.rollingUpdate`, "may not be specified when strategy `type` is 'Recreate'")];
+  }
+  if (type !== "RollingUpdate") {
+    const shown = { Type: type ?? "", RollingUpdate: rollingUpdate ?? null };
+    return [notSupported(field, shown, ["Recreate", "RollingUpdate"])];
+  }
+  const { maxSurge, maxUnavailable } = record(rollingUpdate);
+  const at = `${field}.rollingUpdate`;
+  const problems = [
+    ...countOrShare(maxUnavailable, `${at}.maxUnavailable`),
+    ...countOrShare(maxSurge, `${at}.maxSurge`),
+  ];
+  if (isNothing(maxSurge) && isNothing(maxUnavailable)) {
+    problems.push(invalidValue(`${at}.maxUnavailable`, maxUnavailable, "may not be 0 when `maxSurge` is 0"));
+  }
+  return [...problems, ...notOverAll(maxUnavailable, `${at}.maxUnavailable`)];
+}
+
+function deadlineProblems({ progressDeadlineSeconds: deadline, minReadySeconds: ready = 0 }: Json): FieldProblem[] {
+  const field = "spec.progressDeadlineSeconds";
+  if (typeof deadline !== "number" || typeof ready !== "number" || deadline > ready)
+    return notNegative(field, deadline);
+  return [...notNegative(field, deadline), invalidValue(field, deadline, "must be greater than minReadySeconds")];
+}
+
+function daemonStrategy({ updateStrategy }: Json): FieldProblem[] {
+  if (updateStrategy === undefined) return [];
+  const { type, rollingUpdate } = record(updateStrategy);
+  const field = "spec.updateStrategy";
+  if (type === "OnDelete") return [];
+  if (type !== "RollingUpdate") {
+    const shown = { Type: type ?? "", RollingUpdate: rollingUpdate ?? null };
+    return [notSupported(field, shown, ["RollingUpdate", "OnDelete"])];
+  }
+  const { maxSurge, maxUnavailable } = record(rollingUpdate);
+  const at = `${field}.rollingUpdate`;
+  const problems = [
+    ...countOrShare(maxUnavailable, `${at}.maxUnavailable`),
+    ...countOrShare(maxSurge, `${at}.maxSurge`),
+  ];
+  const surges = maxSurge !== undefined && !isNothing(maxSurge);
+  if (surges && maxUnavailable !== undefined && !isNothing(maxUnavailable)) {
+    problems.push(invalidValue(`${at}.maxSurge`, maxSurge, "may not be set when maxUnavailable is non-zero"));
+  }
+  if (!surges && isNothing(maxUnavailable)) {
+    problems.push(required(`${at}.maxUnavailable`, "cannot be 0 when maxSurge is 0"));
+  }
+  return [
+    ...problems,
+    ...notOverAll(maxUnavailable, `${at}.maxUnavailable`),
+    ...notOverAll(maxSurge, `${at}.maxSurge`),
+  ];
+}
+
+function setStrategy({ updateStrategy }: Json): FieldProblem[] {
+  if (updateStrategy === undefined) return [];
+  const { type, rollingUpdate } = record(updateStrategy);
+  const field = "spec.updateStrategy";
+  if (type !== "OnDelete" && type !== "RollingUpdate") {
+    const shown = { Type: type ?? "", RollingUpdate: rollingUpdate ?? null };
+    return [invalidValue(field, shown, "must be 'RollingUpdate' or 'OnDelete'")];
+  }
+  const { partition, maxUnavailable } = record(rollingUpdate);
+  if (type === "RollingUpdate") return notNegative(`${field}.rollingUpdate.partition`, partition);
+  if (rollingUpdate === undefined) return [];
+  const shown = { Partition: partition ?? 0, MaxUnavailable: maxUnavailable ?? null };
+  return [invalidValue(`${field}.rollingUpdate`, shown, "only allowed for updateStrategy 'RollingUpdate'")];
+}
+
+const RETENTIONS = ["Retain", "Delete"];
+const MANAGEMENTS = ["OrderedReady", "Parallel"];
+
+function setProblems(spec: Json): FieldProblem[] {
+  const { podManagementPolicy: management, persistentVolumeClaimRetentionPolicy: retention } = spec;
+  const problems: FieldProblem[] = [];
+  if (management !== undefined && !MANAGEMENTS.includes(text(management))) {
+    problems.push(invalidValue("spec.podManagementPolicy", management, "must be 'OrderedReady' or 'Parallel'"));
+  }
+  problems.push(...setStrategy(spec));
+  for (const name of ["whenDeleted", "whenScaled"]) {
+    const field = `spec.persistentVolumeClaimRetentionPolicy.${name}`;
+    problems.push(...supported(field, record(retention)[name], RETENTIONS));
+  }
+  problems.push(...counts(spec, "replicas", "minReadySeconds"));
+  problems.push(...notNegative("spec.ordinals.start", at(spec, "ordinals", "start")));
+  const service = text(spec["serviceName"]);
+  return [
+    ...problems,
+    ...podsProblems(spec, "statefulset", "StatefulSet"),
+    ...(service === "" ? [] : dnsLabel("spec.serviceName", service)),
+  ];
+}
+
+const RULES: Readonly<Record<string, (spec: Json) => FieldProblem[]>> = {
+  Deployment: (spec) => [
+    ...counts(spec, "replicas"),
+    ...podsProblems(spec, "deployment", "ReplicaSet"),
+    ...deploymentStrategy(spec),
+    ...counts(spec, "minReadySeconds", "revisionHistoryLimit"),
+    ...deadlineProblems(spec),
+  ],
+  // kube-apiserver calls it a deployment, too.
+  ReplicaSet: (spec) => [
+    ...counts(spec, "replicas", "minReadySeconds"),
+    ...podsProblems(spec, "deployment", "ReplicaSet"),
+  ],
+  DaemonSet: (spec) => [
+    ...podsProblems(spec, "daemonset", "DaemonSet"),
+    ...counts(spec, "minReadySeconds"),
+    ...daemonStrategy(spec),
+    ...counts(spec, "revisionHistoryLimit"),
+  ],
+  StatefulSet: setProblems,
+};
+
+const SET_CHANGEABLE = [
+  "replicas",
+  "ordinals",
+  "template",
+  "updateStrategy",
+  "revisionHistoryLimit",
+  "persistentVolumeClaimRetentionPolicy",
+  "minReadySeconds",
+];
+const SET_FIXED =
+  "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
+
+/** What is chosen once. */
+function fixedProblems(kind: string, spec: Json, was: Json): FieldProblem[] {
+  if (kind === "StatefulSet") {
+    const names = [...new Set([...Object.keys(spec), ...Object.keys(was)])];
+    const isChanged = names.some((name) => !SET_CHANGEABLE.includes(name) && !same(spec[name], was[name]));
+    return isChanged ? [forbiddenField("spec", SET_FIXED)] : [];
+  }
+  const { selector } = spec;
   return same(selector, was["selector"]) ? [] : [invalidValue("spec.selector", selector, "field is immutable")];
 }
 
-/** Deployments and their like: kept and checked; another process may run them. */
 export const workloadStrategy: Strategy = {
   validate(object, old, { subresource }) {
     if (subresource) return [];
     const spec = record(fields(object)["spec"]);
-    const problems = podSpecProblems(record(at(spec, "template", "spec")), "spec.template.spec");
-    problems.push(...replicaProblems(spec), ...strategyProblems(spec));
-    if (old && object.kind !== "StatefulSet") problems.push(...selectorProblems(spec, record(fields(old)["spec"])));
-    if (!spec["selector"]) return [required("spec.selector"), ...problems];
-    if (object.kind === "Deployment" && Object.keys(record(spec["selector"])).length === 0) {
-      problems.unshift(invalidValue("spec.selector", {}, "empty selector is invalid for deployment"));
-    }
-    const labels = record(at(spec, "template", "metadata", "labels"));
-    if (matchesLabels(spec["selector"], labels)) return problems;
-    const why = "`selector` does not match template `labels`";
-    return [invalidValue("spec.template.metadata.labels", labels, why), ...problems];
+    const problems = RULES[object.kind]?.(spec) ?? [];
+    return old ? [...problems, ...fixedProblems(object.kind, spec, record(fields(old)["spec"]))] : problems;
   },
 };
 

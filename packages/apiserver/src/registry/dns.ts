@@ -25,5 +25,6 @@ const LABEL_RULE =
 /** What keeps a text from being a DNS-1123 label, in apimachinery's words. */
 export function labelFaults(text: string): string[] {
   const faults = text.length > 63 ? ["must be no more than 63 characters"] : [];
-  return LABEL.test(text) ? faults : [...faults, LABEL_RULE];
+  if (LABEL.test(text)) return faults;
+  return [...faults, subdomainFaults(text).length === 0 ? "must not contain dots" : LABEL_RULE];
 }

@@ -30,6 +30,7 @@ import { programs } from "./programs.ts";
 import { quotas } from "./quotas.ts";
 import { reading } from "./reading.ts";
 import { refusals } from "./refusals.ts";
+import { refusing } from "./refusing.ts";
 import { restrictions } from "./restrictions.ts";
 import { readingDefinitions } from "./reading-definitions.ts";
 import { revisions } from "./revisions.ts";
@@ -88,6 +89,7 @@ export const chapters: readonly Chapter[] = [
   kubectl,
   wire,
   storedRules,
+  refusing,
   compacting,
   access,
   auditing,
