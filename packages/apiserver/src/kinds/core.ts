@@ -1,6 +1,6 @@
 import { record } from "../json.ts";
 import { admitLimits } from "../admission/builtin/limits.ts";
-import { define, STATUS } from "./define.ts";
+import { define, STATUS, WRITE_STATUS } from "./define.ts";
 import { coreEvents } from "./event.ts";
 import { namespaceStrategy } from "./namespace.ts";
 import { nodeStrategy } from "./node.ts";
@@ -72,6 +72,8 @@ export function coreKinds(): Resource[] {
       subresources: [
         STATUS,
         { name: "binding", verbs: ["create"], type: { group: "", version: "v1", kind: "Binding" } },
+        { name: "ephemeralcontainers", verbs: WRITE_STATUS },
+        { name: "resize", verbs: WRITE_STATUS },
         { name: "eviction", verbs: ["create"], type: { group: "policy", version: "v1", kind: "Eviction" } },
       ],
       selectable: [

@@ -2,7 +2,7 @@ import type { Column, Resource, ResourceVersion, Strategy, Subresource } from ".
 import { apiVersionOf } from "./resource.ts";
 
 const ALL_VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"] as const;
-const WRITE_STATUS: readonly string[] = ["get", "patch", "update"];
+export const WRITE_STATUS: readonly string[] = ["get", "patch", "update"];
 export const STATUS: Subresource = { name: "status", verbs: WRITE_STATUS };
 export const SCALE: Subresource = {
   name: "scale",

@@ -129,7 +129,9 @@ const WRONG_ENDS = ["/..", "/."];
 function pathProblems(one: Json, field: string): FieldProblem[] {
   const path = text(one["path"]);
   const type = text(one["pathType"]);
-  const problems = type === "" ? [] : supported(`${field}.pathType`, type, PATH_TYPES);
+  // Without a type nothing else is looked at.
+  if (type === "") return [];
+  const problems = supported(`${field}.pathType`, type, PATH_TYPES);
   if ((type === "Exact" || type === "Prefix") && path.startsWith("/")) {
     const parts = WRONG_PARTS.filter((part) => path.includes(part)).map((part) => `must not contain '${part}'`);
     const ends = WRONG_ENDS.filter((end) => path.endsWith(end)).map((end) => `cannot end with '${end}'`);

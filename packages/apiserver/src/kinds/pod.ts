@@ -7,6 +7,13 @@ import type { FieldProblem } from "../server/status.ts";
 import { same } from "../json.ts";
 import { imageProblems } from "./pods/containers.ts";
 import { newPodProblems, podSpecProblems } from "./pods/spec.ts";
+import {
+  ephemeralUpdateProblems,
+  isResizable,
+  keepButEphemeral,
+  keepButResources,
+  resizeProblems,
+} from "./pods/subresources.ts";
 import type { Draft, Strategy } from "./resource.ts";
 
 /** Pods are kept, filled in and checked as far as a cluster without kubelets needs; nothing runs them here. */
@@ -14,17 +21,26 @@ export const podStrategy: Strategy = {
   mutate: mutatePod,
   admit: admitLimits,
   prepareCreate(draft) {
-    draft["status"] = { phase: "Pending", qosClass: quality(draft) };
+    draft["status"] = { phase: "Pending", qosClass: quality(record(draft["spec"])) };
   },
   prepareUpdate(draft, old, { subresource }) {
     if (subresource === "status") draft["spec"] = structuredClone(fields(old)["spec"]);
+    else if (subresource === "ephemeralcontainers") keepButEphemeral(draft, old);
+    else if (subresource === "resize") keepButResources(draft, old);
     else if (subresource === "") keepAdmitted(draft, record(fields(old)["spec"]));
   },
   validate(object, old, { subresource }) {
-    if (subresource) return [];
     const spec = record(fields(object)["spec"]);
+    const was = record(old && fields(old)["spec"]);
+    if (subresource === "ephemeralcontainers") return ephemeralUpdateProblems(spec, was);
+    if (subresource === "resize" && old) {
+      const without = forbiddenField("spec", "Pod running on node without support for resize");
+      const problems = resizeProblems(spec, was, quality);
+      return isResizable(fields(old)["status"]) ? problems : [...problems, without];
+    }
+    if (subresource) return [];
     return old
-      ? updateProblems(spec, record(fields(old)["spec"]))
+      ? updateProblems(spec, was)
       : [...podSpecProblems(spec, "spec"), ...imageProblems(spec, "spec"), ...newPodProblems(spec, "spec")];
   },
 };
@@ -64,8 +80,8 @@ function updateProblems(spec: Json, was: Json): FieldProblem[] {
   return [forbiddenField("spec", why)];
 }
 
-function quality(draft: Draft): string {
-  const resources = records(record(draft["spec"])["containers"]).map((c) => record(c["resources"]));
+function quality(spec: Json): string {
+  const resources = records(spec["containers"]).map((c) => record(c["resources"]));
   const requests = resources.map((r) => record(r["requests"] ?? r["limits"]));
   const limits = resources.map((r) => record(r["limits"]));
   if ([...requests, ...limits].every((r) => r["cpu"] === undefined && r["memory"] === undefined)) return "BestEffort";

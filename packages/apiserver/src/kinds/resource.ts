@@ -115,7 +115,16 @@ export interface ScalePaths {
 }
 
 export interface Subresource {
-  readonly name: "status" | "scale" | "approval" | "finalize" | "token" | "binding" | "eviction";
+  readonly name:
+    | "status"
+    | "scale"
+    | "approval"
+    | "finalize"
+    | "token"
+    | "binding"
+    | "eviction"
+    | "ephemeralcontainers"
+    | "resize";
   readonly verbs: readonly string[];
   readonly scale?: ScalePaths;
   /** Group, version and kind of its body when that is not the resource's own. */

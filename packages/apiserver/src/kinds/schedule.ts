@@ -39,26 +39,45 @@ export function scheduleFault(schedule: string): string | undefined {
   return undefined;
 }
 
-function rangeFault(range: string, { least, most, names = [] }: Bounds): string | undefined {
+function rangeFault(range: string, bounds: Bounds): string | undefined {
   const [whole = "", step, ...more] = range.split("/");
   const [low = "", high, ...others] = whole.split("-");
   if (others.length > 0) return `too many hyphens: ${range}`;
   if (more.length > 0) return `too many slashes: ${range}`;
   const isAll = low === "*" || low === "?";
+  const ends = isAll ? [] : [low, ...(high === undefined ? [] : [high])];
   const numbers: number[] = [];
-  for (const text of [...(isAll ? [] : [low]), ...(high === undefined || isAll ? [] : [high])]) {
-    const named = names.indexOf(text.toLowerCase());
-    if (named < 0 && !/^[+-]?\d+$/.test(text)) return unreadable(text);
-    const number = named < 0 ? Number(text) : named + least;
-    if (number < 0) return `negative number (${number}) not allowed: ${text}`;
+  for (const text of ends) {
+    const number = numberOf(text, bounds);
+    if (typeof number === "string") return number;
     numbers.push(number);
   }
   if (step !== undefined && !/^[+-]?\d+$/.test(step)) return unreadable(step);
-  const start = isAll ? least : (numbers[0] ?? least);
-  const end = isAll || (step !== undefined && high === undefined) ? most : (numbers[1] ?? start);
+  const toTheEnd = isAll || (step !== undefined && high === undefined);
+  const start = numbers[0] ?? bounds.least;
+  const end = toTheEnd ? bounds.most : (numbers[1] ?? start);
+  return orderFault(range, [start, end], bounds) ?? stepFault(range, step);
+}
+
+/** A number, or what is wrong with its text. */
+function numberOf(text: string, { least, names = [] }: Bounds): number | string {
+  const named = names.indexOf(text.toLowerCase());
+  if (named >= 0) return named + least;
+  if (!/^[+-]?\d+$/.test(text)) return unreadable(text);
+  return Number(text) < 0 ? `negative number (${Number(text)}) not allowed: ${text}` : Number(text);
+}
+
+function orderFault(
+  range: string,
+  [start, end]: readonly [number, number],
+  { least, most }: Bounds,
+): string | undefined {
   if (start < least) return `beginning of range (${start}) below minimum (${least}): ${range}`;
   if (end > most) return `end of range (${end}) above maximum (${most}): ${range}`;
-  if (start > end) return `beginning of range (${start}) beyond end of range (${end}): ${range}`;
+  return start > end ? `beginning of range (${start}) beyond end of range (${end}): ${range}` : undefined;
+}
+
+function stepFault(range: string, step: string | undefined): string | undefined {
   return step !== undefined && Number(step) === 0 ? `step of range should be a positive number: ${range}` : undefined;
 }
 

@@ -23,6 +23,7 @@ import { naming } from "./naming.ts";
 import { openApi } from "./open-api.ts";
 import { printing } from "./printing.ts";
 import { podAdmission } from "./pod-admission.ts";
+import { podsChanging } from "./pods-changing.ts";
 import { policies } from "./policies.ts";
 import { policyWriting } from "./policy-writing.ts";
 import { questions } from "./questions.ts";
@@ -68,6 +69,7 @@ export const chapters: readonly Chapter[] = [
   applying,
   deleting,
   evicting,
+  podsChanging,
   definitions,
   readingDefinitions,
   converting,

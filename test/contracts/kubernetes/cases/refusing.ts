@@ -94,7 +94,7 @@ const PLACES: Readonly<Record<string, readonly [apiVersion: string, plural: stri
 
 function other(c: Context, [, kind, body]: Row): Promise<Answer> {
   const [apiVersion, plural, clusterScoped = false] = PLACES[kind] ?? ["", ""];
-  const path = collection(c, { apiVersion, plural, clusterScoped });
+  const path = collection(c, { apiVersion, plural, ...(clusterScoped ? { clusterScoped } : {}) });
   return c.api.post(`${path}?dryRun=All`, { apiVersion, kind, metadata: { name: "x" }, ...body });
 }
 
