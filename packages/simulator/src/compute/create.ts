@@ -5,6 +5,7 @@ import { ServiceError } from "../kernel/service-error.ts";
 import type { LinkedVolume, VolumeRequest } from "../kernel/volume-links.ts";
 import { imageVisible } from "../image/model.ts";
 import type { AskedNetwork, BootVolume, CreateRequest } from "./create-request.ts";
+import { flavorFor } from "./flavors.ts";
 import { checkQuota } from "./limits.ts";
 import { computeError, zones, type ComputeParts, type Flavor, type RequestedNetwork, type Server } from "./model.ts";
 
@@ -21,7 +22,7 @@ export function createServers(making: Making): readonly Server[] {
   if (request.zone !== undefined && zones[request.zone.split(":")[0] ?? ""] === undefined) {
     throw computeError(400, "The requested availability zone is not available");
   }
-  const flavor = flavorOf(parts, request.flavor);
+  const flavor = flavorOf(parts, caller, request.flavor);
   checkImage(making);
   const unknown = request.security_groups.find((group) => !parts.network.hasSecurityGroup(caller.projectId, group));
   if (unknown !== undefined) {
@@ -38,8 +39,8 @@ export function createServers(making: Making): readonly Server[] {
   );
 }
 
-function flavorOf(parts: ComputeParts, id: string): Flavor {
-  const flavor = parts.tables.flavors.get(id.slice(id.lastIndexOf("/") + 1));
+function flavorOf(parts: ComputeParts, caller: Caller, id: string): Flavor {
+  const flavor = flavorFor(parts.tables, caller, id.slice(id.lastIndexOf("/") + 1));
   if (!flavor) throw computeError(400, `Flavor ${id} could not be found.`);
   return flavor;
 }

@@ -1,14 +1,14 @@
+import type { Caller } from "../kernel/interface.ts";
 import { page } from "./list.ts";
-import { computeError, type ComputeApp, type ComputeParts, type Flavor } from "./model.ts";
+import { computeError, type ComputeApp, type ComputeParts, type ComputeTables, type Flavor } from "./model.ts";
 import { nextLink } from "./servers.ts";
 import { linksOf, type ComputeContext } from "./views.ts";
 
-/** Flavors, read only. */
+/** Reading flavors. Those that are not public are seen by their projects and administrators. */
 export function addFlavorRoutes(app: ComputeApp, { tables }: ComputeParts): void {
   const list = (c: ComputeContext, view: (flavor: Flavor) => object) => {
     const query = new URL(c.req.url).searchParams;
-    const least = (name: string) => Number(query.get(name) ?? 0);
-    const fit = tables.flavors.all().filter((f) => f.ram >= least("minRam") && f.disk >= least("minDisk"));
+    const fit = listed(tables, c.get("caller"), query);
     const { servers: flavors, more } = page(fit, query);
     const last = flavors.at(-1);
     return c.json({
@@ -20,35 +20,84 @@ export function addFlavorRoutes(app: ComputeApp, { tables }: ComputeParts): void
     list(c, (f) => ({ id: f.id, name: f.name, ...described(c, f), links: linksOf(c, "flavors", f.id) })),
   );
   app.get("/v2.1/flavors/detail", (c) => list(c, (f) => flavorView(c, f)));
-  const flavorOf = (id: string) => {
-    const flavor = tables.flavors.get(id);
-    if (!flavor) throw computeError(404, `Flavor ${id} could not be found.`);
-    return flavor;
-  };
-  app.get("/v2.1/flavors/:id", (c) => c.json({ flavor: flavorView(c, flavorOf(c.req.param("id"))) }));
-  app.get("/v2.1/flavors/:id/os-extra_specs", (c) => c.json({ extra_specs: flavorOf(c.req.param("id")).extra_specs }));
+  const flavorOf = (c: ComputeContext) => requireFlavor(tables, c.get("caller"), c.req.param("id") ?? "");
+  app.get("/v2.1/flavors/:id", (c) => c.json({ flavor: flavorView(c, flavorOf(c)) }));
+  app.get("/v2.1/flavors/:id/os-extra_specs", (c) => c.json({ extra_specs: flavorOf(c).extra_specs }));
   app.get("/v2.1/flavors/:id/os-extra_specs/:key", (c) => {
-    const { id, key } = c.req.param();
-    const value = flavorOf(id).extra_specs[key];
-    if (value === undefined) throw computeError(404, `Flavor ${id} has no extra specs with key ${key}.`);
+    const [flavor, key] = [flavorOf(c), c.req.param("key")];
+    const value = flavor.extra_specs[key];
+    if (value === undefined) throw computeError(404, `Flavor ${flavor.id} has no extra specs with key ${key}.`);
     return c.json({ [key]: value });
   });
+}
+
+const isPublic = (flavor: Flavor): boolean => flavor.is_public ?? true;
+
+const mayUse = (caller: Caller, flavor: Flavor): boolean =>
+  caller.isAdmin || isPublic(flavor) || (flavor.projects ?? []).includes(caller.projectId);
+
+/** The flavor, if the caller may use it. */
+export function flavorFor({ flavors }: ComputeTables, caller: Caller, id: string): Flavor | undefined {
+  const flavor = flavors.get(id);
+  return flavor && mayUse(caller, flavor) ? flavor : undefined;
+}
+
+/** The same; throws 404 if there is none. */
+export function requireFlavor(tables: ComputeTables, caller: Caller, id: string): Flavor {
+  const flavor = flavorFor(tables, caller, id);
+  if (!flavor) throw computeError(404, `Flavor ${id} could not be found.`);
+  return flavor;
+}
+
+function listed({ flavors }: ComputeTables, caller: Caller, query: URLSearchParams): readonly Flavor[] {
+  const least = (name: string) => {
+    const asked = query.get(name) ?? "0";
+    if (/^\d+$/.test(asked)) return Number(asked);
+    throw computeError(400, `Invalid ${name} filter [${asked}]`);
+  };
+  const [ram, disk] = [least("minRam"), least("minDisk")];
+  const fit = flavors
+    .all()
+    .filter((flavor) => flavor.ram >= ram && flavor.disk >= disk && wanted(flavor, caller, query));
+  const key = query.get("sort_key") ?? "flavorid";
+  const value = (flavor: Flavor) => sortValue(flavor, key);
+  const sorted = fit.toSorted((a, b) => compare(value(a), value(b)));
+  return query.get("sort_dir") === "desc" ? sorted.toReversed() : sorted;
+}
+
+/** `is_public` is an administrator's: true, false or "none" for both; others see what they may use. */
+function wanted(flavor: Flavor, caller: Caller, query: URLSearchParams): boolean {
+  if (!caller.isAdmin) return mayUse(caller, flavor);
+  const asked = query.get("is_public")?.toLowerCase() ?? "true";
+  if (asked === "none") return true;
+  return isPublic(flavor) === ["true", "1", "t", "yes", "on", "y"].includes(asked);
+}
+
+function sortValue(flavor: Flavor, key: string): string | number {
+  if (key === "memory_mb") return flavor.ram;
+  if (key === "root_gb") return flavor.disk;
+  if (key === "vcpus") return flavor.vcpus;
+  return key === "name" ? flavor.name : flavor.id;
+}
+
+function compare(a: string | number, b: string | number): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 const described = (c: ComputeContext, flavor: Flavor) =>
   c.get("minor") >= 55 ? { description: flavor.description } : {};
 
-const flavorView = (c: ComputeContext, flavor: Flavor) => ({
+export const flavorView = (c: ComputeContext, flavor: Flavor) => ({
   id: flavor.id,
   name: flavor.name,
   ram: flavor.ram,
   disk: flavor.disk,
-  swap: c.get("minor") >= 75 ? 0 : "",
-  "OS-FLV-EXT-DATA:ephemeral": 0,
+  swap: flavor.swap ? flavor.swap : c.get("minor") >= 75 ? 0 : "",
+  "OS-FLV-EXT-DATA:ephemeral": flavor.ephemeral ?? 0,
   "OS-FLV-DISABLED:disabled": false,
   vcpus: flavor.vcpus,
-  "os-flavor-access:is_public": true,
-  rxtx_factor: 1,
+  "os-flavor-access:is_public": isPublic(flavor),
+  rxtx_factor: flavor.rxtx_factor ?? 1,
   links: linksOf(c, "flavors", flavor.id),
   ...described(c, flavor),
   ...(c.get("minor") >= 61 ? { extra_specs: flavor.extra_specs } : {}),

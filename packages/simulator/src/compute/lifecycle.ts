@@ -105,8 +105,19 @@ export class Lifecycle {
     const [id = "", task, state] = argument.split(" ");
     const server = this.#parts.tables.servers.get(id);
     // Another operation, or the delete, has taken over.
-    if (server?.task_state !== task) return;
-    this.touch(id, { vm_state: state as VmState, task_state: null });
+    if (!server || server.task_state !== task) return;
+    this.touch(id, { vm_state: state as VmState, task_state: null, ...this.#afterMove(server, state as VmState) });
+  }
+
+  /** What a finished resize, revert or unshelve changes beside the state. */
+  #afterMove(server: Server, state: VmState): Partial<Server> {
+    const now = this.#parts.kernel.timestamp();
+    if (state === "resized")
+      return { flavor: server.next_flavor ?? server.flavor, next_flavor: null, launched_at: now };
+    if (server.task_state === "resize_reverting" && server.before) {
+      return { flavor: server.before.flavor, vm_state: server.before.vm_state, before: null, launched_at: now };
+    }
+    return ["spawning", "rebuilding"].includes(server.task_state ?? "") ? { launched_at: now } : {};
   }
 
   #finishDelete(id: string): void {
@@ -125,6 +136,9 @@ export class Lifecycle {
     for (const volume of server.volumes) {
       volumes.detach(volume.volume_id, id, 0);
       if (volume.delete_on_termination) volumes.deleteVolume(volume.volume_id);
+    }
+    for (const { id: migration, status } of this.#parts.tables.migrations.by("server_id", id)) {
+      if (status === "finished") this.#parts.tables.migrations.update(migration, { status: "confirmed" });
     }
     this.#leaveGroup(server);
     this.#bury(server);

@@ -17,14 +17,14 @@ export function usageOf({ tables }: ComputeParts, projectId: string): Usage {
   return { instances, cores, ram };
 }
 
-/** Throws Nova's 403 if the project may not have `count` more servers of this size. */
+/** Throws Nova's 403 if the project may not have that many more servers of this size; of none, only more of the size. */
 export function checkQuota(parts: ComputeParts, projectId: string, more: Usage): void {
   const used = usageOf(parts, projectId);
-  const count = more.instances;
-  const asked = { instances: count, cores: more.cores * count, ram: more.ram * count };
+  const count = Math.max(1, more.instances);
+  const asked = { instances: more.instances, cores: more.cores * count, ram: more.ram * count };
   const over = (["instances", "cores", "ram"] as const).filter((resource) => {
     const limit = parts.kernel.quota(projectId, resource);
-    return limit >= 0 && used[resource] + asked[resource] > limit;
+    return limit >= 0 && asked[resource] > 0 && used[resource] + asked[resource] > limit;
   });
   if (over.length === 0) return;
   const list = (of: (resource: keyof Usage) => number) => over.map((resource) => of(resource)).join(", ");

@@ -13,9 +13,26 @@ export interface Flavor {
   readonly vcpus: number;
   readonly extra_specs: Readonly<Record<string, string>>;
   readonly description: string | null;
+  /** What follows may be missing in a state that an older version wrote. */
+  readonly ephemeral?: number;
+  readonly swap?: number;
+  readonly rxtx_factor?: number;
+  readonly is_public?: boolean;
+  /** Projects that a flavor which is not public is for. */
+  readonly projects?: readonly string[];
 }
 
-export type VmState = "building" | "active" | "stopped" | "error" | "deleted";
+export type VmState =
+  | "building"
+  | "active"
+  | "paused"
+  | "suspended"
+  | "stopped"
+  | "rescued"
+  | "resized"
+  | "shelved_offloaded"
+  | "error"
+  | "deleted";
 
 export interface ServerVolume {
   readonly volume_id: string;
@@ -78,6 +95,45 @@ export interface Server {
   readonly reservation_id: string;
   readonly hostname: string;
   readonly actions: readonly InstanceAction[];
+  /** While a resize waits to be confirmed or reverted: what the server was. */
+  readonly before?: { readonly flavor: Flavor; readonly vm_state: VmState; readonly migration: string } | null;
+  /** The flavor that a running resize leads to. */
+  readonly next_flavor?: Flavor | null;
+}
+
+/** A move of a server to another host or size, as administrators list them. */
+export interface Migration {
+  readonly id: string;
+  readonly number: number;
+  readonly server_id: string;
+  readonly project_id: string;
+  readonly user_id: string;
+  readonly type: "resize" | "migration";
+  readonly status: string;
+  readonly old_flavor: string;
+  readonly new_flavor: string;
+  readonly zone: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** A group of hosts with a name, and perhaps a zone. */
+export interface Aggregate {
+  readonly id: string;
+  readonly uuid: string;
+  readonly name: string;
+  readonly hosts: readonly string[];
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly created_at: string;
+  readonly updated_at: string | null;
+}
+
+/** What an administrator ordered of a compute host's service. */
+export interface HostState {
+  readonly id: string;
+  readonly disabled: boolean;
+  readonly reason: string | null;
+  readonly forced_down: boolean;
 }
 
 export interface ServerGroup {
@@ -110,6 +166,9 @@ export interface ComputeTables {
   readonly groups: Table<ServerGroup>;
   readonly keypairs: Table<Keypair>;
   readonly images: Table<Image>;
+  readonly migrations: Table<Migration>;
+  readonly aggregates: Table<Aggregate>;
+  readonly hosts: Table<HostState>;
 }
 
 export interface ComputeParts {
@@ -133,6 +192,9 @@ export const computeTables = (kernel: Kernel): ComputeTables => ({
   groups: kernel.table("server_group", ["project_id"]),
   keypairs: kernel.table("keypair", ["user_id"]),
   images: kernel.table("image", ["name"]),
+  migrations: kernel.table("_migration", ["server_id"]),
+  aggregates: kernel.table("_aggregate", ["name"]),
+  hosts: kernel.table("_compute_host"),
 });
 
 const faultNames: Readonly<Record<number, string>> = {

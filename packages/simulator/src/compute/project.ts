@@ -1,83 +1,13 @@
 import { at, bodyOf, isObject } from "../kernel/json.ts";
 import { usageOf } from "./limits.ts";
-import { computeError, denied, zones, type ComputeApp, type ComputeParts } from "./model.ts";
+import { computeError, denied, type ComputeApp, type ComputeParts } from "./model.ts";
 import type { ComputeContext } from "./views.ts";
 
-/** Zones, limits and quotas: what a project may ask about itself. */
+/** Limits and quotas: what a project may ask about itself. */
 export function addProjectRoutes(app: ComputeApp, parts: ComputeParts): void {
-  addZoneRoutes(app, parts);
   addQuotaRoutes(app, parts);
   app.get("/v2.1/limits", (c) => c.json({ limits: { rate: [], absolute: limitsOf(c, parts) } }));
   app.get("/v2.1/extensions", (c) => c.json({ extensions: [] }));
-  for (const [path, rule] of [
-    ["os-aggregates", "os-aggregates:index"],
-    ["os-hypervisors", "os-hypervisors:list"],
-    ["os-services", "os-services:list"],
-  ] as const) {
-    app.get(`/v2.1/${path}`, (c) => {
-      if (!c.get("caller").isAdmin) throw denied(`os_compute_api:${rule}`);
-      return c.json(adminLists(c, parts)[path]);
-    });
-  }
-}
-
-function addZoneRoutes(app: ComputeApp, { kernel }: ComputeParts): void {
-  const names = Object.keys(zones).sort();
-  const available = { available: true };
-  app.get("/v2.1/os-availability-zone", (c) =>
-    c.json({ availabilityZoneInfo: names.map((zoneName) => ({ zoneName, zoneState: available, hosts: null })) }),
-  );
-  app.get("/v2.1/os-availability-zone/detail", (c) => {
-    if (!c.get("caller").isAdmin) throw denied("os_compute_api:os-availability-zone:detail");
-    const alive = { available: true, active: true, updated_at: kernel.timestamp().replace(/Z$/, ".000000") };
-    const availabilityZoneInfo = names.map((zoneName) => ({
-      zoneName,
-      zoneState: available,
-      hosts: { [zones[zoneName] ?? ""]: { "nova-compute": alive } },
-    }));
-    return c.json({ availabilityZoneInfo });
-  });
-}
-
-const hosts = () => Object.entries(zones).map(([zone, host], place) => ({ zone, host, id: place + 1 }));
-
-function adminLists(c: ComputeContext, { kernel }: ComputeParts) {
-  const updated_at = kernel.timestamp().replace(/Z$/, ".000000");
-  return {
-    "os-aggregates": {
-      aggregates: hosts().map(({ zone, host, id }) => ({
-        id,
-        name: zone,
-        hosts: [host],
-        availability_zone: zone,
-        metadata: { availability_zone: zone },
-        created_at: updated_at,
-        updated_at: null,
-        deleted_at: null,
-        deleted: false,
-      })),
-    },
-    "os-hypervisors": {
-      hypervisors: hosts().map(({ host, id }) => ({
-        id: c.get("minor") >= 53 ? host : id,
-        hypervisor_hostname: host,
-        state: "up",
-        status: "enabled",
-      })),
-    },
-    "os-services": {
-      services: hosts().map(({ zone, host, id }) => ({
-        id: c.get("minor") >= 53 ? host : id,
-        binary: "nova-compute",
-        host,
-        zone,
-        status: "enabled",
-        state: "up",
-        updated_at,
-        disabled_reason: null,
-      })),
-    },
-  };
 }
 
 const quotaFields = [
@@ -109,6 +39,10 @@ function addQuotaRoutes(app: ComputeApp, parts: ComputeParts): void {
     if (!own && !c.get("caller").isAdmin) throw denied(`os_compute_api:os-quota-sets:${rule}`);
     return project;
   };
+  app.get("/v2.1/os-quota-class-sets/:name", (c) => {
+    if (!c.get("caller").isAdmin) throw denied("os_compute_api:os-quota-class-sets:show");
+    return c.json({ quota_class_set: { id: c.req.param("name"), ...limits("", c.get("minor")) } });
+  });
   app.get(path, (c) => {
     const project = projectOf(c, "show");
     return c.json({ quota_set: { id: project, ...limits(project, c.get("minor")) } });

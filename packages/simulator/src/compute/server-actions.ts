@@ -1,21 +1,15 @@
 import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
 import { invalid } from "./create-request.ts";
+import { adminActions } from "./admin-actions.ts";
+import { moveActions, recordedMoves } from "./moves.ts";
+import { resizeActions } from "./resize.ts";
+import { snapshotActions } from "./snapshots.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { computeError, type ComputeApp, type ComputeParts, type InstanceAction, type Server } from "./model.ts";
+import type { Action } from "./action.ts";
 import { pythonRepr } from "./python.ts";
 import { requireState } from "./server-devices.ts";
 import { requireUnlocked, serverOf } from "./servers.ts";
-import type { ComputeContext } from "./views.ts";
-
-interface Doing {
-  readonly c: ComputeContext;
-  readonly parts: ComputeParts;
-  readonly lifecycle: Lifecycle;
-  readonly server: Server;
-  readonly argument: unknown;
-}
-
-type Action = (doing: Doing) => unknown;
 
 /** POST /servers/ID/action, and the record of what was done. */
 export function addActionRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecycle): void {
@@ -33,6 +27,7 @@ export function addActionRoutes(app: ComputeApp, parts: ComputeParts, lifecycle:
       const by = { request_id: c.get("requestId") ?? "", user_id: c.get("caller").userId };
       lifecycle.note(now, { action: recorded, ...by });
     }
+    if (answer instanceof Response) return answer;
     return answer === undefined ? c.body(null, 202) : c.json(answer as object, 200);
   });
   const view = (server: Server, action: InstanceAction, minor: number) => ({
@@ -66,9 +61,14 @@ const recordedAs: Readonly<Record<string, string>> = {
   reboot: "reboot",
   lock: "lock",
   unlock: "unlock",
+  ...recordedMoves,
 };
 
 const actions: Readonly<Record<string, Action>> = {
+  ...moveActions,
+  ...resizeActions,
+  ...snapshotActions,
+  ...adminActions,
   "os-start": ({ c, lifecycle, server }) => {
     requireUnlocked(c, server);
     requireState(server, ["stopped"], "start");
@@ -86,7 +86,7 @@ const actions: Readonly<Record<string, Action>> = {
     }
     requireUnlocked(c, server);
     const hard = /^hard$/i.test(type);
-    requireState(server, hard ? ["active", "stopped", "error"] : ["active"], "reboot");
+    requireState(server, hard ? ["active", "stopped", "paused", "suspended", "error"] : ["active"], "reboot");
     const task = hard ? "reboot_started_hard" : "reboot_started";
     lifecycle.begin(server, task, { state: "active", operation: "server.reboot" });
   },
@@ -96,5 +96,11 @@ const actions: Readonly<Record<string, Action>> = {
   unlock: ({ lifecycle, server }) => {
     lifecycle.touch(server.id, { locked: false, locked_reason: null });
   },
-  "os-getConsoleOutput": () => ({ output: "" }),
+  "os-getConsoleOutput": ({ server, argument }) => {
+    if (server.vm_state === "building") throw computeError(409, `Instance ${server.id} is not ready`);
+    const lines = ["FAKE CONSOLE OUTPUT", "ANOTHER", "LAST LINE"];
+    const length = at(argument, "length");
+    const asked = length === undefined || length === null ? lines.length : Number(length);
+    return { output: asked < 0 ? lines.join("\n") : lines.slice(Math.max(0, lines.length - asked)).join("\n") };
+  },
 };

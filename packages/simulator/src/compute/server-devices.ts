@@ -47,7 +47,7 @@ function addInterfaceRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lif
     const asked = at(await bodyOf(c.req), "interfaceAttachment");
     const server = serverOf(c, parts);
     requireUnlocked(c, server);
-    requireState(server, ["active", "stopped"], "attach_interface");
+    requireState(server, ["active", "paused", "stopped"], "attach_interface");
     const port = kernel.atomic(() => attachPort(parts, server, asked));
     lifecycle.touch(server.id, {});
     return c.json({ interfaceAttachment: interfaceView(port, c.get("minor")) });
@@ -55,7 +55,7 @@ function addInterfaceRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lif
   app.delete(`${path}/:port`, (c) => {
     const server = serverOf(c, parts);
     requireUnlocked(c, server);
-    requireState(server, ["active", "stopped"], "detach_interface");
+    requireState(server, ["active", "paused", "stopped"], "detach_interface");
     const port = portOf(server, c.req.param("port"));
     kernel.agenda.after(kernel.delay("server.detach"), "server.detach-port", `${server.id} ${port.id}`);
     return c.body(null, 202);
@@ -94,6 +94,8 @@ function makePort({ network }: ComputeParts, server: Server, asked: unknown): st
   return network.createPort(server.project_id, { network_id, ...(ip_address === undefined ? {} : { ip_address }) }).id;
 }
 
+const volumeStates = ["active", "paused", "suspended", "stopped", "resized"];
+
 function addVolumeRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecycle): void {
   const { volumes, kernel } = parts;
   const path = "/v2.1/servers/:id/os-volume_attachments";
@@ -115,7 +117,7 @@ function addVolumeRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecy
     const asked = at(await bodyOf(c.req), "volumeAttachment");
     const server = serverOf(c, parts);
     requireUnlocked(c, server);
-    requireState(server, ["active", "stopped"], "attach_volume");
+    requireState(server, volumeStates, "attach_volume");
     const volume_id = attachable(parts, server, textAt(asked, "volumeId") ?? "");
     const device = textAt(asked, "device") ?? nextDevice(server);
     const wait = kernel.delay("server.attach");
@@ -129,7 +131,7 @@ function addVolumeRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecy
   app.delete(`${path}/:volume`, (c) => {
     const server = serverOf(c, parts);
     requireUnlocked(c, server);
-    requireState(server, ["active", "stopped"], "detach_volume");
+    requireState(server, volumeStates, "detach_volume");
     const volume = attached(server, c.req.param("volume"));
     volumes.detach(volume.volume_id, server.id, kernel.delay("server.detach"));
     lifecycle.touch(server.id, { volumes: server.volumes.filter((v) => v !== volume) });

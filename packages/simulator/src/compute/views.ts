@@ -29,18 +29,48 @@ export function statusOf(server: Server): string {
     case "building":
       return "BUILD";
     case "active":
-      if (server.task_state === "reboot_started") return "REBOOT";
-      return server.task_state === "reboot_started_hard" ? "HARD_REBOOT" : "ACTIVE";
+      return busyStates[server.task_state ?? ""] ?? "ACTIVE";
     case "stopped":
-      return "SHUTOFF";
+      return busyStates[server.task_state ?? ""] ?? "SHUTOFF";
+    case "resized":
+      return server.task_state === "resize_reverting" ? "REVERT_RESIZE" : "VERIFY_RESIZE";
+    case "rescued":
+      return "RESCUE";
+    case "paused":
+    case "suspended":
+    case "shelved_offloaded":
     case "error":
-      return "ERROR";
     case "deleted":
-      return "DELETED";
+      return server.vm_state.toUpperCase();
   }
 }
 
-const powerStates = { building: 0, active: 1, stopped: 4, error: 0, deleted: 0 } as const;
+/** What a running or stopped server is called while a task changes it. */
+const busyStates: Readonly<Record<string, string>> = {
+  reboot_started: "REBOOT",
+  reboot_started_hard: "HARD_REBOOT",
+  rebuilding: "REBUILD",
+  resize_prep: "RESIZE",
+  migrating: "MIGRATING",
+  updating_password: "PASSWORD",
+};
+
+const powerStates: Readonly<Record<Server["vm_state"], number>> = {
+  building: 0,
+  active: 1,
+  paused: 3,
+  suspended: 4,
+  stopped: 4,
+  rescued: 1,
+  resized: 1,
+  shelved_offloaded: 4,
+  error: 0,
+  deleted: 0,
+};
+
+/** The host a server runs on; null while it has none. */
+export const hostOf = (server: Server): string | null =>
+  server.launched_at === null || server.vm_state === "shelved_offloaded" ? null : (zones[server.zone] ?? null);
 
 export const briefView = (c: Context, server: Server): View => ({
   id: server.id,
@@ -60,7 +90,10 @@ export function serverView(c: ComputeContext, parts: ComputeParts, server: Serve
     tenant_id: server.project_id,
     user_id: server.user_id,
     metadata: server.metadata,
-    hostId: server.networked || server.launched_at !== null ? hostId(server) : "",
+    hostId:
+      (server.networked || server.launched_at !== null) && server.vm_state !== "shelved_offloaded"
+        ? hostId(server)
+        : "",
     image: server.image_id === "" ? "" : bookmark(c, "images", server.image_id),
     flavor: minor < 47 ? bookmark(c, "flavors", server.flavor.id) : embeddedFlavor(server.flavor),
     created: server.created,
@@ -70,7 +103,7 @@ export function serverView(c: ComputeContext, parts: ComputeParts, server: Serve
     accessIPv6: "",
     links: linksOf(c, "servers", server.id),
     "OS-DCF:diskConfig": "MANUAL",
-    ...(status === "ACTIVE" || status === "BUILD" ? { progress: 0 } : {}),
+    ...(progressing.has(status) ? { progress: 0 } : {}),
     ...(server.fault ? { fault: server.fault } : {}),
     "OS-EXT-AZ:availability_zone": server.zone,
     config_drive: server.config_drive ? "True" : "",
@@ -103,7 +136,7 @@ function laterFields(server: Server, { minor, admin, show }: { minor: number; ad
 }
 
 function adminView(server: Server, minor: number): View {
-  const host = server.launched_at === null ? null : (zones[server.zone] ?? null);
+  const host = hostOf(server);
   return {
     "OS-EXT-SRV-ATTR:host": host,
     "OS-EXT-SRV-ATTR:instance_name": `instance-${server.number.toString(16).padStart(8, "0")}`,
@@ -122,6 +155,9 @@ function adminView(server: Server, minor: number): View {
   };
 }
 
+/** Statuses in which a server tells its progress. */
+const progressing = new Set(["ACTIVE", "BUILD", "REBUILD", "RESIZE", "VERIFY_RESIZE", "MIGRATING"]);
+
 const hostId = (server: Server) =>
   createHash("sha224")
     .update(server.project_id + (zones[server.zone] ?? ""))
@@ -131,8 +167,8 @@ const embeddedFlavor = (flavor: Flavor) => ({
   vcpus: flavor.vcpus,
   ram: flavor.ram,
   disk: flavor.disk,
-  ephemeral: 0,
-  swap: 0,
+  ephemeral: flavor.ephemeral ?? 0,
+  swap: flavor.swap ?? 0,
   original_name: flavor.name,
   extra_specs: flavor.extra_specs,
 });

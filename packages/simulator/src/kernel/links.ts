@@ -57,6 +57,8 @@ export interface NetworkLinks {
   serverAddresses(serverId: string): readonly ServerAddress[];
   /** True if the security group (id or name) exists in the project. */
   hasSecurityGroup(projectId: string, idOrName: string): boolean;
+  /** Adds a group (id or name, of the port's project) to a port or takes it away; false if that changes nothing. */
+  changeSecurityGroup(portId: string, change: { readonly verb: "add" | "remove"; readonly group: string }): boolean;
   /** Names of the security groups on a port. */
   securityGroupNames(portId: string): readonly string[];
 }

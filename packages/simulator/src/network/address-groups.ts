@@ -2,6 +2,7 @@ import { parseCidr } from "./addresses.ts";
 import { common, list, shown, type JsonObject } from "./attributes.ts";
 import { owned, readBody, type Collection, type NetworkApp } from "./collection.ts";
 import { addressGroupNotFound, conflict, invalidValue, neutronError } from "./errors.ts";
+import { dropPolicies, opened } from "./rbac.ts";
 import { born, defined, touched, type AddressGroup, type NetworkState } from "./resources.ts";
 
 const attributes = { ...common, addresses: { read: cidrs, put: false } } as const;
@@ -16,7 +17,7 @@ export function addressGroupCollection(state: NetworkState): Collection<AddressG
     indexes: ["name", "project_id"],
     filters: [],
     notFound: addressGroupNotFound,
-    sees: (caller, row) => caller.isAdmin || row.project_id === caller.projectId,
+    sees: (caller, row) => caller.isAdmin || row.project_id === caller.projectId || opened(state, caller, row.id),
     view: groupView,
     create: (_, projectId, input) =>
       state.addressGroups.insert({ ...born(state.kernel, projectId, input), addresses: input.addresses ?? [] }),
@@ -29,6 +30,7 @@ export function addressGroupCollection(state: NetworkState): Collection<AddressG
         const why = `Address group ${row.id} is in use on one or more security group rules.`;
         throw conflict("AddressGroupInUse", why);
       }
+      dropPolicies(state, row.id);
       state.addressGroups.remove(row.id);
     },
   };
@@ -50,7 +52,14 @@ export function mountAddresses(
       );
       return c.json({ address_group: groupView(made) });
     });
-  change("add_addresses", (row, asked) => [...new Set([...row.addresses, ...asked])]);
+  change("add_addresses", (row, asked) => {
+    const twice = asked.filter((cidr) => row.addresses.includes(cidr));
+    if (twice.length > 0) {
+      const why = `Addresses ${shown(twice)} already exist in the address group ${row.id}.`;
+      throw neutronError(400, "AddressesAlreadyExist", why);
+    }
+    return [...row.addresses, ...asked];
+  });
   change("remove_addresses", (row, asked) => {
     const missing = asked.filter((cidr) => !row.addresses.includes(cidr));
     if (missing.length > 0) {

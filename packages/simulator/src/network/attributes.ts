@@ -103,6 +103,15 @@ export const oneOf =
     return found;
   };
 
+export const oneOfNumbers =
+  <const V extends readonly number[]>(...values: V) =>
+  (value: unknown, field: string): V[number] => {
+    const number = integer(value);
+    const found = values.find((v) => v === number);
+    if (found === undefined) throw invalidValue(field, `'${shown(value)}' is not in [${values.join(", ")}].`);
+    return found;
+  };
+
 /** Routes of subnets and routers: [{destination, nexthop}], none twice. */
 export function routes(value: unknown, field: string): readonly { destination: string; nexthop: string }[] {
   const seen = new Set<string>();
@@ -128,7 +137,7 @@ export const common = { name, description, project_id: owner, tenant_id: owner }
 /** Reads one resource out of a POST body, in Neutron's order: known, allowed, required, well formed, permitted. */
 export function readCreate<A extends Attributes>(kind: Kind<A>, body: unknown, caller: Caller): InputOf<A> {
   const given = object(body, kind.singular);
-  const { attributes, singular } = kind;
+  const { attributes } = kind;
   for (const [field, attribute] of Object.entries(attributes)) {
     if (attribute.required && given[field] === undefined) {
       throw badRequest(`Failed to parse request. Required attribute '${field}' not specified`);
@@ -136,8 +145,7 @@ export function readCreate<A extends Attributes>(kind: Kind<A>, body: unknown, c
   }
   const input = readGiven(kind, given, "POST");
   checkOwner(given, caller);
-  const asked = Object.keys(given).find((field) => attributes[field]?.admin && !caller.isAdmin);
-  if (asked) throw forbidden(`(rule:create_${singular} and rule:create_${singular}:${asked})`);
+  permit(kind, { given, caller, verb: "create" });
   return input;
 }
 
@@ -151,8 +159,22 @@ export function readUpdate<A extends Attributes>(kind: Kind<A>, body: unknown, c
 
 /** After the resource was found: 403 for what only an administrator may change. */
 export function permitUpdate(kind: Kind<Attributes>, input: object, caller: Caller): void {
-  const asked = Object.keys(input).find((field) => kind.attributes[field]?.admin && !caller.isAdmin);
-  if (asked) throw forbidden(`(rule:update_${kind.singular} and rule:update_${kind.singular}:${asked})`);
+  permit(kind, { given: input, caller, verb: "update" });
+}
+
+interface Permission {
+  readonly given: object;
+  readonly caller: Caller;
+  readonly verb: "create" | "update";
+}
+
+/** 403 naming every rule that the given attributes ask for, nested as Neutron's policy engine joins them. */
+function permit({ attributes, singular }: Kind<Attributes>, { given, caller, verb }: Permission): void {
+  if (caller.isAdmin) return;
+  const asked = Object.keys(given).filter((field) => attributes[field]?.admin);
+  if (asked.length === 0) return;
+  const rule = `rule:${verb}_${singular}`;
+  throw forbidden(asked.reduce((left, field) => `(${left} and ${rule}:${field})`, rule));
 }
 
 export interface Kind<A extends Attributes> {

@@ -27,6 +27,8 @@ export interface Row {
 /** One kind of resource: what it looks like and what happens to it. */
 export interface Collection<T extends Row, A extends Attributes> extends Kind<A> {
   readonly plural: string;
+  /** Below /v2.0; default: the plural, with dashes. */
+  readonly path?: string;
   readonly table: Table<T>;
   /** Table indexes that a filter may use. */
   readonly indexes: readonly string[];
@@ -40,6 +42,8 @@ export interface Collection<T extends Row, A extends Attributes> extends Kind<A>
   /** True if the caller may change it; default: owner or administrator. */
   readonly owns?: (caller: Caller, row: T) => boolean;
   readonly view: (row: T, caller: Caller) => JsonObject;
+  /** What the answer to POST tells, where it is not what is told later. */
+  readonly viewMade?: (row: T, caller: Caller) => JsonObject;
   /** Runs before every list and creation of a project. */
   readonly prepare?: (projectId: string) => void;
   readonly create: (caller: Caller, projectId: string, input: InputOf<A>) => T;
@@ -75,11 +79,11 @@ export function mountCollection<T extends Row, A extends Attributes>(
   state: NetworkState,
   collection: Collection<T, A>,
 ): void {
-  const path = `/v2.0/${collection.plural.replaceAll("_", "-")}`;
+  const path = pathOf(collection);
   const spec = listSpec(collection);
   app.get(path, (c) => answerList(c, collection, spec));
   app.get(`${path}/:id`, (c) => {
-    const row = seen(collection, c.var.caller, c.req.param("id"));
+    const row = seen(collection, c.var.caller, idOf(c));
     return c.json({ [collection.singular]: pickedFor(c, collection.view(row, c.var.caller)) });
   });
   app.post(path, async (c) => {
@@ -92,19 +96,25 @@ export function mountCollection<T extends Row, A extends Attributes>(
   app.put(`${path}/:id`, async (c) => {
     const { caller } = c.var;
     const input = readUpdate(collection, bodyOf(await readBody(c), collection.singular), caller);
-    const row = owned(collection, caller, { id: c.req.param("id") });
+    const row = owned(collection, caller, { id: idOf(c) });
     permitUpdate(collection, input, caller);
     checkRevision(c, row);
     const made = state.kernel.atomic(() => collection.update(caller, row, input));
     return c.json({ [collection.singular]: collection.view(made, caller) });
   });
   app.delete(`${path}/:id`, (c) => {
-    const row = owned(collection, c.var.caller, { id: c.req.param("id"), verb: "delete" });
+    const row = owned(collection, c.var.caller, { id: idOf(c), verb: "delete" });
     checkRevision(c, row);
     state.kernel.atomic(() => collection.remove(c.var.caller, row));
     return c.body(null, 204);
   });
 }
+
+const idOf = (c: NetworkRequest): string => c.req.param("id") ?? "";
+
+/** Where the collection is served. */
+export const pathOf = ({ plural, path }: { readonly plural: string; readonly path?: string | undefined }): string =>
+  `/v2.0/${path ?? plural.replaceAll("_", "-")}`;
 
 /** The JSON of a request; Neutron's 400 if it is none. */
 export async function readBody(c: NetworkRequest): Promise<JsonObject> {
@@ -156,7 +166,8 @@ function createAll<T extends Row, A extends Attributes>(
   if (many !== undefined) collection.checkBulk?.(inputs);
   const rows = inputs.map((input) => collection.create(caller, ownerOf(input, caller), input));
   // Read again: a later element may have changed an earlier one.
-  const views = rows.map((row) => collection.view(collection.table.get(row.id) ?? row, caller));
+  const viewMade = collection.viewMade ?? collection.view;
+  const views = rows.map((row) => viewMade(collection.table.get(row.id) ?? row, caller));
   return many === undefined ? { [collection.singular]: views[0] } : { [collection.plural]: views };
 }
 

@@ -1,3 +1,4 @@
+import type { Caller } from "../kernel/interface.ts";
 import { object, routes, type JsonObject } from "./attributes.ts";
 import { owned, readBody, type NetworkApp } from "./collection.ts";
 import { touched, type NetworkState, type Route, type Router } from "./resources.ts";
@@ -14,16 +15,21 @@ export function mountExtraRoutes(
     app.put(`/v2.0/routers/:id/${verb}`, async (c) => {
       const asked = object((await readBody(c))["router"], "router");
       const router = owned(routers, c.var.caller, { id: c.req.param("id") });
-      const change = () => set(state, router, make(router.routes, routes(asked["routes"], "routes")));
+      const change = () =>
+        set(state, { router, caller: c.var.caller }, make(router.routes, routes(asked["routes"], "routes")));
       return c.json(state.kernel.atomic(change));
     });
   }
 }
 
-function set(state: NetworkState, router: Router, wanted: readonly Route[]): JsonObject {
+function set(
+  state: NetworkState,
+  { router, caller }: { readonly router: Router; readonly caller: Caller },
+  wanted: readonly Route[],
+): JsonObject {
   checkRoutes(state, router, wanted);
   const now = state.routers.update(router.id, { routes: wanted, ...touched(state.kernel, router) });
-  return { router: routerView(now) };
+  return { router: routerView(now, caller) };
 }
 
 function add(before: readonly Route[], asked: readonly Route[]): readonly Route[] {

@@ -3,7 +3,9 @@ import { address, common, orNull, text, uuid, type InputOf, type JsonObject } fr
 import type { Collection } from "./collection.ts";
 import { conflict, floatingIpNotFound, networkNotFound, neutronError, portNotFound } from "./errors.ts";
 import { seesNetwork } from "./networks.ts";
+import { dropForwardings, forwardingsOf } from "./forwarding-rows.ts";
 import { addressFields, askedAddresses, defaultAddresses, insertPort, releaseFloatingIp } from "./port-rows.ts";
+import { routerBetween, type Way } from "./reach.ts";
 import { born, defined, touched, type FloatingIp, type NetworkState, type Port } from "./resources.ts";
 
 const attributes = {
@@ -36,6 +38,7 @@ export function floatingIpCollection(state: NetworkState): Collection<FloatingIp
     create: (caller, projectId, input) => create(state, { caller, projectId }, input),
     update: (caller, row, change) => update(state, { caller, row }, change),
     remove: (_, row) => {
+      dropForwardings(state, { floatingIpId: row.id });
       for (const port of state.ports.by("device_id", row.id)) state.ports.remove(port.id);
       state.floatingIps.remove(row.id);
     },
@@ -49,7 +52,7 @@ function create(
 ): FloatingIp {
   const networkId = input.floating_network_id ?? "";
   const network = state.networks.get(networkId);
-  if (!network || !seesNetwork(caller, network)) throw networkNotFound(networkId);
+  if (!network || !seesNetwork(state, caller, network)) throw networkNotFound(networkId);
   if (!network["router:external"]) throw badFloatingIp(`Network ${networkId} is not a valid external network.`);
   const base = born(state.kernel, projectId, input);
   const port = insertPort(state, {
@@ -82,15 +85,20 @@ function create(
     status: "DOWN",
     dns_name: input.dns_name ?? "",
     dns_domain: input.dns_domain ?? "",
+    qos_policy_id: input.qos_policy_id ?? null,
   });
   return input.port_id ? associate(state, { caller, row: floating }, input.port_id, input.fixed_ip_address) : floating;
 }
 
 function update(state: NetworkState, { caller, row }: { caller: Caller; row: FloatingIp }, change: Input): FloatingIp {
-  const { description, port_id: portId, fixed_ip_address: fixed } = defined(change);
+  const { description, port_id: portId, fixed_ip_address: fixed, qos_policy_id: qos } = defined(change);
+  if (portId !== undefined && state.forwardings.by("floatingip_id", row.id).length > 0) {
+    throw conflict("FipInUseByPortForwarding", `Floating IP ${row.id} in use by Port Forwarding resources.`);
+  }
   if (fixed && portId === undefined) throw badFloatingIp("fixed_ip_address cannot be specified without a port_id.");
   let floating = state.floatingIps.update(row.id, {
     ...(description === undefined ? {} : { description }),
+    ...(qos === undefined ? {} : { qos_policy_id: qos }),
     ...touched(state.kernel, row),
   });
   if (portId) floating = associate(state, { caller, row: floating }, portId, fixed);
@@ -129,7 +137,11 @@ function associate(
     const why = `${fixedIp.ip_address}, as that fixed IP already has a floating IP on external network ${row.floating_network_id}.`;
     throw conflict("FloatingIPPortAlreadyAssociated", `${what} ${why}`);
   }
-  const routerId = routerBetween(state, port, { subnetId: fixedIp.subnet_id, externalId: row.floating_network_id });
+  if (state.forwardings.by("internal_port_id", portId).length > 0) {
+    const why = `Cannot associate floating IP to port ${portId} because it already has a Port Forwarding binding.`;
+    throw neutronError(400, "PortHasPortForwarding", why);
+  }
+  const routerId = requireRouter(state, port, { subnetId: fixedIp.subnet_id, externalId: row.floating_network_id });
   state.kernel.agenda.after(state.kernel.delay("floatingip.update"), "network.floatingip", row.id);
   return state.floatingIps.update(row.id, {
     port_id: portId,
@@ -139,18 +151,10 @@ function associate(
   });
 }
 
-interface Way {
-  readonly subnetId: string;
-  readonly externalId: string;
-}
-
-/** A router with an interface in the subnet and its gateway in the external network. */
-function routerBetween(state: NetworkState, port: Port, { subnetId, externalId }: Way): string {
-  for (const interfacePort of state.ports.by("subnet_ids", subnetId)) {
-    if (interfacePort.device_owner !== "network:router_interface") continue;
-    const router = state.routers.get(interfacePort.device_id);
-    if (router?.external_gateway_info?.network_id === externalId) return router.id;
-  }
+function requireRouter(state: NetworkState, port: Port, way: Way): string {
+  const router = routerBetween(state, way);
+  if (router !== undefined) return router;
+  const { subnetId, externalId } = way;
   const what = `External network ${externalId} is not reachable from subnet ${subnetId}.`;
   const why = `${what}  Therefore, cannot associate Port ${port.id} with a Floating IP.`;
   throw neutronError(404, "ExternalGatewayForFloatingIPNotFound", why);
@@ -181,8 +185,8 @@ function view(state: NetworkState, row: FloatingIp): JsonObject {
   return {
     ...wire,
     tenant_id: row.project_id,
-    qos_policy_id: null,
+    qos_policy_id: row.qos_policy_id ?? null,
     port_details: details ?? null,
-    port_forwardings: [],
+    port_forwardings: forwardingsOf(state, row.id),
   };
 }

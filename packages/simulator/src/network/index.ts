@@ -2,6 +2,8 @@ import { Hono } from "hono";
 import type { Kernel, Service } from "../kernel/interface.ts";
 import type { NetworkLinks } from "../kernel/links.ts";
 import { addressGroupCollection, mountAddresses } from "./address-groups.ts";
+import { mountAgents } from "./agents.ts";
+import { mountAvailability } from "./availability.ts";
 import { mountCollection, type NetworkApp } from "./collection.ts";
 import { mountDocuments } from "./documents.ts";
 import { resourceMissing } from "./errors.ts";
@@ -9,14 +11,18 @@ import { mountExtraRoutes } from "./extra-routes.ts";
 import { floatingIpCollection } from "./floating-ips.ts";
 import { networkLinks } from "./links.ts";
 import { networkCollection } from "./networks.ts";
+import { mountPortForwardings } from "./port-forwardings.ts";
 import { portCollection } from "./ports.ts";
+import { mountQosRules, qosCollection } from "./qos.ts";
 import { mountQuotas } from "./quotas.ts";
+import { rbacCollection } from "./rbac.ts";
 import { networkState } from "./resources.ts";
 import { mountRouterInterfaces } from "./router-interfaces.ts";
 import { routerCollection } from "./routers.ts";
 import { ruleCollection } from "./security-group-rules.ts";
 import { securityGroupCollection } from "./security-groups.ts";
 import { subnetCollection } from "./subnets.ts";
+import { addressScopeCollection, subnetPoolCollection } from "./subnet-pools.ts";
 import { mountTags } from "./tags.ts";
 import { mountSubPorts, trunkCollection } from "./trunks.ts";
 
@@ -35,7 +41,12 @@ export function createNetworkService(kernel: Kernel, optional: readonly string[]
   const rules = ruleCollection(state);
   const trunks = trunkCollection(state);
   const addressGroups = addressGroupCollection(state);
-  const all = [networks, subnets, ports, routers, floatingIps, groups, rules, trunks, addressGroups];
+  const pools = subnetPoolCollection(state);
+  const scopes = addressScopeCollection(state);
+  const policies = qosCollection(state);
+  const rbac = rbacCollection(state);
+  const base = [networks, subnets, ports, routers, floatingIps, groups, rules, trunks, addressGroups];
+  const all = [...base, pools, scopes, policies, rbac];
   mountDocuments(
     app,
     all.map(({ singular, plural }) => [singular, plural] as const),
@@ -50,8 +61,16 @@ export function createNetworkService(kernel: Kernel, optional: readonly string[]
   mountCollection(app, state, rules);
   mountCollection(app, state, trunks);
   mountCollection(app, state, addressGroups);
+  mountCollection(app, state, pools);
+  mountCollection(app, state, scopes);
+  mountQosRules(app, state, policies);
+  mountCollection(app, state, policies);
+  mountCollection(app, state, rbac);
+  mountPortForwardings(app, state, floatingIps);
+  mountExtraRoutes(app, state, routers);
+  mountAvailability(app, state);
+  mountAgents(app, state);
   mountRouterInterfaces(app, state, routers);
-  if (optional.includes("extraroute-atomic")) mountExtraRoutes(app, state, routers);
   mountSubPorts(app, state, trunks);
   mountAddresses(app, state, addressGroups);
   mountTags(app, state, networks);
@@ -61,6 +80,8 @@ export function createNetworkService(kernel: Kernel, optional: readonly string[]
   mountTags(app, state, floatingIps);
   mountTags(app, state, groups);
   mountTags(app, state, trunks);
+  mountTags(app, state, pools);
+  mountTags(app, state, policies);
   mountQuotas(app, state);
   app.all("*", () => {
     throw resourceMissing();

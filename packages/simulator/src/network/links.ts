@@ -37,6 +37,14 @@ export function networkLinks(state: NetworkState): NetworkLinks {
     },
     serverAddresses: (serverId) => addressesOf(state, serverId),
     hasSecurityGroup: (projectId, idOrName) => groupOf(state, projectId, idOrName) !== undefined,
+    changeSecurityGroup(portId, { verb, group }) {
+      const port = state.ports.get(portId);
+      const id = port && groupOf(state, port.project_id, group)?.id;
+      if (!port || id === undefined || port.security_groups.includes(id) === (verb === "add")) return false;
+      const others = port.security_groups.filter((other) => other !== id);
+      change(portId, { security_groups: verb === "add" ? [...others, id] : others });
+      return true;
+    },
     securityGroupNames: (portId) =>
       (state.ports.get(portId)?.security_groups ?? []).flatMap((id) => state.groups.get(id)?.name ?? []),
   };

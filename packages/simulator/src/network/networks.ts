@@ -1,11 +1,13 @@
 import type { Caller } from "../kernel/interface.ts";
-import { bool, common, integer, listOf, orNull, text, type InputOf, type JsonObject } from "./attributes.ts";
+import { bool, common, integer, listOf, orNull, text, uuid, type InputOf, type JsonObject } from "./attributes.ts";
 import type { Collection } from "./collection.ts";
-import { conflict, networkNotFound } from "./errors.ts";
+import { conflict, invalidInput, networkNotFound } from "./errors.ts";
 import { deleteSubnet } from "./subnets.ts";
 import { addMetadataPort, removePort } from "./port-rows.ts";
 import { born, defined, touched, type Network, type NetworkState } from "./resources.ts";
 import { ensureDefaultGroup } from "./default-group.ts";
+import { checkQos } from "./qos.ts";
+import { dropPolicies, opened, setOpen } from "./rbac.ts";
 import { checkZoneHints } from "./zones.ts";
 
 const attributes = {
@@ -17,6 +19,7 @@ const attributes = {
   is_default: { read: bool, admin: true },
   port_security_enabled: { read: bool },
   dns_domain: { read: text },
+  qos_policy_id: { read: orNull(uuid) },
   availability_zone_hints: { read: listOf(text), put: false },
   "provider:network_type": { read: text, admin: true, put: false },
   "provider:physical_network": { read: orNull(text), admin: true, put: false },
@@ -24,8 +27,16 @@ const attributes = {
 } as const;
 type Attributes = typeof attributes;
 
-export const seesNetwork = (caller: Caller, row: Network): boolean =>
-  caller.isAdmin || row.project_id === caller.projectId || row.shared || row["router:external"];
+export const seesNetwork = (state: NetworkState, caller: Caller, row: Network): boolean =>
+  caller.isAdmin ||
+  row.project_id === caller.projectId ||
+  row["router:external"] ||
+  usableNetwork(state, caller, row) ||
+  opened(state, caller, row.id, "access_as_external");
+
+/** True if the caller's project may have ports on a network of another. */
+export const usableNetwork = (state: NetworkState, caller: Caller, row: Network): boolean =>
+  row.shared || opened(state, caller, row.id);
 
 export function networkCollection(state: NetworkState): Collection<Network, Attributes> {
   return {
@@ -37,11 +48,22 @@ export function networkCollection(state: NetworkState): Collection<Network, Attr
     filters: ["status"],
     quota: "network",
     notFound: networkNotFound,
-    sees: seesNetwork,
+    sees: (caller, row) => seesNetwork(state, caller, row),
     prepare: (projectId) => ensureDefaultGroup(state, projectId),
     view: (row, caller) => view(state, row, caller),
-    create: (_, projectId, input) => createNetwork(state, projectId, input),
-    update: (_, row, change) => state.networks.update(row.id, { ...defined(change), ...touched(state.kernel, row) }),
+    viewMade: (row, caller) => ({ ...view(state, row, caller), is_default: row.is_default }),
+    create: (caller, projectId, input) => {
+      const made = createNetwork(state, projectId, input);
+      checkQos(state, caller, { policy: input.qos_policy_id, kind: "network", id: made.id });
+      return made;
+    },
+    update: (caller, row, change) => {
+      checkQos(state, caller, { policy: change.qos_policy_id, kind: "network", id: row.id });
+      if (change.shared === false && row.shared) checkUnshared(state, row);
+      const made = state.networks.update(row.id, { ...defined(change), ...touched(state.kernel, row) });
+      openAsTold(state, made);
+      return made;
+    },
     remove: (_, row) => remove(state, row),
   };
 }
@@ -51,6 +73,7 @@ export function createNetwork(state: NetworkState, projectId: string, input: Inp
   const { kernel } = state;
   const zones = checkZoneHints(input.availability_zone_hints ?? []);
   const external = input["router:external"] ?? false;
+  checkProvider(input);
   const network = state.networks.insert({
     ...born(kernel, projectId, input),
     admin_state_up: input.admin_state_up ?? true,
@@ -60,14 +83,46 @@ export function createNetwork(state: NetworkState, projectId: string, input: Inp
     is_default: input.is_default ?? false,
     port_security_enabled: input.port_security_enabled ?? true,
     dns_domain: input.dns_domain ?? "",
+    qos_policy_id: input.qos_policy_id ?? null,
     availability_zone_hints: zones,
     "provider:network_type": input["provider:network_type"] ?? "geneve",
     "provider:physical_network": input["provider:physical_network"] ?? null,
     "provider:segmentation_id":
       input["provider:segmentation_id"] ?? (input["provider:network_type"] === "flat" ? null : nextSegment(state)),
   });
+  openAsTold(state, network);
   addMetadataPort(state, network);
   return network;
+}
+
+/** The policies that "shared" and "router:external" are made of. */
+function openAsTold(state: NetworkState, row: Network): void {
+  setOpen(state, row, { type: "network", open: row.shared });
+  setOpen(state, row, { type: "network", open: row["router:external"], action: "access_as_external" });
+}
+
+/** 409 if other projects have ports on the network. */
+function checkUnshared(state: NetworkState, row: Network): void {
+  const targets = new Set(state.rbac.by("object_id", row.id).map((policy) => policy.target_tenant));
+  const guests = state.ports
+    .by("network_id", row.id)
+    .filter((port) => port.project_id !== "" && port.project_id !== row.project_id && !targets.has(port.project_id));
+  if (guests.length === 0) return;
+  const why = "Multiple tenants are using it.";
+  throw conflict("InvalidSharedSetting", `Unable to reconfigure sharing settings for network ${row.id}. ${why}`);
+}
+
+const networkTypes = ["flat", "geneve", "local", "vlan", "vxlan"];
+
+function checkProvider(input: InputOf<Attributes>): void {
+  const { "provider:network_type": type, "provider:physical_network": physical } = input;
+  if (type === undefined) return;
+  if (!networkTypes.includes(type)) throw invalidInput(`network_type value '${type}' not supported.`);
+  if (type !== "flat" && type !== "vlan") return;
+  if (!physical && type === "flat") throw invalidInput("physical_network required for flat provider network.");
+  if (physical && physical !== "public") {
+    throw invalidInput(`physical_network '${physical}' unknown for ${type} provider network.`);
+  }
 }
 
 function nextSegment({ networks }: NetworkState): number {
@@ -84,6 +139,7 @@ function remove(state: NetworkState, row: Network): void {
   }
   for (const port of ports) removePort(state, port);
   for (const subnet of state.subnets.by("network_id", row.id)) deleteSubnet(state, subnet);
+  dropPolicies(state, row.id);
   state.networks.remove(row.id);
 }
 
@@ -92,6 +148,7 @@ function view(state: NetworkState, row: Network, caller: Caller): JsonObject {
     "provider:network_type": type,
     "provider:physical_network": physical,
     "provider:segmentation_id": segment,
+    is_default: isDefault,
     ...rest
   } = row;
   const provider = {
@@ -102,13 +159,15 @@ function view(state: NetworkState, row: Network, caller: Caller): JsonObject {
   const subnets = state.subnets.by("network_id", row.id).map((subnet) => subnet.id);
   return {
     ...rest,
+    ...(row["router:external"] ? { is_default: isDefault } : {}),
+    shared: usableNetwork(state, caller, row),
     tenant_id: row.project_id,
     status: "ACTIVE",
     subnets: subnets.sort(),
     availability_zones: [],
     ipv4_address_scope: null,
     ipv6_address_scope: null,
-    qos_policy_id: null,
+    qos_policy_id: row.qos_policy_id ?? null,
     l2_adjacency: true,
     ...(caller.isAdmin ? provider : {}),
   };

@@ -205,6 +205,7 @@ function metadataPort(state: NetworkState, networkId: string): Port | undefined 
 /** Deletes a port whatever owns it; floating IPs lose it. */
 export function removePort(state: NetworkState, port: Port): void {
   for (const floating of state.floatingIps.by("port_id", port.id)) releaseFloatingIp(state, floating.id);
+  for (const row of state.forwardings.by("internal_port_id", port.id)) state.forwardings.remove(row.id);
   state.ports.remove(port.id);
 }
 

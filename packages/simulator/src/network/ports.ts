@@ -4,6 +4,7 @@ import {
   address,
   bool,
   common,
+  integer,
   isObject,
   list,
   listOf,
@@ -27,7 +28,8 @@ import {
   neutronError,
   portNotFound,
 } from "./errors.ts";
-import { seesNetwork } from "./networks.ts";
+import { seesNetwork, usableNetwork } from "./networks.ts";
+import { checkQos } from "./qos.ts";
 import {
   addressFields,
   askedAddresses,
@@ -60,7 +62,7 @@ const attributes = {
   security_groups: { read: (v: unknown, f: string) => (v === null ? [] : listOf(uuid)(v, f)) },
   allowed_address_pairs: { read: pairs },
   port_security_enabled: { read: bool },
-  extra_dhcp_opts: { read: orNull(list) },
+  extra_dhcp_opts: { read: orNull(dhcpOptions) },
   dns_name: { read: text },
   dns_domain: { read: text },
   qos_policy_id: { read: orNull(uuid) },
@@ -108,8 +110,8 @@ export function createPort(
   input: PortInput,
 ): Port {
   const network = state.networks.get(input.network_id ?? "");
-  if (!network || !seesNetwork(caller, network)) throw networkNotFound(input.network_id ?? "");
-  if (!caller.isAdmin && network.project_id !== caller.projectId && !network.shared) {
+  if (!network || !seesNetwork(state, caller, network)) throw networkNotFound(input.network_id ?? "");
+  if (!caller.isAdmin && network.project_id !== caller.projectId && !usableNetwork(state, caller, network)) {
     throw neutronError(403, "HTTPForbidden", `Tenant ${projectId} not allowed to create port on this network`);
   }
   if (input.mac_address !== undefined) checkMac(state, network.id, input.mac_address);
@@ -121,7 +123,10 @@ export function createPort(
   checkSecurity(state, { secured, groups, pairs: pairList, projectId });
   const wish: AddressWish = { networkId: network.id, mac: macAddress, deviceOwner: owner };
   const ips = input.fixed_ips ? askedAddresses(state, input.fixed_ips, wish) : defaultAddresses(state, wish);
+  checkQos(state, caller, { policy: input.qos_policy_id, kind: "port", id: "" });
   return insertPort(state, {
+    ip_allocation: input.fixed_ips?.length === 0 ? "none" : "immediate",
+    qos_policy_id: input.qos_policy_id ?? null,
     ...born(state.kernel, projectId, input),
     network_id: network.id,
     mac_address: macAddress,
@@ -158,6 +163,7 @@ function updatePort(state: NetworkState, { caller, row }: { caller: Caller; row:
     }
     checkMac(state, row.network_id, change.mac_address);
   }
+  checkQos(state, caller, { policy: change.qos_policy_id, kind: "port", id: row.id });
   const secured = change.port_security_enabled ?? row.port_security_enabled;
   const groups = change.security_groups ?? row.security_groups;
   const macAddress = change.mac_address ?? row.mac_address;
@@ -165,14 +171,7 @@ function updatePort(state: NetworkState, { caller, row }: { caller: Caller; row:
     ? completePairs(change.allowed_address_pairs, macAddress)
     : row.allowed_address_pairs;
   checkSecurity(state, { secured, groups, pairs: pairList, projectId: row.project_id });
-  const {
-    fixed_ips: asked,
-    project_id: _,
-    dns_domain: _d,
-    qos_policy_id: _q,
-    propagate_uplink_status: _p,
-    ...rest
-  } = defined(change);
+  const { fixed_ips: asked, project_id: _, dns_domain: _d, propagate_uplink_status: _p, ...rest } = defined(change);
   const wish = { networkId: row.network_id, mac: macAddress, kept: row.fixed_ips, deviceOwner: row.device_owner };
   const host = rest["binding:host_id"] === null ? { "binding:host_id": "" } : {};
   const { network_id: _n, extra_dhcp_opts: options, ...fields } = rest;
@@ -245,6 +244,13 @@ function fixedIps(value: unknown, field: string): readonly FixedIpWish[] {
   });
 }
 
+function dhcpOptions(value: unknown, field: string): readonly JsonObject[] {
+  return list(value, field).map((entry) => {
+    const option = object(entry, field);
+    return { ...option, ip_version: option["ip_version"] === undefined ? 4 : integer(option["ip_version"]) };
+  });
+}
+
 function pairs(value: unknown): readonly PairWish[] {
   const seen = new Set<string>();
   return list(value ?? [], "allowed_address_pairs").map((entry) => {
@@ -302,14 +308,14 @@ function portView(state: NetworkState, row: Port, caller: Caller): JsonObject {
   return {
     ...plain,
     tenant_id: row.project_id,
-    qos_policy_id: null,
-    qos_network_policy_id: null,
+    qos_policy_id: row.qos_policy_id ?? null,
+    qos_network_policy_id: state.networks.get(row.network_id)?.qos_policy_id ?? null,
     dns_domain: "",
     dns_assignment: row.fixed_ips.map(({ ip_address: ip }) => {
       const hostname = row.dns_name || `host-${ip.replaceAll(/[.:]/g, "-")}`;
       return { ip_address: ip, hostname, fqdn: `${hostname}.${domain}` };
     }),
-    ip_allocation: row.fixed_ips.length > 0 ? "immediate" : "none",
+    ip_allocation: row.ip_allocation ?? (row.fixed_ips.length > 0 ? "immediate" : "none"),
     ...(trunk ? { trunk_details: trunkDetails(state, trunk.id) } : {}),
     ...(caller.isAdmin ? binding : {}),
   };

@@ -24,6 +24,8 @@ export interface Network extends Resource {
   readonly "provider:network_type": string;
   readonly "provider:physical_network": string | null;
   readonly "provider:segmentation_id": number | null;
+  /** Undefined in a state that an older version wrote: none. */
+  readonly qos_policy_id?: string | null;
 }
 
 export interface Pool {
@@ -48,6 +50,8 @@ export interface Subnet extends Resource {
   readonly ipv6_ra_mode: string | null;
   readonly ipv6_address_mode: string | null;
   readonly service_types: readonly string[];
+  /** Undefined in a state that an older version wrote: none. */
+  readonly subnetpool_id?: string | null;
 }
 
 export interface FixedIp {
@@ -76,6 +80,9 @@ export interface Port extends Resource {
   readonly "binding:vnic_type": string;
   readonly "binding:profile": Readonly<Record<string, unknown>>;
   readonly "binding:host_id": string;
+  readonly qos_policy_id?: string | null;
+  /** What `ip_allocation` tells; undefined: by its addresses. */
+  readonly ip_allocation?: string;
   /** Every address as "subnet|address", and the addresses alone: for the table's indexes. Not on the wire. */
   readonly allocations: readonly string[];
   readonly addresses: readonly string[];
@@ -105,6 +112,7 @@ export interface FloatingIp extends Resource {
   readonly status: string;
   readonly dns_domain: string;
   readonly dns_name: string;
+  readonly qos_policy_id?: string | null;
 }
 
 export interface SecurityGroup extends Resource {
@@ -148,6 +156,56 @@ export interface AddressGroup extends Resource {
   readonly addresses: readonly string[];
 }
 
+export interface AddressScope extends Resource {
+  readonly ip_version: 4 | 6;
+}
+
+export interface SubnetPool extends Resource {
+  readonly prefixes: readonly string[];
+  readonly ip_version: 4 | 6;
+  readonly default_prefixlen: number;
+  readonly min_prefixlen: number;
+  readonly max_prefixlen: number;
+  readonly default_quota: number | null;
+  readonly address_scope_id: string | null;
+  readonly is_default: boolean;
+}
+
+export interface QosPolicy extends Resource {
+  readonly is_default: boolean;
+}
+
+/** One rule of a QoS policy; `values` are the wire fields of its type. */
+export interface QosRule {
+  readonly id: string;
+  readonly policy_id: string;
+  readonly type: string;
+  readonly values: Readonly<Record<string, string | number>>;
+}
+
+/** Who may use an object of another project. */
+export interface RbacPolicy {
+  readonly id: string;
+  readonly project_id: string;
+  readonly object_type: string;
+  readonly object_id: string;
+  readonly action: string;
+  /** A project's id, or "*". */
+  readonly target_tenant: string;
+  readonly revision_number: number;
+}
+
+export interface PortForwarding {
+  readonly id: string;
+  readonly floatingip_id: string;
+  readonly description: string;
+  readonly protocol: string;
+  readonly external_port: number;
+  readonly internal_port: number;
+  readonly internal_ip_address: string;
+  readonly internal_port_id: string;
+}
+
 /** All of Neutron's state, in the kernel's tables. */
 export interface NetworkState {
   readonly kernel: Kernel;
@@ -160,6 +218,12 @@ export interface NetworkState {
   readonly rules: Table<SecurityGroupRule>;
   readonly trunks: Table<Trunk>;
   readonly addressGroups: Table<AddressGroup>;
+  readonly addressScopes: Table<AddressScope>;
+  readonly subnetPools: Table<SubnetPool>;
+  readonly qosPolicies: Table<QosPolicy>;
+  readonly qosRules: Table<QosRule>;
+  readonly rbac: Table<RbacPolicy>;
+  readonly forwardings: Table<PortForwarding>;
   /** Where the last allocation of a subnet was; a hint that makes the next one cheap, safe to forget. */
   readonly cursors: Map<string, bigint>;
 }
@@ -170,7 +234,7 @@ export function networkState(kernel: Kernel): NetworkState {
   return {
     kernel,
     networks: kernel.table("network", owned),
-    subnets: kernel.table("subnet", [...owned, "network_id"]),
+    subnets: kernel.table("subnet", [...owned, "network_id", "subnetpool_id"]),
     ports: kernel.table("port", [...portIndexes, "mac_address", "security_groups"]),
     routers: kernel.table("router", owned),
     floatingIps: kernel.table("floatingip", [...owned, "port_id", "router_id", "floating_ip_address"]),
@@ -178,6 +242,12 @@ export function networkState(kernel: Kernel): NetworkState {
     rules: kernel.table("security_group_rule", ["project_id", "security_group_id", "remote_group_id"]),
     trunks: kernel.table("trunk", [...owned, "port_id", "sub_port_ids"]),
     addressGroups: kernel.table("address_group", owned),
+    addressScopes: kernel.table("address_scope", owned),
+    subnetPools: kernel.table("subnetpool", [...owned, "address_scope_id"]),
+    qosPolicies: kernel.table("qos_policy", owned),
+    qosRules: kernel.table("_qos_rule", ["policy_id"]),
+    rbac: kernel.table("rbac_policy", ["project_id", "object_id"]),
+    forwardings: kernel.table("port_forwarding", ["floatingip_id", "internal_port_id"]),
     cursors: new Map(),
   };
 }

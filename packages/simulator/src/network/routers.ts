@@ -60,7 +60,7 @@ export function routerCollection(state: NetworkState): Collection<Router, Attrib
     quota: "router",
     notFound: routerNotFound,
     sees: (caller, row) => caller.isAdmin || row.project_id === caller.projectId,
-    view: routerView,
+    view: (row, caller) => routerView(row, caller),
     create: (caller, projectId, input) => create(state, { caller, projectId }, input),
     update: (caller, row, change) => update(state, { caller, row }, change),
     remove: (_, row) => remove(state, row),
@@ -126,7 +126,7 @@ function permitGateway(wish: GatewayWish, caller: Caller, verb: string): void {
 function setGateway(state: NetworkState, router: Router, wish: GatewayWish, caller: Caller): Router {
   const networkId = wish.network_id ?? "";
   const network = state.networks.get(networkId);
-  if (!network || !seesNetwork(caller, network)) throw networkNotFound(networkId);
+  if (!network || !seesNetwork(state, caller, network)) throw networkNotFound(networkId);
   if (!network["router:external"]) throw badRouter(`Network ${networkId} is not an external network.`);
   const port = insertPort(state, {
     project_id: "",
@@ -182,7 +182,7 @@ export function checkRoutes(state: NetworkState, router: Router, wanted: readonl
   const own = new Set(ports.flatMap((port) => port.addresses));
   for (const route of wanted) {
     const hop = parseIp(route.nexthop);
-    const format = `Invalid format for routes: ${shown([route])}`;
+    const format = `Invalid format for routes: ${shown(wanted)}`;
     if (!hop || !cidrs.some((cidr) => contains(cidr, hop))) {
       throw neutronError(400, "InvalidRoutes", `${format}, the nexthop is not connected with router`);
     }
@@ -194,8 +194,9 @@ export function checkRoutes(state: NetworkState, router: Router, wanted: readonl
 
 export const badRouter = (why: string) => neutronError(400, "BadRequest", `Bad router request: ${why}`);
 
-export function routerView(row: Router): JsonObject {
-  return { ...row, tenant_id: row.project_id, status: "ACTIVE", availability_zones: [] };
+export function routerView(row: Router, caller: Caller): JsonObject {
+  const admin = caller.isAdmin ? { distributed: false, ha: false } : {};
+  return { ...row, tenant_id: row.project_id, status: "ACTIVE", availability_zones: [], ...admin };
 }
 
 function gatewayInfo(value: unknown, field: string): GatewayWish {

@@ -1,8 +1,10 @@
+import type { Caller } from "../kernel/interface.ts";
 import { formatCidr, parseCidr } from "./addresses.ts";
 import { bool, common, type InputOf, type JsonObject } from "./attributes.ts";
 import type { Collection } from "./collection.ts";
 import { conflict, groupNotFound } from "./errors.ts";
 import { addRule, ensureDefaultGroup } from "./default-group.ts";
+import { dropPolicies, opened } from "./rbac.ts";
 import { born, defined, touched, type NetworkState, type SecurityGroup, type SecurityGroupRule } from "./resources.ts";
 
 const attributes = { ...common, stateful: { read: bool } } as const;
@@ -18,9 +20,13 @@ export function securityGroupCollection(state: NetworkState): Collection<Securit
     filters: [],
     quota: "security_group",
     notFound: groupNotFound,
-    sees: (caller, row) => caller.isAdmin || row.project_id === caller.projectId,
+    sees: (caller, row) => caller.isAdmin || row.project_id === caller.projectId || opened(state, caller, row.id),
     prepare: (projectId) => ensureDefaultGroup(state, projectId),
-    view: (row) => view(state, row),
+    view: (row, caller) => view(state, row, caller),
+    viewMade: (row, caller) => {
+      const rules = state.rules.by("security_group_id", row.id).map(madeRule);
+      return { ...view(state, row, caller), security_group_rules: rules };
+    },
     create: (_, projectId, input) => create(state, projectId, input),
     update: (_, row, change) => {
       if (row.name === "default" && change.name !== undefined && change.name !== "default") {
@@ -54,12 +60,18 @@ function create(state: NetworkState, projectId: string, input: InputOf<Attribute
 function removeGroup(state: NetworkState, row: SecurityGroup): void {
   for (const rule of state.rules.by("security_group_id", row.id)) state.rules.remove(rule.id);
   for (const rule of state.rules.by("remote_group_id", row.id)) state.rules.remove(rule.id);
+  dropPolicies(state, row.id);
   state.groups.remove(row.id);
 }
 
-function view(state: NetworkState, row: SecurityGroup): JsonObject {
+/** Rules inside the answer to POST tell more than later, as the real service's do: Neutron's own number, and no normal form. */
+function madeRule(row: SecurityGroupRule, place: number): JsonObject {
+  return { ...ruleView(row), standard_attr_id: place + 1, tags: [] };
+}
+
+function view(state: NetworkState, row: SecurityGroup, caller: Caller): JsonObject {
   const rules = state.rules.by("security_group_id", row.id).map(ruleView);
-  return { ...row, tenant_id: row.project_id, shared: false, security_group_rules: rules };
+  return { ...row, tenant_id: row.project_id, shared: opened(state, caller, row.id), security_group_rules: rules };
 }
 
 export function ruleView(row: SecurityGroupRule): JsonObject {

@@ -19,6 +19,8 @@ import { contains, formatCidr, formatIp, overlaps, parseCidr, parseIp, type Cidr
 import type { Collection } from "./collection.ts";
 import { conflict, invalidInput, invalidValue, networkNotFound, neutronError, subnetNotFound } from "./errors.ts";
 import { addMetadataAddress, dropMetadataAddress } from "./port-rows.ts";
+import { opened } from "./rbac.ts";
+import { allocate } from "./subnet-pools.ts";
 import { born, defined, touched, type NetworkState, type Pool, type Subnet } from "./resources.ts";
 
 const modes = oneOf("slaac", "dhcpv6-stateful", "dhcpv6-stateless");
@@ -35,9 +37,10 @@ const attributes = {
   host_routes: { read: routes },
   ipv6_ra_mode: { read: orNull(modes), put: false },
   ipv6_address_mode: { read: orNull(modes), put: false },
-  service_types: { read: listOf(text), admin: true },
+  service_types: { read: listOf(text) },
   subnetpool_id: { read: orNull(text), put: false },
   prefixlen: { read: integer, put: false },
+  use_default_subnetpool: { read: bool, put: false },
   segment_id: { read: orNull(text), admin: true },
 } as const;
 type Attributes = typeof attributes;
@@ -57,7 +60,7 @@ export function subnetCollection(state: NetworkState): Collection<Subnet, Attrib
     view: ({ ...row }, caller) => ({
       ...row,
       tenant_id: row.project_id,
-      subnetpool_id: null,
+      subnetpool_id: row.subnetpool_id ?? null,
       ...(caller.isAdmin ? { segment_id: null } : {}),
     }),
     create: (caller, projectId, input) => createSubnet(state, { caller, projectId }, input),
@@ -76,7 +79,11 @@ export function subnetCollection(state: NetworkState): Collection<Subnet, Attrib
 }
 
 export function seesSubnet(state: NetworkState, caller: Caller, row: Subnet): boolean {
-  return caller.isAdmin || row.project_id === caller.projectId || state.networks.get(row.network_id)?.shared === true;
+  return caller.isAdmin || row.project_id === caller.projectId || sharedNetwork(state, caller, row.network_id);
+}
+
+function sharedNetwork(state: NetworkState, caller: Caller, networkId: string): boolean {
+  return state.networks.get(networkId)?.shared === true || opened(state, caller, networkId);
 }
 
 /** Forgets a subnet and the metadata port's address in it; callers look for other ports first. */
@@ -96,7 +103,9 @@ export function createSubnet(
   if (!network || (!caller.isAdmin && network.project_id !== caller.projectId)) {
     throw networkNotFound(input.network_id ?? "");
   }
-  const cidr = readCidr(input);
+  const poolId = poolOf(state, input);
+  const cidr = poolId === null ? readCidr(input) : pooledCidr(state, { caller, projectId, poolId }, input);
+  checkModes(input, cidr);
   checkOverlap(state, network.id, cidr);
   const gateway = input.gateway_ip === undefined ? defaultGateway(cidr) : canonical(input.gateway_ip);
   const allocationPools = input.allocation_pools ?? wholePools(cidr, gateway);
@@ -116,6 +125,7 @@ export function createSubnet(
     ipv6_ra_mode: input.ipv6_ra_mode ?? null,
     ipv6_address_mode: input.ipv6_address_mode ?? null,
     service_types: input.service_types ?? [],
+    subnetpool_id: poolId,
   });
   if (subnet.enable_dhcp) addMetadataAddress(state, subnet);
   state.networks.update(network.id, touched(state.kernel, network));
@@ -134,9 +144,48 @@ function update(state: NetworkState, row: Subnet, change: Input): Subnet {
     prefixlen: _length,
     segment_id: _segment,
     ip_version: _version,
+    use_default_subnetpool: _default,
     ...rest
   } = defined(change);
   return state.subnets.update(row.id, { ...rest, gateway_ip: gateway, ...touched(state.kernel, row) });
+}
+
+/** The pool that a subnet is to come from; null if it says its own range. */
+function poolOf(state: NetworkState, input: Input): string | null {
+  if (input.use_default_subnetpool !== true) return input.subnetpool_id ?? null;
+  const pool = state.subnetPools.all().find((row) => row.is_default && row.ip_version === input.ip_version);
+  if (pool) return pool.id;
+  throw neutronError(400, "BadRequest", `Bad subnets request: No default subnetpool found for IPv${input.ip_version}.`);
+}
+
+interface FromPool {
+  readonly caller: Caller;
+  readonly projectId: string;
+  readonly poolId: string;
+}
+
+function pooledCidr(state: NetworkState, from: FromPool, input: Input): Cidr {
+  return allocate(state, { ...from, prefixlen: input.prefixlen, cidr: input.cidr });
+}
+
+/** 400 unless the two IPv6 modes fit each other and the prefix. */
+function checkModes(input: Input, cidr: Cidr): void {
+  const [ra, addressing] = [input.ipv6_ra_mode ?? null, input.ipv6_address_mode ?? null];
+  if (ra === null && addressing === null) return;
+  if (cidr.version === 4) {
+    const field = ra === null ? "ipv6_address_mode" : "ipv6_ra_mode";
+    throw invalidInput(`${field} is not valid when ip_version is 4.`);
+  }
+  if (input.enable_dhcp === false) {
+    throw invalidInput("ipv6_ra_mode or ipv6_address_mode cannot be set when enable_dhcp is set to False.");
+  }
+  if (ra !== null && addressing !== null && ra !== addressing) {
+    const what = `ipv6_ra_mode set to '${ra}' with ipv6_address_mode set to '${addressing}' is not valid.`;
+    throw invalidInput(`${what} If both attributes are set, they must be the same value.`);
+  }
+  if (addressing === null || addressing === "dhcpv6-stateful" || cidr.length === 64) return;
+  const what = `Invalid CIDR ${formatCidr(cidr)} for IPv6 address mode.`;
+  throw invalidInput(`${what} OpenStack uses the EUI-64 address format, which requires the prefix to be /64.`);
 }
 
 function checkOverlap(state: NetworkState, networkId: string, cidr: Cidr): void {

@@ -1,6 +1,15 @@
 import type { Table } from "../kernel/interface.ts";
 import { isObject, shown } from "./attributes.ts";
-import { owned, readBody, seen, type Collection, type NetworkApp, type Row } from "./collection.ts";
+import {
+  owned,
+  pathOf,
+  readBody,
+  seen,
+  type Collection,
+  type NetworkApp,
+  type NetworkRequest,
+  type Row,
+} from "./collection.ts";
 import { invalidInput, neutronError } from "./errors.ts";
 import { touched, type NetworkState } from "./resources.ts";
 
@@ -11,7 +20,7 @@ interface Tagged extends Row {
 /** What tags need of a collection. */
 export type TaggedCollection<T extends Tagged> = Pick<
   Collection<T, Record<never, never>>,
-  "singular" | "plural" | "sees" | "owns"
+  "singular" | "plural" | "path" | "sees" | "owns"
 > & { readonly table: Table<T> };
 
 /** Routes /…/ID/tags and /…/ID/tags/TAG (Neutron's "standard-attr-tag"). */
@@ -24,35 +33,35 @@ export function mountTags<T extends Tagged>(
     neutronError(404, "TagResourceNotFound", `Resource ${collection.plural} ${id} could not be found.`);
   // Only what seeing and owning need is used of it.
   const found = { ...collection, notFound } as unknown as Collection<T, Record<never, never>>;
-  const path = `/v2.0/${collection.plural.replaceAll("_", "-")}/:id/tags` as const;
+  const path = `${pathOf(collection)}/:id/tags`;
   const set = (row: T, tags: readonly string[]) => {
     const change: Partial<Tagged> = { tags: [...new Set(tags)].sort(), ...touched(state.kernel, row) };
     state.kernel.atomic(() => collection.table.update(row.id, change as Partial<T>));
   };
-  app.get(path, (c) => c.json({ tags: seen(found, c.var.caller, c.req.param("id")).tags }));
+  app.get(path, (c) => c.json({ tags: seen(found, c.var.caller, idOf(c)).tags }));
   app.put(path, async (c) => {
     const { tags } = await readBody(c);
     const asked = checkTags(tags);
-    set(owned(found, c.var.caller, { id: c.req.param("id") }), asked);
+    set(owned(found, c.var.caller, { id: idOf(c) }), asked);
     return c.json({ tags: asked });
   });
   app.delete(path, (c) => {
-    set(owned(found, c.var.caller, { id: c.req.param("id") }), []);
+    set(owned(found, c.var.caller, { id: idOf(c) }), []);
     return c.body(null, 204);
   });
   app.get(`${path}/:tag`, (c) => {
-    checkHas(seen(found, c.var.caller, c.req.param("id")), c.req.param("tag"));
+    checkHas(seen(found, c.var.caller, idOf(c)), c.req.param("tag") ?? "");
     return c.body(null, 204);
   });
   app.put(`${path}/:tag`, (c) => {
-    const tag = checkTag(c.req.param("tag"));
-    const row = owned(found, c.var.caller, { id: c.req.param("id") });
+    const tag = checkTag(c.req.param("tag") ?? "");
+    const row = owned(found, c.var.caller, { id: idOf(c) });
     if (!row.tags.includes(tag)) set(row, [...row.tags, tag]);
     return c.json(null, 201);
   });
   app.delete(`${path}/:tag`, (c) => {
-    const tag = c.req.param("tag");
-    const row = owned(found, c.var.caller, { id: c.req.param("id") });
+    const tag = c.req.param("tag") ?? "";
+    const row = owned(found, c.var.caller, { id: idOf(c) });
     checkHas(row, tag);
     set(
       row,
@@ -61,6 +70,8 @@ export function mountTags<T extends Tagged>(
     return c.body(null, 204);
   });
 }
+
+const idOf = (c: NetworkRequest): string => c.req.param("id") ?? "";
 
 function checkHas(row: Tagged, tag: string): void {
   if (!row.tags.includes(tag)) throw neutronError(404, "TagNotFound", `Tag ${tag} could not be found.`);

@@ -64,6 +64,9 @@ function create(
 ): Trunk {
   const portId = input.port_id ?? "";
   const port = ownPort(state, caller, portId);
+  if (state.trunks.by("sub_port_ids", portId).length > 0) {
+    throw conflict("TrunkPortInUse", `Port ${portId} is in use by another trunk.`);
+  }
   if (port["binding:host_id"] !== "" || isTrunked(state, portId)) {
     const why = `Port ${portId} is currently in use and is not eligible for use as a parent port.`;
     throw conflict("ParentPortInUse", why);
@@ -83,6 +86,7 @@ function addSubPorts(
   { trunk, caller }: { trunk: Trunk; caller: Caller },
   asked: readonly SubPort[],
 ): Trunk {
+  if (!trunk.admin_state_up) throw conflict("TrunkDisabled", `Trunk ${trunk.id} is currently disabled.`);
   const all = [...trunk.sub_ports];
   for (const sub of asked) {
     const port = ownPort(state, caller, sub.port_id);

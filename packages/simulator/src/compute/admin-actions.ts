@@ -1,0 +1,50 @@
+import { textAt } from "../kernel/json.ts";
+import type { Action, Doing } from "./action.ts";
+import { invalid } from "./create-request.ts";
+import { computeError, denied, zones } from "./model.ts";
+import { pythonRepr } from "./python.ts";
+import { requireState } from "./server-devices.ts";
+
+function administer({ c }: Doing, rule: string): void {
+  if (!c.get("caller").isAdmin) throw denied(`os_compute_api:${rule}`);
+}
+
+/** Orders of administrators. */
+export const adminActions: Readonly<Record<string, Action>> = {
+  "os-resetState": (doing) => {
+    const { lifecycle, server, argument } = doing;
+    const state = textAt(argument, "state");
+    if (state !== "active" && state !== "error") {
+      throw invalid("state", state, `${pythonRepr(state)} is not one of ['active', 'error']`);
+    }
+    administer(doing, "os-admin-actions:reset_state");
+    lifecycle.touch(server.id, { vm_state: state, task_state: null });
+  },
+  resetNetwork: (doing) => {
+    administer(doing, "os-admin-actions:reset_network");
+    throw computeError(410, "");
+  },
+  injectNetworkInfo: (doing) => {
+    administer(doing, "os-admin-actions:inject_network_info");
+    requireState(doing.server, ["active", "paused", "suspended", "stopped"], "inject_network_info");
+  },
+  "os-migrateLive": (doing) => {
+    const { server, argument } = doing;
+    administer(doing, "os-migrate-server:migrate_live");
+    requireState(server, ["active", "paused"], "os-migrateLive");
+    requireHost(textAt(argument, "host"));
+  },
+  evacuate: (doing) => {
+    const { server, argument } = doing;
+    administer(doing, "os-evacuate");
+    requireState(server, ["active", "stopped", "error"], "evacuate");
+    requireHost(textAt(argument, "host"));
+    const host = zones[server.zone] ?? "";
+    throw computeError(400, `Compute service of ${host} is still in use.`);
+  },
+};
+
+function requireHost(host: string | undefined): void {
+  if (host === undefined || Object.values(zones).includes(host)) return;
+  throw computeError(400, `Compute host ${host} could not be found.`);
+}

@@ -1,0 +1,41 @@
+import type { NetworkApp } from "./collection.ts";
+import { neutronError, resourceMissing } from "./errors.ts";
+import type { NetworkState } from "./resources.ts";
+
+const hosts = [
+  { host: "compute-1", agent_type: "OVN Controller Gateway agent" },
+  { host: "compute-2", agent_type: "OVN Controller agent" },
+] as const;
+
+/** GET /agents: OVN's controllers, one on each host. Administrators only; others see none. */
+export function mountAgents(app: NetworkApp, { kernel }: NetworkState): void {
+  const agents = () =>
+    hosts.map(({ host, agent_type }) => ({
+      binary: "ovn-controller",
+      host,
+      heartbeat_timestamp: kernel.timestamp().replace("T", " ").replace("Z", "+00:00"),
+      availability_zone: "",
+      topic: "n/a",
+      description: "",
+      configurations: { chassis_name: host, "bridge-mappings": "public:br-ex" },
+      agent_type,
+      id: host,
+      alive: true,
+      admin_state_up: true,
+    }));
+  app.get("/v2.0/agents", (c) => {
+    const query = new URL(c.req.url).searchParams;
+    const asked = [...query].filter(([key]) => ["host", "agent_type", "binary", "id"].includes(key));
+    const found = agents().filter((agent) =>
+      asked.every(([key, value]) => Object.entries(agent).some(([field, has]) => field === key && has === value)),
+    );
+    return c.json({ agents: c.var.caller.isAdmin ? found : [] });
+  });
+  app.get("/v2.0/agents/:id", (c) => {
+    if (!c.var.caller.isAdmin) throw resourceMissing();
+    const id = c.req.param("id");
+    const agent = agents().find((one) => one.id === id);
+    if (!agent) throw neutronError(404, "AgentNotFound", `Agent ${id} could not be found.`);
+    return c.json({ agent });
+  });
+}

@@ -1,0 +1,50 @@
+/** The stock openstack client says the same of the simulated cloud as of the real one, command by command. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startSimulator, type Simulator } from "@causeway/simulator";
+import { chapters as compute } from "./client/chapters/compute.ts";
+import { chapters as more } from "./client/chapters/network-more.ts";
+import { chapters as network } from "./client/chapters/network.ts";
+import { differencesOf } from "./client/differences.ts";
+import { CloudClients, runChapter } from "./client/run.ts";
+
+const realFile = process.env["OS_CLIENT_CONFIG_FILE"] ?? "/var/lib/devcloud/clouds.yaml";
+const chapters = [...network, ...more, ...compute];
+
+describe("the stock openstack client sees one cloud", () => {
+  let simulator: Simulator;
+  let folder: string;
+  let clouds: { readonly real: CloudClients; readonly simulated: CloudClients };
+
+  beforeAll(async () => {
+    simulator = await startSimulator();
+    folder = mkdtempSync(join(tmpdir(), "causeway-client-"));
+    const file = join(folder, "clouds.yaml");
+    writeFileSync(file, simulator.cloudsYaml, { mode: 0o600 });
+    clouds = {
+      real: new CloudClients(realFile, process.env["OS_CLOUD"] ?? "devcloud"),
+      simulated: new CloudClients(file, "simulator"),
+    };
+  });
+  afterAll(async () => {
+    await clouds.real.close();
+    await clouds.simulated.close();
+    await simulator.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  for (const chapter of chapters) {
+    test(chapter.name, { timeout: 1_200_000 }, async () => {
+      const prefix = () => `client${Math.random().toString(36).slice(2, 8)}`;
+      const ours = await runChapter(clouds.simulated, chapter, prefix());
+      const real = await runChapter(clouds.real, chapter, prefix());
+      const { different, excused } = differencesOf(real, ours);
+      console.log(
+        `${chapter.name}: ${real.length} commands, ${different.length} differ, ${excused.length} are excused`,
+      );
+      expect(different).toEqual([]);
+    });
+  }
+});

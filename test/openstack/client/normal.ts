@@ -1,0 +1,87 @@
+import type { Answer } from "./process.ts";
+
+/** What a command's answer says, without what differs from run to run. */
+export interface Told {
+  readonly code: number;
+  readonly out: unknown;
+  readonly err: string;
+}
+
+/** What is known while a script runs: its prefix, and the ids of what it named. */
+export interface Known {
+  readonly prefix: string;
+  readonly names: ReadonlyMap<string, string>;
+  /** Addresses that the script itself says. */
+  readonly addresses: ReadonlySet<string>;
+}
+
+const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
+const replacements: readonly (readonly [RegExp, string])[] = [
+  [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(\+00:00|Z)?/g, "<time>"],
+  [/\bfa:16:3e(:[0-9a-f]{2}){3}\b/g, "<mac>"],
+  [/\breq-<id>/g, "<request>"],
+  [
+    /\bhttps?:\/\/(127\.0\.0\.1|localhost):\d+(\/(identity|compute|network|load-balancer|image|volume|key-manager|share|placement)(?=\/))?/g,
+    "<url>",
+  ],
+  [/\bhost-[0-9a-f]+(-[0-9a-f]*){3,7}\b/g, "<host>"],
+  [/\b[0-9a-f]{56}\b/g, "<host id>"],
+  [/\b[0-9a-f]{32}\b/g, "<hex>"],
+  [/\br-[0-9a-z]{8}\b/g, "<reservation>"],
+  [/\b(devcloud|simulator)\b/g, "<cloud>"],
+  [/\r?Progress: ?\S*/g, ""],
+];
+
+/** Keys whose values are of the moment, of the machine or random. */
+const volatile =
+  /^(adminPass|updated_at|updated|Updated At|created|instance_name|standard_attr_id|provider:segmentation_id|OS-EXT-SRV-ATTR:instance_name)$/;
+
+export function told(answer: Answer, known: Known, whole: boolean): Told {
+  const parsed = parse(answer.out);
+  const rows = Array.isArray(parsed) && !whole ? parsed.filter((row) => tellsOf(row, known)) : parsed;
+  return { code: answer.code, out: value(rows, known), err: text(usage(answer.err), known).trim() };
+}
+
+function parse(out: string): unknown {
+  const start = out.search(/^[[{]/m);
+  if (start < 0) return out.trim();
+  try {
+    return JSON.parse(out.slice(start)) as unknown;
+  } catch {
+    return out.trim();
+  }
+}
+
+function tellsOf(row: unknown, { prefix, names }: Known): boolean {
+  const told = JSON.stringify(row);
+  return told.includes(prefix) || [...names.keys()].some((id) => told.includes(id));
+}
+
+/** Of argparse's usage only the last line: the rest is the client's own. */
+const usage = (err: string) => (err.startsWith("usage:") ? (err.trim().split("\n").at(-1) ?? "") : err);
+
+function value(raw: unknown, known: Known): unknown {
+  if (typeof raw === "string") return text(raw, known);
+  if (Array.isArray(raw)) return raw.map((item) => value(item, known)).sort(byText);
+  if (typeof raw !== "object" || raw === null) return raw;
+  const entries = Object.entries(raw).map(([key, item]) => [
+    text(key, known),
+    volatile.test(key) && item !== null ? "<varies>" : value(item, known),
+  ]);
+  return Object.fromEntries(entries.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))) as unknown;
+}
+
+const byText = (a: unknown, b: unknown) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
+
+function text(raw: string, { prefix, names, addresses }: Known): string {
+  let out = raw.replaceAll(prefix, "{p}");
+  out = out.replace(uuid, (id) => (names.has(id) ? `<${names.get(id)}>` : "<id>"));
+  for (const [pattern, word] of replacements) out = out.replace(pattern, word);
+  return out
+    .replace(/\b\d{1,3}(\.\d{1,3}){3}\b/g, (ip) => (addresses.has(ip) ? ip : "<address>"))
+    .replace(/(?<![\w:])(fd|fe80|2001)[0-9a-f]*:[0-9a-f:]+(?![\w:])/g, (ip) => (addresses.has(ip) ? ip : "<address>"));
+}
+
+/** Addresses in a script's words. */
+export const addressesIn = (lines: string): ReadonlySet<string> =>
+  new Set([...lines.matchAll(/\d{1,3}(\.\d{1,3}){3}|(?:fd|fe80|2001)[0-9a-f]*:[0-9a-f:]+/g)].map(([ip]) => ip));
