@@ -17,6 +17,7 @@ import { createKeyManagerService } from "./key-manager/service.ts";
 import { createKernel, type OwnedKernel } from "./kernel/kernel.ts";
 import { createLoadBalancingService } from "./load-balancing/index.ts";
 import { createNetworkService, seedNetwork } from "./network/index.ts";
+import { createPlacementService } from "./placement/service.ts";
 import { createStorageService } from "./storage/service.ts";
 
 const region = "RegionOne";
@@ -94,6 +95,7 @@ function assemble(kernel: OwnedKernel, network: NetworkService, { calls, faults,
     { root: "/load-balancer", service: createLoadBalancingService(kernel, network) },
     { root: "/image", service: createImageService(kernel) },
     { root: "/volume", service: storage },
+    { root: "/placement", service: createPlacementService(kernel) },
     { root: "/key-manager", service: createKeyManagerService(kernel) },
   );
   const app: CloudApp = new Hono({ getPath: (request) => withoutRootSlash(getPath(request)) });

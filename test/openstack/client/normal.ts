@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import type { Answer } from "./process.ts";
 
 /** What a command's answer says, without what differs from run to run. */
@@ -61,6 +62,8 @@ function tellsOf(row: unknown, { prefix, names }: Known): boolean {
 const usage = (err: string) => (err.startsWith("usage:") ? (err.trim().split("\n").at(-1) ?? "") : err);
 
 function value(raw: unknown, known: Known): unknown {
+  // The host of a real cloud's controllers, and the simulated one's.
+  if (raw === hostname() || raw === "controller") return "<controller>";
   if (typeof raw === "string") return text(raw, known);
   if (Array.isArray(raw)) return raw.map((item) => value(item, known)).sort(byText);
   if (typeof raw !== "object" || raw === null) return raw;

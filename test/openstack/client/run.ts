@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { accounts, commandsOf, type Account, type Chapter, type Command } from "./chapter.ts";
 import { addressesIn, told, type Told } from "./normal.ts";
 import { ClientProcess, type Answer } from "./process.ts";
@@ -46,12 +47,27 @@ export async function runChapter(clients: CloudClients, chapter: Chapter, prefix
     );
   const lines: Line[] = [];
   for (const command of commandsOf(chapter.lines)) {
+    if (command.words[0] === "settled") {
+      await settled(clients, filled(command.words[1] ?? "", prefix, kept));
+      continue;
+    }
     const answer = await perform(command);
     learn(command, answer, { kept, names, prefix });
     lines.push({ command: command.text, told: told(answer, known, command.whole) });
   }
   for (const command of commandsOf(chapter.cleanup ?? "")) await perform(command);
   return lines;
+}
+
+/** Most looks at a server that has a task, half a second apart. */
+const looks = 120;
+
+async function settled(clients: CloudClients, server: string): Promise<void> {
+  for (let look = 0; look < looks; look++) {
+    const { out, code } = await clients.run("member", ["server", "show", server, "-c", "OS-EXT-STS:task_state"]);
+    if (code !== 0 || /:\s*null/.test(out)) return;
+    await sleep(500);
+  }
 }
 
 const filled = (word: string, prefix: string, kept: ReadonlyMap<string, string>) =>

@@ -1,4 +1,5 @@
 import { at, bodyOf, textAt } from "../kernel/json.ts";
+import { fixedId } from "./fixed-id.ts";
 import { computeError, denied, zones, type ComputeApp, type ComputeParts, type HostState } from "./model.ts";
 import { hostOf, type ComputeContext } from "./views.ts";
 
@@ -20,10 +21,6 @@ const services: readonly HostService[] = [
 ];
 
 const hypervisors = Object.entries(zones).map(([zone, host], place) => ({ number: place + 1, zone, host }));
-
-/** Ids of what is no row of a table: the same at every start. */
-export const fixedId = (kind: number, number: number): string =>
-  `00000000-0000-4000-8${String(kind).padStart(3, "0")}-${String(number).padStart(12, "0")}`;
 
 function administer(c: ComputeContext, rule: string): void {
   if (!c.get("caller").isAdmin) throw denied(`os_compute_api:${rule}`);

@@ -26,13 +26,21 @@ export interface Page {
   readonly more: boolean;
 }
 
+/** A list that is asked for. */
+export interface Asked {
+  readonly query: URLSearchParams;
+  readonly minor: number;
+  /** Which list it is, as refusals name it. */
+  readonly rule: "index" | "detail";
+}
+
 /** The servers a query asks for. Throws Nova's 400 for a bad query, 403 for all_tenants of a plain user. */
-export function listServers(parts: ComputeParts, caller: Caller, query: URLSearchParams, minor: number): Page {
+export function listServers(parts: ComputeParts, caller: Caller, { query, minor, rule }: Asked): Page {
   const unknown = [...query.keys()].find((key) => !known.has(key) && !key.startsWith("_"));
   if (unknown !== undefined && minor >= 75) {
     throw computeError(400, `'${unknown}' does not match any of the regexes: '^_'`);
   }
-  const all = sorted(candidates(parts, caller, query), query);
+  const all = sorted(candidates(parts, caller, { query, rule }), query);
   const tests = testsOf(parts, query);
   return page(
     all.filter((server) => tests.every((test) => test(server))),
@@ -58,9 +66,13 @@ export function page<T extends { readonly id: string }>(
   return { servers, more: limit > 0 && servers.length === limit && (asked !== null || all.length > place + 1 + limit) };
 }
 
-function candidates({ tables }: ComputeParts, caller: Caller, query: URLSearchParams): readonly Server[] {
+function candidates(
+  { tables }: ComputeParts,
+  caller: Caller,
+  { query, rule }: Omit<Asked, "minor">,
+): readonly Server[] {
   const everywhere = truth(query.get("all_tenants"));
-  if (everywhere && !caller.isAdmin) throw denied("os_compute_api:servers:index:get_all_tenants");
+  if (everywhere && !caller.isAdmin) throw denied(`os_compute_api:servers:${rule}:get_all_tenants`);
   const project = everywhere ? (query.get("project_id") ?? query.get("tenant_id")) : caller.projectId;
   const since = instantOf(query, "changes-since");
   const withDead = since !== undefined || (caller.isAdmin && truth(query.get("deleted")));

@@ -32,8 +32,10 @@ export function addServerRoutes(app: ComputeApp, parts: ComputeParts, lifecycle:
     return c.json({ server }, 202, { location: `${rootOf(c)}/v2.1/servers/${first.id}` });
   });
 
-  app.get("/v2.1/servers", (c) => list(c, parts, (server) => briefView(c, server)));
-  app.get("/v2.1/servers/detail", (c) => list(c, parts, (server) => serverView(c, parts, server, false)));
+  app.get("/v2.1/servers", (c) => list(c, { parts, rule: "index" }, (server) => briefView(c, server)));
+  app.get("/v2.1/servers/detail", (c) =>
+    list(c, { parts, rule: "detail" }, (server) => serverView(c, parts, server, false)),
+  );
 
   app.get("/v2.1/servers/:id", (c) => {
     const { id } = c.req.param();
@@ -61,9 +63,18 @@ export function requireUnlocked(c: ComputeContext, server: Server): void {
   if (server.locked && !c.get("caller").isAdmin) throw computeError(409, `Instance ${server.id} is locked`);
 }
 
-function list(c: ComputeContext, parts: ComputeParts, view: (server: Server) => object): Response {
+interface Listing {
+  readonly parts: ComputeParts;
+  readonly rule: "index" | "detail";
+}
+
+function list(c: ComputeContext, { parts, rule }: Listing, view: (server: Server) => object): Response {
   const url = new URL(c.req.url);
-  const { servers, more } = listServers(parts, c.get("caller"), url.searchParams, c.get("minor"));
+  const { servers, more } = listServers(parts, c.get("caller"), {
+    query: url.searchParams,
+    minor: c.get("minor"),
+    rule,
+  });
   const last = servers.at(-1);
   return c.json({
     servers: servers.map(view),

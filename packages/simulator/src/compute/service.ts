@@ -6,6 +6,7 @@ import { addAggregateRoutes } from "./aggregates.ts";
 import { addFlavorWriteRoutes } from "./flavor-writes.ts";
 import { addHostRoutes } from "./hosts.ts";
 import { addMigrationRoutes } from "./migrations.ts";
+import { addProxyRoutes } from "./proxies.ts";
 import { addUsageRoutes } from "./usage.ts";
 import { addFlavorRoutes, seedFlavors } from "./flavors.ts";
 import { addGroupRoutes } from "./groups.ts";
@@ -51,6 +52,7 @@ export function createComputeService(
   addAggregateRoutes(app, parts);
   addMigrationRoutes(app, parts);
   addUsageRoutes(app, parts);
+  addProxyRoutes(app, parts);
   addGroupRoutes(app, parts);
   addKeypairRoutes(app, parts);
   addProjectRoutes(app, parts);

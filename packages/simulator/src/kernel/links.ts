@@ -34,6 +34,25 @@ export interface ServerAddress {
   readonly kind: "fixed" | "floating";
 }
 
+/** A security group and its rules for incoming traffic, as Nova tells them. */
+export interface LinkedGroup {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly project_id: string;
+  readonly rules: readonly LinkedRule[];
+}
+
+export interface LinkedRule {
+  readonly id: string;
+  readonly protocol: string | null;
+  readonly from: number | null;
+  readonly to: number | null;
+  /** Name of the group that traffic may come from. */
+  readonly group: string | undefined;
+  readonly cidr: string | undefined;
+}
+
 /** What the network service does for Nova and Octavia. Calls are synchronous; errors are the network service's own. */
 export interface NetworkLinks {
   /** Makes a port of the project; throws what POST /v2.0/ports would answer (quota, no address left, no such network). */
@@ -59,6 +78,8 @@ export interface NetworkLinks {
   hasSecurityGroup(projectId: string, idOrName: string): boolean;
   /** Adds a group (id or name, of the port's project) to a port or takes it away; false if that changes nothing. */
   changeSecurityGroup(portId: string, change: { readonly verb: "add" | "remove"; readonly group: string }): boolean;
+  /** The project's security groups. */
+  securityGroups(projectId: string): readonly LinkedGroup[];
   /** Names of the security groups on a port. */
   securityGroupNames(portId: string): readonly string[];
 }

@@ -1,11 +1,11 @@
 import type { Caller } from "../kernel/interface.ts";
-import type { LinkedPort, NetworkLinks, PortRequest, ServerAddress } from "../kernel/links.ts";
+import type { LinkedGroup, LinkedPort, NetworkLinks, PortRequest, ServerAddress } from "../kernel/links.ts";
 import { checkQuota } from "./collection.ts";
 import { ensureDefaultGroup } from "./default-group.ts";
 import { groupNotFound, subnetNotFound } from "./errors.ts";
 import { createPort, type PortInput } from "./ports.ts";
 import { removePort } from "./port-rows.ts";
-import { touched, type NetworkState, type Port } from "./resources.ts";
+import { touched, type NetworkState, type Port, type SecurityGroup } from "./resources.ts";
 
 /** What Nova and Octavia get done by the network service, without HTTP. */
 export function networkLinks(state: NetworkState): NetworkLinks {
@@ -45,9 +45,27 @@ export function networkLinks(state: NetworkState): NetworkLinks {
       change(portId, { security_groups: verb === "add" ? [...others, id] : others });
       return true;
     },
+    securityGroups(projectId) {
+      ensureDefaultGroup(state, projectId);
+      return state.groups.by("project_id", projectId).map((group) => linkedGroup(state, group));
+    },
     securityGroupNames: (portId) =>
       (state.ports.get(portId)?.security_groups ?? []).flatMap((id) => state.groups.get(id)?.name ?? []),
   };
+}
+
+function linkedGroup(state: NetworkState, group: SecurityGroup): LinkedGroup {
+  const incoming = state.rules.by("security_group_id", group.id).filter((rule) => rule.direction === "ingress");
+  const rules = incoming.map((rule) => ({
+    id: rule.id,
+    protocol: rule.protocol,
+    from: rule.port_range_min,
+    to: rule.port_range_max,
+    group: rule.remote_group_id === null ? undefined : state.groups.get(rule.remote_group_id)?.name,
+    cidr: rule.remote_ip_prefix ?? undefined,
+  }));
+  const { id, name, description, project_id } = group;
+  return { id, name, description, project_id, rules };
 }
 
 /** Zone "nova" has compute-1, zone "az2" compute-2. */

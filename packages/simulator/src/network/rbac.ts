@@ -93,10 +93,9 @@ export function rbacCollection(state: NetworkState): Collection<RbacPolicy, Attr
         .by("object_id", objectId)
         .some((row) => row.action === action && row.target_tenant === target);
       if (twin) throw conflict("DuplicateRbacPolicy", "An RBAC policy already exists with those values.");
-      if (type === "network" && target === "*") markNetwork(state, objectId, { action, open: true });
-      const id = state.kernel.newId();
-      const told = { object_type: type, object_id: objectId, action, target_tenant: target };
-      return state.rbac.insert({ id, project_id: projectId, ...told, revision_number: 0 });
+      const told = { project_id: projectId, object_type: type, object_id: objectId, action, target_tenant: target };
+      markNetwork(state, told, true);
+      return state.rbac.insert({ id: state.kernel.newId(), ...told, revision_number: 0 });
     },
     update: (caller, row, { target_tenant: target }) => {
       if (target === undefined || target === row.target_tenant) return row;
@@ -108,9 +107,7 @@ export function rbacCollection(state: NetworkState): Collection<RbacPolicy, Attr
     },
     remove: (_, row) => {
       checkUnused(state, row);
-      if (row.object_type === "network" && row.target_tenant === "*") {
-        markNetwork(state, row.object_id, { action: row.action, open: false });
-      }
+      markNetwork(state, row, false);
       state.rbac.remove(row.id);
     },
   };
@@ -152,11 +149,16 @@ function requireObject(state: NetworkState, caller: Caller, { type, id }: { type
   throw forbidden(wildcardRule("create"));
 }
 
-function markNetwork(state: NetworkState, id: string, { action, open }: { action: string; open: boolean }): void {
-  const network = state.networks.get(id);
+/** What a policy's coming (`row.id` not yet kept) or going changes of its network: a use by anybody makes it external. */
+function markNetwork(state: NetworkState, row: Omit<RbacPolicy, "id" | "revision_number">, open: boolean): void {
+  const network = row.object_type === "network" ? state.networks.get(row.object_id) : undefined;
   if (!network) return;
-  const change = action === "access_as_shared" ? { shared: open } : { "router:external": open };
-  state.networks.update(id, change);
+  const others = state.rbac.by("object_id", network.id).filter((other) => other.action === row.action);
+  const external = row.action === "access_as_external";
+  const changed = external ? open || others.length > 1 : open && row.target_tenant === "*";
+  const touch = touched(state.kernel, external ? { revision_number: network.revision_number + 1 } : network);
+  if (external) state.networks.update(network.id, { "router:external": changed, ...touch });
+  else state.networks.update(network.id, row.target_tenant === "*" ? { shared: changed, ...touch } : touch);
 }
 
 /** 409 while another project has ports where only this policy lets it. */

@@ -83,7 +83,8 @@ function create(
   const wish = input.external_gateway_info;
   if (!wish?.network_id) return router;
   permitGateway(wish, caller, "create");
-  return setGateway(state, router, wish, caller);
+  const made = setGateway(state, router, wish, caller);
+  return state.routers.update(made.id, touched(state.kernel, made));
 }
 
 function update(state: NetworkState, { caller, row }: { caller: Caller; row: Router }, change: Input): Router {

@@ -107,7 +107,7 @@ export function createSubnet(
   const cidr = poolId === null ? readCidr(input) : pooledCidr(state, { caller, projectId, poolId }, input);
   checkModes(input, cidr);
   checkOverlap(state, network.id, cidr);
-  const gateway = input.gateway_ip === undefined ? defaultGateway(cidr) : canonical(input.gateway_ip);
+  const gateway = input.gateway_ip === undefined ? defaultGateway(cidr, poolId !== null) : canonical(input.gateway_ip);
   const allocationPools = input.allocation_pools ?? wholePools(cidr, gateway);
   checkPools(cidr, allocationPools);
   checkGateway(gateway, allocationPools);
@@ -198,9 +198,9 @@ function checkOverlap(state: NetworkState, networkId: string, cidr: Cidr): void 
   }
 }
 
-/** The first host address; of an IPv6 subnet its own base address, as Neutron takes it. */
-function defaultGateway(cidr: Cidr): string {
-  return formatIp({ ...cidr, value: cidr.version === 6 ? cidr.base : cidr.base + 1n });
+/** The first host address; of an IPv6 subnet that is not from a pool its own base address, as Neutron takes it. */
+function defaultGateway(cidr: Cidr, pooled: boolean): string {
+  return formatIp({ ...cidr, value: cidr.version === 6 && !pooled ? cidr.base : cidr.base + 1n });
 }
 
 function readCidr(input: Input): Cidr {

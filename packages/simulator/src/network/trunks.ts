@@ -78,7 +78,13 @@ function create(
     status: "ACTIVE",
     ...subPortFields([]),
   });
-  return input.sub_ports?.length ? addSubPorts(state, { trunk, caller }, input.sub_ports) : trunk;
+  if (!input.sub_ports?.length) return trunk;
+  const { sub_ports, sub_port_ids } = addSubPorts(
+    state,
+    { trunk: { ...trunk, admin_state_up: true }, caller },
+    input.sub_ports,
+  );
+  return state.trunks.update(trunk.id, { sub_ports, sub_port_ids, revision_number: trunk.revision_number });
 }
 
 function addSubPorts(

@@ -29,23 +29,35 @@ export const chapters: readonly Chapter[] = [
       server show {p}-uno -c name -c properties -c status
       server set {p}-uno --state error
       server stop {p}-uno
+      settled {p}-uno
       server show {p}-uno -c status -c OS-EXT-STS:power_state -c OS-EXT-STS:vm_state
       server stop {p}-uno
+      settled {p}-uno
       server start {p}-uno
+      settled {p}-uno
       server reboot {p}-uno --wait
+      settled {p}-uno
       server reboot --hard {p}-uno --wait
+      settled {p}-uno
       server show {p}-uno -c status
       server pause {p}-uno
+      settled {p}-uno
       server show {p}-uno -c status -c OS-EXT-STS:power_state -c OS-EXT-STS:vm_state
       server pause {p}-uno
+      settled {p}-uno
       server unpause {p}-uno
+      settled {p}-uno
       server suspend {p}-uno
+      settled {p}-uno
       server show {p}-uno -c status -c OS-EXT-STS:power_state -c OS-EXT-STS:vm_state
       server resume {p}-uno
+      settled {p}-uno
       server resume {p}-uno
+      settled {p}-uno
       server lock {p}-uno
       server show {p}-uno -c status
       server stop {p}-uno
+      settled {p}-uno
       server unlock {p}-uno
       server add security group {p}-uno {p}-group
       server show {p}-uno -c security_groups
@@ -54,6 +66,7 @@ export const chapters: readonly Chapter[] = [
       server remove security group {p}-uno {p}-group
       server event list {p}-uno -c Action
       server migrate {p}-uno
+      settled {p}-uno
       console log show {p}-nothing
       console url show {p}-uno
       server create {p}-bad --flavor {p}-nothing --image cirros --network {p}-net
@@ -89,36 +102,54 @@ export const chapters: readonly Chapter[] = [
       server show {p}-vm -c status -c flavor -c OS-EXT-STS:vm_state -c OS-EXT-STS:task_state
       server resize {p}-vm --flavor m1.medium
       server resize confirm {p}-vm
+      settled {p}-vm
       server show {p}-vm -c status -c flavor
       server resize {p}-vm --flavor m1.small
       server resize {p}-vm --flavor {p}-nothing
       server resize {p}-vm --flavor m1.medium --wait
       server resize revert {p}-vm
+      settled {p}-vm
       server show {p}-vm -c flavor
       server resize confirm {p}-vm
+      settled {p}-vm
       server resize revert {p}-vm
+      settled {p}-vm
       server rebuild {p}-vm --image cirros --wait
+      settled {p}-vm
       server rebuild {p}-vm --image {p}-nothing
+      settled {p}-vm
       server show {p}-vm -c status -c image
       server rescue {p}-vm
+      settled {p}-vm
       server rescue {p}-vm
+      settled {p}-vm
       server show {p}-vm -c OS-EXT-STS:vm_state
       server unrescue {p}-vm
+      settled {p}-vm
       server unrescue {p}-vm
+      settled {p}-vm
       server shelve {p}-vm --wait
+      settled {p}-vm
       server show {p}-vm -c status -c OS-EXT-STS:vm_state -c OS-EXT-STS:power_state
       server shelve {p}-vm
+      settled {p}-vm
       server stop {p}-vm
+      settled {p}-vm
       server unshelve {p}-vm --wait
+      settled {p}-vm
       server show {p}-vm -c status
       server image create {p}-vm --name {p}-image
+      settled {p}-vm
       image show {p}-image -c name -c status
       server dump create {p}-vm
       server backup create {p}-vm --name {p}-backup --type daily --rotate 1
+      settled {p}-vm
       admin: server migrate {p}-vm --wait
+      settled {p}-vm
       admin: server migration list --server {p}-vm
       admin: server migrate confirm {p}-vm
       admin: server migrate {p}-vm --live-migration
+      settled {p}-vm
       admin: server evacuate {p}-vm
       admin: server set {p}-vm --state error
       server show {p}-vm -c status
@@ -142,22 +173,33 @@ export const chapters: readonly Chapter[] = [
       volume create {p}-volume2 --size 1
       server create {p}-vm --flavor m1.tiny --image cirros --network {p}-net --wait
       server add port {p}-vm {p}-port
+      settled {p}-vm
       server add port {p}-vm {p}-port
+      settled {p}-vm
       port list --server {p}-vm -c Name -c Status
       server remove port {p}-vm {p}-nothing
+      settled {p}-vm
       server add network {p}-vm {p}-net2
+      settled {p}-vm
       server add fixed ip {p}-vm {p}-net --fixed-ip-address 10.77.0.99
       server add network {p}-vm {p}-nothing
+      settled {p}-vm
       server add volume {p}-vm {p}-volume --device /dev/vdb
+      settled {p}-vm
       server add volume {p}-vm {p}-volume
+      settled {p}-vm
       server add volume {p}-vm {p}-nothing
+      settled {p}-vm
       server volume list {p}-vm
       server show {p}-vm -c volumes_attached
       server volume update {p}-vm {p}-volume --delete-on-termination
       server volume list {p}-nothing
       server remove volume {p}-vm {p}-volume2
+      settled {p}-vm
       server remove port {p}-vm {p}-port
+      settled {p}-vm
       server remove network {p}-vm {p}-net2
+      settled {p}-vm
       server add floating ip {p}-vm 172.24.4.9
       server delete {p}-vm --wait
       volume delete {p}-volume {p}-volume2

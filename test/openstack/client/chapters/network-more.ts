@@ -222,7 +222,6 @@ export const chapters: readonly Chapter[] = [
       admin: network segment list
       admin: network flavor list
       admin: network meter list
-      admin: network auto allocated topology create --check-resources
       network l3 conntrack helper list nothing
     `,
   },

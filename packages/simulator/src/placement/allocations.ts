@@ -1,0 +1,137 @@
+import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
+import {
+  administer,
+  allocationsOf,
+  fits,
+  placementError,
+  usedOf,
+  type Allocation,
+  type PlacementApp,
+  type PlacementState,
+} from "./model.ts";
+import { requireObject } from "./providers.ts";
+
+/** What consumers have taken, and how much a project has. */
+export function addAllocationRoutes(app: PlacementApp, state: PlacementState): void {
+  const { allocations, kernel } = state;
+  app.get("/allocations/:consumer", (c) => {
+    administer(c, "allocations:list");
+    const found = allocationsOf(state).find(({ id }) => id === c.req.param("consumer"));
+    return c.json(found ? view(state, found, c.get("minor")) : { allocations: {} });
+  });
+  app.put("/allocations/:consumer", async (c) => {
+    const body = requireObject(await bodyOf(c.req));
+    administer(c, "allocations:update");
+    kernel.atomic(() => put(state, c.req.param("consumer"), body));
+    return c.body(null, 204);
+  });
+  app.post("/allocations", async (c) => {
+    const body = requireObject(await bodyOf(c.req));
+    administer(c, "allocations:manage");
+    kernel.atomic(() => {
+      // What is given up makes room for what is taken.
+      const emptied = Object.entries(body).filter(([, one]) => Object.keys(at(one, "allocations") ?? {}).length === 0);
+      for (const [consumer, one] of emptied) put(state, consumer, requireObject(one));
+      const others = Object.entries(body).filter(([consumer]) => !emptied.some(([gone]) => gone === consumer));
+      for (const [consumer, one] of others) put(state, consumer, requireObject(one));
+    });
+    return c.body(null, 204);
+  });
+  app.delete("/allocations/:consumer", (c) => {
+    administer(c, "allocations:delete");
+    const id = c.req.param("consumer");
+    if (!allocations.get(id)) throw placementError(404, `No allocations for consumer '${id}'`);
+    allocations.remove(id);
+    return c.body(null, 204);
+  });
+  app.get("/usages", (c) => {
+    const { project_id: project, user_id: user } = c.req.query();
+    if (project === undefined) {
+      throw placementError(400, "Invalid query string parameters: 'project_id' is a required property");
+    }
+    if (!c.get("caller").isAdmin && project !== c.get("caller").projectId) administer(c, "usages");
+    const mine = allocationsOf(state).filter(
+      (one) => one.project_id === project && (user ?? one.user_id) === one.user_id,
+    );
+    return c.json({ usages: c.get("minor") >= 38 ? byType(mine) : sumOf(mine) });
+  });
+}
+
+function put(state: PlacementState, consumer: string, body: Readonly<Record<string, unknown>>): void {
+  const { allocations, providers } = state;
+  const known = allocations.get(consumer);
+  const generation = body["consumer_generation"] ?? null;
+  if (generation !== (known?.generation ?? null)) {
+    const expected = known?.generation ?? null;
+    const why = `consumer generation conflict - expected ${expected ?? "null"} but got ${generation === null ? "None" : String(generation as number)}`;
+    throw placementError(409, why, "placement.concurrent_update");
+  }
+  if (known) allocations.remove(consumer);
+  const asked = Object.entries(requireObject(body["allocations"]));
+  if (asked.length === 0) return;
+  const resources: Record<string, Record<string, number>> = {};
+  for (const [providerId, one] of asked) {
+    const provider = providers.get(providerId);
+    if (!provider) {
+      throw placementError(400, `Allocation for resource provider '${providerId}' that does not exist.`);
+    }
+    const used = usedOf(state, provider);
+    const amounts = at(one, "resources");
+    for (const [name, amount] of Object.entries(isObject(amounts) ? amounts : {})) {
+      if (typeof amount !== "number") throw placementError(400, `JSON does not validate: ${name} is not an integer`);
+      if (!provider.inventories[name]) {
+        const why = `Inventory for '${name}' on resource provider '${providerId}' does not exist`;
+        throw placementError(409, `Unable to allocate inventory: ${why}.`);
+      }
+      if (!fits(provider.inventories[name], used[name] ?? 0, amount)) {
+        const what = `Unable to create allocation for '${name}' on resource provider '${providerId}'.`;
+        throw placementError(
+          409,
+          `Unable to allocate inventory: ${what} The requested amount would exceed the capacity.`,
+        );
+      }
+      (resources[providerId] ??= {})[name] = amount;
+    }
+    providers.update(providerId, { generation: provider.generation + 1 });
+  }
+  allocations.insert({
+    id: consumer,
+    project_id: textAt(body, "project_id") ?? "",
+    user_id: textAt(body, "user_id") ?? "",
+    type: textAt(body, "consumer_type") ?? "unknown",
+    generation: (known?.generation ?? 0) + 1,
+    resources,
+  });
+}
+
+function view({ providers }: PlacementState, row: Allocation, minor: number) {
+  const told = Object.entries(row.resources).map(([id, resources]) => [
+    id,
+    { resources, generation: providers.get(id)?.generation ?? 0 },
+  ]);
+  return {
+    allocations: Object.fromEntries(told) as Readonly<Record<string, unknown>>,
+    ...(minor >= 12 ? { project_id: row.project_id, user_id: row.user_id } : {}),
+    ...(minor >= 28 ? { consumer_generation: row.generation } : {}),
+    ...(minor >= 38 ? { consumer_type: row.type } : {}),
+  };
+}
+
+function sumOf(rows: readonly Allocation[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const { resources } of rows) {
+    for (const taken of Object.values(resources)) {
+      for (const [name, amount] of Object.entries(taken)) sums[name] = (sums[name] ?? 0) + amount;
+    }
+  }
+  return sums;
+}
+
+function byType(rows: readonly Allocation[]): Readonly<Record<string, unknown>> {
+  const types = [...new Set(rows.map((row) => row.type))];
+  const told = types.map((type) => {
+    const mine = rows.filter((row) => row.type === type);
+    return [type, { ...sumOf(mine), consumer_count: mine.length }] as const;
+  });
+  return Object.fromEntries(told);
+}

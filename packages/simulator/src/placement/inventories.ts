@@ -1,0 +1,104 @@
+import { at, bodyOf, isObject } from "../kernel/json.ts";
+import {
+  administer,
+  checkGeneration,
+  placementError,
+  standardClasses,
+  usedOf,
+  type Inventory,
+  type PlacementApp,
+  type PlacementState,
+  type Provider,
+} from "./model.ts";
+import { providerOf, requireObject } from "./providers.ts";
+
+const most = 2_147_483_647;
+
+/** What providers have of each class of resource. */
+export function addInventoryRoutes(app: PlacementApp, state: PlacementState): void {
+  const path = "/resource_providers/:id/inventories";
+  const whole = (row: Provider) => ({ resource_provider_generation: row.generation, inventories: row.inventories });
+  const keep = (row: Provider, inventories: Provider["inventories"]): Provider => {
+    const used = usedOf(state, row);
+    const lost = Object.keys(row.inventories).find((name) => !inventories[name] && (used[name] ?? 0) > 0);
+    if (lost !== undefined) {
+      const why = `update conflict: Inventory for '${lost}' on resource provider '${row.id}' in use.`;
+      throw placementError(409, why, "placement.inventory.inuse");
+    }
+    return state.providers.update(row.id, { inventories, generation: row.generation + 1 });
+  };
+  app.get(path, (c) => {
+    administer(c, "resource_providers:inventories:list");
+    return c.json(whole(providerOf(c, state)));
+  });
+  app.put(path, async (c) => {
+    const body = requireObject(await bodyOf(c.req));
+    administer(c, "resource_providers:inventories:update");
+    const row = providerOf(c, state);
+    const given = requireObject(body["inventories"]);
+    const read = Object.entries(given).map(([name, one]) => [name, inventoryOf(state, name, one)] as const);
+    checkGeneration(row, body["resource_provider_generation"]);
+    return c.json(whole(keep(row, Object.fromEntries(read))));
+  });
+  app.delete(path, (c) => {
+    administer(c, "resource_providers:inventories:delete");
+    keep(providerOf(c, state), {});
+    return c.body(null, 204);
+  });
+  app.get(`${path}/:class`, (c) => {
+    administer(c, "resource_providers:inventories:show");
+    const [row, name] = [providerOf(c, state), c.req.param("class")];
+    const inventory = row.inventories[name];
+    if (!inventory) throw placementError(404, `No inventory of class ${name} for ${row.id}`);
+    return c.json({ ...inventory, resource_provider_generation: row.generation });
+  });
+  app.put(`${path}/:class`, async (c) => {
+    const body = requireObject(await bodyOf(c.req));
+    administer(c, "resource_providers:inventories:update");
+    const [row, name] = [providerOf(c, state), c.req.param("class")];
+    const { resource_provider_generation: generation, ...given } = body;
+    checkGeneration(row, generation);
+    const inventory = inventoryOf(state, name, given);
+    const made = keep(row, { ...row.inventories, [name]: inventory });
+    return c.json({ ...inventory, resource_provider_generation: made.generation });
+  });
+  app.delete(`${path}/:class`, (c) => {
+    administer(c, "resource_providers:inventories:delete");
+    const [row, name] = [providerOf(c, state), c.req.param("class")];
+    const { [name]: gone, ...left } = row.inventories;
+    if (!gone) throw placementError(404, `No inventory of class ${name} found for delete`);
+    keep(row, left);
+    return c.body(null, 204);
+  });
+}
+
+function inventoryOf(state: PlacementState, name: string, given: unknown): Inventory {
+  const standard: readonly string[] = standardClasses;
+  if (!standard.includes(name) && !state.classes.get(name)) {
+    throw placementError(
+      400,
+      `Unknown resource class in inventory for resource provider: No such resource class ${name}`,
+    );
+  }
+  const total = at(given, "total");
+  if (!isObject(given) || typeof total !== "number" || total < 1) {
+    throw placementError(400, "JSON does not validate: 'total' is a required property");
+  }
+  const number = (field: string, usual: number) => {
+    const value = given[field];
+    return typeof value === "number" ? value : usual;
+  };
+  const inventory = {
+    total,
+    reserved: number("reserved", 0),
+    min_unit: number("min_unit", 1),
+    max_unit: number("max_unit", most),
+    step_size: number("step_size", 1),
+    allocation_ratio: number("allocation_ratio", 1),
+  };
+  if (inventory.reserved <= total) return inventory;
+  throw placementError(
+    400,
+    `Unable to update inventory: Invalid inventory for '${name}'. The reserved value is greater than total.`,
+  );
+}
