@@ -49,6 +49,8 @@ export interface Kernel {
   delay(operation: string): number;
   /** The limit of a resource in a project, by the services' own names ("instances", "port", "load_balancer"). -1 is no limit. */
   quota(projectId: string, resource: string): number;
+  /** The limits that projects have been given, by project. */
+  ownQuotas(): readonly { readonly id: string; readonly limits: Readonly<Record<string, number>> }[];
   /** Sets a limit of a project; undefined gives back the default. */
   setQuota(projectId: string, resource: string, limit: number | undefined): void;
   /** What is to become of an operation on something of these names: an outcome that tests ordered, else "ok". */

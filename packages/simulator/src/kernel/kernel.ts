@@ -58,6 +58,7 @@ export function createKernel(options: KernelOptions = {}): OwnedKernel {
     failures: agenda.failures,
     delay: (operation) => settings.delays.get(operation) ?? 0,
     quota: (projectId, resource) => settings.quota(projectId, resource),
+    ownQuotas: () => settings.quotas(),
     setQuota: (projectId, resource, limit) => settings.setQuota(projectId, resource, limit),
     outcome: (operation, ...names) => settings.outcome(operation, names),
     atomic: (work) => atomic(undo, work),

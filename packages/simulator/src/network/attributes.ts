@@ -171,7 +171,7 @@ interface Permission {
 /** 403 naming every rule that the given attributes ask for, nested as Neutron's policy engine joins them. */
 function permit({ attributes, singular }: Kind<Attributes>, { given, caller, verb }: Permission): void {
   if (caller.isAdmin) return;
-  const asked = Object.keys(given).filter((field) => attributes[field]?.admin);
+  const asked = Object.keys(attributes).filter((field) => Object.hasOwn(given, field) && attributes[field]?.admin);
   if (asked.length === 0) return;
   const rule = `rule:${verb}_${singular}`;
   throw forbidden(asked.reduce((left, field) => `(${left} and ${rule}:${field})`, rule));

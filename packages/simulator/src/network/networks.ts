@@ -131,12 +131,16 @@ function nextSegment({ networks }: NetworkState): number {
 
 function remove(state: NetworkState, row: Network): void {
   const ports = state.ports.by("network_id", row.id);
-  const used = ports.filter((port) => port.device_owner !== "network:distributed");
+  // An external network takes floating IPs that no port has with it.
+  const loose = state.floatingIps.all().filter((ip) => ip.floating_network_id === row.id && ip.port_id === null);
+  const gone = new Set(loose.map((ip) => ip.id));
+  const used = ports.filter((port) => port.device_owner !== "network:distributed" && !gone.has(port.device_id));
   if (used.length > 0) {
     const ids = used.map((port) => port.id).join(",");
     const why = `There are one or more ports still in use on the network, id for these ports is: ${ids}.`;
     throw conflict("NetworkInUse", `Unable to complete operation on network ${row.id}. ${why}`);
   }
+  for (const ip of loose) state.floatingIps.remove(ip.id);
   for (const port of ports) removePort(state, port);
   for (const subnet of state.subnets.by("network_id", row.id)) deleteSubnet(state, subnet);
   dropPolicies(state, row.id);

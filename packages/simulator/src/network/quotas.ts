@@ -23,7 +23,9 @@ export function mountQuotas(app: NetworkApp, state: NetworkState): void {
   const limits = (projectId: string) => Object.fromEntries(resources.map((r) => [r, kernel.quota(projectId, r)]));
   app.get("/v2.0/quotas", (c) => {
     if (!c.var.caller.isAdmin) throw forbidden("rule:get_quota");
-    return c.json({ quotas: [] });
+    const own = kernel.ownQuotas().filter(({ limits: set }) => resources.some((name) => set[name] !== undefined));
+    const quotas = own.map(({ id }) => ({ ...limits(id), tenant_id: id, project_id: id }));
+    return c.json({ quotas });
   });
   app.get("/v2.0/quotas/:project", (c) => {
     permit(c.var.caller, c.req.param("project"));

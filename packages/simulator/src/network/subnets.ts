@@ -18,7 +18,7 @@ import {
 import { contains, formatCidr, formatIp, overlaps, parseCidr, parseIp, type Cidr } from "./addresses.ts";
 import type { Collection } from "./collection.ts";
 import { conflict, invalidInput, invalidValue, networkNotFound, neutronError, subnetNotFound } from "./errors.ts";
-import { addMetadataAddress, dropMetadataAddress } from "./port-rows.ts";
+import { addMetadataAddress, addressFields, dropMetadataAddress } from "./port-rows.ts";
 import { opened } from "./rbac.ts";
 import { allocate } from "./subnet-pools.ts";
 import { born, defined, touched, type NetworkState, type Pool, type Subnet } from "./resources.ts";
@@ -66,10 +66,17 @@ export function subnetCollection(state: NetworkState): Collection<Subnet, Attrib
     create: (caller, projectId, input) => createSubnet(state, { caller, projectId }, input),
     update: (_, row, change) => update(state, row, change),
     remove: (_, row) => {
-      const used = state.ports.by("subnet_ids", row.id).filter((port) => port.device_owner !== "network:distributed");
+      const all = state.ports.by("subnet_ids", row.id).filter((port) => port.device_owner !== "network:distributed");
+      // Addresses that hosts gave themselves go with their subnet.
+      const own = isAutomatic(row) ? all.filter((port) => !port.device_owner.startsWith("network:")) : [];
+      const used = all.filter((port) => !own.includes(port));
       if (used.length > 0) {
         const why = "One or more ports have an IP allocation from this subnet.";
         throw conflict("SubnetInUse", `Unable to complete operation on subnet ${row.id}: ${why}`);
+      }
+      for (const port of own) {
+        const left = port.fixed_ips.filter((ip) => ip.subnet_id !== row.id);
+        state.ports.update(port.id, { ...addressFields(left), ...touched(state.kernel, port) });
       }
       deleteSubnet(state, row);
       const network = state.networks.get(row.network_id);
@@ -85,6 +92,10 @@ export function seesSubnet(state: NetworkState, caller: Caller, row: Subnet): bo
 function sharedNetwork(state: NetworkState, caller: Caller, networkId: string): boolean {
   return state.networks.get(networkId)?.shared === true || opened(state, caller, networkId);
 }
+
+/** True if hosts of the subnet make their own addresses (SLAAC). */
+const isAutomatic = (row: Subnet): boolean =>
+  row.ipv6_address_mode === "slaac" || row.ipv6_address_mode === "dhcpv6-stateless";
 
 /** Forgets a subnet and the metadata port's address in it; callers look for other ports first. */
 export function deleteSubnet(state: NetworkState, row: Subnet): void {
