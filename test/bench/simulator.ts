@@ -31,7 +31,7 @@ interface Raw {
   readonly compute: (method: string, path: string, body?: unknown) => Promise<unknown>;
 }
 
-async function rawOf(cloud: Cloud, authUrl: string): Promise<Raw> {
+async function rawOf(authUrl: string): Promise<Raw> {
   const body = {
     auth: {
       identity: {
@@ -160,7 +160,7 @@ try {
   for (const [resource, limit] of Object.entries({ port: 2 * ports, instances: 2 * servers, cores: -1, ram: -1 })) {
     simulator.setQuota("demo", resource, limit);
   }
-  const raw = await rawOf(cloud, simulator.authUrl);
+  const raw = await rawOf(simulator.authUrl);
   const rows = [...(await serverRows(cloud, raw)), ...(await portRows(raw))];
   console.table(Object.fromEntries(rows.map(({ name, ours }) => [name, ours])));
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ rows }, null, 2)}\n`);

@@ -1,8 +1,7 @@
 import type { Caller } from "../kernel/interface.ts";
 import { page } from "./list.ts";
 import { computeError, type ComputeApp, type ComputeParts, type ComputeTables, type Flavor } from "./model.ts";
-import { nextLink } from "./servers.ts";
-import { linksOf, type ComputeContext } from "./views.ts";
+import { linksOf, nextLink, type ComputeContext } from "./views.ts";
 
 /** Reading flavors. Those that are not public are seen by their projects and administrators. */
 export function addFlavorRoutes(app: ComputeApp, { tables }: ComputeParts): void {

@@ -6,7 +6,7 @@ import type { Lifecycle } from "./lifecycle.ts";
 import { listServers } from "./list.ts";
 import { computeError, serverFor, serverNotFound, type ComputeApp, type ComputeParts, type Server } from "./model.ts";
 import { pythonRepr } from "./python.ts";
-import { briefView, linksOf, rootOf, serverView, type ComputeContext } from "./views.ts";
+import { briefView, linksOf, nextLink, rootOf, serverView, type ComputeContext } from "./views.ts";
 
 /** Servers: create, list, show, update, delete. */
 export function addServerRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecycle): void {
@@ -80,16 +80,6 @@ function list(c: ComputeContext, { parts, rule }: Listing, view: (server: Server
     servers: servers.map(view),
     ...(more && last ? { servers_links: [{ rel: "next", href: nextLink(c, last.id) }] } : {}),
   });
-}
-
-/** The same request from after `marker`: parameters sorted, the marker last, as Nova writes it. */
-export function nextLink(c: ComputeContext, marker: string): string {
-  const url = new URL(c.req.url);
-  const query = new URLSearchParams(url.searchParams);
-  query.delete("marker");
-  query.sort();
-  query.append("marker", marker);
-  return `${url.origin}${url.pathname}?${query.toString()}`;
 }
 
 function updateOf(given: unknown): Partial<Server> {

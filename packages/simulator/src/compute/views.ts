@@ -197,3 +197,13 @@ function securityGroups(parts: ComputeParts, server: Server): View {
   const names = parts.network.portsOf(server.id).flatMap((port) => parts.network.securityGroupNames(port.id));
   return names.length === 0 ? {} : { security_groups: names.map((name) => ({ name })) };
 }
+
+/** The same request from after `marker`: parameters sorted, the marker last, as Nova writes it. */
+export function nextLink(c: ComputeContext, marker: string): string {
+  const url = new URL(c.req.url);
+  const query = new URLSearchParams(url.searchParams);
+  query.delete("marker");
+  query.sort();
+  query.append("marker", marker);
+  return `${url.origin}${url.pathname}?${query.toString()}`;
+}

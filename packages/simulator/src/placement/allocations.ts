@@ -60,48 +60,51 @@ export function addAllocationRoutes(app: PlacementApp, state: PlacementState): v
 function put(state: PlacementState, consumer: string, body: Readonly<Record<string, unknown>>): void {
   const { allocations, providers } = state;
   const known = allocations.get(consumer);
-  const generation = body["consumer_generation"] ?? null;
-  if (generation !== (known?.generation ?? null)) {
-    const expected = known?.generation ?? null;
-    const why = `consumer generation conflict - expected ${expected ?? "null"} but got ${generation === null ? "None" : String(generation as number)}`;
-    throw placementError(409, why, "placement.concurrent_update");
-  }
+  checkConsumer(known, body["consumer_generation"] ?? null);
   if (known) allocations.remove(consumer);
   const asked = Object.entries(requireObject(body["allocations"]));
   if (asked.length === 0) return;
-  const resources: Record<string, Record<string, number>> = {};
-  for (const [providerId, one] of asked) {
-    const provider = providers.get(providerId);
-    if (!provider) {
-      throw placementError(400, `Allocation for resource provider '${providerId}' that does not exist.`);
-    }
-    const used = usedOf(state, provider);
-    const amounts = at(one, "resources");
-    for (const [name, amount] of Object.entries(isObject(amounts) ? amounts : {})) {
-      if (typeof amount !== "number") throw placementError(400, `JSON does not validate: ${name} is not an integer`);
-      if (!provider.inventories[name]) {
-        const why = `Inventory for '${name}' on resource provider '${providerId}' does not exist`;
-        throw placementError(409, `Unable to allocate inventory: ${why}.`);
-      }
-      if (!fits(provider.inventories[name], used[name] ?? 0, amount)) {
-        const what = `Unable to create allocation for '${name}' on resource provider '${providerId}'.`;
-        throw placementError(
-          409,
-          `Unable to allocate inventory: ${what} The requested amount would exceed the capacity.`,
-        );
-      }
-      (resources[providerId] ??= {})[name] = amount;
-    }
-    providers.update(providerId, { generation: provider.generation + 1 });
-  }
+  const taken = asked.map(
+    ([providerId, one]) => [providerId, taking(state, providerId, at(one, "resources"))] as const,
+  );
+  for (const [id] of taken) providers.update(id, { generation: (providers.get(id)?.generation ?? 0) + 1 });
   allocations.insert({
     id: consumer,
     project_id: textAt(body, "project_id") ?? "",
     user_id: textAt(body, "user_id") ?? "",
     type: textAt(body, "consumer_type") ?? "unknown",
     generation: (known?.generation ?? 0) + 1,
-    resources,
+    resources: Object.fromEntries(taken),
   });
+}
+
+/** 409 if somebody else has changed the consumer meanwhile; null is a new one. */
+function checkConsumer(known: Allocation | undefined, told: unknown): void {
+  const expected = known?.generation ?? null;
+  if (told === expected) return;
+  const got = told === null ? "None" : String(told as number);
+  const why = `consumer generation conflict - expected ${expected ?? "null"} but got ${got}`;
+  throw placementError(409, why, "placement.concurrent_update");
+}
+
+/** What is taken of one provider, if it has the room. */
+function taking(state: PlacementState, providerId: string, amounts: unknown): Readonly<Record<string, number>> {
+  const provider = state.providers.get(providerId);
+  if (!provider) throw placementError(400, `Allocation for resource provider '${providerId}' that does not exist.`);
+  const used = usedOf(state, provider);
+  const taken: Record<string, number> = {};
+  for (const [name, amount] of Object.entries(isObject(amounts) ? amounts : {})) {
+    if (typeof amount !== "number") throw placementError(400, `JSON does not validate: ${name} is not an integer`);
+    const inventory = provider.inventories[name];
+    const refused = (why: string) => placementError(409, `Unable to allocate inventory: ${why}`);
+    if (!inventory) throw refused(`Inventory for '${name}' on resource provider '${providerId}' does not exist.`);
+    if (!fits(inventory, used[name] ?? 0, amount)) {
+      const what = `Unable to create allocation for '${name}' on resource provider '${providerId}'.`;
+      throw refused(`${what} The requested amount would exceed the capacity.`);
+    }
+    taken[name] = amount;
+  }
+  return taken;
 }
 
 function view({ providers }: PlacementState, row: Allocation, minor: number) {
