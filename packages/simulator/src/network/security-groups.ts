@@ -32,6 +32,9 @@ export function securityGroupCollection(state: NetworkState): Collection<Securit
       if (row.name === "default" && change.name !== undefined && change.name !== "default") {
         throw conflict("SecurityGroupCannotUpdateDefault", "Updating default security group not allowed.");
       }
+      if (row.name !== "default" && change.name === "default") {
+        throw conflict("SecurityGroupDefaultAlreadyExists", "Default security group already exists.");
+      }
       const { project_id: _p, ...rest } = defined(change);
       return state.groups.update(row.id, { ...rest, ...touched(state.kernel, row) });
     },
