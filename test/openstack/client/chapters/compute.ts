@@ -80,6 +80,8 @@ export const chapters: readonly Chapter[] = [
       server create {p}-bad --image cirros --network {p}-net
       server create {p}-bad --flavor m1.tiny --image cirros --network {p}-net --min 3 --max 2
       server create {p}-many --flavor m1.tiny --image cirros --network {p}-net --min 2 --max 2 --wait
+      settled {p}-many-1
+      settled {p}-many-2
       server list --name {p}-many
       server delete {p}-many-1 {p}-many-2 --wait
       server show {p}-nothing
