@@ -94,7 +94,8 @@ function learn({ keep }: Command, { out }: Answer, { kept, names, prefix }: Lear
   const fields = first as Readonly<Record<string, unknown>>;
   const id = fields["id"] ?? fields["ID"] ?? fields["uuid"];
   if (typeof id !== "string") return;
-  const name = String(fields["name"] ?? "").replaceAll(prefix, "{p}");
+  const named = fields["name"];
+  const name = typeof named === "string" ? named.replaceAll(prefix, "{p}") : "";
   names.set(id, keep ?? names.get(id) ?? (name.includes("{p}") ? name : "id"));
   if (keep !== undefined) kept.set(keep, id);
 }
