@@ -124,7 +124,7 @@ export function createSubnet(
   checkGateway(gateway, allocationPools);
   const subnet = state.subnets.insert({
     ...born(state.kernel, projectId, input),
-    revision_number: 0,
+    revision_number: input.service_types?.length ? 1 : 0,
     network_id: network.id,
     ip_version: cidr.version,
     cidr: formatCidr(cidr),

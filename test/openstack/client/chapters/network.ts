@@ -49,7 +49,7 @@ export const chapters: readonly Chapter[] = [
       subnet show {p}-four
       subnet create {p}-six --network {p}-net --ip-version 6 --subnet-range fd00:77::/64 --ipv6-ra-mode slaac --ipv6-address-mode slaac
       subnet show {p}-six
-      subnet create {p}-full --network {p}-net --subnet-range 10.78.0.0/24 --gateway 10.78.0.254 --allocation-pool start=10.78.0.10,end=10.78.0.20 --allocation-pool start=10.78.0.30,end=10.78.0.40 --dns-nameserver 10.0.0.1 --host-route destination=10.99.0.0/16,gateway=10.78.0.5 --no-dhcp --service-type network:floatingip
+      subnet create {p}-typed --network {p}-net --subnet-range 10.76.0.0/24 --no-dhcp --service-type network:floatingip
       subnet create {p}-full --network {p}-net --subnet-range 10.78.0.0/24 --gateway 10.78.0.254 --allocation-pool start=10.78.0.10,end=10.78.0.20 --allocation-pool start=10.78.0.30,end=10.78.0.40 --dns-nameserver 10.0.0.1 --host-route destination=10.99.0.0/16,gateway=10.78.0.5 --no-dhcp
       subnet list --name {p}-four
       subnet list --long --network {p}-net
