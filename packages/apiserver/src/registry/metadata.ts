@@ -140,12 +140,18 @@ function annotationsSize(metadata: ObjectMeta): FieldProblem[] {
   return [{ field: "metadata.annotations", message, reason: "FieldValueTooLong" }];
 }
 
+/** The version of "VERSION" or "GROUP/VERSION"; "" for what is neither. */
+function versionOf(apiVersion: string): string {
+  const [first = "", second, ...more] = apiVersion.split("/");
+  return more.length > 0 ? "" : (second ?? first);
+}
+
 function ownerProblems(metadata: ObjectMeta): FieldProblem[] {
   const field = "metadata.ownerReferences";
   const controllers = records(metadata.ownerReferences).filter((owner) => owner["controller"] === true);
   const problems = records(metadata.ownerReferences).flatMap((owner) => {
     return ["apiVersion", "kind", "name", "uid"]
-      .filter((name) => !owner[name])
+      .filter((name) => (name === "apiVersion" ? versionOf(text(owner[name])) : owner[name]) === "" || !owner[name])
       .map((name) => {
         const subject = name === "apiVersion" ? "version " : "";
         return invalidValue(`${field}.${name}`, owner[name] ?? "", `${subject}must not be empty`);

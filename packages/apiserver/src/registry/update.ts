@@ -139,12 +139,17 @@ function checkIdentity(call: Call, draft: Draft, old: KubeObject | undefined): v
   const { uid } = draft.metadata;
   const was = old?.metadata.uid ?? "";
   if (uid && uid !== was) {
-    const kept = STORED_UNDER[call.resource.storage] ?? call.resource.plural;
-    const key = `/registry/${call.resource.custom ? `${call.resource.group}/` : ""}${kept}/${call.namespace}${call.namespace ? "/" : ""}${call.name}`;
     const what = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${was}`;
-    const why = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${what}`;
+    const why = `StorageError: invalid object, Code: 4, Key: ${storageKey(call)}, ResourceVersion: 0, AdditionalErrorMsg: ${what}`;
     throw conflict(call.resource, call.name, why);
   }
+}
+
+/** Where kube-apiserver keeps an object: some of its messages tell. */
+function storageKey({ resource, namespace, name }: Call): string {
+  const { group, plural, custom, storage } = resource;
+  const folder = custom ? `${group}/${plural}` : (STORED_UNDER[storage] ?? plural);
+  return `/registry/${folder}/${namespace}${namespace ? "/" : ""}${name}`;
 }
 
 /** Throws for a resourceVersion that is no number: kube-apiserver takes that for a failure of its own. */
@@ -162,24 +167,26 @@ function checkRevision(call: Call, draft: Draft, old: Stored): void {
 }
 
 function prepare(call: Call, old: KubeObject, { draft, tracked: isTracked }: Changed): Draft {
-  const { resource, version, subresource } = call;
+  const { resource, version, subresource, managedAs } = call;
   const { strategy } = resource;
   const context = contextOf(call);
   keepIdentity(draft, old);
   const from = isTracked ? "applied" : "written";
-  const given = withDefaults(version, draft, from);
+  // Who scales an object changes a number: what that leads to is filled in only after the object was judged.
+  const isScale = managedAs === "scale";
+  const given = isScale ? draft : withDefaults(version, draft, from);
   // What the rules of a kind change belongs to nobody: the writer owns what the writer wrote.
   const owned = isTracked ? given : tracked(call, old, given);
   dedupOwners(call, owned, "made");
   const scoped = subresource ? onlySubresource(call, owned, old) : withoutStatus(call, owned, old);
-  const filled = withDefaults(version, scoped, from);
+  const filled = isScale ? scoped : withDefaults(version, scoped, from);
   strategy.prepareUpdate?.(filled, old, context);
   strategy.fill?.(filled, context);
   if (resource.generation) bumpGeneration(call, filled, old);
   const problems = problemsOf(call, filled, old);
   if (problems.length > 0) throw invalid(resource, call.name, problems);
   strategy.admit?.(filled, old, context);
-  return isTracked ? withDefaults(version, filled) : filled;
+  return isTracked || isScale ? withDefaults(version, filled) : filled;
 }
 
 /** What no update may change, whatever the body says. */

@@ -89,12 +89,14 @@ function patchedScale(request: ResourceRequest, scale: Json): Json {
 function scaleOf(object: KubeObject, scale: ScalePaths): Json {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const selector = scale.labelSelector ? at(object, ...scale.labelSelector) : undefined;
+  const replicas = at(object, ...scale.specReplicas);
   const shown = typeof selector === "string" ? selector : selectorText(selector);
   return {
     kind: "Scale",
     apiVersion: "autoscaling/v1",
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-    spec: { replicas: at(object, ...scale.specReplicas) ?? 0 },
+    // None are told by saying nothing.
+    spec: replicas ? { replicas } : {},
     status: { replicas: at(object, ...scale.statusReplicas) ?? 0, ...(shown ? { selector: shown } : {}) },
   };
 }

@@ -1,38 +1,6 @@
 import type { Json } from "../interface.ts";
 
-/** A difference that stays: why, and what to leave out of the real server's object so that it is as ours. */
-export interface Known {
-  readonly reason: string;
-  readonly kind: string;
-  readonly strip: (object: Json) => void;
-}
-
 const at = (object: Json, field: string): Json => (object[field] ?? {}) as Json;
-
-const ADMITTED = /^(kube-api-access-|node\.kubernetes\.io\/(not-ready|unreachable)$)/;
-
-function withoutAdmitted(holder: Json, field: string, key: string): void {
-  if (!Array.isArray(holder[field])) return;
-  const kept = (holder[field] as Json[]).filter((item) => !ADMITTED.test(String(item[key])));
-  if (kept.length > 0) holder[field] = kept;
-  else delete holder[field];
-}
-
-export const KNOWN: readonly Known[] = [
-  {
-    reason: "pods are not given an account, its token, a priority and the tolerations that nodes' conditions ask for",
-    kind: "Pod",
-    strip(pod) {
-      const spec = at(pod, "spec");
-      for (const field of ["priority", "preemptionPolicy", "serviceAccount", "serviceAccountName"]) delete spec[field];
-      withoutAdmitted(spec, "tolerations", "key");
-      withoutAdmitted(spec, "volumes", "name");
-      for (const group of ["containers", "initContainers"]) {
-        for (const container of (spec[group] ?? []) as Json[]) withoutAdmitted(container, "volumeMounts", "name");
-      }
-    },
-  },
-];
 
 /** What the real server refuses and ours takes, because rules of a kind are not all here: by kind and fields. */
 export interface KnownRefusal {
@@ -77,35 +45,15 @@ function causesOf(answer: Json): readonly Json[] {
   return Array.isArray(causes) ? (causes as Json[]) : [];
 }
 
-/** Both answers without what is known to differ, and the reasons that made a difference. */
-export function withoutKnown(
-  theirs: unknown,
-  ours: unknown,
-): { readonly pair: readonly unknown[]; readonly reasons: readonly string[] } {
-  const reasons = new Set<string>();
-  const pair = [theirs, ours].map((side) => {
-    const copy = structuredClone(side);
-    for (const object of objectsIn(copy)) {
-      for (const known of KNOWN.filter((k) => k.kind === object["kind"])) {
-        const before = JSON.stringify(object);
-        known.strip(object);
-        if (JSON.stringify(object) !== before) reasons.add(known.reason);
-      }
-    }
-    return copy;
-  });
-  return { pair, reasons: [...reasons] };
-}
+/** Reads of a Service that stands for a name elsewhere leave out what the store has; the real server's watches do not. */
+export const WATCHED_NAMES =
+  "watches of the real server tell an internalTrafficPolicy of ExternalName Services, which reads leave out";
 
-/** The Kubernetes objects in an answer; those in a list are of its kind. */
-function objectsIn(value: unknown, kind = ""): Json[] {
-  if (Array.isArray(value)) return value.flatMap((item) => objectsIn(item, kind));
-  if (typeof value !== "object" || value === null) return [];
-  const object = value as Json;
-  if (object["body"] !== undefined) return objectsIn(object["body"]);
-  if (object["list"] !== undefined)
-    return objectsIn(object["items"], String(at(object, "list")["kind"]).replace(/List$/, ""));
-  if (object["metadata"] === undefined) return [];
-  object["kind"] ??= kind;
-  return [object];
+/** An event of the real server without what only its watches tell. */
+export function asRead(event: Json): Json {
+  const object = at(event, "object");
+  const spec = at(object, "spec");
+  if (object["kind"] !== "Service" || spec["type"] !== "ExternalName") return event;
+  const { internalTrafficPolicy: _, ...rest } = spec;
+  return { ...event, object: { ...object, spec: rest } };
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Answer, Json, Raw, Target } from "../interface.ts";
 import { DEFINITIONS, define } from "../cases/contraption.ts";
 import { customKind, type CustomKind } from "./custom.ts";
-import { knownRefusal, withoutKnown } from "./known.ts";
+import { asRead, knownRefusal, WATCHED_NAMES } from "./known.ts";
 import type { Operation } from "./operations.ts";
 import { operationsOf, subjectsOf, type Sequence } from "./sequences.ts";
 import type { Subject } from "./subject.ts";
@@ -148,7 +148,7 @@ class Passage {
     this.#retire(operation, name);
     const refusal = isDeepStrictEqual(...seen) ? undefined : knownRefusal(operation.subject.kind, ...seen);
     if (refusal !== undefined) {
-      this.#count([refusal]);
+      this.#count(refusal);
       this.#giveUp(operation, name);
       this.#before.push(real.request);
       return undefined;
@@ -175,13 +175,16 @@ class Passage {
     const { theirs, ours } = this.#worlds;
     const isMade = await Promise.all([theirs, ours].map((world) => world.finish(subject)));
     if (isMade.includes(false)) {
-      this.#count([`the watch of a ${subject.kind} is not compared: none can be made to end it`]);
+      this.#count(`the watch of a ${subject.kind} is not compared: none can be made to end it`);
       return undefined;
     }
     const told = await Promise.all(
       [theirs, ours].map(async (world) => (await world.told(subject)).filter((e) => this.#isOwn(e["object"] as Json))),
     );
-    const shown = [theirs, ours].map((world, i) => told[i]?.map((event) => world.normal.value(event)));
+    const [real = [], own] = told;
+    const read = real.map(asRead);
+    if (!isDeepStrictEqual(read, real)) this.#count(WATCHED_NAMES);
+    const shown = [theirs, ours].map((world, i) => (i === 0 ? read : own)?.map((event) => world.normal.value(event)));
     return this.#compare(`watch of ${subject.kind}`, shown);
   }
 
@@ -234,14 +237,10 @@ class Passage {
 
   #compare(step: string, [theirs, ours]: readonly unknown[]): Difference | undefined {
     if (isDeepStrictEqual(theirs, ours)) return undefined;
-    const { pair, reasons } = withoutKnown(theirs, ours);
-    if (!isDeepStrictEqual(pair[0], pair[1]))
-      return { step, theirs: pair[0], ours: pair[1], before: [...this.#before] };
-    this.#count(reasons);
-    return undefined;
+    return { step, theirs, ours, before: [...this.#before] };
   }
 
-  #count(reasons: readonly string[]): void {
-    for (const reason of reasons) this.#tally.known.set(reason, (this.#tally.known.get(reason) ?? 0) + 1);
+  #count(reason: string): void {
+    this.#tally.known.set(reason, (this.#tally.known.get(reason) ?? 0) + 1);
   }
 }
