@@ -79,7 +79,7 @@ export function allocate(ranges: Ranges, draft: Draft, old: KubeObject | undefin
   const undo = (): void => free.release(owner, before);
   try {
     allocateAddresses(ranges, draft, owner);
-    allocatePorts(free, draft, owner);
+    allocatePorts(free, draft, { owner, shares: old === undefined });
   } catch (error) {
     undo();
     throw error;
@@ -122,7 +122,7 @@ function takeAddress(
   free.takeAddress(address, owner);
 }
 
-function allocatePorts(free: Allocations, draft: Draft, owner: string): void {
+function allocatePorts(free: Allocations, draft: Draft, { owner, shares }: { owner: string; shares: boolean }): void {
   const spec = record(draft["spec"]);
   const { type } = spec;
   if (type !== "NodePort" && type !== "LoadBalancer") return;
@@ -130,8 +130,8 @@ function allocatePorts(free: Allocations, draft: Draft, owner: string): void {
   const byNumber = new Map<string, number>();
   records(spec["ports"]).forEach((port, i) => {
     const wanted = port["nodePort"];
-    // The same number may serve TCP and UDP of one service.
-    const shared = byNumber.get(String(port["port"]));
+    // At creation the same number serves TCP and UDP of one service.
+    const shared = shares ? byNumber.get(String(port["port"])) : undefined;
     if (typeof wanted === "number" && wanted > 0)
       takePort(free, { draft, owner, port: wanted, field: `spec.ports[${i}].nodePort` });
     else if (automatic) port["nodePort"] = shared ?? newPort(free, owner);

@@ -39,7 +39,7 @@ export function serviceStrategy(): Strategy {
       const { subresource, cluster } = context;
       if (subresource && old) return ingressProblems(fields(object), fields(old));
       // The port that a second one of the same number and protocol would get too.
-      const shared = subresource ? undefined : allocations(cluster).freePort();
+      const shared = subresource || old ? undefined : allocations(cluster).freePort();
       const problems = serviceProblems(fields(object), { was: old && fields(old), shared });
       if (problems.length === 0) serviceWarnings(record(fields(object)["spec"])).forEach((w) => context.warn(w));
       return problems;

@@ -296,7 +296,7 @@ function isGone(draft: Draft): boolean {
 
 /** Removes an object whose last finalizer went away; answers what was asked for, at the revision that it was asked of. */
 async function finish(call: Call, old: Read, draft: Draft): Promise<KubeObject> {
-  if (call.dryRun) return draft;
+  if (call.dryRun) return { ...draft, metadata: { ...draft.metadata, resourceVersion: String(old.revision) } };
   const removed = await call.cluster.store.remove(keyOf(call), old.revision);
   announce(call, "DELETED", removed.object, old.kept);
   call.resource.strategy.released?.(removed.object, call.cluster);
