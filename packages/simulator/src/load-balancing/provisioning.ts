@@ -49,8 +49,11 @@ export function end(state: BalancerState, balancer: LoadBalancer): void {
 }
 
 function schedule(state: BalancerState, { provider }: LoadBalancer, operation: Operation): void {
-  const delay = state.kernel.delay(`loadbalancer.${driverOf(provider)}.${operation.verb}`);
-  state.kernel.agenda.after(delay, handler, JSON.stringify(operation));
+  const { delay } = state.kernel;
+  const kind = `loadbalancer.${driverOf(provider)}`;
+  const members = operation.children.filter((child) => child.startsWith("member:")).length;
+  const time = delay(`${kind}.${operation.verb}`) + members * delay(`${kind}.member`);
+  state.kernel.agenda.after(time, handler, JSON.stringify(operation));
 }
 
 function settle(state: BalancerState, { id, verb, children }: Operation): void {

@@ -1,0 +1,13 @@
+/** 2,000 schedules of what can go wrong between a Service and its load balancer; after each, exactly what is wanted, and after its end nothing. */
+import { test } from "vitest";
+import { expectAllRight } from "./cloud-controller/survey.ts";
+
+const SCHEDULES = Number(process.env["CAUSEWAY_FAULT_SCHEDULES"] ?? 2000);
+const SEED = Number(process.env["CAUSEWAY_FAULT_SEED"] ?? 1);
+const HOUR = 3_600_000;
+
+test(
+  `${SCHEDULES} schedules of faults leave one load balancer for each Service, and no orphan`,
+  { timeout: HOUR },
+  () => expectAllRight(SCHEDULES, SEED),
+);

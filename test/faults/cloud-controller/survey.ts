@@ -1,0 +1,25 @@
+import fc from "fast-check";
+import { expect } from "vitest";
+import { play } from "./run.ts";
+import { schedules } from "./schedule.ts";
+import { FaultWorld } from "./world.ts";
+
+/** Plays so many schedules of that seed; fails with all that did not end well. */
+export async function expectAllRight(count: number, seed: number): Promise<void> {
+  const world = await FaultWorld.start();
+  const bad: string[] = [];
+  const begun = performance.now();
+  try {
+    for (const [i, schedule] of fc.sample(schedules, { numRuns: count, seed }).entries()) {
+      const wrong = await play(world, schedule);
+      if (wrong === undefined) continue;
+      bad.push(`${i}: ${wrong}: ${JSON.stringify(schedule)}`);
+      console.log(bad.at(-1));
+      if (bad.length >= 5) break;
+    }
+  } finally {
+    await world.close();
+  }
+  expect(bad).toEqual([]);
+  console.log(`${count} schedules of seed ${seed} in ${Math.round((performance.now() - begun) / 1000)} s`);
+}

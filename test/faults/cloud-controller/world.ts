@@ -1,0 +1,202 @@
+import { startApiServer, type ApiServer } from "@causeway/apiserver";
+import { createCloudControllerManager, defaultCloudConfig } from "@causeway/cloud-controller-manager";
+import { silentLog } from "@causeway/foundation";
+import {
+  createClient,
+  createEventRecorder,
+  createInformers,
+  electLeader,
+  loadKubeconfig,
+  Node,
+  type ClusterConfig,
+  type KubernetesClient,
+} from "@causeway/kubernetes";
+import { connectCloud, loadCloudsYaml, watchCloud, type Cloud, type CloudConfig } from "@causeway/openstack";
+import { startSimulator, type Simulator } from "@causeway/simulator";
+import { DrivenClock, UnderWay } from "./driven-clock.ts";
+
+export const NODES = ["node-0", "node-1", "node-2"] as const;
+export const CLUSTER = "faults";
+/** The user agent of the test's own calls. */
+export const OWN = "bystander";
+
+/** One API server and one cloud for all schedules, on one clock; nodes that stay. */
+export class FaultWorld {
+  readonly clock: DrivenClock;
+  readonly simulator: Simulator;
+  readonly client: KubernetesClient;
+  readonly cloud: Cloud;
+  readonly addresses: ReadonlyMap<string, string>;
+  readonly #underWay: UnderWay;
+  readonly #server: ApiServer;
+  readonly #clusterConfig: ClusterConfig;
+  readonly #cloudConfig: CloudConfig;
+
+  private constructor(made: {
+    clock: DrivenClock;
+    underWay: UnderWay;
+    simulator: Simulator;
+    server: ApiServer;
+    clusterConfig: ClusterConfig;
+    cloudConfig: CloudConfig;
+    cloud: Cloud;
+    addresses: ReadonlyMap<string, string>;
+  }) {
+    this.clock = made.clock;
+    this.#underWay = made.underWay;
+    this.simulator = made.simulator;
+    this.#server = made.server;
+    this.#clusterConfig = made.clusterConfig;
+    this.#cloudConfig = made.cloudConfig;
+    this.client = createClient(made.clusterConfig);
+    this.cloud = made.cloud;
+    this.addresses = made.addresses;
+  }
+
+  static async start(): Promise<FaultWorld> {
+    const clock = new DrivenClock();
+    const simulator = await startSimulator({ profile: "instant", clock });
+    const server = await startApiServer();
+    const clusterConfig = loadKubeconfig({ text: await server.management.kubeconfig() });
+    const cloudConfig = loadCloudsYaml({ text: simulator.cloudsYaml, cloud: "simulator" });
+    const cloud = connectCloud(cloudConfig, { userAgent: OWN });
+    const addresses = await makeServers(cloud);
+    const underWay = new UnderWay();
+    const world = new FaultWorld({
+      clock,
+      underWay,
+      simulator,
+      server,
+      clusterConfig,
+      cloudConfig,
+      cloud,
+      addresses,
+    });
+    for (const [name, address] of addresses) await world.#makeNode(name, address);
+    return world;
+  }
+
+  async #makeNode(name: string, address: string): Promise<void> {
+    const [server] = await this.cloud.compute.servers.all({ name });
+    await this.client.create(Node, {
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: { name },
+      spec: { providerID: `openstack:///${server?.id}` },
+    });
+    const body = { status: { addresses: [{ type: "InternalIP", address }] } };
+    await this.client.patch(Node, { namespace: "", name }, { type: "merge", body }, { subresource: "status" });
+  }
+
+  /** A manager with connections and memory of its own, once it leads if it stands for election. */
+  launch(provider: string, elected: boolean): Manager {
+    return new Manager(this.clock, { cluster: this.#clusterConfig, cloud: this.#cloudConfig, provider, elected });
+  }
+
+  /** Lets so many milliseconds of the clock pass; nothing is under way when it resolves. */
+  async pass(milliseconds: number): Promise<void> {
+    const end = this.clock.now() + milliseconds;
+    await this.#underWay.settle();
+    while (this.clock.now() < end) {
+      this.clock.step(end);
+      await this.#underWay.settle();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#underWay.close();
+    await Promise.all([this.client.close(), this.cloud.close()]);
+    await this.#server.close();
+    await this.simulator.close();
+  }
+}
+
+interface ManagerOptions {
+  readonly cluster: ClusterConfig;
+  readonly cloud: CloudConfig;
+  readonly provider: string;
+  readonly elected: boolean;
+}
+
+let candidates = 0;
+
+/** One process of the cloud controller manager, as far as the rest of the world can tell. */
+export class Manager {
+  readonly #stopping = new AbortController();
+  readonly #client: KubernetesClient;
+  readonly #cloud: Cloud;
+  readonly #watch;
+  readonly #running: Promise<unknown>;
+
+  constructor(clock: DrivenClock, { cluster, cloud, provider, elected }: ManagerOptions) {
+    this.#client = createClient(cluster);
+    this.#cloud = connectCloud(cloud, { clock, userAgent: "manager" });
+    this.#watch = watchCloud(this.#cloud, { clock });
+    const client = this.#client;
+    const run = async (signal: AbortSignal): Promise<void> => {
+      const informers = createInformers(client);
+      const { loadBalancer, ...rest } = defaultCloudConfig();
+      const manager = createCloudControllerManager({
+        informers,
+        cloud: this.#cloud,
+        watch: this.#watch,
+        config: { ...rest, loadBalancer: { ...loadBalancer, provider } },
+        clusterName: CLUSTER,
+        controllers: new Set(["service"]),
+        events: createEventRecorder(client, { component: "cloud-controller-manager", signal }),
+        clock,
+        log: silentLog,
+      });
+      await Promise.all([informers.run(signal), manager.run(signal)]);
+    };
+    const { signal } = this.#stopping;
+    const election = {
+      client,
+      namespace: "default",
+      name: CLUSTER,
+      identity: `candidate-${(candidates += 1)}`,
+      clock,
+      leaseDuration: 30_000,
+      renewDeadline: 20_000,
+      retryPeriod: 8_000,
+    };
+    this.#running = (elected ? electLeader({ ...election, onLeading: run }, signal) : run(signal)).catch(() => {});
+  }
+
+  /** As told to: what is under way is given up, and the lease given back. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+    await this.#leave();
+  }
+
+  /** As kill -9: nothing of it reaches anybody any more. Its lease stays. */
+  async kill(): Promise<void> {
+    await this.#leave();
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #leave(): Promise<void> {
+    await Promise.all([this.#client.close(), this.#cloud.close(), this.#watch.close()]);
+  }
+}
+
+async function makeServers(cloud: Cloud): Promise<ReadonlyMap<string, string>> {
+  const { networks, subnets, routers } = cloud.network;
+  const network = await networks.create({ name: "faults" });
+  const subnet = await subnets.create({ name: "faults", network_id: network.id, ip_version: 4, cidr: "10.77.0.0/24" });
+  const external = (await networks.all({ name: "public" }))[0];
+  const router = await routers.create({ name: "faults", external_gateway_info: { network_id: external?.id ?? "" } });
+  await cloud.network.addRouterInterface(router.id, { subnet_id: subnet.id });
+  const [flavor] = await cloud.compute.flavors.all();
+  const [image] = await cloud.image.images.all({ name: "cirros" });
+  const place = { flavorRef: flavor?.id ?? "", imageRef: image?.id ?? "", networks: [{ uuid: network.id }] };
+  for (const name of NODES) await cloud.compute.servers.create({ name, ...place });
+  for (;;) {
+    const servers = await cloud.compute.servers.all();
+    if (servers.every((s) => s.status === "ACTIVE"))
+      return new Map(servers.map((s) => [s.name, Object.values(s.addresses).flat()[0]?.addr ?? ""]));
+    await new Promise((done) => setTimeout(done, 10));
+  }
+}
