@@ -16,8 +16,9 @@ import { virtualHour } from "./load-balancer/hour.ts";
 import { printed, roundedFigures, type Row } from "./load-balancer/rows.ts";
 import {
   idle,
-  many,
+  manyAtOnce,
   ordinary,
+  restart,
   warmUp,
   wide,
   type Limits,
