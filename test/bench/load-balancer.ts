@@ -1,6 +1,6 @@
 /**
  * Our cloud controller manager beside the upstream one: each with a kube-apiserver and a simulated cloud of its own, side by side in one run.
- * Load balancers take 10 s for a change as amphorae do, or 0.5 s as OVN's do. `--only WORD` runs the parts whose name has it
+ * Load balancers take 10 s for a change as amphorae do, or 0.5 s as OVN's do. `--only PATTERN` runs the parts whose name it matches
  * (amphora ordinary, amphora many, amphora wide, the same of ovn, ovn costly, idle, fleet); `--side ours` or `--side upstream` one of the two; `--idle-minutes N`, `--limit SECONDS`,
  * `--routes` tells which calls each row was.
  */
@@ -118,7 +118,8 @@ async function restingHour(stages: Map<Side, Stage>): Promise<void> {
   add("an idle hour with 200 Services, ours on the virtual clock", { ...both, ours: await virtualHour(ours) });
 }
 
-const wants = (part: string): boolean => part.includes(values.only);
+const only = new RegExp(values.only);
+const wants = (part: string): boolean => only.test(part);
 try {
   for (const provider of providers) {
     const { name } = provider;

@@ -40,6 +40,8 @@ export async function warmUp(stage: Stage): Promise<void> {
   await goal();
   await stage.addNodes(1);
   await goal();
+  // A Service that goes while its nodes are still being minded would keep the upstream controller waiting for minutes.
+  await quiet(stage, AFTERWARDS);
   await stage.removeServices(["first"]);
   await goal();
   await quiet(stage, AFTERWARDS);

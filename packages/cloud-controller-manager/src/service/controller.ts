@@ -25,7 +25,7 @@ import { measured, Operations } from "../metrics/reconciles.ts";
 import { concerns, gather, type GatherFrom, type Observed } from "./gather.ts";
 import { Certificates } from "./certificates.ts";
 import { brokenKey, Holds } from "./holds.ts";
-import { annotation, loadBalancerName, retiringName } from "./names.ts";
+import { annotation, floatingIpDescription, loadBalancerName, retiringName } from "./names.ts";
 import { fieldManager, perform } from "./perform.ts";
 import { planBoth } from "./plan-both.ts";
 import { NodeBursts } from "./node-bursts.ts";
@@ -192,7 +192,10 @@ function cloudChanges(watch: CloudWatch, { clusterName, keysBy }: Looking): Sour
         for (const port of [object.port_id, previous?.port_id ?? null])
           for (const lb of port === null ? [] : watch.loadBalancers.byIndex("port", port))
             ofBalancer(lb.id, lb.name).forEach(enqueue);
-        keysBy((s) => s.spec.loadBalancerIP === object.floating_ip_address).forEach(enqueue);
+        const { floating_ip_address: address, description } = object;
+        const named = (s: Service): boolean =>
+          s.spec.loadBalancerIP === address || floatingIpDescription(clusterName, s) === description;
+        keysBy(named).forEach(enqueue);
       }),
   ];
 }

@@ -266,8 +266,10 @@ async function floatingIps(
 ): Promise<Pick<Observed, "floatingIp" | "ownFloatingIps" | "wantedFloatingIp">> {
   const description = floatingIpDescription(clusterName, service);
   const own = () => watch.floatingIps.list().filter((ip) => ip.description === description);
-  // Whether a port still has them is known only after a look that is newer than the load balancer's end.
-  if (!lb && own().some((ip) => ip.port_id !== null)) await watch.floatingIps.refresh(signal);
+  // Whether another port still has them is known only after a look that is newer than that load balancer's end.
+  const elsewhere = (ip: FloatingIp) => ip.port_id !== null && ip.port_id !== lb?.vip_port_id;
+  const served = lb !== undefined && watch.floatingIps.byIndex("port", lb.vip_port_id).length > 0;
+  if (!served && own().some(elsewhere)) await watch.floatingIps.refresh(signal);
   const address = service.spec.loadBalancerIP ?? "";
   return {
     floatingIp: lb ? watch.floatingIps.byIndex("port", lb.vip_port_id)[0] : undefined,

@@ -29,10 +29,17 @@ async function change(step: AddressStep, { using, signal }: Doing): Promise<void
       cache.observe(await floatingIps.update(step.id, { port_id: null }, { signal }));
       return;
     case "delete-floating-ip":
+      if (step.onlyFree && !(await isStillFree(step.id, { using, signal }))) return;
       await floatingIps.delete(step.id, { signal });
       cache.forget(step.id);
       return;
   }
+}
+
+async function isStillFree(id: string, { using, signal }: Pick<Doing, "using" | "signal">): Promise<boolean> {
+  const found = await using.cloud.network.floatingIps.find(id, { signal });
+  if (found) using.watch.floatingIps.observe(found);
+  return found === undefined || found.port_id === null;
 }
 
 /** From the first of the subnets that has an address left. */

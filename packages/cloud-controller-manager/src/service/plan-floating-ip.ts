@@ -18,7 +18,8 @@ export function planFloatingIp(observed: Observed, lb: LoadBalancer): AddressPla
   if (!isOwner(observed, lb)) return floatingIp || parameters.internal ? nothing : onlyOwner(lb);
   if (parameters.internal) return floatingIp ? does(giveUp(floatingIp, parameters.keepFloatingIp)) : nothing;
   if (lb.vip_address.includes(":")) return skipped(observed);
-  if (floatingIp && isWanted(observed, floatingIp)) return renamed(observed, floatingIp);
+  if (floatingIp && isWanted(observed, floatingIp))
+    return { steps: [...renamed(observed, floatingIp).steps, ...surplus(observed, floatingIp).steps], events: [] };
   if (externalNetwork === undefined)
     return floatingIp
       ? nothing
@@ -32,7 +33,19 @@ export function planFloatingIp(observed: Observed, lb: LoadBalancer): AddressPla
       "SyncLoadBalancerFailed",
       `Error syncing load balancer: floating IP ${taken.floating_ip_address} is used by another port`,
     );
-  return does(obtain(observed, lb, externalNetwork.id));
+  return isComing(observed) ? nothing : does(obtain(observed, lb, externalNetwork.id));
+}
+
+/** The former load balancer, on its way out, still has the floating IP that the new one is to get. */
+function isComing({ ownFloatingIps, leaving, service }: Observed): boolean {
+  if ((service.spec.loadBalancerIP ?? "") !== "") return false;
+  return ownFloatingIps.some((ip) => leaving.some((l) => l.vip_port_id === ip.port_id));
+}
+
+/** A second one of ours, left free by a load balancer that somebody deleted, serves nobody. */
+function surplus({ ownFloatingIps, parameters }: Observed, used: FloatingIp): AddressPlan {
+  const extra = parameters.keepFloatingIp ? [] : ownFloatingIps.filter((ip) => ip.id !== used.id && isFree(ip));
+  return { steps: extra.map(({ id }) => ({ type: "delete-floating-ip", id, onlyFree: true })), events: [] };
 }
 
 /** After the cluster was named otherwise, its floating IP is found again by its description only. */

@@ -55,7 +55,8 @@ export type AddressStep =
   | { readonly type: "attach-floating-ip"; readonly id: string; readonly portId: string }
   | { readonly type: "describe-floating-ip"; readonly id: string; readonly description: string }
   | { readonly type: "detach-floating-ip"; readonly id: string }
-  | { readonly type: "delete-floating-ip"; readonly id: string };
+  /** `onlyFree`: not if somebody has given it to a port since it was listed. */
+  | { readonly type: "delete-floating-ip"; readonly id: string; readonly onlyFree?: true };
 
 export type KubernetesStep =
   | { readonly type: "add-finalizer" }

@@ -54,6 +54,8 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
   #refreshing: Waiter[] = [];
   #hurriedUntil = 0;
   #begunAt = 0;
+  /** When the poll before the last began. */
+  #begunBefore = 0;
   #took = Number.POSITIVE_INFINITY;
   #failures = 0;
 
@@ -147,6 +149,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     const { clock, log, type } = this.#options;
     const waiting = this.#refreshing.splice(0);
     const sequence = this.#sequence;
+    this.#begunBefore = this.#begunAt;
     this.#begunAt = clock.now();
     try {
       const objects = await this.#options.list(this.#closing.signal);
@@ -200,7 +203,9 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     const before = this.#store.entry(id);
     if (!transition || !before || !inTransition(before.object, 0)) return;
     if (object !== undefined && inTransition(object, 0)) return;
-    this.#durations.settled(transition(before.object), now - before.changedAt);
+    // It ended between this poll and the one before, if that one saw it.
+    const until = this.#begunBefore > before.changedAt ? (now + this.#begunBefore) / 2 : now;
+    this.#durations.settled(transition(before.object), until - before.changedAt);
   }
 
   #tell(changes: readonly (CloudChange<T> | undefined)[]): void {
