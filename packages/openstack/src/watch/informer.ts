@@ -39,6 +39,8 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
   readonly #options: InformerOptions<T>;
   readonly #store: ObjectStore<T>;
   readonly #durations = new Durations();
+  /** What is in a transition whose length can be learned, by id. */
+  readonly #transitions = new Map<string, { readonly kind: string; readonly since: number }>();
   readonly #handlers = new Set<(change: CloudChange<T>) => void>();
   readonly #closing = new AbortController();
   /** Counts our writes; a list that began before a write says nothing of what was written. */
@@ -85,6 +87,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
   observe(object: T): void {
     this.#written.set(object.id, ++this.#sequence);
     this.#forgotten.delete(object.id);
+    this.#follow(object, this.#options.clock.now());
     this.#tell([this.#store.put(object, this.#options.clock.now())]);
     this.#wake?.abort();
   }
@@ -92,6 +95,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
   forget(id: string): void {
     this.#written.set(id, ++this.#sequence);
     this.#forgotten.add(id);
+    this.#transitions.delete(id);
     this.#tell([this.#store.remove(id)]);
   }
 
@@ -179,17 +183,17 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     for (const object of objects) {
       seen.add(object.id);
       if (newer(object.id)) continue;
-      this.#learn({ id: object.id, object }, now);
       if (this.#forgotten.has(object.id) && this.#options.type.deleting(object)) {
         this.#leaving++;
         continue;
       }
       this.#forgotten.delete(object.id);
+      this.#follow(object, now);
       changes.push(this.#store.put(object, now));
     }
     for (const id of this.#store.ids()) {
       if (seen.has(id) || newer(id)) continue;
-      this.#learn({ id }, now);
+      this.#settle(id, now);
       changes.push(this.#store.remove(id));
     }
     for (const id of this.#forgotten) if (!seen.has(id) && !newer(id)) this.#forgotten.delete(id);
@@ -197,15 +201,22 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     this.#tell(changes);
   }
 
-  /** A list shows that a transition is over: the next of its kind is expected to take as long. */
-  #learn({ id, object }: { id: string; object?: T }, now: number): void {
+  /** Notes since when the object is in its transition; other fields may change meanwhile. */
+  #follow(object: T, now: number): void {
     const { transition, inTransition } = this.#options.type;
-    const before = this.#store.entry(id);
-    if (!transition || !before || !inTransition(before.object, 0)) return;
-    if (object !== undefined && inTransition(object, 0)) return;
-    // It ended between this poll and the one before, if that one saw it.
-    const until = this.#begunBefore > before.changedAt ? (now + this.#begunBefore) / 2 : now;
-    this.#durations.settled(transition(before.object), until - before.changedAt);
+    if (!transition) return;
+    if (!inTransition(object, 0)) return this.#settle(object.id, now);
+    const kind = transition(object);
+    if (this.#transitions.get(object.id)?.kind !== kind) this.#transitions.set(object.id, { kind, since: now });
+  }
+
+  /** A transition is over: the next of its kind is expected to take as long. It ended between this poll and the one before. */
+  #settle(id: string, now: number): void {
+    const { kind, since } = this.#transitions.get(id) ?? {};
+    if (kind === undefined || since === undefined) return;
+    this.#transitions.delete(id);
+    const until = this.#begunBefore > since ? (now + this.#begunBefore) / 2 : now;
+    this.#durations.settled(kind, until - since);
   }
 
   #tell(changes: readonly (CloudChange<T> | undefined)[]): void {
@@ -247,8 +258,12 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     let first = due(undefined);
     for (const { object, changedAt: since } of this.#store.entries()) {
       if (!type.inTransition(object, now - since)) continue;
-      const expected = type.transition && this.#durations.expected(type.transition(object));
-      const look = expected === undefined ? due(now - since) : nextLook({ since, expected, polledAt, took }, intervals);
+      const known = this.#transitions.get(object.id);
+      const expected = known && this.#durations.expected(known.kind);
+      const look =
+        known === undefined || expected === undefined
+          ? due(now - since)
+          : nextLook({ since: known.since, expected, polledAt, took }, intervals);
       first = Math.min(first, look);
     }
     return first;

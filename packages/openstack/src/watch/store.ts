@@ -28,10 +28,6 @@ export class ObjectStore<T extends { id: string }> {
     return this.#entries.get(id)?.object;
   }
 
-  entry(id: string): Entry<T> | undefined {
-    return this.#entries.get(id);
-  }
-
   list(): readonly T[] {
     this.#list ??= [...this.#entries.values()].map((e) => e.object);
     return this.#list;
