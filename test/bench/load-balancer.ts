@@ -1,7 +1,7 @@
 /**
  * Our cloud controller manager beside the upstream one: each with a kube-apiserver and a simulated cloud of its own, side by side in one run.
  * Load balancers take 10 s for a change as amphorae do, or 0.5 s as OVN's do. `--only PATTERN` runs the parts whose name it matches
- * (amphora ordinary, amphora many, amphora wide, the same of ovn, ovn costly, idle, fleet); `--side ours` or `--side upstream` one of the two; `--idle-minutes N`, `--limit SECONDS`,
+ * (amphora ordinary, amphora many, amphora wide, the same of ovn, ovn costly, restart, idle, fleet); `--side ours` or `--side upstream` one of the two; `--idle-minutes N`, `--limit SECONDS`,
  * `--routes` tells which calls each row was.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -124,12 +124,13 @@ try {
   for (const provider of providers) {
     const { name } = provider;
     const resting = wants("idle") && name === "ovn";
-    const [first, second] = [wants(`${name} ordinary`), wants(`${name} many`) || resting];
+    const again = resting || (wants("restart") && name === "ovn");
+    const [first, second] = [wants(`${name} ordinary`), wants(`${name} many`) || again];
     if (first || second) {
       await onStages(provider, 80, async (stages) => {
         if (first) for (const one of ordinary) await together(stages, one, name);
         if (second) await together(stages, manyAtOnce, name);
-        if (resting) await together(stages, restart, name);
+        if (again) await together(stages, restart, name);
         if (resting) await restingHour(stages);
       });
     }

@@ -85,6 +85,28 @@ describe("the floating IP", () => {
     expect(w.floatingIps).toMatchObject([{ port_id: "somebody's" }]);
   });
 
+  test("that is one too many and free goes; one that is another port's stays", () => {
+    const w = world();
+    w.converge();
+    w.addFloatingIp({ description: own });
+    w.addFloatingIp({ description: own, port_id: "somebody's" });
+    expect(w.converge()).toEqual(["delete-floating-ip"]);
+    expect(w.floatingIps.map((ip) => ip.port_id)).toEqual([w.balancers[0]?.vip_port_id, "somebody's"]);
+  });
+
+  test("that the former load balancer still has, on its way out, is waited for: the address stays", () => {
+    const w = world();
+    w.converge();
+    const [former] = w.balancers;
+    if (!former) throw new Error("no load balancer");
+    const successor = { ...former, id: "successor", vip_port_id: "its-port" };
+    const between = { ...w.observe(), loadBalancers: [successor], leaving: [former], floatingIp: undefined };
+    const types = (observed: typeof between) => plan(observed, 0).steps.map((step) => step.type);
+    expect(types(between)).not.toContain("create-floating-ip");
+    const free = between.ownFloatingIps.map((ip) => ({ ...ip, port_id: null }));
+    expect(types({ ...between, leaving: [], ownFloatingIps: free })).toContain("attach-floating-ip");
+  });
+
   test("is none where there is no external network: the VIP is published, and that is told", () => {
     const w = world();
     w.external = false;

@@ -55,5 +55,5 @@ export function nextLook(transition: Transition, intervals: WatchIntervals = {})
   const quick = quickest(transition, intervals);
   const over = since + expected;
   if (polledAt < over) return over;
-  return polledAt + Math.min(intervals.slow ?? 60_000, Math.max(quick / 5, (polledAt - since) / 8));
+  return polledAt + Math.min(intervals.slow ?? 60_000, Math.max(quick / 5, (polledAt - since) / 16));
 }
