@@ -50,6 +50,16 @@ describe("waiting", () => {
     ).toEqual(["replace-members"]);
   });
 
+  test("a pool of ours whose listener somebody deleted goes, and one of a person stays", () => {
+    const w = world();
+    const [own] = w.pools;
+    if (!own) throw new Error("no pool");
+    const copy = (id: string, name: string) => ({ ...own, pool: { ...own.pool, id, name, listeners: [] } });
+    w.pools = [own, copy("stray", own.pool.name.replace("pool_0", "pool_1")), copy("theirs", "a person's")];
+    expect(w.converge()).toEqual(["delete-pool"]);
+    expect(w.pools.map(({ pool }) => pool.id)).toEqual([own.pool.id, "theirs"]);
+  });
+
   test("a create that was not answered is not repeated before its time", () => {
     const w = new ModelWorld(aService({}, {}, { finalizers }), nodes);
     const held = { ...nothingHeld, uncertain: 900 };

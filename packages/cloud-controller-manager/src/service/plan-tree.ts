@@ -1,9 +1,10 @@
-import type { Listener, ListenerUpdate, LoadBalancer, PoolUpdate } from "@causeway/openstack";
+import type { Listener, ListenerUpdate, LoadBalancer, Pool, PoolUpdate } from "@causeway/openstack";
 import { listenerSettings, monitorBody } from "./bodies.ts";
 import { restriction, type DesiredPort } from "./desired.ts";
 import type { Observed } from "./gather.ts";
 import { memberChange } from "./plan-members.ts";
 import type { ObservedPool } from "./pool-details.ts";
+import { childName } from "./names.ts";
 import { ownListeners } from "./ownership.ts";
 import { sameSet } from "./same-set.ts";
 import type { TreeStep } from "./steps.ts";
@@ -27,10 +28,22 @@ export function nextChange(observed: Observed, goal: TreeGoal): TreeStep | undef
     const change = portChange({ observed, lb: goal.lb, own }, port);
     if (change) return change;
   }
+  const stray = observed.pools.find(({ pool }) => isNamedAsOurs(pool.name, observed) && isUnused(pool, observed));
+  if (stray) return { type: "delete-pool", id: stray.pool.id };
   const { lb } = goal;
   const tags = goal.tags.filter((tag) => !lb.tags.includes(tag));
   if (tags.length === 0) return undefined;
   return { type: "update-load-balancer", id: lb.id, change: { tags: [...lb.tags, ...tags] } };
+}
+
+function isUnused(pool: Pool, { listeners }: Observed): boolean {
+  return pool.listeners.length === 0 && !listeners.some((listener) => listener.default_pool_id === pool.id);
+}
+
+/** A pool whose listener somebody deleted; what persons name otherwise is theirs. */
+function isNamedAsOurs(name: string, { lbName }: Observed): boolean {
+  const index = /^pool_(\d+)_/.exec(name)?.[1];
+  return index !== undefined && name === childName("pool", Number(index), lbName);
 }
 
 /** Ports that a listener of somebody else has on the same load balancer, as "TCP 80". */

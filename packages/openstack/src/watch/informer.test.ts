@@ -397,7 +397,7 @@ describe("a transition whose length is known", () => {
     expect(nextLook({ since: 0, expected: 15_000, polledAt: 0, took: 100 })).toBe(15_000);
     const durations = new Durations();
     for (const taken of [500, 3_600_000, 600]) durations.settled("k", taken);
-    expect(durations.expected("k")).toBe(485);
+    expect(durations.expected("k")).toBe(582);
     expect(durations.expected("other")).toBeUndefined();
     for (let i = 0; i < 3; i++) durations.settled("k", 3_600_000);
     expect(durations.expected("k")).toBe(15_000);
