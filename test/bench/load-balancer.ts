@@ -64,6 +64,19 @@ async function needed(): Promise<{ binaries: string; program: string; sides: rea
 
 const { binaries, program, sides } = await needed();
 
+/** After each row: what has been measured is kept, whatever becomes of the rest. */
+function keep(row: Row): void {
+  rows.push(row);
+  console.error(printed([row]).split("\n")[1]);
+  const json = rows.map(({ name, ours, upstream, note }) => ({
+    name,
+    ...(ours ? { ours: roundedFigures(ours) } : {}),
+    ...(upstream ? { upstream: roundedFigures(upstream) } : {}),
+    ...(note === undefined ? {} : { note }),
+  }));
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ rows: json }, null, 2)}\n`);
+}
+
 function add(name: string, outcomes: Readonly<Partial<Record<Side, Outcome>>>): void {
   const notes = (Object.entries(outcomes) as [Side, Outcome][]).flatMap(([side, { note }]) =>
     note === undefined ? [] : [`${side}: ${note}`],
@@ -74,8 +87,7 @@ function add(name: string, outcomes: Readonly<Partial<Record<Side, Outcome>>>): 
     ...(outcomes.upstream ? { upstream: outcomes.upstream.figures } : {}),
     ...(notes.length > 0 ? { note: notes.join("; ") } : {}),
   };
-  rows.push(row);
-  console.error(printed([row]).split("\n")[1]);
+  keep(row);
 }
 
 async function onStages(
@@ -145,15 +157,8 @@ try {
       for (const one of wide) await together(stages, one, "ovn, 0.1 s a member");
     });
   }
-  if (wants("fleet")) rows.push(await fleet(base, program, sides));
+  if (wants("fleet")) keep(await fleet(base, program, sides));
 } finally {
   rmSync(base, { recursive: true, force: true });
 }
 console.log(printed(rows));
-const json = rows.map(({ name, ours, upstream, note }) => ({
-  name,
-  ...(ours ? { ours: roundedFigures(ours) } : {}),
-  ...(upstream ? { upstream: roundedFigures(upstream) } : {}),
-  ...(note === undefined ? {} : { note }),
-}));
-if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ rows: json }, null, 2)}\n`);
