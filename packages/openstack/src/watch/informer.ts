@@ -13,6 +13,8 @@ export interface WatchedType<T> {
   readonly inTransition: (object: T, unchanged: number) => boolean;
   /** Which transition it is in: those of one kind take about the same time. Undefined: they do not. */
   readonly transition?: (object: T) => string;
+  /** A transition of it is watched by another list: this one is polled now and then only. */
+  readonly settlesWithAnother?: true;
   /** True if a delete of it has been accepted. */
   readonly deleting: (object: T) => boolean;
   readonly hardlyChanges: boolean;
@@ -32,6 +34,7 @@ interface Waiter {
 }
 
 const HURRY = 30_000;
+const NOW_AND_THEN = 5_000;
 const afterFailure = backoff({ base: 1_000, cap: 60_000 });
 
 /** One resource type of one project, polled by one loop. See CloudInformer for the contract. */
@@ -258,6 +261,10 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     let first = due(undefined);
     for (const { object, changedAt: since } of this.#store.entries()) {
       if (!type.inTransition(object, now - since)) continue;
+      if (type.settlesWithAnother) {
+        first = Math.min(first, Math.max(due(now - since), polledAt + NOW_AND_THEN));
+        continue;
+      }
       const known = this.#transitions.get(object.id);
       const expected = known && this.#durations.expected(known.kind);
       const look =

@@ -81,11 +81,17 @@ export const loadBalancers: WatchedType<L.LoadBalancer> = {
   }),
   transition: (lb) => `${lb.provider} ${lb.provisioning_status}`,
 };
-export const listeners = provisioned<L.Listener>("listeners", { ...named, ...tagged, loadbalancer: ofLoadBalancer });
-export const pools = provisioned<L.Pool>("pools", { ...named, ...tagged, loadbalancer: ofLoadBalancer });
+export const listeners = partOfLoadBalancer<L.Listener>("listeners");
+export const pools = partOfLoadBalancer<L.Pool>("pools");
 
 function ofLoadBalancer(part: { loadbalancers: readonly { id: string }[] }): string[] {
   return part.loadbalancers.map((lb) => lb.id);
+}
+
+/** It settles with its load balancer, whose list says when: its own is then asked for, and not hurried before. */
+function partOfLoadBalancer<T extends L.Listener | L.Pool>(name: string): WatchedType<T> {
+  const indexes = { ...named, ...tagged, loadbalancer: ofLoadBalancer };
+  return { ...provisioned<T>(name, indexes), settlesWithAnother: true };
 }
 
 /** Nova's ports come up by themselves; a router's or load balancer's may stay DOWN for good. */
