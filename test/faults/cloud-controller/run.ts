@@ -44,10 +44,10 @@ class Run {
     const { deeds } = this.#schedule;
     this.#launch();
     this.#disturb();
-    for (const { deed, then, pending } of deeds) {
+    for (const { deed, pause, pending } of deeds) {
       this.#pending(pending);
       await this.#do(deed);
-      await this.#world.pass(then);
+      await this.#world.pass(pause);
     }
     this.#world.simulator.setFaults(undefined);
     this.#pending("usual");
@@ -258,11 +258,12 @@ class Run {
     const have = listeners.map((l) => l.protocol_port).toSorted((a, b) => a - b);
     if (have.join() !== ports.toSorted((a, b) => a - b).join())
       return `listeners ${have.join()}, wanted ${ports.join()}`;
-    const nodes = NODES.filter((_, i) => !this.#excluded.has(i)).map((name) => this.#world.addresses.get(name));
+    const nodes = NODES.filter((_, i) => !this.#excluded.has(i)).map((name) => this.#world.addresses.get(name) ?? "");
     for (const { protocol_port: port, default_pool_id: pool } of listeners) {
       if (pool === null) return `listener ${port} has no pool`;
-      const members = (await loadBalancing.members(pool).all()).map((m) => m.address).toSorted();
-      if (members.join() !== nodes.toSorted().join()) return `port ${port} has members ${members.join()}`;
+      const members = new Set((await loadBalancing.members(pool).all()).map((m) => m.address));
+      if (members.size !== nodes.length || !nodes.every((address) => members.has(address)))
+        return `port ${port} has members ${[...members].join()}`;
     }
     return undefined;
   }

@@ -32,7 +32,7 @@ export interface Schedule {
   readonly cycle: number;
   readonly deeds: readonly {
     readonly deed: Deed;
-    readonly then: number;
+    readonly pause: number;
     readonly pending: "usual" | "long" | "broken";
   }[];
   /** By the number of the call, from 1. */
@@ -64,7 +64,7 @@ export const schedules: fc.Arbitrary<Schedule> = fc.record({
     .array(
       fc.record({
         deed,
-        then: fc.constantFrom(0, 300, 2_000, 15_000, 70_000),
+        pause: fc.constantFrom(0, 300, 2_000, 15_000, 70_000),
         pending: fc.oneof(
           { weight: 8, arbitrary: fc.constant("usual" as const) },
           { weight: 1, arbitrary: fc.constant("long" as const) },
@@ -76,7 +76,7 @@ export const schedules: fc.Arbitrary<Schedule> = fc.record({
     .map((deeds) => [
       {
         deed: { do: "ports" as const, service: 0 as const, ports: [80] },
-        then: deeds[0]?.then ?? 0,
+        pause: deeds[0]?.pause ?? 0,
         pending: "usual" as const,
       },
       ...deeds,

@@ -49,7 +49,7 @@ export function end(state: BalancerState, balancer: LoadBalancer): void {
 }
 
 function schedule(state: BalancerState, { provider }: LoadBalancer, operation: Operation): void {
-  const { delay } = state.kernel;
+  const delay = (of: string): number => state.kernel.delay(of);
   const kind = `loadbalancer.${driverOf(provider)}`;
   const members = operation.children.filter((child) => child.startsWith("member:")).length;
   const time = delay(`${kind}.${operation.verb}`) + members * delay(`${kind}.member`);
