@@ -117,7 +117,7 @@ function fixed(folder: string): Sections {
       provider: "amphora",
       enabled_provider_drivers:
         "amphora:The Octavia Amphora driver,octavia:Deprecated alias of the Octavia Amphora driver,ovn:Octavia OVN driver",
-      test_with_noop: true,
+      test_with_noop: false,
       lb_build_interval: 1,
       lb_build_timeout: 90,
       build_interval: 1,

@@ -12,6 +12,7 @@ import { identityTables } from "./identity/model.ts";
 import { seedIdentity } from "./identity/seed.ts";
 import { createIdentityService } from "./identity/service.ts";
 import { createImageService } from "./image/service.ts";
+import { createShareService } from "./shares/service.ts";
 import type { Simulator, SimulatorOptions, StartSimulator } from "./interface.ts";
 import { createKeyManagerService } from "./key-manager/service.ts";
 import { createKernel, type OwnedKernel } from "./kernel/kernel.ts";
@@ -91,6 +92,7 @@ function assemble(kernel: OwnedKernel, network: NetworkService, { calls, faults,
   mounted.push(
     { root: "/identity", service: identity },
     { root: "/network", service: network },
+    { root: "/share", service: createShareService(kernel) },
     { root: "/compute", service: createComputeService(kernel, { network, volumes: storage.links }) },
     { root: "/load-balancer", service: createLoadBalancingService(kernel, network) },
     { root: "/image", service: createImageService(kernel) },

@@ -4,6 +4,7 @@ import type { AccountKind } from "./accounts.ts";
 import {
   hashSecret,
   identityError,
+  schemaError,
   type Domain,
   type Group,
   type IdentityTables,
@@ -29,6 +30,11 @@ function refuseTaken<T extends { id: string; name: string; domain_id?: string | 
 ): void {
   const taken = table.by("name", name).find((o) => o.id !== id && (domain === undefined || o.domain_id === domain));
   if (taken) throw identityError(409, `Conflict occurred attempting to store ${why(taken)}`);
+}
+
+/** Names of projects and domains have 64 characters at most. */
+function refuseLong(name: string): void {
+  if (name.length > 64) throw schemaError(`Invalid input for field 'name': '${name}' is too long`);
 }
 
 /** What hangs on an account goes with it. */
@@ -65,8 +71,9 @@ export function projectKind(tables: IdentityTables): AccountKind<Project> {
     make(id, given) {
       const parent = textAt(given, "parent_id");
       const domain_id = textAt(given, "domain_id") ?? tables.projects.get(parent ?? "")?.domain_id ?? "default";
-      if (!tables.domains.get(domain_id)) throw identityError(404, `Could not find domain: ${domain_id}.`);
+      if (!tables.domains.get(domain_id)) throw identityError(400, `Could not find domain: ${domain_id}.`);
       const name = textAt(given, "name") ?? "";
+      refuseLong(name);
       unique(name, domain_id);
       return {
         id,
@@ -103,6 +110,10 @@ export function projectKind(tables: IdentityTables): AccountKind<Project> {
 export function userKind(tables: IdentityTables): AccountKind<User> {
   const secretOf = (given: JsonObject) => {
     const password = textAt(given, "password");
+    const kept = given["password"];
+    if (password === undefined && kept !== undefined && kept !== null) {
+      throw schemaError(`Invalid input for field 'password': ${JSON.stringify(kept)} is not of type 'string', 'null'`);
+    }
     return password === undefined ? {} : { secret: hashSecret(password) };
   };
   return {
@@ -113,6 +124,7 @@ export function userKind(tables: IdentityTables): AccountKind<User> {
     mayRead: (c, user) => user?.id === callerOf(c).userId,
     make(id, given) {
       const [name, domain_id] = [textAt(given, "name") ?? "", textAt(given, "domain_id") ?? "default"];
+      if (!tables.domains.get(domain_id)) throw identityError(404, `Could not find domain: ${domain_id}.`);
       refuseTaken(tables.users, { name, domain: domain_id }, () => duplicate("user", name, domain_id));
       const [project, description] = [textAt(given, "default_project_id"), textAt(given, "description")];
       return {
@@ -188,8 +200,16 @@ export function roleKind(tables: IdentityTables): AccountKind<Role> {
     view: roleView,
     make(id, given) {
       const name = textAt(given, "name") ?? "";
-      refuseTaken(tables.roles, { name }, () => `role - Duplicate entry found with name ${name}.`);
-      return { id, name, description: textAt(given, "description") ?? null };
+      const domain_id = textAt(given, "domain_id") ?? null;
+      const taken = tables.roles.by("name", name).some((role) => (role.domain_id ?? null) === domain_id);
+      if (taken) {
+        const where = domain_id === null ? "" : ` at domain ID ${domain_id}`;
+        throw identityError(
+          409,
+          `Conflict occurred attempting to store role - Duplicate entry found with name ${name}${where}.`,
+        );
+      }
+      return { id, name, domain_id, description: textAt(given, "description") ?? null };
     },
     change: (old, given) => ({
       name: textAt(given, "name") ?? old.name,
@@ -201,7 +221,11 @@ export function roleKind(tables: IdentityTables): AccountKind<Role> {
         throw identityError(403, `${why} before the role can be deleted.`);
       }
       removeAssignments(tables, "role_id", id);
+      for (const i of tables.implications.all()) {
+        if (i.prior === id || i.implied === id) tables.implications.remove(i.id);
+      }
     },
+    listed: (c, role) => (role.domain_id ?? undefined) === c.req.query("domain_id"),
   };
 }
 
@@ -220,6 +244,7 @@ export function domainKind(tables: IdentityTables): AccountKind<Domain> {
     mayRead: () => true,
     make(id, given) {
       const name = textAt(given, "name") ?? "";
+      refuseLong(name);
       unique(name);
       return { id, name, description: textAt(given, "description") ?? "", enabled: flag(given["enabled"], true) };
     },

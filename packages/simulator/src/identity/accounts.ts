@@ -23,6 +23,8 @@ export interface AccountKind<T extends { readonly id: string; readonly name: str
   change(old: T, given: JsonObject): Partial<T>;
   /** Before it goes: throws where it may not, removes what hangs on it. */
   release?(object: T): void;
+  /** What a list tells of; undefined: all. */
+  listed?(c: IdentityContext, object: T): boolean;
   /** What somebody who is no administrator may read. */
   mayRead?(c: IdentityContext, object: T | undefined): boolean;
 }
@@ -44,7 +46,8 @@ export function addAccountRoutes<T extends { readonly id: string; readonly name:
     c.json({ [one]: kind.view(object, baseOf(c)) }, status);
   const given = async (c: IdentityContext): Promise<JsonObject> => {
     const body = at(await bodyOf(c.req), one);
-    if (!isObject(body)) throw schemaError(`'${one}' is a required property`);
+    // Keystone takes a body without the resource for an empty one.
+    if (!isObject(body)) return {};
     return body;
   };
 
@@ -53,13 +56,18 @@ export function addAccountRoutes<T extends { readonly id: string; readonly name:
     return list(
       c,
       many,
-      table.all().map((object) => kind.view(object, baseOf(c))),
+      table
+        .all()
+        .filter((object) => kind.listed?.(c, object) ?? true)
+        .map((object) => kind.view(object, baseOf(c))),
     );
   });
   app.post(`/v3/${many}`, async (c) => {
     requireAdmin(c, `create_${one}`);
     const body = await given(c);
-    if (typeof body["name"] !== "string" || body["name"] === "") throw schemaError("'name' is a required property");
+    if (body["name"] === undefined) throw schemaError("'name' is a required property");
+    if (body["name"] === "") throw schemaError("Invalid input for field 'name': '' is too short");
+    if (typeof body["name"] !== "string") throw schemaError("Invalid input for field 'name'");
     return answer(c, table.insert(kind.make(identityId(kernel), body, c)), 201);
   });
   app.get(`/v3/${many}/:id`, (c) => {

@@ -1,41 +1,150 @@
-import { list } from "./lists.ts";
-import { baseOf, callerOf, requireAdmin, type IdentityApp, type IdentityParts } from "./request.ts";
-import { catalogView, endpointInterfaces } from "./views.ts";
+import { randomBytes } from "node:crypto";
+import { textAt, type JsonObject } from "../kernel/json.ts";
+import { malformed, schemaError } from "./model.ts";
+import { addPlainRoutes, plainTable, required, type PlainKind } from "./plain-kinds.ts";
+import { baseOf, type IdentityApp, type IdentityContext, type IdentityParts } from "./request.ts";
+import { catalogView, endpointInterfaces, type JsonView } from "./views.ts";
 
-/** Services, endpoints and regions of the catalog: reads only. */
-export function addCatalogRoutes(app: IdentityApp, { source }: IdentityParts): void {
-  app.get("/v3/services", (c) => {
-    requireAdmin(c, "list_services");
-    const services = source.services().map(({ service }) => ({
-      name: service.name,
-      id: service.name,
-      type: service.type,
-      enabled: true,
-      links: { self: `${baseOf(c)}/services/${service.name}` },
-    }));
-    return list(c, "services", services);
-  });
-  app.get("/v3/endpoints", (c) => {
-    requireAdmin(c, "list_endpoints");
-    const entries = catalogView(source, new URL(c.req.url).origin, "%(project_id)s");
-    const urls = entries.map((entry) => ({ entry, url: (entry["endpoints"] as readonly { url: string }[])[0]?.url }));
-    const endpoints = urls.flatMap(({ entry, url }) =>
-      endpointInterfaces.map((face) => ({
+/**
+ * Services, endpoints and regions: those of this cloud, which stay as they are, and those that an administrator adds, which no token's
+ * catalog tells. Policies, consumers and credentials beside them.
+ */
+export function addCatalogRoutes(app: IdentityApp, parts: IdentityParts): void {
+  for (const kind of [services(parts), endpoints(parts), regions(parts), policies, consumers, credentials, groups]) {
+    addPlainRoutes(app, parts, kind);
+  }
+}
+
+const flag = (given: JsonObject): { enabled: boolean } => {
+  const { enabled = true } = given;
+  if (typeof enabled !== "boolean")
+    throw schemaError(`Invalid input for field 'enabled': ${shown(enabled)} is not of type 'boolean'`);
+  return { enabled };
+};
+const shown = (value: unknown): string => (typeof value === "string" ? `'${value}'` : JSON.stringify(value));
+
+function services({ source }: IdentityParts): PlainKind {
+  return {
+    path: "services",
+    one: "service",
+    many: "services",
+    seeded: (c) =>
+      source.services().map(({ service }) => ({
+        name: service.name,
+        id: service.name,
+        type: service.type,
+        enabled: true,
+        links: { self: `${baseOf(c)}/services/${service.name}` },
+      })),
+    make: (given) => ({ ...given, type: required(given, "type"), ...flag(given) }),
+    check: (given) => void flag(given),
+  };
+}
+
+function endpoints(parts: IdentityParts): PlainKind {
+  const { source } = parts;
+  const seeded = (c: IdentityContext): readonly JsonView[] =>
+    catalogView(source, new URL(c.req.url).origin, "%(project_id)s").flatMap((entry) => {
+      const [first] = entry["endpoints"] as readonly { readonly url: string }[];
+      return endpointInterfaces.map((face) => ({
         id: `${String(entry["name"])}-${face}`,
         interface: face,
         region_id: source.region,
         service_id: entry["id"],
-        url,
+        url: first?.url,
         enabled: true,
         region: source.region,
         links: { self: `${baseOf(c)}/endpoints/${String(entry["name"])}-${face}` },
-      })),
+      }));
+    });
+  const check = (given: JsonObject): void => {
+    flag(given);
+    const face = given["interface"];
+    if (face === undefined || endpointInterfaces.some((known) => known === face)) return;
+    throw schemaError(
+      `Invalid input for field 'interface': ${shown(face)} is not one of ['admin', 'internal', 'public']`,
     );
-    return list(c, "endpoints", endpoints);
-  });
-  app.get("/v3/regions", (c) => {
-    callerOf(c);
-    const links = { self: `${baseOf(c)}/regions/${source.region}` };
-    return list(c, "regions", [{ id: source.region, description: "", parent_region_id: null, links }]);
-  });
+  };
+  return {
+    path: "endpoints",
+    one: "endpoint",
+    many: "endpoints",
+    seeded,
+    make(given) {
+      const [service_id, url, face] = [
+        required(given, "service_id"),
+        required(given, "url"),
+        required(given, "interface"),
+      ];
+      check(given);
+      const isKnown =
+        plainTable(parts, "service").get(service_id) ?? source.services().find((s) => s.service.name === service_id);
+      if (!isKnown) throw malformed("endpoint service_id in service table");
+      const region = textAt(given, "region_id") ?? textAt(given, "region") ?? null;
+      // As in Keystone's v2: a region that is named comes into being.
+      const known = plainTable(parts, "region");
+      if (region !== null && region !== source.region && !known.get(region)) {
+        known.insert({ id: region, fields: { description: "", parent_region_id: null } });
+      }
+      return { ...given, service_id, url, interface: face, region, region_id: region, ...flag(given) };
+    },
+    check,
+  };
 }
+
+function regions({ source }: IdentityParts): PlainKind {
+  return {
+    path: "regions",
+    one: "region",
+    many: "regions",
+    open: true,
+    seeded: (c) => [
+      {
+        id: source.region,
+        description: "",
+        parent_region_id: null,
+        links: { self: `${baseOf(c)}/regions/${source.region}` },
+      },
+    ],
+    idOf: (given) => textAt(given, "id"),
+    make: (given) => ({
+      ...given,
+      description: textAt(given, "description") ?? "",
+      parent_region_id: given["parent_region_id"] ?? null,
+    }),
+  };
+}
+
+const policies: PlainKind = {
+  path: "policies",
+  one: "policy",
+  many: "policies",
+  make: (given) => ({ ...given, type: required(given, "type"), blob: required(given, "blob") }),
+};
+
+const consumers: PlainKind = {
+  path: "OS-OAUTH1/consumers",
+  one: "consumer",
+  many: "consumers",
+  once: ["secret"],
+  make: (given) => ({ ...given, description: given["description"] ?? null, secret: randomBytes(16).toString("hex") }),
+};
+
+const credentials: PlainKind = {
+  path: "credentials",
+  one: "credential",
+  many: "credentials",
+  make: (given) => ({
+    ...given,
+    type: required(given, "type"),
+    blob: required(given, "blob"),
+    user_id: required(given, "user_id"),
+  }),
+};
+
+const groups: PlainKind = {
+  path: "OS-EP-FILTER/endpoint_groups",
+  one: "endpoint_group",
+  many: "endpoint_groups",
+  make: (given) => ({ ...given, name: required(given, "name"), description: textAt(given, "description") ?? null }),
+};

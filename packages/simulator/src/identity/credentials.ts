@@ -5,10 +5,12 @@ import {
   identityError,
   identityId,
   identityTables,
-  malformed,
+  schemaError,
   type Credential,
   type IdentityTables,
 } from "./model.ts";
+import type { Kernel, Table } from "../kernel/interface.ts";
+import { rolesOn } from "./roles.ts";
 import { baseOf, callerOf, type IdentityApp, type IdentityContext, type IdentityParts } from "./request.ts";
 import { credentialView } from "./views.ts";
 
@@ -17,6 +19,7 @@ const path = "/v3/users/:user/application_credentials";
 /** Application credentials of the caller. Their secret is told once, in the answer to the create. */
 export function addCredentialRoutes(app: IdentityApp, parts: IdentityParts): void {
   const { kernel, tables } = parts;
+  addAccessRuleRoutes(app, parts);
   app.get(path, (c) => {
     const user = owner(c, "list_application_credentials");
     const name = c.req.query("name");
@@ -30,7 +33,9 @@ export function addCredentialRoutes(app: IdentityApp, parts: IdentityParts): voi
     const given = at(await bodyOf(c.req), "application_credential");
     const secret = textAt(given, "secret") ?? randomBytes(64).toString("base64url");
     const credential = create(c, given, { parts, secret, user });
-    const view = { ...credentialView(credential, tables, baseOf(c)), secret };
+    const access_rules = credential.access_rules?.flatMap((id) => accessRuleTable(kernel).get(id) ?? []);
+    const told = access_rules?.map(({ id, path: where, method, service }) => ({ id, path: where, method, service }));
+    const view = { ...credentialView(credential, tables, baseOf(c)), ...(told ? { access_rules: told } : {}), secret };
     return c.json({ application_credential: view }, 201);
   });
   app.get(`${path}/:id`, (c) => {
@@ -72,7 +77,7 @@ interface Creation {
 function create(c: IdentityContext, given: unknown, { parts, secret, user }: Creation): Credential {
   const { kernel, tables, tokens } = parts;
   const name = textAt(given, "name");
-  if (name === undefined) throw malformed("name in application_credential");
+  if (name === undefined) throw schemaError("'name' is a required property");
   if (tables.credentials.by("user_id", user).some((k) => k.name === name)) {
     const message = `Conflict occurred attempting to store application_credential - Duplicate entry found with name ${name}.`;
     throw identityError(409, message);
@@ -82,7 +87,7 @@ function create(c: IdentityContext, given: unknown, { parts, secret, user }: Cre
     const rule = "create_application_credential";
     throw identityError(403, `You are not authorized to perform the requested action: identity:${rule}.`);
   }
-  const held = token?.role_ids ?? [];
+  const held = rolesOn(tables, user, { project_id: callerOf(c).projectId });
   const unrestricted = at(given, "unrestricted");
   return tables.credentials.insert({
     id: identityId(kernel),
@@ -92,8 +97,63 @@ function create(c: IdentityContext, given: unknown, { parts, secret, user }: Cre
     project_id: callerOf(c).projectId,
     role_ids: rolesOf(at(given, "roles"), held, tables),
     expires_at: textAt(given, "expires_at")?.replace(/Z$/, "") ?? null,
+    ...accessRules(parts, user, at(given, "access_rules")),
     unrestricted: typeof unrestricted === "boolean" ? unrestricted : null,
     secret: hashSecret(secret),
+  });
+}
+
+/** A credential's access rules: each is kept once for its user. They are told; requests are not held to them. */
+function accessRules({ kernel }: IdentityParts, user: string, asked: unknown): Pick<Credential, "access_rules"> {
+  if (!Array.isArray(asked)) return {};
+  const table = accessRuleTable(kernel);
+  const access_rules = asked.filter(isObject).map((rule) => {
+    const known = { path: textAt(rule, "path"), method: textAt(rule, "method"), service: textAt(rule, "service") };
+    const same = table
+      .by("user_id", user)
+      .find((r) => r.path === known.path && r.method === known.method && r.service === known.service);
+    return (same ?? table.insert({ id: identityId(kernel), user_id: user, ...known })).id;
+  });
+  return { access_rules };
+}
+
+interface AccessRule {
+  readonly id: string;
+  readonly user_id: string;
+  readonly path: string | undefined;
+  readonly method: string | undefined;
+  readonly service: string | undefined;
+}
+
+const accessRuleTable = (kernel: Kernel): Table<AccessRule> => kernel.table("_access_rule", ["user_id"]);
+
+/** /v3/users/{user}/access_rules */
+function addAccessRuleRoutes(app: IdentityApp, { kernel, tables }: IdentityParts): void {
+  const table = accessRuleTable(kernel);
+  const rules = "/v3/users/:user/access_rules";
+  const view = (c: IdentityContext, { user_id, ...rule }: AccessRule) => ({
+    ...rule,
+    links: { self: `${baseOf(c)}/users/${user_id}/access_rules/${rule.id}` },
+  });
+  const found = (c: IdentityContext, rule: string): AccessRule => {
+    const user = owner(c, rule);
+    const kept = table.get(c.req.param("id") ?? "");
+    if (kept?.user_id !== user) throw identityError(404, `Could not find access rule: ${c.req.param("id") ?? ""}.`);
+    return kept;
+  };
+  app.get(rules, (c) => {
+    const kept = table.by("user_id", owner(c, "list_access_rules"));
+    const self = `${baseOf(c)}/users/${c.req.param("user")}/access_rules`;
+    return c.json({ access_rules: kept.map((r) => view(c, r)), links: { next: null, self, previous: null } });
+  });
+  app.get(`${rules}/:id`, (c) => c.json({ access_rule: view(c, found(c, "get_access_rule")) }));
+  app.delete(`${rules}/:id`, (c) => {
+    const { id, user_id } = found(c, "delete_access_rule");
+    if (tables.credentials.by("user_id", user_id).some((k) => k.access_rules?.includes(id) === true)) {
+      throw identityError(403, "Access rule is in use by an application credential and cannot be deleted.");
+    }
+    table.remove(id);
+    return c.body(null, 204);
   });
 }
 

@@ -1,6 +1,7 @@
 import { identityError, type Assignment, type IdentityTables } from "./model.ts";
 import { list, selfOf } from "./lists.ts";
 import { baseOf, requireAdmin, type IdentityApp, type IdentityContext, type IdentityParts } from "./request.ts";
+import { withImplied } from "./roles.ts";
 import { groupView, roleView, userView, type JsonView } from "./views.ts";
 
 /** Who has which role on what, and who is in which group. */
@@ -11,20 +12,28 @@ export function addGrantRoutes(app: IdentityApp, { tables }: IdentityParts): voi
     return c.json({ role_assignments: shown, links: { next: null, self: selfOf(c), previous: null } });
   });
   for (const where of ["projects", "domains"] as const) {
-    for (const who of ["users", "groups"] as const) addGrants(app, tables, { where, who });
+    for (const who of ["users", "groups"] as const) {
+      addGrants(app, tables, { where, who });
+      addGrants(app, tables, { where, who, inherited: true });
+    }
   }
+  for (const who of ["users", "groups"] as const) addSystemGrants(app, tables, who);
   addMemberships(app, tables);
 }
 
 interface Kind {
   readonly where: "projects" | "domains";
   readonly who: "users" | "groups";
+  /** Under OS-INHERIT: on what is below the target. */
+  readonly inherited?: true;
 }
 
-function addGrants(app: IdentityApp, tables: IdentityTables, { where, who }: Kind): void {
-  const roles = `/v3/${where}/:target/${who}/:actor/roles`;
-  const path = `${roles}/:role`;
-  const key = (c: IdentityContext) => `${c.req.param("target")}/${c.req.param("actor")}/${c.req.param("role")}`;
+function addGrants(app: IdentityApp, tables: IdentityTables, { where, who, inherited }: Kind): void {
+  const tail = inherited === true ? "/inherited_to_projects" : "";
+  const stem = `/v3${inherited === true ? "/OS-INHERIT" : ""}/${where}/:target/${who}/:actor/roles`;
+  const [roles, path] = [stem + tail, `${stem}/:role${tail}`];
+  const key = (c: IdentityContext) =>
+    `${c.req.param("target")}/${c.req.param("actor")}/${c.req.param("role")}${inherited === true ? "/inherited" : ""}`;
   const missing = (c: IdentityContext) => {
     const { target, actor, role } = c.req.param() as Record<string, string>;
     const why = `role: ${role}, user or group: ${actor}, project, domain, or system: ${target}.`;
@@ -33,7 +42,7 @@ function addGrants(app: IdentityApp, tables: IdentityTables, { where, who }: Kin
   app.get(roles, (c) => {
     requireAdmin(c, "list_grants");
     const prefix = `${c.req.param("target")}/${c.req.param("actor")}/`;
-    const given = tables.assignments.all().filter((a) => a.id.startsWith(prefix));
+    const given = tables.assignments.all().filter((a) => a.id.startsWith(prefix) && a.inherited === inherited);
     const found = given.flatMap((a) => tables.roles.get(a.role_id) ?? []);
     return list(
       c,
@@ -58,6 +67,7 @@ function addGrants(app: IdentityApp, tables: IdentityTables, { where, who }: Kin
         ...(who === "users" ? { user_id: actor } : { group_id: actor }),
         ...(where === "projects" ? { project_id: target } : { domain_id: target }),
         role_id: role,
+        ...(inherited === true ? { inherited } : {}),
       });
     }
     return c.body(null, 204);
@@ -78,6 +88,47 @@ function addGrants(app: IdentityApp, tables: IdentityTables, { where, who }: Kin
   });
 }
 
+/** Roles on the cloud as a whole: /v3/system/users/{user}/roles. They are kept and told; no token is scoped to the system. */
+function addSystemGrants(app: IdentityApp, tables: IdentityTables, who: "users" | "groups"): void {
+  const roles = `/v3/system/${who}/:actor/roles`;
+  const key = (c: IdentityContext) => `system/${c.req.param("actor")}/${c.req.param("role")}`;
+  app.get(roles, (c) => {
+    requireAdmin(c, "list_system_grants_for_user");
+    const prefix = `system/${c.req.param("actor")}/`;
+    const given = tables.assignments.all().filter((a) => a.id.startsWith(prefix));
+    return list(
+      c,
+      "roles",
+      given.flatMap((a) => tables.roles.get(a.role_id) ?? []).map((r) => roleView(r, baseOf(c))),
+    );
+  });
+  app.put(`${roles}/:role`, (c) => {
+    requireAdmin(c, "create_system_grant_for_user");
+    const { actor = "", role = "" } = c.req.param() as Record<string, string>;
+    if (!tables.roles.get(role)) throw identityError(404, `Could not find role: ${role}.`);
+    if (!tables[who].get(actor)) throw identityError(404, `Could not find ${who.slice(0, -1)}: ${actor}.`);
+    const whose = who === "users" ? { user_id: actor } : { group_id: actor };
+    if (!tables.assignments.get(key(c)))
+      tables.assignments.insert({ id: key(c), ...whose, role_id: role, system: true });
+    return c.body(null, 204);
+  });
+  const kept = (c: IdentityContext): Assignment => {
+    const found = tables.assignments.get(key(c));
+    if (found) return found;
+    throw identityError(404, `Could not find role assignment with role: ${c.req.param("role")}.`);
+  };
+  app.get(`${roles}/:role`, (c) => {
+    requireAdmin(c, "check_system_grant_for_user");
+    kept(c);
+    return c.body(null, 204);
+  });
+  app.delete(`${roles}/:role`, (c) => {
+    requireAdmin(c, "revoke_system_grant_for_user");
+    tables.assignments.remove(kept(c).id);
+    return c.body(null, 204);
+  });
+}
+
 /** Tokens of a user on a project end with the user's role there. */
 function forgetTokens(tables: IdentityTables, { user_id, project_id }: Assignment): void {
   if (user_id === undefined || project_id === undefined) return;
@@ -92,7 +143,14 @@ function assignmentsFor(c: IdentityContext, tables: IdentityTables): readonly As
     return asked === undefined || asked === value;
   };
   const effective = c.req.query("effective") !== undefined;
-  const all = effective ? tables.assignments.all().flatMap((a) => ofUsers(tables, a)) : tables.assignments.all();
+  const all = effective
+    ? tables.assignments
+        .all()
+        .flatMap((a) => ofUsers(tables, a))
+        .flatMap((a) => ofTargets(tables, a))
+        .flatMap((a) => withImplied(tables, [a.role_id]).map((role_id) => ({ ...a, role_id })))
+        .filter((a) => (tables.roles.get(a.role_id)?.domain_id ?? null) === null)
+    : tables.assignments.all();
   return all.filter(
     (a) =>
       wanted("user.id", a.user_id) &&
@@ -101,6 +159,18 @@ function assignmentsFor(c: IdentityContext, tables: IdentityTables): readonly As
       wanted("scope.domain.id", a.domain_id) &&
       wanted("role.id", a.role_id),
   );
+}
+
+/** An inherited assignment as it is on each project below. */
+function ofTargets(tables: IdentityTables, a: Assignment): readonly Assignment[] {
+  if (a.inherited !== true) return [a];
+  const { inherited: _, domain_id, ...rest } = a;
+  const isBelow = (id: string | undefined): boolean =>
+    id !== undefined && (id === a.project_id || isBelow(tables.projects.get(id)?.parent_id));
+  return tables.projects
+    .all()
+    .filter((p) => (domain_id === undefined ? p.id !== a.project_id && isBelow(p.id) : p.domain_id === domain_id))
+    .map((p) => ({ ...rest, project_id: p.id }));
 }
 
 /** A group's assignment as its members have it. */
@@ -120,11 +190,15 @@ function assignmentView(c: IdentityContext, tables: IdentityTables, a: Assignmen
     return { id, name: object?.name, ...(domain ? { domain: { id: domain.id, name: domain.name } } : {}) };
   };
   const where = a.project_id === undefined ? `domains/${a.domain_id}` : `projects/${a.project_id}`;
+  const below = a.inherited === true ? { "OS-INHERIT:inherited_to": "projects" } : {};
   const who = a.user_id === undefined ? `groups/${a.group_id}` : `users/${a.user_id}`;
   const domain = names ? { id: a.domain_id, name: tables.domains.get(a.domain_id ?? "")?.name } : { id: a.domain_id };
   return {
     links: { assignment: `${baseOf(c)}/${where}/${who}/roles/${a.role_id}` },
-    scope: a.project_id === undefined ? { domain } : { project: named(a.project_id, "projects") },
+    scope:
+      a.system === true
+        ? { system: { all: true } }
+        : { ...below, ...(a.project_id === undefined ? { domain } : { project: named(a.project_id, "projects") }) },
     ...(a.user_id === undefined ? { group: named(a.group_id, "groups") } : { user: named(a.user_id, "users") }),
     role: named(a.role_id, "roles"),
   };

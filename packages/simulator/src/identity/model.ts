@@ -1,6 +1,7 @@
 import { createHash, randomBytes, scryptSync, timingSafeEqual } from "node:crypto";
 import type { Kernel, Table } from "../kernel/interface.ts";
 import { ServiceError } from "../kernel/service-error.ts";
+import { implicationsOf, type Implication } from "./roles.ts";
 
 /** What accounts are kept with beyond the fields that Keystone knows: it keeps any. */
 interface Extended {
@@ -57,6 +58,10 @@ export interface Assignment {
   readonly project_id?: string;
   readonly domain_id?: string;
   readonly role_id: string;
+  /** On all projects of the domain, or below the project, and not on itself. */
+  readonly inherited?: true;
+  /** On the cloud as a whole. */
+  readonly system?: true;
 }
 
 /** The trustor's roles in a project, lent to the trustee. */
@@ -80,6 +85,8 @@ export interface Credential {
   readonly role_ids: readonly string[];
   readonly expires_at: string | null;
   readonly unrestricted: boolean | null;
+  /** Ids. */
+  readonly access_rules?: readonly string[];
   readonly secret: SecretHash;
 }
 
@@ -118,6 +125,7 @@ export interface IdentityTables {
   readonly assignments: Table<Assignment>;
   readonly credentials: Table<Credential>;
   readonly tokens: Table<Token>;
+  readonly implications: Table<Implication>;
 }
 
 export const identityTables = (kernel: Kernel): IdentityTables => ({
@@ -131,6 +139,7 @@ export const identityTables = (kernel: Kernel): IdentityTables => ({
   assignments: kernel.table("_assignment", ["user_id", "group_id"]),
   credentials: kernel.table("application_credential", ["user_id"]),
   tokens: kernel.table("_token"),
+  implications: implicationsOf(kernel),
 });
 
 /** Keystone writes ids as hexadecimal digits alone. */

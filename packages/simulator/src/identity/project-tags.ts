@@ -38,7 +38,7 @@ export function addProjectTagRoutes(app: IdentityApp, { tables }: IdentityParts)
     const { id, tags = [] } = project(c, "create_project_tag");
     const tag = c.req.param("tag");
     tables.projects.update(id, { tags: [...new Set([...tags, tag])] });
-    return c.body(null, 201, { location: `${baseOf(c)}/projects/${id}/tags/${tag}` });
+    return c.body(null, 201, { location: `${baseOf(c)}/${id}/tags/${tag}` });
   });
   app.delete(`${path}/:tag`, (c) => {
     const found = project(c, "delete_project_tag");

@@ -1,12 +1,35 @@
+import type { Kernel, Table } from "../kernel/interface.ts";
 import type { Assignment, IdentityTables } from "./model.ts";
 
+/** A role that brings another with it; its id is "prior/implied". */
+export interface Implication {
+  readonly id: string;
+  readonly prior: string;
+  readonly implied: string;
+}
+
+export const implicationsOf = (kernel: Kernel): Table<Implication> => kernel.table("_implication", ["prior"]);
+
 /** What a role brings with it, as `keystone-manage bootstrap` sets it up. */
-const implied: Readonly<Record<string, readonly string[]>> = { admin: ["member", "reader"], member: ["reader"] };
+export const bootstrapped: readonly (readonly [string, string])[] = [
+  ["admin", "member"],
+  ["member", "reader"],
+];
 
 export type Target = Pick<Assignment, "project_id"> | Pick<Assignment, "domain_id">;
 
-export const isOn = (a: Assignment, target: Target): boolean =>
-  "project_id" in target ? a.project_id === target.project_id : a.domain_id === (target as Assignment).domain_id;
+/** An assignment on the target itself, or one above it that is inherited. */
+function isOn(tables: IdentityTables, a: Assignment, target: Target): boolean {
+  if (a.system === true) return false;
+  if (!("project_id" in target)) return a.inherited !== true && a.domain_id === (target as Assignment).domain_id;
+  if (a.inherited !== true) return a.project_id === target.project_id;
+  const project = tables.projects.get(target.project_id ?? "");
+  if (a.domain_id !== undefined) return a.domain_id === project?.domain_id;
+  for (let above = project?.parent_id; above !== undefined; above = tables.projects.get(above)?.parent_id) {
+    if (above === a.project_id) return true;
+  }
+  return false;
+}
 
 /** The ids of a user's roles: given to the user or to a group of theirs, and what those imply. */
 export function rolesOn(tables: IdentityTables, user: string, target: Target): readonly string[] {
@@ -17,15 +40,13 @@ export function rolesOn(tables: IdentityTables, user: string, target: Target): r
   ];
   return withImplied(
     tables,
-    given.filter((a) => isOn(a, target)).map((a) => a.role_id),
+    given.filter((a) => isOn(tables, a, target)).map((a) => a.role_id),
   );
 }
 
 export function withImplied(tables: IdentityTables, ids: readonly string[]): readonly string[] {
   const all = new Set(ids);
-  for (const id of ids) {
-    const names = implied[tables.roles.get(id)?.name ?? ""] ?? [];
-    for (const name of names) for (const role of tables.roles.by("name", name)) all.add(role.id);
-  }
+  // A set is walked over what is added on the way, too.
+  for (const id of all) for (const { implied } of tables.implications.by("prior", id)) all.add(implied);
   return [...all];
 }

@@ -1,5 +1,6 @@
 import type { Kernel } from "../kernel/interface.ts";
 import { hashSecret, identityId, identityTables } from "./model.ts";
+import { bootstrapped } from "./roles.ts";
 
 /** Password of every seeded account; the cloud answers on loopback only. */
 export const seededPassword = "devcloud";
@@ -45,6 +46,10 @@ export function seedIdentity(kernel: Kernel): void {
   if (tables.projects.all().length > 0) return;
   const secret = hashSecret(seededPassword);
   for (const name of roleNames) tables.roles.insert({ id: identityId(kernel), name });
+  for (const [prior, implied] of bootstrapped) {
+    const [from = "", to = ""] = [prior, implied].map((name) => tables.roles.by("name", name)[0]?.id ?? "");
+    tables.implications.insert({ id: `${from}/${to}`, prior: from, implied: to });
+  }
   for (const name of ["service", "admin", "demo", "alt"]) {
     tables.projects.insert({ id: identityId(kernel), name, domain_id, description: "", enabled: true });
   }

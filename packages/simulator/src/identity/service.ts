@@ -1,17 +1,38 @@
 import { Hono, type Context } from "hono";
 import type { Caller, Kernel, Service } from "../kernel/interface.ts";
-import { bodyOf } from "../kernel/json.ts";
+import { at, bodyOf, textAt } from "../kernel/json.ts";
 import { addCredentialRoutes } from "./credentials.ts";
-import { identityError, identityTables, type Token } from "./model.ts";
+import { list } from "./lists.ts";
+import {
+  hashSecret,
+  identityError,
+  identityTables,
+  schemaError,
+  secretMatches,
+  unauthorized,
+  type Assignment,
+  type IdentityTables,
+  type Token,
+} from "./model.ts";
 import { domainKind, groupKind, projectKind, roleKind, userKind } from "./account-kinds.ts";
 import { addAccountRoutes } from "./accounts.ts";
 import { addGrantRoutes } from "./grants.ts";
 import { addProjectTagRoutes } from "./project-tags.ts";
 import { addCatalogRoutes } from "./catalog.ts";
+import { addDomainConfigurationRoutes } from "./domain-configuration.ts";
+import { addEc2Routes } from "./ec2-credentials.ts";
+import { addImpliedRoleRoutes } from "./implied-roles.ts";
 import { addTrustRoutes } from "./trusts.ts";
-import { baseOf, callerOf, type IdentityApp, type IdentityContext, type IdentityParts } from "./request.ts";
+import {
+  baseOf,
+  callerOf,
+  requireAdmin,
+  type IdentityApp,
+  type IdentityContext,
+  type IdentityParts,
+} from "./request.ts";
 import { Tokens } from "./tokens.ts";
-import { catalogView, projectView, tokenView, type CatalogSource } from "./views.ts";
+import { catalogView, domainView, projectView, tokenView, type CatalogSource } from "./views.ts";
 
 /** Keystone, with what the gate before all services needs of it. */
 export interface IdentityService extends Service {
@@ -25,7 +46,7 @@ export function createIdentityService(kernel: Kernel, source: CatalogSource): Id
   const parts: IdentityParts = { kernel, tables, tokens, source };
   const app: IdentityApp = new Hono();
   addVersionRoutes(app);
-  addTokenRoutes(app, parts);
+  addDomainConfigurationRoutes(app, parts);
   addAccountRoutes(app, parts, projectKind(tables));
   addAccountRoutes(app, parts, userKind(tables));
   addAccountRoutes(app, parts, groupKind(tables));
@@ -35,7 +56,10 @@ export function createIdentityService(kernel: Kernel, source: CatalogSource): Id
   addGrantRoutes(app, parts);
   addTrustRoutes(app, parts);
   addCatalogRoutes(app, parts);
+  addImpliedRoleRoutes(app, parts);
+  addEc2Routes(app, parts);
   addCredentialRoutes(app, parts);
+  addTokenRoutes(app, parts);
   return {
     type: "identity",
     name: "keystone",
@@ -93,10 +117,65 @@ function addTokenRoutes(app: IdentityApp, { tables, tokens, source }: IdentityPa
     const catalog = catalogView(source, new URL(c.req.url).origin, callerOf(c).projectId);
     return c.json({ catalog, links: { next: null, self: `${baseOf(c)}/auth/catalog`, previous: null } });
   });
-  app.get("/v3/auth/projects", (c) => {
-    const ids = new Set(tables.assignments.by("user_id", callerOf(c).userId).map((a) => a.project_id));
-    const projects = tables.projects.all().filter((p) => ids.has(p.id));
-    const links = { next: null, self: `${baseOf(c)}/auth/projects`, previous: null };
-    return c.json({ projects: projects.map((p) => projectView(p, baseOf(c))), links });
+  const projectsOf = (c: IdentityContext, user: string) => {
+    const given = actorsAssignments(tables, user);
+    const inherited = new Set(given.filter((a) => a.inherited === true).map((a) => a.domain_id));
+    const ids = new Set(given.map((a) => a.project_id));
+    const projects = tables.projects.all().filter((p) => ids.has(p.id) || inherited.has(p.domain_id));
+    return list(
+      c,
+      "projects",
+      projects.map((p) => projectView(p, baseOf(c))),
+    );
+  };
+  for (const path of ["/v3/auth/projects", "/v3/OS-FEDERATION/projects"]) {
+    app.get(path, (c) => projectsOf(c, callerOf(c).userId));
+  }
+  app.get("/v3/users/:user/projects", (c) => {
+    if (callerOf(c).userId !== c.req.param("user")) requireAdmin(c, "list_user_projects");
+    return projectsOf(c, c.req.param("user"));
   });
+  for (const path of ["/v3/auth/domains", "/v3/OS-FEDERATION/domains"]) {
+    app.get(path, (c) => {
+      const ids = new Set(actorsAssignments(tables, callerOf(c).userId).map((a) => a.domain_id));
+      const domains = tables.domains.all().filter((d) => ids.has(d.id));
+      return list(
+        c,
+        "domains",
+        domains.map((d) => domainView(d, baseOf(c))),
+      );
+    });
+  }
+  app.get("/v3/auth/system", (c) => {
+    const isOnSystem = actorsAssignments(tables, callerOf(c).userId).some((a) => a.system === true);
+    return c.json({ system: isOnSystem ? [{ all: true }] : [], links: { self: `${baseOf(c)}/auth/system` } });
+  });
+  app.post("/v3/users/:user/password", async (c) => {
+    const body = at(await bodyOf(c.req), "user");
+    const user = tables.users.get(c.req.param("user"));
+    const [original, password] = [textAt(body, "original_password"), textAt(body, "password")];
+    if (original === undefined || password === undefined)
+      throw schemaError("'original_password' is a required property");
+    if (!user?.secret || !secretMatches(original, user.secret)) throw unauthorized();
+    tables.users.update(user.id, { secret: hashSecret(password) });
+    for (const token of tables.tokens.all()) if (token.user_id === user.id) tables.tokens.remove(token.id);
+    return c.body(null, 204);
+  });
+  app.all("*", (c) => c.html(notFoundPage, 404));
+}
+
+const notFoundPage = `<!doctype html>
+<html lang=en>
+<title>404 Not Found</title>
+<h1>Not Found</h1>
+<p>The requested URL was not found on the server. If you entered the URL manually please check your spelling and try again.</p>
+`;
+
+/** What a user was given, themselves and by way of their groups. */
+function actorsAssignments(tables: IdentityTables, user: string): readonly Assignment[] {
+  const groups = tables.memberships.by("user_id", user).map((m) => m.group_id);
+  return [
+    ...tables.assignments.by("user_id", user),
+    ...groups.flatMap((group) => tables.assignments.by("group_id", group)),
+  ];
 }

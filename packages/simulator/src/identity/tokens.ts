@@ -6,6 +6,7 @@ import {
   identityError,
   identityTables,
   malformed,
+  schemaError,
   secretMatches,
   tokenHash,
   unauthorized,
@@ -91,9 +92,10 @@ export class Tokens {
 
   #prove(auth: unknown): Proof {
     const identity = at(auth, "identity");
-    if (!isObject(identity)) throw malformed("identity in auth");
+    if (!isObject(identity)) throw schemaError("'identity' is a required property");
     const methods = at(identity, "methods");
-    if (!Array.isArray(methods) || methods.length === 0) throw malformed("methods in identity");
+    if (!Array.isArray(methods)) throw schemaError("'methods' is a required property");
+    if (methods.length === 0) throw unauthorized();
     const method = String(methods[0]);
     const given = identity[method];
     if (!isObject(given)) throw malformed(`${method} in identity`);
@@ -158,7 +160,7 @@ export class Tokens {
       return { project_id: proof.credential.project_id, role_ids: proof.credential.role_ids };
     }
     if (asked === undefined) {
-      const kept = proof.token?.project_id;
+      const kept = proof.token?.project_id ?? this.#defaultProject(proof);
       return kept === undefined ? { role_ids: [] } : this.#projectScope(kept, proof.user);
     }
     if (asked === "unscoped" || at(asked, "unscoped") !== undefined) return { role_ids: [] };
@@ -170,6 +172,13 @@ export class Tokens {
     if (!project?.enabled) throw unauthorized();
     this.#refuseDisabledDomain(project.domain_id);
     return this.#projectScope(project.id, proof.user);
+  }
+
+  /** Where a user is at home, if they may still go there. */
+  #defaultProject({ user, token }: Proof): string | undefined {
+    const project = this.#tables.projects.get(user.default_project_id ?? "");
+    if (token || !project?.enabled) return undefined;
+    return rolesOn(this.#tables, user.id, { project_id: project.id }).length > 0 ? project.id : undefined;
   }
 
   #projectScope(project_id: string, user: User): Scope {

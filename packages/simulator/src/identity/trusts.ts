@@ -45,6 +45,12 @@ export function addTrustRoutes(app: IdentityApp, { kernel, tables }: IdentityPar
     const roles = role_ids.flatMap((id) => tables.roles.get(id) ?? []).map((r) => roleView(r, baseOf(c)));
     return c.json({ roles, links: { self: selfOf(c), next: null, previous: null } });
   });
+  app.get(`${path}/:id/roles/:role`, (c) => {
+    const { role_ids } = found(c, "get_role_for_trust");
+    const role = tables.roles.get(c.req.param("role"));
+    if (!role || !role_ids.includes(role.id)) throw identityError(404, `Could not find role: ${c.req.param("role")}.`);
+    return c.json({ role: roleView(role, baseOf(c)) });
+  });
   app.delete(`${path}/:id`, (c) => {
     const { id } = found(c, "delete_trust");
     tables.trusts.remove(id);
@@ -65,13 +71,17 @@ function makeTrust(tables: IdentityTables, given: object, { id, caller }: { id: 
   if (!tables.users.get(trustee)) throw identityError(404, `Could not find user: ${trustee}.`);
   const project_id = textAt(given, "project_id") ?? null;
   const uses = at(given, "remaining_uses");
+  const expires = textAt(given, "expires_at");
+  if (expires !== undefined && !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.test(expires)) {
+    throw identityError(400, "The timestamp is not in the expected format.");
+  }
   return {
     id,
     trustor_user_id: trustor,
     trustee_user_id: trustee,
     project_id,
     impersonation,
-    expires_at: textAt(given, "expires_at") ?? null,
+    expires_at: expires ?? null,
     remaining_uses: typeof uses === "number" ? uses : null,
     role_ids: lentRoles(tables, at(given, "roles"), rolesOn(tables, trustor, { project_id: project_id ?? "" })),
   };

@@ -116,6 +116,5 @@ export function owned<T extends { readonly project_id: string }>(
 }
 
 export function missing(what: string): ServiceError {
-  if (what === "Secret") return keyError(404, "Not Found", "Secret not found.");
-  return keyError(404, "Not Found", `${what} not found. Sorry but your ${what.toLowerCase()} is in another castle.`);
+  return keyError(404, "Not Found", `${what === "Container" ? "Secrets container" : what} not found.`);
 }

@@ -14,6 +14,10 @@ export function createKeyManagerService(kernel: Kernel): Service {
   app.get("/", (c) => c.json({ versions: { values: [version(c)] } }, 300));
   app.get("/v1", (c) => c.json({ version: version(c) }));
   app.get("/v1/", (c) => c.json({ version: version(c) }));
+  app.use("/v1/*", async (c, next) => {
+    await next();
+    if (c.req.header("x-auth-token") !== undefined) c.res.headers.set("openstack-api-version", "key-manager 1.0");
+  });
   addSecretRoutes(app, parts);
   addContainerRoutes(app, parts);
   addOrderRoutes(app, parts);

@@ -62,7 +62,7 @@ function policyKind(state: BalancerState): Kind<L7Policy, typeof policyFields> {
   return {
     singular: "l7policy",
     plural: "l7policies",
-    label: "L7Policy",
+    label: "L7 Policy",
     argument: "l7policy_",
     quota: "l7policy",
     fields: policyFields,

@@ -11,6 +11,7 @@ export interface NewVolume extends VolumeRequest {
   readonly source_volid?: string;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly multiattach?: boolean;
+  readonly group_id?: string | null;
 }
 
 /** Volumes and snapshots as they come, change hands and go. */
@@ -56,6 +57,7 @@ export class Volumes implements VolumeLinks {
       metadata: request.metadata ?? {},
       multiattach: request.multiattach ?? false,
       image_id: request.image_id ?? null,
+      group_id: request.group_id ?? null,
       attachments: [],
       created_at: instantOf(kernel),
       updated_at: null,
@@ -144,7 +146,8 @@ export class Volumes implements VolumeLinks {
     if (asked === undefined || asked === "") return defaultType;
     const { types } = this.#parts.tables;
     const type = types.get(asked) ?? types.by("name", asked)[0];
-    if (!type) throw computeError(404, `Volume type with name ${asked} could not be found.`);
+    const what = /^[0-9a-f-]{36}$/.test(asked) ? asked : `with name ${asked}`;
+    if (!type) throw computeError(404, `Volume type ${what} could not be found.`);
     return type.name;
   }
 

@@ -29,10 +29,13 @@ export function pageOf<T extends Listed>(
   const query = url.searchParams;
   const found = sorted(all.filter((object) => fits(object, query)).toReversed(), query);
   const asked = query.get("limit");
+  if (asked !== null && /^-\d+$/.test(asked)) throw computeError(400, "limit param must be positive");
   if (asked !== null && !/^\d+$/.test(asked)) throw computeError(400, "limit param must be an integer");
   const limit = Math.min(asked === null ? maxLimit : Number(asked), maxLimit);
   const marker = query.get("marker");
-  const start = marker === null ? 0 : found.findIndex((object) => object.id === find(marker).id) + 1;
+  const offset = Number(query.get("offset") ?? 0);
+  if (!Number.isInteger(offset) || offset < 0) throw computeError(400, "offset param must be an integer");
+  const start = (marker === null ? 0 : found.findIndex((object) => object.id === find(marker).id) + 1) + offset;
   const page = found.slice(start, start + limit);
   const last = page.at(-1);
   if (!last || page.length < limit || asked === null) return { page, next: undefined };
@@ -47,7 +50,7 @@ function fits(object: object, query: URLSearchParams): boolean {
   for (const [name, value] of query) {
     if (ways.has(name)) continue;
     const field = name.endsWith("~") ? name.slice(0, -1) : name;
-    const has = fields[field === "display_name" ? "name" : field];
+    const has = field === "bootable" ? bootableOf(fields) : fields[field === "display_name" ? "name" : field];
     const text = typeof has === "string" || typeof has === "number" || typeof has === "boolean" ? `${has}` : "";
     if (field === "metadata") {
       if (!metadataFits(fields["metadata"], value)) return false;
@@ -56,6 +59,9 @@ function fits(object: object, query: URLSearchParams): boolean {
   return true;
 }
 
+const bootableOf = (fields: Readonly<Record<string, unknown>>): boolean =>
+  fields["bootable"] === true || (fields["bootable"] === undefined && typeof fields["image_id"] === "string");
+
 /** metadata={'key': 'value'}, as the clients send it. */
 function metadataFits(metadata: unknown, wanted: string): boolean {
   const has = metadata as Readonly<Record<string, string>>;
@@ -63,12 +69,41 @@ function metadataFits(metadata: unknown, wanted: string): boolean {
   return pairs.every(([, key = "", value]) => has[key] === value);
 }
 
+const sortKeys = new Set([
+  "id",
+  "status",
+  "size",
+  "availability_zone",
+  "name",
+  "display_name",
+  "bootable",
+  "host",
+  "created_at",
+]);
+
+/** sort=key:direction,… or sort_key and sort_dir; the last word is the id's. */
 function sorted<T extends Listed>(objects: readonly T[], query: URLSearchParams): readonly T[] {
-  const [key, direction = "desc"] = (query.get("sort") ?? "").split(",")[0]?.split(":") ?? [];
-  if (key === undefined || key === "") return objects;
-  const of = (object: T) => {
-    const value: unknown = (object as unknown as Readonly<Record<string, unknown>>)[key];
+  const [sort, key, dir] = [query.get("sort"), query.get("sort_key"), query.get("sort_dir")];
+  if (sort === null && key === null && dir === null) return objects;
+  const asked = (sort ?? `${key ?? "created_at"}:${dir ?? "desc"}`).split(",").map((part) => part.split(":"));
+  for (const [field = "", direction = "desc"] of asked) {
+    if (!sortKeys.has(field)) throw computeError(400, "Invalid input received: Invalid sort key");
+    if (direction !== "asc" && direction !== "desc") {
+      throw computeError(400, "Invalid input received: Unknown sort direction, must be 'desc' or 'asc'.");
+    }
+  }
+  const of = (object: T, field: string) => {
+    const value: unknown = (object as unknown as Readonly<Record<string, unknown>>)[
+      field === "display_name" ? "name" : field
+    ];
     return typeof value === "number" ? String(value).padStart(12, "0") : typeof value === "string" ? value : "";
   };
-  return objects.toSorted((a, b) => of(a).localeCompare(of(b)) * (direction === "asc" ? 1 : -1));
+  const last = asked.at(-1)?.[1] ?? "desc";
+  return objects.toSorted((a, b) => {
+    for (const [field = "", direction = "desc"] of [...asked, ["id", last]]) {
+      const [left, right] = [of(a, field), of(b, field)];
+      if (left !== right) return (left < right ? -1 : 1) * (direction === "asc" ? 1 : -1);
+    }
+    return 0;
+  });
 }

@@ -24,6 +24,9 @@ export interface Volume {
   readonly metadata: Readonly<Record<string, string>>;
   readonly multiattach: boolean;
   readonly image_id: string | null;
+  /** What was set over the image's own. */
+  readonly group_id?: string | null;
+  readonly image_metadata?: Readonly<Record<string, string>>;
   /** Absent: true of volumes made of an image. */
   readonly bootable?: boolean;
   readonly attachments: readonly VolumeAttachment[];
@@ -42,6 +45,9 @@ export interface Snapshot {
   readonly status: string;
   readonly size: number;
   readonly metadata: Readonly<Record<string, string>>;
+  readonly group_snapshot_id?: string;
+  /** "45%", when an administrator set it. */
+  readonly progress?: string;
   readonly created_at: string;
   readonly updated_at: string | null;
 }
@@ -77,7 +83,13 @@ export interface Backup {
 export interface VolumeType {
   readonly id: string;
   readonly name: string;
-  readonly description: string;
+  readonly description: string | null;
+  readonly extra_specs?: Readonly<Record<string, string>>;
+  /** Absent: true. */
+  readonly is_public?: boolean;
+  /** Who may use one that is not public. */
+  readonly projects?: readonly string[];
+  readonly qos_specs_id?: string | null;
 }
 
 export interface StorageTables {

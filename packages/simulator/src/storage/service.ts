@@ -1,6 +1,7 @@
 import { Hono, type Context } from "hono";
 import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
 import type { Kernel, Service } from "../kernel/interface.ts";
+import { defaultQuotas } from "../kernel/settings.ts";
 import type { VolumeLinks } from "../kernel/volume-links.ts";
 import { microversions } from "../compute/microversion.ts";
 import { computeError, denied, notFoundPage } from "../compute/model.ts";
@@ -8,12 +9,19 @@ import { addAttachmentRoutes } from "./attachments.ts";
 import { addBackupRoutes } from "./backups.ts";
 import { Volumes } from "./lifecycle.ts";
 import { pageOf } from "./list.ts";
-import { defaultType, instantOf, snapshotFor, storageTables, storageZones, volumeFor } from "./model.ts";
+import { defaultType, instantOf, snapshotFor, storageTables, volumeFor } from "./model.ts";
 import type { Snapshot, StorageApp, StorageParts } from "./model.ts";
 import { storageUsage } from "./quota.ts";
+import { addGroupSnapshotRoutes } from "./group-snapshots.ts";
+import { addGroupRoutes } from "./groups.ts";
+import { addMetadataRoutes } from "./metadata.ts";
+import { addOperationRoutes } from "./operations.ts";
+import { addSnapshotActions } from "./snapshot-actions.ts";
+import { addTransferRoutes } from "./transfers.ts";
+import { addTypeRoutes } from "./types.ts";
 import { addVolumeActions } from "./volume-actions.ts";
 import { snapshotView, storageRoot, type StorageContext } from "./views.ts";
-import { addVolumeMetadataRoutes, addVolumeRoutes, describing, labels, mine } from "./volumes.ts";
+import { addVolumeRoutes, describing, labels, mine } from "./volumes.ts";
 
 /** Cinder v3, https://docs.openstack.org/api-ref/block-storage/v3/ : volumes, snapshots, backups, attachments, types, limits. No bytes. */
 export function createStorageService(kernel: Kernel): Service & { readonly links: VolumeLinks } {
@@ -30,12 +38,17 @@ export function createStorageService(kernel: Kernel): Service & { readonly links
     if (project !== projectId && !isAdmin) throw computeError(400, `Malformed request url`);
     await next();
   });
+  addOperationRoutes(app, parts);
   addVolumeRoutes(app, parts, volumes);
   addVolumeActions(app, parts, volumes);
-  addVolumeMetadataRoutes(app, parts);
+  addMetadataRoutes(app, parts);
+  addTransferRoutes(app, parts);
+  const groups = addGroupRoutes(app, parts, volumes);
+  addGroupSnapshotRoutes(app, parts, { ...groups, volumes });
   addAttachmentRoutes(app, parts);
   addBackupRoutes(app, parts, volumes);
   addSnapshotRoutes(app, parts, volumes);
+  addSnapshotActions(app, parts, volumes);
   addTypeRoutes(app, parts);
   addLimitRoutes(app, parts);
   app.all("*", () => {
@@ -113,28 +126,6 @@ function addSnapshotRoutes(app: StorageApp, { kernel, tables }: StorageParts, vo
   });
 }
 
-function addTypeRoutes(app: StorageApp, { tables }: StorageParts): void {
-  const view = (type: { readonly id: string; readonly name: string; readonly description: string }) => ({
-    id: type.id,
-    name: type.name,
-    is_public: true,
-    description: type.description,
-    extra_specs: {},
-    "os-volume-type-access:is_public": true,
-  });
-  app.get("/v3/:project/types", (c) => c.json({ volume_types: tables.types.all().toReversed().map(view) }));
-  app.get("/v3/:project/types/:id", (c) => {
-    const id = c.req.param("id");
-    const type = id === "default" ? tables.types.by("name", defaultType)[0] : tables.types.get(id);
-    if (!type) throw computeError(404, `Volume type ${id} could not be found.`);
-    return c.json({ volume_type: view(type) });
-  });
-  app.get("/v3/:project/os-availability-zone", (c) =>
-    c.json({ availabilityZoneInfo: storageZones.map((zoneName) => ({ zoneName, zoneState: { available: true } })) }),
-  );
-  app.get("/v3/:project/extensions", (c) => c.json({ extensions: [] }));
-}
-
 const quotaFields = [
   "volumes",
   "per_volume_gigabytes",
@@ -176,11 +167,23 @@ function addLimitRoutes(app: StorageApp, parts: StorageParts): void {
     });
     return c.json({ quota_set: { ...Object.fromEntries(values), id: target } });
   });
+  app.get(`${path}/defaults`, (c) => {
+    const limits = quotaFields.map((field) => [field, defaultQuotas[field] ?? -1] as const);
+    return c.json({ quota_set: { id: c.req.param("target"), ...Object.fromEntries(limits) } });
+  });
+  app.delete(path, (c) => {
+    if (!c.get("caller").isAdmin) throw denied("volume_extension:quotas:delete");
+    for (const field of quotaFields) kernel.setQuota(c.req.param("target"), field, undefined);
+    return c.body(null, 200);
+  });
   app.put(path, async (c) => {
     if (!c.get("caller").isAdmin) throw denied("volume_extension:quotas:update");
     const given = at(await bodyOf(c.req), "quota_set");
     if (!isObject(given)) throw computeError(400, "'quota_set' is a required property");
     const target = c.req.param("target");
+    for (const field of quotaFields) {
+      if (Number(given[field]) < -1) throw computeError(400, `${field} must be >= -1`);
+    }
     for (const field of quotaFields)
       if (given[field] !== undefined) kernel.setQuota(target, field, Number(given[field]));
     return c.json({ quota_set: Object.fromEntries(quotaFields.map((field) => [field, kernel.quota(target, field)])) });

@@ -56,13 +56,19 @@ export function volumeView(c: StorageContext, volume: Volume, images?: Table<Ima
       device: a.device,
       attached_at: a.attached_at,
     })),
-    ...(minor >= 13 ? { group_id: null } : {}),
-    ...(minor >= 48 ? { shared_targets: false, service_uuid: null } : {}),
+    ...(minor >= 13 ? { group_id: volume.group_id ?? null } : {}),
+    ...(minor >= 48 ? { shared_targets: false, service_uuid: backend } : {}),
+    ...(minor >= 65 ? { consumes_quota: true } : {}),
     ...(images ? { "os-vol-tenant-attr:tenant_id": volume.project_id } : {}),
     ...(c.get("caller").isAdmin && images ? adminFields : {}),
-    ...(image ? { volume_image_metadata: imageMetadata(image) } : {}),
+    ...(image || volume.image_metadata
+      ? { volume_image_metadata: { ...(image ? imageMetadata(image) : {}), ...volume.image_metadata } }
+      : {}),
   };
 }
+
+/** The id of the service that keeps all volumes. */
+const backend = "0b3d6a52-7d0f-4a39-8f9e-2f6a3f1f6d51";
 
 const adminFields = {
   "os-vol-host-attr:host": "storage-1@simulated#pool",
@@ -94,12 +100,13 @@ export function snapshotView(c: StorageContext, snapshot: Snapshot, full = false
     status: snapshot.status,
     size: snapshot.size,
     metadata: snapshot.metadata,
-    ...(c.get("minor") >= 14 ? { group_snapshot_id: null } : {}),
+    ...(c.get("minor") >= 14 ? { group_snapshot_id: snapshot.group_snapshot_id ?? null } : {}),
     ...(c.get("minor") >= 41 ? { user_id: snapshot.user_id } : {}),
     ...(full
       ? {
           "os-extended-snapshot-attributes:project_id": snapshot.project_id,
-          "os-extended-snapshot-attributes:progress": snapshot.status === "available" ? "100%" : "0%",
+          "os-extended-snapshot-attributes:progress":
+            snapshot.progress ?? (snapshot.status === "available" ? "100%" : "0%"),
         }
       : {}),
   };

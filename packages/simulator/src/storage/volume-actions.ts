@@ -1,5 +1,6 @@
 import { computeError, denied } from "../compute/model.ts";
 import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
+import { attachActions } from "./attach-actions.ts";
 import type { Volumes } from "./lifecycle.ts";
 import { instantOf, volumeFor, type StorageApp, type StorageParts, type Volume } from "./model.ts";
 import type { StorageContext } from "./views.ts";
@@ -8,11 +9,11 @@ interface Order {
   readonly volume: Volume;
   readonly body: unknown;
 }
-type Action = (c: StorageContext, order: Order) => Response;
+export type Action = (c: StorageContext, order: Order) => Response;
 
 /** POST …/volumes/{id}/action. */
 export function addVolumeActions(app: StorageApp, parts: StorageParts, volumes: Volumes): void {
-  const actions = actionsOf(parts, volumes);
+  const actions = { ...actionsOf(parts, volumes), ...attachActions(parts) };
   app.post("/v3/:project/volumes/:id/action", async (c) => {
     const body = await bodyOf(c.req);
     const volume = volumeFor(parts.tables, c.get("caller"), c.req.param("id"));
@@ -29,15 +30,22 @@ function actionsOf({ kernel, tables }: StorageParts, volumes: Volumes): Readonly
     tables.volumes.update(volume.id, { ...to, updated_at: instantOf(kernel) });
   return {
     "os-extend": (c, { volume, body }) => {
-      extend(c, volumes, { volume, size: Number(at(body, "new_size")) });
+      const asked = at(body, "new_size");
+      if (!/^[0-9]+$/.test(String(asked))) {
+        const why = `Invalid input for field/attribute new_size. Value: ${String(asked)}. '${String(asked)}' does not match '^[0-9]+$'`;
+        throw computeError(400, why);
+      }
+      extend(c, volumes, { volume, size: Number(asked) });
       return c.body(null, 202);
     },
     "os-retype": (c, { volume, body }) => {
       const asked = textAt(body, "new_type") ?? "";
       const type = tables.types.get(asked) ?? tables.types.by("name", asked)[0];
-      if (!type) throw computeError(404, `Volume type ${asked} could not be found.`);
+      if (!type) throw computeError(404, `Volume type with name ${asked} could not be found.`);
       if (type.name === volume.volume_type) {
-        throw computeError(400, "Invalid volume type: New volume type must be different.");
+        const why =
+          "Retype needs volume to be in available or in-use state, not be part of an active migration or a consistency group, requested type has to be different that the one from the volume, and for in-use volumes front-end qos specs cannot change.";
+        throw computeError(400, `Invalid volume: ${why}`);
       }
       if (volume.status !== "available" && volume.status !== "in-use") {
         const why = `Volume ${volume.id} status must be available or in-use, but current status is: ${volume.status}.`;

@@ -50,30 +50,14 @@ export function addVolumeRoutes(app: StorageApp, parts: StorageParts, volumes: V
   });
 }
 
-/** Metadata of a volume: POST adds, PUT replaces. */
-export function addVolumeMetadataRoutes(app: StorageApp, { kernel, tables }: StorageParts): void {
-  const path = `${base}/:id/metadata`;
-  const keep = (c: StorageContext, metadata: Volume["metadata"]) => {
-    const { id } = volumeFor(tables, c.get("caller"), c.req.param("id") ?? "");
-    tables.volumes.update(id, { metadata, updated_at: instantOf(kernel) });
-    return c.json({ metadata });
-  };
-  const kept = (c: StorageContext) => volumeFor(tables, c.get("caller"), c.req.param("id") ?? "").metadata;
-  app.get(path, (c) => c.json({ metadata: kept(c) }));
-  app.post(path, async (c) => {
-    // The body first: what is kept may change while it arrives.
-    const given = labels(at(await bodyOf(c.req), "metadata"));
-    return keep(c, { ...kept(c), ...given });
-  });
-  app.put(path, async (c) => keep(c, labels(at(await bodyOf(c.req), "metadata"))));
-}
-
 /** True unless an admin asks for all projects. */
 export const mine = (c: StorageContext): boolean =>
   !(c.get("caller").isAdmin && /^(1|true|t|y|yes|on)$/i.test(c.req.query("all_tenants") ?? ""));
 
 function readVolume(c: StorageContext, parts: StorageParts, given: unknown): NewVolume {
   if (!isObject(given)) throw computeError(400, "'volume' is a required property");
+  refuseLong(given, "name");
+  refuseLong(given, "description");
   const [snapshot_id, source_volid] = [textAt(given, "snapshot_id"), textAt(given, "source_volid")];
   const origin = originSize(c, parts, { snapshot_id, source_volid });
   const [image_id, type, zone] = [
@@ -90,10 +74,17 @@ function readVolume(c: StorageContext, parts: StorageParts, given: unknown): New
     ...(type === undefined ? {} : { type }),
     ...(zone === undefined ? {} : { zone }),
     ...(image_id === undefined || image_id === "" ? {} : { image_id: knownImage(parts, image_id) }),
+    ...(textAt(given, "group_id") === undefined ? {} : { group_id: textAt(given, "group_id") ?? null }),
     ...(snapshot_id === undefined ? {} : { snapshot_id }),
     ...(source_volid === undefined ? {} : { source_volid }),
     ...(given["multiattach"] === true ? { multiattach: true } : {}),
   };
+}
+
+function refuseLong(given: JsonObject, field: string): void {
+  const length = textAt(given, field)?.length ?? 0;
+  if (length > 255)
+    throw computeError(400, `Invalid input received: ${field} has ${length} characters, more than 255.`);
 }
 
 function knownImage({ kernel }: StorageParts, id: string): string {
@@ -122,7 +113,12 @@ function sizeOf(given: JsonObject, origin: number | undefined): number {
   const number = Number(size);
   const refuse = (why: string) =>
     computeError(400, `Invalid input for field/attribute size. Value: ${pythonRepr(size)}. ${why}`);
-  if (!Number.isInteger(number)) throw refuse(`${pythonRepr(size)} is not of type 'integer'`);
+  if (!Number.isInteger(number)) {
+    throw computeError(
+      400,
+      `Invalid input for field/attribute size. Value: ${JSON.stringify(size).replaceAll('"', "")}. ${pythonRepr(size)} does not match '^[0-9]+$'`,
+    );
+  }
   if (number < 1) throw refuse(`${number} is less than the minimum of 1`);
   if (origin !== undefined && number < origin) {
     throw computeError(

@@ -1,0 +1,131 @@
+import type { Context, Hono } from "hono";
+import { computeError } from "../compute/model.ts";
+import type { Caller, Kernel, Table } from "../kernel/interface.ts";
+
+export type Labels = Readonly<Record<string, string>>;
+
+export interface Share {
+  readonly id: string;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly project_id: string;
+  readonly user_id: string;
+  readonly status: string;
+  readonly size: number;
+  readonly share_proto: string;
+  readonly is_public: boolean;
+  readonly metadata: Labels;
+  readonly snapshot_id: string | null;
+  readonly share_network_id: string | null;
+  readonly created_at: string;
+}
+
+export interface ShareSnapshot {
+  readonly id: string;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly project_id: string;
+  readonly user_id: string;
+  readonly share_id: string;
+  readonly share_proto: string;
+  readonly share_size: number;
+  readonly status: string;
+  readonly metadata: Labels;
+  readonly created_at: string;
+}
+
+export interface AccessRule {
+  readonly id: string;
+  readonly share_id: string;
+  readonly access_type: string;
+  readonly access_to: string;
+  readonly access_level: string;
+  readonly access_key: null;
+  readonly state: string;
+  readonly metadata: Labels;
+  readonly created_at: string;
+  readonly updated_at: null;
+}
+
+export interface ShareNetwork {
+  readonly id: string;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly project_id: string;
+  readonly neutron_net_id: string | null;
+  readonly neutron_subnet_id: string | null;
+  readonly subnet_id: string;
+  readonly created_at: string;
+}
+
+export interface ShareParts {
+  readonly kernel: Kernel;
+  readonly shares: Table<Share>;
+  readonly snapshots: Table<ShareSnapshot>;
+  readonly rules: Table<AccessRule>;
+  readonly networks: Table<ShareNetwork>;
+}
+
+export type ShareVariables = { caller: Caller; minor: number; requestId: string };
+export type ShareApp = Hono<{ Variables: ShareVariables }>;
+export type ShareContext = Context<{ Variables: ShareVariables }>;
+
+export const shareParts = (kernel: Kernel): ShareParts => ({
+  kernel,
+  shares: kernel.table("share", ["project_id"]),
+  snapshots: kernel.table("share_snapshot", ["project_id", "share_id"]),
+  rules: kernel.table("_share_access", ["share_id"]),
+  networks: kernel.table("share_network", ["project_id"]),
+});
+
+/** The one type, "default": its id is the same in every cloud of ours. */
+export const typeId = "5a0e6c1a-6f6b-4c0e-9d55-2f4f4a3b1c77";
+
+export const instantOf = (kernel: Kernel): string => `${new Date(kernel.clock.now()).toISOString().slice(0, 23)}000`;
+export const notThere = () => computeError(404, "The resource could not be found.");
+export const refused = () => computeError(403, "Access was denied to this resource.");
+/** A body without what is to be made; Manila has 422 for it. */
+export const unprocessable = () => computeError(422, "Unable to process the contained instructions");
+
+export function requireAdmin(c: ShareContext): void {
+  if (!c.get("caller").isAdmin) throw refused();
+}
+
+/** An object of the caller's project, or anybody's for an administrator; else 404. */
+export function owned<T extends { readonly project_id: string }>(
+  c: ShareContext,
+  object: T | undefined,
+  missing = notThere,
+): T {
+  const { projectId, isAdmin } = c.get("caller");
+  if (object && (object.project_id === projectId || isAdmin)) return object;
+  throw missing();
+}
+
+export const linksOf = (c: ShareContext, kind: string, id: string): readonly object[] => {
+  const root = `${new URL(c.req.url).origin}/share`;
+  return [
+    { rel: "self", href: `${root}/v2/${kind}/${id}` },
+    { rel: "bookmark", href: `${root}/${kind}/${id}` },
+  ];
+};
+
+/** Objects that meet the query's filters, newest first, a page of them. `plain` are the fields that may be filtered by. */
+export function pageOf<T extends object>(c: ShareContext, all: readonly T[], plain: readonly string[]): readonly T[] {
+  const query = new URL(c.req.url).searchParams;
+  const whole = (name: string, otherwise: number) => {
+    const text = query.get(name);
+    if (text !== null && !/^\d+$/.test(text)) throw computeError(400, `${name} param must be an integer`);
+    return text === null ? otherwise : Number(text);
+  };
+  const fits = (object: T) =>
+    plain.every((field) => {
+      const wanted = query.get(field) ?? (field === "name" ? query.get("display_name") : null);
+      return wanted === null || String((object as Readonly<Record<string, unknown>>)[field]) === wanted;
+    });
+  const offset = whole("offset", 0);
+  return all
+    .filter(fits)
+    .toReversed()
+    .slice(offset, offset + whole("limit", 1000));
+}

@@ -1,0 +1,120 @@
+import { Hono, type Context } from "hono";
+import { computeError, notFoundPage } from "../compute/model.ts";
+import { ServiceError } from "../kernel/service-error.ts";
+import type { Kernel, Service } from "../kernel/interface.ts";
+import { addShareActions } from "./actions.ts";
+import { refused, requireAdmin, shareParts, typeId, type ShareApp } from "./model.ts";
+import { addShareNetworkRoutes } from "./networks.ts";
+import { addShareQuotaRoutes } from "./quotas.ts";
+import { addShareRoutes } from "./shares.ts";
+import { addSnapshotRoutes } from "./snapshots.ts";
+
+const header = "x-openstack-manila-api-version";
+const newest = 73;
+
+/** Manila v2, https://docs.openstack.org/api-ref/shared-file-system/ : shares, access, snapshots, share networks, one type. Nothing is mounted. */
+export function createShareService(kernel: Kernel): Service {
+  const parts = shareParts(kernel);
+  const app: ShareApp = new Hono();
+  app.get("/", (c) => c.json({ versions: [version(c)] }, 300));
+  app.get("/v2", (c) => c.json({ versions: [version(c)] }));
+  app.get("/v2/", (c) => c.json({ versions: [version(c)] }));
+  app.use("/v2/*", async (c, next) => {
+    const asked = c.req.header(header);
+    const minor = minorOf(asked);
+    if (minor === undefined) {
+      // The real service forgets to fill these words in.
+      const message =
+        "Version %(req_ver)s is not supported by the API. Minimum is %(min_ver)s and maximum is %(max_ver)s.";
+      throw new ServiceError(406, { computeFault: { code: 406, message } }, { [header]: asked ?? "" });
+    }
+    c.set("minor", minor);
+    await next();
+    if (c.res.headers.get("content-type")?.startsWith("text/html") !== true) c.res.headers.set(header, `2.${minor}`);
+    c.res.headers.append("vary", "X-OpenStack-Manila-API-Version");
+  });
+  addShareRoutes(app, parts);
+  addShareActions(app, parts);
+  addSnapshotRoutes(app, parts);
+  addShareNetworkRoutes(app, parts);
+  addShareQuotaRoutes(app, parts);
+  addTypeRoutes(app);
+  app.all("*", () => {
+    throw notFoundPage();
+  });
+  return {
+    type: "sharev2",
+    name: "manilav2",
+    catalogPath: "/v2",
+    open: ["", "/", "/v2", "/v2/"],
+    app: app as unknown as Service["app"],
+  };
+}
+
+/** Undefined: there is no such version. Throws 400 for what is none. */
+function minorOf(asked: string | undefined): number | undefined {
+  if (asked === undefined) return 0;
+  if (asked === "latest") return newest;
+  const match = /^(\d+)\.(\d+)$/.exec(asked);
+  if (!match) {
+    throw computeError(
+      400,
+      "API Version String %(version)s is of invalid format. Must be of format MajorNum.MinorNum.",
+    );
+  }
+  return match[1] === "2" && Number(match[2]) <= newest ? Number(match[2]) : undefined;
+}
+
+const version = (c: Context) => ({
+  id: "v2.0",
+  status: "CURRENT",
+  version: `2.${newest}`,
+  min_version: "2.0",
+  updated: "2015-08-27T11:33:21Z",
+  links: [
+    { rel: "describedby", type: "text/html", href: "http://docs.openstack.org/" },
+    { rel: "self", href: `${new URL(c.req.url).origin}/share/v2/` },
+  ],
+  "media-types": [{ base: "application/json", type: "application/vnd.openstack.share+json;version=1" }],
+});
+
+const shareType = {
+  id: typeId,
+  name: "default",
+  description: null,
+  is_default: true,
+  extra_specs: {
+    snapshot_support: "True",
+    driver_handles_share_servers: "False",
+    create_share_from_snapshot_support: "True",
+    revert_to_snapshot_support: false,
+    mount_snapshot_support: false,
+  },
+  required_extra_specs: { driver_handles_share_servers: "False" },
+  "share_type_access:is_public": true,
+};
+
+/** The one type, the zone, and what only an operator may see: there is nothing behind it here. */
+function addTypeRoutes(app: ShareApp): void {
+  app.get("/v2/types", (c) => c.json({ volume_types: [shareType], share_types: [shareType] }));
+  app.get("/v2/types/:id", (c) => {
+    if (!["default", typeId].includes(c.req.param("id"))) throw computeError(404, "Share type not found.");
+    return c.json({ volume_type: shareType, share_type: shareType });
+  });
+  app.post("/v2/types", () => {
+    throw refused();
+  });
+  app.get("/v2/availability-zones", (c) =>
+    c.json({
+      availability_zones: [{ id: typeId, name: "nova", created_at: "2026-01-01T00:00:00.000000", updated_at: null }],
+    }),
+  );
+  app.get("/v2/services", (c) => {
+    requireAdmin(c);
+    return c.json({ services: [] });
+  });
+  app.get("/v2/scheduler-stats/pools", (c) => {
+    requireAdmin(c);
+    return c.json({ pools: [] });
+  });
+}

@@ -1,0 +1,163 @@
+import { computeError } from "../compute/model.ts";
+import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
+import { instantOf, notThere, owned, pageOf, typeId, unprocessable } from "./model.ts";
+import type { Labels, Share, ShareApp, ShareContext, ShareParts } from "./model.ts";
+import { checkShareQuota } from "./quotas.ts";
+import { briefView, exportLocation, shareView } from "./views.ts";
+
+const protocols = ["NFS", "CIFS", "CEPHFS"];
+const filters = ["name", "status", "share_proto", "snapshot_id", "share_network_id", "is_public"];
+
+/** Shares: create, list, show, change, delete, their metadata and where they are exported. */
+export function addShareRoutes(app: ShareApp, parts: ShareParts): void {
+  const { kernel, shares } = parts;
+  settle(parts);
+  const found = (c: ShareContext) => shareFor(c, parts, c.req.param("id") ?? "");
+  const listed = (c: ShareContext) => {
+    const { projectId, isAdmin } = c.get("caller");
+    const everywhere = isAdmin && /^(1|true)$/i.test(c.req.query("all_tenants") ?? "");
+    return pageOf(c, everywhere ? shares.all() : shares.by("project_id", projectId), filters);
+  };
+  app.get("/v2/shares", (c) => c.json({ shares: listed(c).map((share) => briefView(c, "shares", share)) }));
+  app.get("/v2/shares/detail", (c) => c.json({ shares: listed(c).map((share) => shareView(c, share)) }));
+  app.get("/v2/shares/:id", (c) => c.json({ share: shareView(c, found(c)) }));
+  app.post("/v2/shares", async (c) => {
+    const given = at(await bodyOf(c.req), "share");
+    if (!isObject(given)) throw unprocessable();
+    const share = shares.insert(asked(c, parts, given));
+    kernel.agenda.after(kernel.delay("share.create"), "share.settle", `${share.id} creating available`);
+    return c.json({ share: shareView(c, share) });
+  });
+  app.put("/v2/shares/:id", async (c) => {
+    const given = at(await bodyOf(c.req), "share");
+    const { id, name, description, is_public } = found(c);
+    if (!isObject(given)) throw unprocessable();
+    const isPublic = given["is_public"];
+    const share = shares.update(id, {
+      name: textAt(given, "display_name") ?? textAt(given, "name") ?? name,
+      description: textAt(given, "display_description") ?? textAt(given, "description") ?? description,
+      is_public: typeof isPublic === "boolean" ? isPublic : is_public,
+    });
+    return c.json({ share: shareView(c, share) });
+  });
+  app.delete("/v2/shares/:id", (c) => {
+    const { id, status } = found(c);
+    // The real service forgets to fill its words in.
+    const isFree = /^(available|error|inactive|.*_error)$/.test(status);
+    if (!isFree || parts.snapshots.by("share_id", id).length > 0) throw computeError(403, "Invalid share: %(reason)s.");
+    shares.update(id, { status: "deleting" });
+    kernel.agenda.after(kernel.delay("share.delete"), "share.settle", `${id} deleting gone`);
+    return c.body(null, 202);
+  });
+  app.get("/v2/shares/:id/export_locations", (c) => c.json({ export_locations: [exportLocation(found(c))] }));
+  app.get("/v2/shares/:id/export_locations/:location", (c) => {
+    const share = found(c);
+    if (c.req.param("location") !== share.id) throw notThere();
+    return c.json({ export_location: exportLocation(share) });
+  });
+  addMetadataRoutes(app, parts);
+}
+
+export const shareFor = (c: ShareContext, { shares }: ShareParts, id: string): Share => {
+  const share = shares.get(id);
+  return share?.is_public === true ? share : owned(c, share);
+};
+
+function settle({ kernel, shares, rules }: ShareParts): void {
+  kernel.agenda.handler("share.settle", (argument) => {
+    const [id = "", from, to = ""] = argument.split(" ");
+    if (shares.get(id)?.status !== from) return;
+    if (to !== "gone") return void shares.update(id, { status: to });
+    for (const rule of rules.by("share_id", id)) rules.remove(rule.id);
+    shares.remove(id);
+  });
+}
+
+/** The share for a body. Throws what Manila answers, which for missing fields is a 500. */
+function asked(c: ShareContext, parts: ShareParts, given: JsonObject): Share {
+  const { kernel } = parts;
+  const proto = textAt(given, "share_proto")?.toUpperCase();
+  if (proto === undefined || given["size"] === undefined) {
+    const message = "The server has either erred or is incapable of performing the requested operation.";
+    throw computeError(500, message);
+  }
+  const origins = knownOrigins(parts, given);
+  const size = sizeOf(given["size"]);
+  if (!protocols.includes(proto)) {
+    const why = "It is either disabled or unsupported. Available protocols: ['NFS', 'CIFS', 'CEPHFS'].";
+    throw computeError(400, `Invalid input received: Invalid share protocol provided: ${proto}. ${why}`);
+  }
+  const { projectId, userId } = c.get("caller");
+  checkShareQuota(parts, projectId, { shares: 1, gigabytes: size });
+  return {
+    id: kernel.newId(),
+    name: textAt(given, "display_name") ?? textAt(given, "name") ?? null,
+    description: textAt(given, "display_description") ?? textAt(given, "description") ?? null,
+    project_id: projectId,
+    user_id: userId,
+    status: "creating",
+    size,
+    share_proto: proto,
+    is_public: given["is_public"] === true,
+    metadata: texts(given["metadata"]),
+    ...origins,
+    created_at: instantOf(kernel),
+  };
+}
+
+/** What a share is made from and where it is to be, if all of it is there; else 404. */
+function knownOrigins(parts: ShareParts, given: JsonObject): Pick<Share, "snapshot_id" | "share_network_id"> {
+  const snapshot = textAt(given, "snapshot_id");
+  if (snapshot !== undefined && !parts.snapshots.get(snapshot)) {
+    throw computeError(404, `ShareSnapshotNotFound: Snapshot ${snapshot} could not be found.`);
+  }
+  const zone = textAt(given, "availability_zone");
+  if (zone !== undefined && zone !== "nova") throw computeError(404, "Availability zone %(id)s could not be found.");
+  const network = textAt(given, "share_network_id");
+  if (network !== undefined && !parts.networks.get(network)) {
+    throw computeError(404, `Share network ${network} could not be found.`);
+  }
+  const type = textAt(given, "share_type");
+  if (type !== undefined && type !== "default" && type !== typeId) throw computeError(404, "Share type not found.");
+  return { snapshot_id: snapshot ?? null, share_network_id: network ?? null };
+}
+
+function sizeOf(given: unknown): number {
+  const size = Number(given);
+  if (Number.isInteger(size) && size >= 1) return size;
+  const told = typeof given === "string" ? given : JSON.stringify(given);
+  throw computeError(400, `Invalid input received: Share size '${told}' must be an integer and greater than 0.`);
+}
+
+const texts = (given: unknown): Labels =>
+  isObject(given) ? Object.fromEntries(Object.entries(given).map(([key, value]) => [key, String(value)])) : {};
+
+function addMetadataRoutes(app: ShareApp, parts: ShareParts): void {
+  const path = "/v2/shares/:id/metadata";
+  const kept = (c: ShareContext) => shareFor(c, parts, c.req.param("id") ?? "").metadata;
+  const keep = (c: ShareContext, metadata: Labels) => {
+    parts.shares.update(c.req.param("id") ?? "", { metadata });
+    return c.json({ metadata });
+  };
+  app.get(path, (c) => c.json({ metadata: kept(c) }));
+  app.post(path, async (c) => {
+    const given = texts(at(await bodyOf(c.req), "metadata"));
+    return keep(c, { ...kept(c), ...given });
+  });
+  app.put(path, async (c) => {
+    const given = texts(at(await bodyOf(c.req), "metadata"));
+    kept(c);
+    return keep(c, given);
+  });
+  app.get(`${path}/:key`, (c) => {
+    const value = kept(c)[c.req.param("key")];
+    if (value === undefined) throw computeError(404, "The metadata key does not exist.");
+    return c.json({ meta: { [c.req.param("key")]: value } });
+  });
+  app.delete(`${path}/:key`, (c) => {
+    const { [c.req.param("key")]: gone, ...left } = kept(c);
+    if (gone === undefined) throw computeError(404, "The metadata key does not exist.");
+    keep(c, left);
+    return c.body(null, 200);
+  });
+}

@@ -1,0 +1,119 @@
+import { computeError } from "../compute/model.ts";
+import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
+import type { Table } from "../kernel/interface.ts";
+import { groupFor, type GroupTables, type VolumeGroup } from "./groups.ts";
+import type { Volumes } from "./lifecycle.ts";
+import { instantOf, type StorageApp, type StorageParts } from "./model.ts";
+import { requireStorageAdmin } from "./types.ts";
+import type { StorageContext } from "./views.ts";
+
+interface GroupSnapshot {
+  readonly id: string;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly project_id: string;
+  readonly group_id: string;
+  readonly group_type_id: string;
+  readonly status: string;
+  readonly created_at: string;
+}
+
+type Tables = GroupTables & { readonly volumes: Volumes };
+
+/** Snapshots of all volumes of a group at once, and groups made of them or of other groups. */
+export function addGroupSnapshotRoutes(app: StorageApp, parts: StorageParts, tables: Tables): void {
+  const { kernel } = parts;
+  const table: Table<GroupSnapshot> = kernel.table("volume_group_snapshot", ["project_id", "group_id"]);
+  const base = "/v3/:project/group_snapshots";
+  const found = (c: StorageContext, id = c.req.param("id") ?? ""): GroupSnapshot => {
+    const snapshot = table.get(id);
+    const { projectId, isAdmin } = c.get("caller");
+    if (snapshot && (snapshot.project_id === projectId || isAdmin)) return snapshot;
+    throw computeError(404, `GroupSnapshot ${id} could not be found.`);
+  };
+  const view = (c: StorageContext, { project_id, ...rest }: GroupSnapshot) => ({
+    ...rest,
+    ...(c.get("minor") >= 58 ? { project_id } : {}),
+  });
+  const mine = (c: StorageContext) => table.by("project_id", c.get("caller").projectId).toReversed();
+  app.get(base, (c) => c.json({ group_snapshots: mine(c).map(({ id, name }) => ({ id, name })) }));
+  app.get(`${base}/detail`, (c) => c.json({ group_snapshots: mine(c).map((s) => view(c, s)) }));
+  app.get(`${base}/:id`, (c) => c.json({ group_snapshot: view(c, found(c)) }));
+  app.post(base, async (c) => {
+    const given = at(await bodyOf(c.req), "group_snapshot");
+    if (!isObject(given)) throw computeError(400, "'group_snapshot' is a required property");
+    const group = groupFor(tables, c, textAt(given, "group_id") ?? "");
+    const snapshot = table.insert({
+      id: kernel.newId(),
+      name: textAt(given, "name") ?? null,
+      description: textAt(given, "description") ?? null,
+      project_id: group.project_id,
+      group_id: group.id,
+      group_type_id: group.group_type,
+      status: "available",
+      created_at: instantOf(kernel),
+    });
+    for (const volume of membersOf(parts, group)) {
+      const asked = { name: snapshot.name, description: null, metadata: {} };
+      const { id } = tables.volumes.createSnapshot(c.get("caller"), volume, asked);
+      parts.tables.snapshots.update(id, { group_snapshot_id: snapshot.id });
+    }
+    const { id, name, group_type_id } = snapshot;
+    return c.json({ group_snapshot: { id, name, group_type_id } }, 202);
+  });
+  app.delete(`${base}/:id`, (c) => {
+    const { id, group_id } = found(c);
+    const group = tables.groups.get(group_id);
+    for (const volume of group ? membersOf(parts, group) : []) {
+      for (const snapshot of parts.tables.snapshots.by("volume_id", volume.id)) {
+        if (snapshot.group_snapshot_id === id) tables.volumes.deleteSnapshot(snapshot);
+      }
+    }
+    table.remove(id);
+    return c.body(null, 202);
+  });
+  app.post(`${base}/:id/action`, async (c) => {
+    const status = textAt(await bodyOf(c.req), "reset_status", "status");
+    const { id } = found(c);
+    requireStorageAdmin(c, "group:reset_group_snapshot_status");
+    if (status === undefined) throw computeError(400, "There is no such action.");
+    table.update(id, { status });
+    return c.body(null, 202);
+  });
+  app.post("/v3/:project/groups/action", async (c) => {
+    const given = at(await bodyOf(c.req), "create-from-src");
+    const [fromSnapshot, fromGroup] = [textAt(given, "group_snapshot_id"), textAt(given, "source_group_id")];
+    const source = groupFor(tables, c, fromGroup ?? found(c, fromSnapshot ?? "").group_id);
+    const group = tables.groups.insert({
+      ...source,
+      id: kernel.newId(),
+      name: textAt(given, "name") ?? null,
+      description: textAt(given, "description") ?? null,
+      group_snapshot_id: fromSnapshot ?? null,
+      source_group_id: fromGroup ?? null,
+      created_at: instantOf(kernel),
+    });
+    for (const volume of membersOf(parts, source)) copy(c, parts, { tables, volume, group });
+    return c.json({ group: { id: group.id, name: group.name } }, 202);
+  });
+}
+
+const membersOf = ({ tables }: StorageParts, group: VolumeGroup) =>
+  tables.volumes.by("project_id", group.project_id).filter((v) => v.group_id === group.id);
+
+interface Copying {
+  readonly tables: Tables;
+  readonly volume: ReturnType<typeof membersOf>[number];
+  readonly group: VolumeGroup;
+}
+
+function copy(c: StorageContext, parts: StorageParts, { tables, volume, group }: Copying): void {
+  const { projectId, userId } = c.get("caller");
+  const made = tables.volumes.createVolume(projectId, {
+    user_id: userId,
+    size: volume.size,
+    type: volume.volume_type,
+    name: volume.name,
+  });
+  parts.tables.volumes.update(made.id, { group_id: group.id });
+}

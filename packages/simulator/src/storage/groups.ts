@@ -1,0 +1,250 @@
+import { computeError } from "../compute/model.ts";
+import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
+import type { Table } from "../kernel/interface.ts";
+import type { Volumes } from "./lifecycle.ts";
+import { instantOf, type StorageApp, type StorageParts } from "./model.ts";
+import { requireStorageAdmin } from "./types.ts";
+import type { StorageContext } from "./views.ts";
+import { labels } from "./volumes.ts";
+
+interface GroupType {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly is_public: boolean;
+  readonly group_specs: Readonly<Record<string, string>>;
+}
+
+export interface VolumeGroup {
+  readonly id: string;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly project_id: string;
+  readonly status: string;
+  readonly availability_zone: string;
+  readonly group_type: string;
+  readonly volume_types: readonly string[];
+  readonly group_snapshot_id: string | null;
+  readonly source_group_id: string | null;
+  readonly created_at: string;
+}
+
+export interface GroupTables {
+  readonly groups: Table<VolumeGroup>;
+  readonly types: Table<GroupType>;
+}
+
+/** Group types (3.11), groups (3.13) and their snapshots (3.14). Before those versions there are no such resources. */
+export function addGroupRoutes(app: StorageApp, parts: StorageParts, volumes: Volumes): GroupTables {
+  const tables: GroupTables = {
+    groups: parts.kernel.table("volume_group", ["project_id"]),
+    types: parts.kernel.table("_volume_group_type", ["name"]),
+  };
+  seed(parts, tables);
+  for (const [path, minor] of [
+    ["group_types", 11],
+    ["groups", 13],
+    ["group_snapshots", 14],
+  ] as const) {
+    for (const below of ["", "/*"]) {
+      app.use(`/v3/:project/${path}${below}`, async (c, next) => {
+        if (c.get("minor") < minor) throw computeError(404, "The resource could not be found.");
+        await next();
+      });
+    }
+  }
+  addGroupTypeRoutes(app, parts, tables);
+  addGroups(app, { parts, tables, volumes });
+  return tables;
+}
+
+function seed({ kernel }: StorageParts, { types }: GroupTables): void {
+  if (types.all().length > 0) return;
+  const description = "Default group type for migrating cgsnapshot";
+  types.insert({ id: kernel.newId(), name: "default_cgsnapshot_type", description, is_public: true, group_specs: {} });
+}
+
+function addGroupTypeRoutes(app: StorageApp, { kernel }: StorageParts, { types }: GroupTables): void {
+  const base = "/v3/:project/group_types";
+  const found = (c: StorageContext): GroupType => {
+    const id = c.req.param("id") ?? "";
+    const type = types.get(id);
+    if (!type) throw computeError(404, `Group type ${id} could not be found.`);
+    return type;
+  };
+  const given = async (c: StorageContext): Promise<JsonObject> => {
+    requireStorageAdmin(c, "group:group_types_manage");
+    const body = at(await bodyOf(c.req), "group_type");
+    if (!isObject(body)) throw computeError(400, "'group_type' is a required property");
+    return body;
+  };
+  app.get(base, (c) => {
+    const asked = c.req.query("is_public");
+    const kept = types
+      .all()
+      .filter((t) => asked === undefined || /^none$/i.test(asked) || t.is_public === /^(true|1)$/i.test(asked));
+    return c.json({ group_types: kept.toReversed() });
+  });
+  app.get(`${base}/:id`, (c) => c.json({ group_type: found(c) }));
+  app.post(base, async (c) => {
+    const body = await given(c);
+    const name = textAt(body, "name") ?? "";
+    if (name === "") throw computeError(400, "'name' is a required property");
+    if (types.by("name", name).length > 0) throw computeError(409, `Group Type ${name} already exists.`);
+    const group_type = types.insert({
+      id: kernel.newId(),
+      name,
+      description: textAt(body, "description") ?? null,
+      is_public: body["is_public"] !== false,
+      group_specs: labels(body["group_specs"] ?? {}),
+    });
+    return c.json({ group_type }, 202);
+  });
+  app.put(`${base}/:id`, async (c) => {
+    const body = await given(c);
+    const { id, name, description } = found(c);
+    const change = { name: textAt(body, "name") ?? name, description: textAt(body, "description") ?? description };
+    return c.json({ group_type: types.update(id, change) });
+  });
+  app.delete(`${base}/:id`, (c) => {
+    requireStorageAdmin(c, "group:group_types_manage");
+    types.remove(found(c).id);
+    return c.body(null, 202);
+  });
+  const specs = `${base}/:id/group_specs`;
+  app.get(specs, (c) => c.json({ group_specs: found(c).group_specs }));
+  app.post(specs, async (c) => {
+    const body = at(await bodyOf(c.req), "group_specs");
+    const { id, group_specs } = found(c);
+    types.update(id, { group_specs: { ...group_specs, ...labels(body) } });
+    return c.json({ group_specs: body }, 202);
+  });
+  app.get(`${specs}/:key`, (c) => {
+    const value = found(c).group_specs[c.req.param("key")];
+    if (value === undefined)
+      throw computeError(404, `Group Type ${c.req.param("id")} has no specs with key ${c.req.param("key")}.`);
+    return c.json({ [c.req.param("key")]: value });
+  });
+  app.put(`${specs}/:key`, async (c) => {
+    const body = await bodyOf(c.req);
+    const { id, group_specs } = found(c);
+    types.update(id, { group_specs: { ...group_specs, ...labels(body) } });
+    return c.json(body as JsonObject);
+  });
+  app.delete(`${specs}/:key`, (c) => {
+    const { id, group_specs } = found(c);
+    const { [c.req.param("key")]: _, ...left } = group_specs;
+    types.update(id, { group_specs: left });
+    return c.body(null, 202);
+  });
+}
+
+interface GroupParts {
+  readonly parts: StorageParts;
+  readonly tables: GroupTables;
+  readonly volumes: Volumes;
+}
+
+export const groupFor = ({ groups }: GroupTables, c: StorageContext, id: string): VolumeGroup => {
+  const group = groups.get(id);
+  const { projectId, isAdmin } = c.get("caller");
+  if (group && (group.project_id === projectId || isAdmin)) return group;
+  throw computeError(404, `Group ${id} could not be found.`);
+};
+
+function addGroups(app: StorageApp, { parts, tables, volumes }: GroupParts): void {
+  const { kernel } = parts;
+  const base = "/v3/:project/groups";
+  const found = (c: StorageContext) => groupFor(tables, c, c.req.param("id") ?? "");
+  const members = (group: VolumeGroup) =>
+    parts.tables.volumes.by("project_id", group.project_id).filter((v) => v.group_id === group.id);
+  const view = (c: StorageContext, group: VolumeGroup) => {
+    const { project_id, group_snapshot_id, source_group_id, ...rest } = group;
+    return {
+      ...rest,
+      ...(c.get("minor") >= 14 ? { group_snapshot_id, source_group_id } : {}),
+      ...(c.get("minor") >= 25 && c.req.query("list_volume") !== undefined
+        ? { volumes: members(group).map((v) => v.id) }
+        : {}),
+      ...(c.get("minor") >= 38 ? { replication_status: "disabled" } : {}),
+      ...(c.get("minor") >= 58 ? { project_id } : {}),
+    };
+  };
+  const list = (c: StorageContext, of: (group: VolumeGroup) => object) => {
+    const [name, all] = [c.req.query("name"), tables.groups.by("project_id", c.get("caller").projectId)];
+    return c.json({
+      groups: all
+        .filter((g) => name === undefined || g.name === name)
+        .toReversed()
+        .map(of),
+    });
+  };
+  app.get(base, (c) => list(c, ({ id, name }) => ({ id, name })));
+  app.get(`${base}/detail`, (c) => list(c, (group) => view(c, group)));
+  app.get(`${base}/:id`, (c) => c.json({ group: view(c, found(c)) }));
+  app.post(base, async (c) => {
+    const given = at(await bodyOf(c.req), "group");
+    if (!isObject(given)) throw computeError(400, "'group' is a required property");
+    const asked = textAt(given, "group_type") ?? "";
+    const type = tables.types.get(asked) ?? tables.types.by("name", asked)[0];
+    if (!type) throw computeError(404, `Group type ${asked} could not be found.`);
+    const names = Array.isArray(given["volume_types"]) ? given["volume_types"].map(String) : [];
+    const group = tables.groups.insert({
+      id: kernel.newId(),
+      name: textAt(given, "name") ?? null,
+      description: textAt(given, "description") ?? null,
+      project_id: c.get("caller").projectId,
+      status: "available",
+      availability_zone: textAt(given, "availability_zone") ?? "nova",
+      group_type: type.id,
+      volume_types: names.map((name) => typeIdOf(parts, name)),
+      group_snapshot_id: null,
+      source_group_id: null,
+      created_at: instantOf(kernel),
+    });
+    return c.json({ group: { id: group.id, name: group.name } }, 202);
+  });
+  app.put(`${base}/:id`, async (c) => {
+    const given = at(await bodyOf(c.req), "group");
+    const { id, name, description } = found(c);
+    tables.groups.update(id, {
+      name: textAt(given, "name") ?? name,
+      description: textAt(given, "description") ?? description,
+    });
+    for (const [field, group_id] of [
+      ["add_volumes", id],
+      ["remove_volumes", null],
+    ] as const) {
+      for (const volume of (textAt(given, field) ?? "").split(",")) {
+        if (parts.tables.volumes.get(volume)) parts.tables.volumes.update(volume, { group_id });
+      }
+    }
+    return c.body(null, 202);
+  });
+  app.post(`${base}/:id/action`, async (c) => {
+    const body = await bodyOf(c.req);
+    const group = found(c);
+    if (isObject(body) && "reset_status" in body) {
+      requireStorageAdmin(c, "group:reset_status");
+      tables.groups.update(group.id, { status: textAt(body, "reset_status", "status") ?? group.status });
+      return c.body(null, 202);
+    }
+    if (at(body, "delete") === undefined) throw computeError(400, "There is no such action.");
+    const inside = members(group);
+    if (inside.length > 0 && at(body, "delete", "delete-volumes") !== true) {
+      throw computeError(
+        400,
+        `Invalid group: Group ${group.id} is not empty. delete-volumes flag is required to delete non-empty groups.`,
+      );
+    }
+    for (const volume of inside) volumes.deleteVolume(volume.id);
+    tables.groups.remove(group.id);
+    return c.body(null, 202);
+  });
+}
+
+function typeIdOf({ tables }: StorageParts, asked: string): string {
+  const type = tables.types.get(asked) ?? tables.types.by("name", asked)[0];
+  if (!type) throw computeError(404, `Volume type ${asked} could not be found.`);
+  return type.id;
+}

@@ -1,0 +1,228 @@
+import { computeError, denied } from "../compute/model.ts";
+import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
+import type { Table } from "../kernel/interface.ts";
+import { defaultType, type StorageApp, type StorageParts, type VolumeType } from "./model.ts";
+import type { StorageContext } from "./views.ts";
+import { labels } from "./volumes.ts";
+
+const base = "/v3/:project/types";
+
+interface Encryption {
+  /** The type's. */
+  readonly id: string;
+  readonly fields: JsonObject;
+}
+
+export function requireStorageAdmin(c: StorageContext, rule: string): void {
+  if (!c.get("caller").isAdmin) throw denied(rule);
+}
+
+/** A type by its id, or 404. */
+function typeFor({ tables }: StorageParts, id: string): VolumeType {
+  const type = id === "default" ? tables.types.by("name", defaultType)[0] : tables.types.get(id);
+  if (!type) throw computeError(404, `Volume type ${id} could not be found.`);
+  return type;
+}
+
+function typeView(c: StorageContext, type: VolumeType, more: JsonObject = {}): JsonObject {
+  const isPublic = type.is_public ?? true;
+  return {
+    id: type.id,
+    name: type.name,
+    is_public: isPublic,
+    description: type.description,
+    extra_specs: type.extra_specs ?? {},
+    ...(c.get("caller").isAdmin ? { qos_specs_id: type.qos_specs_id ?? null } : {}),
+    "os-volume-type-access:is_public": isPublic,
+    ...more,
+  };
+}
+
+/** Volume types, who may use them, their extra specs and their encryption. */
+export function addTypeRoutes(app: StorageApp, parts: StorageParts): void {
+  const { kernel, tables } = parts;
+  const found = (c: StorageContext): VolumeType => typeFor(parts, c.req.param("id") ?? "");
+  const sees = (c: StorageContext, type: VolumeType) =>
+    (type.is_public ?? true) || c.get("caller").isAdmin || type.projects?.includes(c.get("caller").projectId) === true;
+  app.get(base, (c) => {
+    const asked = c.req.query("is_public");
+    const types = tables.types.all().filter((type) => sees(c, type));
+    const kept = types.filter(
+      (type) => asked === undefined || /^none$/i.test(asked) || (type.is_public ?? true) === /^(true|1)$/i.test(asked),
+    );
+    return c.json({ volume_types: kept.toReversed().map((type) => typeView(c, type)) });
+  });
+  app.get(`${base}/:id`, (c) => {
+    const { "os-volume-type-access:is_public": _, ...view } = typeView(c, found(c));
+    return c.json({ volume_type: c.req.param("id") === "default" ? view : typeView(c, found(c)) });
+  });
+  app.post(base, async (c) => {
+    requireStorageAdmin(c, "volume_extension:type_create");
+    const given = at(await bodyOf(c.req), "volume_type");
+    if (!isObject(given)) throw computeError(400, "'volume_type' is a required property");
+    const name = named(given);
+    refuseTaken(parts, name);
+    const type = tables.types.insert({
+      id: kernel.newId(),
+      name,
+      description: textAt(given, "description") ?? null,
+      extra_specs: labels(given["extra_specs"] ?? {}),
+      is_public: given["os-volume-type-access:is_public"] !== false,
+    });
+    const { qos_specs_id: _, ...view } = typeView(c, type);
+    return c.json({ volume_type: view });
+  });
+  app.put(`${base}/:id`, async (c) => {
+    requireStorageAdmin(c, "volume_extension:type_update");
+    const type = found(c);
+    const given = at(await bodyOf(c.req), "volume_type");
+    if (!isObject(given)) throw computeError(400, "'volume_type' is a required property");
+    const [name, description, isPublic] = [textAt(given, "name"), textAt(given, "description"), given["is_public"]];
+    if (name !== undefined && name !== type.name) refuseTaken(parts, name);
+    const changed = tables.types.update(type.id, {
+      ...(name === undefined ? {} : { name }),
+      ...(description === undefined ? {} : { description }),
+      ...(typeof isPublic === "boolean" ? { is_public: isPublic } : {}),
+    });
+    const { qos_specs_id: _, "os-volume-type-access:is_public": __, ...view } = typeView(c, changed);
+    return c.json({ volume_type: view });
+  });
+  app.delete(`${base}/:id`, (c) => {
+    requireStorageAdmin(c, "volume_extension:type_delete");
+    const type = found(c);
+    if (tables.volumes.all().some((volume) => volume.volume_type === type.name)) {
+      throw computeError(400, `Target volume type is still in use.`);
+    }
+    tables.types.remove(type.id);
+    return c.body(null, 202);
+  });
+  addAccessRoutes(app, parts);
+  addSpecRoutes(app, parts);
+  addEncryptionRoutes(app, parts);
+}
+
+function named(given: JsonObject): string {
+  const name = given["name"];
+  if (typeof name === "string" && name.trim() !== "") return name;
+  throw computeError(400, "Invalid input for field/attribute name. Value: . '' is too short");
+}
+
+function refuseTaken({ tables }: StorageParts, name: string): void {
+  if (tables.types.by("name", name).length > 0) throw computeError(409, `Volume Type ${name} already exists.`);
+}
+
+function addAccessRoutes(app: StorageApp, parts: StorageParts): void {
+  const { tables } = parts;
+  app.get(`${base}/:id/os-volume-type-access`, (c) => {
+    requireStorageAdmin(c, "volume_extension:volume_type_access:get_all_for_type");
+    const type = typeFor(parts, c.req.param("id"));
+    if (type.is_public ?? true) throw computeError(404, "Access list not available for public volume types.");
+    const volume_type_access = (type.projects ?? []).map((project_id) => ({ volume_type_id: type.id, project_id }));
+    return c.json({ volume_type_access });
+  });
+  app.post(`${base}/:id/action`, async (c) => {
+    requireStorageAdmin(c, "volume_extension:volume_type_access:addProjectAccess");
+    const body = await bodyOf(c.req);
+    const type = typeFor(parts, c.req.param("id"));
+    const [add, remove] = [textAt(body, "addProjectAccess", "project"), textAt(body, "removeProjectAccess", "project")];
+    const { projects = [] } = type;
+    const project = add ?? remove ?? "";
+    if ((add !== undefined || remove !== undefined) && (type.is_public ?? true)) {
+      const what = add === undefined ? "Type access" : "Project access";
+      throw computeError(409, `${what} cannot be changed for a public volume type.`);
+    }
+    if (add !== undefined && projects.includes(project)) {
+      throw computeError(409, `Volume type access for ${type.id} / ${project} combination already exists.`);
+    }
+    if (remove !== undefined && !projects.includes(project)) {
+      throw computeError(404, `Volume type access not found for ${type.id} / ${project} combination.`);
+    }
+    if (add === undefined && remove === undefined) throw computeError(400, "There is no such action.");
+    tables.types.update(type.id, {
+      projects: add === undefined ? projects.filter((p) => p !== project) : [...projects, project],
+    });
+    return c.body(null, 202);
+  });
+}
+
+function addSpecRoutes(app: StorageApp, parts: StorageParts): void {
+  const { tables } = parts;
+  const path = `${base}/:id/extra_specs`;
+  const specs = (c: StorageContext) => typeFor(parts, c.req.param("id") ?? "").extra_specs ?? {};
+  const keep = (c: StorageContext, extra_specs: Readonly<Record<string, string>>) =>
+    tables.types.update(c.req.param("id") ?? "", { extra_specs });
+  const one = (c: StorageContext): Readonly<Record<string, string>> => {
+    const [id, key] = [c.req.param("id") ?? "", c.req.param("key") ?? ""];
+    const value = specs(c)[key];
+    if (value === undefined) throw computeError(404, `Volume Type ${id} has no extra specs with key ${key}.`);
+    return { [key]: value };
+  };
+  app.get(path, (c) => c.json({ extra_specs: specs(c) }));
+  app.post(path, async (c) => {
+    requireStorageAdmin(c, "volume_extension:types_extra_specs:create");
+    const given = at(await bodyOf(c.req), "extra_specs");
+    const old = specs(c);
+    if (!isObject(given)) throw computeError(400, "'extra_specs' is a required property");
+    keep(c, { ...old, ...labels(given) });
+    return c.json({ extra_specs: given });
+  });
+  app.get(`${path}/:key`, (c) => c.json(one(c)));
+  app.put(`${path}/:key`, async (c) => {
+    requireStorageAdmin(c, "volume_extension:types_extra_specs:update");
+    const body = await bodyOf(c.req);
+    const old = specs(c);
+    const key = c.req.param("key");
+    const value = textAt(body, key);
+    if (value === undefined) throw computeError(400, "Request body and URI mismatch");
+    if (isObject(body) && Object.keys(body).length > 1) throw computeError(400, "Request body contains too many items");
+    keep(c, { ...old, [key]: value });
+    return c.json({ [key]: value });
+  });
+  app.delete(`${path}/:key`, (c) => {
+    requireStorageAdmin(c, "volume_extension:types_extra_specs:delete");
+    one(c);
+    const { [c.req.param("key")]: _, ...left } = specs(c);
+    keep(c, left);
+    return c.body(null, 202);
+  });
+}
+
+function addEncryptionRoutes(app: StorageApp, parts: StorageParts): void {
+  const table: Table<Encryption> = parts.kernel.table("_volume_type_encryption");
+  const path = `${base}/:id/encryption`;
+  const view = ({ id, fields }: Encryption) => ({ ...fields, volume_type_id: id, encryption_id: id, deleted: false });
+  app.get(path, (c) => {
+    requireStorageAdmin(c, "volume_extension:volume_type_encryption:get");
+    const kept = table.get(typeFor(parts, c.req.param("id")).id);
+    return c.json(kept ? view(kept) : {});
+  });
+  app.post(path, async (c) => {
+    requireStorageAdmin(c, "volume_extension:volume_type_encryption:create");
+    const given = at(await bodyOf(c.req), "encryption");
+    if (!isObject(given)) throw computeError(400, "'encryption' is a required property");
+    const { id } = typeFor(parts, c.req.param("id"));
+    if (table.get(id)) throw computeError(400, `Volume type encryption for type ${id} already exists.`);
+    const { fields } = table.insert({ id, fields: { provider: null, cipher: null, key_size: null, ...given } });
+    return c.json({ encryption: { ...fields, volume_type_id: id, encryption_id: id } });
+  });
+  app.get(`${path}/:key`, (c) => {
+    const fields = table.get(c.req.param("id"))?.fields ?? {};
+    return c.json({ [c.req.param("key")]: fields[c.req.param("key")] ?? null });
+  });
+  app.put(`${path}/:key`, async (c) => {
+    requireStorageAdmin(c, "volume_extension:volume_type_encryption:update");
+    const given = at(await bodyOf(c.req), "encryption");
+    const kept = table.get(c.req.param("id"));
+    if (!kept || !isObject(given))
+      throw computeError(404, `Volume type encryption for type ${c.req.param("id")} does not exist.`);
+    table.update(kept.id, { fields: { ...kept.fields, ...given } });
+    return c.json({ encryption: given });
+  });
+  app.delete(`${path}/:key`, (c) => {
+    requireStorageAdmin(c, "volume_extension:volume_type_encryption:delete");
+    const kept = table.get(c.req.param("id"));
+    if (!kept) throw computeError(404, `Volume type encryption for type ${c.req.param("id")} does not exist.`);
+    table.remove(kept.id);
+    return c.body(null, 202);
+  });
+}

@@ -1,0 +1,21 @@
+import type { RawGroup } from "./case.ts";
+import { computeGroups } from "./cases/compute.ts";
+import { identityGroups } from "./cases/identity.ts";
+import { imageGroups } from "./cases/image.ts";
+import { keyManagerGroups } from "./cases/key-manager.ts";
+import { loadBalancerGroups } from "./cases/load-balancer.ts";
+import { networkGroups } from "./cases/network.ts";
+import { shareGroups } from "./cases/share.ts";
+import { volumeGroups } from "./cases/volume.ts";
+
+/** What is asked of a cloud by raw HTTP. */
+export const groups: readonly RawGroup[] = [
+  ...identityGroups,
+  ...imageGroups,
+  ...volumeGroups,
+  ...networkGroups,
+  ...computeGroups,
+  ...loadBalancerGroups,
+  ...keyManagerGroups,
+  ...shareGroups,
+];

@@ -1,0 +1,234 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { CloudConfig } from "@causeway/openstack";
+import type { RawCase, RawGroup, Seen, Who } from "./case.ts";
+import { at, isRecord, settled, shapeOf } from "./shape.ts";
+
+export type Accounts = Readonly<Record<Who, CloudConfig>>;
+
+interface Session {
+  readonly token: string;
+  readonly projectId: string;
+  readonly userId: string;
+  readonly endpoint: (type: string) => string | undefined;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: unknown;
+}
+
+interface Request {
+  readonly method: string;
+  readonly url: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Answers are this slow at most; a refused deletion is tried again this often. */
+const [DEADLINE, TRIES, PAUSE] = [120_000, 120, 500];
+const compared = [
+  "content-type",
+  "location",
+  "openstack-api-version",
+  "x-openstack-nova-api-version",
+  "x-openstack-manila-api-version",
+  "retry-after",
+  "allow",
+];
+
+/** Logs all accounts in, by requests of its own: the SDK is no part of this suite. */
+export async function openRaw(accounts: Accounts): Promise<Readonly<Record<Who, Session>>> {
+  const entries = Object.entries(accounts) as [Who, CloudConfig][];
+  const sessions = await Promise.all(entries.map(async ([who, config]) => [who, await logIn(config)] as const));
+  return Object.fromEntries(sessions) as Record<Who, Session>;
+}
+
+async function logIn(config: CloudConfig): Promise<Session> {
+  const { auth, scope, authUrl } = config;
+  if (auth.type !== "password") throw new Error(`${config.name} has no password`);
+  const domain = { name: "Default" };
+  const user = { name: auth.username, domain, password: auth.password };
+  const body = {
+    auth: {
+      identity: { methods: ["password"], password: { user } },
+      scope: { project: { name: scope?.projectName, domain } },
+    },
+  };
+  const answer = await send({ method: "POST", url: `${authUrl}/auth/tokens`, body });
+  const catalog = at(answer.body, "token.catalog") as readonly {
+    type: string;
+    endpoints: readonly { interface: string; url: string }[];
+  }[];
+  return {
+    token: answer.headers.get("x-subject-token") ?? "",
+    projectId: String(at(answer.body, "token.project.id")),
+    userId: String(at(answer.body, "token.user.id")),
+    endpoint: (type) => catalog.find((s) => s.type === type)?.endpoints.find((e) => e.interface === "public")?.url,
+  };
+}
+
+async function send({ method, url, body, headers = {} }: Request): Promise<Answer> {
+  const raw = typeof body === "string" || body === undefined;
+  const response = await fetch(url, {
+    method,
+    headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+    ...(body === undefined ? {} : { body: raw ? body : JSON.stringify(body) }),
+    redirect: "manual",
+    signal: AbortSignal.timeout(DEADLINE),
+  });
+  const text = await response.text();
+  let parsed: unknown = text;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    // Pages and nothing at all are compared as text.
+  }
+  return { status: response.status, headers: response.headers, text, body: parsed };
+}
+
+/** Runs a group on a cloud and gives what was seen for each case, by its sentence; "undefined": the cloud has no such service. */
+export async function runGroup(
+  group: RawGroup,
+  sessions: Readonly<Record<Who, Session>>,
+): Promise<ReadonlyMap<string, Seen> | undefined> {
+  const endpoint = sessions.member.endpoint(group.service);
+  if (endpoint === undefined) return undefined;
+  const run = `c${randomBytes(4).toString("hex")}`;
+  const { member, alt, admin, reader } = sessions;
+  const values = new Map<string, string>([
+    ["run", run],
+    ["project", member.projectId],
+    ["user", member.userId],
+    ["altProject", alt.projectId],
+    ["adminProject", admin.projectId],
+    ["adminUser", admin.userId],
+    ["readerUser", reader.userId],
+    ["nothing", "7f0e2f1c-3b56-4a61-9d4c-5a0f4b3e2d10"],
+  ]);
+  const seen = new Map<string, Seen>();
+  const undo: {
+    readonly call: string;
+    readonly as: Who;
+    readonly headers: RawCase["headers"];
+    readonly service: string | undefined;
+  }[] = [];
+  try {
+    for (const each of group.cases) {
+      const answer = await ask(each, { group, sessions, values });
+      for (const [name, path] of Object.entries(each.keep ?? {})) values.set(name, textOf(at(answer.body, path)));
+      if (each.undo !== undefined && answer.status < 300) {
+        undo.unshift({
+          call: filled(each.undo, values),
+          as: each.as ?? "member",
+          headers: each.headers,
+          service: each.service,
+        });
+      }
+      seen.set(each.says, comparable(each, answer, wordsOf(group, sessions, run)));
+    }
+  } finally {
+    for (const { call, as, headers, service } of undo)
+      await undone(
+        { says: call, call, as, ...(headers ? { headers } : {}), ...(service === undefined ? {} : { service }) },
+        { group, sessions, values },
+      );
+  }
+  return seen;
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value ?? ""));
+
+interface Stage {
+  readonly group: RawGroup;
+  readonly sessions: Readonly<Record<Who, Session>>;
+  readonly values: ReadonlyMap<string, string>;
+}
+
+async function ask(each: RawCase, stage: Stage): Promise<Answer> {
+  for (let i = 0; ; i++) {
+    const answer = await send(requestOf(each, stage));
+    if (each.until === undefined || i >= TRIES) return answer;
+    const now = answer.status === 404 ? "gone" : textOf(at(answer.body, each.until.field));
+    if (each.until.is.includes(now)) return answer;
+    await sleep(PAUSE / 2);
+  }
+}
+
+/** Repeats a deletion while it is refused because something is still on its way. */
+async function undone(each: RawCase, stage: Stage): Promise<void> {
+  for (let i = 0; i < TRIES; i++) {
+    const { status } = await send(requestOf(each, stage));
+    if (status < 400 || status === 400 || status === 404) return;
+    await sleep(PAUSE);
+  }
+}
+
+function requestOf(each: RawCase, { group, sessions, values }: Stage): Request {
+  const session = sessions[each.as ?? "member"];
+  const [method = "GET", path = ""] = filled(each.call, values).split(" ");
+  const endpoint = (session.endpoint(each.service ?? group.service) ?? "").replace(/\/$/, "");
+  const url = path.startsWith("^") ? rootOf(endpoint) + path.slice(1) : endpoint + path;
+  const own = Object.entries(each.headers ?? {}).map(([name, value]) => [name, filled(value, values)]);
+  const headers: Record<string, string> = { "x-auth-token": session.token, ...Object.fromEntries(own) };
+  if (headers["x-auth-token"] === "none") delete headers["x-auth-token"];
+  const body =
+    each.body === undefined ? undefined : typeof each.body === "string" ? each.body : filledBody(each.body, values);
+  return { method, url, headers, body };
+}
+
+/** Where a service's versions stand: its endpoint without version and project. */
+const rootOf = (endpoint: string): string => endpoint.replace(/\/v\d[^/]*(\/[0-9a-f]{32})?$/, "");
+
+function filled(text: string, values: ReadonlyMap<string, string>): string {
+  return text.replaceAll(/\{(\w+)\}/g, (all, name: string) => values.get(name) ?? all);
+}
+
+function filledBody(body: unknown, values: ReadonlyMap<string, string>): unknown {
+  if (typeof body === "string") return filled(body, values);
+  if (Array.isArray(body)) return body.map((item) => filledBody(item, values));
+  if (!isRecord(body)) return body;
+  return Object.fromEntries(
+    Object.entries(body).map(([key, value]) => [filled(key, values), filledBody(value, values)]),
+  );
+}
+
+/** What differs from run to run and from cloud to cloud, and what it is called instead. */
+function wordsOf(group: RawGroup, sessions: Stage["sessions"], run: string): readonly (readonly [string, string])[] {
+  const root = rootOf((sessions.member.endpoint(group.service) ?? "").replace(/\/$/, ""));
+  const identity = rootOf((sessions.member.endpoint("identity") ?? "").replace(/\/$/, ""));
+  return [
+    [run, "RUN"],
+    [root, "ROOT"],
+    [identity, "IDENTITY"],
+    [sessions.member.projectId, "PROJECT"],
+    [sessions.member.userId, "USER"],
+  ];
+}
+
+function comparable(each: RawCase, answer: Answer, words: readonly (readonly [string, string])[]): Seen {
+  const { status, text, body } = answer;
+  const headers: Record<string, string> = {};
+  for (const name of compared) {
+    const value = answer.headers.get(name);
+    if (value !== null && !(name === "content-type" && text === ""))
+      headers[name] = settled(value, words).replace(/;\s*charset=utf-8/i, "");
+  }
+  if (each.statusOnly === true) return { status, headers: {}, body: "" };
+  if (status >= 400 || typeof body === "string") return { status, headers, body: refusal(body, words) };
+  const exact = (each.exact ?? []).map(
+    (path) => [path, JSON.parse(settled(JSON.stringify(at(body, path) ?? null), words)) as unknown] as const,
+  );
+  return {
+    status,
+    headers,
+    body: exact.length === 0 ? shapeOf(body) : { shape: shapeOf(body), exact: Object.fromEntries(exact) },
+  };
+}
+
+function refusal(body: unknown, words: readonly (readonly [string, string])[]): unknown {
+  if (typeof body === "string") return settled(body, words).replaceAll(/\s+/g, " ").trim();
+  return JSON.parse(settled(JSON.stringify(body), words)) as unknown;
+}

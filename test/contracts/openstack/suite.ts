@@ -1,0 +1,57 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { RawGroup, Seen } from "./case.ts";
+import { groups } from "./groups.ts";
+import { openRaw, runGroup, type Accounts } from "./run.ts";
+
+export type Truth = Readonly<Record<string, Seen>>;
+
+const fileOf = (group: RawGroup): string =>
+  resolve(import.meta.dirname, `truth/${group.service}/${group.name.replaceAll(" ", "-")}.json`);
+
+/** What the real services answered, by the case's sentence. */
+export function truthOf(group: RawGroup): Truth {
+  return existsSync(fileOf(group)) ? (JSON.parse(readFileSync(fileOf(group), "utf8")) as Truth) : {};
+}
+
+function record(group: RawGroup, seen: ReadonlyMap<string, Seen>): void {
+  mkdirSync(dirname(fileOf(group)), { recursive: true });
+  writeFileSync(fileOf(group), `${JSON.stringify(Object.fromEntries(seen), undefined, 1)}\n`);
+}
+
+export interface SuiteOptions {
+  /** Logs in; called once, when the suite begins. */
+  readonly accounts: () => Accounts;
+  /** Why the answer to a case is known to differ here, by "service/group/case"; it is then skipped with that reason. */
+  readonly known?: Readonly<Record<string, string>>;
+  /** What is seen becomes the truth: only for the real services. */
+  readonly recording?: boolean;
+}
+
+/** Declares a test for each case: what the cloud answers is what the real services answered. */
+export function declareRawSuite({ accounts, known = {}, recording = false }: SuiteOptions): void {
+  let opened: ReturnType<typeof openRaw> | undefined;
+  for (const group of groups) {
+    describe(`${group.service}: ${group.name}`, () => {
+      let seen: ReadonlyMap<string, Seen> | undefined;
+      beforeAll(async () => {
+        opened ??= openRaw(accounts());
+        seen = await runGroup(group, await opened);
+        if (recording && seen) record(group, seen);
+      }, 600_000);
+      const truth = recording ? undefined : truthOf(group);
+      for (const { says } of group.cases) {
+        test(says, ({ skip }) => {
+          if (!seen) skip(`the cloud has no ${group.service} service`);
+          const reason = known[`${group.service}/${group.name}/${says}`];
+          const [is, should] = [seen?.get(says), truth ? truth[says] : seen?.get(says)];
+          expect(should, "it has not been recorded").toBeDefined();
+          if (reason !== undefined && !isDeepStrictEqual(is, should)) skip(`known to differ: ${reason}`);
+          expect(is).toEqual(should);
+        });
+      }
+    });
+  }
+}

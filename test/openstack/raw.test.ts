@@ -1,0 +1,14 @@
+/**
+ * The recorded answers to raw HTTP (test/contracts/openstack/truth) are still those of the real cloud. With CAUSEWAY_RECORD=1 what is
+ * seen is recorded anew.
+ */
+import { describe } from "vitest";
+import { loadCloudsYaml } from "@causeway/openstack";
+import { declareRawSuite } from "../contracts/openstack/suite.ts";
+
+describe("the real cloud answers as was recorded", () => {
+  const name = process.env["OS_CLOUD"] ?? "devcloud";
+  const of = (suffix: string) => loadCloudsYaml({ cloud: `${name}${suffix}` });
+  const accounts = () => ({ member: of(""), admin: of("-admin"), alt: of("-alt"), reader: of("-reader") });
+  declareRawSuite({ accounts, recording: process.env["CAUSEWAY_RECORD"] === "1" });
+});
