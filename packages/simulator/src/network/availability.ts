@@ -1,7 +1,7 @@
 import { parseCidr, parseIp } from "./addresses.ts";
 import type { JsonObject } from "./attributes.ts";
 import type { NetworkApp } from "./collection.ts";
-import { networkNotFound } from "./errors.ts";
+import { networkNotFound, resourceMissing } from "./errors.ts";
 import type { Network, NetworkState, Subnet } from "./resources.ts";
 
 /** GET /network-ip-availabilities: how many addresses of each network are left. Administrators only; others see none. */
@@ -16,7 +16,8 @@ export function mountAvailability(app: NetworkApp, state: NetworkState): void {
   });
   app.get("/v2.0/network-ip-availabilities/:id", (c) => {
     const id = c.req.param("id");
-    const network = c.var.caller.isAdmin ? state.networks.get(id) : undefined;
+    if (!c.var.caller.isAdmin) throw resourceMissing();
+    const network = state.networks.get(id);
     if (!network) throw networkNotFound(id);
     return c.json({ network_ip_availability: availability(state, network) });
   });
