@@ -64,7 +64,13 @@ async function performMembers(step: MemberStep, { using, observed, signal }: Doi
   const pool = observed.pools.find((p) => p.pool.id === step.poolId);
   const before = pool?.members ?? [];
   details.forget(step.poolId);
-  const wrote = (now: readonly Member[]): void => (pool ? details.wrote(pool, now) : undefined);
+  const wrote = (now: readonly Member[]): void => {
+    if (!pool) return;
+    // The list's copy is told, too: one that shows again what was before the write is then a change to look at.
+    const told = { ...pool.pool, members: now.map(({ id }) => ({ id })) };
+    using.watch.pools.observe(told);
+    details.wrote({ ...pool, pool: told }, now);
+  };
   switch (step.type) {
     case "replace-members":
       await cloud.loadBalancing.replaceMembers(step.poolId, step.members, { signal });

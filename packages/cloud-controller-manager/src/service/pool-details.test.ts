@@ -33,7 +33,7 @@ test("what was written is not read: neither before the list shows it nor when it
   details.forget("p");
   details.wrote(before, asWritten(before.members, wanted));
   const addresses = ["10.0.0.2", "10.0.0.4", "10.0.0.5"];
-  expect((await details.of(aPool(["1", "2"]), signal)).members.map((m) => m.address)).toEqual(addresses);
+  expect((await details.of(before.pool, signal)).members.map((m) => m.address)).toEqual(addresses);
   const after = await details.of(aPool(["2", "x", "y"]), signal);
   expect(after.members.map((m) => [m.address, m.id])).toEqual([
     [addresses[0], "2"],
@@ -50,6 +50,15 @@ test("a list that shows more or fewer than were written is not believed to be ou
   const before = await details.of(aPool(["1", "2"]), signal);
   details.wrote(before, asWritten(before.members, [{ address: "10.0.0.2", protocol_port: 30_000 }]));
   await details.of(aPool(["2", "3"]), signal);
+  expect(world.reads).toBe(2);
+});
+
+test("a list that looks as before the write is not taken for an old one: what was written may be gone again", async () => {
+  const { world, details } = setUp(["1", "2"]);
+  const before = await details.of(aPool(["1", "2"]), signal);
+  const wanted = ["1", "2", "3"].map((id) => ({ address: `10.0.0.${id}`, protocol_port: 30_000 }));
+  details.wrote(before, asWritten(before.members, wanted));
+  expect((await details.of(aPool(["1", "2"]), signal)).members.map((m) => m.id)).toEqual(["1", "2"]);
   expect(world.reads).toBe(2);
 });
 

@@ -11,8 +11,11 @@ interface Kept {
   readonly entry: string | undefined;
   readonly members: readonly Member[];
   readonly monitor: HealthMonitor | undefined;
-  /** The members are as we wrote them: the next entry that has as many of them is the one that came of it. */
-  readonly written?: true;
+  /**
+   * The members are as we wrote them, when the cache had this of the pool: the first that a later list tells came of it if it has as many.
+   * "none": there was no pool yet.
+   */
+  readonly written?: Pool | "none";
 }
 
 /**
@@ -30,9 +33,9 @@ export class PoolDetails {
   async of(pool: Pool, signal: AbortSignal): Promise<ObservedPool> {
     const entry = entryOf(pool);
     const before = this.#kept.get(pool.id);
-    if (before && (before.entry === entry || cameOf(before, pool))) {
-      const { members, monitor } = before;
-      if (before.entry !== entry) this.#kept.set(pool.id, { entry, members, monitor });
+    if (before && isKnown(before, pool, entry)) {
+      const { members, monitor, written } = before;
+      if (written !== pool) this.#kept.set(pool.id, { entry, members, monitor });
       return { pool, members, monitor };
     }
     const { loadBalancing } = this.#cloud;
@@ -47,7 +50,7 @@ export class PoolDetails {
 
   /** The cloud took these as all members of the pool. */
   wrote({ pool, monitor }: ObservedPool, members: readonly Member[]): void {
-    this.#kept.set(pool.id, { entry: entryOf(pool), members, monitor, written: true });
+    this.#kept.set(pool.id, { entry: entryOf(pool), members, monitor, written: pool });
   }
 
   /** What the answer to a create of the whole tree tells of its pools. */
@@ -58,7 +61,7 @@ export class PoolDetails {
       // A provider may leave the monitor of a create unfinished: it is looked at.
       if (id === undefined || !whole || (healthmonitor ?? null) !== null) continue;
       const settled = members.map((member) => ({ ...member, provisioning_status: "ACTIVE" as const }));
-      this.#kept.set(id, { entry: undefined, members: settled, monitor: undefined, written: true });
+      this.#kept.set(id, { entry: undefined, members: settled, monitor: undefined, written: "none" });
     }
   }
 
@@ -85,8 +88,10 @@ interface MadePool {
   readonly healthmonitor: object | null;
 }
 
-function cameOf({ written, members, monitor }: Kept, pool: Pool): boolean {
-  return written === true && pool.members.length === members.length && monitorOf(pool) === monitor?.id;
+function isKnown(before: Kept, pool: Pool, entry: string): boolean {
+  const { written, members, monitor } = before;
+  if (written === undefined) return before.entry === entry;
+  return written === pool || (pool.members.length === members.length && monitorOf(pool) === monitor?.id);
 }
 
 /** As they are after a batch of `wanted`. Those that are new have no id ("") until they are read. */
