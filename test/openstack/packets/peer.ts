@@ -1,0 +1,74 @@
+/**
+ * The two ends of a load balancer, for a server's network namespace: `peer.ts serve NAME PORT` answers over TCP (one line) and UDP
+ * with who it is and whom it sees, and `peer.ts ask tcp|udp ADDRESS PORT COUNT` prints what so many questions got, as JSON.
+ */
+import { createSocket } from "node:dgram";
+import { connect, createServer } from "node:net";
+
+export const PEER = import.meta.filename;
+
+/** Who answered, and the address that it was asked from. */
+export interface Answer {
+  readonly name: string;
+  readonly client: string;
+}
+
+const PATIENCE = 2_000;
+
+export async function ask(protocol: "tcp" | "udp", address: string, port: number): Promise<Answer | undefined> {
+  const answer = await (protocol === "tcp" ? askTcp(address, port) : askUdp(address, port));
+  return answer === undefined ? undefined : (JSON.parse(answer) as Answer);
+}
+
+function askTcp(address: string, port: number): Promise<string | undefined> {
+  return new Promise((done) => {
+    const socket = connect({ host: address, port, timeout: PATIENCE });
+    let text = "";
+    const end = (result: string | undefined): void => {
+      socket.destroy();
+      done(result);
+    };
+    socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    socket.on("end", () => end(text === "" ? undefined : text));
+    socket.on("timeout", () => end(undefined));
+    socket.on("error", () => end(undefined));
+  });
+}
+
+function askUdp(address: string, port: number): Promise<string | undefined> {
+  return new Promise((done) => {
+    const socket = createSocket("udp4");
+    const timer = setTimeout(() => end(undefined), PATIENCE);
+    const end = (result: string | undefined): void => {
+      clearTimeout(timer);
+      socket.close();
+      done(result);
+    };
+    socket.on("message", (message) => end(message.toString()));
+    socket.on("error", () => end(undefined));
+    socket.send("who is there?", port, address);
+  });
+}
+
+function serve(name: string, port: number): void {
+  const answer = (client: string | undefined): string => JSON.stringify({ name, client });
+  createServer((socket) => {
+    socket.on("error", () => socket.destroy());
+    socket.end(answer(socket.remoteAddress));
+  }).listen(port, "0.0.0.0");
+  const udp = createSocket("udp4");
+  udp.on("message", (_, { address, port: from }) => udp.send(answer(address), from, address));
+  udp.bind(port, "0.0.0.0", () => console.log("ready"));
+}
+
+if (import.meta.main) {
+  const [mode = "", ...args] = process.argv.slice(2);
+  if (mode === "serve") serve(args[0] ?? "", Number(args[1]));
+  else {
+    const [protocol = "", address = "", port = "", count = "1"] = args;
+    const answers: (Answer | undefined)[] = [];
+    for (let i = 0; i < Number(count); i += 1)
+      answers.push(await ask(protocol === "udp" ? "udp" : "tcp", address, Number(port)));
+    console.log(JSON.stringify(answers.map((a) => a ?? null)));
+  }
+}
