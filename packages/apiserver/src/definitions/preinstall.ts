@@ -26,7 +26,10 @@ async function ensureDefinition(cluster: Cluster, manifest: unknown): Promise<vo
     await create(call, structuredClone(manifest));
     return;
   }
-  const wanted = record(manifest["spec"]);
+  // As a writer's body is read: with the names and the conversion that follow from the rest.
+  const given = structuredClone(manifest) as Draft;
+  resource.strategy.read?.(given);
+  const wanted = record(given["spec"]);
   await change(call, ({ object }) => {
     const draft = structuredClone(object) as Draft;
     delete draft.metadata.resourceVersion;
