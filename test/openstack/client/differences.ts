@@ -5,8 +5,8 @@ import type { Line } from "./run.ts";
 /** A command that the two clouds answer differently. */
 export interface Difference {
   readonly command: string;
-  readonly real: unknown;
-  readonly simulated: unknown;
+  /** "place: real value, simulated value", for each place in the answer where they part. */
+  readonly at: readonly string[];
 }
 
 /** What the clouds say differently; `excused` are those that have a reason in excuses.ts. */
@@ -17,10 +17,20 @@ export function differencesOf(
   const all = real.flatMap((line, place): Difference[] => {
     const ours = simulated[place]?.told;
     if (ours !== undefined && same(line.told, ours)) return [];
-    return [{ command: line.command, real: line.told, simulated: ours }];
+    return [{ command: line.command, at: partings(line.told, ours) }];
   });
   const isExcused = ({ command }: Difference) => excuses.some(({ commands }) => commands.includes(command));
   return { different: all.filter((one) => !isExcused(one)), excused: all.filter(isExcused) };
 }
 
 const same = (a: Told, b: Told): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** Where two values part, by path. */
+function partings(real: unknown, ours: unknown, path = "answer"): string[] {
+  if (JSON.stringify(real) === JSON.stringify(ours)) return [];
+  if (!isMap(real) || !isMap(ours)) return [`${path}: ${JSON.stringify(real)}, ${JSON.stringify(ours)}`];
+  const keys = [...new Set([...Object.keys(real), ...Object.keys(ours)])];
+  return keys.flatMap((key) => partings(real[key], ours[key], `${path}.${key}`));
+}
+
+const isMap = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;

@@ -81,6 +81,7 @@ function text(raw: string, { prefix, names, addresses }: Known): string {
   out = out.replace(uuid, (id) => (names.has(id) ? `<${names.get(id)}>` : "<id>"));
   for (const [pattern, word] of replacements) out = out.replace(pattern, word);
   return out
+    .replace(/<[^<>]+>(,<[^<>]+>)+/g, (list) => list.split(",").sort().join())
     .replace(/\b\d{1,3}(\.\d{1,3}){3}\b/g, (ip) => (addresses.has(ip) ? ip : "<address>"))
     .replace(/(?<![\w:])(fd|fe80|2001)[0-9a-f]*:[0-9a-f:]+(?![\w:])/g, (ip) => (addresses.has(ip) ? ip : "<address>"));
 }

@@ -136,6 +136,15 @@ const quotaFields = [
   "groups",
 ];
 
+/** The fields above, and three for each type of volumes. */
+function fieldsOf({ tables }: StorageParts): readonly string[] {
+  const types = tables.types.all().map(({ name }) => name);
+  return [
+    ...quotaFields,
+    ...types.flatMap((type) => ["volumes", "gigabytes", "snapshots"].map((of) => `${of}_${type}`)),
+  ];
+}
+
 function addLimitRoutes(app: StorageApp, parts: StorageParts): void {
   const { kernel } = parts;
   app.get("/v3/:project/limits", (c) => {
@@ -161,19 +170,19 @@ function addLimitRoutes(app: StorageApp, parts: StorageParts): void {
     if (target !== c.get("caller").projectId && !c.get("caller").isAdmin) throw denied("volume_extension:quotas:show");
     const used: Readonly<Record<string, number>> = { ...storageUsage(parts, target) };
     const usage = /^true$/i.test(c.req.query("usage") ?? "");
-    const values = quotaFields.map((field) => {
+    const values = fieldsOf(parts).map((field) => {
       const limit = kernel.quota(target, field);
       return [field, usage ? { limit, in_use: used[field] ?? 0, reserved: 0 } : limit] as const;
     });
     return c.json({ quota_set: { ...Object.fromEntries(values), id: target } });
   });
   app.get(`${path}/defaults`, (c) => {
-    const limits = quotaFields.map((field) => [field, defaultQuotas[field] ?? -1] as const);
+    const limits = fieldsOf(parts).map((field) => [field, defaultQuotas[field] ?? -1] as const);
     return c.json({ quota_set: { id: c.req.param("target"), ...Object.fromEntries(limits) } });
   });
   app.delete(path, (c) => {
     if (!c.get("caller").isAdmin) throw denied("volume_extension:quotas:delete");
-    for (const field of quotaFields) kernel.setQuota(c.req.param("target"), field, undefined);
+    for (const field of fieldsOf(parts)) kernel.setQuota(c.req.param("target"), field, undefined);
     return c.body(null, 200);
   });
   app.put(path, async (c) => {
@@ -181,11 +190,13 @@ function addLimitRoutes(app: StorageApp, parts: StorageParts): void {
     const given = at(await bodyOf(c.req), "quota_set");
     if (!isObject(given)) throw computeError(400, "'quota_set' is a required property");
     const target = c.req.param("target");
-    for (const field of quotaFields) {
+    for (const field of fieldsOf(parts)) {
       if (Number(given[field]) < -1) throw computeError(400, `${field} must be >= -1`);
     }
-    for (const field of quotaFields)
+    for (const field of fieldsOf(parts))
       if (given[field] !== undefined) kernel.setQuota(target, field, Number(given[field]));
-    return c.json({ quota_set: Object.fromEntries(quotaFields.map((field) => [field, kernel.quota(target, field)])) });
+    return c.json({
+      quota_set: Object.fromEntries(fieldsOf(parts).map((field) => [field, kernel.quota(target, field)])),
+    });
   });
 }

@@ -91,7 +91,7 @@ export const chapters: readonly Chapter[] = [
     name: "ports",
     lines: `
       network create {p}-net
-      subnet create {p}-sub --network {p}-net --subnet-range 10.77.0.0/24
+      subnet create {p}-sub --network {p}-net --subnet-range 10.77.0.0/24 --allocation-pool start=10.77.0.2,end=10.77.0.190
       security group create {p}-group
       port create {p}-one --network {p}-net --fixed-ip subnet={p}-sub,ip-address=10.77.0.10
       port show {p}-one
@@ -188,7 +188,7 @@ export const chapters: readonly Chapter[] = [
       admin: router create {p}-dvr --distributed
       port create {p}-if --network {p}-net --fixed-ip subnet={p}-sub2,ip-address=10.78.0.77
       router add port {p}-r2 {p}-if
-      port show {p}-if -c device_owner -c status
+      port show {p}-if -c device_owner
       port delete {p}-if
       router delete {p}-r2
       port create {p}-vm --network {p}-net --fixed-ip subnet={p}-sub,ip-address=10.77.0.10
@@ -203,6 +203,7 @@ export const chapters: readonly Chapter[] = [
       floating ip create {p}-net
       floating ip create public --floating-ip-address 172.24.4.5
       admin: floating ip create public --floating-ip-address 172.24.4.5
+      admin: floating ip delete 172.24.4.5
       floating ip create public --port {p}-nothing
       floating ip create {p}-nothing
       router unset {p}-r2 --external-gateway
