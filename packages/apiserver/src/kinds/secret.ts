@@ -83,16 +83,28 @@ function typeProblems(secret: Json, data: Json): FieldProblem[] {
 
 /** What cannot be read as JSON is told by its first character at most. */
 function jsonProblems(value: unknown): FieldProblem[] {
-  const plain = Buffer.from(text(value), "base64").toString();
+  const bytes = Buffer.from(text(value), "base64");
+  const plain = bytes.toString();
   if (value === undefined) return [];
   try {
     JSON.parse(plain);
     return [];
   } catch {
     const why =
-      plain === "" ? "unexpected end of JSON input" : `invalid character '${plain[0]}' looking for beginning of value`;
+      plain === ""
+        ? "unexpected end of JSON input"
+        : `invalid character '${shownByte(bytes)}' looking for beginning of value`;
     return [invalidValue("data[.dockerconfigjson]", "<secret contents redacted>", why)];
   }
+}
+
+/** The first byte as Go quotes it: as the character of that number. */
+function shownByte(bytes: Buffer): string {
+  const [byte = 0] = bytes;
+  const isShown = (byte >= 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad);
+  if (isShown) return String.fromCharCode(byte);
+  const hex = byte.toString(16);
+  return byte < 0x80 ? `\\x${hex.padStart(2, "0")}` : `\\u00${hex}`;
 }
 
 /** The rules of `immutable: true`, which Secrets and ConfigMaps share. */

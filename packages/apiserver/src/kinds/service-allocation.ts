@@ -78,13 +78,19 @@ export function allocate(ranges: Ranges, draft: Draft, old: KubeObject | undefin
   const before = old ? claims(fields(old)) : { addresses: new Set<string>(), ports: new Set<number>() };
   const undo = (): void => free.release(owner, before);
   try {
-    allocateAddresses(ranges, draft, owner);
+    if (!staysBare(draft, old)) allocateAddresses(ranges, draft, owner);
     allocatePorts(free, draft, { owner, shares: old === undefined });
   } catch (error) {
     undo();
     throw error;
   }
   return undo;
+}
+
+/** Who was made through its status has no address, and no update but one of another type gives it one. */
+function staysBare(draft: Draft, old: KubeObject | undefined): boolean {
+  if (!old || at(old, "spec", "type") === "ExternalName") return false;
+  return [draft, old].every((object) => texts(at(object, "spec", "clusterIPs")).length === 0);
 }
 
 function allocateAddresses(ranges: Ranges, draft: Draft, owner: string): void {

@@ -40,9 +40,11 @@ export function serviceStrategy(): Strategy {
       if (subresource && old) return ingressProblems(fields(object), fields(old));
       // The port that a second one of the same number and protocol would get too.
       const shared = subresource || old ? undefined : allocations(cluster).freePort();
-      const problems = serviceProblems(fields(object), { was: old && fields(old), shared });
-      if (problems.length === 0) serviceWarnings(record(fields(object)["spec"])).forEach((w) => context.warn(w));
-      return problems;
+      return serviceProblems(fields(object), { was: old && fields(old), shared });
+    },
+    admit(object, _old, context) {
+      if (context.subresource) return;
+      serviceWarnings(record(fields(object)["spec"])).forEach((warning) => context.warn(warning));
     },
     allocate(draft, old, { cluster, subresource }) {
       if (subresource) return () => {};

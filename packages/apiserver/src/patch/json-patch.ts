@@ -67,7 +67,8 @@ function perform(document: Json, operation: Operation, index: number): Json {
         throw failed(index, path, "the value is not the expected one");
       return document;
     case "copy":
-      return add(document, path, orNull(document, from, index), index);
+      // A value of its own: who reads the result may change one of the two.
+      return add(document, path, structuredClone(orNull(document, from, index)), index);
     case "move": {
       const moved = lookUp(document, from, index);
       if (isPrefix(from, path)) {

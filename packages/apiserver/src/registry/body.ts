@@ -25,14 +25,14 @@ export interface Reading {
  * prunes what the schema does not know (as fieldValidation says), and turns built-in kinds into the stored form.  Throws 400, or what `refuse` makes.
  */
 export function draftOf(call: Call, body: unknown, reading: Reading = { refuse: unreadable(call) }): Draft {
-  const { refuse } = reading;
   const object = typed(call, body, reading);
   const { version } = call;
-  reportUnknown(call, object, refuse);
+  reportUnknown(call, object, reading);
   const { tables } = call.cluster.catalog;
   if (call.resource.custom) canonicalMetadata(tables, record(object["metadata"]));
   else canonical(tables, object);
   const pruned = version.schema && call.resource.custom ? version.schema.prune(object) : object;
+  if (call.resource.custom) settleInner(call, pruned);
   const draft = (version.toStored ? version.toStored(pruned as Draft) : pruned) as Draft;
   if (!call.resource.custom) draft.apiVersion = call.resource.storedAs;
   call.resource.strategy.read?.(draft);
@@ -63,7 +63,9 @@ function typed(call: Call, body: unknown, { refuse, problemOf = decodingProblem 
   if (problem !== undefined) throw refuse(problem);
   const metadata = record(body["metadata"]);
   if (body["metadata"] !== undefined && body["metadata"] !== null && !isRecord(body["metadata"])) {
-    throw refuse("metadata must be an object");
+    const { metadata: found } = body;
+    const type = Array.isArray(found) ? "array" : typeof found === "boolean" ? "bool" : typeof found;
+    throw refuse(`json: cannot unmarshal ${type} into Go value of type v1.ObjectMeta`);
   }
   const given = text(metadata["namespace"]);
   if (given !== "" && given !== call.namespace) {
@@ -83,6 +85,16 @@ function innerProblem({ version, cluster }: Call, body: Json): string | undefine
     if (problem !== undefined) return problem;
   }
   return undefined;
+}
+
+/** Objects within an object have their metadata in the form that all metadata has. */
+function settleInner({ version, cluster }: Call, body: Json): void {
+  for (const { object } of version.schema?.embedded(body) ?? []) {
+    const { metadata } = object as Json;
+    if (!isRecord(metadata)) continue;
+    canonicalMetadata(cluster.catalog.tables, metadata);
+    if (metadata["creationTimestamp"] === null) delete metadata["creationTimestamp"];
+  }
 }
 
 /** A body that is JSON, but no object. */
@@ -121,13 +133,16 @@ function otherKind({ resource, version, name }: Call, body: Json, expected: stri
   return invalid({ group: resource.group, kind }, named, [invalidValue("kind", kind, `must be ${resource.kind}`)]);
 }
 
-function reportUnknown(call: Call, object: Json, refuse: Refuse): void {
+function reportUnknown(call: Call, object: Json, { refuse, problemOf }: Reading): void {
+  // Go's converter tells them in order, its decoders as they come.
+  const isSorted = problemOf !== undefined;
   if (call.fieldValidation === "Ignore") return;
   const { schema } = call.version;
   const { tables } = call.cluster.catalog;
   const unknown = schema
     ? [...unknownMetadata(tables, object["metadata"]), ...schema.unknownFields(object)]
     : [...unknownBuiltInFields(tables, object), ...(call.resource.strategy.stray?.(object) ?? [])];
+  if (isSorted) unknown.sort();
   const twice = duplicatesOf(object);
   if (unknown.length === 0 && twice.length === 0) return;
   const messages = [...unknown.map((f) => (f.startsWith("unknown field") ? f : `unknown field "${f}"`)), ...twice];

@@ -28,6 +28,8 @@ export interface Call extends AuditNotes {
   readonly managedAs?: string;
   readonly user: User;
   readonly dryRun: boolean;
+  /** What the write leaves in the metadata that holds nothing (residue.ts); absent for writes that leave none. */
+  readonly leaves?: { residue: string };
   /** Where other versions of the kind come from a webhook. */
   readonly otherForms?: OtherForms;
   readonly fieldManager: string;

@@ -19,6 +19,7 @@ import { apiError, badRequest, invalid } from "../server/status.ts";
 import { draftOf, type Reading } from "./body.ts";
 import { keyOf, type Call } from "./call.ts";
 import { createDraft } from "./create.ts";
+import { leaveResidue, residueOf } from "./residue.ts";
 import { blankFor, typedOf } from "./tracking.ts";
 import { change, refuseUnreadable } from "./update.ts";
 
@@ -134,6 +135,7 @@ export async function apply(
 ): Promise<{ object: KubeObject; created: boolean }> {
   if (!isRecord(body)) throw badRequest("the apply patch must be an object");
   const applied = appliedConfiguration(call, structuredClone(body));
+  const leaves = { residue: "" };
   const merge = (live?: KubeObject): Draft => {
     const { object, conflicts } = typed({
       ...(live ? { live: inVersion(call.resource, call.version, live) } : {}),
@@ -146,6 +148,7 @@ export async function apply(
       now: timestamp(call.cluster.clock.now()),
     });
     if (conflicts.length > 0) throw applyConflict(conflicts);
+    leaves.residue = residueOf(call, fields(object));
     const refuse = (problem: string): Error => unconvertible(applied, problem);
     const draft = draftOf({ ...call, fieldValidation: "Ignore" }, structuredClone(object), { refuse });
     // Who lets go of all metadata that was applied lets go of the name with it.
@@ -153,17 +156,20 @@ export async function apply(
     return draft;
   };
   if (call.cluster.store.get(keyOf(call)) || (call.subresource && !call.resource.createdByUpdate)) {
-    const object = await change(call, (old) => {
+    const object = await change({ ...call, leaves }, (old) => {
       const draft = merge(old.object);
       if (!record(applied.metadata)["resourceVersion"]) delete draft.metadata.resourceVersion;
       return { draft, tracked: true };
     });
+    if (!call.dryRun) leaveResidue(call, object.metadata.resourceVersion, leaves.residue);
     return { object, created: false };
   }
   const draft = merge();
   refuseUnreadable(draft.metadata.resourceVersion);
   delete draft.metadata.resourceVersion;
-  return { object: await createDraft(call, draft, true), created: true };
+  const object = await createDraft(call, draft, true);
+  if (!call.dryRun) leaveResidue(call, object.metadata.resourceVersion, leaves.residue);
+  return { object, created: true };
 }
 
 /** The configuration as it was sent: what its type does not allow is told when it is merged. */

@@ -50,6 +50,8 @@ export function typedOf(call: Call): Typed {
       return (
         served && {
           type: served.schema?.type ?? type,
+          // Of custom resources kube-apiserver knows only the endpoint's own version here: in others a write takes even what it cannot set.
+          reset: resource.custom ? NO_FIELDS : resetFields(call),
           of: (object) => otherForm(call, object as unknown as KubeObject, other) as unknown as Form,
         }
       );

@@ -14,6 +14,7 @@ import { andThen, type Maybe } from "../conversion/maybe.ts";
 import { withOtherForms } from "./other-forms.ts";
 import { dedupOwners } from "./owners.ts";
 import { problemsOf } from "./problems.ts";
+import { residueAt } from "./residue.ts";
 import { tracked } from "./tracking.ts";
 
 const ATTEMPTS = 6;
@@ -243,13 +244,14 @@ async function swap(call: Call, old: Read, { draft, gate }: { draft: Draft; gate
 async function commit(call: Call, old: Read, made: Draft): Promise<KubeObject> {
   const form = storedForm(call, made);
   const draft = form instanceof Promise ? await form : form;
-  const { cluster, resource, dryRun } = call;
+  const { resource, dryRun } = call;
   if (isGone(draft)) return finish(call, old, draft);
   const { metadata, ...rest } = fields(old.kept);
   const { resourceVersion: _rv, ...meta } = record(metadata);
-  if (unchanged(draft, { metadata: meta, ...rest })) {
-    if (dryRun || !settlesLate(call) || !cluster.store.isAsCreated(keyOf(call))) return old.kept;
-    return write(call, old, { ...rest, metadata: meta } as unknown as Draft);
+  const kept = { metadata: meta, ...rest };
+  if (unchanged(draft, kept)) {
+    if (dryRun || isSettled(call, old, same(draft, kept))) return old.kept;
+    return write(call, old, call.leaves?.residue ? draft : (kept as unknown as Draft));
   }
   const release = resource.strategy.allocate?.(draft, old.object, contextOf(call));
   if (dryRun) {
@@ -275,6 +277,13 @@ async function write(call: Call, old: Read, draft: Draft): Promise<KubeObject> {
   function swapped(): Promise<Stored> {
     return cluster.store.update(keyOf(call), draft, old.revision);
   }
+}
+
+/** Whether what is stored is so as a write would store it that changes nothing one could read but, perhaps, times of managers. */
+function isSettled(call: Call, old: Read, isSame: boolean): boolean {
+  const leaves = call.leaves?.residue ?? "";
+  if (leaves !== residueAt(call, old.kept.metadata.resourceVersion) || (leaves !== "" && !isSame)) return false;
+  return !settlesLate(call) || !call.cluster.store.isAsCreated(keyOf(call));
 }
 
 /** Statuses have their defaults when they are read, but not when the object is created; the first write stores them. */

@@ -5,7 +5,7 @@ import { type Embedded, embeddedIn } from "./embedded.ts";
 import { below, invalid, type FieldError } from "./field-error.ts";
 import { listProblems } from "./lists.ts";
 import { readNode, type SchemaNode } from "./node.ts";
-import { pruneValue, rootPlace } from "./prune.ts";
+import { pruneValue, rootPlace, unknownPaths } from "./prune.ts";
 import { mergeTypeOf, type MergeType } from "./merge-type.ts";
 import { validateValue } from "./validate.ts";
 
@@ -60,11 +60,7 @@ export function compileSchema(openAPIV3Schema: unknown): CompiledSchema {
   const at = rootPlace(true);
   return {
     prune: <T>(object: T) => pruneValue(root, object as Json, at, () => {}) as T,
-    unknownFields: (object) => {
-      const paths: string[] = [];
-      pruneValue(root, object as Json, at, (path) => paths.push(path));
-      return paths;
-    },
+    unknownFields: (object) => unknownPaths(root, object as Json),
     default: <T>(object: T) => defaultValue(root, object as Json) as T,
     defaultApplied: <T>(object: T) => defaultValue(root, object as Json, "kept") as T,
     validate: (object, { old, warn = () => {}, isStatus = false, beside = [] } = {}) => {

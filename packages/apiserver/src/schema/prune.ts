@@ -12,13 +12,23 @@ interface Place {
   readonly isObjectRoot: boolean;
 }
 
+/** What is told of a field that goes; `inner` when it was in the metadata of an object within. */
+type Report = (path: string, where?: "inner") => void;
+
+/** The paths of all fields that a schema does not specify, in the order of kube-apiserver: the schema's own first, each kind sorted. */
+export function unknownPaths(node: SchemaNode, value: Json): string[] {
+  const [own, inner]: [string[], string[]] = [[], []];
+  pruneValue(node, value, rootPlace(true), (path, where) => (where ? inner : own).push(path));
+  return [...own.toSorted(), ...inner.toSorted()];
+}
+
 /** Where pruning begins. */
 export function rootPlace(isObjectRoot: boolean): Place {
   return { path: "", keyed: "", isObjectRoot };
 }
 
 /** The value without the fields that the schema does not specify; the same value when there are none. `report` gets the path of each. */
-export function pruneValue(node: SchemaNode, value: Json, at: Place, report: (path: string) => void): Json {
+export function pruneValue(node: SchemaNode, value: Json, at: Place, report: Report): Json {
   if (isList(value)) {
     const { items } = node;
     if (items === undefined) return value;
@@ -66,11 +76,11 @@ const METADATA_MEMBERS = new Set([
 ]);
 
 /** An object within an object has the metadata that all objects have, and no other. */
-function prunedMetadata(metadata: Json, path: string, report: (path: string) => void): Json {
+function prunedMetadata(metadata: Json, path: string, report: Report): Json {
   if (!isObject(metadata)) return metadata;
   return mapMembers(metadata, (name, child) => {
     if (METADATA_MEMBERS.has(name)) return child;
-    report(member(path, name));
+    report(member(path, name), "inner");
     return undefined;
   });
 }

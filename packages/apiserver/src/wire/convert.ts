@@ -58,9 +58,15 @@ function plainProblem(fits: boolean, value: unknown, type: string): string | und
 }
 
 function bytesProblem(value: unknown): string | undefined {
-  if (typeof value !== "string") return Array.isArray(value) ? undefined : `cannot restore slice from ${goKind(value)}`;
+  if (Array.isArray(value)) return value.every(isByte) ? undefined : "unrecognized type: uint8";
+  if (typeof value !== "string") return `cannot restore slice from ${goKind(value)}`;
   const problem = decodingValue("bytes", value);
   return problem === undefined ? undefined : `error decoding from json: ${problem}`;
+}
+
+/** Nothing is a byte too: none. */
+function isByte(value: unknown): boolean {
+  return value === null || Number.isInteger(value);
 }
 
 function goKind(value: unknown): string {

@@ -59,6 +59,8 @@ export class Normal {
     const told = text
       // Types with names of their own are told by what they are here.
       .replace(/(json: cannot unmarshal .* of type )v1\.[A-Z]\w+$/, "$1string")
+      // The real server looks at fields in no order, and at the first that is not declared it stops.
+      .replace(/^(failed to create typed patch object .*?\): )[^]*field not declared in schema[^]*$/, "$1<undeclared>")
       .replace(/^kube-api-access-\w{5}$/, "kube-api-access-<generated>")
       .replaceAll(TIME, "<time>")
       .replaceAll(UUID, (uid) => {

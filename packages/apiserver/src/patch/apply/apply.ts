@@ -45,10 +45,13 @@ const KUBECTL = "kubectl";
  */
 export function applyServerSide(request: ApplyRequest): ApplyResult {
   const { applied, typed, live } = request;
+  const before = live === undefined ? {} : bare(live);
+  // What nobody owns yet is looked at first: it gets its owner before anything is applied.
+  const isOwned = (readManagers(live?.metadata.managedFields)?.size ?? 0) > 0;
+  if (live !== undefined && !isOwned) refuseUntyped(live, before, typed);
   const problem = typeProblem(applied as unknown as Json, typed.type, "refused");
   if (problem !== undefined) throw invalidObject("patch", applied, problem);
-  const before = live === undefined ? {} : bare(live);
-  if (live !== undefined) refuseUntyped(live, before, typed);
+  if (live !== undefined && isOwned) refuseUntyped(live, before, typed);
   const outcome = attempt(request, before);
   if (outcome.contested.length === 0 || request.force === true) return finished(request, before, outcome);
   const allowed = request.manager === KUBECTL ? allowedByAnnotation(live, before, typed) : undefined;

@@ -7,6 +7,8 @@ import type { Manager, Managers } from "./managers.ts";
 /** An object as one served version has it. */
 export interface Form {
   readonly type: MergeType;
+  /** Fields in this version that writers at this endpoint cannot set. */
+  readonly reset: FieldSet;
   of(object: Json): Json;
 }
 
@@ -40,7 +42,7 @@ export function settle(managers: Managers, self: string, { before, after }: Chan
   const comparisonIn = (apiVersion: string): Comparison | undefined => {
     const form = known.has(apiVersion) ? undefined : typed.form(apiVersion);
     if (form)
-      known.set(apiVersion, compared({ before: form.of(before), after: form.of(after) }, form.type, typed.reset));
+      known.set(apiVersion, compared({ before: form.of(before), after: form.of(after) }, form.type, form.reset));
     return known.get(apiVersion);
   };
   const others = new Map<string, Manager>();

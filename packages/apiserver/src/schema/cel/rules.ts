@@ -182,7 +182,9 @@ function runNode(run: Run, compiled: RuleNode, place: Place): FieldError[] {
 function runRules(run: Run, compiled: RuleNode, place: Place): void {
   const { environment } = run;
   const self = toCel(environment, compiled.node, place.value);
-  const oldSelf = place.old === undefined ? undefined : toCel(environment, compiled.node, place.old);
+  // What was null was nothing.
+  const oldSelf =
+    place.old === undefined || place.old === null ? undefined : toCel(environment, compiled.node, place.old);
   for (const [i, entry] of compiled.rules.entries()) {
     const fault = compiled.faults?.[i];
     if (fault !== undefined) {

@@ -1,0 +1,51 @@
+import { isRecord, record, type Json } from "../json.ts";
+import type { Cluster } from "../clusters/cluster.ts";
+import { apiVersionOf } from "../kinds/resource.ts";
+import { keyOf, type Call } from "./call.ts";
+
+/**
+ * kube-apiserver stores a custom object as apply made it, with members of the metadata that hold nothing; reads leave those out. So the next
+ * write that leaves the object as it reads it still writes. This remembers which objects have such a residue; a restart forgets it.
+ */
+interface Known {
+  readonly revision: string;
+  readonly residue: string;
+}
+
+const LIMIT = 1000;
+const MEMBERS = ["annotations", "finalizers", "labels", "ownerReferences"];
+const known = new WeakMap<Cluster, Map<string, Known>>();
+
+/** What of its metadata holds nothing, as one text; "" for none, and for kinds that are not custom. */
+export function residueOf({ resource, version, subresource }: Call, merged: Json): string {
+  // What is converted is cleaned on the way into the store.
+  const isStored = apiVersionOf(resource.group, version.name) === resource.storedAs;
+  if (!resource.custom || !isStored || subresource !== "") return "";
+  const metadata = record(merged["metadata"]);
+  return MEMBERS.filter((name) => name in metadata && isNothing(metadata[name])).join();
+}
+
+function isNothing(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  return value === null || (isRecord(value) && Object.keys(value).length === 0);
+}
+
+/** The residue of a stored object at a revision. */
+export function residueAt(call: Call, revision: string | undefined): string {
+  const found = known.get(call.cluster)?.get(idOf(call));
+  return found !== undefined && found.revision === revision ? found.residue : "";
+}
+
+/** Remembers the residue of what a call has just written. */
+export function leaveResidue(call: Call, revision: string | undefined, residue: string): void {
+  const all = known.get(call.cluster) ?? new Map<string, Known>();
+  known.set(call.cluster, all);
+  all.delete(idOf(call));
+  if (residue === "" || revision === undefined) return;
+  all.set(idOf(call), { revision, residue });
+  for (const oldest of all.keys()) if (all.size > LIMIT) all.delete(oldest);
+}
+
+function idOf(call: Call): string {
+  return JSON.stringify(keyOf(call));
+}
