@@ -118,6 +118,17 @@ const NULLS: readonly [unknown, unknown, unknown][] = [
   [{ a: {} }, { a: [{ b: null }] }, { a: [{ b: null }] }],
 ];
 
+describe("a JSON patch that copies", () => {
+  it("makes a value of its own", () => {
+    const patched = applyJsonPatch({ a: { b: 1 } }, [{ op: "copy", from: "/a", path: "/c" }]) as Record<
+      string,
+      unknown
+    >;
+    expect(patched).toEqual({ a: { b: 1 }, c: { b: 1 } });
+    expect(patched["c"]).not.toBe(patched["a"]);
+  });
+});
+
 describe("a JSON merge patch", () => {
   it.each([...MERGES, ...NULLS])("of %j with %j gives %j", (target, patch, result) => {
     expect(applyMergePatch(target, patch)).toEqual(result);

@@ -21,7 +21,7 @@ import { keyOf, type Call } from "./call.ts";
 import { createDraft } from "./create.ts";
 import { leaveResidue, residueOf } from "./residue.ts";
 import { blankFor, typedOf } from "./tracking.ts";
-import { change, refuseUnreadable } from "./update.ts";
+import { change, refuseUnreadable, unpinned } from "./update.ts";
 
 export type PatchType = "json" | "merge" | "strategic" | "apply";
 
@@ -49,6 +49,7 @@ export async function patch(call: Call, type: Exclude<PatchType, "apply">, body:
     if (name !== call.name) {
       throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`);
     }
+    if (!draft.metadata.resourceVersion && !call.resource.unconditionalUpdate) throw unpinned(call);
     if (isSame && !namesRevision(type, body)) delete draft.metadata.resourceVersion;
     return { draft, tracked: false };
   });

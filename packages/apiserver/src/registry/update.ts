@@ -50,8 +50,8 @@ export async function update(call: Call, body: unknown): Promise<Updated> {
   return { object, created: false };
 }
 
-/** kube-apiserver names the resource here where it names the kind elsewhere. */
-function unpinned({ resource, name }: Call): Error {
+/** An update has to say for which revision it is. kube-apiserver names the resource here where it names the kind elsewhere. */
+export function unpinned({ resource, name }: Call): Error {
   const problem = invalidValue("metadata.resourceVersion", 0, "must be specified for an update");
   return invalid({ group: resource.group, kind: resource.plural }, name, [problem]);
 }

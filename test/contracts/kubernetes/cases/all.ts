@@ -16,6 +16,7 @@ import { judging } from "./judging.ts";
 import { evicting } from "./evicting.ts";
 import { found } from "./found.ts";
 import { foundGeneral } from "./found-general.ts";
+import { foundApply } from "./found-apply.ts";
 import { foundGeneralMore } from "./found-general-more.ts";
 import { machinery } from "./machinery.ts";
 import { metrics } from "./metrics.ts";
@@ -59,6 +60,7 @@ export const chapters: readonly Chapter[] = [
   found,
   foundGeneral,
   foundGeneralMore,
+  foundApply,
   discovery,
   openApi,
   reading,

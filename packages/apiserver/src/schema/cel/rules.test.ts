@@ -8,7 +8,7 @@ const wrap = (spec: unknown) => ({ apiVersion: "x.io/v1", kind: "X", metadata: {
 
 /** Rules on spec, the spec, the old one, complaints. */
 const rule = (text: string, more: object = {}) => ({ rule: text, ...more });
-const RULES: readonly [string, object, object, object | undefined, readonly string[]][] = [
+const RULES: readonly [string, object, object, object | null | undefined, readonly string[]][] = [
   ["holds", rule("self.a <= self.b"), { a: 1, b: 2 }, undefined, []],
   [
     "fails with its own text",
@@ -53,6 +53,7 @@ const RULES: readonly [string, object, object, object | undefined, readonly stri
     ['spec: Invalid value: "object": never less'],
   ],
   ["is passed over without an old value", rule("self.a >= oldSelf.a"), { a: 1 }, undefined, []],
+  ["is passed over where the old value was null", rule("self.a >= oldSelf.a"), { a: 1 }, null, []],
   [
     "may want an optional old value",
     rule("!oldSelf.hasValue() || self.a == oldSelf.value().a", { optionalOldSelf: true }),

@@ -1,0 +1,121 @@
+import { expect } from "vitest";
+import type { Answer, Chapter, Json } from "../interface.ts";
+import { contraption, contraptions, GROUP } from "./contraption.ts";
+import { apply, at, configMap, done, made, refused } from "./say.ts";
+
+function revision(body: Json): unknown {
+  return at(body, "metadata", "resourceVersion");
+}
+
+function warnings({ headers }: Answer): string {
+  return [headers["warning"]].flat().join(", ");
+}
+
+/** What random operations around apply on both servers (differential/, profile apply) found to differ, each once. */
+export const foundApply: Chapter = {
+  title: "what random operations around apply found",
+  cases: [
+    {
+      name: "annotations that hold nothing are stored with a custom object, and go with the next write",
+      async run(c) {
+        const path = contraptions(c, "a");
+        const first = await made(apply(c.api, path, contraption("a", {}, { metadata: { annotations: {} } }), "one"));
+        expect(at(first, "metadata", "annotations")).toBeUndefined();
+        const second = await done(c.api.patch(path, "merge", { metadata: {} }));
+        expect(revision(second)).not.toBe(revision(first));
+        const third = await done(c.api.patch(path, "merge", { metadata: {} }));
+        expect(revision(third)).toBe(revision(second));
+      },
+    },
+    {
+      name: "objects of another version than the stored one leave nothing of the kind",
+      async run(c) {
+        const path = c.apis(`${GROUP}/v1beta1`, "contraptions", "a");
+        const body = { ...contraption("a", {}, { metadata: { labels: {} } }), apiVersion: `${GROUP}/v1beta1` };
+        const first = await made(apply(c.api, path, body, "one"));
+        const second = await done(c.api.patch(path, "merge", { metadata: {} }));
+        expect(revision(second)).toBe(revision(first));
+      },
+    },
+    {
+      name: "a status that brings another spec takes that spec from those who own it in another version",
+      async run(c) {
+        const older = c.apis(`${GROUP}/v1beta1`, "contraptions");
+        const body = { ...contraption("a"), apiVersion: `${GROUP}/v1beta1` };
+        await made(c.api.post(`${older}?fieldManager=one`, body));
+        const changed = contraption("a", { size: "big" }, { status: { phase: "On" } });
+        const after = await done(c.api.patch(`${contraptions(c, "a")}/status`, "merge", changed));
+        expect(after).toMatchObject({ spec: { size: "small" }, status: { phase: "On" } });
+        const owner = (at(after, "metadata", "managedFields") as Json[]).find((entry) => entry["manager"] === "one");
+        expect(at(owner, "fieldsV1", "f:spec", "f:size")).toBeUndefined();
+      },
+    },
+    {
+      name: "a patch that takes the revision away is refused where updates need one",
+      async run(c) {
+        await made(c.api.post(contraptions(c), contraption("a", { free: { name: "a" } })));
+        const patch = [{ op: "copy", from: "/spec/free", path: "/metadata" }];
+        const answer = await c.api.patch(contraptions(c, "a"), "json", patch);
+        refused(
+          answer,
+          422,
+          "Invalid",
+          /metadata\.resourceVersion: Invalid value: 0: must be specified for an update$/,
+        );
+      },
+    },
+    {
+      name: "metadata that is no object is told by its type",
+      async run(c) {
+        await made(c.api.post(contraptions(c), contraption("a")));
+        const patch = [{ op: "copy", from: "/spec/size", path: "/metadata" }];
+        const answer = await c.api.patch(contraptions(c, "a"), "json", patch);
+        expect(at(answer.body, "details", "causes", 0, "message")).toMatch(
+          /: json: cannot unmarshal string into Go value of type v1\.ObjectMeta$/,
+        );
+      },
+    },
+    {
+      name: "fields that a schema does not have are told in order",
+      async run(c) {
+        const path = `${contraptions(c)}?fieldValidation=Warn`;
+        const answer = await c.api.post(path, contraption("a", { zeta: 1, eta: 1, beta: 1 }));
+        const told = [...warnings(answer).matchAll(/unknown field \\"(spec\.\w+)/g)].map(([, field]) => field);
+        expect(told).toEqual(["spec.beta", "spec.eta", "spec.zeta"]);
+      },
+    },
+    {
+      name: "a Service that is refused is not warned of",
+      async run({ api, core }) {
+        const spec = { type: "ExternalName", externalName: "example.com", externalIPs: ["192.0.2.1"] };
+        const body = { apiVersion: "v1", kind: "Service", metadata: { name: "a" }, spec };
+        const bad = { ...body, metadata: { name: "a", ownerReferences: [{ name: "other", uid: "1" }] } };
+        const answer = await api.post(core("services"), bad);
+        refused(answer, 422, "Invalid");
+        expect(warnings(answer)).toBe("");
+        expect(warnings(await api.post(core("services"), body))).toMatch(/spec\.externalIPs is ignored/);
+      },
+    },
+    {
+      name: "a list is no bytes unless it is one of numbers",
+      async run({ api, core }) {
+        await made(api.post(core("configmaps"), configMap("a")));
+        const answer = await api.patch(core("configmaps", "a"), "strategic", { binaryData: { e: ["e"] } });
+        expect(at(answer.body, "details", "causes", 0, "message")).toMatch(/: unrecognized type: uint8$/);
+      },
+    },
+    {
+      name: "what is no configuration of a registry is told by its first byte",
+      async run({ api, core }) {
+        const answer = await api.post(core("secrets"), {
+          apiVersion: "v1",
+          kind: "Secret",
+          metadata: { name: "a" },
+          type: "kubernetes.io/dockerconfigjson",
+          data: { ".dockerconfigjson": "x+c=" },
+        });
+        expect(at(answer.body, "message")).toMatch(/invalid character 'Ç' looking for beginning of value$/);
+      },
+    },
+  ],
+};
