@@ -42,8 +42,8 @@ export function serviceStrategy(): Strategy {
       const shared = subresource || old ? undefined : allocations(cluster).freePort();
       return serviceProblems(fields(object), { was: old && fields(old), shared });
     },
-    admit(object, _old, context) {
-      if (context.subresource) return;
+    admit(object, old, context) {
+      if (context.subresource && old) return;
       serviceWarnings(record(fields(object)["spec"])).forEach((warning) => context.warn(warning));
     },
     allocate(draft, old, { cluster, subresource }) {

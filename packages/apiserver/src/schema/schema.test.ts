@@ -124,7 +124,7 @@ describe("pruning and defaulting", () => {
     }),
   );
 
-  it("drops what is not specified, and says what", () => {
+  it("drops what is not specified, and says what in order", () => {
     const value = {
       ...wrap({
         known: "k",
@@ -138,12 +138,12 @@ describe("pruning and defaulting", () => {
     };
     const before = structuredClone(value);
     expect(schema.unknownFields(value)).toEqual([
-      "spec.foo",
-      "spec.open.closed.b",
-      "spec.map.k.z",
-      "spec.list[0].o",
-      "spec.resource.spec.a",
       "extra",
+      "spec.foo",
+      "spec.list[0].o",
+      "spec.map.k.z",
+      "spec.open.closed.b",
+      "spec.resource.spec.a",
     ]);
     expect(schema.prune(value)).toEqual(
       wrap({
