@@ -40,6 +40,14 @@ function joined(a: unknown, b: unknown): unknown {
   return [a, b].flat().map(String).sort().join("|");
 }
 
+/** What was recorded, without the fields that are only sometimes there and are not now: caches of the real services decide. */
+export function withoutAbsent(recorded: unknown, now: unknown): unknown {
+  if (Array.isArray(recorded) && Array.isArray(now)) return recorded.map((each, i) => withoutAbsent(each, now[i]));
+  if (!isRecord(recorded) || !isRecord(now)) return recorded;
+  const kept = Object.entries(recorded).filter(([key, value]) => value !== "sometimes" || key in now);
+  return Object.fromEntries(kept.map(([key, value]) => [key, withoutAbsent(value, now[key])]));
+}
+
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 

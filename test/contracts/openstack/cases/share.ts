@@ -149,7 +149,7 @@ export const shareGroups: readonly RawGroup[] = [
         says: "is extended at last",
         call: "GET /shares/{s}",
         headers: now,
-        until: { field: "share.status", is: ["available", "error"] },
+        until: { field: "share.size", is: ["2"] },
         exact: ["share.size"],
       },
       { says: "is shrunk", call: "POST /shares/{s}/action", body: { shrink: { new_size: 1 } }, headers: now },

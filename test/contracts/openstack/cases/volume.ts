@@ -104,7 +104,12 @@ export const volumeGroups: readonly RawGroup[] = [
       { says: "is extended to its size", call: "POST /volumes/{v}/action", body: { "os-extend": { new_size: 1 } } },
       { says: "is extended by no number", call: "POST /volumes/{v}/action", body: { "os-extend": { new_size: "x" } } },
       { says: "is extended", call: "POST /volumes/{v}/action", body: { "os-extend": { new_size: 2 } } },
-      { says: "is extended at last", call: "GET /volumes/{v}", until: busy, exact: ["volume.size"] },
+      {
+        says: "is extended at last",
+        call: "GET /volumes/{v}",
+        until: { field: "volume.size", is: ["2"] },
+        exact: ["volume.size"],
+      },
       {
         says: "is retyped to what is not there",
         call: "POST /volumes/{v}/action",
