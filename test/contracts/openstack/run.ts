@@ -119,9 +119,10 @@ export async function runGroup(
     for (const each of group.cases) {
       const answer = await ask(each, { group, sessions, values });
       for (const [name, path] of Object.entries(each.keep ?? {})) values.set(name, textOf(at(answer.body, path)));
-      if (each.undo !== undefined && answer.status < 300) {
+      const back = each.undo === undefined ? undoOf(each, answer) : each.undo;
+      if (back !== undefined && answer.status < 300) {
         undo.unshift({
-          call: filled(each.undo, values),
+          call: filled(back, values),
           as: each.as ?? "member",
           headers: each.headers,
           service: each.service,
@@ -137,6 +138,15 @@ export async function runGroup(
       );
   }
   return seen;
+}
+
+/** What was made without a word of how it goes, as by a request that was to be refused and is not. */
+function undoOf({ call, keep }: RawCase, { body }: Answer): string | undefined {
+  const [method, path = ""] = call.split(" ");
+  if (method !== "POST" || keep !== undefined || /[?]|action|^\^|\/detail/.test(path) || !isRecord(body))
+    return undefined;
+  const made = typeof body["id"] === "string" ? body : Object.values(body)[0];
+  return isRecord(made) && typeof made["id"] === "string" ? `DELETE ${path}/${made["id"]}` : undefined;
 }
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value ?? ""));
