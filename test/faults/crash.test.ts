@@ -99,12 +99,12 @@ async function whole(stage: Stage, system: ReturnType<Stage["up"]>): Promise<voi
   await new Promise((done) => setTimeout(done, 500));
 }
 
-/** Resolves when the system has read what it reads at its start. */
+/** Resolves when the system has read what it reads at its start: more than a token and versions, and nothing for a while. */
 async function quiet(stage: Stage): Promise<void> {
   const { calls } = stage.simulator;
-  for (let seen = -1; seen !== calls.length || calls.length === 0;) {
+  for (let seen = -1; seen !== calls.length || calls.length < 8;) {
     seen = calls.length;
-    await new Promise((done) => setTimeout(done, 400));
+    await new Promise((done) => setTimeout(done, 1500));
   }
 }
 
