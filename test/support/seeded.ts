@@ -1,10 +1,16 @@
-/** Mulberry32: numbers from 0 to 1, the same for the same seed. */
-export function seeded(seed: number): () => number {
-  let state = seed;
+/** Mulberry32: whole numbers of 32 bits, the same for the same seed. */
+export function seededIntegers(seed: number): () => number {
+  let state = seed | 0;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return (mixed ^ (mixed >>> 14)) >>> 0;
   };
+}
+
+/** Numbers from 0 up to, but not, 1, the same for the same seed. */
+export function seeded(seed: number): () => number {
+  const next = seededIntegers(seed);
+  return () => next() / 2 ** 32;
 }

@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createAuthority, issueCertificate } from "@causeway/foundation";
 import { startedAfter, stop, writeClient, type Subject } from "./subject.ts";
+import { freePorts } from "../../support/free-ports.ts";
 
 const DAY = 86_400_000;
 
@@ -92,16 +92,4 @@ function apiserverArguments(files: string, [etcd, , port]: readonly number[]): s
 function launch(file: string, args: readonly string[], files: string): ChildProcess {
   const log = openSync(join(files, "log"), "a", 0o600);
   return spawn(file, args, { stdio: ["ignore", log, log], cwd: files });
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, () => {
-      const server = createServer();
-      return new Promise<typeof server>((done) => server.listen(0, "127.0.0.1", () => done(server)));
-    }),
-  );
-  const ports = servers.map((s) => (s.address() as AddressInfo).port);
-  await Promise.all(servers.map((s) => new Promise((done) => s.close(done))));
-  return ports;
 }

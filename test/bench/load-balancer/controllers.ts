@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { openSync, readFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
+import { freePort } from "../../support/free-ports.ts";
 import { stop } from "../apiserver/subject.ts";
 import type { BenchCloud } from "./cloud.ts";
 import { OURS_CHILD } from "./ours-child.ts";
@@ -76,12 +76,4 @@ function running(processes: readonly ChildProcess[], log: string): Controller {
 function launch(file: string, args: readonly string[], logFile: string): ChildProcess {
   const log = openSync(logFile, "a", 0o600);
   return spawn(file, args, { stdio: ["ignore", log, log] });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
 }

@@ -1,7 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { get } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +8,7 @@ import { createAuthority, issueCertificate } from "@causeway/foundation";
 import { AUDIT_POLICY } from "./audit-policy.ts";
 import { startIssuer } from "./issuer.ts";
 import type { Target } from "./interface.ts";
+import { freePorts } from "../../support/free-ports.ts";
 
 const DAY = 86_400_000;
 const STARTUP = 90_000;
@@ -155,18 +155,6 @@ function stop(child: ChildProcess): Promise<void> {
     child.on("exit", () => done());
     child.kill("SIGKILL");
   });
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, () => {
-      const server = createServer();
-      return new Promise<typeof server>((done) => server.listen(0, "127.0.0.1", () => done(server)));
-    }),
-  );
-  const ports = servers.map((s) => (s.address() as AddressInfo).port);
-  await Promise.all(servers.map((s) => new Promise((done) => s.close(done))));
-  return ports;
 }
 
 async function ready(url: string, ca: string, children: readonly ChildProcess[]): Promise<void> {

@@ -1,9 +1,9 @@
 /** Cluster API's managers as programs of this machine: their own manifests, with webhooks at loopback instead of a Service. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createAuthority, issueCertificate } from "@causeway/foundation";
 import { parseAllDocuments } from "yaml";
+import { freePort } from "../../support/free-ports.ts";
 import type { Kubectl } from "../kubectl/kubectl.ts";
 import { launch, type Running } from "../run.ts";
 import { infrastructure } from "./infrastructure.ts";
@@ -118,12 +118,4 @@ function start(name: Provider, place: Place, { port, certificates }: { port: num
   };
   const args = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
   return launch(join(place.programs, name), args, { env: { POD_NAMESPACE: "default" } });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
 }

@@ -1,34 +1,12 @@
-import { afterEach, describe, expect, test } from "vitest";
-import { startApiServer } from "@causeway/apiserver";
-import { startSimulator, type CallRecord, type Fault, type Simulator } from "@causeway/simulator";
+import { describe, expect, test } from "vitest";
+import type { CallRecord, Fault } from "@causeway/simulator";
 import { Event, Node } from "@causeway/kubernetes";
-import { loadCloudsYaml } from "@causeway/openstack";
-import { routeOf, workIn } from "../testing/calls.ts";
-import { fastClock, World } from "../testing/world.ts";
+import { routeOf } from "../testing/calls.ts";
+import { fastClock } from "../testing/world.ts";
+import { ownWorlds } from "./own-world.ts";
 
-let world: World | undefined;
-let simulator: Simulator | undefined;
-
-afterEach(async () => {
-  await world?.close();
-  await simulator?.close();
-  world = simulator = undefined;
-});
-
-interface Started {
-  readonly w: World;
-  readonly cloud: Simulator;
-  readonly work: () => string[];
-}
-
-async function started(servers = 3): Promise<Started> {
-  const cloud = (simulator = await startSimulator({ profile: "instant" }));
-  const config = loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator" });
-  const server = await startApiServer();
-  const intervals = { fast: 20, fastest: 20, slow: 500 };
-  const w = (world = await World.start({ server, config, prefix: "c", servers, intervals }));
-  return { w, cloud, work: workIn(cloud.calls) };
-}
+const start = ownWorlds();
+const started = (servers = 3) => start({ prefix: "c", servers, intervals: { fast: 20, fastest: 20, slow: 500 } });
 
 const cut = (route: string, when: "before" | "after" = "after"): ((call: CallRecord) => Fault | undefined) => {
   let done = false;

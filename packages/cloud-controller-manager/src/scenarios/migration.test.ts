@@ -1,33 +1,13 @@
-import { afterEach, expect, test } from "vitest";
-import { startApiServer } from "@causeway/apiserver";
-import { loadCloudsYaml } from "@causeway/openstack";
-import { startSimulator, type Simulator } from "@causeway/simulator";
-import { World } from "../testing/world.ts";
+import { expect, test } from "vitest";
+import { ownWorlds } from "./own-world.ts";
 
-let world: World | undefined;
-let simulator: Simulator | undefined;
-
-afterEach(async () => {
-  await world?.close();
-  await simulator?.close();
-  world = simulator = undefined;
-});
+const start = ownWorlds();
 
 test(
   "a load balancer of the in-tree provider is known by its old name, served on, and given back with its Service",
   { timeout: 90_000 },
   async () => {
-    const cloud = (simulator = await startSimulator({ profile: "instant" }));
-    const config = loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator" });
-    const intervals = { fast: 20, fastest: 20, slow: 200 };
-    const w = (world = await World.start({
-      server: await startApiServer(),
-      config,
-      prefix: "m",
-      servers: 2,
-      intervals,
-      patience: 60_000,
-    }));
+    const { w, cloud } = await start({ prefix: "m", servers: 2, patience: 60_000 });
     const service = await w.createService("web");
     const name = `a${service.metadata.uid?.replaceAll("-", "")}`.slice(0, 32);
     const { loadBalancing } = w.cloud;

@@ -1,28 +1,10 @@
-import { afterEach, describe, expect, test } from "vitest";
-import { startApiServer } from "@causeway/apiserver";
+import { describe, expect, test } from "vitest";
 import { Event, Node } from "@causeway/kubernetes";
-import { loadCloudsYaml } from "@causeway/openstack";
-import { startSimulator, type Simulator } from "@causeway/simulator";
-import { workIn } from "../testing/calls.ts";
-import { fastClock, World } from "../testing/world.ts";
+import { fastClock, type World } from "../testing/world.ts";
+import { ownWorlds } from "./own-world.ts";
 
-let world: World | undefined;
-let simulator: Simulator | undefined;
-
-afterEach(async () => {
-  await world?.close();
-  await simulator?.close();
-  world = simulator = undefined;
-});
-
-async function started(servers: number): Promise<{ w: World; cloud: Simulator; work: () => string[] }> {
-  const cloud = (simulator = await startSimulator({ profile: "instant" }));
-  const config = loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator" });
-  const server = await startApiServer();
-  const intervals = { fast: 20, fastest: 20, slow: 200 };
-  const w = (world = await World.start({ server, config, prefix: "n", servers, intervals, patience: 30_000 }));
-  return { w, cloud, work: workIn(cloud.calls) };
-}
+const start = ownWorlds();
+const started = (servers: number) => start({ prefix: "n", servers, patience: 30_000 });
 
 async function whatToBoot(w: World): Promise<{ flavor: string; image: string }> {
   const [flavor] = await w.cloud.compute.flavors.all();

@@ -1,43 +1,29 @@
-import { afterEach, describe, expect, test } from "vitest";
-import { startApiServer } from "@causeway/apiserver";
+import { describe, expect, test } from "vitest";
 import { Event, Node } from "@causeway/kubernetes";
-import { loadCloudsYaml, type Route } from "@causeway/openstack";
-import { startSimulator, type Simulator } from "@causeway/simulator";
+import type { Route } from "@causeway/openstack";
 import { routeOf } from "../testing/calls.ts";
-import { World, type RunOptions } from "../testing/world.ts";
+import type { RunOptions, World } from "../testing/world.ts";
+import { ownWorlds, type OwnWorld } from "./own-world.ts";
 
-let world: World | undefined;
-let simulator: Simulator | undefined;
-
-afterEach(async () => {
-  await removeRoutes();
-  await world?.close();
-  await simulator?.close();
-  world = simulator = undefined;
+const start = ownWorlds(async ({ w }) => {
+  for (const stop of stops.splice(0)) await stop();
+  await w.cloud.network.routers.update(w.infrastructure.routerId, { routes: [] });
 });
 
-interface Stage {
-  readonly w: World;
-  readonly cloud: Simulator;
+interface Stage extends Pick<OwnWorld, "w" | "cloud"> {
   readonly routes: () => Promise<Route[]>;
   /** Calls of ours that write routers or ports, or read a single one. */
   readonly work: () => string[];
 }
 
 async function started(options: { servers?: number; atomic?: boolean } = {}): Promise<Stage> {
-  const extensions = options.atomic === true ? (["extraroute-atomic"] as const) : [];
-  const cloud = (simulator = await startSimulator({ profile: "instant", extensions }));
-  const config = loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator" });
-  const intervals = { fast: 50, fastest: 50, slow: 300 };
-  const server = await startApiServer();
-  const w = (world = await World.start({
-    server,
-    config,
+  const { w, cloud } = await start({
     prefix: "r",
     servers: options.servers ?? 2,
-    intervals,
+    intervals: { fast: 50, fastest: 50, slow: 300 },
     patience: 60_000,
-  }));
+    ...(options.atomic === true ? { extensions: ["extraroute-atomic"] as const } : {}),
+  });
   const router = w.infrastructure.routerId;
   const routes = async () => (await w.cloud.network.routers.get(router)).routes;
   let seen = cloud.calls.length;
@@ -55,13 +41,6 @@ async function started(options: { servers?: number; atomic?: boolean } = {}): Pr
 /** What the test asks itself has the same name: it is left out by asking between two looks only. */
 function isOfRoutes(route: string): boolean {
   return /^(PUT|POST|DELETE) \/(routers|ports)|^GET \/(routers|ports)\/ID/.test(route);
-}
-
-async function removeRoutes(): Promise<void> {
-  if (!world) return;
-  for (const running of stops.splice(0)) await running();
-  const { routers } = world.cloud.network;
-  await routers.update(world.infrastructure.routerId, { routes: [] });
 }
 
 const stops: (() => Promise<void>)[] = [];

@@ -1,34 +1,11 @@
-import { afterEach, describe, expect, test } from "vitest";
-import { startApiServer } from "@causeway/apiserver";
+import { describe, expect, test } from "vitest";
 import { Node } from "@causeway/kubernetes";
-import { loadCloudsYaml, type SecurityGroup, type SecurityGroupRule } from "@causeway/openstack";
-import { startSimulator, type Simulator } from "@causeway/simulator";
-import { workIn } from "../testing/calls.ts";
-import { World } from "../testing/world.ts";
+import type { SecurityGroup, SecurityGroupRule } from "@causeway/openstack";
+import type { World } from "../testing/world.ts";
+import { ownWorlds } from "./own-world.ts";
 
-let world: World | undefined;
-let simulator: Simulator | undefined;
-
-afterEach(async () => {
-  await world?.close();
-  await simulator?.close();
-  world = simulator = undefined;
-});
-
-interface Stage {
-  readonly w: World;
-  readonly cloud: Simulator;
-  readonly work: () => string[];
-}
-
-async function started(servers = 2): Promise<Stage> {
-  const cloud = (simulator = await startSimulator({ profile: "instant" }));
-  const config = loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator" });
-  const server = await startApiServer();
-  const intervals = { fast: 20, fastest: 20, slow: 200 };
-  const w = (world = await World.start({ server, config, prefix: "sg", servers, intervals, patience: 60_000 }));
-  return { w, cloud, work: workIn(cloud.calls) };
-}
+const start = ownWorlds();
+const started = (servers = 2) => start({ prefix: "sg", servers, patience: 60_000 });
 
 async function groups(w: World): Promise<SecurityGroup[]> {
   return (await w.cloud.network.securityGroups.all()).filter((group) => group.name.startsWith("lb-sg-"));

@@ -1,34 +1,17 @@
-import { afterEach, describe, expect, test } from "vitest";
-import { startApiServer } from "@causeway/apiserver";
+import { describe, expect, test } from "vitest";
 import { systemClock } from "@causeway/foundation";
 import { Service } from "@causeway/kubernetes";
 import { connectCloud, loadCloudsYaml } from "@causeway/openstack";
-import { startSimulator, type Simulator } from "@causeway/simulator";
 import { sweepOrphans, type Swept } from "../sweep/sweep.ts";
-import { World } from "../testing/world.ts";
+import type { World } from "../testing/world.ts";
+import { ownWorlds, type OwnWorld } from "./own-world.ts";
 
-let world: World | undefined;
-let simulator: Simulator | undefined;
-
-afterEach(async () => {
-  await world?.close();
-  await simulator?.close();
-  world = simulator = undefined;
-});
+const start = ownWorlds();
 
 /** A cluster with Services "live" and "dead"; the latter's finalizer is torn off, as by a person in a hurry. */
-async function started(): Promise<World> {
-  const cloud = (simulator = await startSimulator({ profile: "instant" }));
-  const config = loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator" });
-  const intervals = { fast: 20, fastest: 20, slow: 200 };
-  const w = (world = await World.start({
-    server: await startApiServer(),
-    config,
-    prefix: "s",
-    servers: 1,
-    intervals,
-    patience: 60_000,
-  }));
+async function started(): Promise<OwnWorld> {
+  const own = await start({ prefix: "s", servers: 1, patience: 60_000 });
+  const { w } = own;
   const manager = w.run({ provider: "amphora", manageSecurityGroups: true });
   await w.joinAll();
   for (const name of ["live", "dead"]) {
@@ -38,7 +21,7 @@ async function started(): Promise<World> {
   await manager.stop();
   await w.change("dead", { metadata: { finalizers: null } });
   await w.client.delete(Service, { namespace: "default", name: "dead" });
-  return w;
+  return own;
 }
 
 function sweep(w: World, options: { dryRun?: boolean; floatingIps?: boolean; clusterName?: string } = {}) {
@@ -52,18 +35,18 @@ const words = (all: readonly Swept[]) => all.map((s) => `${s.kind} of ${s.servic
 
 describe("a sweep", { timeout: 90_000 }, () => {
   test("finds what a dead Service left, and in a dry run touches nothing", async () => {
-    const w = await started();
-    const before = simulator?.inventory();
+    const { w, cloud } = await started();
+    const before = cloud.inventory();
     expect(words(await sweep(w, { dryRun: true }))).toEqual([
       "load balancer of default/dead: found",
       "floating IP of default/dead: kept",
       "security group of default/dead: found",
     ]);
-    expect(simulator?.inventory()).toEqual(before);
+    expect(cloud.inventory()).toEqual(before);
   });
 
   test("removes it, and nothing of a Service that lives; the address only when asked to", async () => {
-    const w = await started();
+    const { w } = await started();
     expect(words(await sweep(w))).toEqual([
       "load balancer of default/dead: removed",
       "floating IP of default/dead: kept",
@@ -77,7 +60,7 @@ describe("a sweep", { timeout: 90_000 }, () => {
   });
 
   test("leaves alone what bears our names without our words, another cluster's, and what a live Service uses", async () => {
-    const w = await started();
+    const { w } = await started();
     const { loadBalancing, network } = w.cloud;
     const vip = { vip_subnet_id: w.infrastructure.subnet.id };
     const mine = await loadBalancing.loadBalancers.create({ name: "kube_service_s_default_mine", ...vip });
@@ -92,10 +75,10 @@ describe("a sweep", { timeout: 90_000 }, () => {
   });
 
   test("refuses a cluster whose nodes are not in the project: all of its Services would look dead", async () => {
-    const w = await started();
+    const { w, cloud } = await started();
     const { items } = await w.client.list(Service);
     expect(items.length).toBeGreaterThan(0);
-    const elsewhere = loadCloudsYaml({ text: simulator?.cloudsYaml ?? "", cloud: "simulator-alt" });
+    const elsewhere = loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator-alt" });
     const other = connectCloud(elsewhere);
     const request = {
       client: w.client,

@@ -1,54 +1,41 @@
-import { messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import { messageOf, type Log, type Metrics } from "@causeway/foundation";
+import type { Node } from "@causeway/kubernetes";
 import {
   followRoad,
   isConflict,
   keyOf,
-  Node,
   publishStatus,
   runController,
   Service,
   watchInformer,
   type Change,
   type EventRecorder,
-  type Informers,
   type ObjectKey,
   type PlannedEvent,
   type Road,
   type ServiceStatus,
   type Source,
 } from "@causeway/kubernetes";
-import type { Cloud, CloudWatch } from "@causeway/openstack";
-import type { CloudControllerConfig } from "../config/config.ts";
+import type { CloudWatch } from "@causeway/openstack";
 import { eligibleNodes, nodeAddress } from "./desired.ts";
 import { Standing } from "../events/standing.ts";
 import { measured, Operations } from "../metrics/reconciles.ts";
-import { concerns, gather, type GatherFrom, type Observed } from "./gather.ts";
-import { Certificates } from "./certificates.ts";
-import { brokenKey, Holds } from "./holds.ts";
+import { concerns, gather, type Observed } from "./gather.ts";
+import { gatherFrom, type ServiceSurroundings } from "./gather-from.ts";
+import { brokenKey } from "./holds.ts";
 import { annotation, floatingIpDescription, loadBalancerName, retiringName } from "./names.ts";
 import { fieldManager, perform } from "./perform.ts";
 import { planBoth } from "./plan-both.ts";
-import { NodeBursts } from "./node-bursts.ts";
-import { OctaviaReader } from "./octavia-facts.ts";
-import { PendingTimes } from "./pending-times.ts";
-import { PoolDetails } from "./pool-details.ts";
 import { Leftovers } from "./security-group/leftovers.ts";
 import { groupsFirst, securityGroupSources } from "./security-group/reconcile.ts";
 import { otherFamily, secondName } from "./second-family.ts";
 import type { Step } from "./steps.ts";
-import { TreeFreshness } from "./tree-freshness.ts";
 
-export interface ServiceControllerOptions {
-  readonly informers: Informers;
-  readonly cloud: Cloud;
-  readonly watch: CloudWatch;
-  readonly config: CloudControllerConfig;
-  readonly clusterName: string;
+export interface ServiceControllerOptions extends ServiceSurroundings {
   /** Services worked on at once. */
   readonly serviceSyncs?: number;
   readonly metrics?: Metrics;
   readonly events: EventRecorder;
-  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -57,28 +44,9 @@ export function createServiceController(options: ServiceControllerOptions): {
   run(signal: AbortSignal): Promise<void>;
 } {
   const { informers, cloud, watch, config, clusterName, events, clock, log } = options;
-  const services = informers.for(Service);
-  const nodes = informers.for(Node);
-  const details = new PoolDetails(cloud);
-  const freshness = new TreeFreshness(watch);
-  const holds = new Holds(clock);
+  const from = gatherFrom(options);
+  const { services, nodes, details, freshness, holds, bursts } = from;
   const standing = new Standing(events, clock);
-  const bursts = new NodeBursts(clock);
-  const from: GatherFrom = {
-    services,
-    nodes,
-    cloud,
-    watch,
-    clusterName,
-    config,
-    details,
-    freshness,
-    holds,
-    octavia: new OctaviaReader(cloud, clock),
-    certificates: new Certificates(cloud, clock),
-    bursts,
-    pending: new PendingTimes(clock),
-  };
   const using = { client: informers.client, cloud, watch, events, details, freshness, holds };
   const operations = new Operations();
   const leftovers = new Leftovers(cloud, watch);

@@ -1,5 +1,5 @@
 import type { Clock } from "@causeway/foundation";
-import type { Cloud } from "@causeway/openstack";
+import { isForbidden, isOpenStackNotFound, type Cloud } from "@causeway/openstack";
 
 /** What the cloud's Octavia is, whatever load balancers there are. */
 export interface OctaviaFacts {
@@ -37,8 +37,19 @@ export class OctaviaReader {
 
   async #ask(): Promise<OctaviaFacts> {
     const { loadBalancing } = this.#cloud;
-    const [versions, providers] = await Promise.all([loadBalancing.versions(), loadBalancing.providers.all()]);
+    const [versions, providers] = await Promise.all([versionsOf(this.#cloud), loadBalancing.providers.all()]);
     return { version: newestOf(versions), providers: providers.map((p) => p.name) };
+  }
+}
+
+/** None where a gateway hides the list. */
+async function versionsOf(cloud: Cloud): Promise<string[]> {
+  try {
+    const told = await cloud.describe("load-balancer");
+    return told?.versions.map(({ id }) => id.replace(/^v/, "")) ?? [];
+  } catch (error) {
+    if (isOpenStackNotFound(error) || isForbidden(error)) return [];
+    throw error;
   }
 }
 

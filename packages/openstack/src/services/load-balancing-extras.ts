@@ -1,7 +1,5 @@
 import type { ServiceClient } from "../session/client.ts";
 import type * as X from "../types/load-balancing-extras.ts";
-import { isForbidden, isOpenStackNotFound } from "../errors/predicates.ts";
-import { isRecord } from "../errors/message.ts";
 import { createCollection, ignoringNotFound } from "./collection.ts";
 import { objectIn } from "./wire.ts";
 
@@ -39,14 +37,6 @@ export function createLoadBalancingExtras(client: ServiceClient): X.LoadBalancin
     async statistics(kind, id, options) {
       return objectIn(await client.send({ method: "GET", route: `/${kind}/{id}/stats`, ids: [id] }, options), "stats");
     },
-    async versions(options) {
-      try {
-        return versionsIn(await client.send({ method: "GET", route: "/" }, options));
-      } catch (error) {
-        if (isOpenStackNotFound(error) || isForbidden(error)) return [];
-        throw error;
-      }
-    },
     quota: async (id, options) => objectIn(await client.send({ method: "GET", ...quotaRoute(id) }, options), "quota"),
     async setQuota(id, limits, options) {
       return objectIn(
@@ -56,12 +46,4 @@ export function createLoadBalancingExtras(client: ServiceClient): X.LoadBalancin
     },
     resetQuota: (id, options) => ignoringNotFound(client.send({ method: "DELETE", ...quotaRoute(id) }, options)),
   };
-}
-
-function versionsIn(document: unknown): string[] {
-  const versions = isRecord(document) && Array.isArray(document["versions"]) ? (document["versions"] as unknown[]) : [];
-  return versions.flatMap((version) => {
-    const id = isRecord(version) ? version["id"] : undefined;
-    return typeof id === "string" ? [id.replace(/^v/, "")] : [];
-  });
 }

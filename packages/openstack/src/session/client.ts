@@ -166,9 +166,8 @@ async function askVersions(service: ServiceName, base: string, parts: ClientPart
 function urlOf(base: string, call: ServiceCall): string {
   let next = 0;
   const path = call.route.replace(/\{id\}/g, () => encodeURIComponent(call.ids?.[next++] ?? ""));
-  // Octavia's API for its operators stands beside the one for load balancers, and its versions above both.
-  const above = path === "/" ? /\/v2\/lbaas$/ : path.startsWith("/octavia/") ? /\/lbaas$/ : undefined;
-  const root = above === undefined ? base : base.replace(above, "");
+  // Octavia's API for its operators stands beside the one for load balancers.
+  const root = path.startsWith("/octavia/") ? base.replace(/\/lbaas$/, "") : base;
   const query = typeof call.query === "string" ? call.query : encodeQuery(call.query ?? {});
   return `${root}${path}${query === "" ? "" : `?${query}`}`;
 }

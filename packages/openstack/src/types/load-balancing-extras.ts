@@ -132,8 +132,6 @@ export interface LoadBalancingExtras {
   /** Builds the load balancer's amphorae anew. For administrators in most clouds. */
   failover(loadBalancerId: string, options?: CallOptions): Promise<void>;
   statistics(kind: "loadbalancers" | "listeners", id: string, options?: CallOptions): Promise<TrafficStatistics>;
-  /** API versions that are served ("2.26"), as listed; none where the list is hidden. */
-  versions(options?: CallOptions): Promise<string[]>;
   quota(projectId: string, options?: CallOptions): Promise<LoadBalancingQuota>;
   setQuota(projectId: string, quota: LoadBalancingQuota, options?: CallOptions): Promise<LoadBalancingQuota>;
   resetQuota(projectId: string, options?: CallOptions): Promise<void>;

@@ -3,6 +3,7 @@ import { defaultQuotas } from "../kernel/settings.ts";
 import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
 import type { Table } from "../kernel/interface.ts";
 import { storageZones, type StorageApp, type StorageParts } from "./model.ts";
+import { quotaFields } from "./quota.ts";
 import { requireStorageAdmin } from "./types.ts";
 import type { StorageContext } from "./views.ts";
 import { mine } from "./volumes.ts";
@@ -152,20 +153,10 @@ function addServiceRoutes(app: StorageApp, { tables }: StorageParts): void {
   );
 }
 
-const classFields = [
-  "volumes",
-  "per_volume_gigabytes",
-  "snapshots",
-  "gigabytes",
-  "backups",
-  "backup_gigabytes",
-  "groups",
-];
-
 /** Default limits as they are: they are told, and a change is answered and not kept. */
 function addQuotaClassRoutes(app: StorageApp): void {
   const path = "/v3/:project/os-quota-class-sets/:name";
-  const defaults = () => Object.fromEntries(classFields.map((field) => [field, defaultQuotas[field] ?? -1]));
+  const defaults = () => Object.fromEntries(quotaFields.map((field) => [field, defaultQuotas[field] ?? -1]));
   app.get(path, (c) => {
     requireStorageAdmin(c, "volume_extension:quota_classes:get");
     return c.json({ quota_class_set: { id: c.req.param("name"), ...defaults() } });

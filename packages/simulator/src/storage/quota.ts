@@ -9,6 +9,17 @@ export interface StorageUsage {
   readonly backup_gigabytes: number;
 }
 
+/** What Cinder limits, in its order. */
+export const quotaFields = [
+  "volumes",
+  "per_volume_gigabytes",
+  "snapshots",
+  "gigabytes",
+  "backups",
+  "backup_gigabytes",
+  "groups",
+] as const;
+
 /** What a project has. */
 export function storageUsage({ tables }: StorageParts, projectId: string): StorageUsage {
   const volumes = tables.volumes.by("project_id", projectId);

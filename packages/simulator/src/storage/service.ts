@@ -11,7 +11,7 @@ import { Volumes } from "./lifecycle.ts";
 import { pageOf } from "./list.ts";
 import { defaultType, instantOf, snapshotFor, storageTables, volumeFor } from "./model.ts";
 import type { Snapshot, StorageApp, StorageParts } from "./model.ts";
-import { storageUsage } from "./quota.ts";
+import { quotaFields, storageUsage } from "./quota.ts";
 import { addGroupSnapshotRoutes } from "./group-snapshots.ts";
 import { addGroupRoutes } from "./groups.ts";
 import { addMetadataRoutes } from "./metadata.ts";
@@ -125,16 +125,6 @@ function addSnapshotRoutes(app: StorageApp, { kernel, tables }: StorageParts, vo
     return c.body(null, 202);
   });
 }
-
-const quotaFields = [
-  "volumes",
-  "per_volume_gigabytes",
-  "snapshots",
-  "gigabytes",
-  "backups",
-  "backup_gigabytes",
-  "groups",
-];
 
 /** The fields above, and three for each type of volumes. */
 function fieldsOf({ tables }: StorageParts): readonly string[] {

@@ -67,12 +67,12 @@ export async function done(answer: Promise<Answer>): Promise<Json> {
   return body;
 }
 
-/** Looks again until `probe` gives something, for at most five seconds. */
-export async function eventually<T>(probe: () => Promise<T | undefined>, what = "it"): Promise<T> {
+/** Looks again until `probe` gives something ("false" and "undefined" are nothing yet), for at most five seconds. */
+export async function eventually<T>(probe: () => Promise<T | false | undefined>, what = "it"): Promise<T> {
   const end = Date.now() + 5000;
   for (;;) {
     const found = await probe();
-    if (found !== undefined) return found;
+    if (found !== undefined && found !== false) return found;
     if (Date.now() > end) throw new Error(`${what} did not happen in five seconds`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }

@@ -1,3 +1,5 @@
+import { seededIntegers } from "../../../support/seeded.ts";
+
 /**
  * Numbers that generators draw from, one after another. When they are used up zeros come, and zero always chooses what is simplest:
  * so a sequence shrinks by making its numbers smaller, whatever they stand for.
@@ -10,16 +12,10 @@ export class Choices {
     this.#numbers = numbers;
   }
 
-  /** As many numbers as are asked for, all from one seed (Mulberry32). */
+  /** As many numbers as are asked for, all from one seed. */
   static seeded(seed: number, count: number): Choices {
-    let state = seed >>> 0;
-    const next = (): number => {
-      state = (state + 0x6d2b79f5) >>> 0;
-      let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-      mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-      return (mixed ^ (mixed >>> 14)) & 0xffff;
-    };
-    return new Choices(Array.from({ length: count }, next));
+    const next = seededIntegers(seed);
+    return new Choices(Array.from({ length: count }, () => next() & 0xffff));
   }
 
   /** A whole number from 0 up to, but not, `bound`. */

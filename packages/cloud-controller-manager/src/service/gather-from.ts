@@ -1,0 +1,42 @@
+import type { Clock } from "@causeway/foundation";
+import { Node, Service, type Informers } from "@causeway/kubernetes";
+import type { Cloud, CloudWatch } from "@causeway/openstack";
+import type { CloudControllerConfig } from "../config/config.ts";
+import { Certificates } from "./certificates.ts";
+import type { GatherFrom } from "./gather.ts";
+import { Holds } from "./holds.ts";
+import { NodeBursts } from "./node-bursts.ts";
+import { OctaviaReader } from "./octavia-facts.ts";
+import { PendingTimes } from "./pending-times.ts";
+import { PoolDetails } from "./pool-details.ts";
+import { TreeFreshness } from "./tree-freshness.ts";
+
+export interface ServiceSurroundings {
+  /** Of the workload cluster. */
+  readonly informers: Informers;
+  readonly cloud: Cloud;
+  readonly watch: CloudWatch;
+  readonly config: CloudControllerConfig;
+  readonly clusterName: string;
+  readonly clock: Clock;
+}
+
+/** Where a reconcile of Services reads, with nothing remembered yet. */
+export function gatherFrom(around: ServiceSurroundings): GatherFrom {
+  const { informers, cloud, watch, config, clusterName, clock } = around;
+  return {
+    services: informers.for(Service),
+    nodes: informers.for(Node),
+    cloud,
+    watch,
+    clusterName,
+    config,
+    details: new PoolDetails(cloud),
+    freshness: new TreeFreshness(watch),
+    holds: new Holds(clock),
+    octavia: new OctaviaReader(cloud, clock),
+    certificates: new Certificates(cloud, clock),
+    bursts: new NodeBursts(clock),
+    pending: new PendingTimes(clock),
+  };
+}
