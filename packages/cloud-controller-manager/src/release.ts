@@ -1,6 +1,6 @@
 import type { Clock, Log } from "@causeway/foundation";
 import { isNotFound, keyOf, Service, type Informers } from "@causeway/kubernetes";
-import { serviceFinalizer } from "./service/gather.ts";
+import { isHeld, wantsLoadBalancer } from "./service/concern.ts";
 
 export interface ReleaseOptions {
   /** Of the workload cluster, whose service controller is running. */
@@ -22,7 +22,7 @@ export async function releaseLoadBalancers(options: ReleaseOptions, signal: Abor
   const services = informers.for(Service);
   await services.whenSynced(signal);
   for (;;) {
-    const left = services.list().filter(isServed);
+    const left = services.list().filter((service) => wantsLoadBalancer(service) || isHeld(service));
     if (left.length === 0) return;
     for (const service of left.filter((s) => s.metadata.deletionTimestamp === undefined)) {
       log.info("deleting a Service of type LoadBalancer with its cluster", {
@@ -34,10 +34,4 @@ export async function releaseLoadBalancers(options: ReleaseOptions, signal: Abor
     }
     await clock.sleep(pause, signal);
   }
-}
-
-/** One of another load balancer class is not waited for: its controller may be gone. */
-function isServed({ metadata, spec }: Service): boolean {
-  if (metadata.finalizers?.includes(serviceFinalizer) === true) return true;
-  return spec.type === "LoadBalancer" && spec.loadBalancerClass === undefined;
 }

@@ -1,5 +1,6 @@
 import type { Clock, Metrics } from "@causeway/foundation";
 import type { Node, ObjectKey, Reconcile, Service } from "@causeway/kubernetes";
+import { wantsLoadBalancer } from "../service/concern.ts";
 
 /** cloud-provider-openstack's, seconds. */
 const buckets = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 7.5, 10, 15, 25, 50, 100, 250, 500, 1_000];
@@ -49,7 +50,7 @@ export class Operations {
   of(service: Service): Operation {
     const { metadata, spec, status } = service;
     const uid = metadata.uid ?? "";
-    if (metadata.deletionTimestamp !== undefined || spec.type !== "LoadBalancer") {
+    if (metadata.deletionTimestamp !== undefined || !wantsLoadBalancer(service)) {
       this.#asked.delete(uid);
       return "loadbalancer_delete";
     }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { CallRecord, Fault } from "@causeway/simulator";
-import { Event, Node } from "@causeway/kubernetes";
+import { Event, Node, Service } from "@causeway/kubernetes";
 import { routeOf } from "../testing/calls.ts";
 import { fastClock } from "../testing/world.ts";
 import { ownWorlds } from "./own-world.ts";
@@ -271,6 +271,49 @@ describe("a Service of type LoadBalancer", () => {
     await pause(200);
     expect(work()).toEqual([]);
     expect((await w.service("web")).metadata.finalizers ?? []).toEqual([]);
+  });
+
+  test("of another class is left alone with the finalizer of its controller, too, until it goes", async () => {
+    const { w, work } = await started(1);
+    w.run({ provider: "ovn" });
+    await w.joinAll();
+    work();
+    await w.createService("web", { loadBalancerClass: "example.org/other" });
+    await w.change("web", { metadata: { finalizers: ["service.kubernetes.io/load-balancer-cleanup"] } });
+    const ingress = [{ ip: "198.51.100.7", ipMode: "VIP" }];
+    const body = { status: { loadBalancer: { ingress } } };
+    await w.client.patch(
+      Service,
+      { namespace: "default", name: "web" },
+      { type: "merge", body },
+      { subresource: "status" },
+    );
+    await pause(200);
+    expect(work()).toEqual([]);
+    expect((await w.service("web")).status?.loadBalancer?.ingress).toEqual(ingress);
+    await w.remove("web");
+    expect(work()).toEqual([]);
+  });
+
+  test("that takes another class gives back what it had, and is that other's then", async () => {
+    const { w, cloud, work } = await started(1);
+    w.run({ provider: "ovn" });
+    await w.joinAll();
+    const before = cloud.inventory("demo");
+    await w.createService("web");
+    await w.served("web");
+    // In one step no API server lets it: the type has to change between.
+    await w.change("web", { spec: { type: "ClusterIP" } });
+    await w.change("web", { spec: { type: "LoadBalancer", loadBalancerClass: "example.org/other" } });
+    const given = await w.until("no finalizer", async () => {
+      const service = await w.service("web");
+      return (service.metadata.finalizers ?? []).length === 0 ? service : undefined;
+    });
+    expect(given.status?.loadBalancer?.ingress ?? []).toEqual([]);
+    expect(cloud.inventory("demo")).toEqual(before);
+    work();
+    await pause(200);
+    expect(work()).toEqual([]);
   });
 
   test("is deleted with its cluster, and its load balancer with it", async () => {

@@ -3,6 +3,7 @@ import { Node } from "@causeway/kubernetes";
 import type { SecurityGroup, SecurityGroupRule } from "@causeway/openstack";
 import type { World } from "../testing/world.ts";
 import { ownWorlds } from "./own-world.ts";
+import { withOctavia } from "./stage.ts";
 
 const start = ownWorlds();
 const started = (servers = 2) => start({ prefix: "sg", servers, patience: 60_000 });
@@ -87,6 +88,51 @@ describe("a Service's security group", { timeout: 90_000 }, () => {
     await until(w, "one rule", async () => (await ingress(w)).length === 1);
     await w.change("web", { spec: { loadBalancerSourceRanges: null } });
     await until(w, "everybody", async () => (await ingress(w))[0] === `tcp ${http} from 0.0.0.0/0`);
+  });
+
+  test("on OVN that the Service itself asks for, or that is all there is, has the clients' rules from the first write on", async () => {
+    const { w, cloud, work } = await started(1);
+    const amphora = w.run({ provider: "amphora", ...managed });
+    await w.joinAll();
+    work();
+    const [http] = await served(w, {}, { "loadbalancer.openstack.org/provider": "ovn" });
+    const rules = () => work().filter((call) => /security-group-rules/.test(call));
+    expect(await ingress(w)).toEqual([`tcp ${http} from 0.0.0.0/0`]);
+    expect(rules()).toEqual(["POST /security-group-rules"]);
+    await w.remove("web");
+    await amphora.stop();
+    withOctavia(cloud, "2.26", ["ovn"]);
+    w.run(managed);
+    work();
+    const [again] = await served(w);
+    expect(await ingress(w)).toEqual([`tcp ${again} from 0.0.0.0/0`]);
+    expect(rules()).toEqual(["POST /security-group-rules"]);
+  });
+
+  test("that somebody changes by hand is as before within the period of the lists: rules and ports", async () => {
+    const { w } = await started(2);
+    w.run({ provider: "amphora", ...managed });
+    await w.joinAll();
+    const [http] = await served(w);
+    const right = `tcp ${http} from 10.77.0.0/24`;
+    const [group] = await groups(w);
+    const { securityGroupRules, ports } = w.cloud.network;
+    const rule = group?.security_group_rules.find((r) => r.direction === "ingress");
+    await securityGroupRules.delete(rule?.id ?? "");
+    await until(w, "the rule", async () => String(await ingress(w)) === right);
+    await securityGroupRules.create({
+      security_group_id: group?.id ?? "",
+      direction: "ingress",
+      ethertype: "IPv4",
+      protocol: "tcp",
+      port_range_min: 22,
+      port_range_max: 22,
+      remote_ip_prefix: "0.0.0.0/0",
+    });
+    await until(w, "no other rule", async () => String(await ingress(w)) === right);
+    const port = (await ports.all()).find((p) => p.security_groups.includes(group?.id ?? ""));
+    await ports.update(port?.id ?? "", { security_groups: [] });
+    await until(w, "both nodes", async () => String(await bearers(w)) === "0,1");
   });
 
   test("is put on a node that joins and taken off one that leaves", async () => {

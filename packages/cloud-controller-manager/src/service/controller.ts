@@ -20,7 +20,8 @@ import type { CloudWatch } from "@causeway/openstack";
 import { eligibleNodes, nodeAddress } from "./desired.ts";
 import { Standing } from "../events/standing.ts";
 import { measured, Operations } from "../metrics/reconciles.ts";
-import { concerns, gather, type Observed } from "./gather.ts";
+import { concerns } from "./concern.ts";
+import { gather, type Observed } from "./gather.ts";
 import { gatherFrom, type ServiceSurroundings } from "./gather-from.ts";
 import { brokenKey } from "./holds.ts";
 import { annotation, floatingIpDescription, loadBalancerName, retiringName } from "./names.ts";
@@ -45,12 +46,12 @@ export function createServiceController(options: ServiceControllerOptions): {
 } {
   const { informers, cloud, watch, config, clusterName, events, clock, log } = options;
   const from = gatherFrom(options);
-  const { services, nodes, details, freshness, holds, bursts } = from;
+  const { services, nodes, details, freshness, holds, bursts, octavia } = from;
   const standing = new Standing(events, clock);
   const using = { client: informers.client, cloud, watch, events, details, freshness, holds };
   const operations = new Operations();
   const leftovers = new Leftovers(cloud, watch);
-  const groups = { ...options, services, nodes, leftovers, standing };
+  const groups = { ...options, services, nodes, leftovers, octavia, standing };
   const road: Road<Observed, Step, ServiceStatus> = {
     gather: (key, signal) => gather(from, key, signal),
     plan: planBoth,

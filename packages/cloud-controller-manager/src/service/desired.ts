@@ -128,7 +128,7 @@ export function nodeAddress(node: Node, family: "IPv4" | "IPv6"): string | undef
   return (ofFamily.find((a) => a.type === "InternalIP") ?? ofFamily.find((a) => a.type === "ExternalIP"))?.address;
 }
 
-/** Nodes that may be members: not excluded, not being deleted, chosen by the selector, with a server behind them. */
+/** Nodes that may be members: not excluded, not being deleted, initialised, chosen by the selector. */
 export function eligibleNodes(nodes: readonly Node[], selector: string): Node[] {
   return nodes
     .filter((node) => node.metadata.deletionTimestamp === undefined)
@@ -140,13 +140,15 @@ export function eligibleNodes(nodes: readonly Node[], selector: string): Node[] 
             t.key === "ToBeDeletedByClusterAutoscaler" || t.key === "node.cloudprovider.kubernetes.io/uninitialized",
         ),
     )
-    .filter((node) => node.spec?.providerID !== undefined && node.spec.providerID !== "")
     .filter((node) => matches(node.metadata.labels ?? {}, selector))
     .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
 }
 
+/** The spellings of false of Go's strconv.ParseBool, which cloud-provider asks; everything else excludes. */
+const falseWords = ["0", "f", "F", "false", "FALSE", "False"];
+
 function isTrueLabel(value: string | undefined): boolean {
-  return value !== undefined && value !== "false";
+  return value !== undefined && !falseWords.includes(value);
 }
 
 /** "key=value,key": a key alone must exist. */

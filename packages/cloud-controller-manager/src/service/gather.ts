@@ -1,6 +1,7 @@
 import type { Informer, Node, ObjectKey, Service } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch, FloatingIp, Listener, LoadBalancer, Network, Subnet } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
+import { concerns, wantsLoadBalancer } from "./concern.ts";
 import { eligibleNodes, nodeAddress } from "./desired.ts";
 import { matchingSubnets } from "./floating-subnets.ts";
 import type { Certificates } from "./certificates.ts";
@@ -183,22 +184,8 @@ async function tlsProblem(
   const { tlsContainerRef: reference } = parameters;
   const terminates = (service.spec.ports ?? []).some((port) => (port.protocol ?? "TCP") === "TCP");
   if (reference === "" || !terminates || config.loadBalancer.containerStore === "external") return undefined;
-  if (service.metadata.deletionTimestamp !== undefined || service.spec.type !== "LoadBalancer") return undefined;
+  if (service.metadata.deletionTimestamp !== undefined || !wantsLoadBalancer(service)) return undefined;
   return certificates.problem(reference, signal);
-}
-
-/** Kubernetes' own name: any cloud provider that takes over knows it. */
-export const serviceFinalizer = "service.kubernetes.io/load-balancer-cleanup";
-
-/** A Service is ours while it is of the type, and as long after as it bears our finalizer. */
-export function concerns(service: Service, config: CloudControllerConfig): boolean {
-  if (service.metadata.finalizers?.includes(serviceFinalizer) === true) return true;
-  return (
-    config.loadBalancer.enabled &&
-    service.spec.type === "LoadBalancer" &&
-    service.spec.loadBalancerClass === undefined &&
-    service.metadata.deletionTimestamp === undefined
-  );
 }
 
 async function startInformers(watch: CloudWatch, octavia: boolean, signal: AbortSignal): Promise<void> {

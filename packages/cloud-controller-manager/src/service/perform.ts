@@ -1,7 +1,8 @@
 import { addFinalizer, keyOf, publishStatus, removeFinalizer, Service } from "@causeway/kubernetes";
 import { isImmutable, isOutcomeUnknown, type LoadBalancer, type LoadBalancerCreate } from "@causeway/openstack";
 import type { Doing, PerformWith } from "./doing.ts";
-import { serviceFinalizer, type Observed } from "./gather.ts";
+import { serviceFinalizer } from "./concern.ts";
+import type { Observed } from "./gather.ts";
 import { brokenKey, busyKey, uncertainKey, whenBroken, whenBusy } from "./holds.ts";
 import { performAddress } from "./perform-address.ts";
 import { performTree } from "./perform-tree.ts";

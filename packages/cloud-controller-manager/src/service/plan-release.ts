@@ -1,6 +1,7 @@
 import type { Plan, ServiceStatus } from "@causeway/kubernetes";
 import type { Listener, LoadBalancer } from "@causeway/openstack";
-import { serviceFinalizer, type Observed } from "./gather.ts";
+import { serviceFinalizer } from "./concern.ts";
+import type { Observed } from "./gather.ts";
 import { annotation, loadBalancerPrefix } from "./names.ts";
 import { isOwner, othersTags, ownListeners } from "./ownership.ts";
 import { stuckEvents } from "./plan-broken.ts";

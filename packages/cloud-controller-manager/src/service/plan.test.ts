@@ -206,6 +206,20 @@ describe("members", () => {
       { nodes: [...nodes, aNode("x", { taints: ["node.cloudprovider.kubernetes.io/uninitialized"] })] },
       ["n1", "n2", "n3"],
     ],
+    [
+      "of one whose exclusion is false",
+      {
+        nodes: ["false", "False", "F", "0"].map((value) =>
+          aNode(value, { labels: { "node.kubernetes.io/exclude-from-external-load-balancers": value } }),
+        ),
+      },
+      ["0", "F", "False", "false"],
+    ],
+    [
+      "of one without a providerID",
+      { nodes: [{ ...aNode("x"), spec: {} }], annotations: { [os("subnet-id")]: "s" } },
+      ["x"],
+    ],
     ["of one that is not Ready", { nodes: [aNode("x", { taints: ["node.kubernetes.io/not-ready"] })] }, ["x"]],
     [
       "not of one without an address of the family",
@@ -228,7 +242,7 @@ describe("members", () => {
     const none = plan(look({ nodes: [] }), 0);
     expect(none.steps).toEqual([]);
     expect(none.wait?.until).toBeGreaterThan(0);
-    expect(reasons({ nodes: [] })).toEqual(["UnAvailableLoadBalancer"]);
+    expect(reasons({ nodes: [] })).toEqual(["UnAvailableLoadBalancer", "SyncLoadBalancerFailed"]);
   });
 });
 

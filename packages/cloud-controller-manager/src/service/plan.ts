@@ -2,7 +2,8 @@ import type { LoadBalancerIngress, Plan, PlannedEvent, ServiceStatus } from "@ca
 import type { LoadBalancer } from "@causeway/openstack";
 import { createBody } from "./create-body.ts";
 import { desiredPorts, invalidRanges, type DesiredPort } from "./desired.ts";
-import { serviceFinalizer, type Observed } from "./gather.ts";
+import { serviceFinalizer, wantsLoadBalancer } from "./concern.ts";
+import type { Observed } from "./gather.ts";
 import { annotation } from "./names.ts";
 import { isOwner, othersTags } from "./ownership.ts";
 import { planBroken, stuckEvents } from "./plan-broken.ts";
@@ -26,7 +27,7 @@ type ServicePlan = Plan<Step, ServiceStatus>;
  */
 export function plan(observed: Observed, now: number): ServicePlan {
   const { service } = observed;
-  if (service.metadata.deletionTimestamp !== undefined || service.spec.type !== "LoadBalancer")
+  if (service.metadata.deletionTimestamp !== undefined || !wantsLoadBalancer(service))
     return planRelease(observed, now);
   const refusal = refuse(observed);
   if (refusal !== undefined) return failedPlan(observed, refusal, now);
@@ -65,9 +66,13 @@ function failedPlan(observed: Observed, message: string, now: number): ServicePl
   return {
     steps: [],
     status: statusOf(observed),
-    events: [{ type: "Warning", reason: "SyncLoadBalancerFailed", message: `Error syncing load balancer: ${message}` }],
+    events: [syncFailed(message)],
     wait: { for: "what stands in the way to be mended", until: now + patience },
   };
+}
+
+function syncFailed(message: string): PlannedEvent {
+  return { type: "Warning", reason: "SyncLoadBalancerFailed", message: `Error syncing load balancer: ${message}` };
 }
 
 function planCreate(observed: Observed, now: number): ServicePlan {
@@ -87,7 +92,7 @@ function planCreate(observed: Observed, now: number): ServicePlan {
       steps: [],
       status,
       wait: { for: "a node that can be a member", until: now + patience },
-      events: [{ type: "Warning", reason: "UnAvailableLoadBalancer", message }],
+      events: [{ type: "Warning", reason: "UnAvailableLoadBalancer", message }, syncFailed(message)],
     };
   }
   return {

@@ -1,9 +1,12 @@
 import type { Informer, Node, ObjectKey, Service } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch, Port, SecurityGroup } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../../config/config.ts";
+import { wantsLoadBalancer } from "../concern.ts";
 import { eligibleNodes, nodeAddress } from "../desired.ts";
 import { annotation, loadBalancerName } from "../names.ts";
 import { parametersOf } from "../parameters.ts";
+import { defaultProvider } from "../provider.ts";
+import type { OctaviaReader } from "../octavia-facts.ts";
 import type { Leftovers } from "./leftovers.ts";
 import { groupName } from "./names.ts";
 
@@ -35,6 +38,7 @@ export interface GatherFrom {
   readonly config: CloudControllerConfig;
   readonly clusterName: string;
   readonly leftovers: Leftovers;
+  readonly octavia: OctaviaReader;
 }
 
 /** Reads caches only. Undefined where there is nothing to do for certain: not managed, and nothing left of when it was. */
@@ -45,11 +49,10 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   const { manageSecurityGroups, enabled } = config.loadBalancer;
   const name = groupName(service);
   if (!manageSecurityGroups && !(await from.leftovers.has(name, signal))) return undefined;
-  await Promise.all([watch.securityGroups, watch.ports, watch.subnets].map((informer) => informer.start(signal)));
-  const served =
-    service.spec.type === "LoadBalancer" &&
-    service.spec.loadBalancerClass === undefined &&
-    service.metadata.deletionTimestamp === undefined;
+  const balanced = await from.cloud.has("load-balancer", { signal });
+  const needed = [watch.securityGroups, watch.ports, watch.subnets, ...(balanced ? [watch.loadBalancers] : [])];
+  await Promise.all(needed.map((informer) => informer.start(signal)));
+  const served = wantsLoadBalancer(service) && service.metadata.deletionTimestamp === undefined;
   const groups = watch.securityGroups.byIndex("name", name);
   const ids = new Set(groups.map((group) => group.id));
   return {
@@ -58,7 +61,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     wanted: manageSecurityGroups && enabled && served,
     groups,
     grouped: ids.size === 0 ? [] : watch.ports.list().filter((p) => p.security_groups.some((id) => ids.has(id))),
-    clientsSeen: providerOf(from, service) === "ovn",
+    clientsSeen: balanced && (await providerOf(from, service)) === "ovn",
     ...placeOf(from, service),
   };
 }
@@ -91,11 +94,15 @@ function subnetOf(port: Port | undefined, family: "IPv4" | "IPv6", watch: CloudW
   return port?.fixed_ips.find((ip) => watch.subnets.get(ip.subnet_id)?.ip_version === version)?.subnet_id;
 }
 
-/** Of the load balancer that there is, else the configured one. */
-function providerOf({ watch, config, clusterName }: GatherFrom, service: Service): string | undefined {
+/** Of the load balancer that there is, else the one that a new one will have. */
+async function providerOf(
+  { watch, config, clusterName, octavia }: GatherFrom,
+  service: Service,
+): Promise<string | undefined> {
   const id = service.metadata.annotations?.[annotation.loadBalancerId];
   const lb =
     (id === undefined ? undefined : watch.loadBalancers.get(id)) ??
     watch.loadBalancers.byIndex("name", loadBalancerName(clusterName, service))[0];
-  return lb?.provider ?? config.loadBalancer.provider;
+  const named = lb?.provider ?? parametersOf(service, config.loadBalancer).provider ?? config.loadBalancer.provider;
+  return named ?? defaultProvider(await octavia.facts());
 }
