@@ -71,7 +71,7 @@ function gateOf(front: Front, root: string, service: Service): MiddlewareHandler
       userAgent: c.req.header("user-agent") ?? "",
     });
     if (caller) c.set("caller", caller);
-    else if (!open.has(path) && !open.has("*")) return unauthorized(c, call);
+    else if (!open.has(path) && !open.has("*")) return unauthorized(c, call, service);
     c.set("requestId", `req-${kernel.newId()}`);
     const fault = faults.of(call);
     if (fault?.when === "before") return meet(c, fault, call);
@@ -95,15 +95,15 @@ function queryOf(url: string): string {
   return at < 0 ? "" : url.slice(at);
 }
 
-function unauthorized(c: CloudContext, call: CallRecord): Response {
+function unauthorized(c: CloudContext, call: CallRecord, service: Service): Response {
   call.status = 401;
   const message = "The request you have made requires authentication.";
   const uri = `${new URL(c.req.url).origin}/identity/v3`;
-  return answer(c, {
-    status: 401,
+  const { body, headers } = service.unauthorized?.() ?? {
     body: { error: { code: 401, title: "Unauthorized", message } },
-    headers: { "www-authenticate": `Keystone uri="${uri}"` },
-  });
+    headers: {},
+  };
+  return answer(c, { status: 401, body, headers: { ...headers, "www-authenticate": `Keystone uri="${uri}"` } });
 }
 
 async function latency(kernel: OwnedKernel, type: string): Promise<void> {

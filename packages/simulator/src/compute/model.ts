@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
 import type { Caller, Kernel, Service, Table } from "../kernel/interface.ts";
+import { htmlPage } from "../kernel/html-page.ts";
 import type { NetworkLinks } from "../kernel/links.ts";
 import { ServiceError } from "../kernel/service-error.ts";
 import type { VolumeLinks } from "../kernel/volume-links.ts";
@@ -224,9 +225,4 @@ export function serverFor(tables: ComputeTables, caller: Caller, id: string): Se
 
 /** The page that the web framework of the real services gives where there is no such route. */
 export const notFoundPage = (explanation = "The resource could not be found."): ServiceError =>
-  htmlError(404, "Not Found", explanation);
-
-export function htmlError(code: number, title: string, explanation: string): ServiceError {
-  const page = `<html>\n <head>\n  <title>${code} ${title}</title>\n </head>\n <body>\n  <h1>${code} ${title}</h1>\n  ${explanation}<br /><br />\n\n\n\n </body>\n</html>`;
-  return new ServiceError(code, page, { "content-type": "text/html; charset=UTF-8" });
-}
+  htmlPage(404, { explanation });

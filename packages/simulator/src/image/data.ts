@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { htmlError } from "../compute/model.ts";
+import { htmlPage } from "../kernel/html-page.ts";
 import type { Kernel, Service } from "../kernel/interface.ts";
 import { imageFor, ownImage, type ImageTables } from "./model.ts";
 
@@ -8,14 +8,18 @@ export function addImageDataRoutes(app: Service["app"], kernel: Kernel, tables: 
   app.put("/v2/images/:id/file", async (c) => {
     const { id, status, disk_format, container_format } = ownImage(tables, c.get("caller"), c.req.param("id"));
     if (c.req.header("content-type") !== "application/octet-stream") {
-      throw htmlError(415, "Unsupported Media Type", "Unsupported Content-Type");
+      throw htmlPage(415, {
+        explanation: `The request media type ${c.req.header("content-type") ?? ""} is not supported by this server. `,
+      });
     }
     const bytes = new Uint8Array(await c.req.arrayBuffer());
     if (status !== "queued") {
-      throw htmlError(409, "Conflict", `Image status transition from ${status} to saving is not allowed`);
+      throw htmlPage(409, { explanation: `Image status transition from ${status} to saving is not allowed` });
     }
     if (disk_format === null || container_format === null) {
-      throw htmlError(400, "Bad Request", "Properties disk_format, container_format must be set prior to saving data.");
+      throw htmlPage(400, {
+        explanation: "Properties disk_format, container_format must be set prior to saving data.",
+      });
     }
     const digest = (algorithm: string) => createHash(algorithm).update(bytes).digest("hex");
     tables.data.insert({ id, base64: Buffer.from(bytes).toString("base64") });
@@ -33,7 +37,9 @@ export function addImageDataRoutes(app: Service["app"], kernel: Kernel, tables: 
   app.get("/v2/images/:id/file", (c) => {
     const image = imageFor(tables, c.get("caller"), c.req.param("id"));
     if (image.status === "deactivated" && !c.get("caller").isAdmin) {
-      throw htmlError(403, "Forbidden", "The requested image has been deactivated. Image data download is forbidden.");
+      throw htmlPage(403, {
+        explanation: "The requested image has been deactivated. Image data download is forbidden.",
+      });
     }
     const data = tables.data.get(image.id);
     if (!data) return c.body(null, 204);
@@ -49,7 +55,7 @@ export function addImageDataRoutes(app: Service["app"], kernel: Kernel, tables: 
       const { id, status } = ownImage(tables, c.get("caller"), c.req.param("id"));
       if (status === to) return c.body(null, 204);
       if (status !== from) {
-        throw htmlError(403, "Forbidden", `Not allowed to ${action} image in status '${status}'`);
+        throw htmlPage(403, { explanation: `Not allowed to ${action} image in status '${status}'` });
       }
       tables.images.update(id, { status: to, updated_at: kernel.timestamp() });
       return c.body(null, 204);

@@ -1,6 +1,6 @@
 import type { Caller } from "../kernel/interface.ts";
-import { htmlError } from "../compute/model.ts";
-import { imageVisible, type Image } from "./model.ts";
+import { htmlPage } from "../kernel/html-page.ts";
+import { imageVisible, type Image, type ImageTables } from "./model.ts";
 
 /** Parameters that say how to list, not what. */
 const ways = new Set([
@@ -23,28 +23,63 @@ export interface ImagePage {
   readonly more: boolean;
 }
 
-/** The images a query asks for, newest first or as `sort` says. Throws 400 for a bad limit or marker. */
-export function listImages(all: readonly Image[], caller: Caller, query: URLSearchParams): ImagePage {
-  const found = sorted(all.toReversed(), query).filter((image) => visible(image, caller, query) && fits(image, query));
+const sortKeys = ["name", "status", "container_format", "disk_format", "size", "id", "created_at", "updated_at"];
+const visibilities = ["community", "public", "private", "shared", "all"];
+const memberStatuses = ["pending", "accepted", "rejected", "all"];
+
+/** The images a query asks for, newest first or as `sort` says. Throws 400 for a bad limit, marker, order or filter. */
+export function listImages(tables: ImageTables, caller: Caller, query: URLSearchParams): ImagePage {
+  checkFilters(query);
+  const seen = (image: Image) => visible(tables, caller, { image, query });
+  const found = sorted(tables.images.all().toReversed(), query).filter((image) => seen(image) && fits(image, query));
   const limit = limitOf(query);
   const marker = query.get("marker");
   const place = marker === null ? -1 : found.findIndex((image) => image.id === marker);
-  if (marker !== null && place < 0) throw htmlError(400, "Bad Request", `No image found with ID ${marker}`);
+  if (marker !== null && place < 0) throw refused(`No image found with ID ${marker}`);
   const page = found.slice(place + 1, place + 1 + limit);
   return { page, more: page.length > 0 && page.length === limit };
+}
+
+const refused = (explanation: string): Error => htmlPage(400, { explanation });
+
+function checkFilters(query: URLSearchParams): void {
+  const [visibility, status] = [query.get("visibility"), query.get("member_status")];
+  if (visibility && !visibilities.includes(visibility)) throw refused(`Invalid visibility value: ${visibility}`);
+  if (status && !memberStatuses.includes(status)) throw refused(`Invalid status: ${status}`);
+  for (const name of ["size_min", "size_max"]) {
+    const bound = query.get(name);
+    if (bound !== null && !/^\d+$/.test(bound)) {
+      throw refused("Unable to filter on a range with a non-numeric value.");
+    }
+  }
+  for (const name of ["os_hidden", "protected"]) {
+    const flag = query.get(name);
+    if (flag === null || flag === "true" || flag === "false") continue;
+    throw refused(`Invalid value '${flag}' for '${name}' filter. Valid values are 'true' or 'false'.`);
+  }
 }
 
 function limitOf(query: URLSearchParams): number {
   const asked = query.get("limit");
   if (asked === null) return defaultLimit;
-  if (!/^\d+$/.test(asked)) throw htmlError(400, "Bad Request", "limit param must be an integer");
+  if (/^-\d+$/.test(asked)) throw refused("limit param must be positive");
+  if (!/^\d+$/.test(asked)) throw refused("limit param must be an integer");
   return Math.min(Number(asked), 1000);
 }
 
-function visible(image: Image, caller: Caller, query: URLSearchParams): boolean {
+interface Sight {
+  readonly image: Image;
+  readonly query: URLSearchParams;
+}
+
+/** Others' community images are listed only when they are asked for; shared ones by how their member answered (default: accepted). */
+function visible({ members }: ImageTables, caller: Caller, { image, query }: Sight): boolean {
   const wanted = query.get("visibility");
   if (image.os_hidden && query.get("os_hidden") !== "true") return false;
-  if (!imageVisible(image, caller.projectId, caller.isAdmin)) return false;
+  const answer = query.get("member_status") ?? "accepted";
+  const member = image.visibility === "shared" ? members.get(`${image.id}/${caller.projectId}`) : undefined;
+  const isShared = member !== undefined && (answer === "all" || member.status === answer);
+  if (!isShared && !imageVisible(image, caller.projectId, caller.isAdmin)) return false;
   return wanted === null || wanted === "all" || image.visibility === wanted;
 }
 
@@ -70,18 +105,40 @@ function fits(image: Image, query: URLSearchParams): boolean {
 const unquoted = (text: string) => text.replace(/^"(.*)"$/, "$1");
 
 function sorted(images: readonly Image[], query: URLSearchParams): readonly Image[] {
-  const directions = query.getAll("sort_dir");
-  const orders = query.has("sort")
-    ? (query.get("sort") ?? "").split(",").map((order) => order.split(":"))
-    : query.getAll("sort_key").map((key, place) => [key, directions[place] ?? directions[0] ?? "desc"]);
+  const orders = ordersOf(query);
   if (orders.length === 0) return images;
   return images.toSorted((a, b) => {
-    for (const [key = "", direction = "desc"] of orders) {
+    for (const [key, direction] of orders) {
       const order = compare(a[key as keyof Image], b[key as keyof Image]);
       if (order !== 0) return direction === "asc" ? order : -order;
     }
     return 0;
   });
+}
+
+/** Keys and directions, of `sort=name:asc,size` or of `sort_key` and `sort_dir`. */
+function ordersOf(query: URLSearchParams): readonly (readonly [string, string])[] {
+  const [keys, directions] = [query.getAll("sort_key"), query.getAll("sort_dir")];
+  const both = query.get("sort");
+  if (both !== null && keys.length + directions.length > 0) {
+    throw refused("Old and new sorting syntax cannot be combined");
+  }
+  const orders =
+    both === null
+      ? (keys.length > 0 || directions.length === 0 ? keys : ["created_at"]).map(
+          (key, place) => [key, directions[place] ?? directions[0] ?? "desc"] as const,
+        )
+      : both.split(",").map((order) => {
+          const [key = "", direction = "desc"] = order.split(":");
+          return [key, direction] as const;
+        });
+  for (const [key, direction] of orders) {
+    if (!sortKeys.includes(key)) {
+      throw refused(`Invalid sort key: ${key}. It must be one of the following: ${sortKeys.join(", ")}.`);
+    }
+    if (direction !== "asc" && direction !== "desc") throw refused(`Invalid sort direction: ${direction}`);
+  }
+  return orders;
 }
 
 function compare(a: unknown, b: unknown): number {

@@ -1,4 +1,4 @@
-import { htmlError } from "../compute/model.ts";
+import { htmlPage } from "../kernel/html-page.ts";
 import type { Caller, Kernel, Table } from "../kernel/interface.ts";
 
 export interface Image {
@@ -57,23 +57,28 @@ export const imageTables = (kernel: Kernel): ImageTables => ({
 export const imageVisible = (image: Image, projectId: string, isAdmin: boolean): boolean =>
   isAdmin || image.owner === projectId || image.visibility === "public" || image.visibility === "community";
 
+/** True if a project may use the image, also because it is shared with it. */
+export const isSeen = ({ members }: ImageTables, { projectId, isAdmin }: Caller, image: Image): boolean =>
+  members.get(`${image.id}/${projectId}`) !== undefined || imageVisible(image, projectId, isAdmin);
+
 /** The image, if the caller may see it. Throws Glance's 404. */
-export function imageFor({ images, members }: ImageTables, caller: Caller, id: string): Image {
-  const image = images.get(id);
-  const isMember = members.get(`${id}/${caller.projectId}`) !== undefined;
-  if (image && (isMember || imageVisible(image, caller.projectId, caller.isAdmin))) return image;
-  throw htmlError(404, "Not Found", `No image found with ID ${id}`);
+export function imageFor(tables: ImageTables, caller: Caller, id: string): Image {
+  const image = tables.images.get(id);
+  if (image && isSeen(tables, caller, image)) return image;
+  throw htmlPage(404, { explanation: `No image found with ID ${id}` });
 }
 
 /** The image, if the caller may change it. Throws Glance's 403 and 404. */
 export function ownImage(tables: ImageTables, caller: Caller, id: string): Image {
   const image = imageFor(tables, caller, id);
   if (image.owner === caller.projectId || caller.isAdmin) return image;
-  throw htmlError(403, "Forbidden", "You are not permitted to modify this image.");
+  throw htmlPage(403, { explanation: "You are not permitted to modify this image." });
 }
 
-export function imageView({ properties, ...image }: Image): object {
+/** An image as Glance writes it; where its bytes are is hidden of one that is deactivated. */
+export function imageView({ properties, ...image }: Image, { isAdmin }: Caller): object {
   const self = `/v2/images/${image.id}`;
-  const stores = image.status === "queued" ? {} : { stores: "file" };
+  const isHidden = image.status === "queued" || (image.status === "deactivated" && !isAdmin);
+  const stores = isHidden ? {} : { stores: "file" };
   return { ...properties, ...image, self, file: `${self}/file`, schema: "/v2/schemas/image", ...stores };
 }

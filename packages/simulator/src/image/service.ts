@@ -1,24 +1,25 @@
 import { createHash } from "node:crypto";
 import { Hono, type Context } from "hono";
 import type { Kernel, Service } from "../kernel/interface.ts";
-import { htmlError } from "../compute/model.ts";
+import { htmlPage } from "../kernel/html-page.ts";
 import { listImages } from "./list.ts";
 import { addImageDataRoutes } from "./data.ts";
 import { addImageMemberRoutes } from "./members.ts";
+import { addMetadefRoutes } from "./metadefs.ts";
 import { imageFor, imageTables, imageView, type ImageTables } from "./model.ts";
+import { schemas } from "./schemas.ts";
 import { addImageWriteRoutes } from "./writes.ts";
 
 /** Glance v2: https://docs.openstack.org/api-ref/image/v2/ . */
 export function createImageService(kernel: Kernel): Service {
   const tables = imageTables(kernel);
-  const { images } = tables;
   seedImages(kernel, tables);
   const app: Service["app"] = new Hono();
   app.get("/", (c) => c.json({ versions: versions(c) }, 300));
   app.get("/versions", (c) => c.json({ versions: versions(c) }));
   app.get("/v2/images", (c) => {
     const url = new URL(c.req.url);
-    const { page, more } = listImages(images.all(), c.get("caller"), url.searchParams);
+    const { page, more } = listImages(tables, c.get("caller"), url.searchParams);
     const last = page.at(-1);
     const query = (marker?: string) => {
       const parameters = new URLSearchParams(url.searchParams);
@@ -27,20 +28,35 @@ export function createImageService(kernel: Kernel): Service {
       return parameters.size === 0 ? "/v2/images" : `/v2/images?${parameters.toString()}`;
     };
     return c.json({
-      images: page.map(imageView),
+      images: page.map((image) => imageView(image, c.get("caller"))),
       first: query(),
       schema: "/v2/schemas/images",
       ...(more && last ? { next: query(last.id) } : {}),
     });
   });
-  app.get("/v2/images/:id", (c) => c.json(imageView(imageFor(tables, c.get("caller"), c.req.param("id")))));
+  app.get("/v2/images/:id", (c) =>
+    c.json(imageView(imageFor(tables, c.get("caller"), c.req.param("id")), c.get("caller"))),
+  );
   addImageWriteRoutes(app, kernel, tables);
   addImageDataRoutes(app, kernel, tables);
   addImageMemberRoutes(app, kernel, tables);
-  app.all("*", () => {
-    throw htmlError(404, "Not Found", "The resource could not be found.");
+  addMetadefRoutes(app, kernel);
+  app.get("/v2/schemas/:name{.+}", (c) => {
+    const schema = schemas[c.req.param("name")];
+    if (!schema) throw htmlPage(404, {});
+    return c.json(schema);
   });
-  return { type: "image", name: "glance", catalogPath: "", open: ["", "/", "/versions"], app };
+  app.all("*", () => {
+    throw htmlPage(404, {});
+  });
+  return {
+    type: "image",
+    name: "glance",
+    catalogPath: "",
+    open: ["", "/", "/versions"],
+    unauthorized: () => htmlPage(401, {}),
+    app,
+  };
 }
 
 function versions(c: Context): readonly object[] {

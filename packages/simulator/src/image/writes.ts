@@ -1,37 +1,40 @@
-import { htmlError } from "../compute/model.ts";
-import type { Kernel, Service } from "../kernel/interface.ts";
+import { htmlPage } from "../kernel/html-page.ts";
+import type { Caller, Kernel, Service } from "../kernel/interface.ts";
 import { bodyOf, isObject, type JsonObject } from "../kernel/json.ts";
-import { imageFor, imageView, ownImage, type Image, type ImageTables } from "./model.ts";
+import { imageView, isSeen, ownImage, type Image, type ImageTables } from "./model.ts";
+import { changesOf, type PatchStep } from "./patch.ts";
+import { checkBySchema } from "./schema-check.ts";
+import { imageSchema } from "./schemas.ts";
 
-const diskFormats = ["ami", "ari", "aki", "vhd", "vhdx", "vmdk", "raw", "qcow2", "vdi", "iso", "ploop"];
-const containerFormats = ["ami", "ari", "aki", "bare", "ovf", "ova", "docker", "compressed"];
-const visibilities = ["community", "public", "private", "shared"];
-const readOnly = ["status", "size", "checksum", "os_hash_algo", "os_hash_value", "owner", "created_at", "updated_at"];
-const numbers = ["min_disk", "min_ram"] as const;
+const readOnly = Object.entries(imageSchema.properties ?? {}).flatMap(([name, of]) => (of.readOnly ? [name] : []));
 
 /** What a writer may set by name; everything else is a property. */
-type Writable = Pick<
-  Image,
-  | "name"
-  | "visibility"
-  | "disk_format"
-  | "container_format"
-  | "protected"
-  | "os_hidden"
-  | "min_disk"
-  | "min_ram"
-  | "tags"
->;
+const fieldNames = [
+  "name",
+  "visibility",
+  "owner",
+  "disk_format",
+  "container_format",
+  "protected",
+  "os_hidden",
+  "min_disk",
+  "min_ram",
+  "tags",
+] as const;
+type Writable = Pick<Image, (typeof fieldNames)[number]>;
+const isField = (name: string): name is keyof Writable => (fieldNames as readonly string[]).includes(name);
 
 /** Creating, patching and deleting images, and their tags. */
 export function addImageWriteRoutes(app: Service["app"], kernel: Kernel, tables: ImageTables): void {
   app.post("/v2/images", async (c) => {
     const given = await bodyOf(c.req);
-    if (!isObject(given)) throw htmlError(400, "Bad Request", "Malformed JSON in request body.");
+    if (!isObject(given)) throw htmlPage(400, { explanation: "Malformed JSON in request body." });
+    checkBySchema(given, imageSchema);
     const { fields, properties } = divided(given);
     refusePublic(fields.visibility, c.get("caller").isAdmin);
+    refuseOwner(fields.owner, c.get("caller"));
     const id = typeof given["id"] === "string" ? given["id"] : kernel.newId();
-    if (tables.images.get(id)) throw htmlError(409, "Conflict", `Image ID ${id} already exists!`);
+    if (tables.images.get(id)) throw htmlPage(409, { explanation: `Image ID ${id} already exists!` });
     const now = kernel.timestamp();
     const image = tables.images.insert({
       id,
@@ -56,25 +59,32 @@ export function addImageWriteRoutes(app: Service["app"], kernel: Kernel, tables:
       ...fields,
       properties,
     });
-    return c.json(imageView(image), 201, { location: `${new URL(c.req.url).origin}/image/v2/images/${id}` });
+    return c.json(imageView(image, c.get("caller")), 201, {
+      location: `${new URL(c.req.url).origin}/image/v2/images/${id}`,
+    });
   });
   app.patch("/v2/images/:id", async (c) => {
-    if (!/^application\/openstack-images-v2\.[01]-json-patch$/.test(c.req.header("content-type") ?? "")) {
-      throw htmlError(415, "Unsupported Media Type", "Unsupported Content-Type");
-    }
+    const steps = changesOf(c.req.header("content-type") ?? "", await bodyOf(c.req));
+    for (const step of steps) checkStep(step);
     const image = ownImage(tables, c.get("caller"), c.req.param("id"));
-    const change = patched(image, await bodyOf(c.req));
+    const change = patched(image, steps, c.get("caller"));
     if (change.visibility !== image.visibility) refusePublic(change.visibility, c.get("caller").isAdmin);
-    return c.json(imageView(tables.images.update(image.id, { ...change, updated_at: kernel.timestamp() })));
+    return c.json(
+      imageView(tables.images.update(image.id, { ...change, updated_at: kernel.timestamp() }), c.get("caller")),
+    );
   });
   app.delete("/v2/images/:id", (c) => {
     const { caller } = c.var;
-    const image = imageFor(tables, caller, c.req.param("id"));
+    const id = c.req.param("id");
+    const image = tables.images.get(id);
+    if (!image || !isSeen(tables, caller, image)) {
+      throw htmlPage(404, { explanation: `Failed to find image ${id} to delete` });
+    }
     if (image.owner !== caller.projectId && !caller.isAdmin) {
-      throw htmlError(403, "Forbidden", "You do not own this image");
+      throw htmlPage(403, { explanation: "You do not own this image" });
     }
     if (image.protected) {
-      throw htmlError(403, "Forbidden", `Image ${image.id} is protected and cannot be deleted.`);
+      throw htmlPage(403, { explanation: `Image ${image.id} is protected and cannot be deleted.` });
     }
     tables.images.remove(image.id);
     tables.data.remove(image.id);
@@ -89,7 +99,7 @@ export function addImageWriteRoutes(app: Service["app"], kernel: Kernel, tables:
   app.delete("/v2/images/:id/tags/:tag", (c) => {
     const { id, tags } = ownImage(tables, c.get("caller"), c.req.param("id"));
     const tag = c.req.param("tag");
-    if (!tags.includes(tag)) throw htmlError(404, "Not Found", "The resource could not be found.");
+    if (!tags.includes(tag)) throw htmlPage(404, { explanation: "The resource could not be found." });
     tables.images.update(id, { tags: tags.filter((t) => t !== tag) });
     return c.body(null, 204);
   });
@@ -97,8 +107,14 @@ export function addImageWriteRoutes(app: Service["app"], kernel: Kernel, tables:
 
 function refusePublic(visibility: string | undefined, isAdmin: boolean): void {
   if (visibility === "public" && !isAdmin) {
-    throw htmlError(403, "Forbidden", "You are not authorized to complete publicize_image action.");
+    throw htmlPage(403, { explanation: "You are not authorized to complete publicize_image action." });
   }
+}
+
+function refuseOwner(owner: string | undefined, caller: Caller): void {
+  if (owner === undefined || owner === caller.projectId || caller.isAdmin) return;
+  const explanation = `You are not permitted to create images owned by '${owner}'`;
+  throw htmlPage(403, { explanation });
 }
 
 function divided(given: JsonObject): { fields: Partial<Writable>; properties: Record<string, string> } {
@@ -106,89 +122,50 @@ function divided(given: JsonObject): { fields: Partial<Writable>; properties: Re
   const properties: Record<string, string> = {};
   for (const [name, value] of Object.entries(given)) {
     if (name === "id") continue;
-    if (readOnly.includes(name)) throw htmlError(403, "Forbidden", `Attribute '${name}' is read-only.`);
-    if (isField(name)) fields[name] = checked(name, value);
-    else properties[name] = property(name, value);
+    refuseReadOnly(name);
+    if (isField(name)) fields[name] = settled(name, value);
+    else properties[name] = String(value);
   }
   return { fields: fields as Partial<Writable>, properties };
 }
 
-const fieldNames = [
-  "name",
-  "visibility",
-  "disk_format",
-  "container_format",
-  "protected",
-  "os_hidden",
-  "min_disk",
-  "min_ram",
-  "tags",
-];
-const isField = (name: string): name is keyof Writable => fieldNames.includes(name);
-
-function property(name: string, value: unknown): string {
-  if (typeof value === "string") return value;
-  const why = `Provided object does not match schema 'image': ${JSON.stringify(value)} is not of type 'string'.`;
-  throw htmlError(400, "Bad Request", `${why} Property: ${name}`);
+function refuseReadOnly(name: string): void {
+  if (readOnly.includes(name)) throw htmlPage(403, { explanation: `Attribute '${name}' is read-only.` });
 }
 
-function checked(name: keyof Writable, value: unknown): unknown {
-  const oneOf: Partial<Record<keyof Writable, readonly string[]>> = {
-    disk_format: diskFormats,
-    container_format: containerFormats,
-    visibility: visibilities,
-  };
-  const allowed = oneOf[name];
-  const isRight =
-    allowed === undefined
-      ? typeof value === typeOf(name) || (name === "tags" && Array.isArray(value))
-      : value === null || (typeof value === "string" && allowed.includes(value));
-  if (isRight) return name === "tags" ? [...new Set((value as unknown[]).map(String))] : value;
-  const list = allowed?.map((a) => `'${a}'`).join(", ") ?? "";
-  const why = allowed
-    ? `${JSON.stringify(value)} is not one of [None, ${list}]`
-    : `${JSON.stringify(value)} is not right`;
-  throw htmlError(400, "Bad Request", `Provided object does not match schema 'image': ${why}`);
+/** A value that its schema allows, as it is kept. */
+function settled(name: keyof Writable, value: unknown): unknown {
+  if ((name === "min_disk" || name === "min_ram") && Number(value) < 0) {
+    const explanation = `Invalid value '${Number(value)}' for parameter '${name}': Cannot be a negative value`;
+    throw htmlPage(400, { explanation });
+  }
+  return name === "tags" ? [...new Set(value as readonly unknown[])].map(String) : value;
 }
 
-function typeOf(name: keyof Writable): string {
-  if (name === "protected" || name === "os_hidden") return "boolean";
-  return (numbers as readonly string[]).includes(name) ? "number" : "string";
+function checkStep({ op, name, value }: PatchStep): void {
+  refuseReadOnly(name);
+  if (name === "id") throw htmlPage(403, { explanation: "Attribute 'id' is read-only." });
+  if (op !== "remove") checkBySchema({ [name]: value }, imageSchema);
 }
 
 /** The fields after a patch: RFC 6902's add, replace and remove of one attribute. */
-function patched(image: Image, body: unknown): Partial<Image> {
-  if (!Array.isArray(body))
-    throw htmlError(400, "Bad Request", "Request body must be a JSON array of operation objects.");
+function patched(image: Image, steps: readonly PatchStep[], caller: Caller): Partial<Image> {
   let properties: Readonly<Record<string, string>> = image.properties;
   const change: Record<string, unknown> = {};
-  for (const step of body as readonly unknown[]) {
-    const { op, name, value } = operation(step);
-    if (readOnly.includes(name) || name === "id") {
-      throw htmlError(403, "Forbidden", `Attribute '${name}' is read-only.`);
-    }
+  for (const { op, name, value } of steps) {
     if (isField(name)) {
-      if (op === "remove") throw htmlError(403, "Forbidden", `Property ${name} may not be removed.`);
+      if (op === "remove") throw htmlPage(403, { detail: `Property ${name} may not be removed.` });
+      if (name === "owner" && !caller.isAdmin) throw htmlPage(403, { detail: "Owner can't be updated by non admin." });
       if ((name === "disk_format" || name === "container_format") && image.status !== "queued") {
-        throw htmlError(403, "Forbidden", `Attribute ${name} can be only replaced for a queued image.`);
+        throw htmlPage(403, { explanation: `Attribute ${name} can be only replaced for a queued image.` });
       }
-      change[name] = checked(name, value);
-    } else if (op === "remove" || op === "replace") {
-      if (properties[name] === undefined) throw htmlError(409, "Conflict", `Property ${name} does not exist.`);
-      const { [name]: _old, ...rest } = properties;
-      properties = op === "remove" ? rest : { ...rest, [name]: property(name, value) };
-    } else properties = { ...properties, [name]: property(name, value) };
+      change[name] = settled(name, value);
+    } else if (op === "add") properties = { ...properties, [name]: String(value) };
+    else {
+      if (properties[name] === undefined) throw htmlPage(409, { detail: `Property ${name} does not exist.` });
+      const { [name]: _old, ...others } = properties;
+      properties = op === "remove" ? others : { ...properties, [name]: String(value) };
+    }
   }
   return { ...change, properties };
-}
-
-function operation(step: unknown): { op: string; name: string; value: unknown } {
-  const { op, path, value } = isObject(step) ? step : {};
-  if (typeof op !== "string" || !["add", "replace", "remove"].includes(op)) {
-    throw htmlError(400, "Bad Request", `Operations must be one of add, remove, replace.`);
-  }
-  if (typeof path !== "string" || !/^\/[^/]+$/.test(path)) {
-    throw htmlError(400, "Bad Request", `Invalid JSON pointer for this resource: '${String(path)}'`);
-  }
-  return { op, name: path.slice(1).replaceAll("~1", "/").replaceAll("~0", "~"), value };
 }

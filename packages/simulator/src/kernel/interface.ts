@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
 import type { Clock } from "@causeway/foundation";
+import type { ServiceError } from "./service-error.ts";
 
 export interface Identified {
   readonly id: string;
@@ -71,5 +72,7 @@ export interface Service {
   readonly catalogPath: string;
   /** Paths below the root that need no token (version documents); default "" and "/". The root's "/" is one of them or 404. */
   readonly open?: readonly string[];
+  /** What a request without a token is answered; default as most services' middleware does, with a document. */
+  readonly unauthorized?: () => ServiceError;
   readonly app: Hono<{ Variables: { caller: Caller } }>;
 }
