@@ -115,11 +115,11 @@ function addWhole(app: Service["app"], metadefs: Metadefs, of: PartKind): void {
   const one = `${all}/:name`;
   app.get(one, (c) => {
     const namespace = read(metadefs, c);
-    return c.json(view(found(namespace, of, c.req.param("name")), namespace.id));
+    return c.json(view(found(namespace, of, c.req.param("name") ?? ""), namespace.id));
   });
   app.put(one, async (c) => {
     const namespace = written(metadefs, c);
-    const old = found(namespace, of, c.req.param("name"));
+    const old = found(namespace, of, c.req.param("name") ?? "");
     const given: unknown = await bodyOf(c.req);
     checkBySchema(given, schema);
     const { name, ...fields } = given;
@@ -135,7 +135,7 @@ function addWhole(app: Service["app"], metadefs: Metadefs, of: PartKind): void {
     return c.json(view(part, namespace.id));
   });
   app.delete(one, (c) => {
-    drop(metadefs, { namespace: written(metadefs, c), of, name: c.req.param("name") });
+    drop(metadefs, { namespace: written(metadefs, c), of, name: c.req.param("name") ?? "" });
     return c.body(null, 204);
   });
 }
@@ -153,7 +153,7 @@ function addResourceTypes(app: Service["app"], metadefs: Metadefs): void {
     return c.json(datedView(part), 201);
   });
   app.delete(`${all}/:name`, (c) => {
-    drop(metadefs, { namespace: written(metadefs, c), of, name: c.req.param("name") });
+    drop(metadefs, { namespace: written(metadefs, c), of, name: c.req.param("name") ?? "" });
     return c.body(null, 204);
   });
 }
@@ -176,7 +176,7 @@ function addTags(app: Service["app"], metadefs: Metadefs): void {
   });
   app.post(`${all}/:name`, (c) => {
     const namespace = written(metadefs, c);
-    return c.json(datedView(add(metadefs, { namespace, of: tags, given: { name: c.req.param("name") } })), 201);
+    return c.json(datedView(add(metadefs, { namespace, of: tags, given: { name: c.req.param("name") ?? "" } })), 201);
   });
 }
 
