@@ -144,6 +144,12 @@ test("its metrics bear upstream's names after one load balancer", { timeout: 120
     "service_controller_loadbalancer_sync_total",
     "node_controller_cloud_provider_taint_removal_delay_seconds_count 1",
     'leader_election_master_status{name="cloud-controller-manager"} 1',
+    "node_controller_initial_node_sync_delay_seconds_count 1",
+    'workqueue_adds_total{name="service"}',
+    'workqueue_depth{name="Nodes"} 0',
+    'workqueue_work_duration_seconds_count{name="service"}',
+    `rest_client_requests_total{code="200",method="GET",host="`,
+    'rest_client_request_duration_seconds_count{verb="PATCH",host="',
   ])
     expect(text).toContain(series);
   await w.remove("web");

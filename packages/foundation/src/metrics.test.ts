@@ -25,6 +25,16 @@ describe("createMetrics", () => {
     metrics.counter({ name: "a_total", help: "A." }).increment();
     expect(await metrics.render()).toContain("a_total 2");
   });
+  it("asks for a gauge's value when it is rendered, until nobody tells it any more", async () => {
+    const metrics = createMetrics();
+    const gauge = metrics.gauge({ name: "age_seconds", help: "Age." });
+    let age = 1;
+    const end = gauge.onRender(() => gauge.set(age++));
+    expect(await metrics.render()).toContain("age_seconds 1");
+    expect(await metrics.render()).toContain("age_seconds 2");
+    end();
+    expect(await metrics.render()).toContain("age_seconds 2");
+  });
   it("keeps the metrics of two registries apart", async () => {
     const registry = new Registry();
     createMetrics(registry).gauge({ name: "a", help: "A." }).set(1);

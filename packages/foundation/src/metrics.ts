@@ -17,6 +17,8 @@ export interface CounterMetric {
 export interface GaugeMetric {
   set(value: number, labels?: MetricLabels): void;
   add(by: number, labels?: MetricLabels): void;
+  /** Called before each rendering: a value that changes by itself is set then. Returns how to end that. */
+  onRender(handler: () => void): () => void;
 }
 export interface HistogramMetric {
   /** Takes in one value, in the unit the name says (seconds, bytes). */
@@ -57,8 +59,18 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
       }),
     gauge: (options) =>
       once("gauge", options.name, () => {
-        const gauge = new Gauge(settings(options));
+        const handlers = new Set<() => void>();
+        const gauge = new Gauge({
+          ...settings(options),
+          collect: () => {
+            for (const handler of handlers) handler();
+          },
+        });
         return {
+          onRender(handler) {
+            handlers.add(handler);
+            return () => handlers.delete(handler);
+          },
           set: (value, labels = {}) => gauge.set(labels, value),
           add: (by, labels = {}) => gauge.inc(labels, by),
         };

@@ -53,6 +53,7 @@ export { loadKubeconfig, type KubeconfigOptions } from "./config/kubeconfig.ts";
 export { inClusterConfig } from "./config/in-cluster.ts";
 export { renderKubeconfig, type RenderKubeconfigOptions } from "./config/render.ts";
 export { createInformers, type InformersOptions } from "./cache/informers.ts";
+export type { MeasuredQueue } from "./controller/queue-measures.ts";
 export { WorkQueue, type WorkQueueOptions } from "./controller/work-queue.ts";
 export { runController } from "./controller/controller.ts";
 export { followRoad, type RoadOptions } from "./controller/road.ts";

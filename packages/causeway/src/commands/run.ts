@@ -20,8 +20,8 @@ export async function runCloudController(
   const flags = readFlags(raw);
   const configuration = readConfiguration(raw.cloudConfig);
   const log = logOf(raw);
-  const client = createClient(clusterOf(raw), { userAgent: flags.userAgent, clock: systemClock });
   const metrics = createMetrics();
+  const client = createClient(clusterOf(raw), { userAgent: flags.userAgent, clock: systemClock, metrics });
   const run: Run = {
     client,
     clusterName: raw.clusterName,

@@ -26,6 +26,15 @@ export function measured(reconcile: Reconcile, { metrics, clock, operationOf }: 
     name: "service_controller_loadbalancer_sync_total",
     help: "Load balancers that were synced",
   });
+  const hosts = metrics.histogram({
+    name: "service_controller_update_loadbalancer_host_latency_seconds",
+    help: "Time of updating one load balancer's hosts",
+    buckets: Array.from({ length: 15 }, (_, power) => 2 ** power),
+  });
+  const unsynced = metrics.counter({
+    name: "service_controller_nodesync_error_total",
+    help: "Load balancers whose hosts could not be updated",
+  });
   return async (key, signal) => {
     const operation = operationOf(key);
     if (operation === undefined) return reconcile(key, signal);
@@ -35,10 +44,15 @@ export function measured(reconcile: Reconcile, { metrics, clock, operationOf }: 
     try {
       return await reconcile(key, signal);
     } catch (error) {
-      if (!signal.aborted) errors.increment({ operation });
+      if (!signal.aborted) {
+        errors.increment({ operation });
+        if (operation === "loadbalancer_update") unsynced.increment();
+      }
       throw error;
     } finally {
-      seconds.observe((clock.now() - begun) / 1_000, { operation });
+      const took = (clock.now() - begun) / 1_000;
+      seconds.observe(took, { operation });
+      if (operation === "loadbalancer_update") hosts.observe(took);
     }
   };
 }
@@ -69,8 +83,17 @@ export function taintRemovals(metrics: Metrics | undefined, clock: Clock): (node
     help: "Time from a node's creation to the end of its taint",
     buckets: [1, 4, 16, 64, 256, 1_024],
   });
+  // The taint goes with the last that a first synchronization brings.
+  const first = metrics?.histogram({
+    name: "node_controller_initial_node_sync_delay_seconds",
+    help: "Time from a node's creation to the end of its first synchronization",
+    buckets: [1, 4, 16, 64, 256, 1_024],
+  });
   return ({ metadata }) => {
     const made = Date.parse(metadata.creationTimestamp ?? "");
-    if (!Number.isNaN(made)) delay?.observe(Math.max(0, clock.now() - made) / 1_000);
+    if (Number.isNaN(made)) return;
+    const seconds = Math.max(0, clock.now() - made) / 1_000;
+    delay?.observe(seconds);
+    first?.observe(seconds);
   };
 }

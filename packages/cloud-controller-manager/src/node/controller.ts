@@ -87,6 +87,7 @@ export function createNodeController(options: NodeControllerOptions): { run(sign
           reconcile: followRoad(road, { clock, log }),
           sources: [watchInformer(nodes), serverChanges, portChanges],
           ready: (stop) => nodes.whenSynced(stop),
+          ...(options.metrics ? { measured: { metrics: options.metrics, name: "Nodes" } } : {}),
           clock,
           log,
         },

@@ -76,6 +76,7 @@ export function createRouteController(options: RouteControllerOptions): { run(si
           sources: sources.map((source) => gathered(source, clock)),
           ready: (stop) => nodes.whenSynced(stop),
           concurrency: 1,
+          ...(options.metrics ? { measured: { metrics: options.metrics, name: "route" } } : {}),
           clock,
           log,
         },

@@ -100,6 +100,7 @@ export function createServiceController(options: ServiceControllerOptions): {
           ready: async (stop) => {
             await Promise.all([services.whenSynced(stop), nodes.whenSynced(stop)]);
           },
+          ...(options.metrics ? { measured: { metrics: options.metrics, name: "service" } } : {}),
           clock,
           log,
         },

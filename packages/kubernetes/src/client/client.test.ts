@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CausewayError, VirtualClock } from "@causeway/foundation";
+import { CausewayError, createMetrics, VirtualClock } from "@causeway/foundation";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ClusterConfig } from "../config/interface.ts";
 import { json, openWatch, refuse, ScriptedServer, type Answer } from "../testing/scripted-server.ts";
@@ -354,4 +354,29 @@ describe("a watch", () => {
     await closed.promise;
     expect(opened).toEqual([1, -1]);
   });
+});
+
+test("requests are measured under client-go's names, with those that got no answer", async () => {
+  const metrics = createMetrics();
+  let refusals = 1;
+  const { server, client } = await world(
+    (_, response) => {
+      if (refusals-- > 0) response.setHeader("retry-after", "0");
+      if (response.hasHeader("retry-after")) return refuse(response, 429, "TooManyRequests", "not now");
+      return json(response, map);
+    },
+    {},
+    { metrics },
+  );
+  const { host } = new URL(server.url);
+  await client.get(ConfigMap, key);
+  await server.stop();
+  await thrown(client.create(ConfigMap, map));
+  const text = await metrics.render();
+  expect(text).toContain(`rest_client_requests_total{code="429",method="GET",host="${host}"} 1`);
+  expect(text).toContain(`rest_client_requests_total{code="200",method="GET",host="${host}"} 1`);
+  expect(text).toContain(`rest_client_requests_total{code="<error>",method="POST",host="${host}"} 1`);
+  expect(text).toContain(`rest_client_request_retries_total{code="429",verb="GET",host="${host}"} 1`);
+  expect(text).toContain(`rest_client_request_duration_seconds_count{verb="GET",host="${host}"} 2`);
+  expect(text).toContain(`rest_client_request_size_bytes_count{verb="POST",host="${host}"} 1`);
 });

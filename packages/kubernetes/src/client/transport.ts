@@ -1,9 +1,10 @@
 import { isIPv4 } from "node:net";
-import { CausewayError, systemClock, type Clock } from "@causeway/foundation";
+import { CausewayError, systemClock, type Clock, type Metrics } from "@causeway/foundation";
 import { Agent, type Dispatcher } from "undici";
 import type { ClusterConfig } from "../config/interface.ts";
 import { credentialSource, type Credentials, type CredentialSource } from "./credentials.ts";
 import { refused, unreachable, type RequestFacts } from "./errors.ts";
+import { requestMeasures, type RequestMeasures } from "./measures.ts";
 
 export interface TransportRequest {
   readonly method: string;
@@ -23,6 +24,8 @@ export interface ClientOptions {
   /** For the waits that the server asks for. */
   readonly clock?: Clock;
   readonly userAgent?: string;
+  /** Where requests are measured, under client-go's names. */
+  readonly metrics?: Metrics;
   /** Told after every request; must not throw. */
   readonly onOutcome?: (outcome: ClientOutcome, path: string) => void;
   /** Told with 1 and -1 as watches open and end. */
@@ -50,6 +53,7 @@ export class Transport {
   readonly #clock: Clock;
   readonly #options: ClientOptions;
   readonly #credentials: CredentialSource;
+  readonly #measures: RequestMeasures;
   #connection: Connection | undefined;
   #closed = false;
 
@@ -61,6 +65,7 @@ export class Transport {
     this.#base = url.pathname.replace(/\/+$/, "");
     this.#clock = options.clock ?? systemClock;
     this.#credentials = credentialSource(config, this.#clock);
+    this.#measures = requestMeasures(options.metrics, { clock: this.#clock, host: url.host });
     this.server = this.#origin + this.#base;
   }
 
@@ -68,8 +73,16 @@ export class Transport {
   async send(request: TransportRequest): Promise<Dispatcher.ResponseData> {
     let refreshed = false;
     for (let attempt = 0; ; attempt++) {
-      const answer = await this.#once(request, attempt);
-      if (answer === undefined) continue;
+      const ended = this.#measures.begin(request);
+      const answer = await this.#once(request, attempt).catch((error: unknown) => {
+        ended("<error>");
+        throw error;
+      });
+      ended(answer?.statusCode ?? "<error>");
+      if (answer === undefined) {
+        this.#measures.retried(request, "<error>");
+        continue;
+      }
       if (answer.statusCode < 400) {
         this.#tell("answered", request);
         return answer;
@@ -77,11 +90,13 @@ export class Transport {
       const error = await this.#refusal(answer, request);
       if (answer.statusCode === 401 && !refreshed && this.#credentials.refresh()) {
         refreshed = true;
+        this.#measures.retried(request, 401);
         continue;
       }
       this.#tell(answer.statusCode === 401 ? "unauthorized" : "answered", request);
       const wait = attempt < MAX_RETRIES ? retryWait(answer, request, this.#clock.now()) : undefined;
       if (wait === undefined) throw error;
+      this.#measures.retried(request, answer.statusCode);
       await this.#clock.sleep(wait, request.signal);
     }
   }

@@ -8,7 +8,8 @@ const CONCURRENCY = 8;
 
 export const runController: RunController = async (options: ControllerOptions, signal: AbortSignal): Promise<void> => {
   const log = (options.log ?? silentLog).with({ controller: options.name });
-  const queue = new WorkQueue(options.clock ? { clock: options.clock } : {});
+  const { clock, measured } = options;
+  const queue = new WorkQueue({ ...(clock ? { clock } : {}), ...(measured ? { measured } : {}) });
   const stops = options.sources.map((source) => source((key) => queue.add(key)));
   const stop = () => {
     for (const one of stops.splice(0)) one();

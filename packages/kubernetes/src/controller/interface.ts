@@ -1,5 +1,6 @@
 import type { Clock, Log } from "@causeway/foundation";
 import type { ObjectKey } from "../types/meta.ts";
+import type { MeasuredQueue } from "./queue-measures.ts";
 
 /** Something that names keys to look at. Returns how to stop it. */
 export type Source = (enqueue: (key: ObjectKey) => void) => () => void;
@@ -20,6 +21,8 @@ export interface ControllerOptions {
   readonly ready?: (signal: AbortSignal) => Promise<void>;
   /** Keys worked on at once; one key never twice. Default 8. */
   readonly concurrency?: number;
+  /** Where its queue is measured, and as whose. */
+  readonly measured?: MeasuredQueue;
   readonly clock?: Clock;
   readonly log?: Log;
 }

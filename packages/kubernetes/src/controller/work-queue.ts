@@ -1,9 +1,11 @@
 import { backoff, systemClock, type Backoff, type Clock } from "@causeway/foundation";
 import { idOf } from "../cache/store.ts";
 import type { ObjectKey } from "../types/meta.ts";
+import { queueMeasures, type MeasuredQueue, type QueueMeasures } from "./queue-measures.ts";
 
 export interface WorkQueueOptions {
   readonly clock?: Clock;
+  readonly measured?: MeasuredQueue;
   /** Between 0 and 1, for the jitter. */
   readonly random?: () => number;
 }
@@ -30,10 +32,12 @@ export class WorkQueue {
   readonly #later = new Map<string, { at: number; cancel: AbortController }>();
   readonly #failures = new Map<string, number>();
   readonly #takers: ((key: ObjectKey | undefined) => void)[] = [];
+  readonly #measures: QueueMeasures;
   #closed = false;
 
   constructor(options: WorkQueueOptions = {}) {
     this.#clock = options.clock ?? systemClock;
+    this.#measures = queueMeasures(options.measured, this.#clock);
     this.#delayAfter = backoff({ base: FIRST_DELAY, cap: LAST_DELAY, random: options.random ?? Math.random });
   }
 
@@ -74,6 +78,7 @@ export class WorkQueue {
     const failures = this.failures(key) + 1;
     this.#failures.set(idOf(key), failures);
     const delay = this.#delayAfter(failures);
+    this.#measures.retried();
     this.addAfter(key, delay);
     return delay;
   }
@@ -99,6 +104,7 @@ export class WorkQueue {
   done(key: ObjectKey): void {
     const id = idOf(key);
     this.#working.delete(id);
+    this.#measures.done(id);
     const again = this.#again.get(id);
     this.#again.delete(id);
     if (again) this.add(again);
@@ -107,6 +113,7 @@ export class WorkQueue {
   /** Drops what waits and lets the takers go. */
   close(): void {
     this.#closed = true;
+    this.#measures.close();
     this.#ready.clear();
     this.#again.clear();
     for (const id of this.#later.keys()) this.#forgetLater(id);
@@ -121,6 +128,7 @@ export class WorkQueue {
       return;
     }
     this.#ready.set(id, key);
+    this.#measures.added(id);
     this.#handOut();
   }
 
@@ -130,6 +138,7 @@ export class WorkQueue {
       if (!taker) return;
       this.#ready.delete(id);
       this.#working.add(id);
+      this.#measures.taken(id);
       this.#forgetLater(id);
       taker(key);
     }
