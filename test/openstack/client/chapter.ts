@@ -6,7 +6,7 @@
  * NAME keeps the id of what the command printed for `{NAME}` in later lines; WHO is `admin`, `alt` or `reader` instead of the
  * cloud's plain user; `all` compares every row of a list, not only rows that tell of this run. `{p}` begins the name of
  * everything made. Words are split at blanks; single quotes keep blanks together. `settled NAME`
- * waits until a server has no task left. Lines under `cleanup` are run, not compared.
+ * waits until a server, `settled KIND… NAME` until another resource, has nothing under way; `until STATUS KIND… NAME` for that status. Lines under `cleanup` are run, not compared.
  */
 export interface Chapter {
   readonly name: string;

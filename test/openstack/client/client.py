@@ -31,6 +31,13 @@ class Stream:
         return text
 
 
+class NobodyThere(io.StringIO):
+    """Stands for stdin, which is ours: a terminal, so that no command takes our lines for its file, with nobody at it."""
+
+    def isatty(self):
+        return True
+
+
 def shows(shell, words):
     """True if the command prints a table, which it can print as JSON, too."""
     try:
@@ -54,13 +61,13 @@ def run(shell, words):
 class Client(OpenStackShell):
     """The shell, with its prompt replaced by our lines."""
 
-    def __init__(self, answers, out, err):
+    def __init__(self, lines, answers, out, err):
         super().__init__()
-        self.answers, self.out, self.err = answers, out, err
+        self.lines, self.answers, self.out, self.err = lines, answers, out, err
 
     def interact(self):
         self.interactive_mode = False
-        for line in sys.stdin:
+        for line in self.lines:
             code = run(self, json.loads(line))
             answer = {"code": int(code or 0), "out": self.out.take(), "err": self.err.take()}
             self.answers.write(json.dumps(answer) + "\n")
@@ -69,9 +76,10 @@ class Client(OpenStackShell):
 
 
 def main():
-    answers, errors = sys.stdout, sys.stderr
+    lines, answers, errors = sys.stdin, sys.stdout, sys.stderr
     sys.stdout, sys.stderr = out, err = Stream(), Stream()
-    code = Client(answers, out, err).run([])
+    sys.stdin = NobodyThere()
+    code = Client(lines, answers, out, err).run([])
     errors.write(err.take())
     return code
 

@@ -8,4 +8,20 @@ export const excuses: readonly { readonly why: string; readonly commands: readon
     why: "the real cloud's hypervisor runs nothing, so that it tells a paused or suspended server as running; libvirt does not",
     commands: ["server show {p}-uno -c status -c OS-EXT-STS:power_state -c OS-EXT-STS:vm_state"],
   },
+  {
+    why: "the real cloud's hypervisor uploads nothing, so that images of servers stay queued and get nothing that libvirt would tell",
+    commands: [
+      "server image create {p}-vm --name {p}-image",
+      "image show {p}-image -c name -c status",
+      "server backup create {p}-vm --name {p}-backup --type daily --rotate 1",
+    ],
+  },
+  {
+    why: "the real cloud has a flavor for amphorae",
+    commands: ["admin: flavor list --all", "admin: flavor list --private"],
+  },
+  {
+    why: "Nova still serves v2.0, which clients have left alone since 2015; this cloud does not",
+    commands: ["all versions show --service compute"],
+  },
 ];

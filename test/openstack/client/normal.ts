@@ -31,11 +31,13 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/\br-[0-9a-z]{8}\b/g, "<reservation>"],
   [/\b(devcloud|simulator)\b/g, "<cloud>"],
   [/\r?Progress: ?\S*/g, ""],
+  // Numbers that a database counts up.
+  [/\b(aggregates?[ /]|flavor |not found for )\d+\b/gi, "$1<number>"],
 ];
 
 /** Keys whose values are of the moment, of the machine or random. */
 const volatile =
-  /^(adminPass|updated_at|updated|Updated At|created|instance_name|standard_attr_id|provider:segmentation_id|OS-EXT-SRV-ATTR:instance_name)$/;
+  /^(adminPass|auth_key|updated_at|updated|Updated At|created|instance_name|standard_attr_id|provider:segmentation_id|OS-EXT-SRV-ATTR:instance_name)$/;
 
 export function told(answer: Answer, known: Known, whole: boolean): Told {
   const parsed = parse(answer.out);
@@ -67,9 +69,12 @@ function value(raw: unknown, known: Known): unknown {
   if (typeof raw === "string") return text(raw, known);
   if (Array.isArray(raw)) return raw.map((item) => value(item, known)).sort(byText);
   if (typeof raw !== "object" || raw === null) return raw;
+  const use = "Name" in raw && typeof raw.Name === "string" && /^total.*Used$/.test(raw.Name);
+  const varies = (key: string, item: unknown) =>
+    item !== null && (volatile.test(key) || (key === "id" && typeof item === "number") || (use && key === "Value"));
   const entries = Object.entries(raw).map(([key, item]) => [
     text(key, known),
-    volatile.test(key) && item !== null ? "<varies>" : value(item, known),
+    varies(key, item) ? "<varies>" : value(item, known),
   ]);
   return Object.fromEntries(entries.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))) as unknown;
 }

@@ -24,8 +24,10 @@ export class ClientProcess {
         HOME: "/nonexistent",
         OS_CLIENT_CONFIG_FILE: clouds.file,
         OS_CLOUD: clouds.name,
-        // The newest that the client knows; its own default, 2.1, hides most of what it can do.
+        // The newest that the client knows; its own defaults hide most of what it can do.
         OS_COMPUTE_API_VERSION: "2.92",
+        OS_VOLUME_API_VERSION: "3.70",
+        OS_PLACEMENT_API_VERSION: "1.39",
       },
     });
     this.#child.stderr.on("data", (chunk) => (this.#errors += String(chunk)));

@@ -47,8 +47,8 @@ export async function runChapter(clients: CloudClients, chapter: Chapter, prefix
     );
   const lines: Line[] = [];
   for (const command of commandsOf(chapter.lines)) {
-    if (command.words[0] === "settled") {
-      await settled(clients, filled(command.words[1] ?? "", prefix, kept));
+    if (waits.has(command.words[0] ?? "")) {
+      await settled(clients, { ...command, words: command.words.map((word) => filled(word, prefix, kept)) });
       continue;
     }
     const answer = await perform(command);
@@ -59,13 +59,21 @@ export async function runChapter(clients: CloudClients, chapter: Chapter, prefix
   return lines;
 }
 
-/** Most looks at a server that has a task, half a second apart. */
+/** Most looks at what is under way, half a second apart. */
 const looks = 120;
 
-async function settled(clients: CloudClients, server: string): Promise<void> {
+/** A server's task, and a status that another will follow. */
+const underWay = /"OS-EXT-STS:task_state": "|"(provisioning_)?status": "(?!error|awaiting)(\w*ing(-\w+)?|PENDING_\w+)"/;
+
+const waits: ReadonlySet<string> = new Set(["settled", "until"]);
+
+/** Waits for the end of what a resource is doing, or of the resource, or for a status. */
+async function settled(clients: CloudClients, { account, words: [verb, ...words] }: Command): Promise<void> {
+  const wanted = verb === "until" ? words.shift() : undefined;
+  const show = [...(words.length === 1 ? ["server"] : words.slice(0, -1)), "show", ...words.slice(-1)];
   for (let look = 0; look < looks; look++) {
-    const { out, code } = await clients.run("member", ["server", "show", server, "-c", "OS-EXT-STS:task_state"]);
-    if (code !== 0 || /:\s*null/.test(out)) return;
+    const { out, code } = await clients.run(account, show);
+    if (code !== 0 || (wanted === undefined ? !underWay.test(out) : out.includes(`"status": "${wanted}"`))) return;
     await sleep(500);
   }
 }
@@ -92,10 +100,17 @@ function learn({ keep }: Command, { out }: Answer, { kept, names, prefix }: Lear
   const first: unknown = Array.isArray(printed) ? (keep === undefined ? undefined : printed[0]) : printed;
   if (typeof first !== "object" || first === null) return;
   const fields = first as Readonly<Record<string, unknown>>;
-  const id = fields["id"] ?? fields["ID"] ?? fields["uuid"];
+  const id = fields["id"] ?? fields["ID"] ?? fields["uuid"] ?? hrefOf(fields);
   if (typeof id !== "string") return;
   const named = fields["name"];
   const name = typeof named === "string" ? named.replaceAll(prefix, "{p}") : "";
-  names.set(id, keep ?? names.get(id) ?? (name.includes("{p}") ? name : "id"));
+  const bare = id.slice(id.lastIndexOf("/") + 1);
+  // A flavor's "1" would be found in everything.
+  if (bare.length > 3 || keep !== undefined)
+    names.set(bare, keep ?? names.get(bare) ?? (name.includes("{p}") ? name : "id"));
   if (keep !== undefined) kept.set(keep, id);
 }
+
+/** Barbican's things have no id, but a URL that ends in one. */
+const hrefOf = (fields: Readonly<Record<string, unknown>>) =>
+  Object.entries(fields).find(([key]) => key.endsWith(" href"))?.[1];

@@ -18,8 +18,7 @@ export function addAggregateRoutes(app: ComputeApp, parts: ComputeParts): void {
     return row;
   };
   const answer = (c: ComputeContext, row: Aggregate) => c.json({ aggregate: view(row, c.get("minor")) });
-  const touch = (row: Aggregate, change: Partial<Aggregate>) =>
-    tables.aggregates.update(row.id, { ...change, updated_at: stamp() });
+  const touch = (row: Aggregate, change: Partial<Aggregate>) => tables.aggregates.update(row.id, change);
 
   app.get("/v2.1/os-aggregates", (c) => {
     administer(c, "index");
@@ -50,13 +49,13 @@ export function addAggregateRoutes(app: ComputeApp, parts: ComputeParts): void {
       throw computeError(409, `Aggregate ${name} already exists.`);
     }
     const metadata = zone === undefined ? row.metadata : { ...row.metadata, availability_zone: zone };
-    return answer(c, touch(row, { name, metadata }));
+    return answer(c, touch(row, { name, metadata, updated_at: stamp() }));
   });
   app.delete("/v2.1/os-aggregates/:id", (c) => {
     administer(c, "delete");
     const row = aggregateOf(c);
     if (row.hosts.length > 0) {
-      throw computeError(400, `Cannot delete aggregate ${row.id}: it has hosts`);
+      throw computeError(400, `Cannot remove host from aggregate ${row.id}. Reason: Host aggregate is not empty.`);
     }
     tables.aggregates.remove(row.id);
     return c.body(null, 200);
@@ -75,7 +74,9 @@ export function addAggregateRoutes(app: ComputeApp, parts: ComputeParts): void {
     if (name !== "set_metadata") throw computeError(400, `There is no such action: ${name}`);
     administer(c, name);
     const row = aggregateOf(c);
-    return answer(c, touch(row, { metadata: metadataAfter(row, at(argument, "metadata")) }));
+    const changed = touch(row, { metadata: metadataAfter(row, at(argument, "metadata")) });
+    // The answer tells of a change that the database keeps with the metadata.
+    return answer(c, { ...changed, updated_at: stamp() });
   });
   app.post("/v2.1/os-aggregates/:id/images", (c) => {
     administer(c, "images");
@@ -137,7 +138,7 @@ function hostsAfter(
     if (row.hosts.includes(host)) throw computeError(409, `Aggregate ${row.id} already has host ${host}.`);
     return [...row.hosts, host];
   }
-  if (!row.hosts.includes(host)) throw computeError(404, `Aggregate ${row.id} has no host ${host}.`);
+  if (!row.hosts.includes(host)) throw computeError(404, `Cannot remove host ${host} in aggregate ${row.id}`);
   return row.hosts.filter((other) => other !== host);
 }
 

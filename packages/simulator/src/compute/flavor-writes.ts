@@ -23,8 +23,7 @@ export function addFlavorWriteRoutes(app: ComputeApp, parts: ComputeParts): void
     if (tables.flavors.by("name", flavor.name).length > 0) {
       throw computeError(409, `Flavor with name ${flavor.name} already exists.`);
     }
-    const own = flavor.is_public ? [] : [c.get("caller").projectId];
-    return c.json({ flavor: flavorView(c, tables.flavors.insert({ ...flavor, projects: own })) });
+    return c.json({ flavor: flavorView(c, tables.flavors.insert({ ...flavor, projects: [] })) });
   });
   app.put("/v2.1/flavors/:id", async (c) => {
     const given = at(await bodyOf(c.req), "flavor");
@@ -82,7 +81,6 @@ function addAccessRoutes(app: ComputeApp, { tables }: ComputeParts): void {
     flavor_access: (flavor.projects ?? []).map((tenant_id) => ({ flavor_id: flavor.id, tenant_id })),
   });
   app.get("/v2.1/flavors/:id/os-flavor-access", (c) => {
-    administer(c, "os-flavor-access");
     const flavor = flavorOf(c);
     if (flavor.is_public ?? true) throw computeError(404, "Access list not available for public flavors.");
     return c.json(access(flavor));
@@ -95,13 +93,15 @@ function addAccessRoutes(app: ComputeApp, { tables }: ComputeParts): void {
     administer(c, `os-flavor-access:${verb === "addTenantAccess" ? "add" : "remove"}_tenant_access`);
     const flavor = flavorOf(c);
     const had = flavor.projects ?? [];
+    // Refusals name a flavor by its place in the database.
+    const number = tables.flavors.all().indexOf(flavor) + 1;
     if (verb === "addTenantAccess") {
       if (flavor.is_public ?? true) throw computeError(409, "Can not add access to a public flavor.");
-      const what = `Flavor access already exists for flavor ${flavor.id} and project ${tenant} combination.`;
+      const what = `Flavor access already exists for flavor ${number} and project ${tenant} combination.`;
       if (had.includes(tenant)) throw computeError(409, what);
       return c.json(access(tables.flavors.update(flavor.id, { projects: [...had, tenant] })));
     }
-    const what = `Flavor access not found for ${flavor.id} / ${tenant} combination.`;
+    const what = `Flavor access not found for ${number} / ${tenant} combination.`;
     if (!had.includes(tenant)) throw computeError(404, what);
     return c.json(access(tables.flavors.update(flavor.id, { projects: had.filter((id) => id !== tenant) })));
   });

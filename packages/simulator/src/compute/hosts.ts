@@ -127,7 +127,7 @@ function addHypervisorRoutes(app: ComputeApp, parts: ComputeParts): void {
     })),
   });
   const list = (c: ComputeContext, view: (hypervisor: Hypervisor, minor: number) => object) => {
-    administer(c, "os-hypervisors:list");
+    administer(c, `os-hypervisors:${view === full ? "list-detail" : "list"}`);
     const minor = c.get("minor");
     const pattern = c.req.query("hypervisor_hostname_pattern");
     const found = hypervisors.filter(({ host }) => host.includes(pattern ?? ""));

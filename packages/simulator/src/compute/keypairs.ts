@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { at, bodyOf, textAt } from "../kernel/json.ts";
+import { invalid } from "./create-request.ts";
 import { computeError, type ComputeApp, type ComputeParts, type Keypair } from "./model.ts";
 
 /** Key pairs of the caller. Only import: a key made here would be a secret to keep, and Nova itself has given that up (2.92). */
@@ -20,6 +21,7 @@ export function addKeypairRoutes(app: ComputeApp, { kernel, tables }: ComputePar
     const { userId: user_id } = c.get("caller");
     const name = textAt(given, "name") ?? "";
     const public_key = textAt(given, "public_key");
+    if (c.get("minor") >= 92) requireImport(given, name);
     if (name === "" || public_key === undefined) {
       throw computeError(400, "Keypair data is invalid: failed to generate fingerprint: only import is offered");
     }
@@ -54,6 +56,20 @@ export function addKeypairRoutes(app: ComputeApp, { kernel, tables }: ComputePar
     tables.keypairs.remove(keypairOf(c.get("caller").userId, c.req.param("name")).id);
     return c.body(null, c.get("minor") >= 2 ? 204 : 202);
   });
+}
+
+/** From 2.92 keys are only imported, and their names are plain. */
+function requireImport(given: unknown, name: string): void {
+  if (!/^[\w@. -]+$/.test(name)) {
+    const allowed = "[@._- 0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ]";
+    throw computeError(
+      400,
+      `An invalid 'name' value was provided. The name must be: Only expected characters: ${allowed}`,
+    );
+  }
+  if (at(given, "public_key") === undefined) {
+    throw invalid("keypair", given, "'public_key' is a required property");
+  }
 }
 
 /** MD5 of the key's bytes as pairs of digits. Throws 400 if this is no OpenSSH public key. */

@@ -130,7 +130,8 @@ function rebuild(doing: Doing): Response {
   const state = server.vm_state === "stopped" ? "stopped" : "active";
   lifecycle.begin(changed, "rebuilding", { state, operation: "server.rebuild" });
   const now = parts.tables.servers.get(server.id) ?? changed;
-  return c.json({ server: { ...serverView(c, parts, now), adminPass: password(argument) } }, 202);
+  const told = c.get("minor") >= 57 ? { user_data: now.user_data } : {};
+  return c.json({ server: { ...serverView(c, parts, now), ...told, adminPass: password(argument) } }, 202);
 }
 
 function changeGroups({ c, parts, server, argument }: Doing, verb: "add" | "remove"): void {

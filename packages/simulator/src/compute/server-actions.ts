@@ -64,6 +64,11 @@ const recordedAs: Readonly<Record<string, string>> = {
   ...recordedMoves,
 };
 
+/** A server that was shelved away is on no host that could be told. */
+function requireHost(server: Server): void {
+  if (server.vm_state === "shelved_offloaded") throw computeError(409, `Instance ${server.id} is not ready`);
+}
+
 const actions: Readonly<Record<string, Action>> = {
   ...moveActions,
   ...resizeActions,
@@ -71,11 +76,13 @@ const actions: Readonly<Record<string, Action>> = {
   ...adminActions,
   "os-start": ({ c, lifecycle, server }) => {
     requireUnlocked(c, server);
+    requireHost(server);
     requireState(server, ["stopped"], "start");
     lifecycle.begin(server, "powering-on", { state: "active", operation: "server.start" });
   },
   "os-stop": ({ c, lifecycle, server }) => {
     requireUnlocked(c, server);
+    requireHost(server);
     requireState(server, ["active", "error"], "stop");
     lifecycle.begin(server, "powering-off", { state: "stopped", operation: "server.stop" });
   },

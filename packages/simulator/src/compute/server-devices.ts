@@ -1,7 +1,8 @@
 import { at, bodyOf, textAt } from "../kernel/json.ts";
 import type { LinkedPort } from "../kernel/links.ts";
+import { invalid } from "./create-request.ts";
 import type { Lifecycle } from "./lifecycle.ts";
-import { computeError, type ComputeApp, type ComputeParts, type Server, type ServerVolume } from "./model.ts";
+import { computeError, denied, type ComputeApp, type ComputeParts, type Server, type ServerVolume } from "./model.ts";
 import { requireUnlocked, serverOf } from "./servers.ts";
 
 /** Interfaces and volumes of a server. */
@@ -79,9 +80,11 @@ function attachPort(parts: ComputeParts, server: Server, asked: unknown): Linked
   if (port?.project_id !== server.project_id) throw computeError(404, `Port id ${id} could not be found.`);
   if (port.device_id !== "") throw computeError(409, `Port ${id} is still in use.`);
   network.bindPort(id, server.id, server.zone);
-  network.activatePort(id);
   if (given === undefined) tables.servers.update(server.id, { own_ports: [...server.own_ports, id] });
-  return network.port(id) ?? port;
+  // The answer leaves before Neutron has seen the interface come up.
+  const bound = network.port(id) ?? port;
+  network.activatePort(id);
+  return bound;
 }
 
 function makePort({ network }: ComputeParts, server: Server, asked: unknown): string {
@@ -94,6 +97,7 @@ function makePort({ network }: ComputeParts, server: Server, asked: unknown): st
   return network.createPort(server.project_id, { network_id, ...(ip_address === undefined ? {} : { ip_address }) }).id;
 }
 
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const volumeStates = ["active", "paused", "suspended", "stopped", "resized"];
 
 function addVolumeRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecycle): void {
@@ -119,7 +123,7 @@ function addVolumeRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecy
     requireUnlocked(c, server);
     requireState(server, volumeStates, "attach_volume");
     const volume_id = attachable(parts, server, textAt(asked, "volumeId") ?? "");
-    const device = textAt(asked, "device") ?? nextDevice(server);
+    const device = deviceFor(server, textAt(asked, "device"));
     const wait = kernel.delay("server.attach");
     const attachment_id = volumes.attach(volume_id, { serverId: server.id, device }, wait);
     const delete_on_termination = at(asked, "delete_on_termination") === true;
@@ -127,6 +131,21 @@ function addVolumeRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecy
     lifecycle.touch(server.id, { volumes: [...server.volumes, volume] });
     const { id, ...rest } = attachmentView(server, volume, Math.min(c.get("minor"), 88));
     return c.json({ volumeAttachment: { id, ...rest } });
+  });
+  // The same volume: whether it ends with the server (2.85). Another: it takes the place of this one, which only Nova itself asks for.
+  app.put(`${path}/:volume`, async (c) => {
+    const asked = at(await bodyOf(c.req), "volumeAttachment");
+    const wanted = textAt(asked, "volumeId") ?? "";
+    if (!uuid.test(wanted)) throw invalid("volumeId", wanted, `'${wanted}' is not a 'uuid'`);
+    const id = c.req.param("volume");
+    const swaps = id !== wanted || c.get("minor") < 85;
+    if (swaps && !c.get("caller").isAdmin) throw denied("os_compute_api:os-volumes-attachments:swap");
+    const server = serverOf(c, parts);
+    const had = attached(server, id);
+    const delete_on_termination = at(asked, "delete_on_termination") === true;
+    const volume = swaps ? swapped(parts, server, { had, wanted }) : { ...had, delete_on_termination };
+    lifecycle.touch(server.id, { volumes: server.volumes.map((one) => (one === had ? volume : one)) });
+    return c.body(null, 202);
   });
   app.delete(`${path}/:volume`, (c) => {
     const server = serverOf(c, parts);
@@ -139,12 +158,31 @@ function addVolumeRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecy
   });
 }
 
+function swapped(
+  parts: ComputeParts,
+  server: Server,
+  { had, wanted }: { readonly had: ServerVolume; readonly wanted: string },
+): ServerVolume {
+  requireState(server, volumeStates, "swap_volume");
+  const volume_id = attachable(parts, server, wanted);
+  parts.volumes.detach(had.volume_id, server.id, 0);
+  const attachment_id = parts.volumes.attach(volume_id, { serverId: server.id, device: had.device }, 0);
+  return { ...had, volume_id, attachment_id };
+}
+
 function attachable({ volumes }: ComputeParts, server: Server, id: string): string {
   const volume = volumes.volume(server.project_id, id);
   if (!volume) throw computeError(404, `Volume ${id} could not be found.`);
   if (volume.status === "available" || (volume.multiattach && volume.status === "in-use")) return id;
+  if (server.volumes.some(({ volume_id }) => volume_id === id)) {
+    throw computeError(400, `Invalid volume: volume ${id} is already attached to instances: ${server.id}`);
+  }
   throw computeError(400, `Invalid volume: volume ${id} status must be 'available'; it is '${volume.status}'`);
 }
+
+/** The name asked for, on the bus of the root disk; else the next free one. */
+const deviceFor = (server: Server, asked: string | undefined): string =>
+  asked === undefined ? nextDevice(server) : `/dev/sd${asked.replace(/^(\/dev\/)?([shv]|xv)d/, "")}`;
 
 /** The next free name; /dev/sda is the root disk's. */
 function nextDevice(server: Server): string {

@@ -21,7 +21,7 @@ export function addConsumerRoutes(app: Service["app"], { kernel, tables }: KeyPa
     const { id } = readable(containers.get(c.req.param("id")), c.get("caller"), "Container");
     return pageOf(c, "consumers", consumers.by("of", id), view);
   });
-  app.post(path, async (c) => {
+  app.on("POST", [path, `${path}/`], async (c) => {
     const container = readable(containers.get(c.req.param("id")), c.get("caller"), "Container");
     const { name, URL } = await read(c.req);
     const id = `${container.id}/${name}/${URL}`;

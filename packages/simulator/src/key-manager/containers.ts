@@ -23,7 +23,7 @@ export function addContainerRoutes(app: Service["app"], { kernel, tables }: KeyP
   app.get("/v1/containers", (c) =>
     pageOf(c, "containers", containers.by("project_id", c.get("caller").projectId), (o) => view(c, o)),
   );
-  app.post("/v1/containers", async (c) => {
+  app.on("POST", ["/v1/containers", "/v1/containers/"], async (c) => {
     const given = await bodyOf(c.req);
     const type = textAt(given, "type") ?? "";
     if (!isObject(given) || !types.includes(type)) {

@@ -11,7 +11,7 @@ export function addOrderRoutes(app: Service["app"], { kernel, tables }: KeyParts
   app.get("/v1/orders", (c) =>
     pageOf(c, "orders", orders.by("project_id", c.get("caller").projectId), (o) => orderView(c, o)),
   );
-  app.post("/v1/orders", async (c) => {
+  app.on("POST", ["/v1/orders", "/v1/orders/"], async (c) => {
     const given = await bodyOf(c.req);
     const [type, meta] = [textAt(given, "type"), at(given, "meta")];
     if (type !== "key" || !isObject(meta)) {

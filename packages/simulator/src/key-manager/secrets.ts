@@ -18,7 +18,7 @@ export function addSecretRoutes(app: Service["app"], parts: KeyParts): void {
     const named = mine.filter((s) => name === undefined || s.name === name);
     return pageOf(c, "secrets", named, (s) => secretView(c, s));
   });
-  app.post("/v1/secrets", async (c) => {
+  app.on("POST", ["/v1/secrets", "/v1/secrets/"], async (c) => {
     const given = await bodyOf(c.req);
     if (!isObject(given)) throw keyError(400, "Bad Request", "Provided object does not match schema 'Secret'");
     const now = instantOf(kernel);

@@ -104,13 +104,13 @@ export const chapters: readonly Chapter[] = [
       server show {p}-vm -c status -c flavor -c OS-EXT-STS:vm_state -c OS-EXT-STS:task_state
       server resize {p}-vm --flavor m1.medium
       server resize confirm {p}-vm
-      settled {p}-vm
+      until ACTIVE server {p}-vm
       server show {p}-vm -c status -c flavor
       server resize {p}-vm --flavor m1.small
       server resize {p}-vm --flavor {p}-nothing
       server resize {p}-vm --flavor m1.medium --wait
       server resize revert {p}-vm
-      settled {p}-vm
+      until ACTIVE server {p}-vm
       server show {p}-vm -c flavor
       server resize confirm {p}-vm
       settled {p}-vm
@@ -322,8 +322,8 @@ export const chapters: readonly Chapter[] = [
       admin: aggregate show {p}-nothing
       all availability zone list --compute
       admin: all availability zone list --compute --long
-      usage show
-      admin: usage list
+      usage show --start 2030-01-01 --end 2030-01-02
+      admin: usage list --start 2030-01-01 --end 2030-01-02
       all limits show --absolute
       admin: all host list
       extension list --compute
