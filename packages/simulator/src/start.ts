@@ -107,7 +107,7 @@ function assemble(kernel: OwnedKernel, network: NetworkService, { calls, faults,
   return app;
 }
 
-/** A service's root is one with a slash at its end and without, as with the real ones: Go's SDK asks for the former. */
+/** A service's root is one with a slash at its end and without, as with the real ones: Go's SDK asks for the former. So is all of Keystone. */
 function withoutRootSlash(path: string): string {
-  return path.replace(/^(\/[^/]+)\/$/, "$1");
+  return path.replace(/^(\/[^/]+|\/identity\/v3\/.+)\/$/, "$1");
 }

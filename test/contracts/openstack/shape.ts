@@ -37,7 +37,8 @@ function joined(a: unknown, b: unknown): unknown {
     return Object.fromEntries(keys.map((key) => [key, key in a && key in b ? joined(a[key], b[key]) : "sometimes"]));
   }
   if (Array.isArray(a) && Array.isArray(b)) return a.length === 0 ? b : a;
-  return [a, b].flat().map(String).sort().join("|");
+  const kinds = new Set([a, b].flatMap((kind) => String(kind).split("|")));
+  return kinds.has("sometimes") ? "sometimes" : [...kinds].sort().join("|");
 }
 
 /** What was recorded, without the fields that are only sometimes there and are not now: caches of the real services decide. */

@@ -27,8 +27,13 @@ export function minorOf(c: Context, range: MicroversionRange): number {
   if (Number(match[1]) === range.major && minor >= range.minimum && minor <= range.maximum) return minor;
   const text = (n: number) => `${range.major}.${n}`;
   const message = `Version ${asked} is not supported by the API. Minimum is ${text(range.minimum)} and maximum is ${text(range.maximum)}.`;
-  throw new ServiceError(406, { computeFault: { code: 406, message } });
+  throw new ServiceError(406, { computeFault: { code: 406, message } }, versionHeaders(asked, range));
 }
+
+const versionHeaders = (version: string, { type, legacyHeader }: MicroversionRange): Record<string, string> => ({
+  "openstack-api-version": `${type} ${version}`,
+  ...(legacyHeader === undefined ? {} : { [legacyHeader]: version }),
+});
 
 function askedVersion(c: Context, range: MicroversionRange): string | undefined {
   for (const part of (c.req.header("openstack-api-version") ?? "").split(",")) {
@@ -44,13 +49,12 @@ export function microversions(range: MicroversionRange): MiddlewareHandler {
     const minor = minorOf(c, range);
     c.set("minor", minor);
     await next();
-    const version = `${range.major}.${minor}`;
-    c.res.headers.set("openstack-api-version", `${range.type} ${version}`);
+    // The page for a path that no version knows comes from before any version was looked at.
+    if (c.error instanceof ServiceError && c.error.headers["content-type"]?.startsWith("text/html")) return;
+    const told = versionHeaders(`${range.major}.${minor}`, range);
+    for (const [name, value] of Object.entries(told)) c.res.headers.set(name, value);
     c.res.headers.append("vary", "OpenStack-API-Version");
-    if (range.legacyHeader !== undefined) {
-      c.res.headers.set(range.legacyHeader, version);
-      c.res.headers.append("vary", range.legacyHeader);
-    }
+    if (range.legacyHeader !== undefined) c.res.headers.append("vary", range.legacyHeader);
     c.res.headers.set("x-compute-request-id", String(c.get("requestId") ?? ""));
   };
 }

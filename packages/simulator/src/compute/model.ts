@@ -223,6 +223,9 @@ export function serverFor(tables: ComputeTables, caller: Caller, id: string): Se
   return server;
 }
 
+/** What is answered for a resource that the asked version does not know. */
+export const notInThisVersion = (): ServiceError => computeError(404, "The resource could not be found.");
+
 /** The page that the web framework of the real services gives where there is no such route. */
 export const notFoundPage = (explanation = "The resource could not be found."): ServiceError =>
   htmlPage(404, { explanation });

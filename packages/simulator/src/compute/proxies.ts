@@ -1,7 +1,7 @@
 import { at, bodyOf } from "../kernel/json.ts";
 import type { LinkedGroup, LinkedRule } from "../kernel/links.ts";
 import { invalid, isUuid } from "./create-request.ts";
-import { computeError, notFoundPage, type ComputeApp, type ComputeParts } from "./model.ts";
+import { computeError, notInThisVersion, type ComputeApp, type ComputeParts } from "./model.ts";
 import { pythonRepr } from "./python.ts";
 import { requireState } from "./server-devices.ts";
 import { serverOf } from "./servers.ts";
@@ -12,7 +12,7 @@ const goneAt = 36;
 /** What Nova still tells, before 2.36, of other services' resources; and of a server's insides. */
 export function addProxyRoutes(app: ComputeApp, parts: ComputeParts): void {
   const old = (c: ComputeContext) => {
-    if (c.get("minor") >= goneAt) throw notFoundPage();
+    if (c.get("minor") >= goneAt) throw notInThisVersion();
     return c.get("caller");
   };
   app.get("/v2.1/os-security-groups", (c) =>
@@ -58,7 +58,7 @@ function addInsideRoutes(app: ComputeApp, parts: ComputeParts): void {
     return c.body(null, 204);
   });
   app.post("/v2.1/servers/:id/remote-consoles", async (c) => {
-    if (c.get("minor") < 6) throw notFoundPage();
+    if (c.get("minor") < 6) throw notInThisVersion();
     const asked = at(await bodyOf(c.req), "remote_console");
     const [protocol, type] = [at(asked, "protocol"), at(asked, "type")];
     const server = serverOf(c, parts);

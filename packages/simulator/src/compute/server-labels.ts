@@ -1,7 +1,7 @@
 import { at, bodyOf } from "../kernel/json.ts";
 import { checkTag, metadataOf, tagsOf } from "./create-request.ts";
 import type { Lifecycle } from "./lifecycle.ts";
-import { computeError, notFoundPage, type ComputeApp, type ComputeParts } from "./model.ts";
+import { computeError, notInThisVersion, type ComputeApp, type ComputeParts } from "./model.ts";
 import { serverOf } from "./servers.ts";
 import { addressesOf, rootOf, type ComputeContext } from "./views.ts";
 
@@ -15,7 +15,7 @@ export function addLabelRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: 
 function addTagRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecycle): void {
   const path = "/v2.1/servers/:id/tags";
   const tagged = (c: ComputeContext) => {
-    if (c.get("minor") < 26) throw notFoundPage();
+    if (c.get("minor") < 26) throw notInThisVersion();
     return serverOf(c, parts);
   };
   app.get(path, (c) => c.json({ tags: tagged(c).tags }));

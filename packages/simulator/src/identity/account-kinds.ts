@@ -67,6 +67,7 @@ export function projectKind(tables: IdentityTables): AccountKind<Project> {
     many: "projects",
     table: tables.projects,
     view: projectView,
+    changedView: ({ extra = {} }) => ({ extra }),
     mayRead: (c, project) => project?.id === callerOf(c).projectId,
     make(id, given) {
       const parent = textAt(given, "parent_id");
@@ -121,6 +122,10 @@ export function userKind(tables: IdentityTables): AccountKind<User> {
     many: "users",
     table: tables.users,
     view: userView,
+    // To Keystone a description is none of a user's own fields.
+    changedView: ({ extra, description }) => ({
+      extra: { ...extra, ...(description === undefined ? {} : { description }) },
+    }),
     mayRead: (c, user) => user?.id === callerOf(c).userId,
     make(id, given) {
       const [name, domain_id] = [textAt(given, "name") ?? "", textAt(given, "domain_id") ?? "default"];

@@ -21,6 +21,8 @@ export interface AccountKind<T extends { readonly id: string; readonly name: str
   /** The object for a checked body. Throws Keystone's 400, 403 or 409. */
   make(id: string, given: JsonObject, c: IdentityContext): T;
   change(old: T, given: JsonObject): Partial<T>;
+  /** What only the answer to a change tells. */
+  changedView?(object: T): JsonView;
   /** Before it goes: throws where it may not, removes what hangs on it. */
   release?(object: T): void;
   /** What a list tells of; undefined: all. */
@@ -79,7 +81,8 @@ export function addAccountRoutes<T extends { readonly id: string; readonly name:
   app.patch(`/v3/${many}/:id`, async (c) => {
     requireAdmin(c, `update_${one}`);
     const old = found(c);
-    return answer(c, table.update(old.id, kind.change(old, await given(c))));
+    const changed = table.update(old.id, kind.change(old, await given(c)));
+    return c.json({ [one]: { ...kind.view(changed, baseOf(c)), ...kind.changedView?.(changed) } });
   });
   app.delete(`/v3/${many}/:id`, (c) => {
     requireAdmin(c, `delete_${one}`);

@@ -37,7 +37,7 @@ function services({ source }: IdentityParts): PlainKind {
         links: { self: `${baseOf(c)}/services/${service.name}` },
       })),
     make: (given) => ({ ...given, type: required(given, "type"), ...flag(given) }),
-    check: (given) => void flag(given),
+    check: (given) => (given["enabled"] === undefined ? {} : flag(given)),
   };
 }
 
@@ -57,7 +57,16 @@ function endpoints(parts: IdentityParts): PlainKind {
         links: { self: `${baseOf(c)}/endpoints/${String(entry["name"])}-${face}` },
       }));
     });
-  const check = (given: JsonObject): void => {
+  // As in Keystone's v2: a region that is named comes into being.
+  const regionOf = (given: JsonObject): string | null => {
+    const region = textAt(given, "region_id") ?? textAt(given, "region") ?? null;
+    const known = plainTable(parts, "region");
+    if (region !== null && region !== source.region && !known.get(region)) {
+      known.insert({ id: region, fields: { description: "", parent_region_id: null } });
+    }
+    return region;
+  };
+  const checkFace = (given: JsonObject): void => {
     flag(given);
     const face = given["interface"];
     if (face === undefined || endpointInterfaces.some((known) => known === face)) return;
@@ -76,19 +85,18 @@ function endpoints(parts: IdentityParts): PlainKind {
         required(given, "url"),
         required(given, "interface"),
       ];
-      check(given);
+      checkFace(given);
       const isKnown =
         plainTable(parts, "service").get(service_id) ?? source.services().find((s) => s.service.name === service_id);
       if (!isKnown) throw malformed("endpoint service_id in service table");
-      const region = textAt(given, "region_id") ?? textAt(given, "region") ?? null;
-      // As in Keystone's v2: a region that is named comes into being.
-      const known = plainTable(parts, "region");
-      if (region !== null && region !== source.region && !known.get(region)) {
-        known.insert({ id: region, fields: { description: "", parent_region_id: null } });
-      }
+      const region = regionOf(given);
       return { ...given, service_id, url, interface: face, region, region_id: region, ...flag(given) };
     },
-    check,
+    check(given) {
+      checkFace(given);
+      const region = regionOf(given);
+      return region === null ? {} : { region, region_id: region };
+    },
   };
 }
 

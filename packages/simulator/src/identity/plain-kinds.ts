@@ -26,8 +26,8 @@ export interface PlainKind {
   seeded?(c: IdentityContext): readonly JsonView[];
   /** Checked fields of a new one. Throws Keystone's 400 or 409. */
   make(given: JsonObject, id: string): JsonObject;
-  /** Checks a change. */
-  check?(given: JsonObject, old: PlainObject): void;
+  /** Checks a change, and what it makes of the fields beside those given. */
+  check?(given: JsonObject, old: PlainObject): JsonObject;
   /** Before it goes. */
   release?(id: string): void;
   /** What is told only in the answer to the create. */
@@ -85,8 +85,8 @@ export function addPlainRoutes(app: IdentityApp, parts: IdentityParts, kind: Pla
     requireAdmin(c, `update_${one}`);
     const old = kept(c);
     const body = await given(c);
-    kind.check?.(body, old);
-    return c.json({ [one]: viewOf(c, table.update(old.id, { fields: { ...old.fields, ...body } })) });
+    const fields = { ...old.fields, ...body, ...kind.check?.(body, old) };
+    return c.json({ [one]: viewOf(c, table.update(old.id, { fields })) });
   });
   app.delete(`/v3/${path}/:id`, (c) => {
     requireAdmin(c, `delete_${one}`);

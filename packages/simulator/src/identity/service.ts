@@ -19,6 +19,7 @@ import { addAccountRoutes } from "./accounts.ts";
 import { addGrantRoutes } from "./grants.ts";
 import { addProjectTagRoutes } from "./project-tags.ts";
 import { addCatalogRoutes } from "./catalog.ts";
+import { addDomainProjectRoutes } from "./domain-projects.ts";
 import { addDomainConfigurationRoutes } from "./domain-configuration.ts";
 import { addEc2Routes } from "./ec2-credentials.ts";
 import { addImpliedRoleRoutes } from "./implied-roles.ts";
@@ -47,6 +48,7 @@ export function createIdentityService(kernel: Kernel, source: CatalogSource): Id
   const app: IdentityApp = new Hono();
   addVersionRoutes(app);
   addDomainConfigurationRoutes(app, parts);
+  addDomainProjectRoutes(app, parts, domainKind(tables));
   addAccountRoutes(app, parts, projectKind(tables));
   addAccountRoutes(app, parts, userKind(tables));
   addAccountRoutes(app, parts, groupKind(tables));

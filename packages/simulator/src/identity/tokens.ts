@@ -1,3 +1,4 @@
+import { ServiceError } from "../kernel/service-error.ts";
 import { randomBytes } from "node:crypto";
 import type { Caller, Kernel } from "../kernel/interface.ts";
 import { at, isObject, textAt } from "../kernel/json.ts";
@@ -152,10 +153,9 @@ export class Tokens {
     const asked = at(auth, "scope");
     if (proof.credential) {
       if (asked !== undefined) {
-        throw identityError(
-          401,
-          "Error authenticating with application credential: Application credentials cannot request a scope.",
-        );
+        const message =
+          "Error authenticating with application credential: Application credentials cannot request a scope.";
+        throw new ServiceError(401, { error: { code: 401, message, title: "Unauthorized", identity: {} } });
       }
       return { project_id: proof.credential.project_id, role_ids: proof.credential.role_ids };
     }

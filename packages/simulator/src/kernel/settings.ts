@@ -65,6 +65,9 @@ const realDelays: Readonly<Record<string, number>> = {
 export const delaysOf = (profile: "instant" | "real"): Readonly<Record<string, number>> =>
   profile === "real" ? realDelays : {};
 
+/** In a project's place: limits set for it hold for all projects without a limit of their own. */
+export const everyProject = "*";
+
 /** One order about how provisioning ends. */
 export interface OutcomeRule {
   /** "server.create", "loadbalancer.create"…; a prefix ending in "*" matches all that begin so. */
@@ -91,7 +94,8 @@ export class Settings {
   }
 
   quota(projectId: string, resource: string): number {
-    return this.#quotas.get(projectId)?.limits[resource] ?? defaultQuotas[resource] ?? -1;
+    const own = this.#quotas.get(projectId)?.limits[resource];
+    return own ?? this.#quotas.get(everyProject)?.limits[resource] ?? defaultQuotas[resource] ?? -1;
   }
 
   setQuota(projectId: string, resource: string, limit: number | undefined): void {
@@ -101,7 +105,7 @@ export class Settings {
   }
 
   quotas(): readonly QuotaRow[] {
-    return this.#quotas.all();
+    return this.#quotas.all().filter(({ id }) => id !== everyProject);
   }
 
   outcome(operation: string, names: readonly string[]): Outcome {

@@ -61,7 +61,8 @@ export function addGroupRoutes(app: StorageApp, parts: StorageParts, volumes: Vo
 function seed({ kernel }: StorageParts, { types }: GroupTables): void {
   if (types.all().length > 0) return;
   const description = "Default group type for migrating cgsnapshot";
-  types.insert({ id: kernel.newId(), name: "default_cgsnapshot_type", description, is_public: true, group_specs: {} });
+  const group_specs = { consistent_group_snapshot_enabled: "<is> True" };
+  types.insert({ id: kernel.newId(), name: "default_cgsnapshot_type", description, is_public: true, group_specs });
 }
 
 function addGroupTypeRoutes(app: StorageApp, { kernel }: StorageParts, { types }: GroupTables): void {
@@ -83,7 +84,10 @@ function addGroupTypeRoutes(app: StorageApp, { kernel }: StorageParts, { types }
     const kept = types
       .all()
       .filter((t) => asked === undefined || /^none$/i.test(asked) || t.is_public === /^(true|1)$/i.test(asked));
-    return c.json({ group_types: kept.toReversed() });
+    const [key = "created_at", direction = "desc"] = (c.req.query("sort") ?? "").split(":");
+    const newest = kept.toReversed();
+    const sorted = key === "name" ? newest.toSorted((a, b) => (a.name < b.name ? 1 : -1)) : newest;
+    return c.json({ group_types: direction === "asc" ? sorted.toReversed() : sorted });
   });
   app.get(`${base}/:id`, (c) => c.json({ group_type: found(c) }));
   app.post(base, async (c) => {

@@ -1,8 +1,16 @@
 import type { VolumeLinks, VolumeRequest } from "../kernel/volume-links.ts";
 import type { Caller } from "../kernel/interface.ts";
 import { computeError } from "../compute/model.ts";
+import { noBackendFor } from "./messages.ts";
 import { checkQuota } from "./quota.ts";
 import { defaultType, instantOf, storageZones, type Snapshot, type StorageParts, type Volume } from "./model.ts";
+
+/** What the one backend says of itself, by the extra specs that ask for it. */
+const capabilities: Readonly<Record<string, string>> = {
+  volume_backend_name: "simulated",
+  storage_protocol: "fake",
+  vendor_name: "Open Source",
+};
 
 /** What a new volume is asked to be. */
 export interface NewVolume extends VolumeRequest {
@@ -39,6 +47,7 @@ export class Volumes implements VolumeLinks {
   createVolume(projectId: string, request: NewVolume) {
     const { kernel, tables } = this.#parts;
     const type = this.#type(request.type);
+    const source = tables.volumes.get(request.source_volid ?? "");
     const zone = request.zone ?? "nova";
     if (!storageZones.includes(zone)) throw computeError(400, `Availability zone '${zone}' is invalid.`);
     checkQuota(this.#parts, projectId, { volumes: 1, gigabytes: request.size });
@@ -58,15 +67,18 @@ export class Volumes implements VolumeLinks {
       multiattach: request.multiattach ?? false,
       image_id: request.image_id ?? null,
       group_id: request.group_id ?? null,
+      ...(source && (source.bootable ?? source.image_id !== null) ? { bootable: true } : {}),
       attachments: [],
       created_at: instantOf(kernel),
       updated_at: null,
     });
     const outcome = kernel.outcome("volume.create", volume.name ?? "", type);
     if (outcome === "stuck") return { ...volume, bootable: false };
-    const status = outcome === "error" ? "error" : "available";
+    const isPlaceable = this.#isPlaceable(type);
+    if (!isPlaceable) noBackendFor(this.#parts, volume);
+    const status = outcome === "error" || !isPlaceable ? "error" : "available";
     kernel.agenda.after(kernel.delay("volume.create"), "volume.settle", `${volume.id} creating ${status}`);
-    return { ...volume, bootable: volume.image_id !== null };
+    return { ...volume, bootable: volume.bootable ?? volume.image_id !== null };
   }
 
   attach(id: string, target: { readonly serverId: string; readonly device: string }, milliseconds: number): string {
@@ -149,6 +161,12 @@ export class Volumes implements VolumeLinks {
     const what = /^[0-9a-f-]{36}$/.test(asked) ? asked : `with name ${asked}`;
     if (!type) throw computeError(404, `Volume type ${what} could not be found.`);
     return type.name;
+  }
+
+  /** True if the backend has what the type asks for by its capabilities. */
+  #isPlaceable(type: string): boolean {
+    const wanted = this.#parts.tables.types.by("name", type)[0]?.extra_specs ?? {};
+    return Object.entries(capabilities).every(([key, value]) => (wanted[key] ?? value) === value);
   }
 
   #touch(id: string, change: Partial<Volume>): void {

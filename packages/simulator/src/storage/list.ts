@@ -35,7 +35,8 @@ export function pageOf<T extends Listed>(
   const marker = query.get("marker");
   const offset = Number(query.get("offset") ?? 0);
   if (!Number.isInteger(offset) || offset < 0) throw computeError(400, "offset param must be an integer");
-  const start = (marker === null ? 0 : found.findIndex((object) => object.id === find(marker).id) + 1) + offset;
+  const after = marker === null ? undefined : find(marker).id;
+  const start = (after === undefined ? 0 : found.findIndex(({ id }) => id === after) + 1) + offset;
   const page = found.slice(start, start + limit);
   const last = page.at(-1);
   if (!last || page.length < limit || asked === null) return { page, next: undefined };

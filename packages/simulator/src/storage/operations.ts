@@ -1,11 +1,11 @@
 import { computeError } from "../compute/model.ts";
-import { defaultQuotas } from "../kernel/settings.ts";
-import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
-import type { Table } from "../kernel/interface.ts";
+import { everyProject } from "../kernel/settings.ts";
+import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
 import { storageZones, type StorageApp, type StorageParts } from "./model.ts";
-import { quotaFields } from "./quota.ts";
+import { addMessageRoutes } from "./messages.ts";
+import { addQosRoutes } from "./qos.ts";
+import { defaultLimits, fieldsOf } from "./quota.ts";
 import { requireStorageAdmin } from "./types.ts";
-import type { StorageContext } from "./views.ts";
 import { mine } from "./volumes.ts";
 
 const host = "storage-1@simulated";
@@ -15,18 +15,12 @@ const services = [
   { binary: "cinder-volume", host: "storage-1@simulated-az2", zone: "az2" },
 ];
 
-interface QosSpecs {
-  readonly id: string;
-  readonly name: string;
-  readonly consumer: string;
-  readonly specs: Readonly<Record<string, string>>;
-}
-
 /** What an operator asks: services, pools, hosts, default quotas, QoS specs; and a project's summary and messages. */
 export function addOperationRoutes(app: StorageApp, parts: StorageParts): void {
   addServiceRoutes(app, parts);
-  addQuotaClassRoutes(app);
+  addQuotaClassRoutes(app, parts);
   addQosRoutes(app, parts);
+  addMessageRoutes(app, parts);
   app.get("/v3/:project/volumes/summary", (c) => {
     const { projectId } = c.get("caller");
     const volumes = mine(c) ? parts.tables.volumes.by("project_id", projectId) : parts.tables.volumes.all();
@@ -39,10 +33,6 @@ export function addOperationRoutes(app: StorageApp, parts: StorageParts): void {
     const total_size = volumes.reduce((sum, volume) => sum + volume.size, 0);
     const more = c.get("minor") >= 36 ? { metadata } : {};
     return c.json({ "volume-summary": { total_count: volumes.length, total_size, ...more } });
-  });
-  app.get("/v3/:project/messages", (c) => c.json({ messages: [] }));
-  app.get("/v3/:project/messages/:id", (c) => {
-    throw computeError(404, `Message ${c.req.param("id")} could not be found.`);
   });
   app.get("/v3/:project/extensions", (c) => {
     const names = ["AdminActions", "Hosts", "Quotas", "Services", "TypesManage", "UsedLimits", "VolumeTypeAccess"];
@@ -153,91 +143,21 @@ function addServiceRoutes(app: StorageApp, { tables }: StorageParts): void {
   );
 }
 
-/** Default limits as they are: they are told, and a change is answered and not kept. */
-function addQuotaClassRoutes(app: StorageApp): void {
+/** Default limits: what holds for every project that has none of its own. There is one class, whatever it is called. */
+function addQuotaClassRoutes(app: StorageApp, parts: StorageParts): void {
+  const { kernel } = parts;
   const path = "/v3/:project/os-quota-class-sets/:name";
-  const defaults = () => Object.fromEntries(quotaFields.map((field) => [field, defaultQuotas[field] ?? -1]));
   app.get(path, (c) => {
     requireStorageAdmin(c, "volume_extension:quota_classes:get");
-    return c.json({ quota_class_set: { id: c.req.param("name"), ...defaults() } });
+    return c.json({ quota_class_set: { id: c.req.param("name"), ...defaultLimits(parts) } });
   });
   app.put(path, async (c) => {
     requireStorageAdmin(c, "volume_extension:quota_classes:update");
     const given = at(await bodyOf(c.req), "quota_class_set");
     if (!isObject(given)) throw computeError(400, "'quota_class_set' is a required property");
-    return c.json({ quota_class_set: { ...defaults(), ...given } });
-  });
-}
-
-function addQosRoutes(app: StorageApp, parts: StorageParts): void {
-  const { kernel, tables } = parts;
-  const table: Table<QosSpecs> = kernel.table("_qos_specs", ["name"]);
-  const path = "/v3/:project/qos-specs";
-  const found = (c: StorageContext): QosSpecs => {
-    requireStorageAdmin(c, "volume_extension:qos_specs_manage:get");
-    const id = c.req.param("id") ?? "";
-    const specs = table.get(id);
-    if (!specs) throw computeError(404, `No such QoS spec ${id}.`);
-    return specs;
-  };
-  const texts = (given: JsonObject) =>
-    Object.fromEntries(
-      Object.entries(given)
-        .filter(([key]) => key !== "name" && key !== "consumer")
-        .map(([key, value]) => [key, String(value)]),
-    );
-  app.get(path, (c) => {
-    requireStorageAdmin(c, "volume_extension:qos_specs_manage:get_all");
-    return c.json({ qos_specs: table.all() });
-  });
-  app.post(path, async (c) => {
-    requireStorageAdmin(c, "volume_extension:qos_specs_manage:create");
-    const given = at(await bodyOf(c.req), "qos_specs");
-    const name = textAt(given, "name");
-    if (!isObject(given) || name === undefined) throw computeError(400, "'name' is a required property");
-    if (table.by("name", name).length > 0) throw computeError(409, `QoS Specs ${name} already exists.`);
-    const consumer = textAt(given, "consumer") ?? "back-end";
-    return c.json({ qos_specs: table.insert({ id: kernel.newId(), name, consumer, specs: texts(given) }) });
-  });
-  app.get(`${path}/:id`, (c) => c.json({ qos_specs: found(c) }));
-  app.put(`${path}/:id`, async (c) => {
-    const given = at(await bodyOf(c.req), "qos_specs");
-    const { id, specs } = found(c);
-    if (!isObject(given)) throw computeError(400, "'qos_specs' is a required property");
-    table.update(id, { specs: { ...specs, ...texts(given) } });
-    return c.json({ qos_specs: given });
-  });
-  app.put(`${path}/:id/delete_keys`, async (c) => {
-    const keys = at(await bodyOf(c.req), "keys");
-    const { id, specs } = found(c);
-    const gone = new Set(Array.isArray(keys) ? keys.map(String) : []);
-    table.update(id, { specs: Object.fromEntries(Object.entries(specs).filter(([key]) => !gone.has(key))) });
-    return c.body(null, 202);
-  });
-  app.delete(`${path}/:id`, (c) => {
-    table.remove(found(c).id);
-    return c.body(null, 202);
-  });
-  app.get(`${path}/:id/associations`, (c) => {
-    const { id } = found(c);
-    const types = tables.types.all().filter((type) => type.qos_specs_id === id);
-    return c.json({
-      qos_associations: types.map((t) => ({ association_type: "volume_type", name: t.name, id: t.id })),
-    });
-  });
-  const associate = (to: boolean) => (c: StorageContext) => {
-    const { id } = found(c);
-    const type = tables.types.get(c.req.query("vol_type_id") ?? "");
-    if (!type) throw computeError(404, `Volume type ${c.req.query("vol_type_id") ?? ""} could not be found.`);
-    tables.types.update(type.id, { qos_specs_id: to ? id : null });
-    return c.body(null, 202);
-  };
-  app.get(`${path}/:id/associate`, associate(true));
-  app.get(`${path}/:id/disassociate`, associate(false));
-  app.get(`${path}/:id/disassociate_all`, (c) => {
-    const { id } = found(c);
-    for (const type of tables.types.all())
-      if (type.qos_specs_id === id) tables.types.update(type.id, { qos_specs_id: null });
-    return c.body(null, 202);
+    for (const field of fieldsOf(parts)) {
+      if (given[field] !== undefined) kernel.setQuota(everyProject, field, Number(given[field]));
+    }
+    return c.json({ quota_class_set: defaultLimits(parts) });
   });
 }

@@ -1,4 +1,5 @@
 import { ServiceError } from "../kernel/service-error.ts";
+import { everyProject } from "../kernel/settings.ts";
 import type { StorageParts } from "./model.ts";
 
 export interface StorageUsage {
@@ -10,7 +11,7 @@ export interface StorageUsage {
 }
 
 /** What Cinder limits, in its order. */
-export const quotaFields = [
+const quotaFields = [
   "volumes",
   "per_volume_gigabytes",
   "snapshots",
@@ -19,6 +20,19 @@ export const quotaFields = [
   "backup_gigabytes",
   "groups",
 ] as const;
+
+/** The fields above, and three for each type of volumes. */
+export function fieldsOf({ tables }: StorageParts): readonly string[] {
+  const types = tables.types.all().map(({ name }) => name);
+  return [
+    ...quotaFields,
+    ...types.flatMap((type) => ["volumes", "gigabytes", "snapshots"].map((of) => `${of}_${type}`)),
+  ];
+}
+
+/** The limits of a project that has none of its own. */
+export const defaultLimits = (parts: StorageParts): Readonly<Record<string, number>> =>
+  Object.fromEntries(fieldsOf(parts).map((field) => [field, parts.kernel.quota(everyProject, field)]));
 
 /** What a project has. */
 export function storageUsage({ tables }: StorageParts, projectId: string): StorageUsage {

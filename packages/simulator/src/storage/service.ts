@@ -1,7 +1,6 @@
 import { Hono, type Context } from "hono";
 import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
 import type { Kernel, Service } from "../kernel/interface.ts";
-import { defaultQuotas } from "../kernel/settings.ts";
 import type { VolumeLinks } from "../kernel/volume-links.ts";
 import { microversions } from "../compute/microversion.ts";
 import { computeError, denied, notFoundPage } from "../compute/model.ts";
@@ -11,7 +10,7 @@ import { Volumes } from "./lifecycle.ts";
 import { pageOf } from "./list.ts";
 import { defaultType, instantOf, snapshotFor, storageTables, volumeFor } from "./model.ts";
 import type { Snapshot, StorageApp, StorageParts } from "./model.ts";
-import { quotaFields, storageUsage } from "./quota.ts";
+import { defaultLimits, fieldsOf, storageUsage } from "./quota.ts";
 import { addGroupSnapshotRoutes } from "./group-snapshots.ts";
 import { addGroupRoutes } from "./groups.ts";
 import { addMetadataRoutes } from "./metadata.ts";
@@ -126,15 +125,6 @@ function addSnapshotRoutes(app: StorageApp, { kernel, tables }: StorageParts, vo
   });
 }
 
-/** The fields above, and three for each type of volumes. */
-function fieldsOf({ tables }: StorageParts): readonly string[] {
-  const types = tables.types.all().map(({ name }) => name);
-  return [
-    ...quotaFields,
-    ...types.flatMap((type) => ["volumes", "gigabytes", "snapshots"].map((of) => `${of}_${type}`)),
-  ];
-}
-
 function addLimitRoutes(app: StorageApp, parts: StorageParts): void {
   const { kernel } = parts;
   app.get("/v3/:project/limits", (c) => {
@@ -167,8 +157,7 @@ function addLimitRoutes(app: StorageApp, parts: StorageParts): void {
     return c.json({ quota_set: { ...Object.fromEntries(values), id: target } });
   });
   app.get(`${path}/defaults`, (c) => {
-    const limits = fieldsOf(parts).map((field) => [field, defaultQuotas[field] ?? -1] as const);
-    return c.json({ quota_set: { id: c.req.param("target"), ...Object.fromEntries(limits) } });
+    return c.json({ quota_set: { id: c.req.param("target"), ...defaultLimits(parts) } });
   });
   app.delete(path, (c) => {
     if (!c.get("caller").isAdmin) throw denied("volume_extension:quotas:delete");

@@ -1,10 +1,10 @@
 import { computeError } from "../compute/model.ts";
 import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
 import type { Volumes } from "./lifecycle.ts";
-import { instantOf, snapshotFor, type StorageApp, type StorageParts } from "./model.ts";
+import { instantOf, snapshotFor, type Snapshot, type StorageApp, type StorageParts } from "./model.ts";
 import { requireStorageAdmin } from "./types.ts";
 
-/** POST …/snapshots/{id}/action, for administrators. */
+/** POST …/snapshots/{id}/action: all but the drivers' report of progress is for administrators. */
 export function addSnapshotActions(app: StorageApp, { kernel, tables }: StorageParts, volumes: Volumes): void {
   app.post("/v3/:project/snapshots/:id/action", async (c) => {
     const body = await bodyOf(c.req);
@@ -22,7 +22,8 @@ export function addSnapshotActions(app: StorageApp, { kernel, tables }: StorageP
         `There is no such action: ${name}. Verify the request body and Content-Type header and try again.`,
       );
     }
-    requireStorageAdmin(c, "volume_extension:snapshot_admin_actions:reset_status");
+    if (name === "os-reset_status") requireStorageAdmin(c, "volume_extension:snapshot_admin_actions:reset_status");
+    else refuseStatusOf(snapshot, textAt(given, "status") ?? "");
     const progress = textAt(given, "progress");
     tables.snapshots.update(snapshot.id, {
       status: textAt(given, "status") ?? snapshot.status,
@@ -31,4 +32,20 @@ export function addSnapshotActions(app: StorageApp, { kernel, tables }: StorageP
     });
     return c.body(null, 202);
   });
+}
+
+/** What a driver may report of a snapshot on its way. */
+const reports: Readonly<Record<string, readonly string[]>> = {
+  creating: ["creating", "available", "error"],
+  deleting: ["deleting", "error_deleting"],
+};
+
+function refuseStatusOf(snapshot: Snapshot, status: string): void {
+  const allowed = reports[snapshot.status];
+  if (!allowed) {
+    throw computeError(400, `Snapshot status ${snapshot.status} not allowed for update_snapshot_status`);
+  }
+  if (allowed.includes(status)) return;
+  const which = `not allowed for snapshot with status ${snapshot.status}.`;
+  throw computeError(400, `Provided snapshot status ${status} ${which}`);
 }

@@ -1,14 +1,14 @@
 import type { Context } from "hono";
 import type { Image } from "../image/model.ts";
 import type { Caller, Table } from "../kernel/interface.ts";
-import type { Snapshot, Volume } from "./model.ts";
+import type { Snapshot, Volume, VolumeType } from "./model.ts";
 
 export type StorageContext = Context<{ Variables: { caller: Caller; minor: number; requestId: string } }>;
 
 /** Root of the service, as the caller sees it. */
 export const storageRoot = (c: Context): string => `${new URL(c.req.url).origin}/volume`;
 
-function linksOf(c: StorageContext, kind: string, id: string): readonly object[] {
+export function linksOf(c: StorageContext, kind: string, id: string): readonly object[] {
   const project = c.get("caller").projectId;
   const root = storageRoot(c);
   return [
@@ -23,9 +23,17 @@ export const briefVolume = (c: StorageContext, volume: Volume): object => ({
   links: linksOf(c, "volumes", volume.id),
 });
 
+/** What a view looks up: the type's id; images only for an answer that shows, which tells more than one that makes. */
+interface Known {
+  readonly types?: Table<VolumeType>;
+  readonly images?: Table<Image>;
+}
+
 /** A volume in full; an answer to a create knows less than a later show. */
-export function volumeView(c: StorageContext, volume: Volume, images?: Table<Image>): object {
+export function volumeView(c: StorageContext, volume: Volume, known: Known = {}): object {
   const minor = c.get("minor");
+  const { types, images } = known;
+  const { isAdmin } = c.get("caller");
   const image = volume.image_id === null ? undefined : images?.get(volume.image_id);
   return {
     id: volume.id,
@@ -58,9 +66,13 @@ export function volumeView(c: StorageContext, volume: Volume, images?: Table<Ima
     })),
     ...(minor >= 13 ? { group_id: volume.group_id ?? null } : {}),
     ...(minor >= 48 ? { shared_targets: false, service_uuid: backend } : {}),
+    ...(minor >= 63 && types ? { volume_type_id: types.by("name", volume.volume_type)[0]?.id ?? null } : {}),
     ...(minor >= 65 ? { consumes_quota: true } : {}),
     ...(images ? { "os-vol-tenant-attr:tenant_id": volume.project_id } : {}),
-    ...(c.get("caller").isAdmin && images ? adminFields : {}),
+    ...(isAdmin ? { migration_status: null } : {}),
+    ...(isAdmin && minor >= 21 ? { provider_id: null } : {}),
+    ...(isAdmin && minor >= 61 ? { cluster_name: null } : {}),
+    ...(isAdmin && images ? adminFields : {}),
     ...(image || volume.image_metadata
       ? { volume_image_metadata: { ...(image ? imageMetadata(image) : {}), ...volume.image_metadata } }
       : {}),

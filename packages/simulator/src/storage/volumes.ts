@@ -2,7 +2,6 @@ import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts
 import { computeError } from "../compute/model.ts";
 import { pythonRepr } from "../compute/python.ts";
 import type { Image } from "../image/model.ts";
-import type { Table } from "../kernel/interface.ts";
 import { pageOf } from "./list.ts";
 import type { NewVolume, Volumes } from "./lifecycle.ts";
 import { instantOf, snapshotFor, volumeFor, type StorageApp, type StorageParts, type Volume } from "./model.ts";
@@ -16,11 +15,11 @@ const busy =
 /** Volumes: create, list, show, update, delete. */
 export function addVolumeRoutes(app: StorageApp, parts: StorageParts, volumes: Volumes): void {
   const { kernel, tables } = parts;
-  const images: Table<Image> = kernel.table("image");
+  const known = { types: tables.types, images: kernel.table<Image>("image") };
   app.post(base, async (c) => {
     const request = readVolume(c, parts, at(await bodyOf(c.req), "volume"));
     const { id } = kernel.atomic(() => volumes.createVolume(c.get("caller").projectId, request));
-    return c.json({ volume: volumeView(c, volumeFor(tables, c.get("caller"), id)) }, 202);
+    return c.json({ volume: volumeView(c, volumeFor(tables, c.get("caller"), id), { types: tables.types }) }, 202);
   });
   const list = (c: StorageContext, view: (volume: Volume) => object) => {
     const all = mine(c) ? tables.volumes.by("project_id", c.get("caller").projectId) : tables.volumes.all();
@@ -28,15 +27,15 @@ export function addVolumeRoutes(app: StorageApp, parts: StorageParts, volumes: V
     return c.json({ volumes: page.map(view), ...(next ? { volumes_links: [{ rel: "next", href: next }] } : {}) });
   };
   app.get(base, (c) => list(c, (volume) => briefVolume(c, volume)));
-  app.get(`${base}/detail`, (c) => list(c, (volume) => volumeView(c, volume, images)));
+  app.get(`${base}/detail`, (c) => list(c, (volume) => volumeView(c, volume, known)));
   app.get(`${base}/:id`, (c) => {
-    return c.json({ volume: volumeView(c, volumeFor(tables, c.get("caller"), c.req.param("id")), images) });
+    return c.json({ volume: volumeView(c, volumeFor(tables, c.get("caller"), c.req.param("id")), known) });
   });
   app.put(`${base}/:id`, async (c) => {
     const given = at(await bodyOf(c.req), "volume");
     const { id } = volumeFor(tables, c.get("caller"), c.req.param("id"));
     const volume = tables.volumes.update(id, { ...describing(given), updated_at: instantOf(kernel) });
-    return c.json({ volume: volumeView(c, volume) });
+    return c.json({ volume: volumeView(c, volume, { types: tables.types }) });
   });
   app.delete(`${base}/:id`, (c) => {
     const volume = volumeFor(tables, c.get("caller"), c.req.param("id"));
@@ -60,6 +59,7 @@ function readVolume(c: StorageContext, parts: StorageParts, given: unknown): New
   refuseLong(given, "description");
   const [snapshot_id, source_volid] = [textAt(given, "snapshot_id"), textAt(given, "source_volid")];
   const origin = originSize(c, parts, { snapshot_id, source_volid });
+  const size = sizeOf(given, origin);
   const [image_id, type, zone] = [
     textAt(given, "imageRef"),
     textAt(given, "volume_type"),
@@ -67,18 +67,26 @@ function readVolume(c: StorageContext, parts: StorageParts, given: unknown): New
   ];
   return {
     user_id: c.get("caller").userId,
-    size: sizeOf(given, origin),
+    size,
     name: textAt(given, "name") ?? null,
     description: textAt(given, "description") ?? null,
     metadata: labels(given["metadata"] ?? {}),
-    ...(type === undefined ? {} : { type }),
+    ...(type === undefined ? {} : { type: usableType(c, parts, type) }),
     ...(zone === undefined ? {} : { zone }),
-    ...(image_id === undefined || image_id === "" ? {} : { image_id: knownImage(parts, image_id) }),
+    ...(image_id === undefined || image_id === "" ? {} : { image_id: knownImage(parts, image_id, size) }),
     ...(textAt(given, "group_id") === undefined ? {} : { group_id: textAt(given, "group_id") ?? null }),
     ...(snapshot_id === undefined ? {} : { snapshot_id }),
     ...(source_volid === undefined ? {} : { source_volid }),
     ...(given["multiattach"] === true ? { multiattach: true } : {}),
   };
+}
+
+/** A type as it was asked for, unless the caller may not use it: then there is none for them. */
+function usableType(c: StorageContext, { tables }: StorageParts, asked: string): string {
+  const type = tables.types.get(asked) ?? tables.types.by("name", asked)[0];
+  const { projectId } = c.get("caller");
+  if (!type || type.is_public !== false || type.projects?.includes(projectId)) return asked;
+  throw computeError(404, `Volume type ${type.id} could not be found.`);
 }
 
 function refuseLong(given: JsonObject, field: string): void {
@@ -87,9 +95,23 @@ function refuseLong(given: JsonObject, field: string): void {
     throw computeError(400, `Invalid input received: ${field} has ${length} characters, more than 255.`);
 }
 
-function knownImage({ kernel }: StorageParts, id: string): string {
-  if (kernel.table<Image>("image").get(id)) return id;
-  throw computeError(400, `Invalid image identifier or unable to access requested image.`);
+/** An image that a volume of this size can be made of. Throws Cinder's 400. */
+function knownImage({ kernel }: StorageParts, id: string, size: number): string {
+  const image = kernel.table<Image>("image").get(id);
+  if (!image) throw computeError(400, "Invalid image identifier or unable to access requested image.");
+  if (image.status !== "active") {
+    throw computeError(400, `Invalid input received: Image ${id} is not active.`);
+  }
+  const bytes = Math.ceil((image.virtual_size ?? image.size ?? 0) / 2 ** 30);
+  const least = Math.max(image.min_disk, bytes);
+  if (size < least) {
+    const why =
+      bytes > size
+        ? `Size of specified image ${bytes}GB is larger than volume size ${size}GB.`
+        : `Volume size ${size}GB cannot be smaller than the image minDisk size ${image.min_disk}GB.`;
+    throw computeError(400, `Invalid input received: ${why}`);
+  }
+  return id;
 }
 
 function originSize(

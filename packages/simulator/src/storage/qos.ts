@@ -1,0 +1,97 @@
+import { computeError } from "../compute/model.ts";
+import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
+import type { Table } from "../kernel/interface.ts";
+import type { StorageApp, StorageParts } from "./model.ts";
+import { requireStorageAdmin } from "./types.ts";
+import { linksOf, type StorageContext } from "./views.ts";
+
+interface QosSpecs {
+  readonly id: string;
+  readonly name: string;
+  readonly consumer: string;
+  readonly specs: Readonly<Record<string, string>>;
+}
+
+/** Quality of service that volume types may have: https://docs.openstack.org/api-ref/block-storage/v3/#quality-of-service-qos-specifications-qos-specs . */
+export function addQosRoutes(app: StorageApp, parts: StorageParts): void {
+  const { kernel, tables } = parts;
+  const table: Table<QosSpecs> = kernel.table("_qos_specs", ["name"]);
+  const path = "/v3/:project/qos-specs";
+  const found = (c: StorageContext): QosSpecs => {
+    requireStorageAdmin(c, "volume_extension:qos_specs_manage:get");
+    const id = c.req.param("id") ?? "";
+    const specs = table.get(id);
+    if (!specs) throw computeError(404, `No such QoS spec ${id}.`);
+    return specs;
+  };
+  const whole = (c: StorageContext, specs: QosSpecs) => ({
+    qos_specs: specs,
+    links: linksOf(c, "qos-specs", specs.id),
+  });
+  const users = (id: string) => tables.types.all().filter((type) => type.qos_specs_id === id);
+  app.get(path, (c) => {
+    requireStorageAdmin(c, "volume_extension:qos_specs_manage:get_all");
+    return c.json({ qos_specs: table.all() });
+  });
+  app.post(path, async (c) => {
+    requireStorageAdmin(c, "volume_extension:qos_specs_manage:create");
+    const given = at(await bodyOf(c.req), "qos_specs");
+    const name = textAt(given, "name");
+    if (!isObject(given) || name === undefined) throw computeError(400, "'name' is a required property");
+    if (table.by("name", name).length > 0) throw computeError(409, `QoS Specs ${name} already exists.`);
+    const consumer = textAt(given, "consumer") ?? "back-end";
+    if (!["back-end", "front-end", "both"].includes(consumer)) throw computeError(400, wrongConsumer);
+    return c.json(whole(c, table.insert({ id: kernel.newId(), name, consumer, specs: texts(given) })));
+  });
+  app.get(`${path}/:id`, (c) => c.json(whole(c, found(c))));
+  app.put(`${path}/:id`, async (c) => {
+    const given = at(await bodyOf(c.req), "qos_specs");
+    const { id, specs } = found(c);
+    if (!isObject(given)) throw computeError(400, "'qos_specs' is a required property");
+    table.update(id, { specs: { ...specs, ...texts(given) } });
+    return c.json({ qos_specs: given });
+  });
+  app.put(`${path}/:id/delete_keys`, async (c) => {
+    const keys = at(await bodyOf(c.req), "keys");
+    const { id, specs } = found(c);
+    const gone = new Set(Array.isArray(keys) ? keys.map(String) : []);
+    table.update(id, { specs: Object.fromEntries(Object.entries(specs).filter(([key]) => !gone.has(key))) });
+    return c.body(null, 202);
+  });
+  app.delete(`${path}/:id`, (c) => {
+    const { id } = found(c);
+    const isForced = /^true$/i.test(c.req.query("force") ?? "");
+    if (users(id).length > 0 && !isForced) throw computeError(400, "Qos specs still in use.");
+    for (const type of users(id)) tables.types.update(type.id, { qos_specs_id: null });
+    table.remove(id);
+    return c.body(null, 202);
+  });
+  app.get(`${path}/:id/associations`, (c) => {
+    const types = users(found(c).id);
+    const told = types.map(({ id, name }) => ({ association_type: "volume_type", name, id }));
+    return c.json({ qos_associations: told });
+  });
+  const associate = (to: boolean) => (c: StorageContext) => {
+    const { id } = found(c);
+    const type = tables.types.get(c.req.query("vol_type_id") ?? "");
+    if (!type) throw computeError(404, `Volume type ${c.req.query("vol_type_id") ?? ""} could not be found.`);
+    tables.types.update(type.id, { qos_specs_id: to ? id : null });
+    return c.body(null, 202);
+  };
+  app.get(`${path}/:id/associate`, associate(true));
+  app.get(`${path}/:id/disassociate`, associate(false));
+  app.get(`${path}/:id/disassociate_all`, (c) => {
+    for (const type of users(found(c).id)) tables.types.update(type.id, { qos_specs_id: null });
+    return c.body(null, 202);
+  });
+}
+
+const wrongConsumer =
+  "Invalid qos specs: Valid consumer of QoS specs are: QoSConsumerValues(default=<class 'oslo_versionedobjects.fields.UnspecifiedDefault'>,nullable=False,valid_values=('back-end', 'front-end', 'both'))";
+
+const texts = (given: JsonObject) =>
+  Object.fromEntries(
+    Object.entries(given)
+      .filter(([key]) => key !== "name" && key !== "consumer")
+      .map(([key, value]) => [key, String(value)]),
+  );
