@@ -15,19 +15,19 @@ export function addAccessRoutes(app: Service["app"], { kernel, tables }: KeyPart
     const keep = (id: string, acl: Access | null) =>
       kind === "secrets" ? tables.secrets.update(id, { acl }) : tables.containers.update(id, { acl });
     app.get(path, (c) => {
-      const { acl } = readable(table.get(idOf(c)), c.get("caller"), what);
+      const { acl } = readable(table.get(idOf(c)), c.get("caller"), { what, doing: `${what}ACL(s) retrieval` });
       return c.json({ read: acl ?? { "project-access": true } });
     });
     for (const method of ["PUT", "PATCH"] as const) {
       app.on(method, path, async (c) => {
-        const { id, acl } = owned(table.get(idOf(c)), c.get("caller"), what);
+        const { id, acl } = owned(table.get(idOf(c)), c.get("caller"), { what, doing: `${what}ACL(s) Update` });
         const old = method === "PATCH" ? acl : undefined;
         keep(id, accessOf(at(await bodyOf(c.req), "read"), { old, created: acl?.created, now: instantOf(kernel) }));
         return c.json({ acl_ref: `${keyRoot(c)}/${kind}/${id}/acl` });
       });
     }
     app.delete(path, (c) => {
-      keep(owned(table.get(idOf(c)), c.get("caller"), what).id, null);
+      keep(owned(table.get(idOf(c)), c.get("caller"), { what, doing: `${what}ACL(s) deletion` }).id, null);
       return c.body(null, 200);
     });
   }

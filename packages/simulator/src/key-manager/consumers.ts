@@ -18,11 +18,17 @@ export function addConsumerRoutes(app: Service["app"], { kernel, tables }: KeyPa
     return { name, URL };
   };
   app.get(path, (c) => {
-    const { id } = readable(containers.get(c.req.param("id")), c.get("caller"), "Container");
+    const { id } = readable(containers.get(c.req.param("id")), c.get("caller"), {
+      what: "Container",
+      doing: "ContainerConsumers(s) retrieval",
+    });
     return pageOf(c, "consumers", consumers.by("of", id), view);
   });
   app.on("POST", [path, `${path}/`], async (c) => {
-    const container = readable(containers.get(c.req.param("id")), c.get("caller"), "Container");
+    const container = readable(containers.get(c.req.param("id")), c.get("caller"), {
+      what: "Container",
+      doing: "ContainerConsumer creation",
+    });
     const { name, URL } = await read(c.req);
     const id = `${container.id}/${name}/${URL}`;
     const { projectId } = c.get("caller");
@@ -32,7 +38,10 @@ export function addConsumerRoutes(app: Service["app"], { kernel, tables }: KeyPa
     return c.redirect(c.req.path.replace("/consumers", ""), 303);
   });
   app.delete(path, async (c) => {
-    const container = owned(containers.get(c.req.param("id")), c.get("caller"), "Container");
+    const container = owned(containers.get(c.req.param("id")), c.get("caller"), {
+      what: "Container",
+      doing: "ContainerConsumer deletion",
+    });
     const { name, URL } = await read(c.req);
     const id = `${container.id}/${name}/${URL}`;
     if (!consumers.get(id)) {

@@ -5,6 +5,7 @@ import {
   instantOf,
   keyError,
   owned,
+  permit,
   readable,
   type Consumer,
   type Container,
@@ -20,21 +21,24 @@ export function addContainerRoutes(app: Service["app"], { kernel, tables }: KeyP
   const { containers } = tables;
   const view = (c: Context, container: Container) =>
     containerView(c, container, tables.consumers.by("of", container.id));
-  app.get("/v1/containers", (c) =>
-    pageOf(c, "containers", containers.by("project_id", c.get("caller").projectId), (o) => view(c, o)),
-  );
+  app.get("/v1/containers", (c) => {
+    permit(c.get("caller"), "Containers(s) retrieval");
+    return pageOf(c, "containers", containers.by("project_id", c.get("caller").projectId), (o) => view(c, o));
+  });
   app.on("POST", ["/v1/containers", "/v1/containers/"], async (c) => {
+    permit(c.get("caller"), "Container creation");
     const given = await bodyOf(c.req);
     const type = textAt(given, "type") ?? "";
     if (!isObject(given) || !types.includes(type)) {
-      throw keyError(
-        400,
-        "Bad Request",
-        "Provided object does not match schema 'Container': 'type' is a required property",
-      );
+      const why =
+        type === ""
+          ? "'type' is a required property"
+          : `'${type}' is not one of ['generic', 'rsa', 'certificate']. Invalid property: 'type'`;
+      throw keyError(400, "Bad Request", `Provided object does not match schema 'Container': ${why}`);
     }
     const { projectId, userId } = c.get("caller");
     const references = referencesOf(given["secret_refs"]);
+    if (type === "rsa") requirePair(references);
     for (const { secret_ref } of references) {
       const secret = tables.secrets.get(secret_ref.split("/").at(-1) ?? "");
       if (secret?.project_id !== projectId) {
@@ -56,14 +60,28 @@ export function addContainerRoutes(app: Service["app"], { kernel, tables }: KeyP
     return c.json({ container_ref }, 201, { location: container_ref });
   });
   app.get("/v1/containers/:id", (c) => {
-    return c.json(view(c, readable(containers.get(c.req.param("id")), c.get("caller"), "Container")));
+    return c.json(view(c, readable(containers.get(c.req.param("id")), c.get("caller"), deed("retrieval"))));
   });
   app.delete("/v1/containers/:id", (c) => {
-    const { id } = owned(containers.get(c.req.param("id")), c.get("caller"), "Container");
+    const { id } = owned(containers.get(c.req.param("id")), c.get("caller"), deed("deletion"));
     containers.remove(id);
     for (const consumer of tables.consumers.by("of", id)) tables.consumers.remove(consumer.id);
     return c.body(null, 204);
   });
+}
+
+const deed = (doing: string) => ({ what: "Container", doing: `Container ${doing}` });
+
+/** A pair of keys that has any has both. */
+function requirePair(references: readonly SecretReference[]): void {
+  const has = new Set(references.map(({ name }) => name));
+  if (has.size === 0 || (has.has("public_key") && has.has("private_key"))) return;
+  const why = "The minimum required reference names are 'public_key' and'private_key' for RSA type.";
+  throw keyError(
+    400,
+    "Bad Request",
+    `Provided object does not match schema 'Container': ${why} Invalid property: 'secret_refs'`,
+  );
 }
 
 function containerView(c: Context, o: Container, consumers: readonly Consumer[]): object {

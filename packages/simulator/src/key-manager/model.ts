@@ -94,25 +94,43 @@ export function keyError(code: number, title: string, description: string): Serv
   return new ServiceError(code, { code, title, description });
 }
 
+/** What somebody is about to do, as a refusal names it: "Secret deletion" of a "Secret". */
+export interface Deed {
+  readonly what: string;
+  readonly doing: string;
+}
+
+/** Roles that may do anything here; who has none of them is refused whatever it is. */
+const working = ["admin", "creator"];
+
+/** Throws 403 unless the caller has a role that may work with secrets. */
+export function permit({ roles }: Caller, doing: string): void {
+  if (!roles.some((role) => working.includes(role))) throw refusal(doing);
+}
+
+/** Barbican's 403. */
+export const refusal = (doing: string): ServiceError =>
+  keyError(403, "Forbidden", `${doing} attempt not allowed - please review your user/project privileges`);
+
 /** The object, if it is the caller's project's or the caller may read it by its list. Throws Barbican's 403 and 404. */
 export function readable<T extends { readonly project_id: string; readonly acl?: Access | null }>(
   object: T | undefined,
   caller: Caller,
-  what: string,
+  deed: Deed,
 ): T {
-  const isListed = object?.acl?.users.includes(caller.userId) === true;
-  if (object && (isListed || object.project_id === caller.projectId)) return object;
-  throw missing(what);
+  return object?.acl?.users.includes(caller.userId) === true ? object : owned(object, caller, deed);
 }
 
-/** The object, if the caller's project owns it. */
+/** The object, if the caller's project owns it. Throws Barbican's 403 and 404. */
 export function owned<T extends { readonly project_id: string }>(
   object: T | undefined,
   caller: Caller,
-  what: string,
+  { what, doing }: Deed,
 ): T {
-  if (object?.project_id === caller.projectId) return object;
-  throw missing(what);
+  if (!object) throw missing(what);
+  if (object.project_id !== caller.projectId) throw refusal(doing);
+  permit(caller, doing);
+  return object;
 }
 
 export function missing(what: string): ServiceError {

@@ -1,17 +1,27 @@
 import { randomBytes } from "node:crypto";
 import type { Context } from "hono";
-import type { Service } from "../kernel/interface.ts";
+import type { Caller, Service } from "../kernel/interface.ts";
 import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
-import { instantOf, keyError, owned, type KeyParts, type Order } from "./model.ts";
+import { instantOf, keyError, owned, permit, refusal, type KeyParts, type Order } from "./model.ts";
 import { keyRoot, pageOf } from "./pages.ts";
+
+type Asking = Context<{ Variables: { caller: Caller } }>;
 
 /** Orders of new symmetric keys. */
 export function addOrderRoutes(app: Service["app"], { kernel, tables }: KeyParts): void {
   const { orders, secrets } = tables;
-  app.get("/v1/orders", (c) =>
-    pageOf(c, "orders", orders.by("project_id", c.get("caller").projectId), (o) => orderView(c, o)),
-  );
+  /** Orders of other projects are not there; who may not work with secrets is refused. */
+  const mine = (c: Asking, doing: string) => {
+    const order = orders.get(c.req.param("id") ?? "");
+    const seen = order?.project_id === c.get("caller").projectId ? order : undefined;
+    return owned(seen, c.get("caller"), { what: "Order", doing });
+  };
+  app.get("/v1/orders", (c) => {
+    permit(c.get("caller"), "Order(s) retrieval");
+    return pageOf(c, "orders", orders.by("project_id", c.get("caller").projectId), (o) => orderView(c, o));
+  });
   app.on("POST", ["/v1/orders", "/v1/orders/"], async (c) => {
+    permit(c.get("caller"), "Order creation");
     const given = await bodyOf(c.req);
     const [type, meta] = [textAt(given, "type"), at(given, "meta")];
     if (type !== "key" || !isObject(meta)) {
@@ -53,11 +63,12 @@ export function addOrderRoutes(app: Service["app"], { kernel, tables }: KeyParts
     const order_ref = `${keyRoot(c)}/orders/${id}`;
     return c.json({ order_ref }, 202, { location: order_ref });
   });
-  app.get("/v1/orders/:id", (c) =>
-    c.json(orderView(c, owned(orders.get(c.req.param("id")), c.get("caller"), "Order"))),
-  );
+  app.get("/v1/orders/:id", (c) => c.json(orderView(c, mine(c, "Order retrieval"))));
   app.delete("/v1/orders/:id", (c) => {
-    orders.remove(owned(orders.get(c.req.param("id")), c.get("caller"), "Order").id);
+    const { id } = mine(c, "Order deletion");
+    // Whoever may order is not who may take an order away.
+    if (!c.get("caller").roles.includes("admin")) throw refusal("Order deletion");
+    orders.remove(id);
     return c.body(null, 204);
   });
 }

@@ -1,29 +1,33 @@
+import { isUtf8 } from "node:buffer";
 import type { Context } from "hono";
 import type { Caller, Service } from "../kernel/interface.ts";
 import { bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
-import { instantOf, keyError, owned, readable, type KeyParts, type Secret } from "./model.ts";
+import { pythonRepr } from "../compute/python.ts";
+import { instantOf, keyError, owned, permit, readable, type KeyParts, type Secret } from "./model.ts";
 import { keyRoot, pageOf } from "./pages.ts";
 
-const types = ["symmetric", "public", "private", "passphrase", "certificate", "opaque"];
+const types = ["symmetric", "passphrase", "private", "public", "certificate", "opaque"];
 const TEXT = "text/plain";
 const BYTES = "application/octet-stream";
+const known = [TEXT, "text/plain;charset=utf-8", "text/plain; charset=utf-8", BYTES, "application/pkcs8"];
 
 /** Secrets: their descriptions, and their payloads. */
 export function addSecretRoutes(app: Service["app"], parts: KeyParts): void {
   const { kernel, tables } = parts;
   const { secrets } = tables;
   app.get("/v1/secrets", (c) => {
+    permit(c.get("caller"), "Secret(s) retrieval");
     const name = c.req.query("name");
     const mine = secrets.by("project_id", c.get("caller").projectId).filter((s) => !isOver(parts, s));
     const named = mine.filter((s) => name === undefined || s.name === name);
     return pageOf(c, "secrets", named, (s) => secretView(c, s));
   });
   app.on("POST", ["/v1/secrets", "/v1/secrets/"], async (c) => {
+    permit(c.get("caller"), "Secret creation");
     const given = await bodyOf(c.req);
     if (!isObject(given)) throw keyError(400, "Bad Request", "Provided object does not match schema 'Secret'");
     const now = instantOf(kernel);
     const { projectId, userId } = c.get("caller");
-    const bits = given["bit_length"];
     const secret = secrets.insert({
       id: kernel.newId(),
       name: textAt(given, "name") ?? null,
@@ -31,7 +35,7 @@ export function addSecretRoutes(app: Service["app"], parts: KeyParts): void {
       creator_id: userId,
       secret_type: typeOf(given),
       algorithm: textAt(given, "algorithm") ?? null,
-      bit_length: typeof bits === "number" ? bits : null,
+      bit_length: bitsOf(given["bit_length"]),
       mode: textAt(given, "mode") ?? null,
       expiration: expirationOf(parts, given),
       ...payloadOf(given),
@@ -42,14 +46,14 @@ export function addSecretRoutes(app: Service["app"], parts: KeyParts): void {
     return c.json({ secret_ref }, 201, { location: secret_ref });
   });
   app.get("/v1/secrets/:id", (c) => {
-    const secret = present(parts, c);
+    const secret = present(parts, c, "retrieval");
     const accept = c.req.header("accept") ?? "application/json";
     if (accept.includes("application/json") || accept.includes("*/*")) return c.json(secretView(c, secret));
     return payload(c, secret);
   });
-  app.get("/v1/secrets/:id/payload", (c) => payload(c, present(parts, c)));
+  app.get("/v1/secrets/:id/payload", (c) => payload(c, present(parts, c, "payload retrieval")));
   app.put("/v1/secrets/:id", async (c) => {
-    const secret = owned(secrets.get(c.req.param("id")), c.get("caller"), "Secret");
+    const secret = owned(secrets.get(c.req.param("id")), c.get("caller"), deed("update"));
     const bytes = Buffer.from(await c.req.arrayBuffer());
     if (secret.base64 !== undefined) {
       throw keyError(409, "Conflict", "Secret already has data, cannot modify it.");
@@ -62,7 +66,7 @@ export function addSecretRoutes(app: Service["app"], parts: KeyParts): void {
     return c.body(null, 204);
   });
   app.delete("/v1/secrets/:id", (c) => {
-    const { id } = owned(secrets.get(c.req.param("id")), c.get("caller"), "Secret");
+    const { id } = owned(secrets.get(c.req.param("id")), c.get("caller"), deed("deletion"));
     secrets.remove(id);
     return c.body(null, 204);
   });
@@ -71,11 +75,13 @@ export function addSecretRoutes(app: Service["app"], parts: KeyParts): void {
 const isOver = ({ kernel }: KeyParts, { expiration }: Secret): boolean =>
   expiration !== null && Date.parse(`${expiration}Z`) <= kernel.clock.now();
 
-function present(parts: KeyParts, c: Context<{ Variables: { caller: Caller } }>): Secret {
+const deed = (doing: string) => ({ what: "Secret", doing: `Secret ${doing}` });
+
+function present(parts: KeyParts, c: Context<{ Variables: { caller: Caller } }>, doing: string): Secret {
   const id = c.req.param("id") ?? "";
   const secret = parts.tables.secrets.get(id);
   const alive = secret && !isOver(parts, secret) ? secret : undefined;
-  return readable(alive, c.get("caller"), "Secret");
+  return readable(alive, c.get("caller"), deed(doing));
 }
 
 export function secretView(c: Context, s: Secret): object {
@@ -101,21 +107,33 @@ function payload(c: Context, secret: Secret): Response {
   }
   const accept = (c.req.header("accept") ?? "").split(",")[0]?.trim() ?? "";
   const kept = secret.content_type ?? TEXT;
-  if (accept !== "" && accept !== "*/*" && accept !== kept) {
+  const bytes = Buffer.from(secret.base64, "base64");
+  const asked = accept === "" || accept === "*/*" ? kept : accept;
+  // Bytes that are text are told as either.
+  if (!known.includes(asked) || (asked.startsWith(TEXT) && !isUtf8(bytes))) {
     throw keyError(
       406,
       "Not Acceptable",
       "Secret payload retrieval issue seen - Requested content type is not supported.",
     );
   }
-  const type = kept === TEXT ? "text/plain; charset=utf-8" : kept;
-  return c.body(new Uint8Array(Buffer.from(secret.base64, "base64")), 200, { "content-type": type });
+  const type = asked === TEXT ? "text/plain; charset=utf-8" : asked;
+  return c.body(new Uint8Array(bytes), 200, { "content-type": type });
+}
+
+const listed = (texts: readonly string[]): string => `[${texts.map((text) => `'${text}'`).join(", ")}]`;
+
+function bitsOf(bits: unknown): number | null {
+  if (typeof bits !== "number") return null;
+  if (bits >= 1) return bits;
+  const why = `${bits} is less than the minimum of 1. Invalid property: 'bit_length'`;
+  throw keyError(400, "Bad Request", `Provided object does not match schema 'Secret': ${why}`);
 }
 
 function typeOf(given: JsonObject): string {
   const type = given["secret_type"] ?? "opaque";
   if (typeof type === "string" && types.includes(type)) return type;
-  const why = `${JSON.stringify(type)} is not one of ${JSON.stringify(types)}`;
+  const why = `${pythonRepr(type)} is not one of ${listed(types)}`;
   throw keyError(
     400,
     "Bad Request",
@@ -148,6 +166,9 @@ function payloadOf(given: JsonObject): Pick<Secret, "content_type" | "base64"> {
   }
   if (typeof payload !== "string" || payload === "") throw refuse("If 'payload' specified, must be non empty.");
   if (typeof type !== "string") throw refuse("If 'payload' is supplied, 'payload_content_type' must also be supplied.");
+  if (!known.includes(type.toLowerCase())) {
+    throw refuse(`payload_content_type is not one of ${listed(known)}. Invalid property: 'payload_content_type'`);
+  }
   if (encoding === "base64") return { content_type: type, base64: payload };
   if (type === BYTES) {
     throw refuse("payload_content_encoding must be specified when payload_content_type is application/octet-stream.");

@@ -23,6 +23,10 @@ export function createKeyManagerService(kernel: Kernel): Service {
   addOrderRoutes(app, parts);
   addConsumerRoutes(app, parts);
   addAccessRoutes(app, parts);
+  // Certificate authorities need a plug-in, which is off.
+  app.all("/v1/cas", () => {
+    throw keyError(404, "Not Found", "");
+  });
   app.all("*", () => {
     throw keyError(404, "Not Found", "Not Found. Sorry but your resource is in another castle.");
   });

@@ -97,10 +97,13 @@ function taking(state: PlacementState, providerId: string, amounts: unknown): Re
     if (typeof amount !== "number") throw placementError(400, `JSON does not validate: ${name} is not an integer`);
     const inventory = provider.inventories[name];
     const refused = (why: string) => placementError(409, `Unable to allocate inventory: ${why}`);
-    if (!inventory) throw refused(`Inventory for '${name}' on resource provider '${providerId}' does not exist.`);
+    if (!inventory) throw refused(`Inventory for '${name}' on resource provider '${providerId}' invalid.`);
     if (!fits(inventory, used[name] ?? 0, amount)) {
       const what = `Unable to create allocation for '${name}' on resource provider '${providerId}'.`;
-      throw refused(`${what} The requested amount would exceed the capacity.`);
+      const unit = amount < inventory.min_unit || amount > inventory.max_unit || amount % inventory.step_size !== 0;
+      throw refused(
+        `${what} The requested amount would ${unit ? "violate inventory constraints" : "exceed the capacity"}.`,
+      );
     }
     taken[name] = amount;
   }

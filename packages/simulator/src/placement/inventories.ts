@@ -3,7 +3,8 @@ import {
   administer,
   checkGeneration,
   placementError,
-  standardClasses,
+  isClass,
+  unfit,
   usedOf,
   type Inventory,
   type PlacementApp,
@@ -58,6 +59,7 @@ export function addInventoryRoutes(app: PlacementApp, state: PlacementState): vo
     const [row, name] = [providerOf(c, state), c.req.param("class")];
     const { resource_provider_generation: generation, ...given } = body;
     checkGeneration(row, generation);
+    if (!isClass(state, name)) throw placementError(404, `No such resource class ${name}.`);
     const inventory = inventoryOf(state, name, given);
     const made = keep(row, { ...row.inventories, [name]: inventory });
     return c.json({ ...inventory, resource_provider_generation: made.generation });
@@ -67,21 +69,27 @@ export function addInventoryRoutes(app: PlacementApp, state: PlacementState): vo
     const [row, name] = [providerOf(c, state), c.req.param("class")];
     const { [name]: gone, ...left } = row.inventories;
     if (!gone) throw placementError(404, `No inventory of class ${name} found for delete`);
+    if ((usedOf(state, row)[name] ?? 0) > 0) {
+      const why = `Inventory for '${name}' on resource provider '${row.id}' in use.`;
+      throw placementError(409, `Unable to delete inventory of class ${name}: ${why}`, "placement.inventory.inuse");
+    }
     keep(row, left);
     return c.body(null, 204);
   });
 }
 
 function inventoryOf(state: PlacementState, name: string, given: unknown): Inventory {
-  const standard: readonly string[] = standardClasses;
-  if (!standard.includes(name) && !state.classes.get(name)) {
-    throw placementError(
-      400,
-      `Unknown resource class in inventory for resource provider: No such resource class ${name}`,
-    );
+  if (!isClass(state, name)) {
+    const why = `Unknown resource class in inventory for resource provider: No such resource class ${name}.`;
+    throw placementError(400, why);
   }
   const total = at(given, "total");
-  if (!isObject(given) || typeof total !== "number" || total < 1) {
+  if (typeof total === "number" && total < 1) {
+    const schema = { maximum: most, minimum: 1, type: "integer" };
+    const at = ["inventories", `/^[A-Z0-9_]+$/${name}`, "total"];
+    throw unfit({ given: total, why: `${total} is less than the minimum of 1`, rule: "minimum", at, schema });
+  }
+  if (!isObject(given) || typeof total !== "number") {
     throw placementError(400, "JSON does not validate: 'total' is a required property");
   }
   const number = (field: string, usual: number) => {

@@ -1,6 +1,7 @@
 import type { Context, Hono } from "hono";
 import { computeTables, zones, type Server } from "../compute/model.ts";
 import { fixedId } from "../compute/fixed-id.ts";
+import { pythonRepr } from "../compute/python.ts";
 import { hostOf } from "../compute/views.ts";
 import type { Caller, Kernel, Table } from "../kernel/interface.ts";
 import { ServiceError } from "../kernel/service-error.ts";
@@ -173,6 +174,39 @@ const titles: Readonly<Record<number, readonly [string, string]>> = {
 export function placementError(status: number, why: string, code = "placement.undefined_code"): ServiceError {
   const [title, what] = titles[status] ?? ["Error", ""];
   return new ServiceError(status, { errors: [{ status, title, detail: `${what}\n\n ${why}  `, code }] });
+}
+
+/** What a body has that its schema forbids, for the place `at` in the schema and the instance. */
+interface Unfit {
+  readonly given: unknown;
+  readonly why: string;
+  readonly rule: string;
+  /** Keys from the body down; a pattern of keys is between slashes, and the key it met behind them: "/^[A-Z0-9_]+$/VCPU". */
+  readonly at: readonly string[];
+  readonly schema: unknown;
+}
+
+/** Placement's 400 for a body that is not of its schema, as the validator prints it. */
+export function unfit({ given, why, rule, at, schema }: Unfit): ServiceError {
+  const steps = at.map((step) => /^\/(.*)\/(.*)$/.exec(step)?.slice(1) ?? [undefined, step]);
+  const inSchema = steps.map(([pattern, key]) =>
+    pattern === undefined ? `['properties']['${key ?? ""}']` : `['patternProperties']['${pattern}']`,
+  );
+  const inBody = steps.map(([, key]) => `['${key ?? ""}']`).join("");
+  const lines = [
+    `Failed validating '${rule}' in schema${inSchema.join("")}:`,
+    `    ${pythonRepr(schema)}`,
+    "",
+    `On instance${inBody}:`,
+    `    ${pythonRepr(given)}`,
+  ];
+  return placementError(400, `JSON does not validate: ${why}  ${lines.join(" ")}`);
+}
+
+/** True of a class of resources that there is. */
+export function isClass({ classes }: PlacementState, name: string): boolean {
+  const standard: readonly string[] = standardClasses;
+  return standard.includes(name) || classes.get(name) !== undefined;
 }
 
 /** Throws 403 unless the caller is an administrator. */

@@ -29,7 +29,12 @@ export function addProviderRoutes(app: PlacementApp, state: PlacementState): voi
     const id = textAt(body, "uuid") ?? kernel.newId();
     if (providers.by("name", name).length > 0) throw duplicate("name", name);
     if (providers.get(id)) throw duplicate("uuid", id);
-    const parent = parentOf(state, at(body, "parent_provider_uuid"));
+    const asked = at(body, "parent_provider_uuid");
+    if (typeof asked === "string" && !providers.get(asked)) {
+      const why = "Object action create failed because: parent provider UUID does not exist.";
+      throw placementError(400, `Unable to create resource provider "${name}", ${id}: ${why}`);
+    }
+    const parent = parentOf(state, asked);
     const row = providers.insert({ id, name, generation: 0, parent, inventories: {}, traits: [], aggregates: [] });
     const location = `${new URL(c.req.url).origin}/placement/resource_providers/${id}`;
     if (c.get("minor") < 20) return c.body(null, 201, { location });
@@ -54,14 +59,13 @@ export function addProviderRoutes(app: PlacementApp, state: PlacementState): voi
     administer(c, "resource_providers:delete");
     const row = providers.get(c.req.param("id"));
     if (!row) throw placementError(404, `No resource provider with uuid ${c.req.param("id")} found for delete`);
-    const refused = (why: string, code: string) =>
-      placementError(409, `Unable to delete resource provider ${row.id}: ${why}`, code);
-    if (consumersOf(state, row).length > 0) {
-      throw refused("Resource provider has allocations.", "placement.resource_provider.inuse");
-    }
     if (providers.all().some((other) => other.parent === row.id)) {
-      const why = "parent provider has children.";
-      throw refused(why, "placement.resource_provider.cannot_delete_parent");
+      const why = `Unable to delete parent resource provider ${row.id}: It has child resource providers.`;
+      throw placementError(409, why, "placement.resource_provider.cannot_delete_parent");
+    }
+    if (consumersOf(state, row).length > 0) {
+      const why = `Unable to delete resource provider ${row.id}: Resource provider has allocations.`;
+      throw placementError(409, why, "placement.resource_provider.inuse");
     }
     providers.remove(row.id);
     return c.body(null, 204);

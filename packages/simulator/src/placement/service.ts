@@ -1,5 +1,7 @@
 import { Hono } from "hono";
 import type { Kernel, Service } from "../kernel/interface.ts";
+import { bodyOf, textAt } from "../kernel/json.ts";
+import { pythonRepr } from "../compute/python.ts";
 import { ServiceError } from "../kernel/service-error.ts";
 import { addAllocationRoutes } from "./allocations.ts";
 import { addInventoryRoutes } from "./inventories.ts";
@@ -8,9 +10,11 @@ import {
   capacityOf,
   fits,
   hostTraits,
+  isClass,
   placementError,
   placementState,
   standardClasses,
+  unfit,
   usedOf,
   type PlacementApp,
   type PlacementState,
@@ -107,6 +111,25 @@ function addTraitRoutes(app: PlacementApp, { traits, providers }: PlacementState
 
 function addClassRoutes(app: PlacementApp, { classes, providers }: PlacementState): void {
   const view = (name: string) => ({ name, links: [{ rel: "self", href: `/resource_classes/${name}` }] });
+  const refused = (name: string) => {
+    const pattern = "^CUSTOM_[A-Z0-9_]+$";
+    const schema = { maxLength: 255, pattern, type: "string" };
+    return unfit({
+      given: name,
+      why: `${pythonRepr(name)} does not match '${pattern}'`,
+      rule: "pattern",
+      at: ["name"],
+      schema,
+    });
+  };
+  app.post("/resource_classes", async (c) => {
+    const name = textAt(await bodyOf(c.req), "name") ?? "";
+    administer(c, "resource_classes:create");
+    if (!/^CUSTOM_[A-Z0-9_]+$/.test(name)) throw refused(name);
+    if (classes.get(name)) throw placementError(409, `Conflicting resource class already exists: ${name}`);
+    classes.insert({ id: name });
+    return c.body(null, 201, { location: `${new URL(c.req.url).origin}/placement/resource_classes/${name}` });
+  });
   const all = (): readonly string[] => [...standardClasses, ...classes.all().map(({ id }) => id)];
   app.get("/resource_classes", (c) => {
     administer(c, "resource_classes:list");
@@ -115,7 +138,7 @@ function addClassRoutes(app: PlacementApp, { classes, providers }: PlacementStat
   app.get("/resource_classes/:name", (c) => {
     administer(c, "resource_classes:show");
     if (!all().includes(c.req.param("name")))
-      throw placementError(404, `No such resource class ${c.req.param("name")}`);
+      throw placementError(404, `No such resource class ${c.req.param("name")}.`);
     return c.json(view(c.req.param("name")));
   });
   app.put("/resource_classes/:name", (c) => {
@@ -132,8 +155,11 @@ function addClassRoutes(app: PlacementApp, { classes, providers }: PlacementStat
     const name = c.req.param("name");
     if (!classes.get(name)) {
       const standard: readonly string[] = standardClasses;
-      if (standard.includes(name)) throw placementError(400, `Cannot delete standard resource class ${name}`);
-      throw placementError(404, `No such resource class ${name}`);
+      if (standard.includes(name)) {
+        const why = `Cannot delete standard resource class ${name}.`;
+        throw placementError(400, `Error in delete resource class: ${why}`);
+      }
+      throw placementError(404, `No such resource class ${name}.`);
     }
     if (providers.all().some((row) => row.inventories[name])) {
       throw placementError(409, `Resource class ${name} is in use in inventory`);
@@ -154,6 +180,11 @@ function addCandidateRoute(app: PlacementApp, state: PlacementState): void {
       throw placementError(400, why, "placement.query.missing_value");
     }
     const wanted = resourcesOf(asked);
+    const strange = wanted.find(([name]) => !isClass(state, name));
+    if (strange !== undefined) {
+      const why = `Invalid resource class in resources parameter: No such resource class ${strange[0]}.`;
+      throw placementError(400, why);
+    }
     const required = query.get("required")?.split(",") ?? [];
     const limit = Number(query.get("limit") ?? Infinity);
     const found = state.providers.all().filter((row) => {
@@ -183,7 +214,9 @@ function summary(state: PlacementState, row: Parameters<typeof usedOf>[1], minor
   const family = { parent_provider_uuid: row.parent, root_provider_uuid: rootOf(state, row) };
   return {
     resources: Object.fromEntries(resources) as Readonly<Record<string, unknown>>,
-    ...(minor >= 17 ? { traits: row.traits } : {}),
+    ...(minor >= 17
+      ? { traits: row.traits.toSorted((a, b) => Number(a.startsWith("CUSTOM_")) - Number(b.startsWith("CUSTOM_"))) }
+      : {}),
     ...(minor >= 29 ? family : {}),
   };
 }
