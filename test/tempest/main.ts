@@ -1,7 +1,9 @@
 /**
- * `npm run test:tempest [-- --cloud simulated|devcloud --service NAME --tests REGEX --workers N]`: tempest and octavia-tempest-plugin of
- * Debian 12 (installed if they are missing, which needs root) against a cloud. Without --tests the results are kept in
- * docs/reference/tempest/NAME.json and docs/reference/tempest.md is written anew. `--cloud page` only writes the page.
+ * `npm run test:tempest [-- --cloud simulated|devcloud --service NAME --classes REGEX --tests REGEX --workers N]`: tempest and
+ * octavia-tempest-plugin of Debian 12 (installed if they are missing, which needs root) against a cloud. The results are kept in
+ * docs/reference/tempest/NAME.json and docs/reference/tempest.md is written anew; with --classes those of the named classes only, which
+ * replace what was known of these; with --tests (names of that service) nothing is kept. `--cloud page` only writes the page. REGEX of
+ * --classes matches after the service's prefix: `--service network --classes admin.test_quotas`.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";
@@ -44,7 +46,10 @@ async function open(name: string): Promise<Opened> {
 }
 
 interface Wish {
+  /** Tests without a record. */
   readonly tests: string | undefined;
+  /** Whole classes or modules, to be merged into the record. */
+  readonly classes: string | undefined;
   readonly workers: number;
 }
 
@@ -53,14 +58,20 @@ async function runService(service: TempestService, opened: Opened, wish: Wish): 
   console.log(`${service.name}: ${folder}`);
   const start = performance.now();
   const configuration = await tempestConf(opened.cloud, folder);
-  const tests = wish.tests ?? `^${service.prefix.replaceAll(".", "\\.")}`;
-  const results = await runTempest({ folder, configuration, tests, workers: wish.workers });
+  const tests = wish.tests ?? `^${service.prefix.replaceAll(".", "\\.")}(?:${wish.classes ?? ""})`;
+  const results = await runTempest({
+    folder,
+    configuration,
+    package: service.prefix.slice(0, -1),
+    tests,
+    workers: wish.workers,
+  });
   if (wish.tests === undefined && results.length > 0) {
     const run = {
       date: new Date().toISOString().slice(0, 10),
       seconds: Math.round((performance.now() - start) / 1000),
     };
-    keepRecord(service.name, opened.recordAs, cloudRecord(results, service.prefix, run));
+    keepRecord(service.name, opened.recordAs, cloudRecord(results, service.prefix, run), wish.classes !== undefined);
   }
   for (const { id, status, reason } of results) if (status === "fail") console.log(`FAILED ${id}: ${reason}`);
   return results;
@@ -71,6 +82,7 @@ async function main(): Promise<number> {
     options: {
       cloud: { type: "string", default: "simulated" },
       service: { type: "string" },
+      classes: { type: "string" },
       tests: { type: "string" },
       workers: { type: "string", default: "2" },
     },
@@ -89,8 +101,9 @@ async function main(): Promise<number> {
   const opened = await open(values.cloud);
   const all: TempestResult[] = [];
   try {
-    for (const service of values.tests === undefined ? chosen : chosen.slice(0, 1)) {
-      all.push(...(await runService(service, opened, { tests: values.tests, workers: Number(values.workers) })));
+    const { tests, classes } = values;
+    for (const service of (tests ?? classes) === undefined ? chosen : chosen.slice(0, 1)) {
+      all.push(...(await runService(service, opened, { tests, classes, workers: Number(values.workers) })));
     }
   } finally {
     await opened.close();

@@ -5,13 +5,14 @@ import { tempestServices } from "./services.ts";
 
 /** What became of a service's tests on one cloud. Names without the service's prefix. */
 export interface CloudRecord {
-  /** YYYY-MM-DD. */
+  /** YYYY-MM-DD of the last run. */
   readonly date: string;
+  /** Of all its runs. */
   readonly seconds: number;
   readonly passed: readonly string[];
   readonly failed: Readonly<Record<string, string>>;
-  /** Why, and how many. */
-  readonly skipped: Readonly<Record<string, number>>;
+  /** Why, and which. */
+  readonly skipped: Readonly<Record<string, readonly string[]>>;
 }
 
 /** docs/reference/tempest/SERVICE.json */
@@ -32,8 +33,10 @@ export function cloudRecord(
   const short = (id: string) => id.replace(prefix, "");
   const passed = results.filter((r) => r.status === "success").map((r) => short(r.id));
   const failed = results.filter((r) => r.status !== "success" && r.status !== "skip");
-  const skipped = new Map<string, number>();
-  for (const { status, reason } of results) if (status === "skip") skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
+  const skipped = new Map<string, string[]>();
+  for (const { id, status, reason } of results) {
+    if (status === "skip") skipped.set(reason, [...(skipped.get(reason) ?? []), short(id)].sort());
+  }
   return {
     ...run,
     passed: passed.sort(),
@@ -53,9 +56,39 @@ function lasting(reason: string): string {
     .slice(0, 300);
 }
 
-export function keepRecord(service: string, cloud: keyof ServiceRecord, record: CloudRecord): void {
+/** The class of a test, or the class that a failure of set-up or tear-down names; without the service's prefix. */
+function classOf(name: string): string {
+  const whole = /^(?:setUpClass|tearDownClass) \((.*)\)$/.exec(name)?.[1];
+  return whole ?? name.slice(0, name.lastIndexOf("."));
+}
+
+/** A record in which a run of some classes replaces what was known of them. Classes are run whole. */
+export function mergedRecord(old: CloudRecord | undefined, part: CloudRecord): CloudRecord {
+  if (!old) return part;
+  const names = [...part.passed, ...Object.keys(part.failed), ...Object.values(part.skipped).flat()];
+  const anew = new Set(names.map(classOf));
+  const stays = (name: string) => !anew.has(classOf(name));
+  const failed = Object.entries(old.failed).filter(([name]) => stays(name));
+  const reasons = new Set([...Object.keys(old.skipped), ...Object.keys(part.skipped)]);
+  const skipped = [...reasons].map((reason): readonly [string, readonly string[]] => {
+    const kept = (old.skipped[reason] ?? []).filter(stays);
+    return [reason, [...kept, ...(part.skipped[reason] ?? [])].sort()];
+  });
+  return {
+    date: part.date,
+    seconds: old.seconds + part.seconds,
+    passed: [...old.passed.filter(stays), ...part.passed].sort(),
+    failed: Object.fromEntries([...failed, ...Object.entries(part.failed)].sort(byName)),
+    skipped: Object.fromEntries(skipped.filter(([, which]) => which.length > 0).sort(byName)),
+  };
+}
+
+/** Keeps what a run found: of all the service's tests, or (`part`) of some of its classes. */
+export function keepRecord(service: string, cloud: keyof ServiceRecord, found: CloudRecord, part: boolean): void {
   mkdirSync(folder, { recursive: true });
-  const kept = { ...readRecord(service), [cloud]: record };
+  const old = readRecord(service);
+  const record = part ? mergedRecord(old[cloud], found) : found;
+  const kept = { ...old, [cloud]: record };
   const ordered: ServiceRecord = {
     ...(kept.real ? { real: kept.real } : {}),
     ...(kept.simulated ? { simulated: kept.simulated } : {}),
@@ -122,7 +155,7 @@ const percent = ({ both, real }: Rate): string => (real === 0 ? "0" : ((100 * bo
 
 function counts(record: CloudRecord | undefined): string {
   if (!record) return "not run";
-  const skipped = Object.values(record.skipped).reduce((sum, n) => sum + n, 0);
+  const skipped = Object.values(record.skipped).flat().length;
   return [record.passed.length, Object.keys(record.failed).length, skipped].join(", ");
 }
 

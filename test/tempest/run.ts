@@ -17,28 +17,33 @@ export interface TempestRun {
   readonly folder: string;
   /** tempest.conf. */
   readonly configuration: string;
+  /** Where the tests are looked for, dotted: to import all of tempest takes each worker half a minute. */
+  readonly package: string;
   /** Regular expression over the names of tests. */
   readonly tests: string;
   readonly workers: number;
 }
 
 const dists = "/usr/lib/python3/dist-packages";
-const results = resolve(import.meta.dirname, "../../tools/tempest/results.py");
+const tools = resolve(import.meta.dirname, "../../tools/tempest");
 /** Seconds that one test may take. */
 const TEST_TIMEOUT = "240";
 
 /** Runs tempest's tests by stestr and gives what became of each; a class that could not be set up is one failure of its name. */
-export async function runTempest({ folder, configuration, tests, workers }: TempestRun): Promise<TempestResult[]> {
+export async function runTempest(run: TempestRun): Promise<TempestResult[]> {
+  const { folder, configuration, tests, workers } = run;
   rmSync(join(folder, ".stestr"), { recursive: true, force: true });
   mkdirSync(join(folder, "lock"), { recursive: true });
   writeFileSync(join(folder, "tempest.conf"), configuration, { mode: 0o600 });
-  const stestrConf = `[DEFAULT]\ntest_path=${dists}/tempest/test_discover\ntop_dir=${dists}\ngroup_regex=([^\\.]*\\.)*\n`;
+  const where = `${dists}/${run.package.replaceAll(".", "/")}`;
+  const stestrConf = `[DEFAULT]\ntest_path=${where}\ntop_dir=${dists}\ngroup_regex=([^\\.]*\\.)*\n`;
   writeFileSync(join(folder, ".stestr.conf"), stestrConf);
   const env = {
     ...process.env,
     TEMPEST_CONFIG_DIR: folder,
     TEMPEST_CONFIG: "tempest.conf",
     OS_TEST_TIMEOUT: TEST_TIMEOUT,
+    PYTHONPATH: join(tools, "site"),
   };
   const options = { cwd: folder, env };
   await ended(spawn("stestr", ["init"], { ...options, stdio: "ignore" }));
@@ -57,7 +62,10 @@ async function lastResults(options: {
   readonly env: NodeJS.ProcessEnv;
 }): Promise<TempestResult[]> {
   const last = spawn("stestr", ["last", "--subunit"], { ...options, stdio: ["ignore", "pipe", "inherit"] });
-  const read = spawn("/usr/bin/python3", [results], { ...options, stdio: ["pipe", "pipe", "inherit"] });
+  const read = spawn("/usr/bin/python3", [join(tools, "results.py")], {
+    ...options,
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   last.stdout.pipe(read.stdin);
   const found: TempestResult[] = [];
   for await (const line of createInterface({ input: read.stdout })) {

@@ -11,14 +11,14 @@ const attributes = {
   description: { read: orNull(text) },
   project_id: common.project_id,
   tenant_id: common.tenant_id,
-  security_group_id: { read: uuid, required: true, put: false },
+  security_group_id: { read: text, required: true, put: false },
   direction: { read: oneOf("ingress", "egress"), required: true, put: false },
   ethertype: { read: ethertype, put: false },
   protocol: { read: protocol, put: false },
   port_range_min: { read: portNumber, put: false },
   port_range_max: { read: portNumber, put: false },
   remote_ip_prefix: { read: prefix, put: false },
-  remote_group_id: { read: orNull(uuid), put: false },
+  remote_group_id: { read: orNull(text), put: false },
   remote_address_group_id: { read: orNull(uuid), put: false },
 } as const;
 type Attributes = typeof attributes;
