@@ -1,4 +1,4 @@
-export { startApiServer } from "./start.ts";
+export { firstObjects, startApiServer } from "./start.ts";
 export { restoreApiServer } from "./backup/restore.ts";
 export type { Backup } from "./backup/backup.ts";
 export type { AuditLogOptions, AuditOptions, AuditWebhookOptions } from "./audit/interface.ts";

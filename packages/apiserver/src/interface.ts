@@ -1,5 +1,6 @@
 import type { Backup } from "./backup/backup.ts";
 import type { Clock, KeyPair, Log } from "@causeway/foundation";
+import type { KubeObject } from "@causeway/kubernetes";
 import type { AuthenticationOptions } from "./auth/interface.ts";
 import type { AuditOptions } from "./audit/interface.ts";
 import type { KindConversion } from "./conversion/registered.ts";
@@ -28,6 +29,8 @@ export interface ApiServerOptions {
   readonly encryption?: EncryptionOptions;
   /** Revisions that lists and watches can go back by; what is older answers 410 Expired. Default 20,000. */
   readonly history?: number;
+  /** What `firstObjects` answered, of the same sources: saves a new cluster the work of making them. */
+  readonly firstObjects?: readonly KubeObject[];
 }
 
 /** A serving certificate from elsewhere. The files are read again when they change. */

@@ -1,6 +1,18 @@
 import { silentLog, systemClock } from "@causeway/foundation";
+import type { KubeObject } from "@causeway/kubernetes";
 import { ServerState } from "./clusters/server-state.ts";
 import type { ApiServer, ApiServerOptions, StartApiServer } from "./interface.ts";
+
+/** The first objects of clusters, for `ApiServerOptions.firstObjects`: what a server in memory makes, to be kept by whoever builds a program of these sources. */
+export async function firstObjects(): Promise<readonly KubeObject[]> {
+  const state = new ServerState({ clock: systemClock, log: silentLog });
+  try {
+    await state.open();
+    return state.firstObjects;
+  } finally {
+    await state.close();
+  }
+}
 
 /**
  * Starts an API server: the management cluster at "/", and every logical cluster that `dir` knows of.

@@ -1,4 +1,5 @@
 import { formatCidr, hasCode, parseCidr } from "@causeway/foundation";
+import type { KubeObject } from "@causeway/kubernetes";
 import { bootstrapRoles } from "../auth/bootstrap-roles.ts";
 import type { Json } from "../json.ts";
 import { mandatoryFlowObjects, suggestedFlowObjects } from "../flow/bootstrap.ts";
@@ -6,22 +7,26 @@ import { serviceNetworks } from "../kinds/addresses.ts";
 import { internalCall } from "../registry/call.ts";
 import { create } from "../registry/create.ts";
 import type { Cluster } from "./cluster.ts";
+import { writeFirst, type FirstObjects } from "./first-objects.ts";
 
 const NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
-/** Makes the objects that every cluster has from the start; those that exist stay as they are. */
-export async function bootstrapCluster(cluster: Cluster): Promise<void> {
+/** Makes the objects that every cluster has from the start; those that exist stay as they are. What is the same in all of them comes from `first`. */
+export async function bootstrapCluster(cluster: Cluster, first: FirstObjects): Promise<void> {
+  const isNew = cluster.store.list({ cluster: cluster.name, resource: "/namespaces", limit: 1 }).items.length === 0;
+  const same = async (manifest: Manifest): Promise<void> => {
+    const known = isNew ? first.find(manifest) : undefined;
+    const made = await ensure(cluster, manifest, known);
+    if (isNew && !known && made) first.learn(made);
+  };
   const namespaces = NAMESPACES.map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
-  await Promise.all(namespaces.map((n) => ensure(cluster, n)));
   const flows = [...mandatoryFlowObjects(), ...suggestedFlowObjects()];
-  const others = [
-    ...bootstrapRoles(),
-    ...flows,
-    ...priorityClasses(),
-    serviceCidr(cluster),
-    kubernetesService(cluster),
-  ];
-  await Promise.all(others.map((o) => ensure(cluster, o)));
+  const unbound = [...bootstrapRoles(), ...flows, ...priorityClasses()];
+  const all = [...namespaces, ...unbound];
+  // What is made needs its namespace; what is known is written at once, with one sync to disk.
+  const batches = isNew && all.every((manifest) => first.find(manifest)) ? [all] : [namespaces, unbound];
+  for (const batch of batches) await Promise.all(batch.map(same));
+  await Promise.all([serviceCidr(cluster), kubernetesService(cluster)].map((o) => ensure(cluster, o)));
 }
 
 interface Manifest extends Json {
@@ -30,18 +35,21 @@ interface Manifest extends Json {
   readonly metadata: { readonly name: string; readonly namespace?: string };
 }
 
-async function ensure(cluster: Cluster, manifest: Manifest): Promise<void> {
+/** Answers what was made, where it had to be made without `known`. */
+async function ensure(cluster: Cluster, manifest: Manifest, known?: KubeObject): Promise<KubeObject | undefined> {
   const slash = manifest.apiVersion.indexOf("/");
   const group = slash < 0 ? "" : manifest.apiVersion.slice(0, slash);
   const resource = cluster.catalog.byKind(group, manifest.kind);
-  if (!resource) return;
+  if (!resource) return undefined;
   const { name, namespace = "" } = manifest.metadata;
-  if (cluster.store.has({ cluster: cluster.name, resource: resource.storage, namespace, name })) return;
+  if (cluster.store.has({ cluster: cluster.name, resource: resource.storage, namespace, name })) return undefined;
   try {
-    await create(internalCall(cluster, resource, { namespace }), structuredClone(manifest));
+    if (!known) return await create(internalCall(cluster, resource, { namespace }), structuredClone(manifest));
+    await writeFirst(cluster, resource, known);
   } catch (error) {
     if (!hasCode(error, "KUBERNETES_ALREADY_EXISTS")) throw error;
   }
+  return undefined;
 }
 
 /** The priorities of what a node, or the cluster, cannot do without. */

@@ -25,6 +25,7 @@ import { Lines } from "../server/lines.ts";
 import { Changes, type Cluster } from "./cluster.ts";
 import { createWebhookClient } from "../webhooks/client.ts";
 import type { WebhookClient } from "../webhooks/interface.ts";
+import type { FirstObjects } from "./first-objects.ts";
 import { clusterIdentity, type Identity } from "./identity.ts";
 import { Quota } from "./quota.ts";
 import type { StateFiles } from "./state-files.ts";
@@ -37,6 +38,7 @@ export interface Shared {
   readonly builtIns: BuiltIns;
   /** For the management cluster; kinds of others are their own. */
   readonly conversions: readonly KindConversion[];
+  readonly first: FirstObjects;
   /** Shares the thread out between clusters. */
   readonly turns: Turns;
 }
@@ -111,7 +113,7 @@ export async function openCluster(
   const rbac = new Rbac(cluster);
   const authorize = authorizer(cluster, rbac);
   const controllers = startControllers(cluster);
-  await bootstrapCluster(cluster);
+  await bootstrapCluster(cluster, shared.first);
   return {
     cluster,
     options,

@@ -1,5 +1,6 @@
 import { backUp, type Backup } from "../backup/backup.ts";
 import { canonicalJson, CausewayError, messageOf, type Clock, type Log } from "@causeway/foundation";
+import type { KubeObject } from "@causeway/kubernetes";
 import type { ApiServerOptions, LogicalCluster, LogicalClusterOptions } from "../interface.ts";
 import { isRecord, type Json } from "../json.ts";
 import { builtInKinds } from "../kinds/builtin.ts";
@@ -9,6 +10,7 @@ import { Turns } from "../flow/turns.ts";
 import { openStore, type Store } from "../store/index.ts";
 import { encryptionAtRest, type EncryptionAtRest } from "../encryption/at-rest.ts";
 import { openEndpoint, type Endpoint } from "./endpoint.ts";
+import { FirstObjects } from "./first-objects.ts";
 import { makeKubeconfig } from "./kubeconfig.ts";
 import { openCluster, type OpenCluster, type Shared } from "./open-cluster.ts";
 import { stateFiles, type StateFiles } from "./state-files.ts";
@@ -58,6 +60,7 @@ export class ServerState {
       log,
       builtIns: builtInKinds(),
       conversions,
+      first: new FirstObjects(this.#settings.firstObjects),
       turns: new Turns(),
     };
     const place = {
@@ -84,6 +87,10 @@ export class ServerState {
     this.#watch = watchFiles(() => this.#watched(), { clock, log }, this.#closing.signal);
     this.#watch();
     this.#rewriteLater();
+  }
+
+  get firstObjects(): readonly KubeObject[] {
+    return this.#running().first.all;
   }
 
   management(): LogicalCluster {

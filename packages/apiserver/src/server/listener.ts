@@ -80,8 +80,9 @@ export async function listen({ host, port, certificate, handler, accepted }: Lis
   };
 }
 
-function contextOf({ certificate, key }: KeyPair): { cert: string; key: string } {
-  return { cert: certificate, key };
+/** No authorities: who signed a client's certificate is looked at with the request. By default Node would load all of the web's. */
+function contextOf({ certificate, key }: KeyPair): { cert: string; key: string; ca: string[] } {
+  return { cert: certificate, key, ca: [] };
 }
 
 function cannotListen(host: string, port: number, cause: Error): CausewayError {
