@@ -1,42 +1,91 @@
 /**
- * `npm ci` runs it: makes one file of the command and what it imports, from which programs start twice as fast as from some six hundred sources.
- * Whoever changes a source starts from sources, until the next install or `npm run prepare`. Without it all runs, so that a failure is only told.
+ * `npm ci` runs it: makes one file of the command and what it imports, from which programs start twice as fast as from some six hundred sources,
+ * and a snapshot of `causeway apiserver`, which starts three times as fast again. Whoever changes a source starts from sources, until the next
+ * install or `npm run prepare`. Without it all runs, so that a failure is only told.
  */
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
-import { rolldown } from "rolldown";
-import { BUNDLE, CHECKOUT, MADE_OF, stampOf } from "@causeway/causeway/bundled";
+import { pathToFileURL } from "node:url";
+import { rolldown, type InputOptions, type OutputOptions } from "rolldown";
+import type * as ApiServer from "@causeway/apiserver";
+import { BUNDLE, CHECKOUT, MADE_OF, stampOf, type SnapshotFacts } from "@causeway/causeway/bundled";
 
 /** What npm installed last: stands for every file below node_modules. */
 const INSTALLED = "node_modules/.package-lock.json";
+/** Modules of Node that a snapshot cannot hold: they are loaded when they are first used. */
+const NATIVE = ["http", "http2", "https", "sqlite", "tls"];
+/** A module of Node that is loaded when the first of its names is read. */
+const LATER = `const laterModule = (name) => {
+  let loaded;
+  return new Proxy({}, { get: (_, key) => (loaded ??= process.getBuiltinModule(name))[key] });
+};
+`;
+
+/** Writes what rolldown makes; answers the stamps of what it was made of. */
+async function build(input: InputOptions["input"], output: OutputOptions): Promise<SnapshotFacts["stamps"]> {
+  const made = await rolldown({
+    cwd: CHECKOUT,
+    input,
+    platform: "node",
+    external: /^node:/,
+    logLevel: "silent",
+  } as InputOptions);
+  await made.write({ keepNames: true, ...output });
+  const sources = (await made.watchFiles)
+    .map((file) => relative(CHECKOUT, file))
+    .filter((file) => !file.startsWith("node_modules/") && !file.startsWith(".."))
+    .sort();
+  await made.close();
+  return [INSTALLED, ...sources].map(stampOf);
+}
+
+async function modules(dir: string): Promise<void> {
+  const input = { main: "packages/causeway/src/main.ts", apiserver: "packages/apiserver/src/index.ts" };
+  const stamps = await build(input, { dir, format: "esm", chunkFileNames: "[name]-[hash].js" });
+  writeFileSync(resolve(dir, MADE_OF), JSON.stringify(stamps));
+  writeFileSync(resolve(dir, "package.json"), JSON.stringify({ type: "module" }));
+}
+
+async function snapshot(dir: string): Promise<void> {
+  const file = resolve(dir, "apiserver.cjs");
+  const minify = { compress: false, mangle: false, codegen: { removeWhitespace: true } };
+  const stamps = await build("packages/causeway/src/snapshot.ts", { file, format: "cjs", minify });
+  const built = pathToFileURL(resolve(dir, "apiserver.js")).href;
+  const { firstObjects } = (await import(built)) as typeof ApiServer;
+  const facts: SnapshotFacts = { checkout: CHECKOUT, stamps, firstObjects: await firstObjects() };
+  const told = resolve(dir, "facts.json");
+  writeFileSync(told, JSON.stringify(facts));
+  writeFileSync(file, LATER + withoutNative(readFileSync(file, "utf8")));
+  const blob = resolve(dir, "apiserver.blob");
+  const args = ["--max-semi-space-size=4", "--snapshot-blob", blob, "--build-snapshot", file, told];
+  const ran = spawnSync(process.execPath, args, { cwd: CHECKOUT, encoding: "utf8", timeout: 60_000 });
+  if (ran.status !== 0) throw new Error(`no snapshot of the API server: ${ran.stderr.slice(-2000)}`);
+  symlinkSync(process.execPath, resolve(dir, "node"));
+}
+
+/** In plain ASCII, too: text of one byte a letter takes half the memory, and half the time to load. */
+function withoutNative(source: string): string {
+  const native = new RegExp(`require\\(["\`](?:node:)?(${NATIVE.join("|")})["\`]\\)`, "g");
+  return source
+    .replace(native, 'laterModule("node:$1")')
+    .replace(/[^\0-\x7f]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
 
 async function bundle(): Promise<void> {
   mkdirSync(dirname(BUNDLE), { recursive: true });
   const dir = mkdtempSync(`${BUNDLE}-`);
-  const build = await rolldown({
-    cwd: CHECKOUT,
-    input: {
-      main: "packages/causeway/src/main.ts",
-      apiserver: "packages/apiserver/src/index.ts",
-    },
-    platform: "node",
-    external: /^node:/,
-    logLevel: "silent",
-  });
-  await build.write({ dir, format: "esm", keepNames: true, chunkFileNames: "[name]-[hash].js" });
-  const sources = (await build.watchFiles)
-    .map((file) => relative(CHECKOUT, file))
-    .filter((file) => !file.startsWith("node_modules/") && !file.startsWith(".."))
-    .sort();
-  await build.close();
-  writeFileSync(resolve(dir, MADE_OF), JSON.stringify([INSTALLED, ...sources].map(stampOf)));
-  writeFileSync(resolve(dir, "package.json"), JSON.stringify({ type: "module" }));
-  rmSync(BUNDLE, { recursive: true, force: true });
-  renameSync(dir, BUNDLE);
+  try {
+    await modules(dir);
+    await snapshot(dir);
+  } finally {
+    rmSync(BUNDLE, { recursive: true, force: true });
+    renameSync(dir, BUNDLE);
+  }
 }
 
 try {
   await bundle();
 } catch (error) {
-  console.error(`no bundle was made, so that starts take longer: ${String(error)}`);
+  console.error(`starts take longer than they could: ${String(error)}`);
 }

@@ -1,8 +1,8 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 
 export const root = resolve(import.meta.dirname, "../..");
-const main = resolve(root, "packages/causeway/src/start.js");
+const sources = resolve(root, "packages/causeway/src");
 
 export interface Started {
   readonly child: ChildProcess;
@@ -15,9 +15,16 @@ export interface Started {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts `causeway ARGS…` as a person would, from sources, with the Node that runs the test. */
-export function causeway(args: readonly string[], options: { env?: NodeJS.ProcessEnv; cwd?: string } = {}): Started {
-  const child = spawn(process.execPath, ["--max-semi-space-size=4", main, ...args], {
+/** Starts `causeway ARGS…` with the Node that runs the test; `installed` as npm links the command, with what the install left to start from. */
+export function causeway(
+  args: readonly string[],
+  options: { env?: NodeJS.ProcessEnv; cwd?: string; installed?: boolean } = {},
+): Started {
+  const program = options.installed
+    ? ["/bin/sh", join(sources, "launch.sh")]
+    : [process.execPath, "--max-semi-space-size=4", join(sources, "start.js")];
+  const [file = "", ...first] = program;
+  const child = spawn(file, [...first, ...args], {
     cwd: options.cwd ?? root,
     env: { ...process.env, NO_COLOR: "1", ...options.env },
     stdio: ["ignore", "pipe", "pipe"],

@@ -17,6 +17,11 @@ export const MADE_OF = "made-of.json";
 /** @typedef {readonly [path: string, size: number, written: number]} Stamp Path from the checkout, bytes, and the instant of the last write in milliseconds: what tells make of a change. */
 
 /**
+ * What a snapshot (snapshot.ts) is built with: where its sources are, their stamps, and the first objects of clusters.
+ * @typedef {{ checkout: string, stamps: readonly Stamp[], firstObjects: readonly import("@causeway/kubernetes").KubeObject[] }} SnapshotFacts
+ */
+
+/**
  * The URL of an entry of the bundle; undefined where there is no bundle, or a source has changed since it was made. One file instead of some
  * six hundred saves half of a start. What it is made of is what runs without it.
  * @param {"main" | "apiserver"} entry
@@ -25,7 +30,7 @@ export const MADE_OF = "made-of.json";
 export function bundled(entry) {
   try {
     const stamps = /** @type {readonly Stamp[]} */ (JSON.parse(readFileSync(join(BUNDLE, MADE_OF), "utf8")));
-    return stamps.every(holds) ? pathToFileURL(join(BUNDLE, `${entry}.js`)).href : undefined;
+    return stamps.every((stamp) => holds(stamp)) ? pathToFileURL(join(BUNDLE, `${entry}.js`)).href : undefined;
   } catch {
     return undefined;
   }
@@ -41,10 +46,13 @@ export function stampOf(path) {
   return [path, size, mtimeMs];
 }
 
-/** @param {Stamp} stamp */
-function holds([path, size, written]) {
-  const now = stampOf(path);
-  return now[1] === size && now[2] === written;
+/**
+ * Whether a file is still what its stamp says.
+ * @param {Stamp} stamp
+ */
+export function holds([path, size, written], checkout = CHECKOUT) {
+  const now = statSync(join(checkout, path), { throwIfNoEntry: false });
+  return now?.size === size && now.mtimeMs === written;
 }
 
 /**

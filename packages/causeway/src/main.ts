@@ -1,27 +1,4 @@
+import { runCommandLine } from "./command-line.ts";
 import { program } from "./program.ts";
-import { exitCodeOf, exitCodes, renderError } from "./terminal/report-error.ts";
 
-const stopping = new AbortController();
-/** After this long a process that was told to stop ends anyway: state on disk is whole at any instant. */
-const grace = 1_700;
-
-function stop(signal: NodeJS.Signals): void {
-  const code = signal === "SIGINT" ? exitCodes.interrupted : 143;
-  if (stopping.signal.aborted) process.exit(code);
-  stopping.abort(new Error(`stopped by ${signal}`));
-  process.exitCode = code;
-  setTimeout(() => process.exit(code), grace).unref();
-}
-process.on("SIGINT", stop);
-process.on("SIGTERM", stop);
-
-try {
-  await program(stopping.signal).parseAsync(process.argv);
-  if (!stopping.signal.aborted) process.exitCode ??= 0;
-} catch (error) {
-  if (!stopping.signal.aborted) {
-    process.stderr.write(renderError(error));
-    process.exitCode = exitCodeOf(error);
-  }
-}
-setTimeout(() => process.exit(), grace).unref();
+await runCommandLine(program);

@@ -1,26 +1,11 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import type { LogLevel } from "@causeway/foundation";
 import type { CloudOptions } from "./commands/cloud.ts";
 import type { UpOptions } from "./commands/up.ts";
+import { apiserverCommand } from "./definitions/apiserver.ts";
 import { doctorCommand, planCommand, sweepCommand } from "./definitions/inspect.ts";
+import { logLevel, settled, whole } from "./definitions/options.ts";
 import { runCommand } from "./definitions/run.ts";
-
-const levels = ["debug", "info", "warn", "error", "silent"] as const;
-
-function logLevel(): Option {
-  return new Option("--log-level <level>", "what to log on standard error, as JSON lines")
-    .choices([...levels])
-    .default("warn");
-}
-
-function whole(minimum: number, maximum: number): (value: string) => number {
-  return (value) => {
-    const number = Number(value);
-    if (!Number.isInteger(number) || number < minimum || number > maximum)
-      throw new InvalidArgumentError(`must be a whole number from ${minimum} to ${maximum}.`);
-    return number;
-  };
-}
 
 /** The command line of causeway. A command's code is loaded when it is run, so that help and a machine's process stay small. Every command runs until it is done or `signal` aborts. */
 export function program(signal: AbortSignal): Command {
@@ -36,29 +21,26 @@ Examples:
   causeway up --demo                       a managed cluster on a simulated cloud, with nothing installed
   causeway up --demo --cloud devcloud      the same on a real OpenStack
   causeway cloud                           a simulated OpenStack alone, for any client
+  causeway apiserver                       a Kubernetes API server alone
   causeway machine-agent --cloud devcloud  play the machines of a cloud that has none
   causeway run cloud-controller-manager    nodes, routes and load balancers of a Kubernetes of your own
   causeway doctor --cloud devcloud         what will work on a cloud, what not, and what to do
   causeway plan service default/web        what a reconcile would do, and the calls it costs
   causeway sweep --cluster-name prod       remove what dead Services left in the cloud
   causeway up --help                       every option, with more examples`,
-    )
-    .showHelpAfterError("(run it with --help for examples)");
+    );
   root.addCommand(upCommand(signal));
   root.addCommand(cloudCommand(signal));
+  root.addCommand(
+    apiserverCommand(async (flags) => (await import("./commands/apiserver.ts")).apiserver(flags, signal)),
+  );
   root.addCommand(machineAgentCommand(signal));
   root.addCommand(runCommand(signal));
   root.addCommand(doctorCommand(signal));
   root.addCommand(planCommand(signal));
   root.addCommand(sweepCommand(signal));
   root.addCommand(machineCommand(signal), { hidden: true });
-  // Commands that are added do not take these over from their parent.
-  const all = [root, ...root.commands, ...root.commands.flatMap((command) => command.commands)];
-  for (const command of all) {
-    if (command !== root) command.copyInheritedSettings(root);
-    command.exitOverride((error) => process.exit(error.exitCode === 1 ? 2 : error.exitCode));
-  }
-  return root;
+  return settled(root);
 }
 
 function upCommand(signal: AbortSignal): Command {

@@ -1,30 +1,22 @@
-import { fork } from "node:child_process";
+import { fork, spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { createAuthority } from "@causeway/foundation";
-import { startedAfter, stop, writeClient, type Subject } from "./subject.ts";
+import { freePorts } from "../../support/free-ports.ts";
+import { costOf, firstAnswers, installed, stop, type Cost, type Subject } from "./subject.ts";
 
-const DAY = 86_400_000;
+const LAUNCH = resolve(import.meta.dirname, "../../../packages/causeway/src/launch.sh");
 const SERVER_CHILD = resolve(import.meta.dirname, "server-child.js");
 
-/** What the server's process tells. */
-export type Said =
-  | { readonly is: "ready"; readonly url: string }
-  | { readonly is: "made"; readonly milliseconds: readonly number[] };
+/** What the process that makes clusters tells. */
+export type Said = { readonly is: "ready" } | { readonly is: "made"; readonly milliseconds: readonly number[] };
 
-export interface Ours extends Subject {
-  /** Makes so many logical clusters; answers how long each took, in milliseconds. */
-  makeClusters(count: number): Promise<readonly number[]>;
-}
-
-/** Our server in a process of its own, on a new state folder in `base`. */
-export async function startOurs(base: string): Promise<Ours> {
+/** `causeway apiserver`, as who installed it starts it, on a new state folder in `base`. */
+export async function startOurs(base: string): Promise<Subject> {
   const files = mkdtempSync(join(base, "ours-"));
   const state = join(files, "state");
-  // Both servers find their authority and the key of their tokens, as an installer leaves them.
-  const authority = await createAuthority({ commonName: "bench", lifetime: DAY });
-  await writeClient(files, authority);
+  const [port = 0] = await freePorts(1);
+  const { authority } = await installed(files);
   const accounts = generateKeyPairSync("ec", {
     namedCurve: "P-256",
     publicKeyEncoding: { type: "spki", format: "pem" },
@@ -35,7 +27,38 @@ export async function startOurs(base: string): Promise<Ours> {
   for (const [name, content] of Object.entries(found)) {
     writeFileSync(join(state, "management", name), content, { mode: 0o600 });
   }
-  const begun = performance.now();
+  const url = `https://127.0.0.1:${port}`;
+  const args = [
+    "apiserver",
+    "--no-kubeconfig",
+    `--state=${state}`,
+    `--port=${port}`,
+    `--tls-cert-file=${join(files, "serving.pem")}`,
+    `--tls-private-key-file=${join(files, "serving-key.pem")}`,
+    `--tls-authority-file=${join(files, "ca.pem")}`,
+  ];
+  const log = openSync(join(files, "log"), "a", 0o600);
+  const launch = () => [spawn(LAUNCH, args, { stdio: ["ignore", log, log], cwd: files })];
+  const { processes, ...times } = await firstAnswers({ url, files }, launch);
+  return {
+    name: "ours",
+    url,
+    files,
+    processes,
+    ...times,
+    async close() {
+      await Promise.all(processes.map(stop));
+      rmSync(files, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Makes so many logical clusters, one by one, on one server; answers how long each took, in milliseconds, and what the server is then. */
+export async function makeClusters(
+  base: string,
+  { count, settle }: { count: number; settle: number },
+): Promise<Cost & { readonly milliseconds: readonly number[] }> {
+  const state = mkdtempSync(join(base, "clusters-"));
   const child = fork(SERVER_CHILD, [state], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     execArgv: ["--max-semi-space-size=4"],
@@ -45,24 +68,14 @@ export async function startOurs(base: string): Promise<Ours> {
       child.once("message", (said) => done(said as Said));
       child.once("exit", () => reject(new Error("the server ended")));
     });
-  const said = await next();
-  if (said.is !== "ready") throw new Error("the server is not ready");
-  const { url } = said;
-  const times = await startedAfter(begun, { url, files });
-  return {
-    name: "ours",
-    url,
-    files,
-    processes: [child],
-    ...times,
-    async makeClusters(count) {
-      child.send(count);
-      const made = await next();
-      return made.is === "made" ? made.milliseconds : [];
-    },
-    async close() {
-      await stop(child);
-      rmSync(files, { recursive: true, force: true });
-    },
-  };
+  try {
+    await next();
+    child.send(count);
+    const made = await next();
+    await new Promise((done) => setTimeout(done, settle));
+    return { ...costOf({ processes: [child] }), milliseconds: made.is === "made" ? made.milliseconds : [] };
+  } finally {
+    await stop(child);
+    rmSync(state, { recursive: true, force: true });
+  }
 }

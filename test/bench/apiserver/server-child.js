@@ -1,6 +1,6 @@
 /*
- * Our API server as a process of its own, on a state folder: `node server-child.js DIR`. A number that its parent sends makes so many logical
- * clusters. JavaScript, and from the bundle, as the causeway command is (bundled.js).
+ * Our API server in a process that makes as many logical clusters as its parent says, on a state folder: `node server-child.js DIR`. JavaScript,
+ * and from the bundle, as the causeway command is (bundled.js).
  */
 import { flushCompileCache } from "node:module";
 import { bundled, keepCompiled } from "@causeway/causeway/bundled";
@@ -17,7 +17,7 @@ const { startApiServer } = /** @type {typeof import("@causeway/apiserver")} */ (
 );
 const server = await startApiServer({ dir: process.argv[2] ?? "" });
 flushCompileCache();
-say({ is: "ready", url: server.management.url });
+say({ is: "ready" });
 process.on("message", (/** @type {number} */ count) => {
   void (async () => {
     const milliseconds = [];

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { join } from "node:path";
-import { issueCertificate, type KeyPair } from "@causeway/foundation";
+import { createAuthority, issueCertificate, type KeyPair } from "@causeway/foundation";
 
 const DAY = 86_400_000;
 const STARTUP = 90_000;
@@ -40,18 +40,32 @@ export function costOf({ processes }: Pick<Subject, "processes">): Cost {
   return { cpuSeconds: sum("cpuSeconds"), memoryMiB: sum("memoryMiB") };
 }
 
-/** Writes the files of a client that may do everything. */
-export async function writeClient(files: string, authority: KeyPair): Promise<void> {
-  const { certificate, key } = await issueCertificate(authority, {
+/**
+ * Writes what both servers find as an installer leaves it: the authority, the certificate that the server shows, and a client that may do
+ * everything. (So does each find the key of its tokens.)
+ */
+export async function installed(files: string): Promise<{ readonly authority: KeyPair }> {
+  const authority = await createAuthority({ commonName: "bench", lifetime: DAY });
+  const client = await issueCertificate(authority, {
     commonName: "bench",
     organizations: ["system:masters"],
     usages: ["client"],
     lifetime: DAY,
   });
+  const serving = await issueCertificate(authority, {
+    commonName: "kube-apiserver",
+    dnsNames: ["localhost"],
+    ipAddresses: ["127.0.0.1"],
+    usages: ["server"],
+    lifetime: DAY,
+  });
   const write = (name: string, content: string): void => writeFileSync(join(files, name), content, { mode: 0o600 });
   write("ca.pem", authority.certificate);
-  write("client.pem", certificate);
-  write("client-key.pem", key);
+  write("client.pem", client.certificate);
+  write("client-key.pem", client.key);
+  write("serving.pem", serving.certificate);
+  write("serving-key.pem", serving.key);
+  return { authority };
 }
 
 /** The code of an answer; 0 when there is none. */
@@ -69,19 +83,27 @@ export function ask({ url, files }: Pick<Subject, "url" | "files">, path: string
   });
 }
 
-/** When a list of namespaces is served, and when the server is ready, in seconds after `begun`. */
-export async function startedAfter(
-  begun: number,
+/**
+ * Starts a server and answers when it has first served a list of namespaces, and when it has first said that it is ready: in seconds from before
+ * its first process. It is asked again two milliseconds after each answer that is none. Its processes end with this one.
+ */
+export async function firstAnswers(
   subject: Pick<Subject, "url" | "files">,
-): Promise<Pick<Subject, "started" | "ready">> {
+  launch: () => readonly ChildProcess[],
+): Promise<Pick<Subject, "started" | "ready" | "processes">> {
+  // Nobody listens yet: what this process needs for asking is loaded before the time runs.
+  await ask(subject, "/readyz");
+  const begun = performance.now();
+  const processes = launch();
+  process.once("exit", () => processes.forEach((one) => one.kill("SIGKILL")));
   const served = async (path: string): Promise<number> => {
     for (const end = Date.now() + STARTUP; (await ask(subject, path)) !== 200;) {
       if (Date.now() > end) throw new Error(`${subject.url} does not serve ${path}`);
-      await new Promise((done) => setTimeout(done, 10));
+      await new Promise((done) => setTimeout(done, 2));
     }
     return (performance.now() - begun) / 1000;
   };
-  return { started: await served("/api/v1/namespaces"), ready: await served("/readyz") };
+  return { processes, started: await served("/api/v1/namespaces"), ready: await served("/readyz") };
 }
 
 export async function makeNamespace(subject: Subject, name: string): Promise<void> {

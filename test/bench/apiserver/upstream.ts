@@ -2,11 +2,8 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createAuthority, issueCertificate } from "@causeway/foundation";
-import { startedAfter, stop, writeClient, type Subject } from "./subject.ts";
+import { firstAnswers, installed, stop, type Subject } from "./subject.ts";
 import { freePorts } from "../../support/free-ports.ts";
-
-const DAY = 86_400_000;
 
 /** Whether `folder` has what npm run test:kubernetes builds. */
 export function hasUpstream(folder: string): boolean {
@@ -17,33 +14,18 @@ export function hasUpstream(folder: string): boolean {
 export async function startUpstream(base: string, binaries: string): Promise<Subject> {
   const files = mkdtempSync(join(base, "upstream-"));
   const ports = await freePorts(3);
-  const authority = await createAuthority({ commonName: "bench", lifetime: DAY });
-  await writeClient(files, authority);
-  const { certificate, key } = await issueCertificate(authority, {
-    commonName: "kube-apiserver",
-    dnsNames: ["localhost"],
-    ipAddresses: ["127.0.0.1"],
-    usages: ["server"],
-    lifetime: DAY,
-  });
-  const keep = (name: string, content: string): void => writeFileSync(join(files, name), content, { mode: 0o600 });
-  keep("serving.pem", certificate);
-  keep("serving-key.pem", key);
+  await installed(files);
   const accounts = generateKeyPairSync("rsa", {
     modulusLength: 2048,
     publicKeyEncoding: { type: "spki", format: "pem" },
     privateKeyEncoding: { type: "pkcs8", format: "pem" },
   });
-  keep("accounts.pem", accounts.privateKey);
-  const begun = performance.now();
-  const processes = [
+  writeFileSync(join(files, "accounts.pem"), accounts.privateKey, { mode: 0o600 });
+  const url = `https://127.0.0.1:${ports[2]}`;
+  const { processes, ...times } = await firstAnswers({ url, files }, () => [
     launch(join(binaries, "etcd"), etcdArguments(files, ports), files),
     launch(join(binaries, "kube-apiserver"), apiserverArguments(files, ports), files),
-  ];
-  const kill = (): void => processes.forEach((p) => p.kill("SIGKILL"));
-  process.once("exit", kill);
-  const url = `https://127.0.0.1:${ports[2]}`;
-  const times = await startedAfter(begun, { url, files });
+  ]);
   return {
     name: "upstream",
     url,
@@ -51,7 +33,6 @@ export async function startUpstream(base: string, binaries: string): Promise<Sub
     processes,
     ...times,
     async close() {
-      process.removeListener("exit", kill);
       await Promise.all(processes.map(stop));
       rmSync(files, { recursive: true, force: true });
     },

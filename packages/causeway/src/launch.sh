@@ -1,0 +1,9 @@
+#!/bin/sh
+# The causeway command. `causeway apiserver` starts from the snapshot that scripts/bundle.ts left, with the Node that wrote it: no other reads it.
+self=$(readlink -f "$0")
+here=${self%/*}
+bundle=$here/../../../node_modules/.cache/causeway/bundle
+if [ "$1" = apiserver ] && [ -r "$bundle/apiserver.blob" ] && [ -x "$bundle/node" ]; then
+  exec "$bundle/node" --max-semi-space-size=4 --snapshot-blob "$bundle/apiserver.blob" "$here/start.js" "$@"
+fi
+exec node --max-semi-space-size=4 "$here/start.js" "$@"

@@ -1,0 +1,25 @@
+/*
+ * What scripts/bundle.ts runs once to write the snapshot of `causeway apiserver`: everything up to here is in the snapshot's heap, and a start
+ * begins with the function below. `node --build-snapshot` gives it the file of the facts it is built with. What reads the process (its
+ * arguments, its environment, the clock, random bytes) must not run while it is built.
+ */
+import { readFileSync } from "node:fs";
+import { startupSnapshot } from "node:v8";
+import { Command } from "commander";
+import { holds, type SnapshotFacts } from "./bundled.js";
+import { runCommandLine } from "./command-line.ts";
+import { apiserver } from "./commands/apiserver.ts";
+import { apiserverCommand } from "./definitions/apiserver.ts";
+import { settled } from "./definitions/options.ts";
+
+const { checkout, stamps, firstObjects } = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as SnapshotFacts;
+
+startupSnapshot.setDeserializeMainFunction(() => {
+  const [, start = "", ...words] = process.argv;
+  if (!stamps.every((stamp) => holds(stamp, checkout))) {
+    process.execve?.(process.execPath, [process.execPath, "--max-semi-space-size=4", start, ...words]);
+  }
+  void runCommandLine((signal) =>
+    settled(new Command("causeway").addCommand(apiserverCommand((flags) => apiserver(flags, signal, firstObjects)))),
+  );
+});
