@@ -219,16 +219,20 @@ describe("the calls of a change", () => {
     expect(w.served()).toHaveLength(2);
   });
 
-  test("tags and weights of others stay", () => {
+  test("tags of others stay; members that somebody gave another weight or switched off, and parts that are off, are as before", () => {
     const w = world();
     w.listeners = w.listeners.map((l) => ({ ...l, tags: ["theirs"], name: "x" }));
     w.balancers = w.balancers.map((l) => ({ ...l, tags: [...l.tags, "theirs"] }));
     w.listeners = w.listeners.map((l) => ({ ...l, tags: ["theirs", ...w.observe().loadBalancers[0]!.tags] }));
-    w.pools = w.pools.map((p) => ({ ...p, members: p.members.map((m) => ({ ...m, weight: 7 })) }));
     expect(w.converge()).toEqual([]);
-    w.nodes = nodes.slice(0, 2);
-    w.converge();
-    expect(w.pools.flatMap((p) => p.members.map((m) => m.weight))).toEqual([7, 7, 7, 7]);
+    w.pools = w.pools.map((p) => ({ ...p, members: p.members.map((m, i) => ({ ...m, weight: i === 0 ? 7 : 1 })) }));
+    expect(w.converge()).toEqual(["replace-members", "replace-members"]);
+    expect(new Set(w.pools.flatMap((p) => p.members.map((m) => m.weight)))).toEqual(new Set([1]));
+    w.listeners = w.listeners.map((l, i) => ({ ...l, admin_state_up: i > 0 }));
+    w.pools = w.pools.map((p, i) => ({ ...p, pool: { ...p.pool, admin_state_up: i > 0 } }));
+    w.balancers = w.balancers.map((l) => ({ ...l, admin_state_up: false }));
+    expect(w.converge()).toEqual(["update-listener", "update-pool", "update-load-balancer"]);
+    expect([...w.listeners, ...w.balancers].every((part) => part.admin_state_up)).toBe(true);
     expect(w.listeners.every((l) => l.tags.includes("theirs"))).toBe(true);
   });
 

@@ -243,7 +243,7 @@ function isSettled({ provisioning_status: status }: LoadBalancer): boolean {
 
 async function observedPools(from: GatherFrom, lb: LoadBalancer, signal: AbortSignal): Promise<ObservedPool[]> {
   const pools = from.watch.pools.byIndex("loadbalancer", lb.id);
-  return Promise.all(pools.map((pool) => from.details.of(pool, signal)));
+  return Promise.all(pools.map((pool) => from.details.of(pool, lb, signal)));
 }
 
 async function floatingIps(

@@ -6,7 +6,7 @@ import { asWritten } from "./pool-details.ts";
 import type { TreeStep } from "./steps.ts";
 
 type PartStep = Exclude<TreeStep, { type: "delete-load-balancer" }>;
-type MemberStep = Extract<PartStep, { type: "replace-members" | "create-member" | "delete-member" }>;
+type MemberStep = Extract<PartStep, { type: "replace-members" | "create-member" | "update-member" | "delete-member" }>;
 type MonitorStep = Extract<PartStep, { type: "create-monitor" | "update-monitor" | "delete-monitor" }>;
 
 /** One change of a load balancer's part. What was read of a pool before is forgotten before it changes. */
@@ -50,6 +50,7 @@ export async function performTree(step: PartStep, doing: Doing): Promise<void> {
       return;
     case "replace-members":
     case "create-member":
+    case "update-member":
     case "delete-member":
       return performMembers(step, doing);
     default:
@@ -81,6 +82,10 @@ async function performMembers(step: MemberStep, { using, observed, signal }: Doi
       const made = await members.create(step.body, { signal, recover });
       return wrote([...before, { ...made, provisioning_status: "ACTIVE" }]);
     }
+    case "update-member":
+      if (step.id === "") return;
+      await members.update(step.id, step.change, { signal });
+      return wrote(before.map((member) => (member.id === step.id ? { ...member, ...step.change } : member)));
     case "delete-member":
       // One that a batch made has no id here: it has now been forgotten, and is read before the next try.
       if (step.id === "") return;

@@ -110,7 +110,7 @@ async function changeLoadBalancer(step: TreeStep, doing: Doing): Promise<void> {
 }
 
 function isOfMembers({ type }: TreeStep): boolean {
-  return type === "replace-members" || type === "create-member" || type === "delete-member";
+  return ["replace-members", "create-member", "update-member", "delete-member"].includes(type);
 }
 
 async function deleteLoadBalancer(

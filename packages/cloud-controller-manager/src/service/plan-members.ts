@@ -1,4 +1,4 @@
-import type { Member, MemberCreate } from "@causeway/openstack";
+import type { Member, MemberCreate, MemberUpdate } from "@causeway/openstack";
 import type { DesiredPort } from "./desired.ts";
 import type { ObservedPool } from "./pool-details.ts";
 import type { MemberCosts } from "./provider.ts";
@@ -11,40 +11,60 @@ import type { TreeStep } from "./steps.ts";
  */
 export function memberChange({ pool, members }: ObservedPool, port: DesiredPort): TreeStep | undefined {
   const alive = members.filter(isAlive);
-  const missing = port.members.filter((wanted) => !alive.some((m) => sameMember(m, wanted)));
-  const extra = alive.filter((m) => !port.members.some((wanted) => sameMember(m, wanted)));
-  const changed = missing.length + extra.length;
+  const missing = port.members.filter((wanted) => !alive.some((m) => place(m) === place(wanted)));
+  const extra = alive.filter((m) => !port.members.some((wanted) => place(m) === place(wanted)));
+  const altered = alterations(alive, port);
+  const changed = missing.length + extra.length + altered.length;
   if (changed === 0) return undefined;
   if (!port.serial && !isSinglyCheaper({ changed, kept: alive.length - extra.length }, port.memberCosts))
-    return { type: "replace-members", poolId: pool.id, members: withWeights(members, port.members) };
+    return { type: "replace-members", poolId: pool.id, members: righted(port.members, altered) };
   const [gone] = extra;
   const [fresh] = missing;
+  const [odd] = altered;
   if (gone) return { type: "delete-member", id: gone.id, poolId: pool.id };
+  if (odd) return { type: "update-member", id: odd.id, poolId: pool.id, change: odd.change };
   if (!fresh) return undefined;
   const serialName = `member_${fresh.name}_${fresh.address}_${fresh.protocol_port}`.slice(0, 255);
   return { type: "create-member", poolId: pool.id, body: port.serial ? { ...fresh, name: serialName } : fresh };
 }
 
+interface Alteration {
+  readonly id: string;
+  readonly place: string;
+  /** What makes it as it is to be. */
+  readonly change: MemberUpdate;
+}
+
+/** Members that stay, but not as they are: another node's, checked elsewhere, or changed by hand. */
+function alterations(alive: readonly Member[], { members, serial }: DesiredPort): Alteration[] {
+  return members.flatMap((wanted) => {
+    const have = alive.find((m) => place(m) === place(wanted));
+    const change = have ? alteration(have, serial ? { ...wanted, name: have.name } : wanted) : {};
+    return have && Object.keys(change).length > 0 ? [{ id: have.id, place: place(have), change }] : [];
+  });
+}
+
+function alteration(have: Partial<Member>, wanted: MemberCreate): MemberUpdate {
+  const { weight = 1, backup = false, admin_state_up: up = true, monitor_port: port = null, name = "" } = have;
+  const wantedPort = wanted.monitor_port ?? null;
+  return {
+    ...(weight === 1 ? {} : { weight: 1 }),
+    ...(backup ? { backup: false } : {}),
+    ...(up ? {} : { admin_state_up: true }),
+    ...(port === wantedPort ? {} : { monitor_port: wantedPort }),
+    ...(wanted.name === undefined || name === wanted.name ? {} : { name: wanted.name }),
+  };
+}
+
+/** A batch leaves as it is what it does not name (a monitor's port; Octavia's defaults are weight, backup and state alone): it is named. */
+function righted(wanted: readonly MemberCreate[], altered: readonly Alteration[]): readonly MemberCreate[] {
+  const changes = new Map(altered.map((each) => [each.place, each.change]));
+  return wanted.map((member) => ({ ...member, ...changes.get(place(member)) }));
+}
+
 /** Whether so many changes of a pool's members cost less one by one than as a batch that also names those that stay. */
 export function isSinglyCheaper({ changed, kept }: { changed: number; kept: number }, costs: MemberCosts): boolean {
   return changed * (costs.single + costs.cycle) < costs.cycle + kept * costs.kept + changed * costs.changed;
-}
-
-function sameMember(a: Member, b: MemberCreate): boolean {
-  return checkedPlace(a) === checkedPlace(b);
-}
-
-function checkedPlace(member: Member | MemberCreate): string {
-  return `${place(member)} ${member.monitor_port ?? ""}`;
-}
-
-/** A batch sets what it does not name to the default: what a person changed by hand is said again. */
-function withWeights(have: readonly Member[], want: readonly MemberCreate[]): MemberCreate[] {
-  const known = new Map(have.filter(isAlive).map((m) => [place(m), m]));
-  return want.map((member) => {
-    const { weight = 1, backup = false } = known.get(place(member)) ?? {};
-    return { ...member, ...(weight === 1 ? {} : { weight }), ...(backup ? { backup } : {}) };
-  });
 }
 
 function place({ address, protocol_port }: { address: string; protocol_port: number }): string {

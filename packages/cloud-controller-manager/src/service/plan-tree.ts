@@ -32,8 +32,13 @@ export function nextChange(observed: Observed, goal: TreeGoal): TreeStep | undef
   if (stray) return { type: "delete-pool", id: stray.pool.id };
   const { lb } = goal;
   const tags = goal.tags.filter((tag) => !lb.tags.includes(tag));
-  if (tags.length === 0) return undefined;
-  return { type: "update-load-balancer", id: lb.id, change: { tags: [...lb.tags, ...tags] } };
+  const change = { ...enabled(lb), ...(tags.length === 0 ? {} : { tags: [...lb.tags, ...tags] }) };
+  return Object.keys(change).length === 0 ? undefined : { type: "update-load-balancer", id: lb.id, change };
+}
+
+/** What somebody switched off serves nobody. */
+function enabled({ admin_state_up: up }: { admin_state_up?: boolean }): { admin_state_up?: true } {
+  return up === false ? { admin_state_up: true } : {};
 }
 
 function isUnused(pool: Pool, { listeners }: Observed): boolean {
@@ -145,6 +150,7 @@ function listenerChange(listener: Listener, port: DesiredPort): ListenerUpdate |
   const headers = port.insertHeaders ?? {};
   const missing = port.tags.filter((tag) => !listener.tags.includes(tag));
   const change: ListenerUpdate = {
+    ...enabled(listener),
     ...(missing.length === 0 ? {} : { tags: [...listener.tags, ...missing] }),
     ...(listener.connection_limit === port.connectionLimit ? {} : { connection_limit: port.connectionLimit }),
     ...(port.allowedCidrs && !sameSet(restriction(listener.allowed_cidrs ?? []), port.allowedCidrs)
@@ -179,6 +185,7 @@ function sameHeaders(a: Readonly<Record<string, string>>, b: Readonly<Record<str
 function poolChange(observed: ObservedPool, port: DesiredPort, methodRefused: boolean): TreeStep | undefined {
   const { pool, monitor } = observed;
   const change: PoolUpdate = {
+    ...enabled(pool),
     ...(pool.lb_algorithm === port.algorithm || methodRefused ? {} : { lb_algorithm: port.algorithm }),
     ...((pool.session_persistence?.type ?? null) === (port.persistence?.type ?? null)
       ? {}
@@ -195,9 +202,10 @@ function monitorChange({ pool, monitor }: ObservedPool, port: DesiredPort): Tree
   if (!port.monitor) return undefined;
   const body = monitorBody(port.monitor, port.monitorName);
   if (!monitor) return { type: "create-monitor", body: { pool_id: pool.id, ...body } };
-  const keys = ["delay", "timeout", "max_retries", "max_retries_down"] as const;
+  const told = ["url_path", "http_method", "expected_codes"] as const;
+  const keys = ["delay", "timeout", "max_retries", "max_retries_down", ...told.filter((key) => key in body)] as const;
   const differing = keys.filter((key) => monitor[key] !== body[key]);
-  if (differing.length === 0) return undefined;
-  const change = Object.fromEntries(differing.map((key) => [key, body[key]]));
+  const change = { ...enabled(monitor), ...Object.fromEntries(differing.map((key) => [key, body[key]])) };
+  if (Object.keys(change).length === 0) return undefined;
   return { type: "update-monitor", id: monitor.id, poolId: pool.id, change };
 }

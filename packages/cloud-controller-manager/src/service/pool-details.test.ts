@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import type { Cloud, LoadBalancer, Member, Pool } from "@causeway/openstack";
 import { asWritten, PoolDetails } from "./pool-details.ts";
 
+/** The load balancer, whose time of change is none here. */
+const settled = { updated_at: null };
 const signal = new AbortController().signal;
 const aPool = (ids: readonly string[]): Pool => ({ id: "p", members: ids.map((id) => ({ id })) }) as unknown as Pool;
 const aMember = (id: string): Member => ({ id, address: `10.0.0.${id}`, protocol_port: 30_000, weight: 1 }) as Member;
@@ -19,46 +21,46 @@ function setUp(ids: readonly string[]) {
 
 test("a pool's members are read once, and again when its entry is another", async () => {
   const { world, details } = setUp(["1", "2"]);
-  for (let i = 0; i < 3; i += 1) await details.of(aPool(["1", "2"]), signal);
+  for (let i = 0; i < 3; i += 1) await details.of(aPool(["1", "2"]), settled, signal);
   expect(world.reads).toBe(1);
   world.members = ["1", "3"].map(aMember);
-  expect((await details.of(aPool(["1", "3"]), signal)).members.map((m) => m.id)).toEqual(["1", "3"]);
+  expect((await details.of(aPool(["1", "3"]), settled, signal)).members.map((m) => m.id)).toEqual(["1", "3"]);
   expect(world.reads).toBe(2);
 });
 
 test("what was written is not read: neither before the list shows it nor when it does", async () => {
   const { world, details } = setUp(["1", "2"]);
-  const before = await details.of(aPool(["1", "2"]), signal);
+  const before = await details.of(aPool(["1", "2"]), settled, signal);
   const wanted = ["2", "4", "5"].map((id) => ({ address: `10.0.0.${id}`, protocol_port: 30_000 }));
   details.forget("p");
   details.wrote(before, asWritten(before.members, wanted));
   const addresses = ["10.0.0.2", "10.0.0.4", "10.0.0.5"];
-  expect((await details.of(before.pool, signal)).members.map((m) => m.address)).toEqual(addresses);
-  const after = await details.of(aPool(["2", "x", "y"]), signal);
+  expect((await details.of(before.pool, settled, signal)).members.map((m) => m.address)).toEqual(addresses);
+  const after = await details.of(aPool(["2", "x", "y"]), settled, signal);
   expect(after.members.map((m) => [m.address, m.id])).toEqual([
     [addresses[0], "2"],
     [addresses[1], ""],
     [addresses[2], ""],
   ]);
   expect(world.reads).toBe(1);
-  await details.of(aPool(["2", "x", "z"]), signal);
+  await details.of(aPool(["2", "x", "z"]), settled, signal);
   expect(world.reads).toBe(2);
 });
 
 test("a list that shows more or fewer than were written is not believed to be ours", async () => {
   const { world, details } = setUp(["1", "2"]);
-  const before = await details.of(aPool(["1", "2"]), signal);
+  const before = await details.of(aPool(["1", "2"]), settled, signal);
   details.wrote(before, asWritten(before.members, [{ address: "10.0.0.2", protocol_port: 30_000 }]));
-  await details.of(aPool(["2", "3"]), signal);
+  await details.of(aPool(["2", "3"]), settled, signal);
   expect(world.reads).toBe(2);
 });
 
 test("a list that looks as before the write is not taken for an old one: what was written may be gone again", async () => {
   const { world, details } = setUp(["1", "2"]);
-  const before = await details.of(aPool(["1", "2"]), signal);
+  const before = await details.of(aPool(["1", "2"]), settled, signal);
   const wanted = ["1", "2", "3"].map((id) => ({ address: `10.0.0.${id}`, protocol_port: 30_000 }));
   details.wrote(before, asWritten(before.members, wanted));
-  expect((await details.of(aPool(["1", "2"]), signal)).members.map((m) => m.id)).toEqual(["1", "2"]);
+  expect((await details.of(aPool(["1", "2"]), settled, signal)).members.map((m) => m.id)).toEqual(["1", "2"]);
   expect(world.reads).toBe(2);
 });
 
@@ -66,17 +68,41 @@ test("the answer to a create tells the members of its pools; a pool with a monit
   const { world, details } = setUp(["1"]);
   const members = [aMember("1")];
   details.made({ pools: [{ id: "p", members, healthmonitor: null }] } as unknown as LoadBalancer);
-  expect((await details.of(aPool(["1"]), signal)).members).toMatchObject([{ id: "1", provisioning_status: "ACTIVE" }]);
+  expect((await details.of(aPool(["1"]), settled, signal)).members).toMatchObject([
+    { id: "1", provisioning_status: "ACTIVE" },
+  ]);
   expect(world.reads).toBe(0);
   const other = setUp(["1"]);
   other.details.made({ pools: [{ id: "p", members, healthmonitor: { id: "h" } }] } as unknown as LoadBalancer);
-  await other.details.of(aPool(["1"]), signal);
+  await other.details.of(aPool(["1"]), settled, signal);
   expect(other.world.reads).toBe(1);
   const shapes = [{ pools: [{ id: "p" }] }, { pools: [{ id: "p", members: [{ id: "1" }] }] }];
   for (const shape of shapes) {
     const { world: w, details: d } = setUp(["1"]);
     d.made(shape as unknown as LoadBalancer);
-    await d.of(aPool(["1"]), signal);
+    await d.of(aPool(["1"]), settled, signal);
     expect(w.reads).toBe(1);
   }
+});
+
+test("a pool that has changed since our write was done is read, though it has as many members", async () => {
+  const { world, details } = setUp(["1", "2"]);
+  const at = (second: number) => ({ updated_at: `2026-01-01T00:00:0${second}` });
+  const before = await details.of({ ...aPool(["1", "2"]), ...at(1) }, at(1), signal);
+  const write = () =>
+    details.wrote(
+      before,
+      asWritten(
+        before.members,
+        before.members.map(({ address, protocol_port }) => ({ address, protocol_port })),
+      ),
+    );
+  write();
+  await details.of(before.pool, at(3), signal);
+  await details.of({ ...aPool(["1", "2"]), ...at(3) }, at(3), signal);
+  expect(world.reads).toBe(1);
+  write();
+  await details.of(before.pool, at(3), signal);
+  await details.of({ ...aPool(["1", "2"]), ...at(7) }, at(7), signal);
+  expect(world.reads).toBe(2);
 });

@@ -16,6 +16,8 @@ interface Kept {
    * "none": there was no pool yet.
    */
   readonly written?: Pool | "none";
+  /** The load balancer's time of change when that write was first seen to be done: a pool that is younger was changed since. */
+  readonly settled?: string | null;
 }
 
 /**
@@ -30,9 +32,10 @@ export class PoolDetails {
     this.#cloud = cloud;
   }
 
-  async of(pool: Pool, signal: AbortSignal): Promise<ObservedPool> {
+  /** The load balancer is ACTIVE. */
+  async of(pool: Pool, lb: Pick<LoadBalancer, "updated_at">, signal: AbortSignal): Promise<ObservedPool> {
     const entry = entryOf(pool);
-    const before = this.#kept.get(pool.id);
+    const before = this.#settled(pool, lb);
     if (before && isKnown(before, pool, entry)) {
       const { members, monitor, written } = before;
       if (written !== pool) this.#kept.set(pool.id, { entry, members, monitor });
@@ -46,6 +49,15 @@ export class PoolDetails {
     ]);
     this.#kept.set(pool.id, { entry, members, monitor });
     return { pool, members, monitor };
+  }
+
+  /** What is kept of the pool; of a write of ours, with when it was done. */
+  #settled({ id }: Pool, { updated_at }: Pick<LoadBalancer, "updated_at">): Kept | undefined {
+    const before = this.#kept.get(id);
+    if (before?.written === undefined || before.settled !== undefined) return before;
+    const kept = { ...before, settled: updated_at };
+    this.#kept.set(id, kept);
+    return kept;
   }
 
   /** The cloud took these as all members of the pool. */
@@ -89,9 +101,11 @@ interface MadePool {
 }
 
 function isKnown(before: Kept, pool: Pool, entry: string): boolean {
-  const { written, members, monitor } = before;
+  const { written, members, monitor, settled } = before;
   if (written === undefined) return before.entry === entry;
-  return written === pool || (pool.members.length === members.length && monitorOf(pool) === monitor?.id);
+  if (written === pool) return true;
+  const changedSince = (pool.updated_at ?? "") > (settled ?? "\uffff");
+  return !changedSince && pool.members.length === members.length && monitorOf(pool) === monitor?.id;
 }
 
 /** As they are after a batch of `wanted`. Those that are new have no id ("") until they are read. */

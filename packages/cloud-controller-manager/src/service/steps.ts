@@ -7,6 +7,7 @@ import type {
   LoadBalancerCreate,
   LoadBalancerUpdate,
   MemberCreate,
+  MemberUpdate,
   PoolCreate,
   PoolUpdate,
 } from "@causeway/openstack";
@@ -22,6 +23,7 @@ export type TreeStep =
   | { readonly type: "delete-pool"; readonly id: string }
   | { readonly type: "replace-members"; readonly poolId: string; readonly members: readonly MemberCreate[] }
   | { readonly type: "create-member"; readonly poolId: string; readonly body: MemberCreate }
+  | { readonly type: "update-member"; readonly poolId: string; readonly id: string; readonly change: MemberUpdate }
   | { readonly type: "delete-member"; readonly poolId: string; readonly id: string }
   | { readonly type: "create-monitor"; readonly body: HealthMonitorCreate }
   | {

@@ -338,6 +338,12 @@ export class ModelWorld {
       case "create-member":
         this.#pool(step.poolId, (p) => ({ ...p, members: [...p.members, this.#member(step.body)] }));
         return;
+      case "update-member":
+        this.#pool(step.poolId, (p) => ({
+          ...p,
+          members: p.members.map((m) => (m.id === step.id ? { ...m, ...step.change } : m)),
+        }));
+        return;
       case "delete-member":
         this.#pool(step.poolId, (p) => ({ ...p, members: p.members.filter((m) => m.id !== step.id) }));
         return;

@@ -19,12 +19,22 @@ export const loadBalancingCases: readonly ContractCase[] = [
         ["10.231.0.51"],
       );
       assert.equal((await network.ports.get(lb.vip_port_id)).fixed_ips[0]?.ip_address, lb.vip_address);
+      const [member] = await loadBalancing.members(pool.id).all();
+      await context.clock.sleep(1_100);
+      const change = { weight: 7, backup: true, name: "theirs" };
+      await loadBalancing.members(pool.id).update(member?.id ?? "", change);
+      await settled(context, lb.id);
+      const stamped = await loadBalancing.pools.get(pool.id);
+      assert.ok((stamped.updated_at ?? "") > (pool.updated_at ?? ""), "a member's change stamps its pool");
       await loadBalancing.replaceMembers(pool.id, [
         { address: "10.231.0.51", protocol_port: 30080, subnet_id: lb.vip_subnet_id },
         { address: "10.231.0.52", protocol_port: 30080, subnet_id: lb.vip_subnet_id },
       ]);
       await settled(context, lb.id);
-      assert.equal((await loadBalancing.members(pool.id).all()).length, 2);
+      const members = await loadBalancing.members(pool.id).all();
+      assert.equal(members.length, 2);
+      const kept = members.find((m) => m.id === member?.id);
+      assert.deepEqual([kept?.weight, kept?.backup, kept?.name], [1, false, "theirs"]);
       const tree = JSON.stringify(await loadBalancing.statusTree(lb.id));
       assert.ok(tree.includes("10.231.0.52"));
       await failsWith(loadBalancing.loadBalancers.delete(lb.id), "OPENSTACK_BAD_REQUEST", "OPENSTACK_CONFLICT");

@@ -88,6 +88,7 @@ export interface ListenerCreate {
   timeout_tcp_inspect?: number;
   insert_headers?: Record<string, string>;
   default_tls_container_ref?: string;
+  admin_state_up?: boolean;
   tags?: string[];
   default_pool?: PoolInCreate;
 }
@@ -117,6 +118,7 @@ export interface PoolCreate {
   protocol: PoolProtocol;
   lb_algorithm: LbAlgorithm;
   session_persistence?: SessionPersistence | null;
+  admin_state_up?: boolean;
   tags?: string[];
 }
 export type PoolInCreate = Omit<PoolCreate, "loadbalancer_id" | "listener_id"> & {
@@ -142,7 +144,8 @@ export interface MemberCreate {
   weight?: number;
   backup?: boolean;
   monitor_address?: string;
-  monitor_port?: number;
+  monitor_port?: number | null;
+  admin_state_up?: boolean;
   tags?: string[];
 }
 export type MemberUpdate = Partial<Omit<MemberCreate, "address" | "protocol_port" | "subnet_id">>;
@@ -169,6 +172,7 @@ export interface HealthMonitorCreate {
   url_path?: string;
   http_method?: string;
   expected_codes?: string;
+  admin_state_up?: boolean;
   tags?: string[];
 }
 export type HealthMonitorUpdate = Partial<Omit<HealthMonitorCreate, "pool_id" | "type">>;

@@ -4,13 +4,13 @@ const MARKS = new Set(["updated", "updated_at", "revision_number"]);
 /** Lists whose order means something; all others are sets to the services that send them. */
 const ORDERED = new Set(["dns_nameservers"]);
 
-/** True if both say the same about a resource, time stamps, revision numbers and the order of sets apart. */
-export function sameResource(a: object, b: object): boolean {
-  return sameFields(a as Fields, b as Fields, MARKS);
-}
-
 type Fields = Readonly<Record<string, unknown>>;
 const NONE: ReadonlySet<string> = new Set();
+
+/** True if both say the same about a resource, the order of sets apart; time stamps and revision numbers count only if they are to. */
+export function sameResource(a: object, b: object, marksCount = false): boolean {
+  return sameFields(a as Fields, b as Fields, marksCount ? NONE : MARKS);
+}
 
 function sameFields(a: Fields, b: Fields, ignored: ReadonlySet<string>): boolean {
   for (const key of Object.keys(a)) {

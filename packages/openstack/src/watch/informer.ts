@@ -18,6 +18,8 @@ export interface WatchedType<T> {
   /** True if a delete of it has been accepted. */
   readonly deleting: (object: T) => boolean;
   readonly hardlyChanges: boolean;
+  /** A new time stamp alone is a change: it tells of parts that no list has. */
+  readonly marksCount?: true;
 }
 
 export interface InformerOptions<T> {
@@ -66,7 +68,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
 
   constructor(options: InformerOptions<T>) {
     this.#options = options;
-    this.#store = new ObjectStore(options.type.indexes);
+    this.#store = new ObjectStore(options.type.indexes, options.type.marksCount);
   }
 
   get synced(): boolean {

@@ -15,12 +15,14 @@ const NOTHING: readonly never[] = [];
 /** Objects by id and by index. Every mutation tells the change it made, if it made one. */
 export class ObjectStore<T extends { id: string }> {
   readonly #indexes: Indexes<T>;
+  readonly #marksCount: boolean;
   readonly #entries = new Map<string, Entry<T>>();
   readonly #byValue = new Map<string, Map<string, Set<string>>>();
   #list: readonly T[] | undefined;
 
-  constructor(indexes: Indexes<T>) {
+  constructor(indexes: Indexes<T>, marksCount = false) {
     this.#indexes = indexes;
+    this.#marksCount = marksCount;
     for (const name of Object.keys(indexes)) this.#byValue.set(name, new Map());
   }
 
@@ -51,7 +53,7 @@ export class ObjectStore<T extends { id: string }> {
   put(object: T, now: number): CloudChange<T> | undefined {
     const entry = this.#entries.get(object.id);
     this.#list = undefined;
-    if (entry !== undefined && sameResource(entry.object, object)) {
+    if (entry !== undefined && sameResource(entry.object, object, this.#marksCount)) {
       this.#entries.set(object.id, { object, changedAt: entry.changedAt });
       return undefined;
     }

@@ -82,7 +82,8 @@ export const loadBalancers: WatchedType<L.LoadBalancer> = {
   transition: (lb) => `${lb.provider} ${lb.provisioning_status}`,
 };
 export const listeners = partOfLoadBalancer<L.Listener>("listeners");
-export const pools = partOfLoadBalancer<L.Pool>("pools");
+/** Octavia stamps a pool with each change of its members and its monitor (seen with amphora and OVN of Zed). */
+export const pools: WatchedType<L.Pool> = { ...partOfLoadBalancer<L.Pool>("pools"), marksCount: true };
 
 function ofLoadBalancer(part: { loadbalancers: readonly { id: string }[] }): string[] {
   return part.loadbalancers.map((lb) => lb.id);

@@ -174,7 +174,8 @@ function created(state: BalancerState, kind: MemberKind, place: Place, input: Me
 
 function updated(state: BalancerState, old: Member, input: MemberInput): string {
   const { project_id: _p, address: _a, protocol_port: _o, subnet_id: _s, ...rest } = given(input);
-  state.members.update(old.id, rest);
+  // What has a default in a create has it here, too; all else stays where it is not named (seen on Zed).
+  state.members.update(old.id, { weight: 1, backup: false, admin_state_up: true, ...rest });
   return `member:${old.id}`;
 }
 
