@@ -1,3 +1,4 @@
+import { pythonRepr } from "../compute/python.ts";
 import { htmlPage } from "../kernel/html-page.ts";
 import { isObject, type JsonObject } from "../kernel/json.ts";
 
@@ -41,7 +42,7 @@ function named(step: JsonObject): Place {
   const { op, path } = step;
   const known = `It must be one of the following: ${operations.join(", ")}.`;
   if (op === undefined || op === null) throw refused(`Unable to find \`op\` in JSON Schema change. ${known}`);
-  if (!isOperation(op)) throw refused(`Invalid operation: \`${String(op)}\`. ${known}`);
+  if (!isOperation(op)) throw refused(`Invalid operation: \`${pythonRepr(op).replaceAll("'", "")}\`. ${known}`);
   if (path === undefined) throw refused("Unable to find 'path' in JSON Schema change");
   return { op, path };
 }
@@ -56,7 +57,7 @@ function keyed(step: JsonObject): Place {
 
 /** The attribute that a JSON pointer names; only those of one level are taken. */
 function nameOf(path: unknown): string {
-  const pointer = String(path);
+  const pointer = typeof path === "string" ? path : "";
   if (!pointer.startsWith("/")) throw refused(`Pointer \`${pointer}\` does not start with "/".`);
   const parts = pointer.slice(1).split("/");
   if (parts.length !== 1) throw refused(`Invalid JSON pointer for this resource: '${pointer}'`);

@@ -15,6 +15,8 @@ export interface PortRequest {
   readonly network_id?: string;
   readonly subnet_id?: string;
   readonly ip_address?: string;
+  /** Addresses on further subnets, beside the first. */
+  readonly more_ips?: readonly { readonly subnet_id: string; readonly ip_address?: string }[];
   readonly name?: string;
   readonly device_id?: string;
   readonly device_owner?: string;

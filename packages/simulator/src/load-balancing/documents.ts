@@ -1,4 +1,4 @@
-import { denied, noPath, notFound } from "./errors.ts";
+import { noPath } from "./errors.ts";
 import { providers } from "./providers.ts";
 import type { BalancerApp } from "./routes.ts";
 
@@ -22,29 +22,6 @@ export function mountDocuments(app: BalancerApp): void {
     const all = Object.entries(providers).map(([name, description]) => ({ name, description }));
     return c.json({ providers: all });
   });
-  app.get("/:v{v2(?:\\.0)?}/lbaas/flavors", (c) => c.json({ flavors: [], flavors_links: [] }));
-  app.get("/:v{v2(?:\\.0)?}/lbaas/flavors/:id", (c) => {
-    throw notFound("Flavor", c.req.param("id"));
-  });
-  app.get("/:v{v2(?:\\.0)?}/lbaas/availabilityzones/:id", (c) => {
-    throw notFound("Availability Zone", c.req.param("id"));
-  });
-  for (const path of ["lbaas/flavors", "lbaas/availabilityzones", "octavia/amphorae"]) {
-    app.all(`/:v{v2(?:\\.0)?}/${path}`, async (c, next) => {
-      // Nothing of these is here to be made or seen, by whomever.
-      if (c.req.method === "GET" && path !== "octavia/amphorae") return next();
-      throw denied();
-    });
-  }
-  app.get("/:v{v2(?:\\.0)?}/lbaas/availabilityzones", (c) =>
-    c.json({ availability_zones: [], availability_zones_links: [] }),
-  );
-  for (const name of ["flavorprofiles", "availabilityzoneprofiles"]) {
-    app.get(`/:v{v2(?:\\.0)?}/lbaas/${name}`, (c) => {
-      if (!c.var.caller.isAdmin) throw denied();
-      return c.json({ [name]: [], [`${name}_links`]: [] });
-    });
-  }
   app.all("*", () => {
     throw noPath();
   });

@@ -1,3 +1,4 @@
+import { htmlPage } from "../kernel/html-page.ts";
 import { ServiceError } from "../kernel/service-error.ts";
 
 /** An error as Octavia sends it: {faultcode, faultstring, debuginfo}. */
@@ -21,5 +22,6 @@ export const noAction = (provider: string, why: string) =>
 export const providerFailed = (provider: string, why: string) =>
   fault(500, `Provider '${provider}' reports error: ${why}`);
 
-/** Paths that lead nowhere are answered by the web framework, not in JSON. */
-export const noPath = () => new ServiceError(404, "404 Not Found\n\nThe resource could not be found.\n\n   ");
+/** Paths that lead nowhere, and pages that are none, are answered by the web framework, not in JSON. */
+export const noPath = () => htmlPage(404, {});
+export const badPage = (detail: string) => htmlPage(400, { detail });

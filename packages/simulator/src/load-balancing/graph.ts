@@ -5,7 +5,7 @@ import { listenerFields, makeListener } from "./listeners.ts";
 import { makeMember, memberFields, memberViews } from "./members.ts";
 import { makeMonitor, monitorFields } from "./health-monitors.ts";
 import { makePool, poolFields } from "./pools.ts";
-import { driverOf } from "./provisioning.ts";
+import { driverOf } from "./drivers.ts";
 import type { BalancerState, Listener, LoadBalancer, Pool } from "./resources.ts";
 import { checkQuota } from "./routes.ts";
 import { listenerView, monitorView, poolView } from "./views.ts";

@@ -1,12 +1,14 @@
 import { Hono } from "hono";
 import type { Kernel, Service } from "../kernel/interface.ts";
 import type { NetworkLinks } from "../kernel/links.ts";
+import { mountAmphorae } from "./amphorae.ts";
 import { mountDocuments } from "./documents.ts";
 import { mountHealthMonitors } from "./health-monitors.ts";
 import { mountL7 } from "./l7.ts";
 import { listenerKind, mountListeners } from "./listeners.ts";
 import { mountLoadBalancers } from "./load-balancers.ts";
 import { mountMembers } from "./members.ts";
+import { mountOffers } from "./offer-routes.ts";
 import { mountPools, poolKind } from "./pools.ts";
 import { handleProvisioning } from "./provisioning.ts";
 import { mountQuotas } from "./quotas.ts";
@@ -30,6 +32,9 @@ export function createLoadBalancingService(kernel: Kernel, links: NetworkLinks):
   mountHealthMonitors(inner, state);
   mountL7(inner, state);
   mountQuotas(inner, state);
+  mountOffers(inner, state, state.flavors);
+  mountOffers(inner, state, state.zones);
+  mountAmphorae(inner, state);
   mountDocuments(inner);
   return { type: "load-balancer", name: "octavia", catalogPath: "", app: inner };
 }

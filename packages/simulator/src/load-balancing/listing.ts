@@ -1,7 +1,7 @@
 import { picked } from "../network/listing.ts";
 import type { JsonObject } from "../network/attributes.ts";
 import type { Caller } from "../kernel/interface.ts";
-import { denied, fault } from "./errors.ts";
+import { badPage, denied, fault } from "./errors.ts";
 import type { Resource } from "./resources.ts";
 
 const control = new Set(["fields", "limit", "marker", "sort", "sort_key", "sort_dir", "page_reverse"]);
@@ -11,6 +11,27 @@ const tagFilters: Readonly<Record<string, (has: readonly string[], asked: readon
   "not-tags": (has, asked) => !asked.every((tag) => has.includes(tag)),
   "not-tags-any": (has, asked) => !asked.some((tag) => has.includes(tag)),
 };
+
+/** What every kind may be sorted by; of an empty list nothing else is known. */
+const commonKeys = [
+  "id",
+  "name",
+  "description",
+  "project_id",
+  "provisioning_status",
+  "operating_status",
+  "admin_state_up",
+  "created_at",
+  "updated_at",
+  "provider",
+  "protocol",
+  "protocol_port",
+  "address",
+  "weight",
+  "type",
+  "position",
+  "vip_address",
+];
 
 /** What a list is made from. */
 export interface ListAsk<T extends Resource> {
@@ -99,7 +120,8 @@ function ordered<T extends Resource>(pairs: Pair<T>[], query: URLSearchParams): 
   ];
   const first = pairs[0];
   for (const [key] of orders) {
-    if (first && !Object.hasOwn(first.view, key)) throw fault(400, `Supplied sort key '${key}' is not valid.`);
+    const isKnown = first ? Object.hasOwn(first.view, key) : commonKeys.includes(key);
+    if (!isKnown) throw fault(400, `Supplied sort key '${key}' is not valid.`);
   }
   return pairs.sort((a, b) => {
     for (const [key, direction] of orders) {
@@ -113,7 +135,7 @@ function ordered<T extends Resource>(pairs: Pair<T>[], query: URLSearchParams): 
 function limitOf(word: string | null): number | undefined {
   if (word === null) return undefined;
   if (/^\d+$/.test(word)) return Number(word) || undefined;
-  throw fault(400, `Supplied pagination limit '${word}' is not valid.`);
+  throw badPage(`Supplied pagination limit '${word}' is not valid.`);
 }
 
 /** Of the query, Octavia's links keep all but the marker and the fields. */

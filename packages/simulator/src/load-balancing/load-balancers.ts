@@ -1,9 +1,11 @@
 import type { Caller } from "../kernel/interface.ts";
-import { denied, fault, invalid } from "./errors.ts";
+import { denied, fault, invalid, invalidField, noAction } from "./errors.ts";
 import {
   common,
   given,
   ip,
+  listOf,
+  object,
   orNull,
   owner,
   readCreate,
@@ -16,10 +18,12 @@ import {
 import { graphFields, graphView, makeGraph } from "./graph.ts";
 import { noTraffic } from "./listeners.ts";
 import { checkProvider } from "./providers.ts";
-import { begin, change, checkMutable, end } from "./provisioning.ts";
+import { chosenOffer } from "./offers.ts";
+import { driverOf } from "./drivers.ts";
+import { begin, change, checkMutable, end, renewAmphora } from "./provisioning.ts";
 import { born, type BalancerState, type LoadBalancer } from "./resources.ts";
 import { checkQuota, checkWriter, found, list, readBody, show, type BalancerApp } from "./routes.ts";
-import { takeVip } from "./vip.ts";
+import { checkVip, takeVip, type AdditionalVip } from "./vip.ts";
 import { balancerView, statusTree } from "./views.ts";
 
 const fields = {
@@ -35,8 +39,19 @@ const fields = {
   provider: { read: orNull(text), put: false },
   flavor_id: { read: orNull(uuid), put: false },
   availability_zone: { read: orNull(text), put: false },
+  additional_vips: { read: listOf(additionalVip), put: false },
 } as const;
 type Input = InputOf<typeof fields>;
+
+function additionalVip(value: unknown, field: string): AdditionalVip {
+  const vip = object(value, field);
+  if (vip["subnet_id"] === undefined) throw invalidField("subnet_id", "None", "Mandatory field missing.");
+  const address = vip["ip_address"];
+  return {
+    subnet_id: uuid(vip["subnet_id"], "subnet_id"),
+    ...(address === undefined || address === null ? {} : { ip_address: ip(address, "ip_address") }),
+  };
+}
 
 const path = "/:v{v2(?:\\.0)?}/lbaas/loadbalancers";
 const argument = "load_balancer";
@@ -74,10 +89,14 @@ export function mountLoadBalancers(app: BalancerApp, state: BalancerState): void
   });
   app.put(`${path}/:id/failover`, (c) => {
     const { caller } = c.var;
-    if (!caller.isAdmin) throw denied();
     const row = found(kind, caller, c.req.param("id"));
+    if (!caller.isAdmin) throw denied();
     if (row.provisioning_status.startsWith("PENDING")) checkMutable(row);
-    state.kernel.atomic(() => change(state, row, []));
+    if (driverOf(row.provider) === "ovn") throw noAction("ovn", "OVN provider does not support loadbalancer failover");
+    state.kernel.atomic(() => {
+      renewAmphora(state, row);
+      change(state, row, []);
+    });
     return c.body(null, 202);
   });
   app.delete(`${path}/:id`, (c) => {
@@ -96,15 +115,13 @@ function create(state: BalancerState, caller: Caller, input: Input): LoadBalance
   if (!input.vip_port_id && !input.vip_network_id && !input.vip_subnet_id) {
     throw invalid("VIP must contain one of: vip_port_id, vip_network_id, vip_subnet_id.");
   }
+  checkVip(state, caller, input);
+  const { provider, flavor_id, availability_zone } = chosen(state, input);
   checkQuota(state, projectId, {
     quota: "load_balancer",
     label: "Load Balancer",
     used: state.loadBalancers.by("project_id", projectId).length,
   });
-  const provider = checkProvider(input.provider ?? "amphora");
-  // This cloud has neither flavors nor zones for load balancers.
-  if (input.flavor_id) throw fault(400, `The selected flavor is not allowed in this deployment: ${input.flavor_id}`);
-  if (input.availability_zone) throw invalid("Invalid availability zone.");
   const base = born(kernel, projectId, input);
   const vip = takeVip(state, caller, { ...input, id: base.id, projectId, provider });
   const row = state.loadBalancers.insert({
@@ -113,16 +130,32 @@ function create(state: BalancerState, caller: Caller, input: Input): LoadBalance
     description: input.description ?? "",
     vip_qos_policy_id: input.vip_qos_policy_id ?? null,
     provider,
-    flavor_id: null,
-    availability_zone: null,
+    flavor_id,
+    availability_zone,
   });
   const children = makeGraph(state, row, { listeners: input.listeners ?? [], pools: input.pools ?? [] });
   begin(state, row, children);
   return row;
 }
 
+type Choice = Pick<LoadBalancer, "provider" | "flavor_id" | "availability_zone">;
+
+/** The provider, by its name or by the flavor's, and what of flavors and zones it is to heed. */
+function chosen({ flavors, zones }: BalancerState, input: Input): Choice {
+  const flavor = input.flavor_id ? chosenOffer(flavors, input.flavor_id) : undefined;
+  const zone = input.availability_zone ? chosenOffer(zones, input.availability_zone) : undefined;
+  if (flavor && input.provider && input.provider !== flavor.provider) {
+    throw fault(400, `Flavor '${flavor.offer.id}' is not compatible with provider '${input.provider}'`);
+  }
+  const provider = checkProvider(input.provider ?? flavor?.provider ?? "amphora");
+  if (zone && driverOf(provider) === "ovn") {
+    throw noAction("ovn", "This provider does not support validating availability zones.");
+  }
+  return { provider, flavor_id: flavor?.offer.id ?? null, availability_zone: zone?.offer.id ?? null };
+}
+
 function update(state: BalancerState, row: LoadBalancer, input: Input): LoadBalancer {
-  const { project_id: _p, listeners: _l, pools: _s, provider: _v, ...rest } = given(input);
+  const { project_id: _p, listeners: _l, pools: _s, provider: _v, additional_vips: _w, ...rest } = given(input);
   const { vip_address: _a, vip_port_id: _i, vip_subnet_id: _u, vip_network_id: _n, ...wanted } = rest;
   const changed = state.loadBalancers.update(row.id, wanted);
   change(state, changed, []);

@@ -1,5 +1,5 @@
 import { fault, noAction, noOption } from "./errors.ts";
-import { driverOf } from "./provisioning.ts";
+import { driverOf } from "./drivers.ts";
 import type { LoadBalancer } from "./resources.ts";
 
 /** The providers of this cloud, with their descriptions; the first is the default. */

@@ -1,3 +1,4 @@
+import { driverOf } from "./drivers.ts";
 import { fault, immutable } from "./errors.ts";
 import { now, tableOf, type BalancerState, type LoadBalancer, type Provisioning } from "./resources.ts";
 
@@ -16,8 +17,28 @@ export function handleProvisioning(state: BalancerState): void {
   state.kernel.agenda.handler(handler, (argument) => settle(state, JSON.parse(argument) as Operation));
 }
 
-/** Both amphora names drive the same provider. */
-export const driverOf = (provider: string): "ovn" | "amphora" => (provider === "ovn" ? "ovn" : "amphora");
+/** Gives a load balancer a new amphora in the place of the one that it may have. */
+export function renewAmphora(state: BalancerState, { id }: LoadBalancer): void {
+  const { kernel, amphorae } = state;
+  const number =
+    Math.max(
+      9,
+      ...amphorae.all().map(({ lb_network_ip: ip }) => 256 * Number(ip.split(".")[2]) + Number(ip.split(".")[3])),
+    ) + 1;
+  dropAmphorae(state, id);
+  amphorae.insert({
+    id: kernel.newId(),
+    loadbalancer_id: id,
+    compute_id: kernel.newId(),
+    lb_network_ip: `198.18.${Math.floor(number / 256)}.${number % 256}`,
+    created_at: now(kernel),
+    updated_at: now(kernel),
+  });
+}
+
+function dropAmphorae({ amphorae }: BalancerState, balancer: string): void {
+  for (const { id } of amphorae.by("loadbalancer_id", balancer)) amphorae.remove(id);
+}
 
 /** 409 unless the load balancer is ACTIVE: one change at a time, and none to one in ERROR. */
 export function checkMutable(balancer: LoadBalancer): void {
@@ -35,6 +56,7 @@ export function change(state: BalancerState, balancer: LoadBalancer, children: r
 
 /** Begins the life of a load balancer and of the children created with it. */
 export function begin(state: BalancerState, balancer: LoadBalancer, children: readonly string[]): void {
+  if (driverOf(balancer.provider) === "amphora") renewAmphora(state, balancer);
   schedule(state, balancer, { id: balancer.id, verb: "create", children });
 }
 
@@ -99,6 +121,7 @@ function forget(state: BalancerState, balancer: LoadBalancer): void {
   for (const listener of state.listeners.by("loadbalancer_id", balancer.id))
     removeChild(state, `listener:${listener.id}`);
   for (const pool of state.pools.by("loadbalancer_id", balancer.id)) removeChild(state, `pool:${pool.id}`);
+  dropAmphorae(state, balancer.id);
   if (balancer.owns_port) state.links.deletePort(balancer.vip_port_id);
   state.loadBalancers.remove(balancer.id);
 }

@@ -10,7 +10,11 @@ const resources = ["load_balancer", "listener", "member", "pool", "health_monito
 export function mountQuotas(app: BalancerApp, state: BalancerState): void {
   const { kernel } = state;
   const limits = (projectId: string) => Object.fromEntries(resources.map((r) => [r, kernel.quota(projectId, r)]));
-  app.get("/:v{v2(?:\\.0)?}/lbaas/quotas", (c) => c.json({ quotas: [], quotas_links: [] }));
+  app.get("/:v{v2(?:\\.0)?}/lbaas/quotas", (c) => {
+    const set = kernel.ownQuotas().filter(({ limits: own }) => resources.some((r) => own[r] !== undefined));
+    const mine = set.filter(({ id }) => c.var.caller.isAdmin || id === c.var.caller.projectId);
+    return c.json({ quotas: mine.map(({ id, limits: own }) => ownQuota(id, own)), quotas_links: [] });
+  });
   app.get("/:v{v2(?:\\.0)?}/lbaas/quotas/defaults", (c) => {
     if (!c.var.caller.isAdmin) throw denied();
     return c.json({ quota: limits("") });
@@ -37,6 +41,15 @@ export function mountQuotas(app: BalancerApp, state: BalancerState): void {
     return c.body(null, 204);
   });
 }
+
+/** What is set of a project, under Octavia's new names and those of old; null where nothing is. */
+const ownQuota = (id: string, own: Readonly<Record<string, number>>) => ({
+  project_id: id,
+  tenant_id: id,
+  ...Object.fromEntries(resources.map((resource) => [resource, own[resource] ?? null])),
+  loadbalancer: own["load_balancer"] ?? null,
+  healthmonitor: own["health_monitor"] ?? null,
+});
 
 function readLimits(value: unknown): readonly [string, number][] {
   if (!isObject(value)) throw invalidField("quota", shown(value), "Value should be a dictionary");

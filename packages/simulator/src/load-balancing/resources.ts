@@ -1,6 +1,8 @@
 import type { Kernel, Table } from "../kernel/interface.ts";
 import type { NetworkLinks } from "../kernel/links.ts";
 
+import { flavorWords, offersOf, zoneWords, type Offers } from "./offers.ts";
+
 export type Provisioning = "ACTIVE" | "ERROR" | "PENDING_CREATE" | "PENDING_UPDATE" | "PENDING_DELETE";
 
 /** What all of Octavia's resources carry; rows have the wire's own field names. */
@@ -27,6 +29,18 @@ export interface LoadBalancer extends Resource {
   readonly availability_zone: string | null;
   /** True if the VIP port was made here, and goes with the load balancer. Not on the wire. */
   readonly owns_port: boolean;
+  /** Further addresses of the VIP's port; null where the provider gave none. */
+  readonly additional_vips?: readonly { readonly subnet_id: string; readonly ip_address: string | null }[];
+}
+
+/** What a load balancer of the amphora provider would run on. */
+export interface Amphora {
+  readonly id: string;
+  readonly loadbalancer_id: string;
+  readonly compute_id: string;
+  readonly lb_network_ip: string;
+  readonly created_at: string;
+  readonly updated_at: string;
 }
 
 export interface Listener extends Resource {
@@ -117,6 +131,9 @@ export interface BalancerState {
   readonly monitors: Table<HealthMonitor>;
   readonly policies: Table<L7Policy>;
   readonly rules: Table<L7Rule>;
+  readonly amphorae: Table<Amphora>;
+  readonly flavors: Offers;
+  readonly zones: Offers;
 }
 
 export function balancerState(kernel: Kernel, links: NetworkLinks): BalancerState {
@@ -130,6 +147,9 @@ export function balancerState(kernel: Kernel, links: NetworkLinks): BalancerStat
     monitors: kernel.table("healthmonitor", ["project_id", "pool_id"]),
     policies: kernel.table("l7policy", ["project_id", "listener_id"]),
     rules: kernel.table("l7rule", ["project_id", "l7policy_id"]),
+    amphorae: kernel.table("_amphora", ["loadbalancer_id"]),
+    flavors: offersOf(kernel, flavorWords),
+    zones: offersOf(kernel, zoneWords),
   };
 }
 
@@ -148,7 +168,7 @@ export function born(
     name: given.name ?? "",
     admin_state_up: given.admin_state_up ?? true,
     provisioning_status: "PENDING_CREATE",
-    tags: given.tags ?? [],
+    tags: (given.tags ?? []).toSorted(),
     created_at: now(kernel),
     updated_at: null,
   };

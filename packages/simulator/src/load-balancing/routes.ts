@@ -31,9 +31,11 @@ export interface Kind<T extends Resource, F extends Fields> {
   readonly checkDelete?: (row: T) => void;
 }
 
-/** The caller may change things: any role but a reader's alone. */
+const readOnly = ["reader", "load-balancer_observer", "load-balancer_global_observer"];
+
+/** The caller may change things: any role but those that only read. */
 export function checkWriter(caller: Caller): void {
-  if (!caller.isAdmin && caller.roles.every((role) => role === "reader")) throw denied();
+  if (!caller.isAdmin && caller.roles.every((role) => readOnly.includes(role))) throw denied();
 }
 
 export function checkOwner(caller: Caller, row: Resource): void {

@@ -10,7 +10,7 @@ import type {
   Pool,
   Resource,
 } from "./resources.ts";
-import { driverOf } from "./provisioning.ts";
+import { driverOf } from "./drivers.ts";
 
 /** How the wire shows rows. Operating statuses are derived, never kept. */
 
@@ -61,7 +61,7 @@ export function balancerView(state: BalancerState, row: LoadBalancer): JsonObjec
     operating_status: balancerStatus(state, row),
     listeners: ids(state.listeners.by("loadbalancer_id", row.id)),
     pools: ids(state.pools.by("loadbalancer_id", row.id)),
-    additional_vips: [],
+    additional_vips: row.additional_vips ?? [],
   };
 }
 

@@ -4,7 +4,7 @@ import { ServiceError } from "../kernel/service-error.ts";
 import { isObject } from "../network/attributes.ts";
 import type { Network, Subnet } from "../network/resources.ts";
 import { fault, invalid, providerFailed } from "./errors.ts";
-import { driverOf } from "./provisioning.ts";
+import { driverOf } from "./drivers.ts";
 import type { BalancerState, LoadBalancer } from "./resources.ts";
 
 /** Where a VIP is wanted; one of port, network and subnet. */
@@ -16,9 +16,30 @@ export interface VipWish {
   readonly vip_port_id?: string | null | undefined;
   readonly vip_subnet_id?: string | null | undefined;
   readonly vip_network_id?: string | null | undefined;
+  readonly additional_vips?: readonly AdditionalVip[] | undefined;
 }
 
-type Vip = Pick<LoadBalancer, "vip_address" | "vip_port_id" | "vip_subnet_id" | "vip_network_id" | "owns_port">;
+/** A further address for the VIP's port, on another subnet of its network (API 2.26). */
+export interface AdditionalVip {
+  readonly subnet_id: string;
+  readonly ip_address?: string;
+}
+
+type Vip = Pick<
+  LoadBalancer,
+  "vip_address" | "vip_port_id" | "vip_subnet_id" | "vip_network_id" | "owns_port" | "additional_vips"
+>;
+
+/** Throws Octavia's 400 if where the VIP is wanted is not there; looked at before all else. */
+export function checkVip(
+  state: BalancerState,
+  caller: Caller,
+  wish: Pick<VipWish, "vip_port_id" | "vip_subnet_id" | "vip_network_id">,
+): void {
+  if (wish.vip_port_id) givenPort(state, caller, wish.vip_port_id);
+  else if (wish.vip_subnet_id) subnetOf(state, caller, wish.vip_subnet_id);
+  else if (wish.vip_network_id) checkNetwork(state, caller, wish.vip_network_id);
+}
 
 /** Finds or makes the port that holds the VIP. */
 export function takeVip(state: BalancerState, caller: Caller, wish: VipWish): Vip {
@@ -27,8 +48,31 @@ export function takeVip(state: BalancerState, caller: Caller, wish: VipWish): Vi
   const networkId = subnet?.network_id ?? wish.vip_network_id;
   if (!networkId) throw invalid("VIP must contain one of: vip_port_id, vip_network_id, vip_subnet_id.");
   if (!subnet) checkNetwork(state, caller, networkId);
-  const port = makePort(state, wish, { networkId, subnetId: subnet?.id ?? firstSubnet(state, networkId) });
-  return vipOf(port, true);
+  const subnetId = subnet?.id ?? firstSubnet(state, networkId);
+  const more = checkedMore(state, subnetId, wish.additional_vips ?? []);
+  const port = makePort(state, wish, { networkId, subnetId, more });
+  const [, ...others] = port.fixed_ips;
+  // OVN's provider keeps what it was asked for and gives it no address.
+  const additional_vips = more.map(({ subnet_id }) => ({
+    subnet_id,
+    ip_address: others.find((other) => other.subnet_id === subnet_id)?.ip_address ?? null,
+  }));
+  return { ...vipOf(port, true), additional_vips };
+}
+
+/** Each address is on a subnet of its own, and all subnets are the network's. Throws Octavia's 400. */
+function checkedMore(state: BalancerState, first: string, more: readonly AdditionalVip[]): readonly AdditionalVip[] {
+  const ids = [first, ...more.map(({ subnet_id }) => subnet_id)];
+  if (new Set(ids).size < ids.length) {
+    throw invalid("Duplicate VIP subnet(s) specified. Only one IP can be bound per subnet.");
+  }
+  const networks = ids.map((id) => {
+    const network = state.kernel.table<Subnet>("subnet").get(id)?.network_id;
+    if (network === undefined) throw fault(500, `subnet not found (subnet id: ${id}).`);
+    return network;
+  });
+  if (new Set(networks).size > 1) throw invalid("All VIP subnets must belong to the same network.");
+  return more;
 }
 
 function givenPort(state: BalancerState, caller: Caller, id: string): Vip {
@@ -72,7 +116,13 @@ function firstSubnet(state: BalancerState, networkId: string): string {
   return subnet.id;
 }
 
-function makePort(state: BalancerState, wish: VipWish, place: { networkId: string; subnetId: string }): LinkedPort {
+interface Place {
+  readonly networkId: string;
+  readonly subnetId: string;
+  readonly more: readonly AdditionalVip[];
+}
+
+function makePort(state: BalancerState, wish: VipWish, place: Place): LinkedPort {
   const ovn = driverOf(wish.provider) === "ovn";
   const held = {
     name: `octavia-lb-${wish.id}`,
@@ -85,6 +135,7 @@ function makePort(state: BalancerState, wish: VipWish, place: { networkId: strin
       network_id: place.networkId,
       subnet_id: place.subnetId,
       ...(wish.vip_address ? { ip_address: wish.vip_address } : {}),
+      ...(ovn || place.more.length === 0 ? {} : { more_ips: place.more }),
       ...(ovn ? { name: `ovn-lb-vip-${wish.id}` } : held),
     });
   } catch (error) {

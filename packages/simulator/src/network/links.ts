@@ -75,12 +75,19 @@ const byAge = (a: Port, b: Port): number => (a.created_at < b.created_at ? -1 : 
 
 function makePort(state: NetworkState, projectId: string, request: PortRequest): LinkedPort {
   const caller: Caller = { userId: "", projectId, roles: ["admin"], isAdmin: true };
-  const { subnet_id: subnetId, ip_address: ip, network_id: given, security_groups: groups, ...rest } = request;
+  const {
+    subnet_id: subnetId,
+    ip_address: ip,
+    network_id: given,
+    security_groups: groups,
+    more_ips: more = [],
+    ...rest
+  } = request;
   const subnet = subnetId === undefined ? undefined : state.subnets.get(subnetId);
   if (subnetId !== undefined && !subnet) throw subnetNotFound(subnetId);
   const networkId = given ?? subnet?.network_id ?? "";
   const fixed =
-    subnetId === undefined && ip === undefined ? {} : { fixed_ips: [{ subnet_id: subnetId, ip_address: ip }] };
+    subnetId === undefined && ip === undefined ? {} : { fixed_ips: [{ subnet_id: subnetId, ip_address: ip }, ...more] };
   const named = groups && { security_groups: groups.map((group) => groupIdOf(state, projectId, group)) };
   const input: PortInput = { ...rest, network_id: networkId, ...fixed, ...named };
   return state.kernel.atomic(() => {

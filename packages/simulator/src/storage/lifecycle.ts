@@ -47,7 +47,6 @@ export class Volumes implements VolumeLinks {
   createVolume(projectId: string, request: NewVolume) {
     const { kernel, tables } = this.#parts;
     const type = this.#type(request.type);
-    const source = tables.volumes.get(request.source_volid ?? "");
     const zone = request.zone ?? "nova";
     if (!storageZones.includes(zone)) throw computeError(400, `Availability zone '${zone}' is invalid.`);
     checkQuota(this.#parts, projectId, { volumes: 1, gigabytes: request.size });
@@ -67,7 +66,7 @@ export class Volumes implements VolumeLinks {
       multiattach: request.multiattach ?? false,
       image_id: request.image_id ?? null,
       group_id: request.group_id ?? null,
-      ...(source && (source.bootable ?? source.image_id !== null) ? { bootable: true } : {}),
+      ...this.#inherited(request.source_volid),
       attachments: [],
       created_at: instantOf(kernel),
       updated_at: null,
@@ -161,6 +160,12 @@ export class Volumes implements VolumeLinks {
     const what = /^[0-9a-f-]{36}$/.test(asked) ? asked : `with name ${asked}`;
     if (!type) throw computeError(404, `Volume type ${what} could not be found.`);
     return type.name;
+  }
+
+  /** What a volume has of the one that it is a copy of. */
+  #inherited(sourceId: string | undefined): Pick<Volume, "bootable"> {
+    const source = this.#parts.tables.volumes.get(sourceId ?? "");
+    return source && (source.bootable ?? source.image_id !== null) ? { bootable: true } : {};
   }
 
   /** True if the backend has what the type asks for by its capabilities. */

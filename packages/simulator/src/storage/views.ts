@@ -69,10 +69,7 @@ export function volumeView(c: StorageContext, volume: Volume, known: Known = {})
     ...(minor >= 63 && types ? { volume_type_id: types.by("name", volume.volume_type)[0]?.id ?? null } : {}),
     ...(minor >= 65 ? { consumes_quota: true } : {}),
     ...(images ? { "os-vol-tenant-attr:tenant_id": volume.project_id } : {}),
-    ...(isAdmin ? { migration_status: null } : {}),
-    ...(isAdmin && minor >= 21 ? { provider_id: null } : {}),
-    ...(isAdmin && minor >= 61 ? { cluster_name: null } : {}),
-    ...(isAdmin && images ? adminFields : {}),
+    ...(isAdmin ? adminFields(minor, images !== undefined) : {}),
     ...(image || volume.image_metadata
       ? { volume_image_metadata: { ...(image ? imageMetadata(image) : {}), ...volume.image_metadata } }
       : {}),
@@ -82,7 +79,15 @@ export function volumeView(c: StorageContext, volume: Volume, known: Known = {})
 /** The id of the service that keeps all volumes. */
 const backend = "0b3d6a52-7d0f-4a39-8f9e-2f6a3f1f6d51";
 
-const adminFields = {
+/** What only administrators are told, and the most of it not in the answer to a create. */
+const adminFields = (minor: number, shows: boolean) => ({
+  migration_status: null,
+  ...(minor >= 21 ? { provider_id: null } : {}),
+  ...(minor >= 61 ? { cluster_name: null } : {}),
+  ...(shows ? placeFields : {}),
+});
+
+const placeFields = {
   "os-vol-host-attr:host": "storage-1@simulated#pool",
   "os-vol-mig-status-attr:migstat": null,
   "os-vol-mig-status-attr:name_id": null,
