@@ -32,7 +32,7 @@ export function addContainerRoutes(app: Service["app"], { kernel, tables }: KeyP
     if (!isObject(given) || !types.includes(type)) {
       const why =
         type === ""
-          ? "'type' is a required property"
+          ? "'type' is a required property. Invalid property: 'None'"
           : `'${type}' is not one of ['generic', 'rsa', 'certificate']. Invalid property: 'type'`;
       throw keyError(400, "Bad Request", `Provided object does not match schema 'Container': ${why}`);
     }

@@ -24,6 +24,10 @@ export function addOrderRoutes(app: Service["app"], { kernel, tables }: KeyParts
     permit(c.get("caller"), "Order creation");
     const given = await bodyOf(c.req);
     const [type, meta] = [textAt(given, "type"), at(given, "meta")];
+    if (type !== undefined && !["key", "asymmetric", "certificate"].includes(type)) {
+      const why = `'${type}' is not one of ['key', 'asymmetric', 'certificate']. Invalid property: 'type'`;
+      throw keyError(400, "Bad Request", `Provided object does not match schema 'Order': ${why}`);
+    }
     if (type !== "key" || !isObject(meta)) {
       throw keyError(
         400,

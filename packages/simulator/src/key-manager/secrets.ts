@@ -25,6 +25,7 @@ export function addSecretRoutes(app: Service["app"], parts: KeyParts): void {
   app.on("POST", ["/v1/secrets", "/v1/secrets/"], async (c) => {
     permit(c.get("caller"), "Secret creation");
     const given = await bodyOf(c.req);
+    if (given === undefined) throw keyError(400, "Bad Request", "Malformed JSON");
     if (!isObject(given)) throw keyError(400, "Bad Request", "Provided object does not match schema 'Secret'");
     const now = instantOf(kernel);
     const { projectId, userId } = c.get("caller");
@@ -79,6 +80,7 @@ const deed = (doing: string) => ({ what: "Secret", doing: `Secret ${doing}` });
 
 function present(parts: KeyParts, c: Context<{ Variables: { caller: Caller } }>, doing: string): Secret {
   const id = c.req.param("id") ?? "";
+  if (!/^[0-9a-f-]{32,36}$/.test(id)) throw keyError(404, "Not Found", "Not Found. Provided secret id is invalid.");
   const secret = parts.tables.secrets.get(id);
   const alive = secret && !isOver(parts, secret) ? secret : undefined;
   return readable(alive, c.get("caller"), deed(doing));
@@ -165,7 +167,10 @@ function payloadOf(given: JsonObject): Pick<Secret, "content_type" | "base64"> {
     return {};
   }
   if (typeof payload !== "string" || payload === "") throw refuse("If 'payload' specified, must be non empty.");
-  if (typeof type !== "string") throw refuse("If 'payload' is supplied, 'payload_content_type' must also be supplied.");
+  if (typeof type !== "string") {
+    const why = "If 'payload' is supplied, 'payload_content_type' must also be supplied.";
+    throw refuse(`${why}. Invalid property: 'payload_content_type'`);
+  }
   if (!known.includes(type.toLowerCase())) {
     throw refuse(`payload_content_type is not one of ${listed(known)}. Invalid property: 'payload_content_type'`);
   }
