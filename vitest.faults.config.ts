@@ -6,8 +6,8 @@ export default defineConfig({
     pool: "threads",
     isolate: false,
     fileParallelism: false,
-    testTimeout: 600_000,
-    hookTimeout: 60_000,
+    testTimeout: 1_800_000,
+    hookTimeout: 300_000,
     reporters: ["verbose", "./scripts/closing-line-reporter.ts"],
   },
 });

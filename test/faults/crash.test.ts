@@ -8,7 +8,8 @@ import { killAt, type When } from "../support/cut.ts";
 import { demoInventory } from "../support/reference.ts";
 import { deleteDemo, demoGone, describeCall, isWrite, openStage, settled, type Stage } from "../support/stage.ts";
 
-const seconds = 1000;
+/** Milliseconds; what takes five seconds of a free machine may take a minute of one that others use. */
+const PATIENCE = 180_000;
 const sideBySide = 2;
 /** 1: every call; 4: every fourth, for a machine that has little time. */
 const stride = Number(process.env["CAUSEWAY_FAULT_STRIDE"] ?? 1);
@@ -36,7 +37,7 @@ describe("killed at every call of the demo", () => {
         if (killed.call === undefined) return missed(number, when);
         const second = stage.up("--demo");
         const problem = await problemOf(async () => {
-          await second.until(/demo ready: .*\n/, 40 * seconds);
+          await second.until(/demo ready: .*\n/, PATIENCE);
           expect(await settled(stage, demoInventory)).toEqual(demoInventory);
         });
         return { number, when, call: describeCall(killed.call), write: isWrite(killed.call), problem };
@@ -53,7 +54,7 @@ describe("killed at every call of the demo's deletion", () => {
   beforeAll(async () => {
     ready = await openStage();
     const system = ready.up("--demo");
-    await system.until(/demo ready: .*\n/, 30 * seconds);
+    await system.until(/demo ready: .*\n/, PATIENCE);
     expect(await settled(ready, demoInventory)).toEqual(demoInventory);
     await system.stop();
     await ready.close({ keep: true });
@@ -66,11 +67,11 @@ describe("killed at every call of the demo's deletion", () => {
       const stage = await openStage({ from: ready.dir });
       try {
         const first = stage.up("--log-level", "warn");
-        await first.until(/management API/, 20 * seconds);
+        await first.until(/management API/, PATIENCE);
         await quiet(stage);
         const killed = killAt(stage, first, { when, at: (_call, n) => n === number });
         const asked = deleteDemo(stage)
-          .then(() => demoGone(stage, 30 * seconds))
+          .then(() => demoGone(stage, PATIENCE))
           .catch(() => {});
         await Promise.race([first.ended, asked]);
         stage.simulator.setFaults(undefined);
@@ -78,9 +79,9 @@ describe("killed at every call of the demo's deletion", () => {
         await first.ended;
         const second = stage.up("--log-level", "warn");
         const problem = await problemOf(async () => {
-          await second.until(/management API/, 20 * seconds);
+          await second.until(/management API/, PATIENCE);
           await deleteDemo(stage);
-          await demoGone(stage, 40 * seconds);
+          await demoGone(stage, PATIENCE);
           expect(stage.simulator.inventory("demo")).toEqual(stage.before);
         });
         return { number, when, call: describeCall(killed.call), write: isWrite(killed.call), problem };
@@ -94,7 +95,7 @@ describe("killed at every call of the demo's deletion", () => {
 
 /** Resolves when the system has made all of the demo: no further call is to be expected. */
 async function whole(stage: Stage, system: ReturnType<Stage["up"]>): Promise<void> {
-  await system.until(/demo ready: .*\n/, 40 * seconds).catch(() => {});
+  await system.until(/demo ready: .*\n/, PATIENCE).catch(() => {});
   await settled(stage, demoInventory);
   await new Promise((done) => setTimeout(done, 500));
 }

@@ -14,13 +14,13 @@ import { Clientele, forkServer, ServerProcess } from "./durability/server.ts";
 import { Watcher } from "./durability/watcher.ts";
 import { write, type Random } from "./durability/writer.ts";
 
-const ROUNDS = 200;
+const ROUNDS = Number(process.env["CAUSEWAY_FAULT_KILLS"] ?? 200);
 const WRITERS = 24;
 /** Writes acknowledged before a kill, at most. */
 const LOAD = 150;
 /** Every so many rounds the server is killed while it starts, too. */
 const EARLY_KILL = 8;
-const CATCH_UP = 10_000;
+const CATCH_UP = 60_000;
 
 const dir = mkdtempSync(join(tmpdir(), "durability-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));

@@ -96,7 +96,7 @@ export function normalised(lines: readonly string[]): string[] {
 export async function settled(
   stage: Stage,
   expected: readonly string[],
-  milliseconds = 10_000,
+  milliseconds = 60_000,
 ): Promise<readonly string[]> {
   const deadline = Date.now() + milliseconds;
   while (Date.now() < deadline && JSON.stringify(stage.inventory()) !== JSON.stringify(expected))

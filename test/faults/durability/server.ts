@@ -3,7 +3,7 @@ import { issueCertificate, type KeyPair } from "@causeway/foundation";
 import { openApi, type Api, type Credentials } from "./api.ts";
 import { SERVER_CHILD, type Said } from "./server-child.ts";
 
-const PATIENCE = 30_000;
+const PATIENCE = 120_000;
 const DAY = 86_400_000;
 
 export type Ready = Extract<Said, { is: "ready" }>;
