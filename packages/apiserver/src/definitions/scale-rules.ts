@@ -1,4 +1,5 @@
 import { at, isRecord, type Json } from "../json.ts";
+import { goText, goType, type JsonValue } from "../patch/index.ts";
 import type { ScalePaths } from "../kinds/resource.ts";
 import { invalidValue } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
@@ -32,27 +33,16 @@ function selectorProblems(object: Json, path: readonly string[]): FieldProblem[]
 
 /** A value of another type, on the way or at its end, as Go's accessors tell it. */
 function strayProblem(object: Json, path: readonly string[], wanted: "int64" | "string"): string | undefined {
-  let here: unknown = object;
+  let here: JsonValue | undefined = object as JsonValue;
   for (const [i, name] of path.entries()) {
     if (here === null) return undefined;
     if (!isRecord(here)) {
       const way = path.slice(0, i + 1).join(".");
-      return `.${way} accessor error: ${shown(here)} is of the type ${goType(here)}, expected map[string]interface{}`;
+      return `.${way} accessor error: ${goText(here)} is of the type ${goType(here)}, expected map[string]interface{}`;
     }
     here = here[name];
     if (here === undefined) return undefined;
   }
   if (goType(here) === wanted) return undefined;
-  return `.${path.join(".")} accessor error: ${shown(here)} is of the type ${goType(here)}, expected ${wanted}`;
-}
-
-function goType(value: unknown): string {
-  if (value === null) return "<nil>";
-  if (Array.isArray(value)) return "[]interface {}";
-  if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64";
-  return typeof value === "object" ? "map[string]interface {}" : typeof value === "boolean" ? "bool" : typeof value;
-}
-
-function shown(value: unknown): string {
-  return value === null ? "<nil>" : typeof value === "object" ? JSON.stringify(value) : String(value as string);
+  return `.${path.join(".")} accessor error: ${goText(here)} is of the type ${goType(here)}, expected ${wanted}`;
 }

@@ -17,7 +17,10 @@ function admitGrant(object: KubeObject, old: KubeObject | undefined, context: Wr
 /** Roles: every rule says what may be done to what. */
 export const roleStrategy: Strategy = {
   fill(draft) {
-    if (array(draft["rules"]).length === 0) draft["rules"] = null;
+    const { deletionTimestamp, finalizers = [] } = draft.metadata;
+    // What is stored is null; the answer to the write that ends an object is not what was stored.
+    const isEnd = deletionTimestamp !== undefined && finalizers.length === 0;
+    if (array(draft["rules"]).length === 0 && !isEnd) draft["rules"] = null;
   },
   admit: admitGrant,
   validate(object) {

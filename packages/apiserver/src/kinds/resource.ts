@@ -16,6 +16,8 @@ export interface WriteContext extends AuditNotes {
   readonly user: User;
   readonly subresource: string;
   readonly dryRun: boolean;
+  /** Maps at the top of the written object that were given without members, and are none when stored. */
+  readonly emptied: ReadonlySet<string>;
   warn(message: string): void;
 }
 
@@ -77,6 +79,8 @@ export interface Strategy {
   admitDelete?(object: KubeObject, context: WriteContext): void;
   /** Takes what is scarce (addresses, ports); what it returns gives it back when the write fails. */
   allocate?(draft: Draft, old: KubeObject | undefined, context: WriteContext): () => void;
+  /** What readers are shown of a stored object; watches and deletions tell what is stored. */
+  shown?(object: KubeObject): KubeObject;
   /** After an update is durable. */
   written?(object: KubeObject, cluster: ClusterView): void;
   /** After the object is gone for good. */
@@ -176,6 +180,11 @@ export function inVersion(resource: Resource, version: ResourceVersion, stored: 
 export function seenAll({ resource, version }: Served, stored: readonly KubeObject[]): Maybe<readonly KubeObject[]> {
   if (!resource.forms) return stored.map((object) => inVersion(resource, version, object));
   return resource.forms.seen(stored, apiVersionOf(resource.group, version.name));
+}
+
+/** What readers are told of an object that is in the form they asked for. */
+export function shownTo({ resource }: Pick<Served, "resource">, object: KubeObject): KubeObject {
+  return resource.strategy.shown?.(object) ?? object;
 }
 
 export function seen({ resource, version }: Served, stored: KubeObject): Maybe<KubeObject> {

@@ -21,14 +21,14 @@ export const secretStrategy: Strategy = {
     const { type, data } = fields(object);
     if (type === "kubernetes.io/tls") warnOfPair(record(data), (message) => context.warn(message));
   },
-  validate(object, old) {
+  validate(object, old, { emptied }) {
     const secret = fields(object);
     const data = record(secret["data"]);
     const problems = [...dataProblems(data), ...typeProblems(secret, data)];
     if (!old) return problems;
     const was = fields(old);
     if (was["type"] !== secret["type"]) problems.push(invalidValue("type", secret["type"], "field is immutable"));
-    return [...problems, ...immutableProblems(object, old, ["data"])];
+    return [...problems, ...immutableProblems(object, old, { kept: ["data"], emptied })];
   },
 };
 
@@ -108,13 +108,20 @@ function shownByte(bytes: Buffer): string {
 }
 
 /** The rules of `immutable: true`, which Secrets and ConfigMaps share. */
-export function immutableProblems(object: KubeObject, old: KubeObject, kept: readonly string[]): FieldProblem[] {
+function immutableProblems(
+  object: KubeObject,
+  old: KubeObject,
+  { kept, emptied }: { readonly kept: readonly string[]; readonly emptied: ReadonlySet<string> },
+): FieldProblem[] {
   const now = fields(object);
   const was = fields(old);
   if (was["immutable"] !== true) return [];
   const why = "field is immutable when `immutable` is set";
+  // None is another than nothing to Go; only a ConfigMap's data are never nothing.
+  const isNowNone = (name: string): boolean =>
+    emptied.has(name) && was[name] === undefined && !(object.kind === "ConfigMap" && name === "data");
   const changed = kept
-    .filter((name) => !same(now[name] ?? {}, was[name] ?? {}))
+    .filter((name) => !same(now[name] ?? {}, was[name] ?? {}) || isNowNone(name))
     .map((name) => forbiddenField(name, why));
   return now["immutable"] === true ? changed : [forbiddenField("immutable", why), ...changed];
 }
@@ -140,7 +147,7 @@ const KEY_RULE =
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 
 export const configMapStrategy: Strategy = {
-  validate(object, old) {
+  validate(object, old, { emptied }) {
     const map = fields(object);
     const problems = [...keyProblems("data", map["data"]), ...keyProblems("binaryData", map["binaryData"])];
     for (const key of Object.keys(record(map["data"])).filter((k) => k in record(map["binaryData"]))) {
@@ -150,7 +157,7 @@ export const configMapStrategy: Strategy = {
       if (typeof value !== "string") problems.push(invalidValue(`data[${key}]`, value, "must be a string"));
     }
     problems.push(...sizeProblems(map));
-    return old ? [...problems, ...immutableProblems(object, old, ["data", "binaryData"])] : problems;
+    return old ? [...problems, ...immutableProblems(object, old, { kept: ["data", "binaryData"], emptied })] : problems;
   },
 };
 

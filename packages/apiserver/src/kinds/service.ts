@@ -23,7 +23,6 @@ export function serviceStrategy(): Strategy {
       draft["status"] = { loadBalancer: {} };
       // One that a write to "status" makes gets no addresses: so kube-apiserver has it.
       if (!context.subresource) settle(draft, undefined, context);
-      forgetInternal(draft);
     },
     prepareUpdate(draft, old, context) {
       const was = record(fields(old)["spec"]);
@@ -32,7 +31,6 @@ export function serviceStrategy(): Strategy {
       keepAllocated(record(draft["spec"]), was);
       settle(draft, old, context);
       dropOutgrown(record(draft["spec"]), was);
-      forgetInternal(draft);
       if (record(draft["spec"])["type"] !== "LoadBalancer") draft["status"] = { loadBalancer: {} };
     },
     validate(object, old, context) {
@@ -50,6 +48,7 @@ export function serviceStrategy(): Strategy {
       if (subresource) return () => {};
       return allocate(rangesOf(cluster, allocations(cluster)), draft, old);
     },
+    shown: withoutInternal,
     written(object, cluster) {
       // What an update gave up is free only now that the write is done.
       held.get(cluster)?.release(ownerOf(object), claims(fields(object)));
@@ -73,10 +72,14 @@ function settle(draft: Draft, old: KubeObject | undefined, { cluster }: WriteCon
   if (problems.length > 0) throw invalid({ group: "", kind: "Service" }, draft.metadata.name, problems);
 }
 
-/** A name that stands elsewhere has no traffic of its own to say anything about. */
-function forgetInternal(draft: Draft): void {
-  const spec = record(draft["spec"]);
-  if (spec["type"] === "ExternalName") delete spec["internalTrafficPolicy"];
+/** A name that stands elsewhere has no traffic of its own to say anything about: it may be stored, but is not read. */
+function withoutInternal(object: KubeObject): KubeObject {
+  const { internalTrafficPolicy, ...spec } = record(fields(object)["spec"]);
+  const { deletionTimestamp, finalizers = [] } = object.metadata;
+  // The answer to the write that ends an object is not read from the store.
+  const isEnd = deletionTimestamp !== undefined && finalizers.length === 0;
+  if (isEnd || spec["type"] !== "ExternalName" || internalTrafficPolicy === undefined) return object;
+  return { ...object, spec } as KubeObject;
 }
 
 export { claims } from "./service-allocation.ts";

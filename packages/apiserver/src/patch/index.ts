@@ -4,8 +4,9 @@ export { applyStrategicMergePatch, mergeStrategically } from "./strategic-merge-
 export { applyServerSide } from "./apply/apply.ts";
 export { applyConflictMessage, type ApplyConflict } from "./apply/conflicts.ts";
 export { trackUpdate } from "./apply/track-update.ts";
-export { EMPTY as NO_FIELDS, pathsSet, type FieldSet } from "./apply/field-set.ts";
+export { managerKey, readManagers, withManagers, type Manager, type Managers } from "./apply/managers.ts";
+export { difference, EMPTY as NO_FIELDS, intersection, isEmpty, pathsSet, type FieldSet } from "./apply/field-set.ts";
 export type { Typed } from "./apply/ownership.ts";
 export { BuiltInTypes } from "./built-in-types.ts";
-export { goText } from "./go-text.ts";
+export { goText, goType } from "./go-text.ts";
 export type { Json as JsonValue } from "./json.ts";

@@ -3,10 +3,12 @@ import type { Json } from "../json.ts";
 import { isRecord, record, text } from "../json.ts";
 import { apiVersionOf, type Draft } from "../kinds/resource.ts";
 import { canonical, canonicalMetadata } from "../wire/canonical.ts";
+import { convertNumbers } from "../wire/convert.ts";
 import { decodingProblem, metadataProblem } from "../wire/decode.ts";
 import { invalidValue } from "../server/problems.ts";
 import { badRequest, invalid } from "../server/status.ts";
 import { duplicatesOf } from "../server/duplicates.ts";
+import { structOf } from "../wire/tables.ts";
 import { unknownBuiltInFields, unknownMetadata } from "../wire/unknown-fields.ts";
 import type { Call } from "./call.ts";
 
@@ -18,6 +20,8 @@ export interface Reading {
   readonly refuse: Refuse;
   /** Why a built-in kind cannot hold what it is given; what a decoder says where this is absent. */
   readonly problemOf?: typeof decodingProblem;
+  /** It was checked against its type already: what is left is for the rules to find. */
+  readonly isApplied?: boolean;
 }
 
 /**
@@ -29,6 +33,9 @@ export function draftOf(call: Call, body: unknown, reading: Reading = { refuse: 
   const { version } = call;
   reportUnknown(call, object, reading);
   const { tables } = call.cluster.catalog;
+  // What was converted, not decoded.
+  if (reading.problemOf) convertNumbers(tables, object);
+  noteEmptied(call, object);
   if (call.resource.custom) canonicalMetadata(tables, record(object["metadata"]));
   else canonical(tables, object);
   const pruned = version.schema && call.resource.custom ? version.schema.prune(object) : object;
@@ -39,13 +46,20 @@ export function draftOf(call: Call, body: unknown, reading: Reading = { refuse: 
   return draft;
 }
 
+function noteEmptied({ emptied }: Call, object: Json): void {
+  emptied?.clear();
+  for (const [name, value] of Object.entries(object)) {
+    if (isRecord(value) && Object.keys(value).length === 0) emptied?.add(name);
+  }
+}
+
 function unreadable({ resource, version }: Call): Refuse {
   const { kind } = resource;
   return (problem) =>
     badRequest(`${kind} in version ${JSON.stringify(version.name)} cannot be handled as a ${kind}: ${problem}`);
 }
 
-function typed(call: Call, body: unknown, { refuse, problemOf = decodingProblem }: Reading): Json {
+function typed(call: Call, body: unknown, { refuse, problemOf = decodingProblem, isApplied = false }: Reading): Json {
   const { resource, version } = call;
   const expected = apiVersionOf(resource.group, version.name);
   if (!isRecord(body)) throw unrecognized(resource.kind, body);
@@ -58,7 +72,7 @@ function typed(call: Call, body: unknown, { refuse, problemOf = decodingProblem 
   if (body["apiVersion"] !== expected || body["kind"] !== resource.kind) throw otherKind(call, body, expected);
   const { tables } = call.cluster.catalog;
   const problem = resource.custom
-    ? (metadataProblem(tables, body["metadata"]) ?? innerProblem(call, body))
+    ? (metadataProblem(tables, body["metadata"]) ?? (isApplied ? undefined : innerProblem(call, body)))
     : problemOf(tables, body);
   if (problem !== undefined) throw refuse(problem);
   const metadata = record(body["metadata"]);
@@ -90,7 +104,9 @@ function innerProblem({ version, cluster }: Call, body: Json): string | undefine
 /** Objects within an object have their metadata in the form that all metadata has. */
 function settleInner({ version, cluster }: Call, body: Json): void {
   for (const { object } of version.schema?.embedded(body) ?? []) {
-    const { metadata } = object as Json;
+    const inner = object as Json;
+    if (inner["metadata"] === null) inner["metadata"] = {};
+    const { metadata } = inner;
     if (!isRecord(metadata)) continue;
     canonicalMetadata(cluster.catalog.tables, metadata);
     if (metadata["creationTimestamp"] === null) delete metadata["creationTimestamp"];
@@ -111,18 +127,16 @@ function unrecognized(kind: string, body: unknown): Error {
   );
 }
 
-function otherKind({ resource, version, name }: Call, body: Json, expected: string): Error {
+function otherKind(call: Call, body: Json, expected: string): Error {
+  const { resource, name } = call;
   const [kind, apiVersion] = [text(body["kind"]), text(body["apiVersion"])];
-  if (!resource.custom && apiVersion === expected) {
-    const [from, to] = [`v1.${kind}`, `${resource.group.split(".")[0] || "core"}.${resource.kind}`];
-    const why = `converting (${from}) to (${to}): unknown conversion`;
-    return badRequest(`${kind} in version "${version.name}" cannot be handled as a ${resource.kind}: ${why}`);
-  }
   if (!resource.custom) {
-    const why = `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:110"`;
-    return badRequest(
-      `${kind} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${resource.kind}: ${why}`,
-    );
+    const head = `${kind} in version ${JSON.stringify(apiVersion.split("/").at(-1))} cannot be handled as a ${resource.kind}`;
+    const to = `${resource.group.split(".")[0] || "core"}.${resource.kind}`;
+    const why = isBuiltIn(call, apiVersion, kind)
+      ? `converting (v1.${kind}) to (${to}): unknown conversion`
+      : `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:110"`;
+    return badRequest(`${head}: ${why}`);
   }
   if (apiVersion !== expected) {
     return badRequest(
@@ -131,6 +145,13 @@ function otherKind({ resource, version, name }: Call, body: Json, expected: stri
   }
   const named = name || text(record(body["metadata"])["name"]);
   return invalid({ group: resource.group, kind }, named, [invalidValue("kind", kind, `must be ${resource.kind}`)]);
+}
+
+function isBuiltIn({ cluster }: Call, apiVersion: string, kind: string): boolean {
+  const [group = ""] = apiVersion.includes("/") ? apiVersion.split("/") : [];
+  const struct = structOf(apiVersion, kind);
+  const isOurs = !group.includes(".") || group.endsWith(".k8s.io");
+  return isOurs && struct !== undefined && cluster.catalog.tables.byName(struct) !== undefined;
 }
 
 function reportUnknown(call: Call, object: Json, { refuse, problemOf }: Reading): void {

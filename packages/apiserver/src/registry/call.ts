@@ -24,14 +24,16 @@ export interface Call extends AuditNotes {
   readonly namespace: string;
   readonly name: string;
   readonly subresource: string;
-  /** The subresource that managedFields tell of, when it is another than the one that is written. */
-  readonly managedAs?: string;
+  /** The write is one of the scale of the object. */
+  readonly isScale?: true;
   readonly user: User;
   readonly dryRun: boolean;
   /** What the write leaves in the metadata that holds nothing (residue.ts); absent for writes that leave none. */
-  readonly leaves?: { residue: string };
+  readonly leaves?: { residue: string; members: Json };
   /** Where other versions of the kind come from a webhook. */
   readonly otherForms?: OtherForms;
+  /** Maps without members at the top of the body that was read last: the same as none when stored, not always when judged. */
+  readonly emptied?: Set<string>;
   readonly fieldManager: string;
   readonly fieldValidation: "Strict" | "Warn" | "Ignore";
   /** The options of the request as admission is told them; absent for the server's own calls. */
@@ -69,9 +71,19 @@ export function keyOf(call: Call, name = call.name): StoreKey {
   return { cluster: cluster.name, resource: resource.storage, namespace: call.namespace, name };
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
 export function contextOf(call: Call): WriteContext {
-  const { cluster, user, subresource, dryRun } = call;
-  return { cluster, user, subresource, dryRun, warn: (message) => call.warn(message), annotate: call.annotate };
+  const { cluster, user, subresource, dryRun, emptied = NONE } = call;
+  return {
+    cluster,
+    user,
+    subresource,
+    dryRun,
+    emptied,
+    warn: (message) => call.warn(message),
+    annotate: call.annotate,
+  };
 }
 
 /** Throws 404 NotFound. */

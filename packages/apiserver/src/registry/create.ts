@@ -13,6 +13,7 @@ import { announce, contextOf, keyOf, storedForm, type Call } from "./call.ts";
 import { withDefaults } from "./defaults.ts";
 import { dedupOwners } from "./owners.ts";
 import { problemsOf } from "./problems.ts";
+import { noteNulls } from "./residue.ts";
 import { tracked } from "./tracking.ts";
 
 const GENERATED_ATTEMPTS = 8;
@@ -100,7 +101,10 @@ function prepare(call: Call, draft: Draft, isTracked: boolean): Draft {
   const problems = problemsOf(call, filled);
   if (problems.length > 0) throw invalid(resource, filled.metadata.name ?? "", problems);
   strategy.admit?.(filled, undefined, context);
-  return isTracked ? withDefaults(version, filled) : filled;
+  if (!isTracked) return filled;
+  const settled = withDefaults(version, filled);
+  noteNulls(call, filled, settled);
+  return settled;
 }
 
 async function persist(call: Call, draft: Draft, gate: Gate): Promise<KubeObject> {

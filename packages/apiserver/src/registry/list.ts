@@ -2,7 +2,7 @@ import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { andThen, type Maybe } from "../conversion/maybe.ts";
 import { record, scalar, type Json } from "../json.ts";
-import { apiVersionOf, seenAll } from "../kinds/resource.ts";
+import { apiVersionOf, seenAll, shownTo } from "../kinds/resource.ts";
 import { apiError, badRequest, expired } from "../server/status.ts";
 import type { ListPage, ListQuery } from "../store/interface.ts";
 import { keyOf, type Call } from "./call.ts";
@@ -94,7 +94,7 @@ export interface TextListed extends Omit<Listed, "items"> {
 export function listTexts(call: Call, query: URLSearchParams): TextListed | undefined {
   const { resource, version } = call;
   const apiVersion = apiVersionOf(resource.group, version.name);
-  if (version.fromStored || resource.storedAs !== apiVersion) return undefined;
+  if (version.fromStored || resource.strategy.shown || resource.storedAs !== apiVersion) return undefined;
   const place = placeOf(call, query);
   if (!place.selection.everything) return undefined;
   const { store } = call.cluster;
@@ -124,17 +124,21 @@ function gathered(call: Call, query: PageQuery, items: KubeObject[]): Maybe<List
     );
     if (shown instanceof Promise) {
       return shown.then((objects) => {
-        take(items, objects, selection);
+        take(items, readForms(call, objects), selection);
         return isFull(page, items, limit)
           ? listedOf(page, items, selection)
           : gathered(call, { ...query, after: page.next, revision: page.revision }, items);
       });
     }
-    take(items, shown, selection);
+    take(items, readForms(call, shown), selection);
     if (isFull(page, items, limit)) return listedOf(page, items, selection);
     revision = page.revision;
     after = page.next;
   }
+}
+
+function readForms(call: Call, objects: readonly KubeObject[]): readonly KubeObject[] {
+  return call.resource.strategy.shown ? objects.map((object) => shownTo(call, object)) : objects;
 }
 
 function take(items: KubeObject[], objects: readonly KubeObject[], { everything, matches }: Selection): void {
@@ -164,7 +168,7 @@ function single(call: Call, selection: Selection): Maybe<Listed> {
   const found = store.get(keyOf({ ...call, namespace }, selection.name ?? ""));
   const resourceVersion = String(store.revision);
   return andThen(seenAll(call, found ? [found.object] : []), (objects) => ({
-    items: objects.filter((object) => selection.matches(object)),
+    items: readForms(call, objects).filter((object) => selection.matches(object)),
     resourceVersion,
   }));
 }

@@ -1,6 +1,7 @@
 import type { KubeObject, ObjectMeta } from "@causeway/kubernetes";
 import { isRecord, records, text, type Json } from "../json.ts";
 import { SUBDOMAIN_RULE } from "./dns.ts";
+import { identityProblems } from "./identity.ts";
 import { addressFaults } from "../kinds/service-range.ts";
 import type { Resource } from "../kinds/resource.ts";
 import { forbiddenField, invalidValue, required } from "../server/problems.ts";
@@ -28,7 +29,7 @@ const PATH_NAMED = new Set(["Role", "ClusterRole", "RoleBinding", "ClusterRoleBi
 export function validateMetadata(resource: Resource, object: KubeObject, old?: KubeObject): FieldProblem[] {
   const { metadata } = object;
   return [
-    ...(old ? [] : nameProblems(resource, metadata)),
+    ...(old ? identityProblems(metadata, old.metadata) : nameProblems(resource, metadata)),
     ...partProblems(metadata, old?.metadata),
     ...ownFinalizers(resource, metadata, old?.metadata),
   ];

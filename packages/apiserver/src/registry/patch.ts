@@ -15,13 +15,14 @@ import {
 import { inWireOrder } from "../wire/order.ts";
 import { conversionProblem } from "../wire/convert.ts";
 import { invalidValue } from "../server/problems.ts";
-import { apiError, badRequest, invalid } from "../server/status.ts";
+import { apiError, badRequest, conflict, invalid } from "../server/status.ts";
 import { draftOf, type Reading } from "./body.ts";
 import { keyOf, type Call } from "./call.ts";
+import { nameless, refuseOtherName, refuseUnreadable } from "./identity.ts";
 import { createDraft } from "./create.ts";
-import { leaveResidue, residueOf } from "./residue.ts";
+import { emptyMembers, leaveResidue, residueOf } from "./residue.ts";
 import { blankFor, typedOf } from "./tracking.ts";
-import { change, refuseUnreadable, unpinned } from "./update.ts";
+import { change, unpinned } from "./update.ts";
 
 export type PatchType = "json" | "merge" | "strategic" | "apply";
 
@@ -44,19 +45,11 @@ export async function patch(call: Call, type: Exclude<PatchType, "apply">, body:
     const { patched, reading } = patchedBy(call, type, { seen, body });
     const isSame = record(patched["metadata"])["resourceVersion"] === object.metadata.resourceVersion;
     const draft = draftOf(call, structuredClone(patched), reading);
-    const { name } = draft.metadata;
-    if (!name) throw nameless(call);
-    if (name !== call.name) {
-      throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`);
-    }
+    refuseOtherName(call, draft.metadata.name);
     if (!draft.metadata.resourceVersion && !call.resource.unconditionalUpdate) throw unpinned(call);
     if (isSame && !namesRevision(type, body)) delete draft.metadata.resourceVersion;
     return { draft, tracked: false };
   });
-}
-
-function nameless({ name }: Call): Error {
-  return badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
 }
 
 /** What a patch makes of an object cannot be read as one of its kind. */
@@ -65,12 +58,13 @@ function unreadablePatch(shown: string, problem: string): Error {
 }
 
 /** What a patch makes of an object, and how that is read: refusals show it, but of a strategic merge the patch. */
-interface Patched {
+export interface Patched {
   readonly patched: Json;
   readonly reading: Reading;
 }
 
-function patchedBy(
+/** What a patch makes of an object as clients see it. Throws 400, 422, or 500 for what kube-apiserver takes for failures of its own. */
+export function patchedBy(
   call: Call,
   type: Exclude<PatchType, "apply">,
   { seen, body }: { seen: KubeObject; body: unknown },
@@ -113,7 +107,7 @@ function unprocessable(): Error {
 }
 
 /** The patch itself says for which revision it is. */
-function namesRevision(type: PatchType, body: unknown): boolean {
+export function namesRevision(type: PatchType, body: unknown): boolean {
   if (type === "json") return (body as Json[]).some((op) => op["path"] === "/metadata/resourceVersion");
   return record(record(body)["metadata"])["resourceVersion"] !== undefined;
 }
@@ -136,22 +130,18 @@ export async function apply(
 ): Promise<{ object: KubeObject; created: boolean }> {
   if (!isRecord(body)) throw badRequest("the apply patch must be an object");
   const applied = appliedConfiguration(call, structuredClone(body));
-  const leaves = { residue: "" };
+  const leaves: NonNullable<Call["leaves"]> = { residue: "", members: {} };
   const merge = (live?: KubeObject): Draft => {
-    const { object, conflicts } = typed({
+    const object = laid(call, {
       ...(live ? { live: inVersion(call.resource, call.version, live) } : {}),
       blank: blankFor(call, applied),
       applied,
-      manager: call.fieldManager,
       force,
-      subresource: call.subresource,
       typed: typedOf(call),
-      now: timestamp(call.cluster.clock.now()),
     });
-    if (conflicts.length > 0) throw applyConflict(conflicts);
     leaves.residue = residueOf(call, fields(object));
-    const refuse = (problem: string): Error => unconvertible(applied, problem);
-    const draft = draftOf({ ...call, fieldValidation: "Ignore" }, structuredClone(object), { refuse });
+    leaves.members = emptyMembers(call, fields(object));
+    const draft = readApplied(call, applied, object);
     // Who lets go of all metadata that was applied lets go of the name with it.
     if (!draft.metadata.name) throw nameless(call);
     return draft;
@@ -166,15 +156,38 @@ export async function apply(
     return { object, created: false };
   }
   const draft = merge();
+  refuseUid(call, draft.metadata.uid);
   refuseUnreadable(draft.metadata.resourceVersion);
   delete draft.metadata.resourceVersion;
-  const object = await createDraft(call, draft, true);
+  const object = await createDraft({ ...call, leaves }, draft, true);
   if (!call.dryRun) leaveResidue(call, object.metadata.resourceVersion, leaves.residue);
   return { object, created: true };
 }
 
+/** A configuration laid over a live object, with its owners. Throws 409 for what others own, 500 for what is not of its type. */
+export function laid(
+  call: Call,
+  request: Pick<Parameters<typeof applyServerSide>[0], "live" | "blank" | "applied" | "force" | "typed">,
+): KubeObject {
+  const { fieldManager: manager, subresource } = call;
+  const now = timestamp(call.cluster.clock.now());
+  const { object, conflicts } = typed({ ...request, manager, subresource, now });
+  if (conflicts.length > 0) throw applyConflict(conflicts);
+  return object;
+}
+
+/** What an apply made, as an object of the called resource. */
+export function readApplied(call: Call, applied: KubeObject, object: KubeObject): Draft {
+  const refuse = (problem: string): Error => unconvertible(applied, problem);
+  return draftOf({ ...call, fieldValidation: "Ignore" }, structuredClone(object), {
+    refuse,
+    problemOf: conversionProblem,
+    isApplied: true,
+  });
+}
+
 /** The configuration as it was sent: what its type does not allow is told when it is merged. */
-function appliedConfiguration(call: Call, body: Json): Draft {
+export function appliedConfiguration(call: Call, body: Json): Draft {
   const { resource, version, name, namespace } = call;
   const metadata = record(body["metadata"]);
   if (metadata["managedFields"] !== undefined && metadata["managedFields"] !== null) {
@@ -199,9 +212,18 @@ function appliedConfiguration(call: Call, body: Json): Draft {
 function unconvertible({ apiVersion, kind, metadata }: KubeObject, problem: string): Error {
   const type = `${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${kind}`;
   const what = `${metadata?.namespace ?? ""}/${metadata?.name ?? ""}; ${type}`;
-  const bare = problem.startsWith("parsing time") || problem.startsWith("quantities");
-  const why = `unable to convert unstructured object to ${type}: ${bare ? "" : "error decoding from json: "}${problem}`;
+  const why = `unable to convert unstructured object to ${type}: ${problem}`;
   return apiError(500, "", `failed to convert new object (${what}) to proper version: ${why}`);
+}
+
+/** Who names a uid means an object that is there. */
+function refuseUid({ resource, name }: Call, uid: string | undefined): void {
+  if (!uid) return;
+  throw conflict(
+    resource,
+    name,
+    `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
+  );
 }
 
 function applyConflict(conflicts: readonly ApplyConflict[]): Error {

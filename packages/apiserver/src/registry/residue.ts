@@ -1,6 +1,6 @@
-import { isRecord, record, type Json } from "../json.ts";
+import { isRecord, record, same, type Json } from "../json.ts";
 import type { Cluster } from "../clusters/cluster.ts";
-import { apiVersionOf } from "../kinds/resource.ts";
+import { apiVersionOf, type Draft } from "../kinds/resource.ts";
 import { keyOf, type Call } from "./call.ts";
 
 /**
@@ -23,6 +23,19 @@ export function residueOf({ resource, version, subresource }: Call, merged: Json
   if (!resource.custom || !isStored || subresource !== "") return "";
   const metadata = record(merged["metadata"]);
   return MEMBERS.filter((name) => name in metadata && isNothing(metadata[name])).join();
+}
+
+/** Adds what an apply left as null where the schema has no null, which readers are not shown either. */
+export function noteNulls({ resource, version, leaves }: Call, applied: Draft, read: Draft): void {
+  const isStored = apiVersionOf(resource.group, version.name) === resource.storedAs;
+  if (leaves && resource.custom && isStored && !same(applied, read)) leaves.residue += ",nulls";
+}
+
+/** Members of the metadata that apply left without anything in them: the answer to an apply that ends a custom object tells them. */
+export function emptyMembers({ resource }: Call, merged: Json): Json {
+  const metadata = record(merged["metadata"]);
+  const told = MEMBERS.filter((name) => name !== "finalizers" && name in metadata && isNothing(metadata[name]));
+  return resource.custom ? Object.fromEntries(told.map((name) => [name, metadata[name]])) : {};
 }
 
 function isNothing(value: unknown): boolean {

@@ -20,10 +20,9 @@ export function tracked(call: Call, before: KubeObject | undefined, draft: Draft
     mayStray: resource.custom,
     after: seen(draft),
     manager: call.fieldManager,
-    subresource: call.managedAs ?? call.subresource,
+    subresource: call.subresource,
     typed: typedOf(call),
-    // Who scales an object is told without a time.
-    ...(call.managedAs === "scale" ? {} : { time: timestamp(cluster.clock.now()) }),
+    time: timestamp(cluster.clock.now()),
   });
   return { ...draft, metadata };
 }

@@ -2,7 +2,7 @@ import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { fields, record, same, type Json } from "../json.ts";
 import type { Draft } from "../kinds/resource.ts";
-import { apiError, badRequest, conflict, invalid } from "../server/status.ts";
+import { conflict, invalid } from "../server/status.ts";
 import { invalidValue } from "../server/problems.ts";
 import type { Stored } from "../store/index.ts";
 import { gateOf, type Gate } from "./admit.ts";
@@ -12,9 +12,10 @@ import { createDraft } from "./create.ts";
 import { withDefaults } from "./defaults.ts";
 import { andThen, type Maybe } from "../conversion/maybe.ts";
 import { withOtherForms } from "./other-forms.ts";
+import { checkIdentity, keepIdentity, refuseOtherName, refuseUnreadable } from "./identity.ts";
 import { dedupOwners } from "./owners.ts";
 import { problemsOf } from "./problems.ts";
-import { residueAt } from "./residue.ts";
+import { noteNulls, residueAt } from "./residue.ts";
 import { tracked } from "./tracking.ts";
 
 const ATTEMPTS = 6;
@@ -31,19 +32,15 @@ export async function update(call: Call, body: unknown): Promise<Updated> {
   const draft = draftOf(call, body);
   dedupOwners(call, draft, "sent");
   const { name, resourceVersion } = draft.metadata;
-  if (!name) {
-    throw badRequest(`the name of the object (${call.name} based on URL) was undeterminable: name must be provided`);
-  }
-  if (name !== call.name) {
-    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`);
-  }
-  if (call.resource.createdByUpdate) refuseUnreadable(resourceVersion);
+  refuseOtherName(call, name);
   if (call.resource.createdByUpdate && !call.cluster.store.get(keyOf(call))) {
-    checkIdentity(call, draft, undefined);
+    checkIdentity(call, draft.metadata.uid, undefined);
+    refuseUnreadable(resourceVersion);
     delete draft.metadata.resourceVersion;
     return { object: await createDraft(call, draft), created: true };
   }
-  const object = await change(call, () => {
+  const object = await change(call, (old) => {
+    checkIdentity(call, draft.metadata.uid, old.object);
     if (!resourceVersion && !call.resource.unconditionalUpdate) throw unpinned(call);
     return { draft: structuredClone(draft), tracked: false };
   });
@@ -96,7 +93,6 @@ interface Wanted {
 /** What is to be stored in the place of the old state, after mutating admission and the rules of the kind. */
 function changed(call: Call, old: Read, { make, gate }: { make: (old: Stored) => Changed; gate: Gate }): Maybe<Wanted> {
   const made = make(old);
-  checkIdentity(call, made.draft, old.object);
   const pinned = Boolean(made.draft.metadata.resourceVersion);
   return andThen(gate.mutate ? mutated(call, old.object, { made, mutate: gate.mutate }) : made, (admitted) => {
     checkRevision(call, admitted.draft, old);
@@ -128,37 +124,6 @@ async function mutated(
   return { draft: changed, tracked: true };
 }
 
-/** Resources that upstream keeps under other names, as messages about its storage tell. */
-const STORED_UNDER: Readonly<Record<string, string>> = {
-  "/services": "services/specs",
-  "/endpoints": "services/endpoints",
-  "/nodes": "minions",
-  "/replicationcontrollers": "controllers",
-};
-
-function checkIdentity(call: Call, draft: Draft, old: KubeObject | undefined): void {
-  const { uid } = draft.metadata;
-  const was = old?.metadata.uid ?? "";
-  if (uid && uid !== was) {
-    const what = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${was}`;
-    const why = `StorageError: invalid object, Code: 4, Key: ${storageKey(call)}, ResourceVersion: 0, AdditionalErrorMsg: ${what}`;
-    throw conflict(call.resource, call.name, why);
-  }
-}
-
-/** Where kube-apiserver keeps an object: some of its messages tell. */
-function storageKey({ resource, namespace, name }: Call): string {
-  const { group, plural, custom, storage } = resource;
-  const folder = custom ? `${group}/${plural}` : (STORED_UNDER[storage] ?? plural);
-  return `/registry/${folder}/${namespace}${namespace ? "/" : ""}${name}`;
-}
-
-/** Throws for a resourceVersion that is no number: kube-apiserver takes that for a failure of its own. */
-export function refuseUnreadable(resourceVersion: string | undefined): void {
-  if (!resourceVersion || /^\d+$/.test(resourceVersion)) return;
-  throw apiError(500, "", `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
-}
-
 function checkRevision(call: Call, draft: Draft, old: Stored): void {
   const { resourceVersion } = draft.metadata;
   refuseUnreadable(resourceVersion);
@@ -168,13 +133,12 @@ function checkRevision(call: Call, draft: Draft, old: Stored): void {
 }
 
 function prepare(call: Call, old: KubeObject, { draft, tracked: isTracked }: Changed): Draft {
-  const { resource, version, subresource, managedAs } = call;
+  const { resource, version, subresource, isScale = false } = call;
   const { strategy } = resource;
   const context = contextOf(call);
   keepIdentity(draft, old);
   const from = isTracked ? "applied" : "written";
   // Who scales an object changes a number: what that leads to is filled in only after the object was judged.
-  const isScale = managedAs === "scale";
   const given = isScale ? draft : withDefaults(version, draft, from);
   // What the rules of a kind change belongs to nobody: the writer owns what the writer wrote.
   const owned = isTracked ? given : tracked(call, old, given);
@@ -187,19 +151,10 @@ function prepare(call: Call, old: KubeObject, { draft, tracked: isTracked }: Cha
   const problems = problemsOf(call, filled, old);
   if (problems.length > 0) throw invalid(resource, call.name, problems);
   strategy.admit?.(filled, old, context);
-  return isTracked || isScale ? withDefaults(version, filled) : filled;
-}
-
-/** What no update may change, whatever the body says. */
-function keepIdentity(draft: Draft, old: KubeObject): void {
-  const was = old.metadata as unknown as Json;
-  const now = draft.metadata as unknown as Json;
-  const kept = ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"];
-  for (const field of [...kept, "generateName"]) {
-    if (was[field] === undefined) delete now[field];
-    else now[field] = was[field];
-  }
-  delete now["resourceVersion"];
+  if (!isTracked && !isScale) return filled;
+  const settled = withDefaults(version, filled);
+  noteNulls(call, filled, settled);
+  return settled;
 }
 
 /** A write to "status" leaves the rest as it is; custom resources keep even their metadata. */
@@ -303,13 +258,24 @@ function isGone(draft: Draft): boolean {
   );
 }
 
-/** Removes an object whose last finalizer went away; answers what was asked for, at the revision that it was asked of. */
+/**
+ * Removes an object whose last finalizer went away. Answers what was asked for, with all that a stored one would have been given, at the
+ * revision that it was asked of.
+ */
 async function finish(call: Call, old: Read, draft: Draft): Promise<KubeObject> {
-  if (call.dryRun) return { ...draft, metadata: { ...draft.metadata, resourceVersion: String(old.revision) } };
-  const removed = await call.cluster.store.remove(keyOf(call), old.revision);
-  announce(call, "DELETED", removed.object, old.kept);
-  call.resource.strategy.released?.(removed.object, call.cluster);
-  return { ...draft, metadata: { ...draft.metadata, resourceVersion: String(old.revision) } };
+  const { strategy } = call.resource;
+  const release = strategy.allocate?.(draft, old.object, contextOf(call));
+  try {
+    const resourceVersion = String(old.revision);
+    const answer = { ...draft, metadata: { ...draft.metadata, ...call.leaves?.members, resourceVersion } };
+    if (call.dryRun) return answer;
+    const removed = await call.cluster.store.remove(keyOf(call), old.revision);
+    announce(call, "DELETED", removed.object, old.kept);
+    strategy.released?.(removed.object, call.cluster);
+    return answer;
+  } finally {
+    release?.();
+  }
 }
 
 /** The same but for the times in managedFields. */

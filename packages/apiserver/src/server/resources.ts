@@ -4,22 +4,23 @@ import type { User } from "../auth/user.ts";
 import type { Cluster } from "../clusters/cluster.ts";
 import { andThen, type Maybe } from "../conversion/maybe.ts";
 import { record, type Json } from "../json.ts";
-import { apiVersionOf, seen, type Served } from "../kinds/resource.ts";
+import { apiVersionOf, seen, shownTo, type Served } from "../kinds/resource.ts";
 import type { Call } from "../registry/call.ts";
 import { gateOf } from "../registry/admit.ts";
 import { create } from "../registry/create.ts";
 import { current } from "../registry/call.ts";
-import { deleteOptions, dependentsProblems, remove, type DeleteOptions, type Deletion } from "../registry/delete.ts";
+import { deleteOptions, remove, type DeleteOptions, type Deletion } from "../registry/delete.ts";
 import { list, selectionOf, type Listed, listTexts, type TextListed } from "../registry/list.ts";
 import { apply, patch, patchTypeOf } from "../registry/patch.ts";
 import { update, type Updated } from "../registry/update.ts";
 import { metadataOnly, table, type TableOptions } from "../tables/table.ts";
 import { mediaType } from "./body.ts";
+import { callOf } from "./call-of.ts";
 import { refuseWrongNumber } from "./negotiate.ts";
 import { isTrue, type RequestInfo } from "./request-info.ts";
-import { send, warningHeader, type Response, type Wanted } from "./respond.ts";
-import { forbiddenField, notSupported, required } from "./problems.ts";
-import { apiError, badRequest, invalid, invalidOptions, methodNotAllowed, type FieldProblem } from "./status.ts";
+import { send, type Response, type Wanted } from "./respond.ts";
+import { forbiddenField, required } from "./problems.ts";
+import { apiError, badRequest, invalidOptions, methodNotAllowed } from "./status.ts";
 import { scaleRequest } from "./scale.ts";
 import { subresourceRequest } from "./subresources.ts";
 import { serveWatch } from "./watch.ts";
@@ -83,107 +84,16 @@ function hasPlace({ name, subresource }: RequestInfo, verb: string): boolean {
   return (verb !== "update" && verb !== "patch") || name !== "";
 }
 
-function callOf(request: ResourceRequest, response: Response): Call {
-  const { cluster, info, served, user, query } = request;
-  const warnings: string[] = [];
-  return {
-    cluster,
-    ...served,
-    namespace: served.resource.namespaced ? info.namespace : "",
-    name: info.name,
-    subresource: info.subresource,
-    user,
-    dryRun: dryRun(request),
-    ...(served.resource.forms?.local === false ? { otherForms: { waits: false, known: new Map() } } : {}),
-    fieldManager: checkedManager(request) || (request.userAgent.split("/")[0] ?? "") || "unknown",
-    fieldValidation: fieldValidation(query.get("fieldValidation"), request),
-    options: () => admissionOptions(request),
-    warn: (message) => {
-      warnings.push(warningHeader(message));
-      if (!response.headersSent) response.setHeader("warning", warnings);
-    },
-    annotate: request.annotate,
-  };
-}
-
-/** What the options of a write say, as admission is told it. */
-function admissionOptions({ info, body, query }: ResourceRequest): Json {
-  const isDelete = info.verb.startsWith("delete");
-  const named = isDelete ? ["propagationPolicy"] : ["fieldManager", "fieldValidation"];
-  const given = named.flatMap((name): [string, string][] => (query.get(name) ? [[name, query.get(name) ?? ""]] : []));
-  const dryRun = query.getAll("dryRun");
-  return {
-    ...(dryRun.length > 0 ? { dryRun } : {}),
-    ...Object.fromEntries(given),
-    ...(isDelete ? record(body) : {}),
-  };
-}
-
-/** The options that a request of this verb carries, as messages name them. */
-function optionsOf({ info }: ResourceRequest): string {
-  const kinds: Readonly<Record<string, string>> = {
-    create: "CreateOptions",
-    update: "UpdateOptions",
-    patch: "PatchOptions",
-  };
-  return kinds[info.verb] ?? "DeleteOptions";
-}
-
-function dryRun(request: ResourceRequest): boolean {
-  const { query, body, info } = request;
-  const asked = query.getAll("dryRun");
-  // The body of a deletion is its options, whether it says so or not, as kubectl's does not.
-  const inBody = info.verb.startsWith("delete") ? record(body)["dryRun"] : undefined;
-  if (Array.isArray(inBody)) asked.push(...(inBody as string[]));
-  if (asked.some((d) => d !== "All")) {
-    const isDeletion = request.info.verb.startsWith("delete");
-    const also = isDeletion ? undefined : validationProblem(query.get("fieldValidation"));
-    const more = isDeletion ? dependentsProblems(body, query) : also ? [also] : [];
-    const wrong = notSupported("dryRun", asked, ["All"]);
-    const problems = isDeletion ? [...more, wrong] : [wrong, ...more];
-    throw invalid({ group: "meta.k8s.io", kind: optionsOf(request) }, "", problems);
-  }
-  return asked.length > 0;
-}
-
-function fieldValidation(given: string | null, request: ResourceRequest): Call["fieldValidation"] {
-  if (!given) return "Warn";
-  const problem = validationProblem(given);
-  if (problem) throw invalidOptions(optionsOf(request), problem);
-  return given as Call["fieldValidation"];
-}
-
-function validationProblem(given: string | null): FieldProblem | undefined {
-  const known = ["", "Ignore", "Strict", "Warn"];
-  return known.includes(given ?? "") ? undefined : notSupported("fieldValidation", given, known);
-}
-
-const MANAGER_LIMIT = 128;
-
-/** The name that managedFields are to tell. Throws 422. */
-function checkedManager(request: ResourceRequest): string {
-  const name = request.query.get("fieldManager") ?? "";
-  if (name.length > MANAGER_LIMIT) {
-    const message = `Too long: may not be more than ${MANAGER_LIMIT} bytes`;
-    throw invalidOptions(optionsOf(request), { field: "fieldManager", message, reason: "FieldValueTooLong" });
-  }
-  const at = name.search(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u);
-  if (at < 0) return name;
-  const code = name.codePointAt(at) ?? 0;
-  const shown = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
-  const why = `invalid character ${shown} (at position ${at})`;
-  const value = JSON.stringify(name).replaceAll(/\\u00([0-9a-f]{2})/g, "\\x$1");
-  const message = `Invalid value: ${value}: ${why}`;
-  throw invalidOptions(optionsOf(request), { field: "fieldManager", message, reason: "FieldValueInvalid" });
-}
-
 interface Answer {
   readonly code: number;
   readonly object: KubeObject;
 }
 
 function answerObject(request: ResourceRequest, response: Response, { code, object }: Answer): Maybe<void> {
-  return andThen(seen(request.served, object), (shown) => answerSeen(request, response, { code, object: shown }));
+  const { served, info } = request;
+  return andThen(seen(served, object), (found) =>
+    answerSeen(request, response, { code, object: info.subresource === "" ? shownTo(served, found) : found }),
+  );
 }
 
 function answerSeen(request: ResourceRequest, response: Response, { code, object }: Answer): void {
@@ -362,8 +272,12 @@ function answerDeletion(request: ResourceRequest, response: Response, { object, 
   const { resource } = request.served;
   // Who asks in the old way for dependents to go is told that the object is still there.
   const isAccepted = !gone && record(request.body)["orphanDependents"] === false;
-  if (!gone || RETURNED.has(resource.storage))
-    return answerObject(request, response, { code: isAccepted ? 202 : 200, object });
+  // What is held is told as it is stored.
+  if (!gone) {
+    const code = isAccepted ? 202 : 200;
+    return andThen(seen(request.served, object), (found) => answerSeen(request, response, { code, object: found }));
+  }
+  if (RETURNED.has(resource.storage)) return answerObject(request, response, { code: 200, object });
   const details = {
     name: object.metadata.name,
     ...(resource.group ? { group: resource.group } : {}),

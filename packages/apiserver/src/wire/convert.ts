@@ -1,4 +1,4 @@
-import { isRecord } from "../json.ts";
+import { isRecord, type Json } from "../json.ts";
 import { decodingValue } from "./decode.ts";
 import { structOf, type Field, type Tables } from "./tables.ts";
 
@@ -12,6 +12,27 @@ export function conversionProblem(
 ): string | undefined {
   const struct = structOf(String(object.apiVersion as string), String(object.kind as string));
   return struct === undefined || !tables.byName(struct) ? undefined : structProblem(tables, struct, object);
+}
+
+/** Makes numbers what Go's converter makes of them: those beyond 32 bits lose what is beyond. Changes the object in place. */
+export function convertNumbers(tables: Tables, object: Json): void {
+  const struct = structOf(String(object["apiVersion"] as string), String(object["kind"] as string));
+  if (struct !== undefined) convertStruct(tables, struct, object);
+}
+
+function convertStruct(tables: Tables, struct: string, object: Json): void {
+  for (const [name, value] of Object.entries(object)) {
+    const field = tables.byName(struct)?.get(name);
+    if (field && (field.type === "int32" || field.type.includes(".")))
+      object[name] = converted(tables, field.type, value);
+  }
+}
+
+function converted(tables: Tables, type: string, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => converted(tables, type, item));
+  if (typeof value === "number" && Number.isInteger(value)) return Number(BigInt.asIntN(32, BigInt(value)));
+  if (isRecord(value)) convertStruct(tables, type, value);
+  return value;
 }
 
 function structProblem(tables: Tables, struct: string, value: unknown): string | undefined {

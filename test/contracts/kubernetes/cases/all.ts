@@ -17,7 +17,9 @@ import { evicting } from "./evicting.ts";
 import { found } from "./found.ts";
 import { foundGeneral } from "./found-general.ts";
 import { foundApply } from "./found-apply.ts";
+import { foundEnds } from "./found-ends.ts";
 import { foundGeneralMore } from "./found-general-more.ts";
+import { foundScales } from "./found-scales.ts";
 import { machinery } from "./machinery.ts";
 import { metrics } from "./metrics.ts";
 import { naming } from "./naming.ts";
@@ -61,6 +63,8 @@ export const chapters: readonly Chapter[] = [
   foundGeneral,
   foundGeneralMore,
   foundApply,
+  foundEnds,
+  foundScales,
   discovery,
   openApi,
   reading,

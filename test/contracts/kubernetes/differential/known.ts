@@ -44,16 +44,3 @@ function causesOf(answer: Json): readonly Json[] {
   const causes = at(at(answer, "body"), "details")["causes"];
   return Array.isArray(causes) ? (causes as Json[]) : [];
 }
-
-/** Reads of a Service that stands for a name elsewhere leave out what the store has; the real server's watches do not. */
-export const WATCHED_NAMES =
-  "watches of the real server tell an internalTrafficPolicy of ExternalName Services, which reads leave out";
-
-/** An event of the real server without what only its watches tell. */
-export function asRead(event: Json): Json {
-  const object = at(event, "object");
-  const spec = at(object, "spec");
-  if (object["kind"] !== "Service" || spec["type"] !== "ExternalName") return event;
-  const { internalTrafficPolicy: _, ...rest } = spec;
-  return { ...event, object: { ...object, spec: rest } };
-}

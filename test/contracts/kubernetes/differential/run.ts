@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Answer, Json, Raw, Target } from "../interface.ts";
 import { DEFINITIONS, define } from "../cases/contraption.ts";
 import { customKind, type CustomKind } from "./custom.ts";
-import { asRead, knownRefusal, WATCHED_NAMES } from "./known.ts";
+import { knownRefusal } from "./known.ts";
 import type { Operation } from "./operations.ts";
 import { operationsOf, subjectsOf, type Sequence } from "./sequences.ts";
 import type { Subject } from "./subject.ts";
@@ -181,10 +181,7 @@ class Passage {
     const told = await Promise.all(
       [theirs, ours].map(async (world) => (await world.told(subject)).filter((e) => this.#isOwn(e["object"] as Json))),
     );
-    const [real = [], own] = told;
-    const read = real.map(asRead);
-    if (!isDeepStrictEqual(read, real)) this.#count(WATCHED_NAMES);
-    const shown = [theirs, ours].map((world, i) => (i === 0 ? read : own)?.map((event) => world.normal.value(event)));
+    const shown = [theirs, ours].map((world, i) => told[i]?.map((event) => world.normal.value(event)));
     return this.#compare(`watch of ${subject.kind}`, shown);
   }
 

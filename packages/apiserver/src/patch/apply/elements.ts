@@ -1,5 +1,5 @@
 import { CausewayError } from "@causeway/foundation";
-import { isList, isObject, type Json, type JsonObject, own } from "../json.ts";
+import { isList, isObject, type Json, type JsonObject } from "../json.ts";
 import type { ListType } from "../../schema/merge-type.ts";
 
 /** The path element of an item of a list with keys or of a set; or why it has none. */
@@ -8,7 +8,8 @@ export function itemElement(item: Json, list: ListType): { readonly element: str
   if (item === null) return { problem: "associative list with keys may not have a null element" };
   if (!isObject(item)) return { problem: "associative list with keys may not have non-map elements" };
   const keys = list.keys.toSorted().flatMap((key): [string, Json][] => {
-    const value = own(item, key) ?? list.keyDefaults[key];
+    // Null is a value like another.
+    const value = Object.hasOwn(item, key) ? item[key] : list.keyDefaults[key];
     return value === undefined ? [] : [[key, value]];
   });
   if (keys.length > 0) return { element: `k:${JSON.stringify(Object.fromEntries(keys))}` };
@@ -41,6 +42,14 @@ export function printed(element: string): string {
   if (element.startsWith("i:")) return `[${text}]`;
   const keys = JSON.parse(text) as JsonObject;
   return `[${Object.entries(keys)
-    .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+    .map(([name, value]) => `${name}=${printedValue(value)}`)
     .join(",")}]`;
+}
+
+function printedValue(value: Json): string {
+  if (isList(value)) return `[${value.map(printedValue).join(",")}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  return Object.entries(value)
+    .map(([name, child]) => `${name}=${printedValue(child)}`)
+    .join("");
 }
