@@ -1,6 +1,7 @@
 export {
   controllerNames,
   createCloudControllerManager,
+  rarelyWatched,
   type CloudControllerManagerOptions,
   type ControllerName,
 } from "./manager.ts";

@@ -33,6 +33,16 @@ export interface CloudControllerManagerOptions {
 }
 
 /**
+ * What a watch of the cloud for this manager alone may look at every five minutes only: places, which are listed when one is
+ * missed, and ports, unless something on them is to be put right.
+ */
+export function rarelyWatched(config: CloudControllerConfig): ("networks" | "subnets" | "ports")[] {
+  const { loadBalancer, routerId } = config;
+  const kept = loadBalancer.manageSecurityGroups || routerId !== undefined;
+  return kept ? ["networks", "subnets"] : ["networks", "subnets", "ports"];
+}
+
+/**
  * The cloud controller manager of one workload cluster: nodes, Services of type LoadBalancer, and routes to pods. Each stands
  * alone: a cloud without Octavia still gets its nodes initialised.
  */

@@ -3,8 +3,7 @@ import { fingerprint } from "./config/fingerprint.ts";
 import { connectCloud, type ConnectOptions } from "./connect.ts";
 import type { CallStats, Cloud } from "./types/cloud.ts";
 import type { CloudWatch } from "./watch/interface.ts";
-import type { WatchIntervals } from "./watch/pace.ts";
-import { watchCloud } from "./watch/watch.ts";
+import { watchCloud, type WatchOptions } from "./watch/watch.ts";
 
 export interface CloudClient {
   readonly cloud: Cloud;
@@ -21,9 +20,7 @@ export interface CloudPool {
 }
 
 /** A config that is other than before has another client: there is nothing to read again. */
-export interface PoolOptions extends Omit<ConnectOptions, "reload"> {
-  readonly intervals?: WatchIntervals;
-}
+export type PoolOptions = Omit<ConnectOptions, "reload"> & Pick<WatchOptions, "intervals" | "rarely">;
 
 export function createCloudPool(options: PoolOptions = {}): CloudPool {
   const clients = new Map<string, CloudClient>();

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { silentLog, VirtualClock } from "@causeway/foundation";
-import { createCloudControllerManager, parseControllerConfig } from "@causeway/cloud-controller-manager";
+import { createCloudControllerManager, rarelyWatched, parseControllerConfig } from "@causeway/cloud-controller-manager";
 import { createClient, createEventRecorder, createInformers, loadKubeconfig } from "@causeway/kubernetes";
 import { connectCloud, loadCloudsYaml, watchCloud } from "@causeway/openstack";
 import { quiet, type Outcome } from "./situations.ts";
@@ -16,14 +16,15 @@ export async function virtualHour(stage: Stage): Promise<Outcome> {
   const { signal } = stopping;
   const text = readFileSync(stage.cloud.cloudsYaml, "utf8");
   const cloud = connectCloud(loadCloudsYaml({ text, cloud: "simulator" }), { clock });
-  const watch = watchCloud(cloud, { clock });
+  const { config } = parseControllerConfig(readFileSync(stage.cloud.cloudConf, "utf8"));
+  const watch = watchCloud(cloud, { clock, rarely: rarelyWatched(config) });
   const client = createClient(loadKubeconfig({ path: stage.cluster.kubeconfig }));
   const informers = createInformers(client);
   const manager = createCloudControllerManager({
     informers,
     cloud,
     watch,
-    config: parseControllerConfig(readFileSync(stage.cloud.cloudConf, "utf8")).config,
+    config,
     clusterName: "bench",
     events: createEventRecorder(client, { component: "cloud-controller-manager", signal }),
     clock,

@@ -16,13 +16,14 @@ async function main([cloudsYaml = "", cloudConf = "", ...kubeconfigs]: readonly 
   enableCompileCache(compiled);
   const { createClient, createEventRecorder, createInformers, loadKubeconfig } = await import("@causeway/kubernetes");
   const { createCloudPool, loadCloudsYaml } = await import("@causeway/openstack");
-  const { createCloudControllerManager, parseControllerConfig } = await import("@causeway/cloud-controller-manager");
+  const { createCloudControllerManager, rarelyWatched, parseControllerConfig } =
+    await import("@causeway/cloud-controller-manager");
   const { createLog, systemClock } = await import("@causeway/foundation");
   const clock = systemClock;
   const log = createLog({ level: "warn" });
-  const pool = createCloudPool({ clock, log });
   const cloudConfig = loadCloudsYaml({ text: readFileSync(cloudsYaml, "utf8"), cloud: "simulator" });
   const { config } = parseControllerConfig(readFileSync(cloudConf, "utf8"));
+  const pool = createCloudPool({ clock, log, rarely: rarelyWatched(config) });
   const { signal } = new AbortController();
   for (const [i, path] of kubeconfigs.entries()) {
     const { cloud, watch } = pool.get(cloudConfig);

@@ -1,4 +1,4 @@
-import { createCloudControllerManager, type ControllerName } from "@causeway/cloud-controller-manager";
+import { createCloudControllerManager, rarelyWatched, type ControllerName } from "@causeway/cloud-controller-manager";
 import type { Clock, Log, Metrics } from "@causeway/foundation";
 import { createEventRecorder, createInformers, type KubernetesClient } from "@causeway/kubernetes";
 import { connectCloud, watchCloud } from "@causeway/openstack";
@@ -45,7 +45,7 @@ async function work(run: Run, configuration: Configuration, signal: AbortSignal)
   // A token may be refused before the next look at the files: the new password is used at once.
   const reload = () => readConfiguration(run.path).cloud;
   const cloud = connectCloud(configuration.cloud, { clock, log, metrics, reload, userAgent: flags.userAgent });
-  const watch = watchCloud(cloud, { clock, log });
+  const watch = watchCloud(cloud, { clock, log, rarely: rarelyWatched(configuration.config) });
   const manager = createCloudControllerManager({
     informers,
     cloud,

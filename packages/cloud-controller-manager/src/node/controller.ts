@@ -17,11 +17,14 @@ import type { Cloud, CloudWatch, Port } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
 import { Standing } from "../events/standing.ts";
 import { taintRemovals } from "../metrics/reconciles.ts";
-import { Denials } from "./denials.ts";
+import { Missed } from "../missed.ts";
+import { denialPause, Denials } from "./denials.ts";
 import { gather, type Duties, type Observed } from "./gather.ts";
-import { plan, uninitializedTaint } from "./plan.ts";
+import { plan } from "./plan.ts";
 import { parseProviderId } from "./provider-id.ts";
+import { Silences } from "./silences.ts";
 import type { Step } from "./steps.ts";
+import { uninitializedTaint } from "./taints.ts";
 
 export interface NodeControllerOptions {
   readonly informers: Informers;
@@ -42,7 +45,12 @@ export function createNodeController(options: NodeControllerOptions): { run(sign
   informers.index(nodes, {
     server: (node) => [parseProviderId(node.spec?.providerID)?.serverId ?? `name:${node.metadata.name}`],
   });
-  const from = { nodes, cloud, watch, config, duties, denials: new Denials(watch, clock) };
+  const looks = {
+    denials: new Denials(watch, clock),
+    missed: new Missed(clock, 5_000),
+    doubts: new Missed(clock, denialPause),
+  };
+  const from = { nodes, cloud, watch, config, duties, silences: new Silences(clock), ...looks };
   const freed = taintRemovals(options.metrics, clock);
   const standing = new Standing(events, clock);
   const road: Road<Observed, Step, undefined> = {

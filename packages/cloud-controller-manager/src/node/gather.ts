@@ -1,7 +1,10 @@
 import type { Informer, Node, ObjectKey } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch, Flavor, Port, Server } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
+import type { Missed } from "../missed.ts";
 import type { Denials } from "./denials.ts";
+import type { Silences } from "./silences.ts";
+import { uninitializedTaint } from "./taints.ts";
 import { parseProviderId } from "./provider-id.ts";
 
 /** What of a Node is ours to do: cloud-provider has two controllers for it, which can be run apart. */
@@ -25,6 +28,8 @@ export interface Observed {
   readonly region: string;
   /** In how many looks in a row, each at a fresh and healthy list, the server was not there. */
   readonly denials: number;
+  /** Its kubelet fell silent lately: its server may just have stopped or gone. */
+  readonly doubtful: boolean;
   readonly config: CloudControllerConfig;
   readonly duties: Duties;
 }
@@ -36,6 +41,9 @@ export interface GatherFrom {
   readonly config: CloudControllerConfig;
   readonly denials: Denials;
   readonly duties: Duties;
+  readonly missed: Missed;
+  readonly doubts: Missed;
+  readonly silences: Silences;
 }
 
 /** Reads caches only: a Node costs no call, whatever their number. */
@@ -44,14 +52,18 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   const node = from.nodes.get(key);
   if (!node) {
     from.denials.forget(key.name);
+    from.silences.forget(key.name);
     return undefined;
   }
   await Promise.all([watch.servers.start(signal), watch.ports.start(signal)]);
+  const known = parseProviderId(node.spec?.providerID);
+  const doubtful = known !== undefined && from.silences.isFresh(node);
+  if (doubtful) await from.doubts.look([watch.servers], signal);
   const find = () => serversOf(watch, node);
   const denials = find().length > 0 ? from.denials.forget(key.name) : await from.denials.deny(node, find, signal);
   const servers = find();
   const server = servers[0];
-  const ports = server ? watch.ports.byIndex("device", server.id) : [];
+  const ports = server ? await portsOf(from, { node, server }, signal) : [];
   return {
     node,
     servers,
@@ -60,9 +72,23 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     flavor: server ? await flavorOf(watch, server, signal) : undefined,
     region: from.cloud.region,
     denials,
+    doubtful,
     config: from.config,
     duties: from.duties,
   };
+}
+
+/** Ports may be listed rarely: anew for a node that waits for its addresses. */
+async function portsOf(
+  { watch, missed }: GatherFrom,
+  { node, server }: { readonly node: Node; readonly server: Server },
+  signal: AbortSignal,
+): Promise<readonly Port[]> {
+  const known = watch.ports.byIndex("device", server.id);
+  const waits = node.spec?.taints?.some((taint) => taint.key === uninitializedTaint) === true;
+  if (known.length > 0 || !waits) return known;
+  await missed.look([watch.ports], signal);
+  return watch.ports.byIndex("device", server.id);
 }
 
 /** By providerID, else by name; a server on its way out does not count beside another of its name. */

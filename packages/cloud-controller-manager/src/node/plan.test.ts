@@ -5,9 +5,10 @@ import type { Server } from "@causeway/openstack";
 import { defaultCloudConfig } from "../config/config.ts";
 import { aServer } from "../testing/objects.ts";
 import type { Observed } from "./gather.ts";
-import { labelValue, plan, shutdownTaint, uninitializedTaint } from "./plan.ts";
+import { labelValue, plan } from "./plan.ts";
 import { formatProviderId, parseProviderId } from "./provider-id.ts";
 import type { Step } from "./steps.ts";
+import { shutdownTaint, uninitializedTaint } from "./taints.ts";
 
 const now = Date.UTC(2026, 0, 2);
 const minutes = 60_000;
@@ -31,6 +32,7 @@ function observed(changes: Partial<Observed> = {}): Observed {
     flavor: undefined,
     region: "RegionOne",
     denials: 0,
+    doubtful: false,
     trunked: [],
     duties: { initialise: true, lifecycle: true },
     config: defaultCloudConfig(),

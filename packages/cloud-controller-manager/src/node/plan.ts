@@ -6,9 +6,7 @@ import { denialPause } from "./denials.ts";
 import type { Observed } from "./gather.ts";
 import { formatProviderId, parseProviderId } from "./provider-id.ts";
 import type { Step } from "./steps.ts";
-
-export const uninitializedTaint = "node.cloudprovider.kubernetes.io/uninitialized";
-export const shutdownTaint = "node.cloudprovider.kubernetes.io/shutdown";
+import { shutdownTaint, uninitializedTaint } from "./taints.ts";
 
 /** A Node goes after the cloud has denied its server in this many fresh lists. */
 const denialsNeeded = 3;
@@ -41,7 +39,12 @@ export function plan(observed: Observed, now: number): Plan<Step, undefined> {
     );
   const server = servers[0];
   if (!server) return observed.duties.lifecycle ? planMissing(observed, now) : still();
-  return observed.duties.initialise ? planPresent(observed, server) : planStopped(observed, server);
+  const planned = observed.duties.initialise ? planPresent(observed, server) : planStopped(observed, server);
+  if (!observed.doubtful || !observed.duties.lifecycle || planned.wait) return planned;
+  return {
+    ...planned,
+    wait: { for: `server ${server.name} to stop, or node ${node.metadata.name} to be Ready`, until: now + denialPause },
+  };
 }
 
 function planPresent(observed: Observed, server: Server): Plan<Step, undefined> {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { Event, Node } from "@causeway/kubernetes";
 import { fastClock, type World } from "../testing/world.ts";
+import { shutdownTaint } from "../node/taints.ts";
 import { ownWorlds } from "./own-world.ts";
+import { pause } from "./stage.ts";
 
 const start = ownWorlds();
 const started = (servers: number) => start({ prefix: "n", servers, patience: 30_000 });
@@ -61,6 +63,40 @@ describe("nodes", { timeout: 60_000 }, () => {
     await w.until("its event", async () =>
       (await w.eventsOf("n-node-0")).includes("DeletingNode") ? true : undefined,
     );
+  });
+
+  test("whose kubelet falls silent are looked at at once: what became of the server is known long before the next list", async () => {
+    const { w, cloud } = await start({
+      prefix: "n",
+      servers: 2,
+      intervals: { fast: 20, fastest: 20, slow: 3_600_000 },
+    });
+    w.run({}, { clock: fastClock(20) });
+    await w.joinAll();
+    const silent = (name: string) => {
+      const conditions = [{ type: "Ready", status: "Unknown", lastHeartbeatTime: new Date().toISOString() }];
+      return w.client.patch(
+        Node,
+        key(name),
+        { type: "merge", body: { status: { conditions } } },
+        { subresource: "status" },
+      );
+    };
+    const [stopped, gone] = w.infrastructure.servers;
+    await w.cloud.compute.serverActions.stop(stopped?.id ?? "");
+    await w.cloud.compute.servers.delete(gone?.id ?? "");
+    await silent("n-node-0");
+    await silent("n-node-1");
+    await w.until("the taint", async () => {
+      const node = await w.client.get(Node, key("n-node-0"));
+      return node.spec?.taints?.some((t) => t.key === shutdownTaint) ? true : undefined;
+    });
+    await w.until("its end", async () => ((await w.client.find(Node, key("n-node-1"))) ? undefined : true));
+    const lists = () => cloud.calls.filter((call) => call.path.includes("/servers/detail")).length;
+    await pause(6_500);
+    const before = lists();
+    await pause(1_000);
+    expect(lists()).toBe(before);
   });
 
   test("of a stopped server bear the shutdown taint until it is started again", async () => {

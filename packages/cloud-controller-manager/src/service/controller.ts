@@ -46,12 +46,12 @@ export function createServiceController(options: ServiceControllerOptions): {
 } {
   const { informers, cloud, watch, config, clusterName, events, clock, log } = options;
   const from = gatherFrom(options);
-  const { services, nodes, details, freshness, holds, bursts, octavia } = from;
+  const { services, nodes, details, freshness, holds, bursts, octavia, missed } = from;
   const standing = new Standing(events, clock);
   const using = { client: informers.client, cloud, watch, events, details, freshness, holds };
   const operations = new Operations();
   const leftovers = new Leftovers(cloud, watch);
-  const groups = { ...options, services, nodes, leftovers, octavia, standing };
+  const groups = { ...options, services, nodes, leftovers, octavia, missed, standing };
   const road: Road<Observed, Step, ServiceStatus> = {
     gather: (key, signal) => gather(from, key, signal),
     plan: planBoth,

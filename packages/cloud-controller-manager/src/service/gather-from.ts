@@ -2,6 +2,7 @@ import type { Clock } from "@causeway/foundation";
 import { Node, Service, type Informers } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
+import { Missed } from "../missed.ts";
 import { Certificates } from "./certificates.ts";
 import type { GatherFrom } from "./gather.ts";
 import { Holds } from "./holds.ts";
@@ -38,5 +39,6 @@ export function gatherFrom(around: ServiceSurroundings): GatherFrom {
     certificates: new Certificates(cloud, clock),
     bursts: new NodeBursts(clock),
     pending: new PendingTimes(clock),
+    missed: new Missed(clock),
   };
 }

@@ -2,6 +2,7 @@ import type { Informer, Node, ObjectKey, Service } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch, FloatingIp, Listener, LoadBalancer, Network, Subnet } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
 import { concerns, wantsLoadBalancer } from "./concern.ts";
+import type { Missed } from "../missed.ts";
 import { eligibleNodes, nodeAddress } from "./desired.ts";
 import { matchingSubnets } from "./floating-subnets.ts";
 import type { Certificates } from "./certificates.ts";
@@ -90,6 +91,7 @@ export interface GatherFrom {
   readonly certificates: Certificates;
   readonly bursts: NodeBursts;
   readonly pending: PendingTimes;
+  readonly missed: Missed;
 }
 
 /** Reads caches; members and monitors of a pool are read once and again only when the pool's own entry has changed. */
@@ -145,7 +147,7 @@ async function observe(from: GatherFrom, looking: Looking, signal: AbortSignal):
     pools: lb?.provisioning_status === "ACTIVE" ? await observedPools(from, lb, signal) : [],
     ...(await floatingIps(from, { service, lb, lbName }, signal)),
     nodeSubnet: await freshNodeSubnet(from, { service, nodes, parameters, lb }, signal),
-    ...externalPlace(watch, parameters),
+    ...(await freshExternalPlace(from, { parameters, lb }, signal)),
     octavia,
     facts: octavia ? await from.octavia.facts() : { version: undefined, providers: [] },
     tlsProblem: await tlsProblem(from, { service, parameters }, signal),
@@ -279,7 +281,7 @@ async function freshNodeSubnet(from: GatherFrom, placing: Placing, signal: Abort
   const known = nodeSubnet(from.watch, nodes, family);
   const placed = parameters.portId ?? parameters.subnetId ?? parameters.networkId;
   if (known || lb || nodes.length === 0 || placed !== undefined) return known;
-  await from.watch.ports.refresh(signal);
+  await Promise.all([from.watch.ports.refresh(signal), from.missed.look([from.watch.subnets], signal)]);
   return nodeSubnet(from.watch, nodes, family);
 }
 
@@ -294,6 +296,21 @@ function nodeSubnet(watch: CloudWatch, nodes: readonly Node[], family: "IPv4" | 
     if (subnet) return subnet;
   }
   return undefined;
+}
+
+/** Networks and subnets are listed rarely: anew where one is missed and an address is to come from there. */
+async function freshExternalPlace(
+  { watch, missed }: GatherFrom,
+  { parameters, lb }: Pick<Placing, "parameters" | "lb">,
+  signal: AbortSignal,
+): Promise<ReturnType<typeof externalPlace>> {
+  const known = externalPlace(watch, parameters);
+  const served = lb && watch.floatingIps.byIndex("port", lb.vip_port_id).length > 0;
+  const found = known.externalNetwork !== undefined && known.floatingSubnets?.length !== 0;
+  const named = parameters.floatingSubnetId === undefined || known.namedFloatingSubnet !== undefined;
+  if (parameters.internal || served === true || (found && named)) return known;
+  await missed.look([watch.networks, watch.subnets], signal);
+  return externalPlace(watch, parameters);
 }
 
 function externalPlace(

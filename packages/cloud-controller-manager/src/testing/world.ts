@@ -23,9 +23,9 @@ import {
   type WatchIntervals,
 } from "@causeway/openstack";
 import { defaultCloudConfig, type CloudControllerConfig, type LoadBalancerConfig } from "../config/config.ts";
-import { createCloudControllerManager, type ControllerName } from "../manager.ts";
+import { createCloudControllerManager, rarelyWatched, type ControllerName } from "../manager.ts";
 import { releaseLoadBalancers } from "../release.ts";
-import { uninitializedTaint } from "../node/plan.ts";
+import { uninitializedTaint } from "../node/taints.ts";
 import { makeInfrastructure, type Infrastructure } from "./infrastructure.ts";
 
 /** An API server, as far as a world needs it. */
@@ -114,16 +114,17 @@ export class World {
     const cidrs = clusterCidr?.split(",").flatMap((text) => parseCidr(text) ?? []);
     const stopping = new AbortController();
     const cloud = connectCloud(this.#options.config);
-    const watch = watchCloud(cloud, intervals ? { intervals } : {});
     const informers = createInformers(this.client);
     const defaults = defaultCloudConfig();
+    const config = { ...defaults, ...how.config, loadBalancer: { ...defaults.loadBalancer, ...loadBalancer } };
+    const watch = watchCloud(cloud, { ...(intervals ? { intervals } : {}), rarely: rarelyWatched(config) });
     const manager = createCloudControllerManager({
       informers,
       cloud: octavia ? cloud : { ...cloud, region: cloud.region, has: async () => false },
       watch,
       ...(cidrs ? { clusterCidrs: cidrs } : {}),
       ...(how.controllers ? { controllers: how.controllers } : {}),
-      config: { ...defaults, ...how.config, loadBalancer: { ...defaults.loadBalancer, ...loadBalancer } },
+      config,
       clusterName: how.clusterName ?? prefix,
       events: createEventRecorder(this.client, { component: "cloud-controller-manager", signal: stopping.signal }),
       clock,

@@ -10,7 +10,11 @@ export interface WatchOptions {
   readonly clock?: Clock;
   readonly log?: Log;
   readonly intervals?: WatchIntervals;
+  /** Types that are looked at as rarely as those that hardly ever change, by a user who asks for a list when it misses something. */
+  readonly rarely?: readonly RareType[];
 }
+
+type RareType = "networks" | "subnets" | "ports";
 
 type Listed<T> = Pick<Collection<T, never>, "all">;
 
@@ -19,7 +23,9 @@ type Listed<T> = Pick<Collection<T, never>, "all">;
  * (external and shared ones, too); of the other types only the project's own.
  */
 export function watchCloud(cloud: Cloud, options: WatchOptions = {}): CloudWatch {
-  const { clock = systemClock, log = silentLog, intervals = {} } = options;
+  const { clock = systemClock, log = silentLog, intervals = {}, rarely = [] } = options;
+  const paced = <T>(name: RareType, type: WatchedType<T>): WatchedType<T> =>
+    rarely.includes(name) ? { ...type, hardlyChanges: true } : type;
   const informers: PollingInformer<never>[] = [];
 
   const inform = <T extends { id: string }>(
@@ -40,10 +46,10 @@ export function watchCloud(cloud: Cloud, options: WatchOptions = {}): CloudWatch
 
   const { network, compute, loadBalancing } = cloud;
   return {
-    networks: visible(types.networks, network.networks),
-    subnets: visible(types.subnets, network.subnets),
+    networks: visible(paced("networks", types.networks), network.networks),
+    subnets: visible(paced("subnets", types.subnets), network.subnets),
     routers: own(types.routers, network.routers),
-    ports: own(types.ports, network.ports),
+    ports: own(paced("ports", types.ports), network.ports),
     securityGroups: own(types.securityGroups, network.securityGroups),
     floatingIps: own(types.floatingIps, network.floatingIps),
     servers: visible(types.servers, compute.servers),

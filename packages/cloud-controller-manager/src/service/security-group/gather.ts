@@ -1,6 +1,7 @@
 import type { Informer, Node, ObjectKey, Service } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch, Port, SecurityGroup } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../../config/config.ts";
+import type { Missed } from "../../missed.ts";
 import { wantsLoadBalancer } from "../concern.ts";
 import { eligibleNodes, nodeAddress } from "../desired.ts";
 import { annotation, loadBalancerName } from "../names.ts";
@@ -39,6 +40,7 @@ export interface GatherFrom {
   readonly clusterName: string;
   readonly leftovers: Leftovers;
   readonly octavia: OctaviaReader;
+  readonly missed: Missed;
 }
 
 /** Reads caches only. Undefined where there is nothing to do for certain: not managed, and nothing left of when it was. */
@@ -53,6 +55,8 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   const needed = [watch.securityGroups, watch.ports, watch.subnets, ...(balanced ? [watch.loadBalancers] : [])];
   await Promise.all(needed.map((informer) => informer.start(signal)));
   const served = wantsLoadBalancer(service) && service.metadata.deletionTimestamp === undefined;
+  if (served && manageSecurityGroups && placeOf(from, service).memberCidr === undefined)
+    await from.missed.look([watch.subnets], signal);
   const groups = watch.securityGroups.byIndex("name", name);
   const ids = new Set(groups.map((group) => group.id));
   return {

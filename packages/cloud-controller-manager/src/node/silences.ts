@@ -1,0 +1,31 @@
+import type { Clock } from "@causeway/foundation";
+import type { Node } from "@causeway/kubernetes";
+
+/** For so long (ms) after a kubelet fell silent the cloud is asked what became of its server. */
+const doubt = 120_000;
+
+/** Since when nodes are seen not to be Ready: their servers may just have stopped or gone. */
+export class Silences {
+  readonly #clock: Clock;
+  readonly #since = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Did its kubelet fall silent lately? One whose kubelet never told anything did not. */
+  isFresh({ metadata, status }: Node): boolean {
+    const ready = status?.conditions?.find((condition) => condition.type === "Ready");
+    if (!ready || ready.status === "True") {
+      this.#since.delete(metadata.name);
+      return false;
+    }
+    const since = this.#since.get(metadata.name) ?? this.#clock.now();
+    this.#since.set(metadata.name, since);
+    return this.#clock.now() - since < doubt;
+  }
+
+  forget(name: string): void {
+    this.#since.delete(name);
+  }
+}
