@@ -48,7 +48,11 @@ test(
     await manager.stop();
     await w.createService("web");
     const planned = await run("plan", "service", "default/web", "--cluster-name", "look");
-    expect(planned.output).toMatch(/add-finalizer\n {4}PATCH kubernetes \/services\/\{name\}\n/);
+    expect(planned.output).toMatch(
+      /^round 1:\nadd-finalizer\n {4}PATCH kubernetes \/services\/\{name\}\nround 2:\ncreate-load-balancer\n/,
+    );
+    expect(planned.output).toMatch(/\ncreate-floating-ip\n {4}POST network \/floatingips\n/);
+    expect(planned.output).toMatch(/\n\d steps in \d rounds, \d calls\n$/);
     expect(planned.status).toBe(0);
     expect((await w.service("web")).metadata.finalizers ?? []).toEqual([]);
     expect((await run("plan", "service", "default/none")).status).toBe(2);
@@ -57,7 +61,7 @@ test(
     await w.served("web");
     await again.stop();
     const still = await run("plan", "service", "default/web", "--cluster-name", "look", "-o", "json");
-    expect(JSON.parse(still.output)).toMatchObject({ steps: [] });
+    expect(JSON.parse(still.output)).toMatchObject({ rounds: [], securityGroup: [], complete: true });
 
     await w.change("web", { metadata: { finalizers: null } });
     await w.remove("web");

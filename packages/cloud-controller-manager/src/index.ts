@@ -15,7 +15,13 @@ export {
   type NetworkingConfig,
 } from "./config/config.ts";
 export { parseControllerConfig, type ParsedControllerConfig } from "./config/parse.ts";
-export { explainService, type ExplainedStep, type ExplainOptions, type ServiceExplanation } from "./service/explain.ts";
+export {
+  explainService,
+  type ExplainedRound,
+  type ExplainedStep,
+  type ExplainOptions,
+  type ServiceExplanation,
+} from "./service/explain.ts";
 export type { PlannedCall } from "./service/step-calls.ts";
 export type { Step as ServiceStep } from "./service/steps.ts";
 export { parseDuration } from "./config/duration.ts";

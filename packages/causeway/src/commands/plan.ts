@@ -4,6 +4,8 @@ import {
   defaultCloudConfig,
   explainService,
   parseControllerConfig,
+  type ExplainedRound,
+  type PlannedCall,
   type ServiceExplanation,
 } from "@causeway/cloud-controller-manager";
 import { createClient, createInformers, loadKubeconfig } from "@causeway/kubernetes";
@@ -65,19 +67,37 @@ function keyFrom(text: string): { namespace: string; name: string } {
 }
 
 function render(explained: ServiceExplanation, output: OutputFormat): string {
-  const { steps, wait, events, status } = explained;
+  const { securityGroup, rounds, complete, wait, events, status } = explained;
   if (output === "json") return `${JSON.stringify(explained)}\n`;
   if (output === "yaml") return stringify(explained);
-  const calls = steps.flatMap((step) => step.calls);
+  const all = [...securityGroup, ...rounds].flat();
+  const calls = all.flatMap((step) => step.calls);
   const lines = [
-    ...steps.flatMap(({ step, calls: own }) => [
-      step.type,
-      ...own.map((call) => `    ${call.method} ${call.service} ${call.route}`),
-    ]),
+    ...securityGroup.flatMap((round, i) => roundLines(`security group, round ${i + 1}:`, round)),
+    ...rounds.flatMap((round, i) => roundLines(`round ${i + 1}:`, round)),
     ...events.map((event) => `event ${event.type} ${event.reason}: ${event.message}`),
     ...(wait === undefined ? [] : [`then waits for ${wait.for}`]),
     `status ${JSON.stringify(status)}`,
-    steps.length === 0 ? "nothing to do" : `${steps.length} steps, ${calls.length} calls; it looks again after them`,
+    all.length === 0
+      ? "nothing to do"
+      : `${all.length} steps in ${securityGroup.length + rounds.length} rounds, ${calls.length} calls`,
+    ...(complete
+      ? []
+      : ["a load balancer is being changed or in ERROR: what comes after this round is told when it is ACTIVE"]),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** A heading, and the steps with their calls. */
+function roundLines(heading: string, round: ExplainedRound<{ readonly type: string }>): string[] {
+  return [heading, ...round.flatMap(({ step, calls }) => [nameOf(step), ...calls.map(callLine)])];
+}
+
+/** Of a step for the other address family: which. */
+function nameOf(step: { readonly type: string; readonly step?: { readonly type: string } }): string {
+  return step.step ? `${step.step.type} (other family)` : step.type;
+}
+
+function callLine({ method, service, route }: PlannedCall): string {
+  return `    ${method} ${service} ${route}`;
 }

@@ -2,21 +2,22 @@ import { systemClock } from "@causeway/foundation";
 import { createInformers } from "@causeway/kubernetes";
 import { connectCloud, loadCloudsYaml, watchCloud } from "@causeway/openstack";
 import { expect, test } from "vitest";
-import { defaultCloudConfig } from "../config/config.ts";
-import { explainService } from "../service/explain.ts";
-import { setStage } from "./stage.ts";
+import { defaultCloudConfig, type LoadBalancerConfig } from "../config/config.ts";
+import { explainService, type ServiceExplanation } from "../service/explain.ts";
+import { internal, os, pause, setStage, tcp, udp } from "./stage.ts";
 
-const stage = setStage(1);
+const stage = setStage(2);
 const key = { namespace: "default", name: "web" };
 
-async function explained() {
+async function explained(loadBalancer: Partial<LoadBalancerConfig> = {}): Promise<ServiceExplanation | undefined> {
   const { w, cloud } = stage();
   const stopping = new AbortController();
   const connected = connectCloud(loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator" }));
   const watch = watchCloud(connected);
   const informers = createInformers(w.client);
   const running = informers.run(stopping.signal);
-  const config = defaultCloudConfig();
+  const defaults = defaultCloudConfig();
+  const config = { ...defaults, loadBalancer: { ...defaults.loadBalancer, ...loadBalancer } };
   const options = { informers, cloud: connected, watch, config, clusterName: "c", clock: systemClock };
   const answer = await explainService(options, key, stopping.signal);
   stopping.abort();
@@ -26,17 +27,62 @@ async function explained() {
   return answer;
 }
 
-test("what a reconcile would do is told and not done", async () => {
-  const { w, writes, run } = stage();
+/** Writes to the cloud that the explanation tells, in their order. */
+function toldWrites(explanation: ServiceExplanation | undefined): string[] {
+  const rounds = [...(explanation?.securityGroup ?? []), ...(explanation?.rounds ?? [])];
+  const calls = rounds.flat().flatMap((step) => step.calls);
+  return calls
+    .filter(({ method, service }) => method !== "GET" && service !== "kubernetes")
+    .map(({ method, route }) => `${method} ${route.replaceAll("{id}", "ID")}`);
+}
+
+test("what is not ours, or not there, has no plan", async () => {
+  const { w } = stage();
   expect(await explained()).toBeUndefined();
-  await w.createService("web");
-  writes();
-  const fresh = await explained();
-  expect(fresh?.steps.map(({ step }) => step.type)).toEqual(["add-finalizer"]);
-  expect(writes()).toEqual([]);
-  run();
-  await w.served("web");
-  const still = await explained();
-  expect(still?.steps).toEqual([]);
-  expect(still?.wait).toBeUndefined();
+  await w.createService("web", { loadBalancerClass: "example.org/other" });
+  expect(await explained()).toBeUndefined();
 });
+
+test.each<[string, Partial<LoadBalancerConfig>, Record<string, string>]>([
+  ["amphora", { provider: "amphora", createMonitor: true }, {}],
+  ["OVN with monitors and security groups", { provider: "ovn", createMonitor: true, manageSecurityGroups: true }, {}],
+  ["serial calls, internal", { provider: "amphora", serialApiCalls: true }, internal],
+])(
+  "every round on %s is told, nothing of it is done, and then exactly that is done",
+  async (_what, config, annotations) => {
+    const { w, writes, run } = stage();
+    await w.createService("web", { ports: [tcp(80), udp(53)] }, annotations);
+    writes();
+    const first = await explained(config);
+    expect(writes()).toEqual([]);
+    expect((await w.service("web")).metadata.finalizers ?? []).toEqual([]);
+    expect(first?.complete).toBe(true);
+    const manager = run(config);
+    const done: string[] = [];
+    await w.served("web");
+    for (let quiet = 0; quiet < 4; quiet++) {
+      await pause(300);
+      const more = writes();
+      if (more.length > 0) quiet = 0;
+      done.push(...more);
+    }
+    expect(done.sort()).toEqual(toldWrites(first).sort());
+    const still = await explained(config);
+    expect([still?.rounds, still?.securityGroup, still?.wait]).toEqual([[], [], undefined]);
+    await manager.stop();
+
+    await w.change("web", { spec: { ports: [tcp(81)] }, metadata: { annotations: { [os("connection-limit")]: "9" } } });
+    writes();
+    const change = await explained(config);
+    expect(toldWrites(change).length).toBeGreaterThan(3);
+    run(config);
+    const next: string[] = [];
+    for (let quiet = 0; quiet < 4; quiet++) {
+      await pause(300);
+      const more = writes();
+      if (more.length > 0) quiet = 0;
+      next.push(...more);
+    }
+    expect(next.sort()).toEqual(toldWrites(change).sort());
+  },
+);
