@@ -39,6 +39,9 @@ const replacements: readonly (readonly [RegExp, string])[] = [
 const volatile =
   /^(adminPass|auth_key|updated_at|updated|Updated At|created|instance_name|standard_attr_id|provider:segmentation_id|OS-EXT-SRV-ATTR:instance_name)$/;
 
+/** Keys whose values are words in no order, by blanks or lines. */
+const unordered = /^(tags|roles|listeners|pools|members|loadbalancers|rules)$/;
+
 export function told(answer: Answer, known: Known, whole: boolean): Told {
   const parsed = parse(answer.out);
   const rows = Array.isArray(parsed) && !whole ? parsed.filter((row) => tellsOf(row, known)) : parsed;
@@ -72,9 +75,11 @@ function value(raw: unknown, known: Known): unknown {
   const use = "Name" in raw && typeof raw.Name === "string" && /^total.*Used$/.test(raw.Name);
   const varies = (key: string, item: unknown) =>
     item !== null && (volatile.test(key) || (key === "id" && typeof item === "number") || (use && key === "Value"));
+  const ordered = (key: string, item: unknown) =>
+    typeof item === "string" && unordered.test(key) ? item.split(/(\s)/).sort().join("") : item;
   const entries = Object.entries(raw).map(([key, item]) => [
     text(key, known),
-    varies(key, item) ? "<varies>" : value(item, known),
+    varies(key, item) ? "<varies>" : value(ordered(key, item), known),
   ]);
   return Object.fromEntries(entries.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))) as unknown;
 }
@@ -86,6 +91,7 @@ function text(raw: string, { prefix, names, addresses }: Known): string {
   out = out.replace(uuid, (id) => (names.has(id) ? `<${names.get(id)}>` : "<id>"));
   for (const [pattern, word] of replacements) out = out.replace(pattern, word);
   return out
+    .replace(/(?<=one of: )\w+(, \w+)+/g, (list) => list.split(", ").sort().join(", "))
     .replace(/<[^<>]+>(,<[^<>]+>)+/g, (list) => list.split(",").sort().join())
     .replace(/\b\d{1,3}(\.\d{1,3}){3}\b/g, (ip) => (addresses.has(ip) ? ip : "<address>"))
     .replace(/(?<![\w:])(fd|fe80|2001)[0-9a-f]*:[0-9a-f:]+(?![\w:])/g, (ip) => (addresses.has(ip) ? ip : "<address>"));

@@ -22,6 +22,9 @@ export function text(value: unknown, field: string): string {
   throw invalidField(field, shown(value), why);
 }
 
+/** A description: null takes it away. */
+export const words = (value: unknown, field: string): string => (value === null ? "" : text(value, field));
+
 export function uuid(value: unknown, field: string): string {
   if (typeof value === "string" && uuidPattern.test(value)) return value;
   throw invalidField(field, shown(value), "Value should be UUID format");

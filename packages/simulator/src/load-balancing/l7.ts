@@ -1,5 +1,5 @@
 import { invalid, notFound } from "./errors.ts";
-import { bool, common, given, integer, oneOf, orNull, owner, text, uuid } from "./fields.ts";
+import { bool, common, given, integer, oneOf, orNull, owner, text, uuid, words } from "./fields.ts";
 import { checkL7 } from "./providers.ts";
 import { born, type BalancerState, type L7Policy, type L7Rule } from "./resources.ts";
 import {
@@ -18,7 +18,7 @@ import { policyView, ruleView } from "./views.ts";
 const policyFields = {
   ...common,
   ...owner,
-  description: { read: text },
+  description: { read: words },
   listener_id: { read: uuid, required: true, put: false },
   action: { read: oneOf("REDIRECT_TO_URL", "REDIRECT_TO_POOL", "REJECT", "REDIRECT_PREFIX"), required: true },
   position: { read: integer(1, 2_147_483_647) },

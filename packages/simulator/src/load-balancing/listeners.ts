@@ -1,4 +1,4 @@
-import { fault, notFound } from "./errors.ts";
+import { fault, invalid, notFound } from "./errors.ts";
 import {
   bool,
   cidrs,
@@ -13,6 +13,7 @@ import {
   text,
   uuid,
   type InputOf,
+  words,
 } from "./fields.ts";
 import { checkAllowedCidrs, checkProtocol } from "./providers.ts";
 import { born, type BalancerState, type Listener, type LoadBalancer } from "./resources.ts";
@@ -23,7 +24,7 @@ const timeout = integer(0, 86_400_000);
 const fields = {
   ...common,
   ...owner,
-  description: { read: text },
+  description: { read: words },
   loadbalancer_id: { read: uuid, required: true, put: false },
   protocol: {
     read: oneOf("TCP", "SCTP", "PROMETHEUS", "HTTP", "HTTPS", "TERMINATED_HTTPS", "UDP"),
@@ -117,6 +118,11 @@ export const noTraffic = {
 export function makeListener(state: BalancerState, balancer: LoadBalancer, input: ListenerInput): Listener {
   const { protocol = "TCP", protocol_port: port = 0, default_pool_id: poolId = null } = input;
   checkPort(state, balancer, { protocol, port });
+  if (protocol === "TERMINATED_HTTPS" && !input.default_tls_container_ref && !input.sni_container_refs?.length) {
+    throw invalid(
+      "An SNI or default certificate container reference must be provided for TERMINATED_HTTPS protocol listeners.",
+    );
+  }
   if (poolId !== null) checkPool(state, balancer, { id: poolId, protocol });
   checkHeaders(protocol, input.insert_headers);
   checkProtocol(balancer, protocol);

@@ -13,11 +13,12 @@ import {
   text,
   unwrap,
   uuid,
+  words,
   type InputOf,
 } from "./fields.ts";
 import { graphFields, graphView, makeGraph } from "./graph.ts";
 import { noTraffic } from "./listeners.ts";
-import { checkProvider } from "./providers.ts";
+import { checkFailover, checkProvider } from "./providers.ts";
 import { chosenOffer } from "./offers.ts";
 import { driverOf } from "./drivers.ts";
 import { begin, change, checkMutable, end, renewAmphora } from "./provisioning.ts";
@@ -30,7 +31,7 @@ const fields = {
   ...common,
   ...owner,
   ...graphFields,
-  description: { read: text },
+  description: { read: words },
   vip_address: { read: orNull(ip), put: false },
   vip_port_id: { read: orNull(uuid), put: false },
   vip_subnet_id: { read: orNull(uuid), put: false },
@@ -92,7 +93,7 @@ export function mountLoadBalancers(app: BalancerApp, state: BalancerState): void
     const row = found(kind, caller, c.req.param("id"));
     if (!caller.isAdmin) throw denied();
     if (row.provisioning_status.startsWith("PENDING")) checkMutable(row);
-    if (driverOf(row.provider) === "ovn") throw noAction("ovn", "OVN provider does not support loadbalancer failover");
+    checkFailover(row);
     state.kernel.atomic(() => {
       renewAmphora(state, row);
       change(state, row, []);

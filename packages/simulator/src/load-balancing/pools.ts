@@ -1,5 +1,5 @@
 import { fault, invalid, notFound } from "./errors.ts";
-import { bool, common, given, object, oneOf, orNull, owner, text, uuid, type InputOf } from "./fields.ts";
+import { bool, common, given, object, oneOf, orNull, owner, uuid, type InputOf, words } from "./fields.ts";
 import { checkPoolProtocol } from "./listeners.ts";
 import { checkAlgorithm, checkProtocol } from "./providers.ts";
 import { born, type BalancerState, type Listener, type LoadBalancer, type Pool } from "./resources.ts";
@@ -9,14 +9,21 @@ import { poolView } from "./views.ts";
 const fields = {
   ...common,
   ...owner,
-  description: { read: text },
+  description: { read: words },
   loadbalancer_id: { read: uuid, put: false },
   listener_id: { read: uuid, put: false },
   protocol: { read: oneOf("TCP", "SCTP", "HTTP", "HTTPS", "PROXY", "PROXYV2", "UDP"), required: true, put: false },
   lb_algorithm: { read: oneOf("ROUND_ROBIN", "LEAST_CONNECTIONS", "SOURCE_IP", "SOURCE_IP_PORT"), required: true },
-  session_persistence: { read: orNull(object) },
+  session_persistence: { read: orNull(persistence) },
   tls_enabled: { read: bool },
 } as const;
+
+/** All four fields, whatever was given. */
+function persistence(value: unknown, field: string): Readonly<Record<string, unknown>> {
+  const asked = object(value, field);
+  const type = oneOf("APP_COOKIE", "SOURCE_IP", "HTTP_COOKIE")(asked["type"], "type");
+  return { type, cookie_name: null, persistence_timeout: null, persistence_granularity: null, ...asked };
+}
 export const poolFields = fields;
 type PoolInput = InputOf<typeof fields>;
 

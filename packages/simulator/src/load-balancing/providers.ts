@@ -38,6 +38,10 @@ export function checkAlgorithm(balancer: LoadBalancer, algorithm: string): void 
   }
 }
 
+export function checkFailover(balancer: LoadBalancer): void {
+  if (isOvn(balancer)) throw noOption("ovn", "OVN provider does not support loadbalancer failover");
+}
+
 export interface MemberAsk {
   readonly address: string;
   readonly monitor_address?: string | null | undefined;

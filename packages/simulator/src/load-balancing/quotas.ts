@@ -51,11 +51,16 @@ const ownQuota = (id: string, own: Readonly<Record<string, number>>) => ({
   healthmonitor: own["health_monitor"] ?? null,
 });
 
-function readLimits(value: unknown): readonly [string, number][] {
+/** Names of before 2.3. */
+const aliases: Readonly<Record<string, string>> = { loadbalancer: "load_balancer", healthmonitor: "health_monitor" };
+
+function readLimits(value: unknown): readonly [string, number | undefined][] {
   if (!isObject(value)) throw invalidField("quota", shown(value), "Value should be a dictionary");
   const known: readonly string[] = resources;
-  return Object.entries(value).map(([resource, limit]) => {
-    if (!known.includes(resource)) throw fault(400, `Unknown attribute for argument quotas.quota: ${resource}`);
-    return [resource, integer(-1, 2_147_483_647)(limit, resource)];
+  return Object.entries(value).map(([named, limit]) => {
+    const resource = aliases[named] ?? named;
+    if (!known.includes(resource)) throw fault(400, `Unknown attribute for argument quotas.quota: ${named}`);
+    // Null gives the limit back to the default.
+    return [resource, limit === null ? undefined : integer(-1, 2_147_483_647)(limit, resource)];
   });
 }

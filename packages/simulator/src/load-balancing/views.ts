@@ -38,8 +38,15 @@ export function poolStatus(state: BalancerState, row: Pool): string {
   if (isDown(row)) return "OFFLINE";
   const statuses = state.members.by("pool_id", row.id).map((member) => memberStatus(state, member));
   const dead = statuses.filter((status) => status === "ERROR").length;
+  if (statuses.length === 0 && isIdle(state, row)) return "OFFLINE";
   if (dead === 0) return "ONLINE";
   return dead === statuses.length ? "ERROR" : "DEGRADED";
+}
+
+/** OVN's pools are nothing yet before they have a listener or a member. */
+function isIdle(state: BalancerState, row: Pool): boolean {
+  const balancer = state.loadBalancers.get(row.loadbalancer_id);
+  return driverOf(balancer?.provider ?? "") === "ovn" && state.listeners.by("default_pool_id", row.id).length === 0;
 }
 
 /** ERROR if a test ordered the outcome "error" of "member.health" for its address, name or id. */
@@ -125,7 +132,7 @@ export function ruleView(_: BalancerState, row: L7Rule): JsonObject {
   return { ...wire, tenant_id: row.project_id, operating_status: isDown(row) ? "OFFLINE" : "ONLINE" };
 }
 
-/** GET /loadbalancers/ID/status: the whole tree with both statuses. */
+/** GET /loadbalancers/ID/status: what hangs on the listeners, with both statuses; a pool of no listener is not told of. */
 export function statusTree(state: BalancerState, row: LoadBalancer): JsonObject {
   const head = (r: Resource, status: string) => ({
     id: r.id,
@@ -148,14 +155,11 @@ export function statusTree(state: BalancerState, row: LoadBalancer): JsonObject 
     };
   };
   const listeners = state.listeners.by("loadbalancer_id", row.id);
-  const held = new Set(listeners.map((listener) => listener.default_pool_id));
-  const free = state.pools.by("loadbalancer_id", row.id).filter((pool) => !held.has(pool.id));
   return {
     ...head(row, balancerStatus(state, row)),
     listeners: listeners.map((listener) => {
       const pool = listener.default_pool_id === null ? undefined : state.pools.get(listener.default_pool_id);
       return { ...head(listener, listenerStatus(state, listener)), pools: pool ? [poolNode(pool)] : [] };
     }),
-    ...(free.length > 0 ? { pools: free.map(poolNode) } : {}),
   };
 }

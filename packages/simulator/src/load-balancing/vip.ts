@@ -43,7 +43,14 @@ export function checkVip(
 
 /** Finds or makes the port that holds the VIP. */
 export function takeVip(state: BalancerState, caller: Caller, wish: VipWish): Vip {
-  if (wish.vip_port_id) return givenPort(state, caller, wish.vip_port_id);
+  if (wish.vip_port_id) {
+    const vip = givenPort(state, caller, wish.vip_port_id);
+    if (driverOf(wish.provider) !== "ovn") return vip;
+    // OVN's provider of Zed makes a port of its own for the same address, whatever port is given; Neutron refuses that.
+    const { vip_network_id: networkId, vip_address } = vip;
+    const own = makePort(state, { ...wish, vip_address }, { networkId, subnetId: vip.vip_subnet_id ?? "" });
+    return vipOf(own, true);
+  }
   const subnet = wish.vip_subnet_id ? subnetOf(state, caller, wish.vip_subnet_id) : undefined;
   const networkId = subnet?.network_id ?? wish.vip_network_id;
   if (!networkId) throw invalid("VIP must contain one of: vip_port_id, vip_network_id, vip_subnet_id.");
