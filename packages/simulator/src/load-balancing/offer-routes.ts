@@ -47,6 +47,10 @@ interface Listed<T> {
 /** A list of few: filtered by its fields, in one page. */
 export function listed<T>(c: BalancerRequest, { plural, links, rows, view }: Listed<T>) {
   const query = new URL(c.req.url).searchParams;
+  // Zones have names only.
+  if (plural === "availability_zones" && query.has("id")) {
+    throw fault(400, "One or more arguments are either duplicate or invalid");
+  }
   const views = rows
     .map(view)
     .filter((row) =>

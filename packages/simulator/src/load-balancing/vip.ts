@@ -48,7 +48,7 @@ export function takeVip(state: BalancerState, caller: Caller, wish: VipWish): Vi
     if (driverOf(wish.provider) !== "ovn") return vip;
     // OVN's provider of Zed makes a port of its own for the same address, whatever port is given; Neutron refuses that.
     const { vip_network_id: networkId, vip_address } = vip;
-    const own = makePort(state, { ...wish, vip_address }, { networkId, subnetId: vip.vip_subnet_id ?? "" });
+    const own = makePort(state, { ...wish, vip_address }, { networkId, subnetId: vip.vip_subnet_id ?? "", more: [] });
     return vipOf(own, true);
   }
   const subnet = wish.vip_subnet_id ? subnetOf(state, caller, wish.vip_subnet_id) : undefined;
