@@ -1,9 +1,10 @@
-import { createHash } from "node:crypto";
+import { createHash, generateKeyPair } from "node:crypto";
+import { promisify } from "node:util";
 import { at, bodyOf, textAt } from "../kernel/json.ts";
 import { invalid } from "./create-request.ts";
 import { computeError, type ComputeApp, type ComputeParts, type Keypair } from "./model.ts";
 
-/** Key pairs of the caller. Only import: a key made here would be a secret to keep, and Nova itself has given that up (2.92). */
+/** Key pairs of the caller. Before 2.92 one without a public key is made here; its private key is told once and not kept. */
 export function addKeypairRoutes(app: ComputeApp, { kernel, tables }: ComputeParts): void {
   const typed = (minor: number) => (minor >= 2 ? { type: "ssh" } : {});
   const brief = (k: Keypair, minor: number) => ({
@@ -19,12 +20,14 @@ export function addKeypairRoutes(app: ComputeApp, { kernel, tables }: ComputePar
   app.post("/v2.1/os-keypairs", async (c) => {
     const given = at(await bodyOf(c.req), "keypair");
     const { userId: user_id } = c.get("caller");
-    const name = textAt(given, "name") ?? "";
-    const public_key = textAt(given, "public_key");
-    if (c.get("minor") >= 92) requireImport(given, name);
-    if (name === "" || public_key === undefined) {
-      throw computeError(400, "Keypair data is invalid: failed to generate fingerprint: only import is offered");
+    const minor = c.get("minor");
+    if (given === undefined) throw computeError(400, "'keypair' is a required property");
+    const name = nameOf(given, minor);
+    if (minor >= 92 && at(given, "public_key") === undefined) {
+      throw invalid("keypair", given, "'public_key' is a required property");
     }
+    const pair = textAt(given, "public_key") === undefined ? await newPair() : undefined;
+    const public_key = pair?.public_key ?? textAt(given, "public_key") ?? "";
     if (tables.keypairs.get(`${user_id}/${name}`)) throw computeError(409, `Key pair '${name}' already exists.`);
     const limit = kernel.quota(c.get("caller").projectId, "key_pairs");
     if (limit >= 0 && tables.keypairs.by("user_id", user_id).length >= limit) {
@@ -40,7 +43,8 @@ export function addKeypairRoutes(app: ComputeApp, { kernel, tables }: ComputePar
       fingerprint: fingerprintOf(public_key),
       created_at: kernel.timestamp().replace(/Z$/, ".000000"),
     });
-    return c.json({ keypair: { ...brief(keypair, c.get("minor")), user_id } }, c.get("minor") >= 2 ? 201 : 200);
+    const made = pair ? { private_key: pair.private_key } : {};
+    return c.json({ keypair: { ...brief(keypair, minor), ...made, user_id } }, minor >= 2 ? 201 : 200);
   });
   const keypairOf = (user: string, name: string) => {
     const keypair = tables.keypairs.get(`${user}/${name}`);
@@ -58,18 +62,35 @@ export function addKeypairRoutes(app: ComputeApp, { kernel, tables }: ComputePar
   });
 }
 
-/** From 2.92 keys are only imported, and their names are plain. */
-function requireImport(given: unknown, name: string): void {
-  if (!/^[\w@. -]+$/.test(name)) {
-    const allowed = "[@._- 0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ]";
-    throw computeError(
-      400,
-      `An invalid 'name' value was provided. The name must be: Only expected characters: ${allowed}`,
-    );
-  }
-  if (at(given, "public_key") === undefined) {
-    throw invalid("keypair", given, "'public_key' is a required property");
-  }
+/** A key's name: letters, digits, and few signs, which are more from 2.92 on. Throws Nova's 400. */
+function nameOf(given: unknown, minor: number): string {
+  const name = textAt(given, "name") ?? "";
+  if (name === "") throw computeError(400, "Invalid input for field/attribute name. Value: . '' is too short");
+  const signs = minor >= 92 ? "@._- " : "_- ";
+  if (new RegExp(`^[a-zA-Z0-9${signs.replaceAll("-", String.raw`\-`)}]+$`).test(name)) return name;
+  const allowed = `[${signs}0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ]`;
+  const why = `The name must be: Only expected characters: ${allowed}`;
+  throw computeError(400, `An invalid 'name' value was provided. ${why}`);
+}
+
+const generate = promisify(generateKeyPair);
+
+/** A new RSA key: the public half as OpenSSH writes it (RFC 4253, 6.6), the private one as PEM. */
+async function newPair(): Promise<{ readonly public_key: string; readonly private_key: string }> {
+  const { publicKey, privateKey } = await generate("rsa", { modulusLength: 2048 });
+  const { n = "", e = "" } = publicKey.export({ format: "jwk" });
+  const [exponent, modulus] = [Buffer.from(e, "base64url"), Buffer.from(n, "base64url")];
+  // A leading zero keeps a number from being read as negative.
+  const number = (bytes: Buffer) => ((bytes[0] ?? 0) >= 0x80 ? Buffer.concat([Buffer.of(0), bytes]) : bytes);
+  const blob = [Buffer.from("ssh-rsa"), number(exponent), number(modulus)].flatMap((part) => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(part.length);
+    return [length, part];
+  });
+  return {
+    public_key: `ssh-rsa ${Buffer.concat(blob).toString("base64")} Generated-by-Nova`,
+    private_key: privateKey.export({ type: "pkcs1", format: "pem" }).toString(),
+  };
 }
 
 /** MD5 of the key's bytes as pairs of digits. Throws 400 if this is no OpenSSH public key. */

@@ -108,7 +108,7 @@ export const oneOfNumbers =
   (value: unknown, field: string): V[number] => {
     const number = integer(value);
     const found = values.find((v) => v === number);
-    if (found === undefined) throw invalidValue(field, `'${shown(value)}' is not in [${values.join(", ")}].`);
+    if (found === undefined) throw invalidValue(field, `${shown(value)} is not in valid_values.`);
     return found;
   };
 

@@ -141,7 +141,11 @@ export interface QuotaAsk {
   readonly more?: number;
 }
 
+/** Kinds of Neutron's core; others' controllers say of an empty body that there is none. */
+const core = new Set(["network", "subnet", "port", "subnetpool"]);
+
 function bodyOf(body: JsonObject, singular: string): unknown {
+  if (Object.keys(body).length === 0 && !core.has(singular)) throw badRequest("Resource body required");
   if (!Object.hasOwn(body, singular)) throw badRequest(`Unable to find '${singular}' in request body`);
   return body[singular];
 }
@@ -184,6 +188,7 @@ function listSpec<T extends Row, A extends Attributes>(collection: Collection<T,
     special,
     notFound,
     filterable: new Set([...Object.keys(collection.attributes), ...times, ...collection.filters]),
+    sortable: new Set([...Object.keys(collection.attributes), ...times, ...collection.filters, "tenant_id", "status"]),
   };
 }
 

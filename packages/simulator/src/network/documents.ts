@@ -1,5 +1,5 @@
 import type { NetworkApp } from "./collection.ts";
-import { neutronError } from "./errors.ts";
+import { htmlPage } from "../kernel/html-page.ts";
 
 /** The extensions this service honours, by their aliases (GET /extensions). */
 const extensions: Readonly<Record<string, string>> = {
@@ -107,7 +107,7 @@ export function mountDocuments(
     const alias = c.req.param("alias");
     const extension = documents.find((document) => document.alias === alias);
     if (extension) return c.json({ extension });
-    throw neutronError(404, "HTTPNotFound", `Extension with alias ${alias} does not exist`);
+    throw htmlPage(404, { detail: `Extension with alias ${alias} does not exist` });
   });
   for (const [path, key] of Object.entries(empty)) app.get(`/v2.0/${path}`, (c) => c.json({ [key]: [] }));
 }

@@ -8,8 +8,10 @@ import { addressFields, askedAddresses, defaultAddresses, insertPort, releaseFlo
 import { routerBetween, type Way } from "./reach.ts";
 import { born, defined, touched, type FloatingIp, type NetworkState, type Port } from "./resources.ts";
 
+const { name: _name, ...nameless } = common;
+
 const attributes = {
-  ...common,
+  ...nameless,
   floating_network_id: { read: uuid, required: true, put: false },
   floating_ip_address: { read: orNull(address), admin: true, put: false },
   subnet_id: { read: orNull(uuid), put: false },

@@ -8,6 +8,8 @@ export interface ListSpec<T extends Row> {
   readonly plural: string;
   /** Fields that filter by equality with the row's own field. */
   readonly filterable: ReadonlySet<string>;
+  /** Fields that order lists, beside those that a row has. */
+  readonly sortable?: ReadonlySet<string>;
   /** Fields that filter in their own way: true if the row is meant by any of the values. */
   readonly special?: Readonly<Record<string, (row: T, values: readonly string[]) => boolean>> | undefined;
   readonly notFound: (id: string) => Error;
@@ -66,7 +68,7 @@ export interface Page<T> {
 
 export function pageOf<T extends Row>(rows: T[], url: URL, spec: ListSpec<T>): Page<T> {
   const query = url.searchParams;
-  const ordered = sorted(rows, query);
+  const ordered = sorted(rows, query, spec.sortable);
   const limit = limitOf(query.get("limit"));
   const reverse = ["true", "1"].includes(query.get("page_reverse")?.toLowerCase() ?? "");
   const markerId = query.get("marker");
@@ -114,7 +116,7 @@ function limitOf(text: string | null): number | undefined {
   return Number(text) || undefined;
 }
 
-function sorted<T extends Row>(rows: T[], query: URLSearchParams): T[] {
+function sorted<T extends Row>(rows: T[], query: URLSearchParams, sortable?: ReadonlySet<string>): T[] {
   const keys = query.getAll("sort_key");
   const directions = query.getAll("sort_dir");
   if (keys.length !== directions.length) throw badRequest("The number of sort_keys and sort_dirs must be same");
@@ -123,7 +125,10 @@ function sorted<T extends Row>(rows: T[], query: URLSearchParams): T[] {
     const words = wrong.map((word) => `'${word}'`).join(", ");
     throw badRequest(`[${words}] is invalid value for sort_dirs, valid value is 'asc' and 'desc'`);
   }
-  const unknown = keys.filter((key) => rows[0] && fieldOf(rows[0], key) === undefined);
+  const [first] = rows;
+  const isKnown = (key: string) =>
+    sortable?.has(key) === true || (first ? fieldOf(first, key) !== undefined : sortable === undefined);
+  const unknown = keys.filter((key) => !isKnown(key));
   if (unknown.length > 0)
     throw badRequest(`[${unknown.map((key) => `'${key}'`).join(", ")}] is invalid attribute for sort_keys`);
   // By far the most lists name no order; theirs is worth a short way.

@@ -1,7 +1,7 @@
 import type { Caller } from "../kernel/interface.ts";
 import { bool, common, integer, listOf, orNull, text, uuid, type InputOf, type JsonObject } from "./attributes.ts";
 import type { Collection } from "./collection.ts";
-import { conflict, invalidInput, networkNotFound } from "./errors.ts";
+import { conflict, invalidInput, invalidValue, networkNotFound } from "./errors.ts";
 import { deleteSubnet } from "./subnets.ts";
 import { addMetadataPort, removePort } from "./port-rows.ts";
 import { born, defined, touched, type Network, type NetworkState } from "./resources.ts";
@@ -13,7 +13,7 @@ import { checkZoneHints } from "./zones.ts";
 const attributes = {
   ...common,
   admin_state_up: { read: bool },
-  mtu: { read: integer },
+  mtu: { read: notNegative },
   shared: { read: bool, admin: true },
   "router:external": { read: bool, admin: true },
   is_default: { read: bool, admin: true },
@@ -25,6 +25,13 @@ const attributes = {
   "provider:physical_network": { read: orNull(text), admin: true, put: false },
   "provider:segmentation_id": { read: orNull(integer), admin: true, put: false },
 } as const;
+/** A whole number from 0 on. */
+function notNegative(value: unknown, field: string): number {
+  const number = integer(value);
+  if (number < 0) throw invalidValue(field, `'${number}' should be non-negative.`);
+  return number;
+}
+
 type Attributes = typeof attributes;
 
 export const seesNetwork = (state: NetworkState, caller: Caller, row: Network): boolean =>

@@ -170,6 +170,7 @@ function updatePort(state: NetworkState, { caller, row }: { caller: Caller; row:
   const pairList = change.allowed_address_pairs
     ? completePairs(change.allowed_address_pairs, macAddress)
     : row.allowed_address_pairs;
+  if (!secured && change.security_groups === undefined && groups.length > 0) throw groupsOnInsecurePort();
   checkSecurity(state, { secured, groups, pairs: pairList, projectId: row.project_id });
   const { fixed_ips: asked, project_id: _, dns_domain: _d, propagate_uplink_status: _p, ...rest } = defined(change);
   const wish = { networkId: row.network_id, mac: macAddress, kept: row.fixed_ips, deviceOwner: row.device_owner };
@@ -214,6 +215,13 @@ interface SecurityWish {
   readonly pairs: readonly AddressPair[];
   readonly projectId: string;
 }
+
+/** A port that has groups keeps its security until they are taken away. */
+const groupsOnInsecurePort = () =>
+  conflict(
+    "PortSecurityPortHasSecurityGroup",
+    "Port has security group associated. Cannot disable port security or IP address until security group is removed.",
+  );
 
 function checkSecurity(state: NetworkState, { secured, groups, pairs: asked, projectId }: SecurityWish): void {
   if (!secured && asked.length > 0) {

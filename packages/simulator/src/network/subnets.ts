@@ -222,7 +222,7 @@ function readCidr(input: Input): Cidr {
   const cidr = parseCidr(input.cidr);
   if (!cidr) throw invalidInput(`${input.cidr} is not in a CIDR format.`);
   const version = input.ip_version;
-  if (version !== 4 && version !== 6) throw invalidValue("ip_version", `'${version}' is not in [4, 6].`);
+  if (version !== 4 && version !== 6) throw invalidValue("ip_version", `${version} is not in valid_values.`);
   if (cidr.version !== version) throw invalidInput(`cidr '${input.cidr}' does not match the ip_version '${version}'.`);
   return cidr;
 }

@@ -1,0 +1,93 @@
+/**
+ * `npm run record:latency [-- --cloud devcloud --rounds 4]`: how long operations take on a real cloud and through which statuses they go.
+ * Writes packages/simulator/src/kernel/latencies.json, which the simulated cloud's delays "real" follow. With `--cloud simulated` (its
+ * delays "real") nothing is written: it prints the same figures, to be held beside those that are kept.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { loadCloudsYaml } from "@causeway/openstack";
+import { startSimulator } from "@causeway/simulator";
+import { openApi, type Api, type Passage } from "./api.ts";
+import { playRound } from "./operations.ts";
+
+const file = resolve(import.meta.dirname, "../../packages/simulator/src/kernel/latencies.json");
+
+interface Figures {
+  readonly count: number;
+  /** Milliseconds to the answer, and to the end. */
+  readonly answered: Spread;
+  readonly settled: Spread;
+  /** The statuses that most runs went through. */
+  readonly statuses: readonly string[];
+}
+
+interface Spread {
+  readonly p50: number;
+  readonly p90: number;
+}
+
+function spreadOf(values: readonly number[]): Spread {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (share: number) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0);
+  return { p50: at(0.5), p90: at(0.9) };
+}
+
+function figuresOf(passages: readonly Passage[]): Figures {
+  const ways = new Map<string, number>();
+  for (const { statuses } of passages) {
+    const way = statuses.join(" ");
+    ways.set(way, (ways.get(way) ?? 0) + 1);
+  }
+  const [most = ""] = [...ways].toSorted(([, a], [, b]) => b - a)[0] ?? [];
+  return {
+    count: passages.length,
+    answered: spreadOf(passages.map(({ answered }) => answered)),
+    settled: spreadOf(passages.map(({ settled }) => settled)),
+    statuses: most === "" ? [] : most.split(" "),
+  };
+}
+
+async function measure(api: Api, rounds: number): Promise<Readonly<Record<string, Figures>>> {
+  const all = new Map<string, Passage[]>();
+  const note = (operation: string, passage: Passage) => {
+    all.set(operation, [...(all.get(operation) ?? []), passage]);
+  };
+  for (let round = 0; round < rounds; round++) {
+    const begun = performance.now();
+    await playRound(api, note);
+    console.log(`round ${round + 1} of ${rounds}: ${Math.round((performance.now() - begun) / 1000)} s`);
+  }
+  return Object.fromEntries([...all].map(([operation, passages]) => [operation, figuresOf(passages)]));
+}
+
+function print(operations: Readonly<Record<string, Figures>>): void {
+  for (const [operation, { count, answered, settled, statuses }] of Object.entries(operations)) {
+    const times = `answered ${answered.p50}/${answered.p90} ms, settled ${settled.p50}/${settled.p90} ms`;
+    console.log(`${operation.padEnd(28)} ${String(count).padStart(3)} ×  ${times}  ${statuses.join(" → ")}`);
+  }
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { cloud: { type: "string", default: "devcloud" }, rounds: { type: "string", default: "4" } },
+  });
+  const rounds = Number(values.rounds);
+  if (values.cloud === "simulated") {
+    const simulator = await startSimulator({ profile: "real" });
+    try {
+      const config = loadCloudsYaml({ cloud: "simulator", text: simulator.cloudsYaml });
+      print(await measure(await openApi(config), rounds));
+    } finally {
+      await simulator.close();
+    }
+    return;
+  }
+  const text = readFileSync(process.env["OS_CLIENT_CONFIG_FILE"] ?? "/var/lib/devcloud/clouds.yaml", "utf8");
+  const operations = await measure(await openApi(loadCloudsYaml({ cloud: values.cloud, text })), rounds);
+  print(operations);
+  const date = new Date().toISOString().slice(0, 10);
+  writeFileSync(file, `${JSON.stringify({ date, cloud: values.cloud, rounds, operations }, undefined, 2)}\n`);
+}
+
+await main();
