@@ -69,8 +69,8 @@ async function staged(): Promise<Stage> {
   return { w, conf, config, start };
 }
 
-function ask(port: number, path: string): Promise<number | undefined> {
-  const agent = new Agent({ rejectUnauthorized: false });
+function ask(port: number, path: string, tls: { maxVersion?: "TLSv1.2" } = {}): Promise<number | undefined> {
+  const agent = new Agent({ rejectUnauthorized: false, ...tls });
   return new Promise((done, fail) => {
     get({ port, path, agent }, (answer) => done(answer.resume().statusCode)).on("error", fail);
   });
@@ -97,6 +97,7 @@ test(
     const ccm = start(
       ..."--cloud-provider=openstack --use-service-account-credentials=false --v=2 --bind-address=127.0.0.1".split(" "),
       ..."--controllers=*,-route --secure-port=20258 --leader-elect --concurrent-service-syncs=4".split(" "),
+      ..."--tls-min-version=VersionTLS13 --vmodule=x=2 --requestheader-allowed-names=front --webhooks=".split(" "),
     );
     await w.joinAll();
     await w.createService("web");
@@ -104,6 +105,7 @@ test(
     expect((await w.client.get(Lease, lease)).spec?.holderIdentity).toMatch(/./);
     expect(await ask(20258, "/healthz")).toBe(200);
     expect(await ask(20258, "/metrics")).toBe(401);
+    await expect(ask(20258, "/healthz", { maxVersion: "TLSv1.2" })).rejects.toThrow(/protocol version/);
     expect(ccm.output()).not.toMatch(/use-octavia.*not known|bs-version/);
     await w.remove("web");
     expect(await ccm.stop("SIGTERM")).toBe(143);

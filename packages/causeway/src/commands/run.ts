@@ -39,6 +39,7 @@ export async function runCloudController(
           address: raw.bindAddress,
           port: flags.port,
           certificate: await servingCertificate(raw),
+          minVersion: raw.tlsMinVersion === "VersionTLS13" ? "TLSv1.3" : "TLSv1.2",
           metrics,
           open: raw.authorizationAlwaysAllowPaths,
           guard: clusterGuard(client, systemClock),

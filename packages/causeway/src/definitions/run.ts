@@ -24,7 +24,14 @@ const withoutEffect = `allocate-node-cidrs use-service-account-credentials profi
   node-status-update-frequency concurrent-node-syncs concurrent-node-status-updates route-reconciliation-period
   allow-untagged-cloud authentication-kubeconfig authorization-kubeconfig authentication-skip-lookup
   requestheader-client-ca-file client-ca-file logging-format http2-max-streams-per-connection webhook-secure-port
-  webhook-bind-address controller-start-interval feature-gates leader-elect-resource-lock`.split(/\s+/);
+  webhook-bind-address controller-start-interval feature-gates leader-elect-resource-lock
+  webhooks webhook-cert-dir webhook-tls-cert-file webhook-tls-private-key-file cidr-allocator-type
+  authentication-tolerate-lookup-failure authentication-token-webhook-cache-ttl
+  authorization-webhook-cache-authorized-ttl authorization-webhook-cache-unauthorized-ttl
+  requestheader-allowed-names requestheader-extra-headers-prefix requestheader-group-headers
+  requestheader-uid-headers requestheader-username-headers disable-http2-serving permit-address-sharing
+  permit-port-sharing tls-cipher-suites tls-sni-cert-key external-cloud-volume-plugin log-flush-frequency
+  log-text-info-buffer-size log-text-split-stream log-json-info-buffer-size log-json-split-stream vmodule`.split(/\s+/);
 
 function hidden(name: string): Option {
   return new Option(`--${name} [value]`).hideHelp();
@@ -73,6 +80,11 @@ function cloudControllerManagerCommand(signal: AbortSignal): Command {
     .option("--secure-port <port>", "their port, with TLS; 0 serves none", "10258")
     .option("--tls-cert-file <file>", "certificate of that port (default: a self-signed one)")
     .option("--tls-private-key-file <file>", "its key")
+    .addOption(
+      new Option("--tls-min-version <version>", "the oldest TLS of that port")
+        .choices(["VersionTLS12", "VersionTLS13"])
+        .default("VersionTLS12"),
+    )
     .option("--cert-dir <dir>", "folder with cloud-controller-manager.crt and .key, where there is one")
     .option(
       "--authorization-always-allow-paths <paths>",

@@ -8,6 +8,7 @@ export interface EndpointOptions {
   readonly address: string;
   readonly port: number;
   readonly certificate: KeyPair;
+  readonly minVersion: "TLSv1.2" | "TLSv1.3";
   readonly metrics: Metrics;
   /** Paths that anybody may read. */
   readonly open: readonly string[];
@@ -23,13 +24,16 @@ export interface Endpoint {
 
 /** /healthz, /livez, /readyz and /metrics over HTTPS. @throws ENDPOINT_PORT_TAKEN when it cannot listen */
 export async function serveEndpoint(options: EndpointOptions): Promise<Endpoint> {
-  const { certificate, address, port, log } = options;
-  const server = createServer({ cert: certificate.certificate, key: certificate.key }, (request, response) => {
-    answer(options, request, response).catch((error: unknown) => {
-      log.warn("a request of health or metrics failed", { error: messageOf(error) });
-      if (!response.headersSent) send(response, 500, "internal error\n");
-    });
-  });
+  const { certificate, address, port, log, minVersion } = options;
+  const server = createServer(
+    { cert: certificate.certificate, key: certificate.key, minVersion },
+    (request, response) => {
+      answer(options, request, response).catch((error: unknown) => {
+        log.warn("a request of health or metrics failed", { error: messageOf(error) });
+        if (!response.headersSent) send(response, 500, "internal error\n");
+      });
+    },
+  );
   server.listen(port, address);
   try {
     await once(server, "listening");

@@ -26,6 +26,7 @@ export interface RawFlags {
   readonly securePort: string;
   readonly tlsCertFile?: string;
   readonly tlsPrivateKeyFile?: string;
+  readonly tlsMinVersion: "VersionTLS12" | "VersionTLS13";
   readonly certDir?: string;
   readonly authorizationAlwaysAllowPaths: readonly string[];
   readonly userAgent?: readonly string[];
