@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Event, Node } from "@causeway/kubernetes";
 import { fastClock, type World } from "../testing/world.ts";
-import { shutdownTaint } from "../node/taints.ts";
+import { shutdownTaint, uninitializedTaint } from "../node/taints.ts";
 import { ownWorlds } from "./own-world.ts";
 import { pause } from "./stage.ts";
 
@@ -12,6 +12,11 @@ async function whatToBoot(w: World): Promise<{ flavor: string; image: string }> 
   const [flavor] = await w.cloud.compute.flavors.all();
   const [image] = await w.cloud.image.images.all({ name: "cirros" });
   return { flavor: flavor?.id ?? "", image: image?.id ?? "" };
+}
+
+async function initialised(w: World, name: string): Promise<Node | undefined> {
+  const node = await w.client.get(Node, key(name));
+  return node.spec?.taints?.some((taint) => taint.key === uninitializedTaint) ? undefined : node;
 }
 
 const key = (name: string) => ({ namespace: "", name });
@@ -170,6 +175,45 @@ describe("nodes", { timeout: 60_000 }, () => {
     await node.stop();
     w.run({}, { controllers: new Set(["cloud-node-lifecycle"] as const), clock: fastClock(50) });
     await w.until("its end", async () => ((await w.client.find(Node, key("n-node-0"))) ? undefined : true));
+  });
+
+  test("are initialised while Octavia answers with errors, or not at all", async () => {
+    const { w, cloud } = await started(2);
+    const [first, second] = w.infrastructure.servers;
+    cloud.setFaults((call) =>
+      call.service === "load-balancer" ? { when: "before", status: 503, body: {} } : undefined,
+    );
+    w.run();
+    await w.createService("web");
+    if (first) await w.join(first);
+    await w.until("the first", () => initialised(w, "n-node-0"));
+    cloud.setFaults(undefined);
+    cloud.setDelay("request.load-balancer", 20_000);
+    if (second) await w.join(second);
+    await w.until("the second", () => initialised(w, "n-node-1"));
+    expect((await w.service("web")).status?.loadBalancer?.ingress ?? []).toEqual([]);
+    cloud.setDelay("request.load-balancer", 0);
+  });
+
+  test("stay though a list or two lack their server: only three in a row are believed", async () => {
+    const { w, cloud } = await started(1);
+    const lists: number[] = [];
+    let empty = 2;
+    w.run({}, { clock: fastClock(20) });
+    await w.joinAll();
+    cloud.setFaults((call) => {
+      if (call.method !== "GET" || !call.path.includes("/servers/detail")) return undefined;
+      lists.push(empty);
+      return empty-- > 0 ? { when: "before", status: 200, body: { servers: [] } } : undefined;
+    });
+    const silence = { status: { conditions: [{ type: "Ready", status: "Unknown" }] } };
+    await w.client.patch(Node, key("n-node-0"), { type: "merge", body: silence }, { subresource: "status" });
+    await w.until("looks enough", async () => (lists.length >= 6 ? true : undefined));
+    await pause(500);
+    expect(await w.client.find(Node, key("n-node-0"))).toBeDefined();
+    empty = Number.POSITIVE_INFINITY;
+    await w.until("its end", async () => ((await w.client.find(Node, key("n-node-0"))) ? undefined : true));
+    expect(lists.filter((left) => left === Number.POSITIVE_INFINITY).length).toBeGreaterThanOrEqual(3);
   });
 
   test("stay while the cloud is away", async () => {
