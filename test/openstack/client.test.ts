@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { chapters as compute } from "./client/chapters/compute.ts";
+import { chapters as image } from "./client/chapters/image.ts";
 import { chapters as keyManager } from "./client/chapters/key-manager.ts";
 import { chapters as loadBalancing } from "./client/chapters/load-balancing.ts";
 import { chapters as more } from "./client/chapters/network-more.ts";
@@ -14,7 +15,7 @@ import { differencesOf } from "./client/differences.ts";
 import { CloudClients, runChapter } from "./client/run.ts";
 
 const realFile = process.env["OS_CLIENT_CONFIG_FILE"] ?? "/var/lib/devcloud/clouds.yaml";
-const chapters = [...network, ...more, ...compute, ...loadBalancing, ...keyManager, ...placement];
+const chapters = [...network, ...more, ...compute, ...image, ...loadBalancing, ...keyManager, ...placement];
 
 /** Chapters in which the clouds are known to part still, and over what. */
 const underWay: Readonly<Record<string, string>> = {};

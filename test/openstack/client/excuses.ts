@@ -17,6 +17,13 @@ export const excuses: readonly { readonly why: string; readonly commands: readon
     ],
   },
   {
+    why: "Glance prints the part of its schema that an id is not of, as Python prints it; this cloud gives the reason alone",
+    commands: [
+      "image create {p}-bad --disk-format raw --container-format bare --id nonsense",
+      "image create {p}-bad --disk-format raw --container-format bare --property id=x",
+    ],
+  },
+  {
     why: "the real cloud has a flavor for amphorae",
     commands: ["admin: flavor list --all", "admin: flavor list --private"],
   },

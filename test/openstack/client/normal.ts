@@ -76,7 +76,7 @@ function value(raw: unknown, known: Known): unknown {
   const varies = (key: string, item: unknown) =>
     item !== null && (volatile.test(key) || (key === "id" && typeof item === "number") || (use && key === "Value"));
   const ordered = (key: string, item: unknown) =>
-    typeof item === "string" && unordered.test(key) ? item.split(/(\s)/).sort().join("") : item;
+    typeof item === "string" && unordered.test(key) ? item.split(/\s+/).sort().join("\n") : item;
   const entries = Object.entries(raw).map(([key, item]) => [
     text(key, known),
     varies(key, item) ? "<varies>" : value(ordered(key, item), known),

@@ -54,7 +54,7 @@ function checkFilters(query: URLSearchParams): void {
   }
   for (const name of ["os_hidden", "protected"]) {
     const flag = query.get(name);
-    if (flag === null || flag === "true" || flag === "false") continue;
+    if (flag === null || /^(true|false)$/i.test(flag)) continue;
     throw refused(`Invalid value '${flag}' for '${name}' filter. Valid values are 'true' or 'false'.`);
   }
 }
@@ -75,7 +75,7 @@ interface Sight {
 /** Others' community images are listed only when they are asked for; shared ones by how their member answered (default: accepted). */
 function visible({ members }: ImageTables, caller: Caller, { image, query }: Sight): boolean {
   const wanted = query.get("visibility");
-  if (image.os_hidden && query.get("os_hidden") !== "true") return false;
+  if (image.os_hidden && query.get("os_hidden")?.toLowerCase() !== "true") return false;
   const answer = query.get("member_status") ?? "accepted";
   const member = image.visibility === "shared" ? members.get(`${image.id}/${caller.projectId}`) : undefined;
   const isShared = member !== undefined && (answer === "all" || member.status === answer);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Hono, type Context } from "hono";
 import type { Kernel, Service } from "../kernel/interface.ts";
-import { htmlPage } from "../kernel/html-page.ts";
+import { htmlPage, plainText } from "../kernel/html-page.ts";
 import { listImages } from "./list.ts";
 import { addImageDataRoutes } from "./data.ts";
 import { addImageMemberRoutes } from "./members.ts";
@@ -15,6 +15,16 @@ export function createImageService(kernel: Kernel): Service {
   const tables = imageTables(kernel);
   seedImages(kernel, tables);
   const app: Service["app"] = new Hono();
+  app.use("*", async (c, next) => {
+    await next();
+    // Who accepts nothing (`Accept:`) is given no page, but a text.
+    if (c.req.header("accept") !== "" || !c.res.headers.get("content-type")?.startsWith("text/html")) return;
+    const text = plainText(await c.res.text());
+    const headers = new Headers(c.res.headers);
+    headers.set("content-type", "text/plain; charset=UTF-8");
+    headers.delete("content-length");
+    c.res = new Response(text, { status: c.res.status, headers });
+  });
   app.get("/", (c) => c.json({ versions: versions(c) }, 300));
   app.get("/versions", (c) => c.json({ versions: versions(c) }));
   app.get("/v2/images", (c) => {

@@ -41,3 +41,14 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#x27;",
 };
 const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (sign) => entities[sign] ?? sign);
+
+/** Such a page as a text, as WebOb gives it to who accepts no HTML. */
+export function plainText(page: string): string {
+  const heading = /<h1>(.*)<\/h1>/.exec(page)?.[1] ?? "";
+  const body = /<\/h1>\n([^]*)<\/?body>/.exec(page)?.[1] ?? "";
+  const text = body.replaceAll("<br />", "\n").replaceAll(/<[^>]*>/g, "");
+  return `${heading}\n\n${unescaped(text.trim())}\n\n   `;
+}
+
+const unescaped = (text: string): string =>
+  Object.entries(entities).reduce((plain, [sign, entity]) => plain.replaceAll(entity, sign), text);
