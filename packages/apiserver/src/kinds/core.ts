@@ -1,14 +1,10 @@
-import { record } from "../json.ts";
-import { admitLimits } from "../admission/builtin/limits.ts";
 import { define, STATUS, WRITE_STATUS } from "./define.ts";
 import { coreEvents } from "./event.ts";
 import { namespaceStrategy } from "./namespace.ts";
 import { nodeStrategy } from "./node.ts";
 import { podStrategy } from "./pod.ts";
 import type { Resource } from "./resource.ts";
-import { checked } from "./rules.ts";
-import { claimProblems } from "./volume-rules.ts";
-import { CLAIM_RULES } from "./stored-rules.ts";
+import { claimStrategy } from "./claim.ts";
 import { configMapStrategy, secretStrategy } from "./secret.ts";
 import { serviceStrategy } from "./service.ts";
 import {
@@ -136,7 +132,7 @@ export function coreKinds(): Resource[] {
       shortNames: ["pvc"],
       subresources: [STATUS],
       columns: PERSISTENT_VOLUME_CLAIM_COLUMNS,
-      strategy: { ...checked(CLAIM_RULES, ({ spec }) => claimProblems(record(spec))), admit: admitLimits },
+      strategy: claimStrategy,
     }),
   ];
 }

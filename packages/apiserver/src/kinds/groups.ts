@@ -21,6 +21,7 @@ import { groupEvents } from "./event.ts";
 import { leaseStrategy } from "./lease.ts";
 import { bindingStrategy, roleStrategy } from "./rbac.ts";
 import type { Resource } from "./resource.ts";
+import { chosenOnce } from "./chosen-once.ts";
 import { priorityProblems } from "./policy-rules.ts";
 import { checked, ruled } from "./rules.ts";
 import { storageClassProblems } from "./volume-rules.ts";
@@ -49,7 +50,7 @@ export function otherKinds(): Resource[] {
       kind: "EndpointSlice",
       plural: "endpointslices",
       columns: ENDPOINT_SLICE_COLUMNS,
-      strategy: ruled(SLICE_RULES),
+      strategy: chosenOnce(ruled(SLICE_RULES)),
       generation: true,
     }),
     define({
@@ -83,7 +84,7 @@ export function otherKinds(): Resource[] {
       clusterScoped: true,
       generation: true,
       columns: PRIORITY_CLASS_COLUMNS,
-      strategy: { ...checked(PRIORITY_RULES, priorityProblems), admit: admitPriorityClass },
+      strategy: { ...chosenOnce(checked(PRIORITY_RULES, priorityProblems)), admit: admitPriorityClass },
     }),
     define({
       group: "storage.k8s.io",
@@ -92,7 +93,7 @@ export function otherKinds(): Resource[] {
       shortNames: ["sc"],
       clusterScoped: true,
       columns: STORAGE_CLASS_COLUMNS,
-      strategy: checked(STORAGE_CLASS_RULES, storageClassProblems),
+      strategy: chosenOnce(checked(STORAGE_CLASS_RULES, storageClassProblems)),
     }),
   ];
 }

@@ -1,6 +1,7 @@
 import type { Clock } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Json } from "../json.ts";
+import type { Tables } from "../wire/tables.ts";
 import type { AuditNotes } from "../audit/interface.ts";
 import type { Attributes } from "../auth/attributes.ts";
 import type { User } from "../auth/user.ts";
@@ -42,6 +43,8 @@ export interface CatalogView {
   find(group: string, version: string, plural: string): Served | undefined;
   byKind(group: string, kind: string): Resource | undefined;
   all(): readonly Resource[];
+  /** The fields of the built-in kinds. */
+  readonly tables: Tables;
 }
 
 /** One version of one resource. */

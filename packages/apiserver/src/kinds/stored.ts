@@ -22,6 +22,7 @@ import {
   VOLUME_ATTRIBUTES_CLASS_COLUMNS,
 } from "../tables/storage-columns.ts";
 import { autoscalers } from "./autoscaler.ts";
+import { chosenOnce } from "./chosen-once.ts";
 import { define, SCALE, STATUS, type Definition } from "./define.ts";
 import type { Resource } from "./resource.ts";
 import { jobSpecProblems } from "./job-rules.ts";
@@ -50,7 +51,7 @@ import {
 /** Kinds that are kept for the programs that act on them: read, filled in and checked here, but nothing is made of them. */
 export function storedKinds(): Resource[] {
   const plain = [...coreKinds(), ...networkKinds(), ...storageKinds(), ...deviceKinds(), ...otherKinds()];
-  return [...plain.map(define), autoscalers()];
+  return [...plain.map((kind) => define({ ...kind, strategy: chosenOnce(kind.strategy) })), autoscalers()];
 }
 
 function coreKinds(): Definition[] {

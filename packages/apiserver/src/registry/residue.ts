@@ -51,7 +51,9 @@ export function residueAt(call: Call, revision: string | undefined): string {
 
 /** Remembers the residue of what a call has just written. */
 export function leaveResidue(call: Call, revision: string | undefined, residue: string): void {
-  const all = known.get(call.cluster) ?? new Map<string, Known>();
+  const before = known.get(call.cluster);
+  if (!before && residue === "") return;
+  const all = before ?? new Map<string, Known>();
   known.set(call.cluster, all);
   all.delete(idOf(call));
   if (residue === "" || revision === undefined) return;

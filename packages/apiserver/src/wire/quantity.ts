@@ -1,3 +1,5 @@
+import { record, type Json } from "../json.ts";
+
 /**
  * Quantities as Go's resource.Quantity writes them: "1000m" becomes "1", "0.5" becomes "500m", "2048Mi" becomes "2Gi".
  * Source: kubernetes.io "Kubernetes API / Common Definitions / Quantity".
@@ -82,6 +84,11 @@ function inDecimal(nanos: bigint, asExponent: boolean): string {
 /** In billionths; undefined for what is no quantity. */
 export function nanosOf(value: unknown): bigint | undefined {
   return parse(String(value as string))?.nanos;
+}
+
+/** Amounts by name, each in one form, so that those that are the same in other words compare as the same. */
+export function comparableAmounts(list: unknown): Json {
+  return Object.fromEntries(Object.entries(record(list)).map(([name, amount]) => [name, String(nanosOf(amount))]));
 }
 
 /** a + b, or a - b, in the form of the first that is not nothing. */

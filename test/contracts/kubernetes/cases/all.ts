@@ -25,6 +25,8 @@ import { metrics } from "./metrics.ts";
 import { naming } from "./naming.ts";
 import { openApi } from "./open-api.ts";
 import { printing } from "./printing.ts";
+import { choosingOnce } from "./choosing-once.ts";
+import { jobsAndRuntimes } from "./jobs-and-runtimes.ts";
 import { podAdmission } from "./pod-admission.ts";
 import { podsChanging } from "./pods-changing.ts";
 import { policies } from "./policies.ts";
@@ -114,6 +116,8 @@ export const chapters: readonly Chapter[] = [
   policies,
   quotas,
   podAdmission,
+  choosingOnce,
+  jobsAndRuntimes,
   policyWriting,
   webhookConfigurations,
   webhookFailures,

@@ -1,6 +1,7 @@
 import type { Strategy } from "../../kinds/resource.ts";
 import { fillLimits } from "./limits.ts";
 import { admitPriority } from "./priority.ts";
+import { admitRuntimeClass } from "./runtime-class.ts";
 import { admitAccount } from "./service-account.ts";
 import { admitTolerations } from "./tolerations.ts";
 
@@ -10,4 +11,5 @@ export const mutatePod: NonNullable<Strategy["mutate"]> = async (pod, context) =
   await admitAccount(pod, context);
   admitPriority(pod, context);
   admitTolerations(pod);
+  admitRuntimeClass(pod, context);
 };

@@ -1,0 +1,66 @@
+import { at, isRecord, record, records, same, text, type Json } from "../../json.ts";
+import type { Draft, WriteContext } from "../../kinds/resource.ts";
+import { comparableAmounts } from "../../wire/quantity.ts";
+import { PODS, refusal } from "./refusal.ts";
+
+/** Gives a pod what its runtime class costs and where it runs (RuntimeClass; KEP-688). Throws 403. */
+export function admitRuntimeClass(pod: Draft, { cluster }: WriteContext): void {
+  const spec = record(pod["spec"]);
+  const name = text(spec["runtimeClassName"]);
+  const key = { cluster: cluster.name, resource: "node.k8s.io/runtimeclasses", namespace: "", name };
+  const found = name === "" ? undefined : cluster.store.get(key)?.object;
+  if (name !== "" && !found) throw refusal(PODS, pod, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`);
+  const overhead = at(found, "overhead", "podFixed");
+  if (isRecord(overhead)) takeOverhead(pod, spec, overhead);
+  else if (isRecord(spec["overhead"])) {
+    throw refusal(PODS, pod, "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead");
+  }
+  const scheduling = at(found, "scheduling");
+  if (isRecord(scheduling)) takeScheduling(pod, spec, scheduling);
+}
+
+function takeOverhead(pod: Draft, spec: Json, overhead: Json): void {
+  const given = spec["overhead"];
+  if (isRecord(given) && !same(comparableAmounts(given), comparableAmounts(overhead))) {
+    throw refusal(PODS, pod, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+  }
+  spec["overhead"] = { ...overhead };
+}
+
+function takeScheduling(pod: Draft, spec: Json, { nodeSelector, tolerations }: Json): void {
+  const own = record(spec["nodeSelector"]);
+  for (const [label, value] of Object.entries(record(nodeSelector))) {
+    if (own[label] === undefined || own[label] === value) continue;
+    const [theirs, ours] = [text(value), text(own[label])];
+    const where = `runtimeClass.scheduling.nodeSelector[${label}] = ${theirs}; pod.spec.nodeSelector[${label}] = ${ours}`;
+    throw refusal(PODS, pod, `conflict: ${where}`);
+  }
+  if (isRecord(nodeSelector)) spec["nodeSelector"] = { ...own, ...nodeSelector };
+  if (records(tolerations).length > 0) {
+    spec["tolerations"] = merged([...records(spec["tolerations"]), ...records(tolerations)]);
+  }
+}
+
+/** Without those that another one covers; of equal ones the first stays. */
+function merged(tolerations: readonly Json[]): Json[] {
+  const kept: Json[] = [];
+  for (const [i, toleration] of tolerations.entries()) {
+    const later = tolerations.slice(i + 1).filter((other) => !same(other, toleration));
+    if (![...kept, ...later].some((other) => covers(other, toleration))) kept.push(toleration);
+  }
+  return kept;
+}
+
+/** Whether what `one` tolerates has in it all that `other` does. */
+function covers(one: Json, other: Json): boolean {
+  if (same(one, other)) return true;
+  const operator = text(one["operator"]);
+  const isAnyKey = text(one["key"]) === "" && operator === "Exists";
+  if (one["key"] !== other["key"] && !isAnyKey) return false;
+  if (text(one["effect"]) !== "" && one["effect"] !== other["effect"]) return false;
+  const [longest, asked] = [one["tolerationSeconds"], other["tolerationSeconds"]];
+  if (one["effect"] === "NoExecute" && typeof longest === "number") {
+    if (typeof asked !== "number" || asked > longest) return false;
+  }
+  return operator === "Exists" || (operator === text(other["operator"]) && one["value"] === other["value"]);
+}
