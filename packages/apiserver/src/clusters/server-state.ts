@@ -52,7 +52,7 @@ export class ServerState {
     const past = history === undefined ? {} : { history };
     const kept = dir === undefined || !this.#encryption ? {} : { dir, codec: this.#encryption.codec };
     this.#store = openStore({ ...past, ...kept });
-    this.#encryption?.open();
+    this.#encryption?.open(this.#store.revision === 0);
     this.#shared = {
       store: this.#store,
       files: this.#files,

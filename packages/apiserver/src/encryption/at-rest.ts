@@ -14,9 +14,9 @@ export interface EncryptionAtRest {
   readonly codec: RecordCodec;
   /**
    * Reads the configuration, once the store holds the state folder alone; later, as the file has it then. Changes nothing when it
-   * throws ENCRYPTION_CONFIG_INVALID, ENCRYPTION_KEY_WRONG, ENCRYPTION_KEY_UNKNOWN.
+   * throws ENCRYPTION_CONFIG_INVALID, ENCRYPTION_KEY_WRONG, ENCRYPTION_KEY_UNKNOWN. With `isNew` there are no records yet: none is stale.
    */
-  open(): void;
+  open(isNew?: boolean): void;
   /** Writes all records as the configuration says; what is so already is passed over, so it may be cut off at any time. */
   rewrite(store: Store, signal: AbortSignal): Promise<void>;
   /** Whether a rewrite has something to do. */
@@ -39,9 +39,9 @@ export function encryptionAtRest(
     if (current) return current;
     throw new Error("a record was asked for before the encryption was opened");
   };
-  const open = (): void => {
+  const open = (isNew = false): void => {
     const next = createEncryption(read());
-    remember(files, next);
+    remember(files, next, isNew);
     current = next;
   };
   return {
@@ -119,7 +119,7 @@ function memoryOf(files: StateFiles): Json {
 }
 
 /** Holds keys against what they were, before a record is read or written with them; notes those that are new. */
-function remember(files: StateFiles, encryption: Encryption): void {
+function remember(files: StateFiles, encryption: Encryption, isNew: boolean): void {
   const memory = memoryOf(files);
   const sealed = { ...record(memory["keys"]) };
   const { known, writing } = encryption.labels;
@@ -148,7 +148,8 @@ function remember(files: StateFiles, encryption: Encryption): void {
   const fresh = writing.filter((label) => sealed[label] === undefined);
   if (fresh.length === 0) return;
   for (const label of fresh) sealed[label] = encryption.sealed(label);
-  files.write(MEMORY, JSON.stringify({ ...memory, keys: sealed }));
+  const plan = isNew ? { plan: encryption.labels.plan } : {};
+  files.write(MEMORY, JSON.stringify({ ...memory, keys: sealed, ...plan }));
 }
 
 /** All records are written as planned: keys that wrote others are needed no more. */
