@@ -155,7 +155,6 @@ export class Stage {
   async measure(work: () => Promise<number>): Promise<Figures> {
     this.cloud.callsSince();
     const before = this.cost();
-    const begunAt = Date.now();
     const seconds = await work();
     const calls = this.cloud.callsSince();
     const after = this.cost();
@@ -166,8 +165,6 @@ export class Stage {
       const route = `${method} ${service}${path.replace(/\?.*/, "").replace(ID, "ID")}`;
       routes[route] = (routes[route] ?? 0) + 1;
     }
-    const t0 = calls[0]?.at ?? 0;
-    if (process.env["TIMELINE"]) console.error("begun", begunAt - t0, calls.slice(0, 60).map((c) => `${c.at - t0} ${c.method} ${c.path.slice(0, 60)}`).join("\n"));
     this.#options.explain?.(routes);
     const { memoryMiB } = after;
     return { calls: calls.length, byVerb, seconds, cpuSeconds: after.cpuSeconds - before.cpuSeconds, memoryMiB };

@@ -58,7 +58,8 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   await Promise.all([watch.servers.start(signal), watch.ports.start(signal)]);
   const known = parseProviderId(node.spec?.providerID);
   const doubtful = known !== undefined && from.silences.isFresh(node);
-  if (doubtful) await from.doubts.look([watch.servers], signal);
+  // A server that is missing already is looked for by who counts its denials.
+  if (doubtful && serversOf(watch, node).length > 0) await from.doubts.look([watch.servers], signal);
   const find = () => serversOf(watch, node);
   const denials = find().length > 0 ? from.denials.forget(key.name) : await from.denials.deny(node, find, signal);
   const servers = find();
