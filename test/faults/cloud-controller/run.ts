@@ -1,15 +1,23 @@
 import { Node, Service, type ServicePort } from "@causeway/kubernetes";
 import type { LoadBalancer } from "@causeway/openstack";
 import type { CallRecord, Fault } from "@causeway/simulator";
-import type { Deed, Misfortune, Schedule } from "./schedule.ts";
+import type { Deed, Misfortune, Provider, Schedule } from "./schedule.ts";
 import { CLUSTER, NODES, OWN, type FaultWorld, type Manager } from "./world.ts";
 
 const MINUTE = 60_000;
 /** How long (by the clock) a controller may take until all is well, once nobody disturbs it. */
 const PATIENCE = 30 * MINUTE;
+const PROVIDER = "loadbalancer.openstack.org/provider";
 const EXCLUDED = "node.kubernetes.io/exclude-from-external-load-balancers";
 
 let runs = 0;
+
+/** What a Service asks for. */
+interface Wanted {
+  readonly ports: readonly number[];
+  readonly families: 1 | 2;
+  readonly provider: Provider;
+}
 
 /** Plays one schedule to its end; what is wrong after it, in words, if anything is. */
 export async function play(world: FaultWorld, schedule: Schedule): Promise<string | undefined> {
@@ -26,11 +34,13 @@ class Run {
   readonly #schedule: Schedule;
   readonly #name: string;
   readonly #before: readonly string[];
-  readonly #wanted = new Map<0 | 1, readonly number[]>();
+  readonly #wanted = new Map<0 | 1, Wanted>();
   readonly #excluded = new Set<number>();
   readonly #managers: Manager[] = [];
   readonly #ending: Promise<void>[] = [];
   readonly #elected: boolean;
+  /** How often the cluster has been named otherwise. */
+  #renamed = 0;
 
   constructor(world: FaultWorld, schedule: Schedule, name: string) {
     this.#world = world;
@@ -73,8 +83,26 @@ class Run {
     }
   }
 
+  get #clusterName(): string {
+    return this.#renamed === 0 ? CLUSTER : `${CLUSTER}-${this.#renamed}`;
+  }
+
   #launch(): void {
-    this.#managers.push(this.#world.launch(this.#schedule.provider, this.#elected));
+    const { provider } = this.#schedule;
+    const clusterName = this.#clusterName;
+    this.#managers.push(this.#world.launch({ clusterName, provider, elected: this.#elected }));
+  }
+
+  /** A person waits until all is well, stops everything and starts it with another name; what befalls calls begins anew. */
+  async #rename(): Promise<void> {
+    this.#world.simulator.setFaults(undefined);
+    this.#pending("usual");
+    if ((await this.#untilRight(() => this.#whatIsWrong())) === undefined) {
+      for (const manager of this.#managers.splice(0)) await manager.stop();
+      this.#renamed += 1;
+      this.#launch();
+    }
+    this.#disturb();
   }
 
   /** The misfortunes of calls, by their number; the test's own calls have none. */
@@ -131,6 +159,12 @@ class Run {
         return this.#crash();
       case "second":
         return this.#launch();
+      case "families":
+        return this.#setFamilies(deed.service, deed.families);
+      case "provider":
+        return this.#setProvider(deed.service, deed.provider);
+      case "rename":
+        return this.#rename();
       default:
         return this.#byHand(deed);
     }
@@ -147,7 +181,8 @@ class Run {
     const found = await client.find(Service, { namespace: "default", name });
     // One that is on its way out must be gone before another of its name can come.
     if (found?.metadata.deletionTimestamp !== undefined) return;
-    this.#wanted.set(service, numbers);
+    const { provider } = this.#schedule;
+    this.#wanted.set(service, { families: 1, provider, ...this.#wanted.get(service), ports: numbers });
     if (found) {
       await client.patch(Service, { namespace: "default", name }, { type: "merge", body: { spec: { ports } } });
       return;
@@ -159,6 +194,30 @@ class Run {
       metadata,
       spec: { type: "LoadBalancer", ports },
     });
+  }
+
+  async #setFamilies(service: 0 | 1, families: 1 | 2): Promise<void> {
+    const spec =
+      families === 2
+        ? { ipFamilyPolicy: "RequireDualStack", ipFamilies: ["IPv4", "IPv6"] }
+        : { ipFamilyPolicy: "SingleStack", ipFamilies: ["IPv4"] };
+    await this.#ask(service, { families }, (found) => ({
+      spec: { ...spec, ...(families === 1 ? { clusterIPs: [found.spec.clusterIP] } : {}) },
+    }));
+  }
+
+  async #setProvider(service: 0 | 1, provider: Provider): Promise<void> {
+    await this.#ask(service, { provider }, () => ({ metadata: { annotations: { [PROVIDER]: provider } } }));
+  }
+
+  /** Of a Service that is there and stays. */
+  async #ask(service: 0 | 1, change: Partial<Wanted>, body: (found: Service) => Readonly<Record<string, unknown>>) {
+    const wanted = this.#wanted.get(service);
+    const key = { namespace: "default", name: this.#serviceName(service) };
+    const found = await this.#world.client.find(Service, key);
+    if (!wanted || !found) return;
+    this.#wanted.set(service, { ...wanted, ...change });
+    await this.#world.client.patch(Service, key, { type: "merge", body: body(found) });
   }
 
   async #delete(service: 0 | 1): Promise<void> {
@@ -174,8 +233,9 @@ class Run {
     await this.#world.client.patch(Node, key, { type: "merge", body: { metadata: { labels: { [EXCLUDED]: value } } } });
   }
 
-  async #balancersOf(service: 0 | 1): Promise<readonly LoadBalancer[]> {
-    const name = `kube_service_${CLUSTER}_default_${this.#serviceName(service)}`;
+  async #balancersOf(service: 0 | 1, family: "IPv4" | "IPv6" = "IPv4"): Promise<readonly LoadBalancer[]> {
+    const end = family === "IPv6" ? "_ipv6" : "";
+    const name = `kube_service_${this.#clusterName}_default_${this.#serviceName(service)}${end}`;
     return this.#world.cloud.loadBalancing.loadBalancers.all({ name });
   }
 
@@ -235,30 +295,40 @@ class Run {
     const count = (kind: string): number =>
       simulator.inventory("demo").filter((line) => line.startsWith(`${kind} `)).length;
     const before = (kind: string): number => this.#before.filter((line) => line.startsWith(`${kind} `)).length;
-    const services = this.#wanted.size;
-    for (const kind of ["loadbalancer", "floatingip", "port", "security_group"]) {
-      const own = kind === "security_group" ? 0 : services;
+    const all = [...this.#wanted.values()];
+    const balancers = all.reduce((sum, { families }) => sum + families, 0);
+    const wanted = { loadbalancer: balancers, floatingip: all.length, port: balancers, security_group: 0 };
+    for (const [kind, own] of Object.entries(wanted))
       if (count(kind) !== before(kind) + own) return `${count(kind) - before(kind)} of ${kind}, wanted ${own}`;
-    }
-    for (const [service, ports] of this.#wanted) {
-      const [lb, ...more] = await this.#balancersOf(service);
-      if (!lb || more.length > 0) return `${this.#serviceName(service)} has ${lb ? more.length + 1 : 0} load balancers`;
-      const wrong = (await this.#treeWrong(lb, ports)) ?? (await this.#statusWrong(service, lb));
+    for (const [service, { families, ports, provider }] of this.#wanted) {
+      const trees = families === 2 ? (["IPv4", "IPv6"] as const) : (["IPv4"] as const);
+      const found: LoadBalancer[] = [];
+      for (const family of trees) {
+        const [lb, ...more] = await this.#balancersOf(service, family);
+        const name = `${this.#serviceName(service)} ${family}`;
+        if (!lb || more.length > 0) return `${name} has ${lb ? more.length + 1 : 0} load balancers`;
+        const wrong = await this.#treeWrong(lb, ports, family);
+        if (wrong !== undefined) return `${name}: ${wrong}`;
+        found.push(lb);
+      }
+      if (found[0]?.provider !== provider) return `${this.#serviceName(service)} is on ${found[0]?.provider}`;
+      const wrong = await this.#statusWrong(service, found);
       if (wrong !== undefined) return `${this.#serviceName(service)}: ${wrong}`;
     }
     const pools = (await cloud.loadBalancing.pools.all()).length;
-    const wanted = [...this.#wanted.values()].reduce((sum, ports) => sum + ports.length, 0);
-    return pools === wanted ? undefined : `${pools} pools, wanted ${wanted}`;
+    const poolsWanted = all.reduce((sum, { ports, families }) => sum + ports.length * families, 0);
+    return pools === poolsWanted ? undefined : `${pools} pools, wanted ${poolsWanted}`;
   }
 
-  async #treeWrong(lb: LoadBalancer, ports: readonly number[]): Promise<string | undefined> {
+  async #treeWrong(lb: LoadBalancer, ports: readonly number[], family: "IPv4" | "IPv6"): Promise<string | undefined> {
     const { loadBalancing } = this.#world.cloud;
     if (lb.provisioning_status !== "ACTIVE") return `load balancer ${lb.provisioning_status}`;
     const listeners = await loadBalancing.listeners.all({ loadbalancer_id: lb.id });
     const have = listeners.map((l) => l.protocol_port).toSorted((a, b) => a - b);
     if (have.join() !== ports.toSorted((a, b) => a - b).join())
       return `listeners ${have.join()}, wanted ${ports.join()}`;
-    const nodes = NODES.filter((_, i) => !this.#excluded.has(i)).map((name) => this.#world.addresses.get(name) ?? "");
+    const serving = NODES.filter((_, i) => !this.#excluded.has(i));
+    const nodes = serving.map((name) => this.#world.addresses.get(name)?.[family] ?? "");
     for (const { protocol_port: port, default_pool_id: pool } of listeners) {
       if (pool === null) return `listener ${port} has no pool`;
       const members = new Set((await loadBalancing.members(pool).all()).map((m) => m.address));
@@ -268,14 +338,14 @@ class Run {
     return undefined;
   }
 
-  async #statusWrong(service: 0 | 1, lb: LoadBalancer): Promise<string | undefined> {
+  /** The floating IP of the first is told, and the VIP of the second. */
+  async #statusWrong(service: 0 | 1, [first, second]: readonly LoadBalancer[]): Promise<string | undefined> {
     const { client, cloud } = this.#world;
     const { status } = await client.get(Service, { namespace: "default", name: this.#serviceName(service) });
-    const [ip] = await cloud.network.floatingIps.all({ port_id: lb.vip_port_id });
-    const told = status?.loadBalancer?.ingress?.[0]?.ip;
-    return ip !== undefined && told === ip.floating_ip_address
-      ? undefined
-      : `tells ${told}, has ${ip?.floating_ip_address}`;
+    const [ip] = await cloud.network.floatingIps.all({ port_id: first?.vip_port_id ?? "" });
+    const told = (status?.loadBalancer?.ingress ?? []).map((ingress) => ingress.ip).join();
+    const wanted = [ip?.floating_ip_address ?? "none", ...(second ? [second.vip_address] : [])].join();
+    return told === wanted ? undefined : `tells ${told}, has ${wanted}`;
   }
 
   async #whatIsLeft(): Promise<string | undefined> {

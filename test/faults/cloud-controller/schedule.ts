@@ -1,5 +1,7 @@
 import fc from "fast-check";
 
+export type Provider = "amphora" | "ovn";
+
 /** What people do to the cluster and to the cloud. */
 export type Deed =
   | { readonly do: "ports"; readonly service: 0 | 1; readonly ports: readonly number[] }
@@ -11,6 +13,10 @@ export type Deed =
       readonly what: "member" | "listener" | "pool" | "floating-ip" | "load-balancer";
     }
   | { readonly do: "add-member"; readonly service: 0 | 1 }
+  | { readonly do: "families"; readonly service: 0 | 1; readonly families: 1 | 2 }
+  | { readonly do: "provider"; readonly service: 0 | 1; readonly provider: Provider }
+  /** The cluster is named otherwise, which a person does when all is well. */
+  | { readonly do: "rename" }
   | { readonly do: "restart" | "crash" | "second" };
 
 /** What the cloud does to one call; "crash": the controller ends at that instant. */
@@ -27,7 +33,7 @@ export const misfortunes = [
 export type Misfortune = (typeof misfortunes)[number];
 
 export interface Schedule {
-  readonly provider: "amphora" | "ovn";
+  readonly provider: Provider;
   /** Milliseconds that a change keeps a load balancer PENDING. */
   readonly cycle: number;
   readonly deeds: readonly {
@@ -40,6 +46,7 @@ export interface Schedule {
 }
 
 const service = fc.constantFrom(0 as const, 1 as const);
+const provider = fc.constantFrom("amphora" as const, "ovn" as const);
 const ports = fc.subarray([80, 443, 8080], { minLength: 1 });
 const deed: fc.Arbitrary<Deed> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant("ports" as const), service, ports }) },
@@ -54,11 +61,24 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("add-member" as const), service }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("families" as const),
+      service,
+      families: fc.constantFrom(1 as const, 2 as const),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant("provider" as const), service, provider }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("rename" as const) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("restart" as const, "crash", "second") }) },
 );
 
 export const schedules: fc.Arbitrary<Schedule> = fc.record({
-  provider: fc.constantFrom("amphora" as const, "ovn"),
+  provider,
   cycle: fc.constantFrom(0, 500, 10_000),
   deeds: fc
     .array(

@@ -11,7 +11,14 @@ import {
   type ClusterConfig,
   type KubernetesClient,
 } from "@causeway/kubernetes";
-import { connectCloud, loadCloudsYaml, watchCloud, type Cloud, type CloudConfig } from "@causeway/openstack";
+import {
+  connectCloud,
+  loadCloudsYaml,
+  watchCloud,
+  type Cloud,
+  type CloudConfig,
+  type Server,
+} from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { DrivenClock, UnderWay } from "./driven-clock.ts";
 
@@ -20,13 +27,19 @@ export const CLUSTER = "faults";
 /** The user agent of the test's own calls. */
 export const OWN = "bystander";
 
+/** Of a server: one of each family. */
+export interface Addresses {
+  readonly IPv4: string;
+  readonly IPv6: string;
+}
+
 /** One API server and one cloud for all schedules, on one clock; nodes that stay. */
 export class FaultWorld {
   readonly clock: DrivenClock;
   readonly simulator: Simulator;
   readonly client: KubernetesClient;
   readonly cloud: Cloud;
-  readonly addresses: ReadonlyMap<string, string>;
+  readonly addresses: ReadonlyMap<string, Addresses>;
   readonly #underWay: UnderWay;
   readonly #server: ApiServer;
   readonly #clusterConfig: ClusterConfig;
@@ -40,7 +53,7 @@ export class FaultWorld {
     clusterConfig: ClusterConfig;
     cloudConfig: CloudConfig;
     cloud: Cloud;
-    addresses: ReadonlyMap<string, string>;
+    addresses: ReadonlyMap<string, Addresses>;
   }) {
     this.clock = made.clock;
     this.#underWay = made.underWay;
@@ -57,7 +70,8 @@ export class FaultWorld {
     const clock = new DrivenClock();
     const simulator = await startSimulator({ profile: "instant", clock });
     const server = await startApiServer();
-    const clusterConfig = loadKubeconfig({ text: await server.management.kubeconfig() });
+    const cluster = await server.ensureCluster("faults", { serviceCidr: "10.96.0.0/16,fd96::/112" });
+    const clusterConfig = loadKubeconfig({ text: await cluster.kubeconfig() });
     const cloudConfig = loadCloudsYaml({ text: simulator.cloudsYaml, cloud: "simulator" });
     const cloud = connectCloud(cloudConfig, { userAgent: OWN });
     const addresses = await makeServers(cloud);
@@ -76,7 +90,7 @@ export class FaultWorld {
     return world;
   }
 
-  async #makeNode(name: string, address: string): Promise<void> {
+  async #makeNode(name: string, { IPv4, IPv6 }: Addresses): Promise<void> {
     const [server] = await this.cloud.compute.servers.all({ name });
     await this.client.create(Node, {
       apiVersion: "v1",
@@ -84,13 +98,13 @@ export class FaultWorld {
       metadata: { name },
       spec: { providerID: `openstack:///${server?.id}` },
     });
-    const body = { status: { addresses: [{ type: "InternalIP", address }] } };
+    const body = { status: { addresses: [IPv4, IPv6].map((address) => ({ type: "InternalIP", address })) } };
     await this.client.patch(Node, { namespace: "", name }, { type: "merge", body }, { subresource: "status" });
   }
 
   /** A manager with connections and memory of its own, once it leads if it stands for election. */
-  launch(provider: string, elected: boolean): Manager {
-    return new Manager(this.clock, { cluster: this.#clusterConfig, cloud: this.#cloudConfig, provider, elected });
+  launch(how: Launch): Manager {
+    return new Manager(this.clock, { ...how, cluster: this.#clusterConfig, cloud: this.#cloudConfig });
   }
 
   /** Lets so many milliseconds of the clock pass; nothing is under way when it resolves. */
@@ -111,11 +125,15 @@ export class FaultWorld {
   }
 }
 
-interface ManagerOptions {
-  readonly cluster: ClusterConfig;
-  readonly cloud: CloudConfig;
+export interface Launch {
+  readonly clusterName: string;
   readonly provider: string;
   readonly elected: boolean;
+}
+
+interface ManagerOptions extends Launch {
+  readonly cluster: ClusterConfig;
+  readonly cloud: CloudConfig;
 }
 
 let candidates = 0;
@@ -128,7 +146,7 @@ export class Manager {
   readonly #watch;
   readonly #running: Promise<unknown>;
 
-  constructor(clock: DrivenClock, { cluster, cloud, provider, elected }: ManagerOptions) {
+  constructor(clock: DrivenClock, { cluster, cloud, clusterName, provider, elected }: ManagerOptions) {
     this.#client = createClient(cluster);
     this.#cloud = connectCloud(cloud, { clock, userAgent: "manager" });
     this.#watch = watchCloud(this.#cloud, { clock });
@@ -141,7 +159,7 @@ export class Manager {
         cloud: this.#cloud,
         watch: this.#watch,
         config: { ...rest, loadBalancer: { ...loadBalancer, provider } },
-        clusterName: CLUSTER,
+        clusterName,
         controllers: new Set(["service"]),
         events: createEventRecorder(client, { component: "cloud-controller-manager", signal }),
         clock,
@@ -182,10 +200,11 @@ export class Manager {
   }
 }
 
-async function makeServers(cloud: Cloud): Promise<ReadonlyMap<string, string>> {
+async function makeServers(cloud: Cloud): Promise<ReadonlyMap<string, Addresses>> {
   const { networks, subnets, routers } = cloud.network;
   const network = await networks.create({ name: "faults" });
   const subnet = await subnets.create({ name: "faults", network_id: network.id, ip_version: 4, cidr: "10.77.0.0/24" });
+  await subnets.create({ name: "faults6", network_id: network.id, ip_version: 6, cidr: "fd77::/64" });
   const external = (await networks.all({ name: "public" }))[0];
   const router = await routers.create({ name: "faults", external_gateway_info: { network_id: external?.id ?? "" } });
   await cloud.network.addRouterInterface(router.id, { subnet_id: subnet.id });
@@ -196,7 +215,15 @@ async function makeServers(cloud: Cloud): Promise<ReadonlyMap<string, string>> {
   for (;;) {
     const servers = await cloud.compute.servers.all();
     if (servers.every((s) => s.status === "ACTIVE"))
-      return new Map(servers.map((s) => [s.name, Object.values(s.addresses).flat()[0]?.addr ?? ""]));
+      return new Map(servers.map((s) => [s.name, { IPv4: addressOf(s, 4), IPv6: addressOf(s, 6) }]));
     await new Promise((done) => setTimeout(done, 10));
   }
+}
+
+function addressOf({ addresses }: Server, version: 4 | 6): string {
+  return (
+    Object.values(addresses)
+      .flat()
+      .find((a) => a.version === version)?.addr ?? ""
+  );
 }

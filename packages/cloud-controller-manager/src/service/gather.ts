@@ -128,7 +128,7 @@ async function observe(from: GatherFrom, looking: Looking, signal: AbortSignal):
   const { service, lbName, parameters, octavia } = looking;
   const { watch, config, clusterName } = from;
   const all = octavia ? await freshCandidates(from, looking, signal) : [];
-  const retiring = octavia ? watch.loadBalancers.byIndex("name", retiringName(lbName)).filter(isSettled) : [];
+  const retiring = octavia ? watch.loadBalancers.byIndex("name", retiringName(lbName)).filter(isStaying) : [];
   const loadBalancers = all.filter((lb) => lb.provisioning_status !== "PENDING_DELETE");
   const lb = loadBalancers[0];
   const nodes = eligibleNodes(from.nodes.list(), parameters.nodeSelector);
@@ -239,8 +239,8 @@ function candidates(watch: CloudWatch, { service, lbName, former, second = false
   return legacy.length > 0 || !stands ? legacy : [known];
 }
 
-function isSettled({ provisioning_status: status }: LoadBalancer): boolean {
-  return status === "ACTIVE" || status === "ERROR";
+function isStaying({ provisioning_status: status }: LoadBalancer): boolean {
+  return status !== "PENDING_DELETE" && status !== "DELETED";
 }
 
 async function observedPools(from: GatherFrom, lb: LoadBalancer, signal: AbortSignal): Promise<ObservedPool[]> {

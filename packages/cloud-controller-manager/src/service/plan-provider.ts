@@ -1,4 +1,4 @@
-import type { PlannedEvent } from "@causeway/kubernetes";
+import type { Plan, PlannedEvent } from "@causeway/kubernetes";
 import type { LoadBalancer } from "@causeway/openstack";
 import type { Observed } from "./gather.ts";
 import { retiringName } from "./names.ts";
@@ -12,6 +12,9 @@ export interface ProviderChange {
   readonly step: TreeStep | undefined;
   readonly events: readonly PlannedEvent[];
 }
+
+/** What waits for the cloud is looked at again after this long (ms) even if no change was seen. */
+const patience = 60_000;
 
 const none: ProviderChange = { step: undefined, events: [] };
 
@@ -42,20 +45,31 @@ function obstacleOf(observed: Observed, lb: LoadBalancer): string | undefined {
 }
 
 /** Once the new one is whole: its floating IP comes over, and the old one goes. */
-export function retirement(observed: Observed, lb: LoadBalancer): OneStep | undefined {
+export function retirement(observed: Observed, lb: LoadBalancer, now: number): Retirement {
   const [old] = observed.retiring;
-  if (!old) return undefined;
+  if (!old) return { steps: [] };
   const { retiringFloatingIp: ip } = observed;
-  if (ip) return { type: "attach-floating-ip", id: ip.id, portId: lb.vip_port_id };
-  return removal(old);
+  if (ip) return { steps: [{ type: "attach-floating-ip", id: ip.id, portId: lb.vip_port_id }] };
+  return removedWhenSettled(old, now);
 }
 
 /** With its Service a load balancer goes that is being replaced, too. */
-export function retireAtOnce(observed: Observed): OneStep[] {
+export function retireAtOnce(observed: Observed, now: number): Retirement | undefined {
   const [old] = observed.retiring;
-  if (!old) return [];
+  if (!old) return undefined;
   const { retiringFloatingIp: ip } = observed;
-  return [...(ip ? [giveUp(ip, observed.parameters.keepFloatingIp)] : []), removal(old)];
+  if (ip) return { steps: [giveUp(ip, observed.parameters.keepFloatingIp)] };
+  return removedWhenSettled(old, now);
+}
+
+/** What a load balancer that has been replaced still needs. */
+type Retirement = Pick<Plan<OneStep, undefined>, "steps" | "wait">;
+
+/** Being renamed keeps it busy for a while. */
+function removedWhenSettled(old: LoadBalancer, now: number): Retirement {
+  const settled = old.provisioning_status === "ACTIVE" || old.provisioning_status === "ERROR";
+  if (settled) return { steps: [removal(old)] };
+  return { steps: [], wait: { for: `load balancer ${old.id} to be changeable`, until: now + patience } };
 }
 
 function removal({ id }: LoadBalancer): TreeStep {

@@ -25,8 +25,8 @@ export function planRelease(observed: Observed, now: number): Plan<Step, Service
     const events = [{ type: "Warning", reason: "SyncLoadBalancerFailed", message } as const];
     return { steps: [], status, events, wait: { for: "Octavia to be back", until: now + patience } };
   }
-  const retired = retireAtOnce(observed);
-  if (retired.length > 0) return { steps: retired, status };
+  const retired = retireAtOnce(observed, now);
+  if (retired) return { ...retired, status };
   const lb = observed.loadBalancers[0];
   const going = leaving[0];
   if (!lb && going)

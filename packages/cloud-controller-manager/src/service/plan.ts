@@ -152,10 +152,7 @@ function planTree(
   if (lb.provisioning_status !== "ACTIVE")
     return { steps: [], events: [], wait: { for: `load balancer ${lb.id} to be ACTIVE`, until: now + patience } };
   const change = nextRename(observed, lb) ?? provider.step ?? nextChange(observed, goal);
-  if (!change) {
-    const retired = retirement(observed, lb);
-    return { steps: retired ? [retired] : [], events: provider.events };
-  }
+  if (!change) return { ...retirement(observed, lb, now), events: provider.events };
   const busy = heldBack(observed, change, now);
   const told = provider.step === undefined || change === provider.step ? provider.events : [];
   const events = [...announced(observed, change), ...told];
