@@ -24,7 +24,7 @@ export async function openApi(config: CloudConfig): Promise<Api> {
         "openstack-api-version": service === "volumev3" ? "volume 3.70" : "compute 2.93",
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(180_000),
+      signal: AbortSignal.timeout(300_000),
     });
     const text = await response.text();
     return { status: response.status, body: text.startsWith("{") ? (JSON.parse(text) as unknown) : undefined, text };

@@ -4,6 +4,7 @@
  * delays "real") nothing is written: it prints the same figures, to be held beside those that are kept.
  */
 import { readFileSync, writeFileSync } from "node:fs";
+import { loadavg } from "node:os";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { loadCloudsYaml } from "@causeway/openstack";
@@ -48,20 +49,23 @@ function figuresOf(passages: readonly Passage[]): Figures {
   };
 }
 
-async function measure(api: Api, rounds: number): Promise<Readonly<Record<string, Figures>>> {
+type Operations = Readonly<Record<string, Figures>>;
+
+/** Plays the rounds; `keep` is given what is known after each, so that a cloud that gives up late leaves something. */
+async function measure(api: Api, rounds: number, keep: (operations: Operations, done: number) => void): Promise<void> {
   const all = new Map<string, Passage[]>();
   const note = (operation: string, passage: Passage) => {
     all.set(operation, [...(all.get(operation) ?? []), passage]);
   };
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 1; round <= rounds; round++) {
     const begun = performance.now();
     await playRound(api, note);
-    console.log(`round ${round + 1} of ${rounds}: ${Math.round((performance.now() - begun) / 1000)} s`);
+    console.log(`round ${round} of ${rounds}: ${Math.round((performance.now() - begun) / 1000)} s`);
+    keep(Object.fromEntries([...all].map(([operation, passages]) => [operation, figuresOf(passages)])), round);
   }
-  return Object.fromEntries([...all].map(([operation, passages]) => [operation, figuresOf(passages)]));
 }
 
-function print(operations: Readonly<Record<string, Figures>>): void {
+function print(operations: Operations): void {
   for (const [operation, { count, answered, settled, statuses }] of Object.entries(operations)) {
     const times = `answered ${answered.p50}/${answered.p90} ms, settled ${settled.p50}/${settled.p90} ms`;
     console.log(`${operation.padEnd(28)} ${String(count).padStart(3)} ×  ${times}  ${statuses.join(" → ")}`);
@@ -77,17 +81,19 @@ async function main(): Promise<void> {
     const simulator = await startSimulator({ profile: "real" });
     try {
       const config = loadCloudsYaml({ cloud: "simulator", text: simulator.cloudsYaml });
-      print(await measure(await openApi(config), rounds));
+      await measure(await openApi(config), rounds, print);
     } finally {
       await simulator.close();
     }
     return;
   }
   const text = readFileSync(process.env["OS_CLIENT_CONFIG_FILE"] ?? "/var/lib/devcloud/clouds.yaml", "utf8");
-  const operations = await measure(await openApi(loadCloudsYaml({ cloud: values.cloud, text })), rounds);
-  print(operations);
-  const date = new Date().toISOString().slice(0, 10);
-  writeFileSync(file, `${JSON.stringify({ date, cloud: values.cloud, rounds, operations }, undefined, 2)}\n`);
+  await measure(await openApi(loadCloudsYaml({ cloud: values.cloud, text })), rounds, (operations, done) => {
+    print(operations);
+    const date = new Date().toISOString().slice(0, 10);
+    const record = { date, cloud: values.cloud, rounds: done, loadAverage: Math.round(loadavg()[2] ?? 0), operations };
+    writeFileSync(file, `${JSON.stringify(record, undefined, 2)}\n`);
+  });
 }
 
 await main();

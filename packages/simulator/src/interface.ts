@@ -47,6 +47,8 @@ export interface RunningMachine {
   readonly running: boolean;
   /** Decoded; "" when it was given none. */
   readonly userData: string;
+  /** Files of its config drive by path ("openstack/latest/meta_data.json"); undefined: it has none. */
+  readonly configDrive: Readonly<Record<string, string>> | undefined;
   readonly addresses: readonly { readonly type: "InternalIP" | "ExternalIP"; readonly address: string }[];
   readonly resources: { readonly cpu: number; readonly memoryMiB: number; readonly diskGiB: number };
 }

@@ -7,6 +7,7 @@ import { Faults } from "./cloud/faults.ts";
 import { listen, requireLoopback } from "./cloud/listen.ts";
 import { answerError, mountServices, type CloudApp, type Mounted } from "./cloud/mount.ts";
 import { runningMachines } from "./compute/machines.ts";
+import { createMetadataService } from "./compute/metadata-service.ts";
 import { createComputeService } from "./compute/service.ts";
 import { identityTables } from "./identity/model.ts";
 import { seedIdentity } from "./identity/seed.ts";
@@ -102,6 +103,7 @@ function assemble(kernel: OwnedKernel, network: NetworkService, { calls, faults,
   );
   const app: CloudApp = new Hono({ getPath: (request) => withoutRootSlash(getPath(request)) });
   app.onError((error, c) => answerError(error, c));
+  app.route("/metadata", createMetadataService(kernel, network));
   app.route("/_control", controlApp({ kernel, calls, faults, projectId }));
   app.route("/", mountServices({ kernel, calls, faults, authenticate: identity.authenticate }, mounted));
   return app;

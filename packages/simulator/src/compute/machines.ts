@@ -1,18 +1,19 @@
 import type { RunningMachine } from "../interface.ts";
 import type { Kernel } from "../kernel/interface.ts";
 import type { NetworkLinks } from "../kernel/links.ts";
+import { configDrive } from "./metadata-documents.ts";
 import { computeTables } from "./model.ts";
 
 /** The servers that have a disk, as their hypervisor sees them: user data and all, without a request. */
 export function runningMachines(kernel: Kernel, network: NetworkLinks): RunningMachine[] {
-  const booted = computeTables(kernel)
-    .servers.all()
-    .filter((s) => s.vm_state === "active" || s.vm_state === "stopped");
+  const tables = computeTables(kernel);
+  const booted = tables.servers.all().filter((s) => s.vm_state === "active" || s.vm_state === "stopped");
   return booted.map((server) => ({
     id: server.id,
     name: server.name,
     running: server.vm_state === "active" && server.task_state === null,
     userData: Buffer.from(server.user_data ?? "", "base64").toString("utf8"),
+    configDrive: configDrive({ tables, network }, server),
     addresses: network
       .serverAddresses(server.id)
       .map(({ addr, kind }) => ({ type: kind === "floating" ? "ExternalIP" : "InternalIP", address: addr })),

@@ -32,6 +32,10 @@ export function filtersOf<T extends Row>(
   const unknown: string[] = [];
   for (const field of new Set(query.keys())) {
     if (control.has(field)) continue;
+    if (field === "changed_since") {
+      filters.set(field, [sinceOf(query.get(field) ?? "")]);
+      continue;
+    }
     const canonical = field === "tenant_id" ? "project_id" : field;
     const known = spec.filterable.has(canonical) || spec.special?.[canonical] || tagFilters[canonical];
     if (known) filters.set(canonical, query.getAll(field));
@@ -39,6 +43,15 @@ export function filtersOf<T extends Row>(
   }
   if (unknown.length > 0) throw badRequest(`[${unknown.join(", ")}] is invalid attribute for filtering`);
   return filters;
+}
+
+/** An instant as rows have theirs. Only whole seconds of UTC are told apart. */
+function sinceOf(text: string): string {
+  const instant = Date.parse(/Z$/.test(text) ? text : `${text}Z`);
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|\+00:00)?$/.test(text) && !Number.isNaN(instant)) {
+    return `${new Date(instant).toISOString().slice(0, 19)}Z`;
+  }
+  throw invalidInput("The input changed_since must be in the following format: YYYY-MM-DDTHH:MM:SSZ");
 }
 
 /** The rows that all filters take. */
@@ -51,7 +64,9 @@ export function filtered<T extends Row>(
   for (const [field, values] of filters) {
     const special = spec.special?.[field];
     const byTags = tagFilters[field];
-    if (special) left = left.filter((row) => special(row, values));
+    if (field === "changed_since")
+      left = left.filter((row) => String(fieldOf(row, "updated_at") ?? "") >= (values[0] ?? ""));
+    else if (special) left = left.filter((row) => special(row, values));
     else if (byTags) {
       const asked = values.flatMap((value) => value.split(",")).filter((tag) => tag !== "");
       left = left.filter((row) => byTags((fieldOf(row, "tags") as readonly string[] | undefined) ?? [], asked));

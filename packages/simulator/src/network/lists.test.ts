@@ -109,3 +109,12 @@ test("a stale revision is a failed precondition", async () => {
   expect((await put(now + 1)).status).toBe(412);
   expect((await put(now)).status).toBe(200);
 });
+
+test("changed_since tells what has changed since, and refuses what is no instant", async () => {
+  const demo = neutron(networkCloud(), "demo");
+  await place(demo);
+  const now = new Date().toISOString().slice(0, 10);
+  const count = async (since: string) => (await demo("GET", `/networks?name=net&changed_since=${since}`)).list.length;
+  expect([await count(`${now}T00:00:00Z`), await count("2200-01-01T00:00:00Z")]).toEqual([1, 0]);
+  expect(await demo("GET", "/networks?changed_since=yesterday")).toMatchObject({ status: 400, type: "InvalidInput" });
+});
