@@ -107,6 +107,7 @@ function fixed(folder: string): Sections {
       manage_volume: false,
       manage_snapshot: false,
     },
+    image: { build_timeout: 60 },
     "image-feature-enabled": { import_image: false },
     service_available: {
       cinder: true,

@@ -3,7 +3,8 @@
  * octavia-tempest-plugin of Debian 12 (installed if they are missing, which needs root) against a cloud. The results are kept in
  * docs/reference/tempest/NAME.json and docs/reference/tempest.md is written anew; with --classes those of the named classes only, which
  * replace what was known of these; with --tests (names of that service) nothing is kept. `--cloud page` only writes the page. REGEX of
- * --classes matches after the service's prefix: `--service network --classes admin.test_quotas`.
+ * --classes matches after the service's prefix: `--service network --classes admin.test_quotas`. `--collect FOLDER` keeps what a run that
+ * was broken off had found by then; FOLDER is what it printed first.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";
@@ -13,7 +14,7 @@ import { parseArgs } from "node:util";
 import { startSimulator } from "@causeway/simulator";
 import { tempestConf, type TempestCloud } from "./configuration.ts";
 import { cloudRecord, keepRecord, writePage } from "./record.ts";
-import { runTempest, type TempestResult } from "./run.ts";
+import { brokenOff, runTempest, type TempestResult } from "./run.ts";
 import { tempestServices, type TempestService } from "./services.ts";
 
 const packages = ["tempest", "octavia-tempest-plugin"];
@@ -77,6 +78,21 @@ async function runService(service: TempestService, opened: Opened, wish: Wish): 
   return results;
 }
 
+/** Keeps what a broken run of the first of these services had found. Its duration is not known, and is not counted. */
+async function collect(folder: string, cloud: string, [service]: readonly TempestService[]): Promise<number> {
+  if (!service) throw new Error("--collect needs --service");
+  const results = await brokenOff(folder);
+  const run = { date: new Date().toISOString().slice(0, 10), seconds: 0 };
+  keepRecord(
+    service.name,
+    cloud === "simulated" ? "simulated" : "real",
+    cloudRecord(results, service.prefix, run),
+    true,
+  );
+  console.log(`${results.length} results kept`);
+  return 0;
+}
+
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
@@ -85,6 +101,7 @@ async function main(): Promise<number> {
       classes: { type: "string" },
       tests: { type: "string" },
       workers: { type: "string", default: "2" },
+      collect: { type: "string" },
     },
   });
   if (values.cloud === "page") {
@@ -93,6 +110,7 @@ async function main(): Promise<number> {
   }
   const chosen = tempestServices.filter(({ name }) => values.service === undefined || name === values.service);
   if (chosen.length === 0) throw new Error(`--service is one of: ${tempestServices.map((s) => s.name).join(", ")}`);
+  if (values.collect !== undefined) return collect(values.collect, values.cloud, chosen);
   const why = obstacle();
   if (why !== undefined) {
     console.log(`skipped: ${why}\n0 passed, 0 failed, 1 skipped`);

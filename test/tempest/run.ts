@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createReadStream, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 
@@ -57,16 +57,30 @@ export async function runTempest(run: TempestRun): Promise<TempestResult[]> {
   return lastResults(options);
 }
 
-async function lastResults(options: {
+/** What a run that was broken off had found by then: stestr keeps it in a file "tmp…", and renames it if it has the time. */
+export function brokenOff(folder: string): Promise<TempestResult[]> {
+  const kept = join(folder, ".stestr");
+  const file = readdirSync(kept).find((name) => name.startsWith("tmp") || name === "0");
+  if (file === undefined) throw new Error(`${kept} holds no run.`);
+  return parsed(createReadStream(join(kept, file)), { cwd: folder, env: process.env });
+}
+
+interface Where {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-}): Promise<TempestResult[]> {
+}
+
+function lastResults(options: Where): Promise<TempestResult[]> {
   const last = spawn("stestr", ["last", "--subunit"], { ...options, stdio: ["ignore", "pipe", "inherit"] });
+  return parsed(last.stdout, options);
+}
+
+async function parsed(stream: NodeJS.ReadableStream, options: Where): Promise<TempestResult[]> {
   const read = spawn("/usr/bin/python3", [join(tools, "results.py")], {
     ...options,
     stdio: ["pipe", "pipe", "inherit"],
   });
-  last.stdout.pipe(read.stdin);
+  stream.pipe(read.stdin);
   const found: TempestResult[] = [];
   for await (const line of createInterface({ input: read.stdout })) {
     const result = JSON.parse(line) as TempestResult;

@@ -1,4 +1,6 @@
-"""Reads a subunit v2 stream and prints one JSON object a line: id, status, reason (the last line of what went wrong)."""
+"""Reads a subunit stream, version 2 (as stestr prints it) or 1 (as stestr keeps it while it runs: a run that was broken
+off), and prints one JSON object a line: id, status, reason (the last line of what went wrong)."""
+import io
 import json
 import sys
 
@@ -23,8 +25,17 @@ def main():
     def tell(test):
         print(json.dumps({"id": test["id"], "status": test["status"], "reason": reason(test)}))
 
-    stream = subunit.ByteStreamToStreamResult(sys.stdin.buffer, non_subunit_name="stdout")
+    content = sys.stdin.buffer.read()
     result = testtools.StreamToDict(tell)
+    if content.startswith(b"time: "):
+        old = testtools.ExtendedToStreamDecorator(result)
+        old.startTestRun()
+        server = subunit.TestProtocolServer(old, io.BytesIO())
+        for line in content.splitlines(keepends=True):
+            server.lineReceived(line)
+        old.stopTestRun()
+        return
+    stream = subunit.ByteStreamToStreamResult(io.BytesIO(content), non_subunit_name="stdout")
     result.startTestRun()
     stream.run(result)
     result.stopTestRun()

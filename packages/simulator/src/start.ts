@@ -6,6 +6,7 @@ import { controlApp } from "./cloud/control.ts";
 import { Faults } from "./cloud/faults.ts";
 import { listen, requireLoopback } from "./cloud/listen.ts";
 import { answerError, mountServices, type CloudApp, type Mounted } from "./cloud/mount.ts";
+import { neighbours } from "./cloud/neighbours.ts";
 import { runningMachines } from "./compute/machines.ts";
 import { createMetadataService } from "./compute/metadata-service.ts";
 import { createComputeService } from "./compute/service.ts";
@@ -90,11 +91,13 @@ function assemble(kernel: OwnedKernel, network: NetworkService, { calls, faults,
   const identity = createIdentityService(kernel, { region, services: () => mounted });
   seedNetwork(kernel);
   const storage = createStorageService(kernel);
+  const ask = neighbours(() => mounted);
+  const compute = createComputeService(kernel, { network, volumes: storage.links, ask });
   mounted.push(
     { root: "/identity", service: identity },
     { root: "/network", service: network },
     { root: "/share", service: createShareService(kernel) },
-    { root: "/compute", service: createComputeService(kernel, { network, volumes: storage.links }) },
+    { root: "/compute", service: compute },
     { root: "/load-balancer", service: createLoadBalancingService(kernel, network) },
     { root: "/image", service: createImageService(kernel) },
     { root: "/volume", service: storage },

@@ -11,7 +11,7 @@ export function addAggregateRoutes(app: ComputeApp, parts: ComputeParts): void {
   if (tables.aggregates.all().length === 0) seed(parts, stamp());
   const aggregateOf = (c: ComputeContext) => {
     const id = c.req.param("id") ?? "";
-    if (!/^\d+$/.test(id))
+    if (!/^-?\d+$/.test(id))
       throw computeError(400, `Invalid input for field/attribute id. Value: ${id}. '${id}' is not an integer`);
     const row = tables.aggregates.get(id);
     if (!row) throw computeError(404, `Aggregate ${id} could not be found.`);

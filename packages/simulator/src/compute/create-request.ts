@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { at, isObject, textAt, type JsonObject } from "../kernel/json.ts";
 import { computeError } from "./model.ts";
 import { pythonRepr } from "./python.ts";
@@ -34,6 +35,14 @@ export interface CreateRequest {
   readonly group: string | undefined;
   readonly volumes: readonly BootVolume[];
   readonly count: number;
+  readonly reached: Reached;
+}
+
+/** How a server is to be reached, and its disk's layout, as they are kept. */
+export interface Reached {
+  readonly access_v4?: string;
+  readonly access_v6?: string;
+  readonly disk_config?: string;
 }
 
 const userDataLimit = 65535;
@@ -95,8 +104,49 @@ export function readCreateRequest(body: unknown, minor: number): CreateRequest {
     description: textAt(server, "description") ?? null,
     group: groupOf(body),
     volumes: listOf(server["block_device_mapping_v2"]).map(volumeOf),
-    count: Number(server["max_count"] ?? server["min_count"] ?? 1) || 1,
+    count: countOf(server),
+    reached: reachOf(server),
   };
+}
+
+/** The access addresses and the disk layout of a request. Throws 400. */
+export function reachOf(given: unknown): Reached {
+  const address = (field: string, version: 4 | 6) => {
+    const value = at(given, field);
+    if (value === undefined) return undefined;
+    if (typeof value !== "string" || isIP(value) !== version) {
+      throw invalid(field, value, `${pythonRepr(value)} is not a 'ipv${version}'`);
+    }
+    return value;
+  };
+  const [access_v4, access_v6] = [address("accessIPv4", 4), address("accessIPv6", 6)];
+  const disk = at(given, "OS-DCF:diskConfig");
+  if (disk !== undefined && disk !== "AUTO" && disk !== "MANUAL") {
+    throw invalid("OS-DCF:diskConfig", disk, `${pythonRepr(disk)} is not one of ['AUTO', 'MANUAL']`);
+  }
+  return {
+    ...(access_v4 === undefined ? {} : { access_v4 }),
+    ...(access_v6 === undefined ? {} : { access_v6 }),
+    ...(disk === undefined ? {} : { disk_config: disk }),
+  };
+}
+
+/** How many servers: max_count, or else min_count, or one. */
+function countOf(server: JsonObject): number {
+  const [least, most] = ["min_count", "max_count"].map((field) => {
+    const value = server[field];
+    if (value === undefined || value === null) return undefined;
+    const number = typeof value === "string" && /^[0-9]+$/.test(value) ? Number(value) : value;
+    if (typeof number !== "number" || !Number.isInteger(number)) {
+      throw invalid(field, value, `${pythonRepr(value)} does not match '^[0-9]*$'`);
+    }
+    if (number < 1) throw invalid(field, value, `${number} is less than the minimum of 1`);
+    return number;
+  });
+  if (least !== undefined && most !== undefined && least > most) {
+    throw computeError(400, "min_count must be <= max_count");
+  }
+  return most ?? least ?? 1;
 }
 
 function userDataOf(value: string | undefined): string | null {
@@ -157,6 +207,10 @@ export function metadataOf(value: unknown): Readonly<Record<string, string>> {
   if (!isObject(value)) throw invalid("metadata", value, `${pythonRepr(value)} is not of type 'object'`);
   const out: Record<string, string> = {};
   for (const [key, item] of Object.entries(value)) {
+    if (!/^[a-zA-Z0-9-_:. ]{1,255}$/.test(key)) {
+      const why = `'${key}' does not match any of the regexes: '^[a-zA-Z0-9-_:. ]{1,255}$'`;
+      throw invalid("metadata", value, why);
+    }
     if (typeof item !== "string") throw invalid(key, item, `${pythonRepr(item)} is not of type 'string'`);
     if (item.length > 255) throw invalid(key, item, `${pythonRepr(item)} is too long`);
     out[key] = item;
@@ -183,6 +237,10 @@ function volumeOf(mapping: unknown): BootVolume {
   const source = textAt(mapping, "source_type") ?? "blank";
   const type = textAt(mapping, "volume_type");
   const index = at(mapping, "boot_index");
+  const target = at(mapping, "destination_type");
+  if (target !== undefined && target !== "local" && target !== "volume") {
+    throw invalid("destination_type", target, `${pythonRepr(target)} is not one of ['local', 'volume']`);
+  }
   return {
     source: source === "volume" || source === "image" || source === "snapshot" ? source : "blank",
     uuid: textAt(mapping, "uuid") ?? "",

@@ -23,7 +23,7 @@ export function createServers(making: Making): readonly Server[] {
     throw computeError(400, "The requested availability zone is not available");
   }
   const flavor = flavorOf(parts, caller, request.flavor);
-  checkImage(making);
+  checkImage(making, flavor);
   const unknown = request.security_groups.find((group) => !parts.network.hasSecurityGroup(caller.projectId, group));
   if (unknown !== undefined) {
     throw computeError(400, `Unable to find security_group with name or id '${unknown}'`);
@@ -45,7 +45,7 @@ function flavorOf(parts: ComputeParts, caller: Caller, id: string): Flavor {
   return flavor;
 }
 
-function checkImage({ parts, caller, request }: Making): void {
+function checkImage({ parts, caller, request }: Making, flavor: Flavor): void {
   if (request.image === "") {
     const root = request.volumes.find((volume) => volume.boot_index === 0);
     if (!root) throw computeError(400, "Missing imageRef attribute");
@@ -57,6 +57,7 @@ function checkImage({ parts, caller, request }: Making): void {
     throw computeError(400, "Can not find requested image");
   }
   if (image.status !== "active") throw computeError(400, `Image ${image.id} is not active.`);
+  if (flavor.ram < image.min_ram) throw computeError(400, "Flavor's memory is too small for requested image.");
 }
 
 function checkRoot(parts: ComputeParts, caller: Caller, root: BootVolume): void {
@@ -64,6 +65,9 @@ function checkRoot(parts: ComputeParts, caller: Caller, root: BootVolume): void 
     const volume = parts.volumes.volume(caller.projectId, root.uuid);
     if (!volume) {
       throw computeError(400, `Block Device Mapping is Invalid: failed to get volume ${root.uuid}.`);
+    }
+    if (!volume.bootable) {
+      throw computeError(400, `Block Device ${root.uuid} is not bootable.`);
     }
     if (volume.status !== "available") {
       const why = `volume ${root.uuid} status must be 'available'; it is '${volume.status}'`;
@@ -113,6 +117,10 @@ function requestedNetwork(parts: ComputeParts, caller: Caller, asked: AskedNetwo
 }
 
 function checkRest({ parts, caller, request }: Making): void {
+  const items = parts.kernel.quota(caller.projectId, "metadata_items");
+  if (items >= 0 && Object.keys(request.metadata).length > items) {
+    throw computeError(403, `Quota exceeded for metadata_items, allowed ${items}.`);
+  }
   if (request.key !== undefined && !parts.tables.keypairs.get(`${caller.userId}/${request.key}`)) {
     throw computeError(400, "Invalid key_name provided.");
   }
@@ -167,6 +175,7 @@ function insertServer(making: Making, { name, flavor, requested }: Fresh): Serve
     terminated_at: null,
     fault: null,
     locked: false,
+    ...request.reached,
     locked_reason: null,
     requested,
     security_groups: request.security_groups,

@@ -60,6 +60,7 @@ function addExtraSpecRoutes(app: ComputeApp, { tables }: ComputeParts): void {
     administer(c, "os-flavor-extra-specs:update");
     const key = c.req.param("key");
     const value = specs[key];
+    if (Object.keys(specs).length > 1) throw invalid("", specs, `${pythonRepr(specs)} has too many properties`);
     if (value === undefined) throw computeError(400, "Request body and URI mismatch");
     const flavor = flavorOf(c);
     tables.flavors.update(flavor.id, { extra_specs: { ...flavor.extra_specs, [key]: value } });

@@ -13,8 +13,7 @@ export function addGroupRoutes(app: ComputeApp, parts: ComputeParts): void {
     name: group.name,
     ...(minor >= 64 ? { policy, rules } : { policies: [policy], metadata: {} }),
     members: group.members,
-    project_id: group.project_id,
-    user_id: group.user_id,
+    ...(minor >= 13 ? { project_id: group.project_id, user_id: group.user_id } : {}),
   });
   app.get("/v2.1/os-server-groups", (c) => {
     const caller = c.get("caller");

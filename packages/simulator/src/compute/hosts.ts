@@ -4,7 +4,7 @@ import { computeError, denied, zones, type ComputeApp, type ComputeParts, type H
 import { hostOf, type ComputeContext } from "./views.ts";
 
 /** The hosts that servers run on, as large as the real ones say they are. */
-const size = { vcpus: 1000, memory_mb: 800_000, local_gb: 600_000 } as const;
+export const hostSize = { vcpus: 1000, memory_mb: 800_000, local_gb: 600_000 } as const;
 
 /** One process of Nova somewhere. */
 interface HostService {
@@ -14,7 +14,7 @@ interface HostService {
   readonly zone: string;
 }
 
-const services: readonly HostService[] = [
+export const hostServices: readonly HostService[] = [
   { number: 1, binary: "nova-scheduler", host: "controller", zone: "internal" },
   { number: 2, binary: "nova-conductor", host: "controller", zone: "internal" },
   ...Object.entries(zones).map(([zone, host], place) => ({ number: place + 4, binary: "nova-compute", host, zone })),
@@ -36,15 +36,6 @@ export function addHostRoutes(app: ComputeApp, parts: ComputeParts): void {
   addServiceRoutes(app, parts);
   addHypervisorRoutes(app, parts);
   addZoneRoutes(app, parts);
-  app.get("/v2.1/os-hosts", (c) => {
-    administer(c, "os-hosts:list");
-    const hosts = services.map(({ binary, host, zone }) => ({
-      host_name: host,
-      service: binary.slice("nova-".length),
-      zone,
-    }));
-    return c.json({ hosts });
-  });
 }
 
 function addServiceRoutes(app: ComputeApp, parts: ComputeParts): void {
@@ -66,7 +57,7 @@ function addServiceRoutes(app: ComputeApp, parts: ComputeParts): void {
   app.get("/v2.1/os-services", (c) => {
     administer(c, "os-services:list");
     const { host, binary } = c.req.query();
-    const found = services.filter((s) => (host ?? s.host) === s.host && (binary ?? s.binary) === s.binary);
+    const found = hostServices.filter((s) => (host ?? s.host) === s.host && (binary ?? s.binary) === s.binary);
     return c.json({ services: found.map((service) => view(service, c.get("minor"))) });
   });
   const change = (host: string, change: Partial<HostState>) => {
@@ -81,8 +72,8 @@ function addServiceRoutes(app: ComputeApp, parts: ComputeParts): void {
     const id = c.req.param("id");
     const service =
       c.get("minor") >= 53
-        ? services.find((s) => fixedId(1, s.number) === id)
-        : services.find((s) => s.host === textAt(body, "host") && s.binary === textAt(body, "binary"));
+        ? hostServices.find((s) => fixedId(1, s.number) === id)
+        : hostServices.find((s) => s.host === textAt(body, "host") && s.binary === textAt(body, "binary"));
     if (!service) throw computeError(404, `Service ${id} could not be found.`);
     const status = c.get("minor") >= 53 ? textAt(body, "status") : id.replace(/^(enable|disable).*$/, "$1d");
     if (status !== undefined) {
@@ -163,6 +154,7 @@ function addHypervisorRoutes(app: ComputeApp, parts: ComputeParts): void {
   });
   app.get("/v2.1/os-hypervisors/:id/uptime", (c) => {
     administer(c, "os-hypervisors:uptime");
+    hypervisorOf(c);
     throw computeError(501, `Virt driver does not implement uptime function.`);
   });
   app.get("/v2.1/os-hypervisors/:pattern/:what{search|servers}", (c) => {
@@ -191,12 +183,12 @@ function useOf(
     servers.reduce((total, { flavor }) => total + of(flavor), 0);
   const [vcpus, ram, disk] = [sum((f) => f.vcpus), sum((f) => f.ram) + 512, sum((f) => f.disk)];
   return {
-    ...size,
+    ...hostSize,
     vcpus_used: vcpus,
     memory_mb_used: ram,
     local_gb_used: disk,
-    free_ram_mb: size.memory_mb - ram,
-    free_disk_gb: size.local_gb - disk,
+    free_ram_mb: hostSize.memory_mb - ram,
+    free_disk_gb: hostSize.local_gb - disk,
     current_workload: 0,
     running_vms: servers.length,
     disk_available_least: 0,
@@ -214,7 +206,7 @@ function addZoneRoutes(app: ComputeApp, { kernel }: ComputeParts): void {
     const alive = { available: true, active: true, updated_at: micros(kernel) };
     const availabilityZoneInfo = [...names, "internal"].sort().map((zoneName) => {
       const hosts: Record<string, Record<string, object>> = {};
-      for (const { binary, host } of services.filter((service) => service.zone === zoneName))
+      for (const { binary, host } of hostServices.filter((service) => service.zone === zoneName))
         (hosts[host] ??= {})[binary] = alive;
       return { zoneName, zoneState: available, hosts };
     });

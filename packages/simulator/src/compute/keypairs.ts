@@ -2,7 +2,9 @@ import { createHash, generateKeyPair } from "node:crypto";
 import { promisify } from "node:util";
 import { at, bodyOf, textAt } from "../kernel/json.ts";
 import { invalid } from "./create-request.ts";
-import { computeError, type ComputeApp, type ComputeParts, type Keypair } from "./model.ts";
+import { computeError, denied, type ComputeApp, type ComputeParts, type Keypair } from "./model.ts";
+import { pythonRepr } from "./python.ts";
+import type { ComputeContext } from "./views.ts";
 
 /** Key pairs of the caller. Before 2.92 one without a public key is made here; its private key is told once and not kept. */
 export function addKeypairRoutes(app: ComputeApp, { kernel, tables }: ComputeParts): void {
@@ -14,12 +16,12 @@ export function addKeypairRoutes(app: ComputeApp, { kernel, tables }: ComputePar
     ...typed(minor),
   });
   app.get("/v2.1/os-keypairs", (c) => {
-    const keypairs = tables.keypairs.by("user_id", c.get("caller").userId);
+    const keypairs = tables.keypairs.by("user_id", userOf(c, c.req.query("user_id")));
     return c.json({ keypairs: keypairs.map((k) => ({ keypair: brief(k, c.get("minor")) })) });
   });
   app.post("/v2.1/os-keypairs", async (c) => {
     const given = at(await bodyOf(c.req), "keypair");
-    const { userId: user_id } = c.get("caller");
+    const user_id = userOf(c, textAt(given, "user_id"));
     const minor = c.get("minor");
     if (given === undefined) throw computeError(400, "'keypair' is a required property");
     const name = nameOf(given, minor);
@@ -52,20 +54,29 @@ export function addKeypairRoutes(app: ComputeApp, { kernel, tables }: ComputePar
     return keypair;
   };
   app.get("/v2.1/os-keypairs/:name", (c) => {
-    const k = keypairOf(c.get("caller").userId, c.req.param("name"));
+    const k = keypairOf(userOf(c, c.req.query("user_id")), c.req.param("name"));
     const rest = { created_at: k.created_at, deleted: false, deleted_at: null, id: k.number, updated_at: null };
     return c.json({ keypair: { ...brief(k, 1), user_id: k.user_id, ...rest, ...typed(c.get("minor")) } });
   });
   app.delete("/v2.1/os-keypairs/:name", (c) => {
-    tables.keypairs.remove(keypairOf(c.get("caller").userId, c.req.param("name")).id);
+    tables.keypairs.remove(keypairOf(userOf(c, c.req.query("user_id")), c.req.param("name")).id);
     return c.body(null, c.get("minor") >= 2 ? 204 : 202);
   });
+}
+
+/** Whose keys are meant: from 2.10 an administrator may name another user. */
+function userOf(c: ComputeContext, asked: string | undefined): string {
+  const { userId, isAdmin } = c.get("caller");
+  if (asked === undefined || c.get("minor") < 10 || asked === userId) return userId;
+  if (!isAdmin) throw denied("os_compute_api:os-keypairs:show");
+  return asked;
 }
 
 /** A key's name: letters, digits, and few signs, which are more from 2.92 on. Throws Nova's 400. */
 function nameOf(given: unknown, minor: number): string {
   const name = textAt(given, "name") ?? "";
   if (name === "") throw computeError(400, "Invalid input for field/attribute name. Value: . '' is too short");
+  if (name.length > 255) throw invalid("name", name, `${pythonRepr(name)} is too long`);
   const signs = minor >= 92 ? "@._- " : "_- ";
   if (new RegExp(`^[a-zA-Z0-9${signs.replaceAll("-", String.raw`\-`)}]+$`).test(name)) return name;
   const allowed = `[${signs}0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ]`;

@@ -160,7 +160,6 @@ export class Lifecycle {
       own_ports: [],
       networked: false,
       user_data: null,
-      actions: [],
     };
     tables.servers.remove(server.id);
     const dead = { vm_state: "deleted" as const, task_state: null, updated: now, terminated_at: now };

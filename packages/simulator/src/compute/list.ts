@@ -1,6 +1,6 @@
 import type { Caller } from "../kernel/interface.ts";
 import { computeError, denied, type ComputeParts, type Server } from "./model.ts";
-import { statusOf } from "./views.ts";
+import { hostOf, statusOf } from "./views.ts";
 
 /** Most servers a list gives at once: osapi_max_limit. */
 export const maxLimit = 1000;
@@ -41,7 +41,7 @@ export function listServers(parts: ComputeParts, caller: Caller, { query, minor,
     throw computeError(400, `'${unknown}' does not match any of the regexes: '^_'`);
   }
   const all = sorted(candidates(parts, caller, { query, rule }), query);
-  const tests = testsOf(parts, query);
+  const tests = testsOf(parts, query, minor);
   return page(
     all.filter((server) => tests.every((test) => test(server))),
     query,
@@ -110,7 +110,7 @@ function sortValue(server: Server, key: string): string {
 
 type Test = (server: Server) => boolean;
 
-function testsOf(parts: ComputeParts, query: URLSearchParams): readonly Test[] {
+function testsOf(parts: ComputeParts, query: URLSearchParams, minor: number): readonly Test[] {
   const tests: Test[] = [...tagTests(query), ...timeTests(query)];
   const add = (parameter: string, test: (value: string) => Test) => {
     const value = query.get(parameter);
@@ -119,6 +119,7 @@ function testsOf(parts: ComputeParts, query: URLSearchParams): readonly Test[] {
   add("name", (value) => matching(value, (server) => server.name));
   add("ip", (value) => addressTest(parts, value, 4));
   add("ip6", (value) => addressTest(parts, value, 6));
+  add("host", (value) => (server) => hostOf(server) === value);
   add("flavor", (value) => (server) => server.flavor.id === value);
   add("image", (value) => (server) => server.image_id === value);
   add("uuid", (value) => (server) => server.id === value);
@@ -131,7 +132,10 @@ function testsOf(parts: ComputeParts, query: URLSearchParams): readonly Test[] {
   add("locked", (value) => (server) => server.locked === truth(value));
   const statuses = query.getAll("status").map((status) => status.toUpperCase());
   if (statuses.length > 0) {
-    if (statuses.some((status) => !allStatuses.has(status))) throw computeError(400, "Invalid status value");
+    // Before 2.38 a status that is none is one that no server has.
+    if (minor >= 38 && statuses.some((status) => !allStatuses.has(status))) {
+      throw computeError(400, "Invalid status value");
+    }
     tests.push((server) => statuses.includes(statusOf(server)));
   }
   return tests;
@@ -190,7 +194,9 @@ function instantOf(query: URLSearchParams, parameter: string): number | undefine
   if (value === null) return undefined;
   // A bare "+" in a query is a space; times without a zone are UTC.
   const text = value.replace(" ", "+");
-  const instant = Date.parse(/(Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`);
+  const instant = Date.parse(
+    !/^\d{4}-\d\d-\d\d/.test(text) ? "" : /(Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`,
+  );
   if (!Number.isNaN(instant)) return instant;
   throw computeError(
     400,

@@ -1,4 +1,5 @@
 import type { Hono } from "hono";
+import type { Ask } from "../kernel/ask.ts";
 import type { Caller, Kernel, Service, Table } from "../kernel/interface.ts";
 import { htmlPage } from "../kernel/html-page.ts";
 import type { NetworkLinks } from "../kernel/links.ts";
@@ -98,6 +99,10 @@ export interface Server {
   readonly actions: readonly InstanceAction[];
   /** While a resize waits to be confirmed or reverted: what the server was. */
   readonly before?: { readonly flavor: Flavor; readonly vm_state: VmState; readonly migration: string } | null;
+  /** What was said of how to reach it, and of its disk ("AUTO" or "MANUAL"). */
+  readonly access_v4?: string;
+  readonly access_v6?: string;
+  readonly disk_config?: string;
   /** The flavor that a running resize leads to. */
   readonly next_flavor?: Flavor | null;
 }
@@ -177,6 +182,7 @@ export interface ComputeParts {
   readonly tables: ComputeTables;
   readonly network: NetworkLinks;
   readonly volumes: VolumeLinks;
+  readonly ask: Ask;
 }
 
 export type ComputeVariables = { caller: Caller; minor: number; requestId: string };

@@ -2,12 +2,13 @@ import { randomBytes } from "node:crypto";
 import { at, isObject, textAt } from "../kernel/json.ts";
 import { imageVisible } from "../image/model.ts";
 import type { Action, Doing } from "./action.ts";
-import { invalid, metadataOf } from "./create-request.ts";
+import { invalid, metadataOf, reachOf } from "./create-request.ts";
 import { computeError, type Server, type VmState } from "./model.ts";
 import { pythonRepr } from "./python.ts";
 import { requireState } from "./server-devices.ts";
 import { requireUnlocked } from "./servers.ts";
-import { serverView } from "./views.ts";
+import { imageOf } from "./snapshots.ts";
+import { changedView } from "./views.ts";
 
 /** An order that leads from some states through a task to one. */
 interface Move {
@@ -60,11 +61,21 @@ export const recordedMoves: Readonly<Record<string, string>> = {
 
 const moved =
   (move: Move): Action =>
-  ({ c, lifecycle, server }) => {
+  (doing) => {
+    const { c, lifecycle, server } = doing;
     requireUnlocked(c, server);
     requireState(server, move.from, move.verb);
+    if (move.verb === "shelve" && server.image_id !== "")
+      imageOf(doing, { name: `${server.name}-shelved`, properties: { image_type: "snapshot" } });
+    if (move.verb === "unshelve") dropShelved(doing);
     lifecycle.begin(server, move.task, { state: move.to, operation: move.operation });
   };
+
+/** What was kept of a shelved server's disk is taken away. */
+function dropShelved({ parts, server }: Doing): void {
+  const kept = parts.tables.images.by("name", `${server.name}-shelved`);
+  for (const { id, properties } of kept) if (properties["instance_uuid"] === server.id) parts.tables.images.remove(id);
+}
 
 const password = (argument: unknown): string => textAt(argument, "adminPass") ?? randomBytes(9).toString("base64url");
 
@@ -119,9 +130,11 @@ function rebuild(doing: Doing): Response {
   requireState(server, ["active", "stopped", "error"], "rebuild");
   const name = textAt(argument, "name");
   const description = at(argument, "description");
+  const reached = reachOf(argument);
   const changed = lifecycle.touch(server.id, {
     image_id: image,
     fault: null,
+    ...reached,
     ...(name === undefined ? {} : { name: name.trim() }),
     ...(typeof description === "string" ? { description } : {}),
     ...(argument["metadata"] === undefined ? {} : { metadata: metadataOf(argument["metadata"]) }),
@@ -130,8 +143,13 @@ function rebuild(doing: Doing): Response {
   const state = server.vm_state === "stopped" ? "stopped" : "active";
   lifecycle.begin(changed, "rebuilding", { state, operation: "server.rebuild" });
   const now = parts.tables.servers.get(server.id) ?? changed;
-  const told = c.get("minor") >= 57 ? { user_data: now.user_data } : {};
-  return c.json({ server: { ...serverView(c, parts, now), ...told, adminPass: password(argument) } }, 202);
+  const minor = c.get("minor");
+  const { "OS-EXT-SRV-ATTR:user_data": _twice, ...view } = changedView(c, parts, now);
+  const told = {
+    ...(minor >= 54 ? { key_name: now.key_name } : {}),
+    ...(minor >= 57 ? { user_data: now.user_data } : {}),
+  };
+  return c.json({ server: { ...view, ...told, adminPass: password(argument) } }, 202);
 }
 
 function changeGroups({ c, parts, server, argument }: Doing, verb: "add" | "remove"): void {

@@ -1,13 +1,15 @@
 import { at, bodyOf, isObject } from "../kernel/json.ts";
+import { everyProject } from "../kernel/settings.ts";
+import { invalid } from "./create-request.ts";
 import { usageOf } from "./limits.ts";
 import { computeError, denied, type ComputeApp, type ComputeParts } from "./model.ts";
+import { pythonRepr } from "./python.ts";
 import type { ComputeContext } from "./views.ts";
 
 /** Limits and quotas: what a project may ask about itself. */
 export function addProjectRoutes(app: ComputeApp, parts: ComputeParts): void {
   addQuotaRoutes(app, parts);
   app.get("/v2.1/limits", (c) => c.json({ limits: { rate: [], absolute: limitsOf(c, parts) } }));
-  app.get("/v2.1/extensions", (c) => c.json({ extensions: [] }));
 }
 
 const quotaFields = [
@@ -39,10 +41,7 @@ function addQuotaRoutes(app: ComputeApp, parts: ComputeParts): void {
     if (!own && !c.get("caller").isAdmin) throw denied(`os_compute_api:os-quota-sets:${rule}`);
     return project;
   };
-  app.get("/v2.1/os-quota-class-sets/:name", (c) => {
-    if (!c.get("caller").isAdmin) throw denied("os_compute_api:os-quota-class-sets:show");
-    return c.json({ quota_class_set: { id: c.req.param("name"), ...limits("", c.get("minor")) } });
-  });
+  addClassRoutes(app, parts);
   app.get(path, (c) => {
     const project = projectOf(c, "show");
     return c.json({ quota_set: { id: project, ...limits(project, c.get("minor")) } });
@@ -77,6 +76,44 @@ function addQuotaRoutes(app: ComputeApp, parts: ComputeParts): void {
     const project = projectOf(c, "delete");
     for (const field of quotaFields) kernel.setQuota(project, field, undefined);
     return c.body(null, 202);
+  });
+}
+
+/** The limits of a project that has none of its own: those of the class "default", the only one. */
+function addClassRoutes(app: ComputeApp, { kernel }: ComputeParts): void {
+  const path = "/v2.1/os-quota-class-sets/:name";
+  const limits = (minor: number) => {
+    const fields = quotaFields.filter((field) => minor >= 50 || !field.startsWith("server_group"));
+    const old = Object.entries(minor < 50 ? { ...oldQuotas(1), ...oldQuotas(minor) } : oldQuotas(minor));
+    return {
+      ...Object.fromEntries(old.map(([field, limit]) => [field, ofClass(field) ?? limit])),
+      ...Object.fromEntries(fields.map((field) => [field, kernel.quota(everyProject, field)])),
+    };
+  };
+  // Where a field has no default of the kernel, only one that was set counts.
+  const ofClass = (field: string) => {
+    const limit = kernel.quota(everyProject, field);
+    return limit === -1 ? undefined : limit;
+  };
+  const administer = (c: ComputeContext, rule: string) => {
+    if (!c.get("caller").isAdmin) throw denied(`os_compute_api:os-quota-class-sets:${rule}`);
+  };
+  app.get(path, (c) => {
+    administer(c, "show");
+    return c.json({ quota_class_set: { id: c.req.param("name"), ...limits(c.get("minor")) } });
+  });
+  app.put(path, async (c) => {
+    const given = at(await bodyOf(c.req), "quota_class_set");
+    administer(c, "update");
+    if (!isObject(given)) throw computeError(400, "'quota_class_set' is a required property");
+    const known = limits(c.get("minor"));
+    const unknown = Object.keys(given).find((field) => !(field in known));
+    if (unknown !== undefined) {
+      const why = `Additional properties are not allowed (${pythonRepr(unknown)} was unexpected)`;
+      throw invalid("quota_class_set", given, why);
+    }
+    for (const [field, limit] of Object.entries(given)) kernel.setQuota(everyProject, field, Number(limit));
+    return c.json({ quota_class_set: limits(c.get("minor")) });
   });
 }
 

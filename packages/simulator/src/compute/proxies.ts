@@ -1,38 +1,20 @@
 import { at, bodyOf } from "../kernel/json.ts";
-import type { LinkedGroup, LinkedRule } from "../kernel/links.ts";
-import { invalid, isUuid } from "./create-request.ts";
+import { invalid } from "./create-request.ts";
+import { addImageProxyRoutes } from "./image-proxies.ts";
 import { computeError, notInThisVersion, type ComputeApp, type ComputeParts } from "./model.ts";
+import { addNetworkProxyRoutes } from "./network-proxies.ts";
 import { pythonRepr } from "./python.ts";
+import { addSecurityGroupProxyRoutes } from "./security-group-proxies.ts";
 import { requireState } from "./server-devices.ts";
 import { serverOf } from "./servers.ts";
-import type { ComputeContext } from "./views.ts";
-
-const goneAt = 36;
+import { addVolumeProxyRoutes } from "./volume-proxies.ts";
 
 /** What Nova still tells, before 2.36, of other services' resources; and of a server's insides. */
 export function addProxyRoutes(app: ComputeApp, parts: ComputeParts): void {
-  const old = (c: ComputeContext) => {
-    if (c.get("minor") >= goneAt) throw notInThisVersion();
-    return c.get("caller");
-  };
-  app.get("/v2.1/os-security-groups", (c) =>
-    c.json({ security_groups: parts.network.securityGroups(old(c).projectId).map(groupView) }),
-  );
-  app.get("/v2.1/os-security-groups/:id", (c) => {
-    const [{ projectId }, id] = [old(c), c.req.param("id")];
-    if (!isUuid(id)) throw computeError(400, "Security group id should be uuid");
-    const group = parts.network.securityGroups(projectId).find((one) => one.id === id);
-    if (!group) throw computeError(404, `Security group ${id} does not exist`);
-    return c.json({ security_group: groupView(group) });
-  });
-  app.get("/v2.1/servers/:id/os-security-groups", (c) => {
-    const server = serverOf(c, parts);
-    const names = new Set(
-      parts.network.portsOf(server.id).flatMap((port) => parts.network.securityGroupNames(port.id)),
-    );
-    const groups = parts.network.securityGroups(server.project_id).filter((group) => names.has(group.name));
-    return c.json({ security_groups: groups.map(groupView) });
-  });
+  addSecurityGroupProxyRoutes(app, parts);
+  addNetworkProxyRoutes(app, parts);
+  addVolumeProxyRoutes(app, parts);
+  addImageProxyRoutes(app, parts);
   for (const path of [
     "os-fping",
     "os-cells",
@@ -72,24 +54,4 @@ function addInsideRoutes(app: ComputeApp, parts: ComputeParts): void {
     // No host of this cloud has a console proxy.
     throw computeError(400, `Unavailable console type ${String(type as string)}.`);
   });
-}
-
-const groupView = (group: LinkedGroup) => ({
-  id: group.id,
-  description: group.description,
-  name: group.name,
-  tenant_id: group.project_id,
-  rules: group.rules.map((rule) => ruleView(group, rule)),
-});
-
-function ruleView(group: LinkedGroup, rule: LinkedRule) {
-  return {
-    id: rule.id,
-    parent_group_id: group.id,
-    ip_protocol: rule.protocol,
-    from_port: rule.from,
-    to_port: rule.to,
-    group: rule.group === undefined ? {} : { name: rule.group, tenant_id: group.project_id },
-    ip_range: rule.cidr === undefined ? {} : { cidr: rule.cidr },
-  };
 }

@@ -1,6 +1,6 @@
 import { textAt } from "../kernel/json.ts";
 import type { Action, Doing } from "./action.ts";
-import { invalid } from "./create-request.ts";
+import { invalid, reachOf } from "./create-request.ts";
 import { flavorFor } from "./flavors.ts";
 import { checkQuota } from "./limits.ts";
 import { computeError, denied, type Flavor, type Migration } from "./model.ts";
@@ -29,7 +29,8 @@ export const resizeActions: Readonly<Record<string, Action>> = {
       ram: Math.max(0, flavor.ram - server.flavor.ram),
     };
     checkQuota(parts, server.project_id, { instances: 0, ...more });
-    move(doing, { flavor, type: "resize" });
+    parts.tables.servers.update(server.id, reachOf(argument));
+    move({ ...doing, server: parts.tables.servers.get(server.id) ?? server }, { flavor, type: "resize" });
   },
   migrate: (doing) => {
     const { c, server } = doing;

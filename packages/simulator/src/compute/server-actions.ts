@@ -10,6 +10,7 @@ import type { Action } from "./action.ts";
 import { pythonRepr } from "./python.ts";
 import { requireState } from "./server-devices.ts";
 import { requireUnlocked, serverOf } from "./servers.ts";
+import type { ComputeContext } from "./views.ts";
 
 /** POST /servers/ID/action, and the record of what was done. */
 export function addActionRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecycle): void {
@@ -41,11 +42,11 @@ export function addActionRoutes(app: ComputeApp, parts: ComputeParts, lifecycle:
     ...(minor >= 58 ? { updated_at: action.updated_at.replace(/Z$/, ".000000") } : {}),
   });
   app.get("/v2.1/servers/:id/os-instance-actions", (c) => {
-    const server = serverOf(c, parts);
+    const server = evenDeleted(c, parts);
     return c.json({ instanceActions: server.actions.map((action) => view(server, action, c.get("minor"))) });
   });
   app.get("/v2.1/servers/:id/os-instance-actions/:request", (c) => {
-    const server = serverOf(c, parts);
+    const server = evenDeleted(c, parts);
     const request = c.req.param("request");
     const action = server.actions.find((a) => a.request_id === request);
     if (!action) {
@@ -53,6 +54,13 @@ export function addActionRoutes(app: ComputeApp, parts: ComputeParts, lifecycle:
     }
     return c.json({ instanceAction: { ...view(server, action, c.get("minor")), events: [] } });
   });
+}
+
+/** From 2.21 what was done to a server can be read after its end. */
+function evenDeleted(c: ComputeContext, parts: ComputeParts): Server {
+  const dead = c.get("minor") >= 21 ? parts.tables.deleted.get(c.req.param("id") ?? "") : undefined;
+  const { projectId, isAdmin } = c.get("caller");
+  return dead && (dead.project_id === projectId || isAdmin) ? dead : serverOf(c, parts);
 }
 
 const recordedAs: Readonly<Record<string, string>> = {

@@ -164,6 +164,7 @@ function swapped(
   { had, wanted }: { readonly had: ServerVolume; readonly wanted: string },
 ): ServerVolume {
   requireState(server, volumeStates, "swap_volume");
+  if (!parts.volumes.volume(server.project_id, wanted)) throw computeError(400, `Volume ${wanted} could not be found.`);
   const volume_id = attachable(parts, server, wanted);
   parts.volumes.detach(had.volume_id, server.id, 0);
   const attachment_id = parts.volumes.attach(volume_id, { serverId: server.id, device: had.device }, 0);

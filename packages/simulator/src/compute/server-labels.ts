@@ -10,6 +10,12 @@ export function addLabelRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: 
   addTagRoutes(app, parts, lifecycle);
   addMetadataRoutes(app, parts, lifecycle);
   app.get("/v2.1/servers/:id/ips", (c) => c.json({ addresses: addressesOf(parts, serverOf(c, parts), true) }));
+  app.get("/v2.1/servers/:id/ips/:network", (c) => {
+    const label = c.req.param("network");
+    const addresses = addressesOf(parts, serverOf(c, parts), true)[label];
+    if (addresses === undefined) throw computeError(404, `Network ${label} not found`);
+    return c.json({ [label]: addresses });
+  });
 }
 
 function addTagRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecycle): void {

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
-import { invalid, readCreateRequest } from "./create-request.ts";
+import { invalid, reachOf, readCreateRequest } from "./create-request.ts";
 import { createServers } from "./create.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { listServers } from "./list.ts";
 import { computeError, serverFor, serverNotFound, type ComputeApp, type ComputeParts, type Server } from "./model.ts";
 import { pythonRepr } from "./python.ts";
-import { briefView, linksOf, nextLink, rootOf, serverView, type ComputeContext } from "./views.ts";
+import { briefView, changedView, linksOf, nextLink, rootOf, serverView, type ComputeContext } from "./views.ts";
 
 /** Servers: create, list, show, update, delete. */
 export function addServerRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecycle): void {
@@ -25,7 +25,7 @@ export function addServerRoutes(app: ComputeApp, parts: ComputeParts, lifecycle:
     const server = {
       id: first.id,
       links: linksOf(c, "servers", first.id),
-      "OS-DCF:diskConfig": "MANUAL",
+      "OS-DCF:diskConfig": first.disk_config ?? "MANUAL",
       security_groups: groups.map((name) => ({ name })),
       adminPass: textAt(body, "server", "adminPass") ?? randomBytes(9).toString("base64url"),
     };
@@ -46,7 +46,7 @@ export function addServerRoutes(app: ComputeApp, parts: ComputeParts, lifecycle:
     const given = at(await bodyOf(c.req), "server");
     const server = serverFor(tables, c.get("caller"), c.req.param("id"));
     lifecycle.touch(server.id, updateOf(given));
-    return c.json({ server: serverView(c, parts, serverFor(tables, c.get("caller"), server.id)) });
+    return c.json({ server: changedView(c, parts, serverFor(tables, c.get("caller"), server.id)) });
   });
 
   app.delete("/v2.1/servers/:id", (c) => {
@@ -88,8 +88,10 @@ function updateOf(given: unknown): Partial<Server> {
   if (name !== undefined && (typeof name !== "string" || name.trim() === "")) {
     throw invalid("name", name, `${pythonRepr(name)} is too short`);
   }
+  if (typeof name === "string" && name.length > 255) throw invalid("name", name, `${pythonRepr(name)} is too long`);
   const description = given["description"];
   return {
+    ...reachOf(given),
     ...(typeof name === "string" ? { name: name.trim() } : {}),
     ...(typeof description === "string" || description === null ? { description } : {}),
   };

@@ -1,9 +1,12 @@
 import { Hono, type Context } from "hono";
+import type { Ask } from "../kernel/ask.ts";
 import type { Kernel, Service } from "../kernel/interface.ts";
 import type { NetworkLinks } from "../kernel/links.ts";
 import type { VolumeLinks } from "../kernel/volume-links.ts";
 import { addAggregateRoutes } from "./aggregates.ts";
+import { addExtensionRoutes } from "./extensions.ts";
 import { addFlavorWriteRoutes } from "./flavor-writes.ts";
+import { addHostReportRoutes } from "./host-reports.ts";
 import { addHostRoutes } from "./hosts.ts";
 import { addMigrationRoutes } from "./migrations.ts";
 import { addProxyRoutes } from "./proxies.ts";
@@ -32,7 +35,7 @@ export const computeVersions = {
 /** Nova v2.1, https://docs.openstack.org/api-ref/compute/ . */
 export function createComputeService(
   kernel: Kernel,
-  links: { readonly network: NetworkLinks; readonly volumes: VolumeLinks },
+  links: { readonly network: NetworkLinks; readonly volumes: VolumeLinks; readonly ask: Ask },
 ): Service {
   const parts: ComputeParts = { kernel, tables: computeTables(kernel), ...links };
   seedFlavors(parts);
@@ -45,17 +48,20 @@ export function createComputeService(
   addServerRoutes(app, parts, lifecycle);
   addLabelRoutes(app, parts, lifecycle);
   addDeviceRoutes(app, parts, lifecycle);
+  // Before the orders to servers, of which it takes two.
+  addProxyRoutes(app, parts);
   addActionRoutes(app, parts, lifecycle);
   addFlavorRoutes(app, parts);
   addFlavorWriteRoutes(app, parts);
   addHostRoutes(app, parts);
+  addHostReportRoutes(app, parts);
   addAggregateRoutes(app, parts);
   addMigrationRoutes(app, parts);
   addUsageRoutes(app, parts);
-  addProxyRoutes(app, parts);
   addGroupRoutes(app, parts);
   addKeypairRoutes(app, parts);
   addProjectRoutes(app, parts);
+  addExtensionRoutes(app);
   app.all("*", () => {
     throw notFoundPage();
   });
@@ -83,10 +89,20 @@ function currentVersion(c: Context): object {
   };
 }
 
+/** Named by the list of versions, and served by no one any more. */
+const oldVersion = (c: Context) => ({
+  id: "v2.0",
+  status: "SUPPORTED",
+  version: "",
+  min_version: "",
+  updated: "2011-01-21T11:33:21Z",
+  links: [{ rel: "self", href: `${rootOf(c)}/v2/` }],
+});
+
 function addVersionRoutes(app: ComputeApp): void {
   app.get("/", (c) => {
     const links = [{ rel: "self", href: `${rootOf(c)}/v2.1/` }];
     const { id, status, version, min_version, updated } = currentVersion(c) as Readonly<Record<string, string>>;
-    return c.json({ versions: [{ id, status, version, min_version, updated, links }] });
+    return c.json({ versions: [oldVersion(c), { id, status, version, min_version, updated, links }] });
   });
 }

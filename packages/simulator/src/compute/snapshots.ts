@@ -52,7 +52,7 @@ interface Making {
   readonly properties: Readonly<Record<string, string>>;
 }
 
-function imageOf({ c, parts, server }: Doing, { name, properties }: Making): Image {
+export function imageOf({ c, parts, server }: Doing, { name, properties }: Making): Image {
   const now = parts.kernel.timestamp();
   const base = parts.tables.images.get(server.image_id);
   return parts.tables.images.insert({

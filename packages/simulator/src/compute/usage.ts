@@ -23,8 +23,9 @@ export function addUsageRoutes(app: ComputeApp, { kernel, tables }: ComputeParts
       throw denied("os_compute_api:os-simple-tenant-usage:show");
     }
     const servers = tables.servers.by("project_id", id);
+    const when = span(c.req.url);
     return c.json({
-      tenant_usage: servers.length === 0 ? {} : usage(servers, { id, ...span(c.req.url), detailed: true }),
+      tenant_usage: servers.length === 0 ? {} : usage(servers, { id, ...when, detailed: true }),
     });
   });
 }

@@ -99,10 +99,10 @@ export function serverView(c: ComputeContext, parts: ComputeParts, server: Serve
     created: server.created,
     updated: server.updated,
     addresses: server.networked ? addressesOf(parts, server) : {},
-    accessIPv4: "",
-    accessIPv6: "",
+    accessIPv4: server.access_v4 ?? "",
+    accessIPv6: server.access_v6 ?? "",
     links: linksOf(c, "servers", server.id),
-    "OS-DCF:diskConfig": "MANUAL",
+    "OS-DCF:diskConfig": server.disk_config ?? "MANUAL",
     ...(progressing.has(status) ? { progress: 0 } : {}),
     ...(server.fault ? { fault: server.fault } : {}),
     "OS-EXT-AZ:availability_zone": server.zone,
@@ -121,6 +121,23 @@ export function serverView(c: ComputeContext, parts: ComputeParts, server: Serve
     ),
     ...laterFields(server, { minor, admin, show }),
   };
+}
+
+/** Fields that the answers of PUT and of a rebuild have only from 2.75 on; a rebuild names the key from 2.54 on. */
+const laterInChanges = [
+  ..."OS-EXT-AZ:availability_zone OS-EXT-STS:power_state OS-EXT-STS:task_state OS-EXT-STS:vm_state".split(" "),
+  ..."OS-SRV-USG:launched_at OS-SRV-USG:terminated_at config_drive key_name security_groups host_status".split(" "),
+  ..."os-extended-volumes:volumes_attached OS-EXT-SRV-ATTR:hostname OS-EXT-SRV-ATTR:host".split(" "),
+  ..."OS-EXT-SRV-ATTR:instance_name OS-EXT-SRV-ATTR:hypervisor_hostname OS-EXT-SRV-ATTR:reservation_id".split(" "),
+  ..."OS-EXT-SRV-ATTR:launch_index OS-EXT-SRV-ATTR:kernel_id OS-EXT-SRV-ATTR:ramdisk_id".split(" "),
+  ..."OS-EXT-SRV-ATTR:root_device_name OS-EXT-SRV-ATTR:user_data".split(" "),
+];
+
+/** A server as PUT and rebuild answer it. */
+export function changedView(c: ComputeContext, parts: ComputeParts, server: Server): View {
+  const all = serverView(c, parts, server);
+  if (c.get("minor") >= 75) return all;
+  return Object.fromEntries(Object.entries(all).filter(([field]) => !laterInChanges.includes(field)));
 }
 
 function laterFields(server: Server, { minor, admin, show }: { minor: number; admin: boolean; show: boolean }): View {

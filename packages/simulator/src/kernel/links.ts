@@ -80,8 +80,8 @@ export interface NetworkLinks {
   hasSecurityGroup(projectId: string, idOrName: string): boolean;
   /** Adds a group (id or name, of the port's project) to a port or takes it away; false if that changes nothing. */
   changeSecurityGroup(portId: string, change: { readonly verb: "add" | "remove"; readonly group: string }): boolean;
-  /** The project's security groups. */
-  securityGroups(projectId: string): readonly LinkedGroup[];
+  /** The project's security groups; of all projects without one. */
+  securityGroups(projectId?: string): readonly LinkedGroup[];
   /** Names of the security groups on a port. */
   securityGroupNames(portId: string): readonly string[];
 }

@@ -46,8 +46,9 @@ export function networkLinks(state: NetworkState): NetworkLinks {
       return true;
     },
     securityGroups(projectId) {
-      ensureDefaultGroup(state, projectId);
-      return state.groups.by("project_id", projectId).map((group) => linkedGroup(state, group));
+      if (projectId !== undefined) ensureDefaultGroup(state, projectId);
+      const groups = projectId === undefined ? state.groups.all() : state.groups.by("project_id", projectId);
+      return groups.map((group) => linkedGroup(state, group));
     },
     securityGroupNames: (portId) =>
       (state.ports.get(portId)?.security_groups ?? []).flatMap((id) => state.groups.get(id)?.name ?? []),
