@@ -117,7 +117,8 @@ export function reachOf(given: unknown): Reached {
     if (typeof value !== "string" || isIP(value) !== version) {
       throw invalid(field, value, `${pythonRepr(value)} is not a 'ipv${version}'`);
     }
-    return value;
+    // As the database writes it: the shortest form.
+    return version === 4 ? value : new URL(`http://[${value}]`).hostname.slice(1, -1);
   };
   const [access_v4, access_v6] = [address("accessIPv4", 4), address("accessIPv6", 6)];
   const disk = at(given, "OS-DCF:diskConfig");

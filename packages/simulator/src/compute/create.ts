@@ -31,10 +31,11 @@ export function createServers(making: Making): readonly Server[] {
   const requested = requestedNetworks(parts, caller, request.networks);
   checkRest(making);
   checkQuota(parts, caller.projectId, { instances: request.count, cores: flavor.vcpus, ram: flavor.ram });
+  const reservation = `r-${randomBytes(5).toString("hex").slice(0, 8)}`;
   return parts.kernel.atomic(() =>
     Array.from({ length: request.count }, (_, place) => {
       const name = request.count === 1 ? request.name : `${request.name}-${place + 1}`;
-      return insertServer(making, { name, flavor, requested });
+      return insertServer(making, { name, flavor, requested, reservation });
     }),
   );
 }
@@ -140,9 +141,11 @@ interface Fresh {
   readonly name: string;
   readonly flavor: Flavor;
   readonly requested: readonly RequestedNetwork[];
+  /** One for all servers of a request. */
+  readonly reservation: string;
 }
 
-function insertServer(making: Making, { name, flavor, requested }: Fresh): Server {
+function insertServer(making: Making, { name, flavor, requested, reservation }: Fresh): Server {
   const { parts, caller, request, requestId } = making;
   const { kernel, tables, network } = parts;
   const now = kernel.timestamp();
@@ -183,7 +186,7 @@ function insertServer(making: Making, { name, flavor, requested }: Fresh): Serve
     own_ports: [],
     volumes: disks(making, zone).map((disk, place) => attachDisk(parts, id, disk, place)),
     number: tables.servers.all().length + tables.deleted.all().length + 1,
-    reservation_id: `r-${randomBytes(5).toString("hex").slice(0, 8)}`,
+    reservation_id: reservation,
     hostname: name
       .toLowerCase()
       .replaceAll(/[^a-z0-9-]+/g, "-")

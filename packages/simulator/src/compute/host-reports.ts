@@ -30,7 +30,7 @@ function addHosts(app: ComputeApp, parts: ComputeParts): void {
   app.get("/v2.1/os-hosts", (c) => {
     known(c, "list");
     const zone = c.req.query("zone");
-    const found = hostServices.filter((service) => zone === undefined || service.zone === zone);
+    const found = hostServices.filter((service) => !zone || service.zone === zone);
     const hosts = found.map(({ binary, host, zone: of }) => ({
       host_name: host,
       service: binary.slice("nova-".length),
@@ -218,7 +218,9 @@ function addExternalEvents(app: ComputeApp, parts: ComputeParts): void {
       const server = parts.tables.servers.get(uuid);
       const code = server === undefined ? 404 : hostOf(server) === null ? 422 : 200;
       const status = textAt(event, "status") ?? "completed";
-      return { name, server_uuid: uuid, status: code === 200 ? status : "failed", tag: at(event, "tag") ?? null, code };
+      const tag = textAt(event, "tag");
+      const told = tag === undefined ? {} : { tag };
+      return { name, server_uuid: uuid, ...told, status: code === 200 ? status : "failed", code };
     });
     if (events.length > 0 && events.every(({ code }) => code !== 200)) {
       throw computeError(404, "No instances found for any event");

@@ -69,7 +69,7 @@ export function createComputeService(
     type: "compute",
     name: "nova",
     catalogPath: "/v2.1",
-    open: ["", "/", "/v2.1", "/v2.1/"],
+    open: ["", "/", "/v2", "/v2/", "/v2.1", "/v2.1/"],
     app: asServiceApp(app),
   };
 }
@@ -89,7 +89,7 @@ function currentVersion(c: Context): object {
   };
 }
 
-/** Named by the list of versions, and served by no one any more. */
+/** Named by the list of versions; only its document is here. */
 const oldVersion = (c: Context) => ({
   id: "v2.0",
   status: "SUPPORTED",
@@ -100,6 +100,14 @@ const oldVersion = (c: Context) => ({
 });
 
 function addVersionRoutes(app: ComputeApp): void {
+  const described = { rel: "describedby", type: "text/html", href: "http://docs.openstack.org/" };
+  const media = [{ base: "application/json", type: "application/vnd.openstack.compute+json;version=2" }];
+  for (const path of ["/v2", "/v2/"]) {
+    app.get(path, (c) => {
+      const { links, ...version } = oldVersion(c);
+      return c.json({ version: { ...version, links: [...links, described], "media-types": media } });
+    });
+  }
   app.get("/", (c) => {
     const links = [{ rel: "self", href: `${rootOf(c)}/v2.1/` }];
     const { id, status, version, min_version, updated } = currentVersion(c) as Readonly<Record<string, string>>;

@@ -21,7 +21,7 @@ export const snapshotActions: Readonly<Record<string, Action>> = {
     const metadata = argument["metadata"] === undefined ? {} : metadataOf(argument["metadata"]);
     requireUnlocked(c, server);
     requireState(server, states, "createImage");
-    return answer(doing, imageOf(doing, { name, properties: { ...metadata, image_type: "snapshot" } }));
+    return answer(doing, imageOf(doing, { name, properties: { image_type: "snapshot", ...metadata } }));
   },
   createBackup: (doing) => {
     const { c, server } = doing;

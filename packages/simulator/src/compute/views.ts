@@ -137,7 +137,8 @@ const laterInChanges = [
 export function changedView(c: ComputeContext, parts: ComputeParts, server: Server): View {
   const all = serverView(c, parts, server);
   if (c.get("minor") >= 75) return all;
-  return Object.fromEntries(Object.entries(all).filter(([field]) => !laterInChanges.includes(field)));
+  const told = { ...all, addresses: server.networked ? addressesOf(parts, server, true) : {} };
+  return Object.fromEntries(Object.entries(told).filter(([field]) => !laterInChanges.includes(field)));
 }
 
 function laterFields(server: Server, { minor, admin, show }: { minor: number; admin: boolean; show: boolean }): View {

@@ -16,7 +16,7 @@ export function addVolumeProxyRoutes(app: ComputeApp, parts: ComputeParts): void
     checkSize(given);
     const body = { volume: volumeRequest(given) };
     const refusals = { 413: [403] } as const;
-    const question = { service: "volume", caller, method: "POST", path: `${root(caller)}/volumes` } as const;
+    const question = { service: "volumev3", caller, method: "POST", path: `${root(caller)}/volumes` } as const;
     const volume = (await asked(parts, { ...question, body, refusals }))["volume"] as JsonObject;
     const location = `${rootOf(c)}/v2.1/os-volumes/${String(volume["id"])}`;
     return c.json({ volume: volumeView(volume) }, 200, { location });
@@ -32,7 +32,7 @@ export function addVolumeProxyRoutes(app: ComputeApp, parts: ComputeParts): void
       description: textAt(given, "display_description") ?? null,
       force: at(given, "force") ?? false,
     };
-    const question = { service: "volume", caller, method: "POST", path: `${root(caller)}/snapshots` } as const;
+    const question = { service: "volumev3", caller, method: "POST", path: `${root(caller)}/snapshots` } as const;
     const made = await asked(parts, { ...question, body: { snapshot }, refusals: { 413: [403] } });
     return c.json({ snapshot: snapshotView(made["snapshot"] as JsonObject) });
   });
@@ -51,7 +51,7 @@ function addRoutes(app: ComputeApp, parts: ComputeParts, kind: Kind): void {
   const list = async (c: ComputeContext) => {
     const caller = callerUntil(c);
     const path = `${root(caller)}/${kind.at}/detail`;
-    const rows = rowsOf(await asked(parts, { service: "volume", caller, method: "GET", path }), kind.at);
+    const rows = rowsOf(await asked(parts, { service: "volumev3", caller, method: "GET", path }), kind.at);
     const from = Number(c.req.query("offset") ?? 0);
     const limit = Number(c.req.query("limit") ?? 1000);
     return c.json({ [kind.at]: rows.slice(from, from + limit).map(kind.view) });
@@ -61,13 +61,13 @@ function addRoutes(app: ComputeApp, parts: ComputeParts, kind: Kind): void {
   app.get(`/v2.1/${kind.path}/:id`, async (c) => {
     const caller = callerUntil(c);
     const path = `${root(caller)}/${kind.at}/${encodeURIComponent(c.req.param("id"))}`;
-    const found = await asked(parts, { service: "volume", caller, method: "GET", path });
+    const found = await asked(parts, { service: "volumev3", caller, method: "GET", path });
     return c.json({ [kind.one]: kind.view(found[kind.one] as JsonObject) });
   });
   app.delete(`/v2.1/${kind.path}/:id`, async (c) => {
     const caller = callerUntil(c);
     const path = `${root(caller)}/${kind.at}/${encodeURIComponent(c.req.param("id"))}`;
-    await asked(parts, { service: "volume", caller, method: "DELETE", path });
+    await asked(parts, { service: "volumev3", caller, method: "DELETE", path });
     return c.body(null, 202);
   });
 }
