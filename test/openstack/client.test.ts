@@ -11,11 +11,12 @@ import { chapters as loadBalancing } from "./client/chapters/load-balancing.ts";
 import { chapters as more } from "./client/chapters/network-more.ts";
 import { chapters as network } from "./client/chapters/network.ts";
 import { chapters as placement } from "./client/chapters/placement.ts";
+import { chapters as storage } from "./client/chapters/storage.ts";
 import { differencesOf } from "./client/differences.ts";
 import { CloudClients, runChapter } from "./client/run.ts";
 
 const realFile = process.env["OS_CLIENT_CONFIG_FILE"] ?? "/var/lib/devcloud/clouds.yaml";
-const chapters = [...network, ...more, ...compute, ...image, ...loadBalancing, ...keyManager, ...placement];
+const chapters = [...network, ...more, ...compute, ...image, ...storage, ...loadBalancing, ...keyManager, ...placement];
 
 /** Chapters in which the clouds are known to part still, and over what. */
 const underWay: Readonly<Record<string, string>> = {};

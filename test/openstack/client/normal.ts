@@ -29,8 +29,13 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{56}\b/g, "<host id>"],
   [/\b[0-9a-f]{32}\b/g, "<hex>"],
   [/\br-[0-9a-z]{8}\b/g, "<reservation>"],
-  [/\b(devcloud|simulator)\b/g, "<cloud>"],
+  [/\b(devcloud|simulator|storage-1)\b/g, "<cloud>"],
+  // Both clouds keep volumes and shares nowhere, and call that by names of their own.
+  [/@(fake|simulated)(?=[-#]|$)/g, "@<backend>"],
+  [/#(fake|pool)$/g, "#<pool>"],
   [/\r?Progress: ?\S*/g, ""],
+  // What else the project has.
+  [/\b\d+G has been consumed/g, "<some> has been consumed"],
   // Numbers that a database counts up.
   [/\b(aggregates?[ /]|flavor |not found for )\d+\b/gi, "$1<number>"],
 ];

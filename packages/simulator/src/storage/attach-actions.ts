@@ -72,7 +72,8 @@ export function attachActions({ kernel, tables }: StorageParts): Readonly<Record
     "os-unset_image_metadata": (c, { volume, body }) => {
       const key = textAt(body, "key") ?? "";
       const { [key]: gone, ...image_metadata } = volume.image_metadata ?? {};
-      if (gone === undefined) throw computeError(404, "Metadata does not exist.");
+      if (gone === undefined)
+        throw computeError(404, `Glance metadata for volume/snapshot ${volume.id} cannot be found.`);
       change(volume, { image_metadata });
       return c.body(null, 200);
     },

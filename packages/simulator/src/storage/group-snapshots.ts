@@ -43,6 +43,11 @@ export function addGroupSnapshotRoutes(app: StorageApp, parts: StorageParts, tab
     const given = at(await bodyOf(c.req), "group_snapshot");
     if (!isObject(given)) throw computeError(400, "'group_snapshot' is a required property");
     const group = groupFor(tables, c, textAt(given, "group_id") ?? "");
+    if (membersOf(parts, group).length === 0) {
+      const why =
+        "Source group cannot be empty or in 'creating' or 'updating' state. No group snapshot will be created.";
+      throw computeError(400, `Invalid Group: ${why}`);
+    }
     const snapshot = table.insert({
       id: kernel.newId(),
       name: textAt(given, "name") ?? null,

@@ -65,7 +65,7 @@ function seed({ kernel }: StorageParts, { types }: GroupTables): void {
   types.insert({ id: kernel.newId(), name: "default_cgsnapshot_type", description, is_public: true, group_specs });
 }
 
-function addGroupTypeRoutes(app: StorageApp, { kernel }: StorageParts, { types }: GroupTables): void {
+function addGroupTypeRoutes(app: StorageApp, { kernel }: StorageParts, { groups, types }: GroupTables): void {
   const base = "/v3/:project/group_types";
   const found = (c: StorageContext): GroupType => {
     const id = c.req.param("id") ?? "";
@@ -73,12 +73,15 @@ function addGroupTypeRoutes(app: StorageApp, { kernel }: StorageParts, { types }
     if (!type) throw computeError(404, `Group type ${id} could not be found.`);
     return type;
   };
-  const given = async (c: StorageContext): Promise<JsonObject> => {
-    requireStorageAdmin(c, "group:group_types_manage");
+  const given = async (c: StorageContext, verb: "create" | "update"): Promise<JsonObject> => {
+    requireStorageAdmin(c, `group:group_types:${verb}`);
     const body = at(await bodyOf(c.req), "group_type");
     if (!isObject(body)) throw computeError(400, "'group_type' is a required property");
     return body;
   };
+  /** What a type asks of the backend is the operator's own. */
+  const told = (c: StorageContext, { group_specs, ...type }: GroupType) =>
+    c.get("caller").isAdmin ? { ...type, group_specs } : type;
   app.get(base, (c) => {
     const asked = c.req.query("is_public");
     const kept = types
@@ -87,11 +90,12 @@ function addGroupTypeRoutes(app: StorageApp, { kernel }: StorageParts, { types }
     const [key = "created_at", direction = "desc"] = (c.req.query("sort") ?? "").split(":");
     const newest = kept.toReversed();
     const sorted = key === "name" ? newest.toSorted((a, b) => (a.name < b.name ? 1 : -1)) : newest;
-    return c.json({ group_types: direction === "asc" ? sorted.toReversed() : sorted });
+    const ordered = direction === "asc" ? sorted.toReversed() : sorted;
+    return c.json({ group_types: ordered.map((type) => told(c, type)) });
   });
-  app.get(`${base}/:id`, (c) => c.json({ group_type: found(c) }));
+  app.get(`${base}/:id`, (c) => c.json({ group_type: told(c, found(c)) }));
   app.post(base, async (c) => {
-    const body = await given(c);
+    const body = await given(c, "create");
     const name = textAt(body, "name") ?? "";
     if (name === "") throw computeError(400, "'name' is a required property");
     if (types.by("name", name).length > 0) throw computeError(409, `Group Type ${name} already exists.`);
@@ -105,14 +109,19 @@ function addGroupTypeRoutes(app: StorageApp, { kernel }: StorageParts, { types }
     return c.json({ group_type }, 202);
   });
   app.put(`${base}/:id`, async (c) => {
-    const body = await given(c);
+    const body = await given(c, "update");
     const { id, name, description } = found(c);
     const change = { name: textAt(body, "name") ?? name, description: textAt(body, "description") ?? description };
     return c.json({ group_type: types.update(id, change) });
   });
   app.delete(`${base}/:id`, (c) => {
-    requireStorageAdmin(c, "group:group_types_manage");
-    types.remove(found(c).id);
+    requireStorageAdmin(c, "group:group_types:delete");
+    const { id } = found(c);
+    if (groups.all().some((group) => group.group_type === id)) {
+      const why = `Group Type ${id} deletion is not allowed with groups present with the type.`;
+      throw computeError(400, `Target group type is still in use. ${why}`);
+    }
+    types.remove(id);
     return c.body(null, 202);
   });
   const specs = `${base}/:id/group_specs`;

@@ -73,7 +73,7 @@ export class Volumes implements VolumeLinks {
     });
     const outcome = kernel.outcome("volume.create", volume.name ?? "", type);
     if (outcome === "stuck") return { ...volume, bootable: false };
-    const isPlaceable = this.#isPlaceable(type);
+    const isPlaceable = this.isPlaceable(type);
     if (!isPlaceable) noBackendFor(this.#parts, volume);
     const status = outcome === "error" || !isPlaceable ? "error" : "available";
     kernel.agenda.after(kernel.delay("volume.create"), "volume.settle", `${volume.id} creating ${status}`);
@@ -168,10 +168,13 @@ export class Volumes implements VolumeLinks {
     return source && (source.bootable ?? source.image_id !== null) ? { bootable: true } : {};
   }
 
-  /** True if the backend has what the type asks for by its capabilities. */
-  #isPlaceable(type: string): boolean {
+  /** True if the backend has what the type asks for: extra specs with a scope of their own are not for the scheduler. */
+  isPlaceable(type: string): boolean {
     const wanted = this.#parts.tables.types.by("name", type)[0]?.extra_specs ?? {};
-    return Object.entries(capabilities).every(([key, value]) => (wanted[key] ?? value) === value);
+    return Object.entries(wanted).every(([key, value]) => {
+      const name = key.replace(/^capabilities:/, "");
+      return name.includes(":") || name === "multiattach" || capabilities[name] === value;
+    });
   }
 
   #touch(id: string, change: Partial<Volume>): void {

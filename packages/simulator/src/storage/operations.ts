@@ -18,6 +18,7 @@ const services = [
 /** What an operator asks: services, pools, hosts, default quotas, QoS specs; and a project's summary and messages. */
 export function addOperationRoutes(app: StorageApp, parts: StorageParts): void {
   addServiceRoutes(app, parts);
+  addListRoutes(app);
   addQuotaClassRoutes(app, parts);
   addQosRoutes(app, parts);
   addMessageRoutes(app, parts);
@@ -47,6 +48,44 @@ export function addOperationRoutes(app: StorageApp, parts: StorageParts): void {
   });
 }
 
+/** What lists may be filtered by, as Cinder's own file of it says. */
+const filters: Readonly<Record<string, readonly string[]>> = {
+  volume: [
+    "name",
+    "status",
+    "metadata",
+    "bootable",
+    "migration_status",
+    "availability_zone",
+    "group_id",
+    "size",
+    "created_at",
+    "updated_at",
+    "consumes_quota",
+  ],
+  backup: ["name", "status", "volume_id"],
+  snapshot: ["name", "status", "volume_id", "metadata", "availability_zone", "consumes_quota"],
+  group: ["name"],
+  group_snapshot: ["name", "status", "group_id"],
+  attachment: ["volume_id", "status", "instance_id", "attach_status"],
+  message: ["resource_uuid", "resource_type", "event_id", "request_id", "message_level"],
+  pool: ["name", "volume_type"],
+  volume_type: ["is_public", "extra_specs"],
+};
+
+/** Filters (3.33), and the groups of before 3.13, of which there are none and can be none any more. */
+function addListRoutes(app: StorageApp): void {
+  app.get("/v3/:project/resource_filters", (c) => {
+    if (c.get("minor") < 33) throw computeError(404, "The resource could not be found.");
+    const asked = c.req.query("resource");
+    const all = Object.entries(filters).filter(([resource]) => asked === undefined || asked === resource);
+    return c.json({ resource_filters: all.map(([resource, names]) => ({ resource, filters: names })) });
+  });
+  app.on("GET", ["/v3/:project/consistencygroups", "/v3/:project/consistencygroups/detail"], (c) =>
+    c.json({ consistencygroups: [] }),
+  );
+}
+
 function addServiceRoutes(app: StorageApp, { tables }: StorageParts): void {
   const pool = "storage-1@simulated#pool";
   app.get("/v3/:project/os-services", (c) => {
@@ -74,8 +113,13 @@ function addServiceRoutes(app: StorageApp, { tables }: StorageParts): void {
     }
     if (on === undefined) throw computeError(400, "'host' is a required property");
     const service = services.find((s) => s.host === on && (binary === undefined || s.binary === binary));
-    if (!service)
-      throw computeError(action === "freeze" || action === "thaw" ? 400 : 404, `Service ${on} could not be found.`);
+    if (!service) {
+      const why =
+        binary === undefined
+          ? `Service ${on} could not be found.`
+          : `Service ${binary} could not be found on host ${on}.`;
+      throw computeError(action === "freeze" || action === "thaw" ? 400 : 404, why);
+    }
     const status = action.startsWith("disable") ? "disabled" : "enabled";
     return c.json({ ...service, service: service.binary, status, disabled: status === "disabled" });
   });

@@ -55,6 +55,8 @@ export function addQosRoutes(app: StorageApp, parts: StorageParts): void {
     const keys = at(await bodyOf(c.req), "keys");
     const { id, specs } = found(c);
     const gone = new Set(Array.isArray(keys) ? keys.map(String) : []);
+    const missing = [...gone].find((key) => specs[key] === undefined);
+    if (missing !== undefined) throw computeError(404, `QoS spec ${id} has no spec with key ${missing}.`);
     table.update(id, { specs: Object.fromEntries(Object.entries(specs).filter(([key]) => !gone.has(key))) });
     return c.body(null, 202);
   });

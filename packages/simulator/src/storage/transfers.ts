@@ -53,7 +53,14 @@ function addRoutes(app: StorageApp, parts: StorageParts, path: string): void {
   };
   app.get(base, (c) => list(c, (t) => brief(c, t)));
   app.get(`${base}/detail`, (c) => list(c, (t) => full(c, t)));
-  app.get(`${base}/:id`, (c) => c.json({ transfer: full(c, found(c)) }));
+  /** Whoever has the key may accept; only whose volume it was may look at the offer and take it back. */
+  const own = (c: StorageContext): Transfer => {
+    const transfer = found(c);
+    const { isAdmin, projectId } = c.get("caller");
+    if (isAdmin || transfer.project_id === projectId) return transfer;
+    throw computeError(404, `Transfer ${transfer.id} could not be found.`);
+  };
+  app.get(`${base}/:id`, (c) => c.json({ transfer: full(c, own(c)) }));
   app.post(base, async (c) => {
     const given = at(await bodyOf(c.req), "transfer");
     if (!isObject(given)) throw computeError(400, "'transfer' is a required property");
@@ -85,7 +92,7 @@ function addRoutes(app: StorageApp, parts: StorageParts, path: string): void {
     return c.json({ transfer: brief(c, transfer) }, 202);
   });
   app.delete(`${base}/:id`, (c) => {
-    const transfer = found(c);
+    const transfer = own(c);
     tables.volumes.update(transfer.volume_id, { status: "available" });
     transfers.remove(transfer.id);
     return c.body(null, 202);

@@ -31,11 +31,29 @@ function typeView(c: StorageContext, type: VolumeType, more: JsonObject = {}): J
     name: type.name,
     is_public: isPublic,
     description: type.description,
-    extra_specs: type.extra_specs ?? {},
+    extra_specs: c.get("caller").isAdmin ? (type.extra_specs ?? {}) : seenByAll(type.extra_specs ?? {}),
     ...(c.get("caller").isAdmin ? { qos_specs_id: type.qos_specs_id ?? null } : {}),
     "os-volume-type-access:is_public": isPublic,
     ...more,
   };
+}
+
+/** Extra specs that tell users what they can do with a volume; the others are the operator's own. */
+const seenByAll = (specs: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    Object.entries(specs).filter(([key]) =>
+      ["multiattach", "replication_enabled", "RESKEY:availability_zones"].includes(key),
+    ),
+  );
+
+/** What a list of types may be asked; from 3.31 users are refused for asking more. */
+function refuseFilters(c: StorageContext): void {
+  if (c.get("caller").isAdmin || c.get("minor") < 31) return;
+  const known = ["is_public", "extra_specs", "limit", "marker", "offset", "sort", "sort_key", "sort_dir"];
+  const strange = Object.keys(c.req.query()).filter((key) => !known.includes(key));
+  if (strange.length > 0) {
+    throw computeError(400, `Invalid filters ${strange.join(", ")} are found in query options.`);
+  }
 }
 
 /** Volume types, who may use them, their extra specs and their encryption. */
@@ -45,6 +63,7 @@ export function addTypeRoutes(app: StorageApp, parts: StorageParts): void {
   const sees = (c: StorageContext, type: VolumeType) =>
     (type.is_public ?? true) || c.get("caller").isAdmin || type.projects?.includes(c.get("caller").projectId) === true;
   app.get(base, (c) => {
+    refuseFilters(c);
     const asked = c.req.query("is_public");
     const types = tables.types.all().filter((type) => sees(c, type));
     const kept = types.filter(
@@ -128,8 +147,8 @@ function addAccessRoutes(app: StorageApp, parts: StorageParts): void {
     const { projects = [] } = type;
     const project = add ?? remove ?? "";
     if ((add !== undefined || remove !== undefined) && (type.is_public ?? true)) {
-      const what = add === undefined ? "Type access" : "Project access";
-      throw computeError(409, `${what} cannot be changed for a public volume type.`);
+      const why = "Type access modification is not applicable to public volume type.";
+      throw computeError(400, `Invalid volume type: ${why}`);
     }
     if (add !== undefined && projects.includes(project)) {
       throw computeError(409, `Volume type access for ${type.id} / ${project} combination already exists.`);
@@ -149,6 +168,12 @@ function addSpecRoutes(app: StorageApp, parts: StorageParts): void {
   const { tables } = parts;
   const path = `${base}/:id/extra_specs`;
   const specs = (c: StorageContext) => typeFor(parts, c.req.param("id") ?? "").extra_specs ?? {};
+  const refuseUsed = (c: StorageContext) => {
+    const { name } = typeFor(parts, c.req.param("id") ?? "");
+    if (tables.volumes.all().some((volume) => volume.volume_type === name)) {
+      throw computeError(400, "Volume Type is currently in use.");
+    }
+  };
   const keep = (c: StorageContext, extra_specs: Readonly<Record<string, string>>) =>
     tables.types.update(c.req.param("id") ?? "", { extra_specs });
   const one = (c: StorageContext): Readonly<Record<string, string>> => {
@@ -160,6 +185,7 @@ function addSpecRoutes(app: StorageApp, parts: StorageParts): void {
   app.get(path, (c) => c.json({ extra_specs: specs(c) }));
   app.post(path, async (c) => {
     requireStorageAdmin(c, "volume_extension:types_extra_specs:create");
+    refuseUsed(c);
     const given = at(await bodyOf(c.req), "extra_specs");
     const old = specs(c);
     if (!isObject(given)) throw computeError(400, "'extra_specs' is a required property");
@@ -169,6 +195,7 @@ function addSpecRoutes(app: StorageApp, parts: StorageParts): void {
   app.get(`${path}/:key`, (c) => c.json(one(c)));
   app.put(`${path}/:key`, async (c) => {
     requireStorageAdmin(c, "volume_extension:types_extra_specs:update");
+    refuseUsed(c);
     const body = await bodyOf(c.req);
     const old = specs(c);
     const key = c.req.param("key");
@@ -180,6 +207,7 @@ function addSpecRoutes(app: StorageApp, parts: StorageParts): void {
   });
   app.delete(`${path}/:key`, (c) => {
     requireStorageAdmin(c, "volume_extension:types_extra_specs:delete");
+    refuseUsed(c);
     one(c);
     const { [c.req.param("key")]: _, ...left } = specs(c);
     keep(c, left);

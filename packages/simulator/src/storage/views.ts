@@ -119,6 +119,7 @@ export function snapshotView(c: StorageContext, snapshot: Snapshot, full = false
     metadata: snapshot.metadata,
     ...(c.get("minor") >= 14 ? { group_snapshot_id: snapshot.group_snapshot_id ?? null } : {}),
     ...(c.get("minor") >= 41 ? { user_id: snapshot.user_id } : {}),
+    ...(c.get("minor") >= 65 ? { consumes_quota: true } : {}),
     ...(full
       ? {
           "os-extended-snapshot-attributes:project_id": snapshot.project_id,

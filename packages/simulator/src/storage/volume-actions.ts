@@ -51,7 +51,8 @@ function actionsOf({ kernel, tables }: StorageParts, volumes: Volumes): Readonly
         const why = `Volume ${volume.id} status must be available or in-use, but current status is: ${volume.status}.`;
         throw computeError(400, `Invalid volume: ${why}`);
       }
-      change(volume, { volume_type: type.name });
+      // Without a place for it the volume stays what it was, and nobody is told.
+      if (volumes.isPlaceable(type.name)) change(volume, { volume_type: type.name });
       return c.body(null, 202);
     },
     "os-set_bootable": (c, { volume, body }) => {
@@ -83,7 +84,7 @@ function actionsOf({ kernel, tables }: StorageParts, volumes: Volumes): Readonly
 function extend(c: StorageContext, volumes: Volumes, { volume, size }: { volume: Volume; size: number }): void {
   // An attached volume grows from 3.42 on.
   if (volume.status !== "available" && !(volume.status === "in-use" && c.get("minor") >= 42)) {
-    const message = `Invalid volume: Volume ${volume.id} status must be available to extend, currently ${volume.status}.`;
+    const message = `Invalid volume: Volume ${volume.id} status must be '{'status': 'available'}' to extend, currently ${volume.status}.`;
     throw computeError(400, message);
   }
   if (size <= volume.size) {

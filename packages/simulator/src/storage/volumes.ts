@@ -17,9 +17,12 @@ export function addVolumeRoutes(app: StorageApp, parts: StorageParts, volumes: V
   const { kernel, tables } = parts;
   const known = { types: tables.types, images: kernel.table<Image>("image") };
   app.post(base, async (c) => {
-    const request = readVolume(c, parts, at(await bodyOf(c.req), "volume"));
+    const body = await bodyOf(c.req);
+    refuseHints(at(body, "OS-SCH-HNT:scheduler_hints"));
+    const request = readVolume(c, parts, at(body, "volume"));
     const { id } = kernel.atomic(() => volumes.createVolume(c.get("caller").projectId, request));
-    return c.json({ volume: volumeView(c, volumeFor(tables, c.get("caller"), id), { types: tables.types }) }, 202);
+    const made = volumeFor(tables, c.get("caller"), id);
+    return c.json({ volume: { ...volumeView(c, made, { types: tables.types }), ...unplaced(c) } }, 202);
   });
   const list = (c: StorageContext, view: (volume: Volume) => object) => {
     const all = mine(c) ? tables.volumes.by("project_id", c.get("caller").projectId) : tables.volumes.all();
@@ -48,6 +51,12 @@ export function addVolumeRoutes(app: StorageApp, parts: StorageParts, volumes: V
     return c.body(null, 202);
   });
 }
+
+/** A volume that was just asked for has no place yet, and nothing on it. */
+const unplaced = (c: StorageContext) => ({
+  bootable: "false",
+  ...(c.get("minor") >= 48 ? { shared_targets: true, service_uuid: null } : {}),
+});
 
 /** True unless an admin asks for all projects. */
 export const mine = (c: StorageContext): boolean =>
@@ -87,6 +96,19 @@ function usableType(c: StorageContext, { tables }: StorageParts, asked: string):
   const { projectId } = c.get("caller");
   if (!type || type.is_public !== false || type.projects?.includes(projectId)) return asked;
   throw computeError(404, `Volume type ${type.id} could not be found.`);
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Other volumes in the scheduler's hints are named by their ids. */
+function refuseHints(hints: unknown): void {
+  for (const field of ["same_host", "different_host"]) {
+    const asked = at(hints, field);
+    if (asked === undefined || [asked].flat().every((id) => typeof id === "string" && uuid.test(id))) continue;
+    const why = `${pythonRepr(asked)} is not valid under any of the given schemas`;
+    const shown = typeof asked === "string" ? asked : pythonRepr(asked);
+    throw computeError(400, `Invalid input for field/attribute ${field}. Value: ${shown}. ${why}`);
+  }
 }
 
 function refuseLong(given: JsonObject, field: string): void {
@@ -165,7 +187,9 @@ export function labels(value: unknown): Readonly<Record<string, string>> {
 /** Name, description and metadata of an update: what a volume and a snapshot share. */
 export function describing(given: unknown): Partial<Pick<Volume, "name" | "description" | "metadata">> {
   if (!isObject(given)) throw computeError(400, "Missing required element in request body.");
-  const [name, description, metadata] = [textAt(given, "name"), textAt(given, "description"), given["metadata"]];
+  // The names of the first version are still understood, and what the stock client writes.
+  const either = (field: string) => textAt(given, field) ?? textAt(given, `display_${field}`);
+  const [name, description, metadata] = [either("name"), either("description"), given["metadata"]];
   return {
     ...(name === undefined ? {} : { name }),
     ...(description === undefined ? {} : { description }),
