@@ -47,7 +47,7 @@ export function filtersOf<T extends Row>(
 
 /** An instant as rows have theirs. Only whole seconds of UTC are told apart. */
 function sinceOf(text: string): string {
-  const instant = Date.parse(/Z$/.test(text) ? text : `${text}Z`);
+  const instant = Date.parse(text.endsWith("Z") ? text : `${text}Z`);
   if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|\+00:00)?$/.test(text) && !Number.isNaN(instant)) {
     return `${new Date(instant).toISOString().slice(0, 19)}Z`;
   }
@@ -64,8 +64,7 @@ export function filtered<T extends Row>(
   for (const [field, values] of filters) {
     const special = spec.special?.[field];
     const byTags = tagFilters[field];
-    if (field === "changed_since")
-      left = left.filter((row) => String(fieldOf(row, "updated_at") ?? "") >= (values[0] ?? ""));
+    if (field === "changed_since") left = left.filter((row) => changed(row) >= (values[0] ?? ""));
     else if (special) left = left.filter((row) => special(row, values));
     else if (byTags) {
       const asked = values.flatMap((value) => value.split(",")).filter((tag) => tag !== "");
@@ -106,6 +105,8 @@ export function picked(view: JsonObject, fields: readonly string[]): JsonObject 
   for (const field of fields) if (Object.hasOwn(view, field)) out[field] = view[field];
   return out;
 }
+
+const changed = (row: Row): string => (row as Row & { readonly updated_at?: string }).updated_at ?? "";
 
 const fieldOf = (row: Row, field: string): unknown => (row as unknown as JsonObject)[field];
 

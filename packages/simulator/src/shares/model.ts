@@ -1,6 +1,7 @@
 import type { Context, Hono } from "hono";
 import { computeError } from "../compute/model.ts";
 import type { Caller, Kernel, Table } from "../kernel/interface.ts";
+import type { ShareType } from "./types.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -17,6 +18,8 @@ export interface Share {
   readonly metadata: Labels;
   readonly snapshot_id: string | null;
   readonly share_network_id: string | null;
+  /** Absent: the default type, in a state that an older version wrote. */
+  readonly type?: { readonly id: string; readonly name: string };
   readonly created_at: string;
 }
 
@@ -64,6 +67,7 @@ export interface ShareParts {
   readonly snapshots: Table<ShareSnapshot>;
   readonly rules: Table<AccessRule>;
   readonly networks: Table<ShareNetwork>;
+  readonly types: Table<ShareType>;
 }
 
 export type ShareVariables = { caller: Caller; minor: number; requestId: string };
@@ -76,9 +80,10 @@ export const shareParts = (kernel: Kernel): ShareParts => ({
   snapshots: kernel.table("share_snapshot", ["project_id", "share_id"]),
   rules: kernel.table("_share_access", ["share_id"]),
   networks: kernel.table("share_network", ["project_id"]),
+  types: kernel.table("_share_type", ["name"]),
 });
 
-/** The one type, "default": its id is the same in every cloud of ours. */
+/** The type "default": its id is the same in every cloud of ours. */
 export const typeId = "5a0e6c1a-6f6b-4c0e-9d55-2f4f4a3b1c77";
 
 export const instantOf = (kernel: Kernel): string => `${new Date(kernel.clock.now()).toISOString().slice(0, 23)}000`;

@@ -3,18 +3,20 @@ import { computeError, notFoundPage } from "../compute/model.ts";
 import { ServiceError } from "../kernel/service-error.ts";
 import type { Kernel, Service } from "../kernel/interface.ts";
 import { addShareActions } from "./actions.ts";
-import { refused, requireAdmin, shareParts, typeId, type ShareApp } from "./model.ts";
+import { requireAdmin, shareParts, typeId, type ShareApp } from "./model.ts";
 import { addShareNetworkRoutes } from "./networks.ts";
 import { addShareQuotaRoutes } from "./quotas.ts";
 import { addShareRoutes } from "./shares.ts";
 import { addSnapshotRoutes } from "./snapshots.ts";
+import { addTypeRoutes, seedTypes } from "./types.ts";
 
 const header = "x-openstack-manila-api-version";
 const newest = 73;
 
-/** Manila v2, https://docs.openstack.org/api-ref/shared-file-system/ : shares, access, snapshots, share networks, one type. Nothing is mounted. */
+/** Manila v2, https://docs.openstack.org/api-ref/shared-file-system/ : shares, access, snapshots, share networks, types. Nothing is mounted. */
 export function createShareService(kernel: Kernel): Service {
   const parts = shareParts(kernel);
+  seedTypes(parts);
   const app: ShareApp = new Hono();
   app.get("/", (c) => c.json({ versions: [version(c)] }, 300));
   app.get("/v2", (c) => c.json({ versions: [version(c)] }));
@@ -38,7 +40,8 @@ export function createShareService(kernel: Kernel): Service {
   addSnapshotRoutes(app, parts);
   addShareNetworkRoutes(app, parts);
   addShareQuotaRoutes(app, parts);
-  addTypeRoutes(app);
+  addTypeRoutes(app, parts);
+  addOperatorRoutes(app);
   app.all("*", () => {
     throw notFoundPage();
   });
@@ -78,32 +81,8 @@ const version = (c: Context) => ({
   "media-types": [{ base: "application/json", type: "application/vnd.openstack.share+json;version=1" }],
 });
 
-const shareType = {
-  id: typeId,
-  name: "default",
-  description: null,
-  is_default: true,
-  extra_specs: {
-    snapshot_support: "True",
-    driver_handles_share_servers: "False",
-    create_share_from_snapshot_support: "True",
-    revert_to_snapshot_support: false,
-    mount_snapshot_support: false,
-  },
-  required_extra_specs: { driver_handles_share_servers: "False" },
-  "share_type_access:is_public": true,
-};
-
-/** The one type, the zone, and what only an operator may see: there is nothing behind it here. */
-function addTypeRoutes(app: ShareApp): void {
-  app.get("/v2/types", (c) => c.json({ volume_types: [shareType], share_types: [shareType] }));
-  app.get("/v2/types/:id", (c) => {
-    if (!["default", typeId].includes(c.req.param("id"))) throw computeError(404, "Share type not found.");
-    return c.json({ volume_type: shareType, share_type: shareType });
-  });
-  app.post("/v2/types", () => {
-    throw refused();
-  });
+/** The zone, and what only an operator may see: there is nothing behind it here. */
+function addOperatorRoutes(app: ShareApp): void {
   app.get("/v2/availability-zones", (c) =>
     c.json({
       availability_zones: [{ id: typeId, name: "nova", created_at: "2026-01-01T00:00:00.000000", updated_at: null }],

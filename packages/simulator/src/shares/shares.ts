@@ -1,8 +1,9 @@
 import { computeError } from "../compute/model.ts";
 import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
-import { instantOf, notThere, owned, pageOf, typeId, unprocessable } from "./model.ts";
+import { instantOf, notThere, owned, pageOf, unprocessable } from "./model.ts";
 import type { Labels, Share, ShareApp, ShareContext, ShareParts } from "./model.ts";
 import { checkShareQuota } from "./quotas.ts";
+import { usableType } from "./types.ts";
 import { briefView, exportLocation, shareView } from "./views.ts";
 
 const protocols = ["NFS", "CIFS", "CEPHFS"];
@@ -82,6 +83,7 @@ function asked(c: ShareContext, parts: ShareParts, given: JsonObject): Share {
     throw computeError(500, message);
   }
   const origins = knownOrigins(parts, given);
+  const type = usableType(parts, c, textAt(given, "share_type"));
   const size = sizeOf(given["size"]);
   if (!protocols.includes(proto)) {
     const why = "It is either disabled or unsupported. Available protocols: ['NFS', 'CIFS', 'CEPHFS'].";
@@ -101,6 +103,7 @@ function asked(c: ShareContext, parts: ShareParts, given: JsonObject): Share {
     is_public: given["is_public"] === true,
     metadata: texts(given["metadata"]),
     ...origins,
+    type: { id: type.id, name: type.name },
     created_at: instantOf(kernel),
   };
 }
@@ -117,8 +120,6 @@ function knownOrigins(parts: ShareParts, given: JsonObject): Pick<Share, "snapsh
   if (network !== undefined && !parts.networks.get(network)) {
     throw computeError(404, `Share network ${network} could not be found.`);
   }
-  const type = textAt(given, "share_type");
-  if (type !== undefined && type !== "default" && type !== typeId) throw computeError(404, "Share type not found.");
   return { snapshot_id: snapshot ?? null, share_network_id: network ?? null };
 }
 

@@ -5,6 +5,7 @@ const path = (share: Share) => `10.0.0.10:/shares/share-${share.id}`;
 /** A share as its version tells it: fields come with their microversions. */
 export function shareView(c: ShareContext, share: Share): object {
   const minor = c.get("minor");
+  const { type = { id: typeId, name: "default" } } = share;
   const from = (least: number, fields: object) => (minor >= least ? fields : {});
   const isReady = share.status !== "creating";
   return {
@@ -20,8 +21,8 @@ export function shareView(c: ShareContext, share: Share): object {
     share_network_id: share.share_network_id,
     share_proto: share.share_proto,
     metadata: share.metadata,
-    volume_type: minor >= 6 ? typeId : "default",
-    share_type: minor >= 6 ? typeId : "default",
+    volume_type: minor >= 6 ? type.id : type.name,
+    share_type: minor >= 6 ? type.id : type.name,
     is_public: share.is_public,
     links: linksOf(c, "shares", share.id),
     ...(minor < 9
@@ -29,7 +30,7 @@ export function shareView(c: ShareContext, share: Share): object {
       : {}),
     ...from(2, { snapshot_support: true }),
     ...from(5, { task_state: null }),
-    ...from(6, { share_type_name: "default" }),
+    ...from(6, { share_type_name: type.name }),
     ...from(10, { access_rules_status: "active" }),
     ...from(11, { replication_type: null, has_replicas: false }),
     ...from(16, { user_id: share.user_id }),

@@ -1,0 +1,238 @@
+import { computeError } from "../compute/model.ts";
+import type { Table } from "../kernel/interface.ts";
+import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
+import {
+  instantOf,
+  notThere,
+  requireAdmin,
+  typeId,
+  type ShareApp,
+  type ShareContext,
+  type ShareParts,
+} from "./model.ts";
+
+/** A kind of shares. What it asks of backends is kept and told; all shares are made in the same way. */
+export interface ShareType {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly is_public: boolean;
+  readonly extra_specs: Readonly<Record<string, string>>;
+  /** Who may use one that is not public. */
+  readonly projects: readonly string[];
+  readonly created_at: string;
+}
+
+const servers = "driver_handles_share_servers";
+const malformed = () =>
+  computeError(
+    400,
+    "The server could not comply with the request since it is either malformed or otherwise incorrect.",
+  );
+
+/** Makes "default", whose id is the same in every cloud of ours, where there is no type. */
+export function seedTypes({ kernel, types }: ShareParts): void {
+  if (types.all().length > 0) return;
+  types.insert({
+    id: typeId,
+    name: "default",
+    description: null,
+    is_public: true,
+    extra_specs: { snapshot_support: "True", [servers]: "False", create_share_from_snapshot_support: "True" },
+    projects: [],
+    created_at: instantOf(kernel),
+  });
+}
+
+/** The type that a share is asked to have, if its maker may use it; 404 otherwise. */
+export function usableType({ types }: ShareParts, c: ShareContext, asked: string | undefined): ShareType {
+  const type = types.get(asked ?? typeId) ?? types.by("name", asked ?? "")[0];
+  if (type && sees(c, type)) return type;
+  throw computeError(404, "Share type not found.");
+}
+
+const sees = (c: ShareContext, { is_public, projects }: ShareType): boolean =>
+  is_public || c.get("caller").isAdmin || projects.includes(c.get("caller").projectId);
+
+/** Share types, what they ask for and who may use them: https://docs.openstack.org/api-ref/shared-file-system/#share-types . */
+export function addTypeRoutes(app: ShareApp, parts: ShareParts): void {
+  const { kernel, types } = parts;
+  const base = "/v2/types";
+  const found = (c: ShareContext): ShareType => {
+    const id = c.req.param("id") ?? "";
+    const type = types.get(id === "default" ? typeId : id);
+    if (!type || !sees(c, type)) throw computeError(404, "Share type not found.");
+    return type;
+  };
+  const both = (c: ShareContext, type: ShareType, required?: unknown) => {
+    const view = typeView(c, type, required);
+    return { volume_type: view, share_type: view };
+  };
+  app.get(base, (c) => {
+    const asked = c.req.query("is_public");
+    const all = asked === "all" && c.get("caller").isAdmin;
+    const told = types
+      .all()
+      .filter((type) => all || type.is_public || type.projects.includes(c.get("caller").projectId));
+    const views = told.map((type) => typeView(c, type));
+    return c.json({ volume_types: views, share_types: views });
+  });
+  app.get(`${base}/:id`, (c) => c.json(both(c, found(c))));
+  app.post(base, async (c) => {
+    requireAdmin(c);
+    const body = await bodyOf(c.req);
+    const given = at(body, "share_type") ?? at(body, "volume_type");
+    if (!isObject(given)) throw malformed();
+    const name = textAt(given, "name") ?? "";
+    if (name === "" || name.length > 255) throw computeError(400, "Type name or description is not valid.");
+    const extra_specs = specsOf(at(given, "extra_specs"), true);
+    if (types.by("name", name).length > 0) throw computeError(409, "Share Type %(id)s already exists.");
+    const isPublic = given["share_type_access:is_public"] ?? given["os-share-type-access:is_public"] ?? true;
+    const type = types.insert({
+      id: kernel.newId(),
+      name,
+      description: textAt(given, "description") ?? null,
+      is_public: isPublic === true || /^true$/i.test(String(isPublic as string)),
+      extra_specs,
+      projects: [],
+      created_at: instantOf(kernel),
+    });
+    // As it was given, this once.
+    return c.json(both(c, type, at(given, "extra_specs", servers)));
+  });
+  app.put(`${base}/:id`, async (c) => {
+    requireAdmin(c);
+    const given = at(await bodyOf(c.req), "share_type");
+    const type = found(c);
+    if (!isObject(given)) throw malformed();
+    const name = textAt(given, "name") ?? type.name;
+    if (name !== type.name && types.by("name", name).length > 0)
+      throw computeError(409, `Share Type ${name} already exists.`);
+    const isPublic = given["share_type_access:is_public"];
+    return c.json(
+      both(
+        c,
+        types.update(type.id, {
+          name,
+          description: textAt(given, "description") ?? type.description,
+          is_public: typeof isPublic === "boolean" ? isPublic : type.is_public,
+        }),
+      ),
+    );
+  });
+  app.delete(`${base}/:id`, (c) => {
+    requireAdmin(c);
+    const type = types.get(c.req.param("id"));
+    if (!type) throw notThere();
+    if (parts.shares.all().some((share) => (share.type?.id ?? typeId) === type.id)) {
+      throw computeError(400, "Target share type is still in use.");
+    }
+    types.remove(type.id);
+    return c.body(null, 202);
+  });
+  addSpecRoutes(app, types, found);
+  addAccessRoutes(app, types, found);
+}
+
+/** What versions that do not know these specs yet are told of them. */
+const before24 = { revert_to_snapshot_support: false, mount_snapshot_support: false };
+
+function typeView(c: ShareContext, type: ShareType, required?: unknown): JsonObject {
+  const { id, name, description, is_public, extra_specs } = type;
+  return {
+    id,
+    name,
+    extra_specs: c.get("minor") < 24 ? { ...before24, ...extra_specs } : extra_specs,
+    required_extra_specs: { [servers]: required ?? extra_specs[servers] ?? "False" },
+    "share_type_access:is_public": is_public,
+    description,
+    is_default: id === typeId,
+  };
+}
+
+/** Extra specs as texts; a new type must say whether its driver handles share servers. Throws Manila's 400, which leaves out why. */
+function specsOf(given: unknown, whole: boolean): Readonly<Record<string, string>> {
+  const specs = isObject(given) ? given : {};
+  const handles = specs[servers];
+  const isBoolean = (value: unknown) =>
+    typeof value === "boolean" || /^(true|false|1|0|yes|no)$/i.test(String(value as string));
+  if (whole && (handles === undefined || !isBoolean(handles))) {
+    throw computeError(400, "Invalid extra_spec: %(reason)s.");
+  }
+  for (const name of [servers, "snapshot_support"]) {
+    if (specs[name] !== undefined && !isBoolean(specs[name])) throw malformed();
+  }
+  const text = (value: unknown) => (typeof value === "boolean" ? (value ? "True" : "False") : String(value as string));
+  return Object.fromEntries(Object.entries(specs).map(([key, value]) => [key, text(value)]));
+}
+
+type Found = (c: ShareContext) => ShareType;
+
+function addSpecRoutes(app: ShareApp, types: Table<ShareType>, found: Found): void {
+  const path = "/v2/types/:id/extra_specs";
+  const one = (c: ShareContext): Readonly<Record<string, string>> => {
+    const [type, key] = [found(c), c.req.param("key") ?? ""];
+    const value = type.extra_specs[key];
+    if (value === undefined) throw computeError(404, `Share Type ${type.id} has no extra specs with key ${key}.`);
+    return { [key]: value };
+  };
+  const keep = (c: ShareContext, given: unknown) => {
+    requireAdmin(c);
+    const type = found(c);
+    const more = specsOf(given, false);
+    types.update(type.id, { extra_specs: { ...type.extra_specs, ...more } });
+    return more;
+  };
+  app.get(path, (c) => {
+    requireAdmin(c);
+    return c.json({ extra_specs: found(c).extra_specs });
+  });
+  app.post(path, async (c) => c.json({ extra_specs: keep(c, at(await bodyOf(c.req), "extra_specs")) }));
+  app.get(`${path}/:key`, (c) => c.json(one(c)));
+  app.put(`${path}/:key`, async (c) => {
+    const body = await bodyOf(c.req);
+    const key = c.req.param("key");
+    if (at(body, key) === undefined) throw computeError(400, "Request body and URI mismatch.");
+    return c.json(keep(c, { [key]: at(body, key) }));
+  });
+  app.delete(`${path}/:key`, (c) => {
+    requireAdmin(c);
+    one(c);
+    const key = c.req.param("key");
+    if (key === servers) throw computeError(403, `Extra spec '${servers}' can't be deleted.`);
+    const type = found(c);
+    const { [key]: _gone, ...left } = type.extra_specs;
+    types.update(type.id, { extra_specs: left });
+    return c.body(null, 202);
+  });
+}
+
+function addAccessRoutes(app: ShareApp, types: Table<ShareType>, found: Found): void {
+  for (const word of ["share_type_access", "os-share-type-access"]) {
+    app.get(`/v2/types/:id/${word}`, (c) => {
+      requireAdmin(c);
+      const { id, is_public, projects } = found(c);
+      if (is_public) throw computeError(404, "Access list not available for public share types.");
+      return c.json({ share_type_access: projects.map((project_id) => ({ share_type_id: id, project_id })) });
+    });
+  }
+  app.post("/v2/types/:id/action", async (c) => {
+    requireAdmin(c);
+    const body = await bodyOf(c.req);
+    const type = found(c);
+    const [add, remove] = [textAt(body, "addProjectAccess", "project"), textAt(body, "removeProjectAccess", "project")];
+    const project = add ?? remove;
+    if (project === undefined) throw malformed();
+    if (!/^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i.test(project)) {
+      throw computeError(400, `Bad project format: project is not in proper format (${project})`);
+    }
+    const has = type.projects.includes(project);
+    const which = `${type.id} / ${project} combination`;
+    if (type.is_public) throw computeError(409, "Project access cannot be changed for a public share type.");
+    if (add !== undefined && has) throw computeError(409, `Share type access for ${which} already exists.`);
+    if (add === undefined && !has) throw computeError(404, `Share type access not found for ${which}.`);
+    const others = type.projects.filter((one) => one !== project);
+    types.update(type.id, { projects: add === undefined ? others : [...others, project] });
+    return c.body(null, 202);
+  });
+}
