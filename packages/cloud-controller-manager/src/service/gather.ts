@@ -328,12 +328,12 @@ function externalPlace(
   };
 }
 
-/** The named one, or the first external network that has an IPv4 subnet (or subnets that are not shown to us). */
+/** The named one, or the first external network that has an IPv4 subnet (or one that is not shown to us). */
 function externalNetwork(watch: CloudWatch, id: string | undefined): Network | undefined {
   if (id !== undefined) return watch.networks.get(id);
   return watch.networks.list().find((network) => {
     if (!network["router:external"]) return false;
-    const subnets = watch.subnets.byIndex("network", network.id);
-    return subnets.length === 0 || subnets.some((s) => s.ip_version === 4);
+    const shown = watch.subnets.byIndex("network", network.id);
+    return network.subnets.some((id) => shown.find((s) => s.id === id)?.ip_version !== 6);
   });
 }

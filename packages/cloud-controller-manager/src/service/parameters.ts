@@ -172,20 +172,29 @@ function floatingPlace(
   chosen: LoadBalancerPlacement | undefined,
   config: LoadBalancerConfig,
 ): Omit<Placed, "networkId" | "subnetId" | "memberSubnetId"> {
-  const own = from.raw(annotation.floatingNetworkId);
-  const floatingSubnetId =
-    chosen?.floatingSubnetId ?? from.text(annotation.floatingSubnetId) ?? config.floatingSubnetId;
-  const named = floatingSubnetId !== undefined;
-  return {
-    floatingNetworkId: (chosen?.floatingNetworkId ?? own ?? config.floatingNetworkId) || undefined,
-    floatingSubnetId,
-    floatingSubnet: named
-      ? undefined
-      : (chosen?.floatingSubnet ?? from.text(annotation.floatingSubnet) ?? config.floatingSubnet),
-    floatingSubnetTags: named
-      ? undefined
-      : (chosen?.floatingSubnetTags ?? from.text(annotation.floatingSubnetTags) ?? config.floatingSubnetTags),
+  const annotated: FloatingSubnets = {
+    floatingSubnetId: from.text(annotation.floatingSubnetId),
+    floatingSubnet: from.text(annotation.floatingSubnet),
+    floatingSubnetTags: from.text(annotation.floatingSubnetTags),
   };
+  // What one of them says is taken as a whole: a name that the Service wants is not overruled by an id of cloud.conf's.
+  const said = [chosen ?? {}, annotated, config].find(saysSubnet) ?? {};
+  const byId = said.floatingSubnetId !== undefined;
+  return {
+    floatingNetworkId:
+      (chosen?.floatingNetworkId ?? from.raw(annotation.floatingNetworkId) ?? config.floatingNetworkId) || undefined,
+    floatingSubnetId: said.floatingSubnetId,
+    floatingSubnet: byId ? undefined : said.floatingSubnet,
+    floatingSubnetTags: byId ? undefined : said.floatingSubnetTags,
+  };
+}
+
+type FloatingSubnets = {
+  readonly [K in "floatingSubnetId" | "floatingSubnet" | "floatingSubnetTags"]?: string | undefined;
+};
+
+function saysSubnet({ floatingSubnetId, floatingSubnet, floatingSubnetTags }: FloatingSubnets): boolean {
+  return (floatingSubnetId ?? floatingSubnet ?? floatingSubnetTags) !== undefined;
 }
 
 function monitorOf(from: Annotations, config: LoadBalancerConfig): Parameters["monitor"] {

@@ -112,7 +112,7 @@ describe("the floating IP", () => {
     w.external = false;
     w.converge();
     expect(w.address).toBe("10.0.0.200");
-    expect(reasons(w)).toEqual(["LoadBalancerForcedInternal"]);
+    expect(reasons(w)).toEqual(["LoadBalancerExternalNetworkSearchFailed", "LoadBalancerForcedInternal"]);
   });
 
   test("is none for an IPv6 VIP", () => {

@@ -20,13 +20,7 @@ export function planFloatingIp(observed: Observed, lb: LoadBalancer): AddressPla
   if (lb.vip_address.includes(":")) return skipped(observed);
   if (floatingIp && isWanted(observed, floatingIp))
     return { steps: [...renamed(observed, floatingIp).steps, ...surplus(observed, floatingIp).steps], events: [] };
-  if (externalNetwork === undefined)
-    return floatingIp
-      ? nothing
-      : warns(
-          "LoadBalancerForcedInternal",
-          "there is no external network for a floating IP; the load balancer stays internal",
-        );
+  if (externalNetwork === undefined) return floatingIp ? nothing : withoutNetwork;
   const taken = observed.wantedFloatingIp;
   if (taken && !isFree(taken))
     return warns(
@@ -35,6 +29,23 @@ export function planFloatingIp(observed: Observed, lb: LoadBalancer): AddressPla
     );
   return isComing(observed) ? nothing : does(obtain(observed, lb, externalNetwork.id));
 }
+
+/** cloud-provider-openstack tells both: that the search found none, and what comes of it. */
+const withoutNetwork: AddressPlan = {
+  steps: [],
+  events: [
+    {
+      type: "Warning",
+      reason: "LoadBalancerExternalNetworkSearchFailed",
+      message: "there is no external network with an IPv4 subnet",
+    },
+    {
+      type: "Warning",
+      reason: "LoadBalancerForcedInternal",
+      message: "there is no external network for a floating IP; the load balancer stays internal",
+    },
+  ],
+};
 
 /** The former load balancer, on its way out, still has the floating IP that the new one is to get. */
 function isComing({ ownFloatingIps, leaving, service }: Observed): boolean {
@@ -88,20 +99,22 @@ function obtain(observed: Observed, lb: LoadBalancer, networkId: string): Addres
     networkId,
     description: floatingIpDescription(clusterName, service),
     ...(floatingIp ? {} : { portId: lb.vip_port_id }),
-    subnetIds: parameters.floatingSubnetId === undefined ? idsOf(observed) : [parameters.floatingSubnetId],
+    subnetIds: subnetsFor(observed, address),
     ...(address === "" ? {} : { address }),
   };
 }
 
-function idsOf({ floatingSubnets }: Observed): string[] {
-  return (floatingSubnets ?? []).map((subnet) => subnet.id);
+/** An address that is named says itself which subnet it is of. */
+function subnetsFor({ parameters, floatingSubnets }: Observed, address: string): string[] {
+  if (parameters.floatingSubnetId !== undefined) return [parameters.floatingSubnetId];
+  return address === "" ? (floatingSubnets ?? []).map((subnet) => subnet.id) : [];
 }
 
 /** Told once, before the address is published. */
 function skipped({ service }: Observed): AddressPlan {
   if ((service.status?.loadBalancer?.ingress ?? []).length > 0) return nothing;
   const message = "an IPv6 address needs no floating IP";
-  return { steps: [], events: [{ type: "Normal", reason: "LoadBalancerFloatingIPSkipped", message }] };
+  return { steps: [], events: [{ type: "Warning", reason: "LoadBalancerFloatingIPSkipped", message }] };
 }
 
 function onlyOwner(lb: LoadBalancer): AddressPlan {

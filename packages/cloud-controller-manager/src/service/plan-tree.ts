@@ -152,7 +152,7 @@ function listenerChange(listener: Listener, port: DesiredPort): ListenerUpdate |
   const change: ListenerUpdate = {
     ...enabled(listener),
     ...(missing.length === 0 ? {} : { tags: [...listener.tags, ...missing] }),
-    ...(listener.connection_limit === port.connectionLimit ? {} : { connection_limit: port.connectionLimit }),
+    ...((listener.connection_limit ?? -1) === port.connectionLimit ? {} : { connection_limit: port.connectionLimit }),
     ...(port.allowedCidrs && !sameSet(restriction(listener.allowed_cidrs ?? []), port.allowedCidrs)
       ? { allowed_cidrs: [...port.allowedCidrs] }
       : {}),

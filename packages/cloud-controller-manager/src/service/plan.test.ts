@@ -273,6 +273,11 @@ describe("what cannot be served is refused before anything is made", () => {
       },
       /not of network/,
     ],
+    [
+      "a floating subnet that is not there",
+      { annotations: { [os("floating-subnet-id")]: "s" } },
+      /no floating subnet s/,
+    ],
     ["a floating subnet pattern that fits none", { annotations: { [os("floating-subnet")]: "x*" } }, /wanted name/],
     ["a cloud without Octavia", { change: { octavia: false } }, /Octavia/],
   ])("%s", (_what, given, message) => {

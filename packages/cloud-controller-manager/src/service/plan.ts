@@ -55,6 +55,8 @@ function refuseFloatingPlace({ parameters, externalNetwork, ...observed }: Obser
   if (floatingNetworkId !== undefined && externalNetwork === undefined)
     return `there is no floating network ${floatingNetworkId}`;
   const named = observed.namedFloatingSubnet;
+  const fresh = observed.floatingIp === undefined && floatingSubnetId !== undefined;
+  if (externalNetwork && fresh && !named) return `there is no floating subnet ${floatingSubnetId}`;
   if (named && externalNetwork && named.network_id !== externalNetwork.id)
     return `floating subnet ${floatingSubnetId} is not of network ${externalNetwork.id}`;
   if (externalNetwork && observed.floatingSubnets?.length === 0)
@@ -215,7 +217,7 @@ function announced(observed: Observed, change: TreeStep | undefined): PlannedEve
   const { formerName: former, lbName } = observed;
   if (former === undefined || change?.type !== "update-load-balancer") return [];
   const message = `the cluster is named otherwise: load balancer ${former} and its parts are now ${lbName}`;
-  return [{ type: "Normal", reason: "LoadBalancerRename", message }];
+  return [{ type: "Warning", reason: "LoadBalancerRename", message }];
 }
 
 function annotateSteps(observed: Observed, lb: LoadBalancer): Step[] {

@@ -106,3 +106,17 @@ test("a pool that has changed since our write was done is read, though it has as
   await details.of({ ...aPool(["1", "2"]), ...at(7) }, at(7), signal);
   expect(world.reads).toBe(2);
 });
+
+test("a list from while our write was under way is not taken for what became of it", async () => {
+  const { world, details } = setUp(["1", "2"]);
+  const before = await details.of(aPool(["1", "2"]), settled, signal);
+  const wanted = ["2", "3"].map((id) => ({ address: `10.0.0.${id}`, protocol_port: 30_000 }));
+  details.wrote(before, asWritten(before.members, wanted));
+  const during: Pool = { ...aPool(["1", "2", "3"]), provisioning_status: "PENDING_UPDATE" };
+  const addresses = ["10.0.0.2", "10.0.0.3"];
+  expect((await details.of(during, settled, signal)).members.map((m) => m.address)).toEqual(addresses);
+  expect((await details.of(aPool(["2", "3"]), settled, signal)).members.map((m) => m.address)).toEqual(addresses);
+  expect(world.reads).toBe(1);
+  await details.of(aPool(["2", "4"]), settled, signal);
+  expect(world.reads).toBe(2);
+});

@@ -38,7 +38,7 @@ export class PoolDetails {
     const before = this.#settled(pool, lb);
     if (before && isKnown(before, pool, entry)) {
       const { members, monitor, written } = before;
-      if (written !== pool) this.#kept.set(pool.id, { entry, members, monitor });
+      if (written !== pool && !isUnsettled(pool)) this.#kept.set(pool.id, { entry, members, monitor });
       return { pool, members, monitor };
     }
     const { loadBalancing } = this.#cloud;
@@ -100,10 +100,15 @@ interface MadePool {
   readonly healthmonitor: object | null;
 }
 
+function isUnsettled({ provisioning_status: status }: Partial<Pool>): boolean {
+  return status?.startsWith("PENDING_") === true;
+}
+
 function isKnown(before: Kept, pool: Pool, entry: string): boolean {
   const { written, members, monitor, settled } = before;
   if (written === undefined) return before.entry === entry;
-  if (written === pool) return true;
+  // A list from before the load balancer was ACTIVE shows what came beside what went.
+  if (written === pool || isUnsettled(pool)) return true;
   const changedSince = (pool.updated_at ?? "") > (settled ?? "\uffff");
   return !changedSince && pool.members.length === members.length && monitorOf(pool) === monitor?.id;
 }

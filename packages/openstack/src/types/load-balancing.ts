@@ -62,7 +62,7 @@ export interface LoadBalancerUpdate {
 export interface Listener extends Common {
   protocol: ListenerProtocol;
   protocol_port: number;
-  connection_limit: number;
+  connection_limit?: number;
   default_pool_id: string | null;
   loadbalancers: { id: string }[];
   allowed_cidrs: string[] | null;
