@@ -36,6 +36,18 @@ function toldWrites(explanation: ServiceExplanation | undefined): string[] {
     .map(({ method, route }) => `${method} ${route.replaceAll("{id}", "ID")}`);
 }
 
+/** Writes until there are so many, and those of a second more. */
+async function writesUntil(count: number): Promise<string[]> {
+  const { w, writes } = stage();
+  const done: string[] = [];
+  await w.until(`${count} writes`, async () => {
+    done.push(...writes());
+    return done.length >= count ? true : undefined;
+  });
+  await pause(1_000);
+  return [...done, ...writes()];
+}
+
 test("what is not ours, or not there, has no plan", async () => {
   const { w } = stage();
   expect(await explained()).toBeUndefined();
@@ -49,6 +61,7 @@ test.each<[string, Partial<LoadBalancerConfig>, Record<string, string>]>([
   ["serial calls, internal", { provider: "amphora", serialApiCalls: true }, internal],
 ])(
   "every round on %s is told, nothing of it is done, and then exactly that is done",
+  { timeout: 60_000 },
   async (_what, config, annotations) => {
     const { w, writes, run } = stage();
     await w.createService("web", { ports: [tcp(80), udp(53)] }, annotations);
@@ -58,14 +71,8 @@ test.each<[string, Partial<LoadBalancerConfig>, Record<string, string>]>([
     expect((await w.service("web")).metadata.finalizers ?? []).toEqual([]);
     expect(first?.complete).toBe(true);
     const manager = run(config);
-    const done: string[] = [];
     await w.served("web");
-    for (let quiet = 0; quiet < 4; quiet++) {
-      await pause(300);
-      const more = writes();
-      if (more.length > 0) quiet = 0;
-      done.push(...more);
-    }
+    const done = await writesUntil(toldWrites(first).length);
     expect(done.sort()).toEqual(toldWrites(first).sort());
     const still = await explained(config);
     expect([still?.rounds, still?.securityGroup, still?.wait]).toEqual([[], [], undefined]);
@@ -76,13 +83,7 @@ test.each<[string, Partial<LoadBalancerConfig>, Record<string, string>]>([
     const change = await explained(config);
     expect(toldWrites(change).length).toBeGreaterThan(3);
     run(config);
-    const next: string[] = [];
-    for (let quiet = 0; quiet < 4; quiet++) {
-      await pause(300);
-      const more = writes();
-      if (more.length > 0) quiet = 0;
-      next.push(...more);
-    }
+    const next = await writesUntil(toldWrites(change).length);
     expect(next.sort()).toEqual(toldWrites(change).sort());
   },
 );

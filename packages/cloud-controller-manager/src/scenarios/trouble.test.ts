@@ -133,6 +133,17 @@ describe.each(["amphora", "ovn"])("in trouble on %s", (provider) => {
   });
 });
 
+test("nodes that the cloud refuses as members are told as such, in the cloud's words", async () => {
+  const { w, cloud, hears, told } = await served({ provider: "amphora" });
+  refuse(cloud, "PUT /pools/ID/members", { status: 400, message: "no such subnet" });
+  await w.label("c-node-0", { [exclude]: "true" });
+  expect(await hears("web", "UpdateLoadBalancerFailed")).toMatch(
+    /new hosts \[c-node-1 c-node-2\].* 2\], error: .*no such subnet/,
+  );
+  expect(await told("web", "SyncLoadBalancerFailed")).toEqual([]);
+  await w.settled("two members", async () => (await w.members()).length === 2);
+});
+
 test("62: twenty node changes in a burst are at most two batches for each pool", async () => {
   const { w, run, writes } = stage();
   run({ provider: "amphora" }, { clock: systemClock });

@@ -62,9 +62,9 @@ export function createServiceController(options: ServiceControllerOptions): {
       if (services.get(keyOf(observed.service)) === undefined) return;
       await publishStatus(informers.client, Service, observed.service, { status, fieldManager, signal });
     },
-    failed: (_observed, planned, step, error) => ({
+    failed: (observed, planned, step, error) => ({
       status: planned.status,
-      events: isConflict(error) ? [] : [failure(step, error)],
+      events: isConflict(error) ? [] : [failure(observed, step, error)],
     }),
   };
   const keysBy = (test: (service: Service) => boolean): ObjectKey[] =>
@@ -109,7 +109,13 @@ export function createServiceController(options: ServiceControllerOptions): {
   };
 }
 
-function failure(step: Step, error: unknown): PlannedEvent {
+/** Nodes of a Service that is served are another event than the Service's own wishes. */
+function failure({ service, nodes }: Observed, step: Step, error: unknown): PlannedEvent {
+  if (/-members?$/.test(step.type) && (service.status?.loadBalancer?.ingress ?? []).length > 0) {
+    const names = nodes.slice(0, 10).map(({ metadata }) => metadata.name);
+    const message = `Error updating load balancer with new hosts [${names.join(" ")}] [node names limited, total number of nodes: ${nodes.length}], error: ${messageOf(error)}`;
+    return { type: "Warning", reason: "UpdateLoadBalancerFailed", message };
+  }
   const message = `Error syncing load balancer: ${step.type}: ${messageOf(error)}`;
   return { type: "Warning", reason: "SyncLoadBalancerFailed", message };
 }
