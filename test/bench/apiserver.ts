@@ -5,12 +5,12 @@
  * one turn.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { availableParallelism, homedir, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildLoad, load, type Flags, type Measured } from "./apiserver/load.ts";
 import { makeClusters, startOurs } from "./apiserver/ours.ts";
-import { printed, roundedFigures, type Figures, type Row } from "./apiserver/rows.ts";
+import { printed, rounded, roundedFigures, type Figures, type Row } from "./apiserver/rows.ts";
 import { costOf, makeNamespace, type Subject } from "./apiserver/subject.ts";
 import { hasUpstream, startUpstream } from "./apiserver/upstream.ts";
 
@@ -28,6 +28,10 @@ const { values } = parseArgs({
 const seconds = Number(values.seconds);
 const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
 const binaries = process.env["CAUSEWAY_KUBERNETES_BINARIES"] ?? join(cache, "causeway/kubernetes/v1.34.4");
+/** Processes that want a processor, mean of a minute. */
+const loadNow = (): number => rounded(loadavg()[0] ?? 0);
+/** What else the machine did counts for both sides, and is told. */
+const machine = { processors: availableParallelism(), node: process.version, loadBefore: loadNow() };
 const base = mkdtempSync(join(tmpdir(), "bench-apiserver-"));
 const rows: Row[] = [];
 
@@ -216,4 +220,5 @@ const json = rows.map(({ ours, upstream, ...row }) => ({
   ours: roundedFigures(ours),
   ...(upstream ? { upstream: roundedFigures(upstream) } : {}),
 }));
-if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ rows: json }, null, 2)}\n`);
+const told = { machine: { ...machine, loadAfter: loadNow() }, rows: json };
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(told, null, 2)}\n`);

@@ -95,7 +95,11 @@ export async function firstAnswers(
   await ask(subject, "/readyz");
   const begun = performance.now();
   const processes = launch();
-  process.once("exit", () => processes.forEach((one) => one.kill("SIGKILL")));
+  for (const one of processes) {
+    const kill = (): boolean => one.kill("SIGKILL");
+    process.once("exit", kill);
+    one.once("exit", () => process.removeListener("exit", kill));
+  }
   const served = async (path: string): Promise<number> => {
     for (const end = Date.now() + STARTUP; (await ask(subject, path)) !== 200;) {
       if (Date.now() > end) throw new Error(`${subject.url} does not serve ${path}`);
