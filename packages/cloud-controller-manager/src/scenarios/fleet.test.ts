@@ -26,7 +26,7 @@ async function aCluster(prefix: string, cloud: Simulator): Promise<{ w: World; k
   const server = await startApiServer();
   const config = loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator" });
   const intervals = { fast: 20, fastest: 20, slow: 200 };
-  const w = await World.start({ server, config, prefix, servers: 1, intervals, patience: 5_000 });
+  const w = await World.start({ server, config, prefix, servers: 1, intervals, patience: 40_000 });
   worlds.push(w);
   w.run({ provider: "ovn" });
   await w.joinAll();
@@ -35,7 +35,7 @@ async function aCluster(prefix: string, cloud: Simulator): Promise<{ w: World; k
 
 test(
   "of many clusters in one process, one whose API server is dead and one whose cloud hangs slow no other",
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     const [shared, slow] = [await aCloud(), await aCloud()];
     const dead = await aCluster("dead", shared);
@@ -44,9 +44,9 @@ test(
     await dead.w.createService("web");
     await dead.w.served("web");
     await dead.kill();
-    slow.setDelay("request.load-balancer", 15_000);
+    // Longer than anybody here has patience: whom it holds up, fails.
+    slow.setDelay("request.load-balancer", 50_000);
     for (let i = 0; i < 20; i++) await hanging.w.createService(`web-${i}`);
-    const begun = Date.now();
     await sound.w.createService("web");
     await sound.w.served("web");
     await sound.w.change("web", { spec: { ports: [{ name: "other", port: 81, protocol: "TCP" }] } });
@@ -56,7 +56,6 @@ test(
       });
       return listener?.protocol_port === 81 && more.length === 0 ? true : undefined;
     });
-    expect(Date.now() - begun).toBeLessThan(14_000);
     expect((await hanging.w.service("web-0")).status?.loadBalancer?.ingress ?? []).toEqual([]);
     await sound.w.remove("web");
   },
