@@ -1,4 +1,4 @@
-import { notFoundPage, type ComputeApp } from "./model.ts";
+import { notInThisVersion, type ComputeApp } from "./model.ts";
 
 /** Name by alias of what Nova lists as extensions: once parts that could be missing, of which the list is all that is left. */
 const names: Readonly<Record<string, string>> = {
@@ -119,7 +119,7 @@ export function addExtensionRoutes(app: ComputeApp): void {
   app.get("/v2.1/extensions/:alias", (c) => {
     const alias = c.req.param("alias");
     const name = names[alias];
-    if (name === undefined) throw notFoundPage();
+    if (name === undefined) throw notInThisVersion();
     return c.json({ extension: view(alias, name) });
   });
 }

@@ -1,3 +1,4 @@
+import { pythonRepr } from "./python.ts";
 import type { Caller } from "../kernel/interface.ts";
 import { computeError, denied, type ComputeParts, type Server } from "./model.ts";
 import { hostOf, statusOf } from "./views.ts";
@@ -82,10 +83,29 @@ function candidates(
 
 const truth = (value: string | null) => value !== null && !/^(0|false|f|no|n|off)$/i.test(value);
 
+/** What servers may be sorted by: those of Nova's columns that it tells, then those that it knows and leaves alone. */
+const sortKeys = [
+  ..."access_ip_v4 access_ip_v6 auto_disk_config availability_zone config_drive created_at display_description".split(
+    " ",
+  ),
+  ..."display_name host hostname image_ref instance_type_id kernel_id key_name launch_index launched_at".split(" "),
+  ..."locked_by node power_state progress project_id ramdisk_id root_device_name task_state terminated_at".split(" "),
+  ..."updated_at user_id uuid vm_state architecture cell_name cleaned default_ephemeral_device".split(" "),
+  ..."default_swap_device deleted deleted_at disable_terminate ephemeral_gb ephemeral_key_uuid id key_data".split(" "),
+  ..."launched_on locked memory_mb os_type reservation_id root_gb shutdown_terminate user_data vcpus vm_mode".split(
+    " ",
+  ),
+];
+
 /** Newest first, or as sort_key and sort_dir say. */
 function sorted(servers: readonly Server[], query: URLSearchParams): readonly Server[] {
   const keys = query.getAll("sort_key");
   const directions = query.getAll("sort_dir");
+  const wrong = keys.find((key) => !sortKeys.includes(key));
+  if (wrong !== undefined) {
+    const why = `${pythonRepr(wrong)} is not one of ${pythonRepr(sortKeys)}`;
+    throw computeError(400, `Invalid input for query parameters sort_key. Value: ${wrong}. ${why}`);
+  }
   // Tables hold servers in the order of creation.
   const newest = servers.toReversed();
   if (keys.length === 0) return newest;
@@ -102,7 +122,7 @@ function sorted(servers: readonly Server[], query: URLSearchParams): readonly Se
 function sortValue(server: Server, key: string): string {
   if (key === "created_at") return server.created;
   if (key === "updated_at") return server.updated;
-  if (key === "display_name" || key === "name") return server.name;
+  if (key === "display_name") return server.name;
   if (key === "uuid") return server.id;
   const found: unknown = (server as unknown as Record<string, unknown>)[key];
   return typeof found === "string" ? found : "";

@@ -134,17 +134,28 @@ export function addTypeRoutes(app: ShareApp, parts: ShareParts): void {
   addAccessRoutes(app, types, found);
 }
 
-/** What versions that do not know these specs yet are told of them. */
-const before24 = { revert_to_snapshot_support: false, mount_snapshot_support: false };
+/** What of a type's specs members see, whether it has them or not. */
+const seen: Readonly<Record<string, boolean>> = {
+  snapshot_support: false,
+  create_share_from_snapshot_support: false,
+  revert_to_snapshot_support: false,
+  mount_snapshot_support: false,
+};
+
+function specsFor(c: ShareContext, specs: ShareType["extra_specs"]): JsonObject {
+  if (c.get("caller").isAdmin) return specs;
+  const told = Object.entries(specs).filter(([name]) => name === servers || Object.hasOwn(seen, name));
+  return { ...seen, ...Object.fromEntries(told) };
+}
 
 function typeView(c: ShareContext, type: ShareType, required?: unknown): JsonObject {
   const { id, name, description, is_public, extra_specs } = type;
   return {
     id,
     name,
-    extra_specs: c.get("minor") < 24 ? { ...before24, ...extra_specs } : extra_specs,
+    extra_specs: specsFor(c, extra_specs),
     required_extra_specs: { [servers]: required ?? extra_specs[servers] ?? "False" },
-    "share_type_access:is_public": is_public,
+    [c.get("minor") < 7 ? "os-share-type-access:is_public" : "share_type_access:is_public"]: is_public,
     description,
     is_default: id === typeId,
   };
