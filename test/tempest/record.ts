@@ -128,12 +128,18 @@ function whyNot(name: string, { failed }: CloudRecord): string {
   return ofClass ? `its class: ${ofClass[1]}` : "skipped, or not run";
 }
 
-/** Writes docs/reference/tempest.md from the records. */
+/** By service: why a test is passed by the real cloud only, in words; "" says what of the service is on record. */
+type Reasons = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+const readReasons = (): Reasons => JSON.parse(readFileSync(join(folder, "reasons.json"), "utf8")) as Reasons;
+
+/** Writes docs/reference/tempest.md from the records and from reasons.json, which people write. */
 export function writePage(): void {
+  const reasons = readReasons();
   const known = existsSync(folder) ? readdirSync(folder) : [];
   const services = tempestServices.filter(({ name }) => known.includes(`${name}.json`));
   const rows = services.map(({ name }) => rowOf(name, readRecord(name)));
-  const lists = services.map(({ name }) => differences(name, readRecord(name)));
+  const lists = services.map(({ name }) => differences(name, readRecord(name), reasons[name] ?? {}));
   writeFileSync(page, `${head}\n${rows.join("\n")}\n\n${lists.join("")}`.trimEnd() + "\n");
 }
 
@@ -159,12 +165,14 @@ function counts(record: CloudRecord | undefined): string {
   return [record.passed.length, Object.keys(record.failed).length, skipped].join(", ");
 }
 
-function differences(name: string, record: ServiceRecord): string {
+function differences(name: string, record: ServiceRecord, reasons: Reasons[string]): string {
   const { simulated } = record;
   const differ = rateOf(record)?.differ ?? [];
-  if (!simulated || differ.length === 0) return "";
-  const lines = differ.map((test) => `- ${test}: ${plain(whyNot(test, simulated))}`);
-  return `## ${name}: passed by the real cloud only\n\n${lines.join("\n")}\n\n`;
+  const about = reasons[""];
+  if (!simulated || (differ.length === 0 && about === undefined)) return "";
+  const lines = differ.map((test) => `- ${test}: ${reasons[test] ?? plain(whyNot(test, simulated))}`);
+  const list = lines.length === 0 ? "" : `Passed by the real cloud only:\n\n${lines.join("\n")}\n\n`;
+  return `## ${name}\n\n${about === undefined ? "" : `${about}\n\n`}${list}`;
 }
 
 const plain = (text: string): string =>

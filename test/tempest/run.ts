@@ -58,11 +58,13 @@ export async function runTempest(run: TempestRun): Promise<TempestResult[]> {
 }
 
 /** What a run that was broken off had found by then: stestr keeps it in a file "tmp…", and renames it if it has the time. */
-export function brokenOff(folder: string): Promise<TempestResult[]> {
+export async function brokenOff(folder: string): Promise<TempestResult[]> {
   const kept = join(folder, ".stestr");
   const file = readdirSync(kept).find((name) => name.startsWith("tmp") || name === "0");
   if (file === undefined) throw new Error(`${kept} holds no run.`);
-  return parsed(createReadStream(join(kept, file)), { cwd: folder, env: process.env });
+  const found = await parsed(createReadStream(join(kept, file)), { cwd: folder, env: process.env });
+  // What was under way when it ended has failed for no reason, or for that one.
+  return found.filter(({ status, reason }) => status !== "fail" || !/^$|KeyboardInterrupt/.test(reason));
 }
 
 interface Where {

@@ -15,6 +15,10 @@ const roleNames = [
   "load-balancer_member",
   "load-balancer_observer",
   "load-balancer_admin",
+  "load-balancer_global_observer",
+  "load-balancer_quota_admin",
+  "heat_stack_user",
+  "key-manager:service-admin",
 ] as const;
 
 const member = ["member", "reader", "load-balancer_member", "creator", "heat_stack_owner"];

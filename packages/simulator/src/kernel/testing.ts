@@ -47,7 +47,7 @@ export function testCloud(make: (kernel: OwnedKernel) => readonly Mounted[], opt
 }
 
 function callerOf(token: string): Caller {
-  const [projectId = "", roles = "member"] = token.split(":");
+  const [projectId = "", roles = "member,load-balancer_member"] = token.split(":");
   const list = roles.split(",");
   return { userId: `user-of-${projectId}`, projectId, roles: list, isAdmin: list.includes("admin") };
 }

@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import type { Kernel, Service } from "../kernel/interface.ts";
 import type { NetworkLinks } from "../kernel/links.ts";
+import { byRole } from "./access.ts";
 import { mountAmphorae } from "./amphorae.ts";
 import { mountDocuments } from "./documents.ts";
 import { mountHealthMonitors } from "./health-monitors.ts";
@@ -25,6 +26,7 @@ export function createLoadBalancingService(kernel: Kernel, links: NetworkLinks):
   handleProvisioning(state);
   const inner: BalancerApp = new Hono();
   const pools = poolKind(state);
+  inner.use(byRole);
   mountLoadBalancers(inner, state);
   mountListeners(inner, state, listenerKind(state));
   mountPools(inner, state, pools);

@@ -263,7 +263,7 @@ test("another project sees nothing and may do nothing; a reader reads", async ()
   expect((await alt("GET", "/loadbalancers")).list).toEqual([]);
   expect((await alt("GET", `/loadbalancers/${id}`)).status).toBe(403);
   expect((await alt("DELETE", `/loadbalancers/${id}`)).status).toBe(403);
-  const reader = octavia(cloud, "demo:reader");
+  const reader = octavia(cloud, "demo:reader,load-balancer_observer");
   expect((await reader("GET", `/loadbalancers/${id}`)).status).toBe(200);
   expect((await reader("DELETE", `/loadbalancers/${id}`)).status).toBe(403);
 });

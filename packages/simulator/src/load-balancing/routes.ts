@@ -31,11 +31,9 @@ export interface Kind<T extends Resource, F extends Fields> {
   readonly checkDelete?: (row: T) => void;
 }
 
-const readOnly = ["reader", "load-balancer_observer", "load-balancer_global_observer"];
-
-/** The caller may change things: any role but those that only read. */
+/** The caller may change things. */
 export function checkWriter(caller: Caller): void {
-  if (!caller.isAdmin && caller.roles.every((role) => readOnly.includes(role))) throw denied();
+  if (!caller.isAdmin && !caller.roles.includes("load-balancer_member")) throw denied();
 }
 
 export function checkOwner(caller: Caller, row: Resource): void {
