@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
+import { parse } from "yaml";
 import { startApiServer } from "@causeway/apiserver";
 import { World } from "@causeway/cloud-controller-manager/testing";
 import { loadCloudsYaml } from "@causeway/openstack";
@@ -61,6 +62,8 @@ test(
     await w.served("web");
     await again.stop();
     const still = await run("plan", "service", "default/web", "--cluster-name", "look", "-o", "json");
+    const asYaml = await run("plan", "service", "default/web", "--cluster-name", "look", "-o", "yaml");
+    expect(parse(asYaml.output)).toEqual(JSON.parse(still.output));
     expect(JSON.parse(still.output)).toMatchObject({ rounds: [], securityGroup: [], complete: true });
 
     await w.change("web", { metadata: { finalizers: null } });

@@ -64,7 +64,7 @@ export function sweepCommand(signal: AbortSignal): Command {
       "after",
       `
 Only what bears this cluster's names and descriptions together is taken for its own. A cluster none of whose nodes is a server of
-the project is refused.
+the project is refused. It ends with status 0, with 1 when something would not go, with 2 for wrong input.
 
 Examples:
   causeway sweep --cloud prod --cluster-name prod --dry-run
@@ -95,6 +95,9 @@ Examples:
       .addHelpText(
         "after",
         `
+It only reads, and tells every round to the end, as if nothing else happened: the security group's first, where they are managed.
+It ends with status 0, with 2 for wrong input or where there is no such Service, with 1 when cloud or cluster cannot be asked.
+
 Examples:
   causeway plan service default/web --cloud prod --cluster-name prod
   causeway plan service default/web --cloud-config cloud.conf --kubeconfig admin.conf -o json`,

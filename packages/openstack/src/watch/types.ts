@@ -79,8 +79,14 @@ export const loadBalancers: WatchedType<L.LoadBalancer> = {
     port: (lb) => [lb.vip_port_id],
     subnet: (lb) => [lb.vip_subnet_id],
   }),
-  transition: (lb) => `${lb.provider} ${lb.provisioning_status}`,
+  transition: kindOfTransition,
 };
+/** OVN's provider works on each part of a create: a small one tells nothing of a large one. */
+function kindOfTransition({ provider, provisioning_status: status, pools }: L.LoadBalancer): string {
+  const size = provider === "ovn" && status === "PENDING_CREATE" ? Math.ceil(Math.log2((pools ?? []).length + 1)) : 0;
+  return `${provider} ${status} ${size}`;
+}
+
 export const listeners = partOfLoadBalancer<L.Listener>("listeners");
 /** Octavia stamps a pool with each change of its members and its monitor (seen with amphora and OVN of Zed). */
 export const pools: WatchedType<L.Pool> = { ...partOfLoadBalancer<L.Pool>("pools"), marksCount: true };
