@@ -28,6 +28,14 @@ export const excuses: readonly { readonly why: string; readonly commands: readon
     commands: ["admin: flavor list --all", "admin: flavor list --private"],
   },
   {
+    why: "this cloud serves no DNS, orchestration and container infrastructure, which the real one does",
+    commands: ["all catalog list -c Name -c Type", "admin: all service list -c Name -c Type"],
+  },
+  {
+    why: "this cloud's own services and endpoints are known by their names, not by digits",
+    commands: ["catalog show compute"],
+  },
+  {
     why: "Nova still serves v2.0, which clients have left alone since 2015; this cloud does not",
     commands: ["all versions show --service compute"],
   },

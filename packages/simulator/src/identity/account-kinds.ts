@@ -1,5 +1,5 @@
 import type { Table } from "../kernel/interface.ts";
-import { textAt, type JsonObject } from "../kernel/json.ts";
+import { isObject, textAt, type JsonObject } from "../kernel/json.ts";
 import type { AccountKind } from "./accounts.ts";
 import {
   hashSecret,
@@ -21,6 +21,13 @@ const flag = (value: unknown, otherwise: boolean): boolean => (typeof value === 
 function extraOf(given: JsonObject, known: readonly string[]): { extra?: JsonObject } {
   const extra = Object.entries(given).filter(([field]) => !known.includes(field) && field !== "name");
   return extra.length === 0 ? {} : { extra: Object.fromEntries(extra) };
+}
+
+/** Options as they are after a change: null takes one away. */
+function optionsOf(old: NonNullable<User["options"]>, given: JsonObject): Pick<User, "options"> {
+  const { options } = given;
+  if (!isObject(options)) return {};
+  return { options: Object.fromEntries(Object.entries({ ...old, ...options }).filter(([, value]) => value !== null)) };
 }
 
 function refuseTaken<T extends { id: string; name: string; domain_id?: string | null }>(
@@ -53,6 +60,20 @@ const duplicate = (what: string, name: string, domain: string): string =>
 
 const PROJECT = ["domain_id", "description", "enabled", "parent_id", "is_domain", "tags", "options"];
 const USER = ["domain_id", "description", "enabled", "default_project_id", "password", "options"];
+
+/** {parent: {its parent: …}}, up to the domain. */
+function parentsOf(tables: IdentityTables, { parent_id, domain_id }: Project): JsonObject {
+  const parent = tables.projects.get(parent_id ?? "");
+  return parent ? { [parent.id]: parentsOf(tables, parent) } : { [domain_id]: null };
+}
+
+/** {child: {its child: …}}; null where there is none. */
+function subtreeOf(tables: IdentityTables, id: string): JsonObject | null {
+  const children = tables.projects.all().filter((project) => project.parent_id === id);
+  return children.length === 0
+    ? null
+    : Object.fromEntries(children.map((child) => [child.id, subtreeOf(tables, child.id)]));
+}
 
 export function projectKind(tables: IdentityTables): AccountKind<Project> {
   const unique = (name: string, domain: string, id?: string) =>
@@ -100,7 +121,16 @@ export function projectKind(tables: IdentityTables): AccountKind<Project> {
         extra: { ...old.extra, ...extraOf(given, PROJECT).extra },
       };
     },
+    told: (c, project) => ({
+      ...(c.req.query("parents_as_ids") === undefined ? {} : { parents: parentsOf(tables, project) }),
+      ...(c.req.query("subtree_as_ids") === undefined ? {} : { subtree: subtreeOf(tables, project.id) }),
+    }),
     release({ id }) {
+      if (tables.projects.all().some((project) => project.parent_id === id)) {
+        const why =
+          "since it is not a leaf in the hierarchy. Use the cascade option if you want to delete a whole subtree.";
+        throw identityError(403, `Cannot delete the project ${id} ${why}`);
+      }
       removeAssignments(tables, "project_id", id);
       removeTokens(tables, (t) => t.project_id === id);
       for (const key of tables.credentials.all()) if (key.project_id === id) tables.credentials.remove(key.id);
@@ -140,6 +170,7 @@ export function userKind(tables: IdentityTables): AccountKind<User> {
         ...secretOf(given),
         ...(project === undefined ? {} : { default_project_id: project }),
         ...(description === undefined ? {} : { description }),
+        ...optionsOf({}, given),
         ...extraOf(given, USER),
       };
     },
@@ -160,6 +191,7 @@ export function userKind(tables: IdentityTables): AccountKind<User> {
         ...secret,
         ...(project === undefined ? {} : { default_project_id: project }),
         ...(description === undefined ? {} : { description }),
+        ...optionsOf(old.options ?? {}, given),
         extra: { ...old.extra, ...extraOf(given, USER).extra },
       };
     },

@@ -23,6 +23,8 @@ export interface AccountKind<T extends { readonly id: string; readonly name: str
   change(old: T, given: JsonObject): Partial<T>;
   /** What only the answer to a change tells. */
   changedView?(object: T): JsonView;
+  /** What GET of one tells beside its view, by the query. */
+  told?(c: IdentityContext, object: T): JsonView;
   /** Before it goes: throws where it may not, removes what hangs on it. */
   release?(object: T): void;
   /** What a list tells of; undefined: all. */
@@ -76,7 +78,8 @@ export function addAccountRoutes<T extends { readonly id: string; readonly name:
     const object = table.get(c.req.param("id"));
     callerOf(c);
     if (kind.mayRead?.(c, object) !== true) requireAdmin(c, `get_${one}`);
-    return answer(c, found(c));
+    const asked = found(c);
+    return c.json({ [one]: { ...kind.view(asked, baseOf(c)), ...kind.told?.(c, asked) } });
   });
   app.patch(`/v3/${many}/:id`, async (c) => {
     requireAdmin(c, `update_${one}`);

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { textAt, type JsonObject } from "../kernel/json.ts";
-import { malformed, schemaError } from "./model.ts";
+import { identityError, malformed, schemaError } from "./model.ts";
 import { addPlainRoutes, plainTable, required, type PlainKind } from "./plain-kinds.ts";
 import { baseOf, type IdentityApp, type IdentityContext, type IdentityParts } from "./request.ts";
 import { catalogView, endpointInterfaces, type JsonView } from "./views.ts";
@@ -23,7 +23,8 @@ const flag = (given: JsonObject): { enabled: boolean } => {
 };
 const shown = (value: unknown): string => (typeof value === "string" ? `'${value}'` : JSON.stringify(value));
 
-function services({ source }: IdentityParts): PlainKind {
+function services(parts: IdentityParts): PlainKind {
+  const { source } = parts;
   return {
     path: "services",
     one: "service",
@@ -38,6 +39,10 @@ function services({ source }: IdentityParts): PlainKind {
       })),
     make: (given) => ({ ...given, type: required(given, "type"), ...flag(given) }),
     check: (given) => (given["enabled"] === undefined ? {} : flag(given)),
+    release(id) {
+      const table = plainTable(parts, "endpoint");
+      for (const endpoint of table.all()) if (endpoint.fields["service_id"] === id) table.remove(endpoint.id);
+    },
   };
 }
 
@@ -100,7 +105,25 @@ function endpoints(parts: IdentityParts): PlainKind {
   };
 }
 
-function regions({ source }: IdentityParts): PlainKind {
+function regions(parts: IdentityParts): PlainKind {
+  const { source } = parts;
+  const table = plainTable(parts, "region");
+  const isUsed = (id: string): boolean =>
+    plainTable(parts, "endpoint")
+      .all()
+      .some(({ fields }) => fields["region_id"] === id) ||
+    table.all().some((child) => child.fields["parent_region_id"] === id && isUsed(child.id));
+  const parentOf = (given: JsonObject): string | null => {
+    const parent = textAt(given, "parent_region_id") ?? null;
+    if (parent === null || parent === source.region || table.get(parent)) return parent;
+    throw identityError(404, `Could not find region: ${parent}.`);
+  };
+  const removeBelow = (id: string): void => {
+    for (const child of table.all().filter(({ fields }) => fields["parent_region_id"] === id)) {
+      removeBelow(child.id);
+      table.remove(child.id);
+    }
+  };
   return {
     path: "regions",
     one: "region",
@@ -115,10 +138,17 @@ function regions({ source }: IdentityParts): PlainKind {
       },
     ],
     idOf: (given) => textAt(given, "id"),
+    release(id) {
+      if (isUsed(id)) {
+        const why = "because it or its child regions have associated endpoints.";
+        throw identityError(403, `Unable to delete region ${id} ${why}`);
+      }
+      removeBelow(id);
+    },
     make: (given) => ({
       ...given,
       description: textAt(given, "description") ?? "",
-      parent_region_id: given["parent_region_id"] ?? null,
+      parent_region_id: parentOf(given),
     }),
   };
 }

@@ -96,11 +96,21 @@ function create(c: IdentityContext, given: unknown, { parts, secret, user }: Cre
     user_id: user,
     project_id: callerOf(c).projectId,
     role_ids: rolesOf(at(given, "roles"), held, tables),
-    expires_at: textAt(given, "expires_at")?.replace(/Z$/, "") ?? null,
+    expires_at: expiryOf(kernel, given),
     ...accessRules(parts, user, at(given, "access_rules")),
     unrestricted: typeof unrestricted === "boolean" ? unrestricted : null,
     secret: hashSecret(secret),
   });
+}
+
+/** Without a zone. Throws 400 for what is over already. */
+function expiryOf(kernel: IdentityParts["kernel"], given: unknown): string | null {
+  const expires = textAt(given, "expires_at")?.replace(/Z$/, "");
+  if (expires === undefined) return null;
+  if (Date.parse(`${expires}Z`) > kernel.clock.now()) return expires;
+  const why =
+    "The 'expires_at' must not be before now. The server could not comply with the request since it is either malformed";
+  throw identityError(400, `${why} or otherwise incorrect. The client is assumed to be in error.`);
 }
 
 /** A credential's access rules: each is kept once for its user. They are told; requests are not held to them. */
@@ -150,7 +160,7 @@ function addAccessRuleRoutes(app: IdentityApp, { kernel, tables }: IdentityParts
   app.delete(`${rules}/:id`, (c) => {
     const { id, user_id } = found(c, "delete_access_rule");
     if (tables.credentials.by("user_id", user_id).some((k) => k.access_rules?.includes(id) === true)) {
-      throw identityError(403, "Access rule is in use by an application credential and cannot be deleted.");
+      throw identityError(403, "May not delete access rule in use");
     }
     table.remove(id);
     return c.body(null, 204);

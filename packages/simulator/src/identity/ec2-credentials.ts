@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import type { Table } from "../kernel/interface.ts";
 import { bodyOf, textAt } from "../kernel/json.ts";
 import { list } from "./lists.ts";
@@ -38,7 +38,11 @@ export function addEc2Routes(app: IdentityApp, { kernel, tables }: IdentityParts
   const found = (c: IdentityContext, rule: string): Ec2Credential => {
     const user = owner(c, rule);
     const key = table.get(c.req.param("id") ?? "");
-    if (key?.user_id !== user) throw identityError(404, `Could not find credential: ${c.req.param("id") ?? ""}.`);
+    // Keystone keeps a credential under the digest of its key.
+    const digest = createHash("sha256")
+      .update(c.req.param("id") ?? "")
+      .digest("hex");
+    if (key?.user_id !== user) throw identityError(404, `Could not find credential: ${digest}.`);
     return key;
   };
   app.get(path, (c) => {

@@ -146,6 +146,8 @@ function assignmentsFor(c: IdentityContext, tables: IdentityTables): readonly As
   const all = effective
     ? tables.assignments
         .all()
+        // What holds on the cloud as a whole is asked for by its own scope.
+        .filter((a) => a.system !== true || c.req.query("scope.system") !== undefined)
         .flatMap((a) => ofUsers(tables, a))
         .flatMap((a) => ofTargets(tables, a))
         .flatMap((a) => withImplied(tables, [a.role_id]).map((role_id) => ({ ...a, role_id })))
@@ -157,6 +159,7 @@ function assignmentsFor(c: IdentityContext, tables: IdentityTables): readonly As
       wanted("group.id", a.group_id) &&
       wanted("scope.project.id", a.project_id) &&
       wanted("scope.domain.id", a.domain_id) &&
+      (c.req.query("scope.system") === undefined || a.system === true) &&
       wanted("role.id", a.role_id),
   );
 }

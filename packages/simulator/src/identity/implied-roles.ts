@@ -18,10 +18,7 @@ export function addImpliedRoleRoutes(app: IdentityApp, { kernel, tables }: Ident
   const kept = (c: IdentityContext): Implication => {
     const found = implications.get(keyOf(c));
     if (found) return found;
-    throw identityError(
-      404,
-      `Could not find implied role: role ${c.req.param("prior") ?? ""} does not imply ${c.req.param("implied") ?? ""}.`,
-    );
+    throw identityError(404, `${c.req.param("prior") ?? ""} does not imply ${c.req.param("implied") ?? ""}.`);
   };
   const inference = (c: IdentityContext, prior: Role, implied: readonly Role[] | Role): JsonView => {
     const brief = (r: Role) => ({ id: r.id, name: r.name, links: { self: `${baseOf(c)}/roles/${r.id}` } });
@@ -51,7 +48,10 @@ export function addImpliedRoleRoutes(app: IdentityApp, { kernel, tables }: Ident
       throw identityError(403, `Domain-specific role ${implied.id} cannot be implied by the global role ${prior.id}.`);
     }
     const id = keyOf(c);
-    if (!implications.get(id)) implications.insert({ id, prior: prior.id, implied: implied.id });
+    if (implications.get(id)) {
+      throw identityError(409, "Conflict occurred attempting to store implied_role - Duplicate entry.");
+    }
+    implications.insert({ id, prior: prior.id, implied: implied.id });
     return c.json(
       {
         role_inference: inference(c, prior, implied),

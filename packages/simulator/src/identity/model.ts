@@ -31,6 +31,8 @@ export interface User extends Extended {
   readonly secret?: SecretHash;
   readonly default_project_id?: string;
   readonly description?: string;
+  /** "ignore_password_expiry", "multi_factor_auth_rules", …: kept and told. */
+  readonly options?: Readonly<Record<string, unknown>>;
 }
 
 export interface Group extends Extended {

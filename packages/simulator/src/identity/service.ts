@@ -22,6 +22,7 @@ import { addCatalogRoutes } from "./catalog.ts";
 import { addDomainProjectRoutes } from "./domain-projects.ts";
 import { addDomainConfigurationRoutes } from "./domain-configuration.ts";
 import { addEc2Routes } from "./ec2-credentials.ts";
+import { addLimitRoutes } from "./limits.ts";
 import { addImpliedRoleRoutes } from "./implied-roles.ts";
 import { addTrustRoutes } from "./trusts.ts";
 import {
@@ -58,6 +59,7 @@ export function createIdentityService(kernel: Kernel, source: CatalogSource): Id
   addGrantRoutes(app, parts);
   addTrustRoutes(app, parts);
   addCatalogRoutes(app, parts);
+  addLimitRoutes(app, parts);
   addImpliedRoleRoutes(app, parts);
   addEc2Routes(app, parts);
   addCredentialRoutes(app, parts);

@@ -29,7 +29,7 @@ export const userView = (u: User, base: string): JsonView => ({
   enabled: u.enabled,
   ...(u.default_project_id === undefined ? {} : { default_project_id: u.default_project_id }),
   password_expires_at: null,
-  options: {},
+  options: u.options ?? {},
   links: { self: `${base}/users/${u.id}` },
 });
 

@@ -7,7 +7,9 @@ import { usableType } from "./types.ts";
 import { briefView, exportLocation, shareView } from "./views.ts";
 
 const protocols = ["NFS", "CIFS", "CEPHFS"];
-const filters = ["name", "status", "share_proto", "snapshot_id", "share_network_id", "is_public"];
+const filters = ["name", "status", "share_proto", "snapshot_id", "share_network_id"];
+
+const isTrue = (word: string | undefined): boolean => /^(1|true)$/i.test(word ?? "");
 
 /** Shares: create, list, show, change, delete, their metadata and where they are exported. */
 export function addShareRoutes(app: ShareApp, parts: ShareParts): void {
@@ -16,8 +18,12 @@ export function addShareRoutes(app: ShareApp, parts: ShareParts): void {
   const found = (c: ShareContext) => shareFor(c, parts, c.req.param("id") ?? "");
   const listed = (c: ShareContext) => {
     const { projectId, isAdmin } = c.get("caller");
-    const everywhere = isAdmin && /^(1|true)$/i.test(c.req.query("all_tenants") ?? "");
-    return pageOf(c, everywhere ? shares.all() : shares.by("project_id", projectId), filters);
+    const everywhere = isAdmin && isTrue(c.req.query("all_tenants"));
+    // Nothing is deleted softly here; public shares of others are told to who asks for them.
+    if (isTrue(c.req.query("is_soft_deleted"))) return [];
+    const others = isTrue(c.req.query("is_public"));
+    const seen = shares.all().filter((share) => share.project_id === projectId || (others && share.is_public));
+    return pageOf(c, everywhere ? shares.all() : seen, filters);
   };
   app.get("/v2/shares", (c) => c.json({ shares: listed(c).map((share) => briefView(c, "shares", share)) }));
   app.get("/v2/shares/detail", (c) => c.json({ shares: listed(c).map((share) => shareView(c, share)) }));
