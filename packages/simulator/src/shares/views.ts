@@ -21,7 +21,7 @@ export function shareView(c: ShareContext, share: Share): object {
     share_network_id: share.share_network_id,
     share_proto: share.share_proto,
     metadata: share.metadata,
-    volume_type: minor >= 6 ? type.id : type.name,
+    volume_type: type.name,
     share_type: minor >= 6 ? type.id : type.name,
     is_public: share.is_public,
     links: linksOf(c, "shares", share.id),
