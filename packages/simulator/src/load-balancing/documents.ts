@@ -1,3 +1,4 @@
+import { picked } from "../network/listing.ts";
 import { noPath } from "./errors.ts";
 import { providers } from "./providers.ts";
 import type { BalancerApp } from "./routes.ts";
@@ -19,7 +20,8 @@ export function mountDocuments(app: BalancerApp): void {
   });
   app.on("GET", ["/v2", "/v2/", "/v2.0", "/v2.0/", "/v2/lbaas", "/v2.0/lbaas"], (c) => c.json("v2"));
   app.get("/:v{v2(?:\\.0)?}/lbaas/providers", (c) => {
-    const all = Object.entries(providers).map(([name, description]) => ({ name, description }));
+    const fields = c.req.queries("fields") ?? [];
+    const all = Object.entries(providers).map(([name, description]) => picked({ name, description }, fields));
     return c.json({ providers: all });
   });
   app.all("*", () => {
