@@ -38,10 +38,11 @@ export const chapters: readonly Chapter[] = [
       secret container get {container}
       secret container list --name {p}-container
       secret container create --name {p}-rsa --type rsa --secret private_key={secret}
-      secret container create --name {p}-certificate --type certificate --secret certificate={secret}
+      certificate= secret container create --name {p}-certificate --type certificate --secret certificate={secret}
       secret container create --name {p}-bad --type nonsense
       alt: secret container get {container}
       secret container delete {container}
+      secret container delete {certificate}
       secret container get {container}
       secret container delete {container}
       order= secret order create key --name {p}-order --algorithm aes --bit-length 256 --mode cbc --payload-content-type application/octet-stream

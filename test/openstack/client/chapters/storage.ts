@@ -106,6 +106,7 @@ export const chapters: readonly Chapter[] = [
       volume delete {p}-restored {p}-volume
     `,
     cleanup: `
+      volume delete {p}-bad
       volume snapshot delete {p}-one
       volume delete {p}-volume
     `,
