@@ -1,12 +1,8 @@
 import { defineConfig } from "vitest/config";
 
-/** Random operations on both servers are tried where CAUSEWAY_FUZZ_OPERATIONS says how many. */
-const RANDOM =
-  process.env["CAUSEWAY_FUZZ_OPERATIONS"] === undefined ? [] : ["test/contracts/kubernetes/differential/*.contract.ts"];
-
 export default defineConfig({
   test: {
-    include: ["test/contracts/kubernetes/*.contract.ts", "test/contracts/kubernetes/*.test.ts", ...RANDOM],
+    include: ["test/contracts/kubernetes/**/*.contract.ts", "test/contracts/kubernetes/*.test.ts"],
     pool: "threads",
     isolate: false,
     fileParallelism: false,

@@ -127,7 +127,7 @@ function sharedProblems(spec: Json): FieldProblem[] {
     problems.push(...columnProblems(first["additionalPrinterColumns"], COLUMNS.field));
   }
   if (!isShared(versions, SELECTABLE) || records(first["selectableFields"]).length === 0) return problems;
-  if (!shared) {
+  if (!shared || !isRecord(first["schema"])) {
     const why = "may only be set when validations.schema is included";
     return [...problems, invalidValue(SELECTABLE.field, "", why)];
   }
@@ -205,7 +205,7 @@ function storedVersionProblems(object: KubeObject, spec: Json): FieldProblem[] {
   return [
     ...missing.map((v) => invalidValue(field, stored, `must have the storage version ${text(v["name"])}`)),
     ...stored.flatMap((name, i) => {
-      if (versions.some((v) => v["name"] === name)) return [];
+      if (versions.some((v) => text(v["name"]) === name)) return [];
       const until = `until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`;
       const why = `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions ${until}`;
       return [invalidValue(`${field}[${i}]`, name, why)];

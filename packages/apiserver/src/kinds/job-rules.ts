@@ -17,7 +17,7 @@ const ACTIONS = ["Count", "FailIndex", "FailJob", "Ignore"];
 export function jobSpecProblems(spec: Json, path: string, selects: boolean): FieldProblem[] {
   const template = record(spec["template"]);
   return [
-    ...(selects ? manualProblems(spec, path) : []),
+    ...(selects ? selectorProblems(spec, path) : []),
     ...COUNTS.flatMap((name) => notNegative(`${path}.${name}`, spec[name])),
     ...indexProblems(spec, path),
     ...supported(`${path}.completionMode`, spec["completionMode"], MODES),
@@ -30,8 +30,7 @@ export function jobSpecProblems(spec: Json, path: string, selects: boolean): Fie
   ];
 }
 
-function manualProblems(spec: Json, path: string): FieldProblem[] {
-  if (spec["manualSelector"] !== true) return [];
+function selectorProblems(spec: Json, path: string): FieldProblem[] {
   const missing = isRecord(spec["selector"]) ? [] : [required(`${path}.selector`)];
   return [...missing, ...strayProblems(spec, path)];
 }

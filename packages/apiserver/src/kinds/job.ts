@@ -1,10 +1,11 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, fields, record, same, type Json } from "../json.ts";
-import { invalidValue } from "../server/problems.ts";
+import { at, fields, isRecord, record, same, type Json } from "../json.ts";
+import { matchesLabels } from "../registry/selectors.ts";
+import { invalidValue, required } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
 import { jobSpecProblems } from "./job-rules.ts";
 import type { Draft, Strategy } from "./resource.ts";
-import { strayProblems } from "./template.ts";
+import { asGiven, warnOfTemplate } from "./template.ts";
 
 const UID = "batch.kubernetes.io/controller-uid";
 const NAME = "batch.kubernetes.io/job-name";
@@ -26,37 +27,67 @@ function selectOwn(draft: Draft): void {
   spec["template"] = template;
   if (isBare) draft.metadata.labels = { ...own, ...given } as Record<string, string>;
   const selector = record(spec["selector"]);
-  spec["selector"] = { ...selector, matchLabels: { ...record(selector["matchLabels"]), [UID]: uid } };
+  spec["selector"] = { ...selector, matchLabels: { [UID]: uid, ...record(selector["matchLabels"]) } };
 }
 
-/** A selector is the one that was made, or said to be the writer's own; so are the labels that it finds. */
-function ownProblems({ metadata }: KubeObject, spec: Json): FieldProblem[] {
-  if (spec["manualSelector"] === true) return [];
-  const { uid = "", name } = metadata;
+/** What is wrong with a selector and labels that a job did not get from the server as they are. */
+function generatedProblems({ metadata }: KubeObject, spec: Json): FieldProblem[] {
+  if (spec["manualSelector"] === true || !isRecord(spec["selector"])) return [];
+  const own = { [UID]: metadata.uid ?? "", [NAME]: metadata.name, "controller-uid": metadata.uid ?? "" };
+  const expected: Readonly<Record<string, string>> = { ...own, "job-name": metadata.name };
   const labels = record(at(spec, "template", "metadata", "labels"));
-  const expected = { "controller-uid": uid, [UID]: uid, "job-name": name, [NAME]: name };
-  const wrong = Object.entries(expected).flatMap(([label, value]) => {
-    const field = `spec.template.metadata.labels[${label}]`;
-    return labels[label] === value ? [] : [invalidValue(field, labels, `must be '${value}'`)];
+  const problems = Object.entries(expected).flatMap(([key, value]) => {
+    const field = `spec.template.metadata.labels[${key}]`;
+    const why = `must be '${value}'`;
+    if (labels[key] === undefined) return [required(field, why)];
+    return labels[key] === value ? [] : [invalidValue(field, labels, why)];
   });
-  const isOwn = same(spec["selector"], { matchLabels: { [UID]: uid } });
-  const chosen = isOwn ? [] : [invalidValue("spec.selector", spec["selector"], "`selector` not auto-generated")];
-  return [...wrong, ...chosen, ...strayProblems(spec, "spec")];
+  if (matchesLabels(spec["selector"], expected)) return problems;
+  return [...problems, invalidValue("spec.selector", spec["selector"], "`selector` not auto-generated")];
 }
 
-const FIXED = ["completions", "selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex"];
+const FIXED = ["selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex"];
+
+function changeProblems(spec: Json, was: Json, isStarted: boolean): FieldProblem[] {
+  // Where its pods run may be said anew of a job that was not to start yet.
+  const template = (s: Json): unknown =>
+    was["suspend"] === true && !isStarted ? unscheduled(record(s["template"])) : s["template"];
+  const changed = FIXED.filter((name) => !same(spec[name], was[name]));
+  if (!same(template(spec), template(was))) changed.push("template");
+  const fixed = changed.map((name) => invalidValue(`spec.${name}`, spec[name], "field is immutable"));
+  const { completions } = spec;
+  if (same(completions, was["completions"])) return fixed;
+  if (spec["completionMode"] !== "Indexed")
+    return [...fixed, invalidValue("spec.completions", completions, "field is immutable")];
+  if (completions === undefined || completions === spec["parallelism"]) return fixed;
+  const why = "can only be modified in tandem with spec.parallelism";
+  return [...fixed, invalidValue("spec.completions", completions, why)];
+}
+
+/** A template without what says where its pods run. */
+function unscheduled(template: Json): Json {
+  const { labels: _labels, annotations: _annotations, ...metadata } = record(template["metadata"]);
+  const {
+    nodeSelector: _selector,
+    tolerations: _tolerations,
+    schedulingGates: _gates,
+    ...spec
+  } = record(template["spec"]);
+  const { nodeAffinity: _affinity, ...affinity } = record(spec["affinity"]);
+  return { ...template, metadata, spec: { ...spec, affinity } };
+}
 
 /** Jobs: kept and checked; another process runs them. */
 export const jobStrategy: Strategy = {
   settlesLate: true,
   prepareCreate: selectOwn,
-  validate(object, old, { subresource }) {
-    if (subresource) return [];
+  admit: warnOfTemplate,
+  validate(object, old, context) {
+    if (context.subresource) return [];
     const spec = record(fields(object)["spec"]);
-    const problems = jobSpecProblems(spec, "spec", true);
-    if (!old) return [...ownProblems(object, spec), ...problems];
-    const was = record(fields(old)["spec"]);
-    const changed = [...FIXED, "template"].filter((name) => !same(spec[name], was[name]));
-    return [...problems, ...changed.map((name) => invalidValue(`spec.${name}`, spec[name], "field is immutable"))];
+    const problems = [...generatedProblems(object, spec), ...jobSpecProblems(asGiven(spec, context), "spec", true)];
+    if (!old) return problems;
+    const isStarted = at(old, "status", "startTime") !== undefined;
+    return [...problems, ...changeProblems(spec, record(fields(old)["spec"]), isStarted)];
   },
 };

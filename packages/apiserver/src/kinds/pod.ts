@@ -1,12 +1,14 @@
 import { admitLimits } from "../admission/builtin/limits.ts";
 import { admitTolerations } from "../admission/builtin/tolerations.ts";
 import { mutatePod } from "../admission/builtin/pods.ts";
-import { fields, record, records, type Json } from "../json.ts";
+import type { KubeObject } from "@causeway/kubernetes";
+import { at, fields, isRecord, record, records, type Json } from "../json.ts";
 import { forbiddenField } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
 import { same } from "../json.ts";
 import { imageProblems } from "./pods/containers.ts";
 import { newPodProblems, podSpecProblems } from "./pods/spec.ts";
+import { portWarnings } from "./pods/warnings.ts";
 import {
   ephemeralUpdateProblems,
   isResizable,
@@ -19,12 +21,16 @@ import type { Draft, Strategy } from "./resource.ts";
 /** Pods are kept, filled in and checked as far as a cluster without kubelets needs; nothing runs them here. */
 export const podStrategy: Strategy = {
   mutate: mutatePod,
-  admit: admitLimits,
+  admit(object, old, context) {
+    admitLimits(object, old, context);
+    if (old === undefined) portWarnings(record(fields(object)["spec"]), "spec").forEach((w) => context.warn(w));
+  },
+  read: pairAddresses,
   prepareCreate(draft) {
     draft["status"] = { phase: "Pending", qosClass: quality(record(draft["spec"])) };
   },
   prepareUpdate(draft, old, { subresource }) {
-    if (subresource === "status") draft["spec"] = structuredClone(fields(old)["spec"]);
+    if (subresource === "status") keepButStatus(draft, old);
     else if (subresource === "ephemeralcontainers") keepButEphemeral(draft, old);
     else if (subresource === "resize") keepButResources(draft, old);
     else if (subresource === "") keepAdmitted(draft, record(fields(old)["spec"]));
@@ -44,6 +50,25 @@ export const podStrategy: Strategy = {
       : [...podSpecProblems(spec, "spec"), ...imageProblems(spec, "spec"), ...newPodProblems(spec, "spec")];
   },
 };
+
+/** The first of a pod's addresses stands by itself too: who says one of the two says the other, and where both differ the one counts. */
+function pairAddresses(draft: Draft): void {
+  const status = draft["status"];
+  if (!isRecord(status)) return;
+  const [first] = records(status["podIPs"]);
+  const { podIP } = status;
+  if (podIP === undefined && first?.["ip"] !== undefined) status["podIP"] = first["ip"];
+  else if (podIP !== undefined && podIP !== first?.["ip"]) status["podIPs"] = [{ ip: podIP }];
+}
+
+/** Who writes a status changes neither the spec nor the owners, and cannot take the quality away. */
+function keepButStatus(draft: Draft, old: KubeObject): void {
+  draft["spec"] = structuredClone(fields(old)["spec"]);
+  if (old.metadata.ownerReferences) draft.metadata.ownerReferences = old.metadata.ownerReferences;
+  else delete draft.metadata.ownerReferences;
+  const quality = at(old, "status", "qosClass");
+  draft["status"] = { ...(quality === undefined ? {} : { qosClass: quality }), ...record(draft["status"]) };
+}
 
 /** What admission gave a pod stays when a writer leaves it out. */
 function keepAdmitted(draft: Draft, was: Json): void {

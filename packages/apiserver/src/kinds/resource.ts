@@ -17,7 +17,7 @@ export interface WriteContext extends AuditNotes {
   readonly user: User;
   readonly subresource: string;
   readonly dryRun: boolean;
-  /** Maps at the top of the written object that were given without members, and are none when stored. */
+  /** Maps of the written object that were given without members, and are none when stored: those at the top, and a template's labels. */
   readonly emptied: ReadonlySet<string>;
   warn(message: string): void;
 }

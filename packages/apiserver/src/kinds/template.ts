@@ -1,9 +1,12 @@
+import type { KubeObject } from "@causeway/kubernetes";
 import { at, record, records, text, texts, type Json } from "../json.ts";
 import { matchesLabels } from "../registry/selectors.ts";
 import { forbiddenField, invalidValue, notSupported, required } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
 import { labelName, labelValue, selectorProblems } from "./pods/checks.ts";
 import { podSpecProblems } from "./pods/spec.ts";
+import { portWarnings } from "./pods/warnings.ts";
+import type { WriteContext } from "./resource.ts";
 
 /*
  * Templates of pods, and the selectors that find what is made of them. Source: Kubernetes API reference, PodTemplateSpec and LabelSelector.
@@ -24,6 +27,18 @@ export function templateProblems(template: Json, path: string): FieldProblem[] {
   if (records(spec["ephemeralContainers"]).length === 0) return problems;
   const why = "ephemeral containers not allowed in pod template";
   return [...problems, forbiddenField(`${path}.spec.ephemeralContainers`, why)];
+}
+
+/** Warns of what is odd about the template of an object that is new, or says something new. */
+export function warnOfTemplate(
+  object: KubeObject,
+  old: KubeObject | undefined,
+  { warn }: Pick<WriteContext, "warn">,
+): void {
+  if (old && old.metadata.generation === object.metadata.generation) return;
+  portWarnings(record(at(object, "spec", "template", "spec")), "spec.template.spec").forEach((message) =>
+    warn(message),
+  );
 }
 
 /** What runs until it is deleted starts its containers again, and has no end. */
@@ -49,6 +64,13 @@ export function isReadable(selector: unknown): boolean {
 export function isEmptySelector(selector: unknown): boolean {
   const { matchLabels, matchExpressions } = record(selector);
   return Object.keys(record(matchLabels)).length === 0 && records(matchExpressions).length === 0;
+}
+
+/** The spec with its template's labels as they were given, which may have been none. */
+export function asGiven(spec: Json, { emptied }: Pick<WriteContext, "emptied">): Json {
+  if (!emptied.has("spec.template.metadata.labels")) return spec;
+  const template = record(spec["template"]);
+  return { ...spec, template: { ...template, metadata: { ...record(template["metadata"]), labels: {} } } };
 }
 
 /** A template whose pods its own selector would not find. */

@@ -5,7 +5,15 @@ import { TEMPLATE_GENERATION } from "../wire/defaults/workloads.ts";
 import { dnsLabel, notNegative, selectorProblems, supported } from "./pods/checks.ts";
 import type { Draft, Strategy } from "./resource.ts";
 import { countOrShare, notOverAll } from "./rules.ts";
-import { endlessProblems, isEmptySelector, isReadable, strayProblems, templateProblems } from "./template.ts";
+import {
+  asGiven,
+  endlessProblems,
+  isEmptySelector,
+  isReadable,
+  strayProblems,
+  templateProblems,
+  warnOfTemplate,
+} from "./template.ts";
 
 /*
  * Deployments and their like: kept and checked; another process may run them. Source: Kubernetes API reference, workload resources.
@@ -180,10 +188,11 @@ function fixedProblems(kind: string, spec: Json, was: Json): FieldProblem[] {
 }
 
 export const workloadStrategy: Strategy = {
-  validate(object, old, { subresource }) {
-    if (subresource) return [];
+  admit: warnOfTemplate,
+  validate(object, old, context) {
+    if (context.subresource) return [];
     const spec = record(fields(object)["spec"]);
-    const problems = RULES[object.kind]?.(spec) ?? [];
+    const problems = RULES[object.kind]?.(asGiven(spec, context)) ?? [];
     return old ? [...problems, ...fixedProblems(object.kind, spec, record(fields(old)["spec"]))] : problems;
   },
 };

@@ -1,6 +1,6 @@
 import { malformedInner } from "./embedded.ts";
 import type { Json } from "../json.ts";
-import { isRecord, record, text } from "../json.ts";
+import { at, isRecord, record, same, text } from "../json.ts";
 import { apiVersionOf, type Draft } from "../kinds/resource.ts";
 import { canonical, canonicalMetadata } from "../wire/canonical.ts";
 import { convertNumbers } from "../wire/convert.ts";
@@ -46,8 +46,12 @@ export function draftOf(call: Call, body: unknown, reading: Reading = { refuse: 
   return draft;
 }
 
+/** Where the labels of pods are in what makes pods. */
+const LABELS = ["spec", "template", "metadata", "labels"];
+
 function noteEmptied({ emptied }: Call, object: Json): void {
   emptied?.clear();
+  if (isRecord(at(object, ...LABELS)) && same(at(object, ...LABELS), {})) emptied?.add(LABELS.join("."));
   for (const [name, value] of Object.entries(object)) {
     if (isRecord(value) && Object.keys(value).length === 0) emptied?.add(name);
   }

@@ -32,7 +32,7 @@ export interface Call extends AuditNotes {
   readonly leaves?: { residue: string; members: Json };
   /** Where other versions of the kind come from a webhook. */
   readonly otherForms?: OtherForms;
-  /** Maps without members at the top of the body that was read last: the same as none when stored, not always when judged. */
+  /** Maps without members in the body that was read last, those at the top and a template's labels: the same as none when stored, not always when judged. */
   readonly emptied?: Set<string>;
   readonly fieldManager: string;
   readonly fieldValidation: "Strict" | "Warn" | "Ignore";

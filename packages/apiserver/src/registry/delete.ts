@@ -105,8 +105,10 @@ export async function remove(
     const marked = mark(call, old.object, options);
     try {
       if (marked === "hold") return { object: old.kept, gone: false };
-      if (marked) return { object: await hold(call, old, marked), gone: false };
-      return { object: await erase(call, old), gone: true };
+      if (marked && !isOver(marked)) return { object: await hold(call, old, marked), gone: false };
+      // A pod is told to end before it goes, however little time it has.
+      const object = marked ? await hold(call, old, marked) : old.kept;
+      return { object: await erase(call, { ...old, kept: object, revision: revisionOf(object, old) }), gone: true };
     } catch (error) {
       if (!hasCode(error, "KUBERNETES_CONFLICT") || attempt === ATTEMPTS) throw error;
     }
@@ -152,10 +154,10 @@ function mark(call: Call, old: KubeObject, options: DeleteOptions): Draft | "hol
   const finalizers = finalizersAfter(metadata.finalizers ?? [], waits ? "Foreground" : options.policy);
   const grace = gracePeriod(old, options);
   const held = finalizers.length > 0 || grace > 0 || holdsContents(old);
-  if (!held) return undefined;
+  if (!held && !isPod(old)) return undefined;
   const sameFinalizers = finalizers.join() === (metadata.finalizers ?? []).join();
   const sameGrace = (metadata.deletionGracePeriodSeconds ?? 0) <= grace;
-  if (metadata.deletionTimestamp && sameFinalizers && sameGrace) return "hold";
+  if (metadata.deletionTimestamp && sameFinalizers && sameGrace) return held ? "hold" : undefined;
   const draft = structuredClone(old) as Draft;
   delete draft.metadata.resourceVersion;
   if (finalizers.length > 0) draft.metadata.finalizers = finalizers;
@@ -163,7 +165,7 @@ function mark(call: Call, old: KubeObject, options: DeleteOptions): Draft | "hol
   if (!metadata.deletionTimestamp || !sameGrace) {
     draft.metadata.deletionTimestamp = timestamp(call.cluster.clock.now() + grace * 1000);
     if (draft.kind !== "Namespace" || call.resource.custom) draft.metadata.deletionGracePeriodSeconds = grace;
-    if (metadata.generation) draft.metadata.generation = metadata.generation + 1;
+    if (metadata.generation && !metadata.deletionTimestamp) draft.metadata.generation = metadata.generation + 1;
   }
   if (draft.kind === "Namespace") draft["status"] = { ...record(draft["status"]), phase: "Terminating" };
   return draft;
@@ -176,9 +178,24 @@ function finalizersAfter(finalizers: readonly string[], policy: DeleteOptions["p
   return policy === "Foreground" ? [...others, "foregroundDeletion"] : others;
 }
 
+function isPod({ kind, apiVersion }: KubeObject): boolean {
+  return kind === "Pod" && apiVersion === "v1";
+}
+
+/** Nothing is to be waited for. */
+function isOver({ kind, apiVersion, metadata }: Draft): boolean {
+  const { finalizers = [], deletionGracePeriodSeconds = 0 } = metadata;
+  return isPod({ kind, apiVersion, metadata }) && finalizers.length === 0 && deletionGracePeriodSeconds === 0;
+}
+
+/** A dry run writes nothing, and leaves the object at the revision it had. */
+function revisionOf(object: KubeObject, old: Read): number {
+  return Number(object.metadata.resourceVersion ?? old.revision);
+}
+
 /** Only a pod on a node is given time to end. */
 function gracePeriod(object: KubeObject, options: DeleteOptions): number {
-  if (object.kind !== "Pod" || object.apiVersion !== "v1" || !text(at(object, "spec", "nodeName"))) return 0;
+  if (!isPod(object) || !text(at(object, "spec", "nodeName"))) return 0;
   const phase = at(object, "status", "phase");
   if (phase === "Succeeded" || phase === "Failed") return 0;
   const own = at(object, "spec", "terminationGracePeriodSeconds");

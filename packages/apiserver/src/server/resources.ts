@@ -288,8 +288,8 @@ function answerDeletion(request: ResourceRequest, response: Response, { object, 
 }
 
 async function deleteCollection(request: ResourceRequest, response: Response, call: Call): Promise<void> {
-  const options = optionsOfDeletion(call, request);
   selectionOf(call, request.query);
+  const options = optionsOfDeletion(call, request);
   const listed = await list(call, request.query);
   // Admission is asked about each object, but told no name: the request named none.
   const gate = gateOf(call, "DELETE");

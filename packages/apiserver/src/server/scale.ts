@@ -100,7 +100,7 @@ function patching(call: Call, request: ResourceRequest): Writer {
 function patchable(call: Call, object: KubeObject, scale: ScalePaths): KubeObject {
   const shown = scaleOf(object, scale);
   if (call.resource.custom && !hasReplicas(object, scale)) shown["spec"] = { replicas: NONE };
-  return shown as unknown as KubeObject;
+  return ownedScale(shown as unknown as KubeObject, object, scale);
 }
 
 /** kube-apiserver cannot convert scales of custom kinds to the version they are applied in. */

@@ -20,6 +20,7 @@ import { foundApply } from "./found-apply.ts";
 import { foundEnds } from "./found-ends.ts";
 import { foundGeneralMore } from "./found-general-more.ts";
 import { foundScales } from "./found-scales.ts";
+import { foundWorkloads } from "./found-workloads.ts";
 import { machinery } from "./machinery.ts";
 import { metrics } from "./metrics.ts";
 import { naming } from "./naming.ts";
@@ -67,6 +68,7 @@ export const chapters: readonly Chapter[] = [
   foundApply,
   foundEnds,
   foundScales,
+  foundWorkloads,
   discovery,
   openApi,
   reading,

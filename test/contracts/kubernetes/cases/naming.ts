@@ -110,6 +110,14 @@ const REFUSED: readonly (readonly [string, { spec?: Json; version?: Json }, read
     ],
   ],
   [
+    "a selectable field without a schema",
+    { version: { ...selectable(".spec.b"), schema: null } },
+    [
+      "spec.versions[0].schema.openAPIV3Schema: Required value",
+      'spec.selectableFields: Invalid value: "": may only be set when validations.schema is included',
+    ],
+  ],
+  [
     "a selectable field in brackets",
     { version: selectable(".spec['a']") },
     [

@@ -16,6 +16,8 @@ const CUSTOM_KINDS = 40;
 const SEQUENCES_AT_ONCE = 10;
 /** How often a sequence that differs is tried again, shorter. */
 const REPLAYS = 150;
+const ONCE =
+  "sequences that differed once and not when they were repeated: a real server answers from caches that are late at times";
 
 /** Tries random sequences on both servers, several at a time; what differs is told with the shortest sequence that shows it. */
 export async function search(runner: Runner, { profile, seed, operations }: Search): Promise<string[]> {
@@ -24,18 +26,42 @@ export async function search(runner: Runner, { profile, seed, operations }: Sear
   let chunk = 0;
   const lane = async (): Promise<void> => {
     while (runner.tally.operations < end && found.length === 0) {
-      const own = seed * 1_000_003 + chunk;
+      const own = (seed * 1_000_003 + chunk) | 0;
       chunk += 1;
-      const difference = await firstDifference(runner, profile, own);
-      if (difference !== undefined)
-        found.push(`${difference}\n(CAUSEWAY_FUZZ_SEED=${seed}, ${profile}, part ${chunk})`);
+      const difference = await firstDifference(runner, { profile, seed: own });
+      if (difference === undefined) continue;
+      const { told, path } = difference;
+      const again = `CAUSEWAY_FUZZ_SEED=${seed} CAUSEWAY_FUZZ_REPLAY=${profile}/${own}/${path} npm run test:kubernetes -- differential`;
+      found.push(`${told}\nOnce more: ${again}`);
     }
   };
   await Promise.all(Array.from({ length: LANES }, lane));
   return found;
 }
 
-async function firstDifference(runner: Runner, profile: Profile, seed: number): Promise<string | undefined> {
+/** One sequence again, as `search` told it: "PROFILE/SEED/PATH". */
+export async function replay(runner: Runner, told: string): Promise<string[]> {
+  const [profile = "", seed = "", path = ""] = told.split("/");
+  const details = await fc.check(
+    fc.asyncProperty(sequences(profile as Profile, LENGTH, CUSTOM_KINDS), async (sequence) => {
+      const difference = await runner.run(sequence);
+      if (difference !== undefined) throw new Error(described(difference));
+    }),
+    { seed: Number(seed), path, numRuns: 1, endOnFailure: true },
+  );
+  return details.failed ? [String(details.errorInstance)] : [];
+}
+
+interface Found {
+  readonly told: string;
+  /** Where fast-check finds the sequence again. */
+  readonly path: string;
+}
+
+async function firstDifference(
+  runner: Runner,
+  { profile, seed }: { readonly profile: Profile; readonly seed: number },
+): Promise<Found | undefined> {
   let left = Infinity;
   let shortest: string | undefined;
   const holds = async (sequence: Sequence): Promise<boolean> => {
@@ -48,7 +74,12 @@ async function firstDifference(runner: Runner, profile: Profile, seed: number): 
     return false;
   };
   const property = fc.asyncProperty(sequences(profile, LENGTH, CUSTOM_KINDS), holds);
-  const details = await fc.check(property, { seed: seed | 0, numRuns: SEQUENCES_AT_ONCE });
+  const details = await fc.check(property, { seed, numRuns: SEQUENCES_AT_ONCE });
   if (!details.failed) return undefined;
-  return shortest ?? String(details.errorInstance);
+  const [sequence] = details.counterexample ?? [];
+  if (sequence !== undefined && shortest !== undefined && (await runner.run(sequence)) === undefined) {
+    runner.tally.known.set(ONCE, (runner.tally.known.get(ONCE) ?? 0) + 1);
+    return undefined;
+  }
+  return { told: shortest ?? String(details.errorInstance), path: details.counterexamplePath ?? "" };
 }
