@@ -27,7 +27,8 @@ function selectOwn(draft: Draft): void {
   spec["template"] = template;
   if (isBare) draft.metadata.labels = { ...own, ...given } as Record<string, string>;
   const selector = record(spec["selector"]);
-  spec["selector"] = { ...selector, matchLabels: { [UID]: uid, ...record(selector["matchLabels"]) } };
+  const matchLabels = record(selector["matchLabels"]);
+  spec["selector"] = { ...selector, matchLabels: { ...matchLabels, [UID]: matchLabels[UID] ?? uid } };
 }
 
 /** What is wrong with a selector and labels that a job did not get from the server as they are. */

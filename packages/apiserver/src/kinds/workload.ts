@@ -1,9 +1,10 @@
+import type { KubeObject } from "@causeway/kubernetes";
 import { at, fields, record, same, text, type Json } from "../json.ts";
 import { forbiddenField, invalidValue, notSupported, required } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
 import { TEMPLATE_GENERATION } from "../wire/defaults/workloads.ts";
 import { dnsLabel, notNegative, selectorProblems, supported } from "./pods/checks.ts";
-import type { Draft, Strategy } from "./resource.ts";
+import type { Draft, Strategy, WriteContext } from "./resource.ts";
 import { countOrShare, notOverAll } from "./rules.ts";
 import {
   asGiven,
@@ -14,6 +15,7 @@ import {
   templateProblems,
   warnOfTemplate,
 } from "./template.ts";
+import { deploymentStatusProblems } from "./workload-status.ts";
 
 /*
  * Deployments and their like: kept and checked; another process may run them. Source: Kubernetes API reference, workload resources.
@@ -190,12 +192,21 @@ function fixedProblems(kind: string, spec: Json, was: Json): FieldProblem[] {
 export const workloadStrategy: Strategy = {
   admit: warnOfTemplate,
   validate(object, old, context) {
-    if (context.subresource) return [];
+    if (context.subresource) return statusProblems(object, old, context);
     const spec = record(fields(object)["spec"]);
     const problems = RULES[object.kind]?.(asGiven(spec, context)) ?? [];
     return old ? [...problems, ...fixedProblems(object.kind, spec, record(fields(old)["spec"]))] : problems;
   },
 };
+
+function statusProblems(
+  object: KubeObject,
+  old: KubeObject | undefined,
+  { subresource }: WriteContext,
+): FieldProblem[] {
+  if (object.kind !== "Deployment" || subresource !== "status" || !old) return [];
+  return deploymentStatusProblems(fields(object)["status"], fields(old)["status"]);
+}
 
 /** A DaemonSet counts the changes of its template in an annotation. */
 export const daemonSetStrategy: Strategy = {

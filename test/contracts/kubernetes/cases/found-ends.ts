@@ -206,7 +206,9 @@ export const foundEnds: Chapter = {
         );
         const path = c.apis(`${group}/v1`, "nulls", "a");
         const given = (free: unknown): Json => ({
-          ...{ apiVersion: `${group}/v1`, kind: "Null", metadata: { name: "a" } },
+          apiVersion: `${group}/v1`,
+          kind: "Null",
+          metadata: { name: "a" },
           spec: { free },
         });
         await made(apply(c.api, path, given({ list: [1] }), "one"));
@@ -230,7 +232,9 @@ export const foundEnds: Chapter = {
         );
         const path = c.apis(`${group}/v1`, "inners", "a");
         const given = (value: Json): Json => ({
-          ...{ apiVersion: `${group}/v1`, kind: "Inner", metadata: { name: "a" } },
+          apiVersion: `${group}/v1`,
+          kind: "Inner",
+          metadata: { name: "a" },
           inner: value,
         });
         const answer = await apply(c.api, path, given({ apiVersion: null, kind: "A" }), "one");

@@ -88,7 +88,7 @@ async function owners({ api }: Context, path: string): Promise<Owner[]> {
     .map(({ manager, operation, subresource }) => ({
       manager: String(manager),
       operation: String(operation),
-      ...(subresource === undefined ? {} : { subresource: String(subresource) }),
+      ...(typeof subresource === "string" ? { subresource } : {}),
     }));
 }
 

@@ -162,6 +162,24 @@ export const foundWorkloads: Chapter = {
       },
     },
     {
+      name: "a template in its host's network need not say the host's ports, and a Deployment's status counts no more than there are",
+      async run({ api, apis }) {
+        const containers = [{ name: "c", image: "i", ports: ports({}) }];
+        const template = { metadata: { labels: { a: "b" } }, spec: { hostNetwork: true, containers } };
+        const spec = { selector: { matchLabels: { a: "b" } }, template };
+        const body = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "a" }, spec };
+        await made(api.post(apis("apps/v1", "deployments"), body));
+        const path = `${apis("apps/v1", "deployments", "a")}/status`;
+        const status = { replicas: 1, readyReplicas: 2, availableReplicas: 3, collisionCount: -1 };
+        expect(causesOf(await api.patch(path, "merge", { status })).toSorted()).toEqual([
+          "status.availableReplicas: Invalid value: 3: cannot be greater than readyReplicas",
+          "status.availableReplicas: Invalid value: 3: cannot be greater than status.replicas",
+          "status.collisionCount: Invalid value: -1: must be greater than or equal to 0",
+          "status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas",
+        ]);
+      },
+    },
+    {
       name: "what is wrong with a selection is told before what is wrong with the options of a deletion",
       async run({ api, apis }) {
         const options = { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Sideways" };

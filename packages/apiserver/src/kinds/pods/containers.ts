@@ -180,17 +180,16 @@ export function ephemeralProblems(spec: Json, path: string, around: Surroundings
   });
 }
 
-/** Host ports of a pod in its host's network are the container's. */
+/** Host ports of a pod in its host's network are the container's; in a template they may be left to be filled in. */
 export function hostNetworkProblems(spec: Json, path: string): FieldProblem[] {
   if (spec["hostNetwork"] !== true) return [];
-  return ["containers", "initContainers"].flatMap((group) =>
-    records(spec[group]).flatMap((container, i) =>
-      each(`${path}.${group}[${i}].ports`, container["ports"], (port, at) => {
-        if (port["hostPort"] === port["containerPort"]) return [];
-        const why = "must match `containerPort` when `hostNetwork` is true";
-        return [invalidValue(`${at}.hostPort`, port["hostPort"] ?? 0, why)];
-      }),
-    ),
+  const isPod = path === "spec";
+  return records(spec["containers"]).flatMap((container, i) =>
+    each(`${path}.containers[${i}].ports`, container["ports"], (port, at) => {
+      const { hostPort = 0 } = port;
+      if (hostPort === port["containerPort"] || (hostPort === 0 && !isPod)) return [];
+      return [invalidValue(`${at}.hostPort`, hostPort, "must match `containerPort` when `hostNetwork` is true")];
+    }),
   );
 }
 
