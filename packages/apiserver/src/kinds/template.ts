@@ -68,7 +68,8 @@ export function isEmptySelector(selector: unknown): boolean {
 
 /** The spec with its template's labels as they were given, which may have been none. */
 export function asGiven(spec: Json, { emptied }: Pick<WriteContext, "emptied">): Json {
-  if (!emptied.has("spec.template.metadata.labels")) return spec;
+  const isFilled = at(spec, "template", "metadata", "labels") !== undefined;
+  if (isFilled || !emptied.has("spec.template.metadata.labels")) return spec;
   const template = record(spec["template"]);
   return { ...spec, template: { ...template, metadata: { ...record(template["metadata"]), labels: {} } } };
 }
