@@ -1,5 +1,5 @@
 /**
- * `npm run record:latency [-- --cloud devcloud --rounds 4]`: how long operations take on a real cloud and through which statuses they go.
+ * `npm run record:latency [-- --cloud devcloud --rounds 4 --services network,compute,volume,load-balancer]`: how long operations take on a real cloud and through which statuses they go.
  * Writes packages/simulator/src/kernel/latencies.json, which the simulated cloud's delays "real" follow. With `--cloud simulated` (its
  * delays "real") nothing is written: it prints the same figures, to be held beside those that are kept.
  */
@@ -52,14 +52,22 @@ function figuresOf(passages: readonly Passage[]): Figures {
 type Operations = Readonly<Record<string, Figures>>;
 
 /** Plays the rounds; `keep` is given what is known after each, so that a cloud that gives up late leaves something. */
-async function measure(api: Api, rounds: number, keep: (operations: Operations, done: number) => void): Promise<void> {
+async function measure(
+  api: Api,
+  { rounds, services }: { readonly rounds: number; readonly services: readonly string[] | undefined },
+  keep: (operations: Operations, done: number) => void,
+): Promise<void> {
   const all = new Map<string, Passage[]>();
   const note = (operation: string, passage: Passage) => {
     all.set(operation, [...(all.get(operation) ?? []), passage]);
   };
   for (let round = 1; round <= rounds; round++) {
     const begun = performance.now();
-    await playRound(api, note);
+    const failed = await playRound(api, note, services).then(
+      () => undefined,
+      (error: unknown) => String(error),
+    );
+    if (failed !== undefined) console.log(failed);
     console.log(`round ${round} of ${rounds}: ${Math.round((performance.now() - begun) / 1000)} s`);
     keep(Object.fromEntries([...all].map(([operation, passages]) => [operation, figuresOf(passages)])), round);
   }
@@ -74,21 +82,25 @@ function print(operations: Operations): void {
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { cloud: { type: "string", default: "devcloud" }, rounds: { type: "string", default: "4" } },
+    options: {
+      cloud: { type: "string", default: "devcloud" },
+      rounds: { type: "string", default: "4" },
+      services: { type: "string" },
+    },
   });
-  const rounds = Number(values.rounds);
+  const wish = { rounds: Number(values.rounds), services: values.services?.split(",") };
   if (values.cloud === "simulated") {
     const simulator = await startSimulator({ profile: "real" });
     try {
       const config = loadCloudsYaml({ cloud: "simulator", text: simulator.cloudsYaml });
-      await measure(await openApi(config), rounds, print);
+      await measure(await openApi(config), wish, print);
     } finally {
       await simulator.close();
     }
     return;
   }
   const text = readFileSync(process.env["OS_CLIENT_CONFIG_FILE"] ?? "/var/lib/devcloud/clouds.yaml", "utf8");
-  await measure(await openApi(loadCloudsYaml({ cloud: values.cloud, text })), rounds, (operations, done) => {
+  await measure(await openApi(loadCloudsYaml({ cloud: values.cloud, text })), wish, (operations, done) => {
     print(operations);
     const date = new Date().toISOString().slice(0, 10);
     const record = { date, cloud: values.cloud, rounds: done, loadAverage: Math.round(loadavg()[2] ?? 0), operations };
