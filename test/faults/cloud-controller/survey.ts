@@ -5,6 +5,8 @@ import { schedules } from "./schedule.ts";
 import { FaultWorld } from "./world.ts";
 
 const ENOUGH = 5;
+/** How often it tells how far it has come. */
+const MILESTONE = 100;
 
 /** Plays so many schedules of that seed; fails with those that did not end well. */
 export async function expectAllRight(count: number, seed: number): Promise<void> {
@@ -13,6 +15,7 @@ export async function expectAllRight(count: number, seed: number): Promise<void>
   const begun = performance.now();
   try {
     for (const [i, schedule] of fc.sample(schedules, { numRuns: count, seed }).entries()) {
+      if (i > 0 && i % MILESTONE === 0) console.log(`${i} schedules of seed ${seed} played, ${bad.length} ended badly`);
       const wrong = await play(world, schedule);
       if (wrong === undefined) continue;
       bad.push(`${i}: ${wrong}: ${JSON.stringify(schedule)}`);
