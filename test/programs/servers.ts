@@ -45,7 +45,7 @@ export async function startServer(name: ServerName): Promise<Server> {
 }
 
 /** A kubeconfig, in JSON, of someone in system:masters. */
-async function administrator({ url, ca, authority }: Target): Promise<string> {
+export async function administrator({ url, ca, authority }: Target): Promise<string> {
   const { certificate, key } = await issueCertificate(authority, {
     commonName: "admin",
     organizations: ["system:masters"],

@@ -1,0 +1,39 @@
+/**
+ * `npm run test:e2e`: tests of Kubernetes' own e2e suite on a real kube-apiserver and kube-controller-manager, with our cloud controller manager
+ * on the simulated cloud. Builds them with Go at first, from tools/kubernetes, into the user's cache directory. Arguments narrow the tests.
+ */
+import { join, resolve } from "node:path";
+import {
+  buildMissing,
+  cached,
+  kubernetesBinaries,
+  pinnedVersion,
+  root,
+  run,
+  type Built,
+} from "./kubernetes-programs.ts";
+
+/** kube-controller-manager, and the part of the suite that is linked in tools/kubernetes/e2e. */
+function suite(): Promise<Built> {
+  const folder = join(root, "tools/kubernetes/e2e");
+  const flags = "-s -w";
+  const programs = [
+    { name: "kube-controller-manager", source: "k8s.io/kubernetes/cmd/kube-controller-manager", flags },
+    { name: "e2e", source: ".", flags },
+  ];
+  return buildMissing(programs, folder, cached(`e2e-${pinnedVersion(folder, "k8s.io/kubernetes")}`));
+}
+
+async function main(): Promise<number> {
+  const kubernetes = await kubernetesBinaries(["etcd", "kube-apiserver", "kubectl"]);
+  const made = "dir" in kubernetes ? await suite() : kubernetes;
+  if ("reason" in made || "reason" in kubernetes) {
+    console.log(`skipped: no e2e suite here: ${"reason" in made ? made.reason : ""}`);
+    console.log("0 passed, 0 failed, 1 skipped");
+    return 0;
+  }
+  const env = { ...process.env, CAUSEWAY_KUBERNETES_BINARIES: kubernetes.dir, CAUSEWAY_E2E_PROGRAMS: made.dir };
+  return run(process.execPath, [resolve(root, "test/e2e/main.ts"), ...process.argv.slice(2)], { cwd: root, env });
+}
+
+process.exitCode = await main();

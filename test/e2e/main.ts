@@ -1,0 +1,145 @@
+/** Started by `npm run test:e2e`. */
+import { spawn } from "node:child_process";
+import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { World } from "@causeway/cloud-controller-manager/testing";
+import { loadCloudsYaml, type CloudConfig } from "@causeway/openstack";
+import { startSimulator } from "@causeway/simulator";
+import { startKubeApiserver } from "../contracts/kubernetes/kube-apiserver.ts";
+import { administrator } from "../programs/servers.ts";
+import { causeway } from "../support/processes.ts";
+import { Machines } from "./machines.ts";
+import { SPECS, type Spec } from "./specs.ts";
+
+const programs = process.env["CAUSEWAY_E2E_PROGRAMS"] ?? "";
+const binaries = process.env["CAUSEWAY_KUBERNETES_BINARIES"] ?? "";
+const NODES = 3;
+/** A node is deleted only some time after its kubelet fell silent; the suite itself waits five to ten minutes. */
+const LONGEST = 1_500_000;
+
+interface Outcome {
+  readonly name: string;
+  readonly state: string;
+  readonly seconds: number;
+  readonly failure?: string;
+}
+
+interface Report {
+  readonly SpecReports: readonly {
+    readonly ContainerHierarchyTexts: readonly string[] | null;
+    readonly LeafNodeType: string;
+    readonly LeafNodeText: string;
+    readonly State: string;
+    readonly RunTime: number;
+    readonly Failure?: { readonly Message: string };
+  }[];
+}
+
+function cloudConf({ authUrl, auth, scope }: CloudConfig): string {
+  if (auth.type !== "password") throw new Error("the simulated cloud has passwords");
+  const login = { "auth-url": authUrl, username: auth.username, password: auth.password };
+  const place = { "tenant-name": scope?.projectName, "domain-name": "Default", region: "RegionOne" };
+  const lines = Object.entries({ ...login, ...place }).map(([key, value]) => `${key}=${value}`);
+  return ["[Global]", ...lines, "[LoadBalancer]", "lb-provider=ovn", ""].join("\n");
+}
+
+/** Starts a program with its output in a file; the answer ends it. */
+function launch(file: string, args: readonly string[], dir: string): () => Promise<void> {
+  const log = openSync(join(dir, `${file.split("/").at(-1)}.log`), "a", 0o600);
+  const child = spawn(file, args, { stdio: ["ignore", log, log] });
+  const ended = new Promise<void>((done) => child.once("close", () => done()));
+  return () => {
+    child.kill("SIGKILL");
+    return ended;
+  };
+}
+
+/** The outcomes of the specs that ran. */
+async function play(specs: readonly Spec[], how: { kubeconfig: string; machines: string; dir: string }) {
+  const report = join(how.dir, "report.json");
+  const args = [
+    `--kubeconfig=${how.kubeconfig}`,
+    `--kubectl-path=${join(binaries, "kubectl")}`,
+    `--provider=${specs[0]?.provider}`,
+    "--node-instance-group=e2e",
+    "--minStartupPods=0",
+    "--disable-log-dump=true",
+    ...specs.map(({ focus }) => `--ginkgo.focus=${focus}`),
+    `--ginkgo.json-report=${report}`,
+    "--ginkgo.no-color",
+    "--ginkgo.timeout=25m",
+  ];
+  const env = { ...process.env, CAUSEWAY_E2E_MACHINES: how.machines };
+  const child = spawn(join(programs, "e2e"), args, { stdio: "inherit", env, timeout: LONGEST });
+  await new Promise((done) => child.once("close", done));
+  const [suite] = JSON.parse(readFileSync(report, "utf8")) as Report[];
+  rmSync(report);
+  return (suite?.SpecReports ?? []).filter((spec) => spec.LeafNodeType === "It" && spec.State !== "skipped").map(told);
+}
+
+function told(spec: Report["SpecReports"][number]): Outcome {
+  const name = [...(spec.ContainerHierarchyTexts ?? []), spec.LeafNodeText].join(" ");
+  const seconds = Math.round(spec.RunTime / 1e9);
+  return { name, state: spec.State, seconds, ...(spec.Failure ? { failure: spec.Failure.Message } : {}) };
+}
+
+async function main(): Promise<number> {
+  const dir = mkdtempSync(join(tmpdir(), "causeway-e2e-"));
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(dir, name), text, { mode: 0o600 });
+    return join(dir, name);
+  };
+  const target = await startKubeApiserver();
+  const simulator = await startSimulator({ profile: "instant" });
+  const closing = [() => simulator.close(), () => target.close()];
+  try {
+    const text = await administrator(target);
+    const kubeconfig = file("admin.conf", text);
+    const config = loadCloudsYaml({ text: simulator.cloudsYaml, cloud: "simulator" });
+    const conf = file("cloud.conf", cloudConf(config));
+    const keys = dirname(target.auditLog);
+    const manager = [
+      `--kubeconfig=${kubeconfig}`,
+      "--leader-elect=false",
+      "--secure-port=0",
+      `--service-account-private-key-file=${join(keys, "sa.key")}`,
+      `--root-ca-file=${join(keys, "ca.crt")}`,
+    ];
+    closing.unshift(launch(join(programs, "kube-controller-manager"), manager, dir));
+    const server = { management: { kubeconfig: () => Promise.resolve(text) }, close: () => Promise.resolve() };
+    const world = await World.start({ server, config, prefix: "e2e", servers: NODES, patience: 120_000 });
+    closing.unshift(async () => void (await Promise.all([world.client.close(), world.cloud.close()])));
+    const ours = ["--cloud-config", conf, "--kubeconfig", kubeconfig, "--cluster-name=e2e", "--leader-elect=false"];
+    const started = causeway(["run", "cloud-controller-manager", ...ours]);
+    closing.unshift(async () => void (await started.stop("SIGTERM")));
+    const machines = new Machines(world);
+    closing.unshift(() => machines.close());
+    const at = await machines.start();
+    return await playAll({ kubeconfig, machines: at, dir });
+  } finally {
+    for (const close of closing) await close();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+async function playAll(how: { kubeconfig: string; machines: string; dir: string }): Promise<number> {
+  const wanted = new RegExp(process.argv[2] ?? "");
+  const outcomes: Outcome[] = [];
+  let missing = 0;
+  for (const provider of ["skeleton", "gce"] as const) {
+    const specs = SPECS.filter((spec) => spec.provider === provider && wanted.test(spec.focus));
+    if (specs.length === 0) continue;
+    const played = await play(specs, how);
+    missing += Math.max(0, specs.length - played.length);
+    outcomes.push(...played);
+  }
+  for (const { name, state, seconds, failure } of outcomes)
+    console.log(`${state} ${name} (${seconds} s)${failure === undefined ? "" : `: ${failure}`}`);
+  const passed = outcomes.filter(({ state }) => state === "passed").length;
+  const failed = outcomes.length - passed + missing;
+  console.log(`${passed} passed, ${failed} failed, 0 skipped`);
+  return failed === 0 ? 0 : 1;
+}
+
+process.exitCode = await main();

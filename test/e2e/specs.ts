@@ -1,0 +1,20 @@
+/** A spec of the suite that needs no pod to run. */
+export interface Spec {
+  /** A regular expression that only its full name matches. */
+  readonly focus: string;
+  /** As which provider the suite is told to run: the tests that take machines away know only those of two public clouds. */
+  readonly provider: "skeleton" | "gce";
+}
+
+/** Why the others cannot run where no kubelet runs pods is told in docs/reference/e2e.md, spec by spec. */
+export const SPECS: readonly Spec[] = [
+  { focus: "LoadBalancers.*should handle load balancer cleanup finalizer for service", provider: "skeleton" },
+  { focus: "Services.*should complete a service status lifecycle", provider: "skeleton" },
+  { focus: "Services.*should delete a collection of services", provider: "skeleton" },
+  { focus: "Services.*should find a service from listing all namespaces", provider: "skeleton" },
+  { focus: "Services.*should provide secure master service", provider: "skeleton" },
+  { focus: "Services.*should prevent NodePort collisions", provider: "skeleton" },
+  { focus: "Services.*should check NodePort out-of-range", provider: "skeleton" },
+  { focus: "Nodes should be deleted on API server if it doesn't exist in the cloud provider", provider: "gce" },
+  { focus: "NodeLease deletion node lease should be deleted when corresponding node is deleted", provider: "gce" },
+];
