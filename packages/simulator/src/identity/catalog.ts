@@ -177,6 +177,7 @@ const credentials: PlainKind = {
     type: required(given, "type"),
     blob: required(given, "blob"),
     user_id: required(given, "user_id"),
+    project_id: given["project_id"] ?? null,
   }),
 };
 

@@ -168,16 +168,8 @@ export const chapters: readonly Chapter[] = [
       trust delete {trust}
       trust delete {trust}
       trust show {trust}
-      ec2= ec2 credentials create
-      ec2 credentials list -c Access
       ec2 credentials show nonsense
       ec2 credentials delete nonsense
-      admin: secret= credential create --type totp demo '{"a":"b"}'
-      admin: credential show {secret}
-      admin: credential set {secret} --user demo --type totp --data '{"c":"d"}'
-      admin: credential show {secret} -c blob -c type
-      admin: credential delete {secret}
-      admin: credential delete {secret}
       token revoke nonsense
     `,
   },
