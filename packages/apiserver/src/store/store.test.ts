@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CausewayError } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
@@ -211,7 +211,7 @@ describe("a state folder", () => {
   beforeEach(() => {
     dir = join(mkdtempSync(join(tmpdir(), "store-")), "state");
   });
-  afterEach(() => rmSync(dir, { recursive: true, force: true }));
+  afterEach(() => rmSync(dirname(dir), { recursive: true, force: true }));
   const code = (open: () => unknown): unknown => {
     try {
       open();
