@@ -79,12 +79,7 @@ function typed(call: Call, body: unknown, { refuse, problemOf = decodingProblem,
     ? (metadataProblem(tables, body["metadata"]) ?? (isApplied ? undefined : innerProblem(call, body)))
     : problemOf(tables, body);
   if (problem !== undefined) throw refuse(problem);
-  const metadata = record(body["metadata"]);
-  if (body["metadata"] !== undefined && body["metadata"] !== null && !isRecord(body["metadata"])) {
-    const { metadata: found } = body;
-    const type = Array.isArray(found) ? "array" : typeof found === "boolean" ? "bool" : typeof found;
-    throw refuse(`json: cannot unmarshal ${type} into Go value of type v1.ObjectMeta`);
-  }
+  const metadata = metadataOf(body, refuse);
   const given = text(metadata["namespace"]);
   if (given !== "" && given !== call.namespace) {
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
@@ -94,6 +89,12 @@ function typed(call: Call, body: unknown, { refuse, problemOf = decodingProblem,
   else delete metadata["namespace"];
   body["metadata"] = metadata;
   return body;
+}
+
+function metadataOf({ metadata }: Json, refuse: Refuse): Json {
+  if (metadata === undefined || metadata === null || isRecord(metadata)) return record(metadata);
+  const type = Array.isArray(metadata) ? "array" : typeof metadata === "boolean" ? "bool" : typeof metadata;
+  throw refuse(`json: cannot unmarshal ${type} into Go value of type v1.ObjectMeta`);
 }
 
 /** An object within a custom one that cannot be what it has to be. */

@@ -1,4 +1,4 @@
-import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
+import { bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
 import { isUuid } from "./create-request.ts";
 import { asked, callerUntil, rowsOf } from "./old-proxy.ts";
 import { computeError, type ComputeApp, type ComputeParts } from "./model.ts";
@@ -70,7 +70,7 @@ function addFloatingIpRoutes(app: ComputeApp, parts: ComputeParts): void {
   };
   const one = async (c: ComputeContext) => {
     const id = c.req.param("id") ?? "";
-    if (!isUuid(id)) throw computeError(400, `Invalid ID received ${id}.`);
+    if (!isUuid(id)) throw computeError(400, `Invalid ID received ${c.req.param("id")}.`);
     const [ip] = await floatingIps(c, parts, `id=${id}`);
     if (!ip) throw computeError(404, `Floating IP not found for ID ${id}`);
     return ip;
@@ -90,13 +90,13 @@ function addFloatingIpRoutes(app: ComputeApp, parts: ComputeParts): void {
   });
   app.post("/v2.1/os-floating-ips", async (c) => {
     const caller = callerUntil(c);
-    const wanted = at(await bodyOf(c.req), "pool") ?? undefined;
+    const wanted = textAt(await bodyOf(c.req), "pool");
     const pool = (await pools(c, parts)).find(
       ({ id, name }) => wanted === undefined || id === wanted || name === wanted,
     );
     if (!pool) throw computeError(404, "Floating IP pool not found.");
     const body = { floatingip: { floating_network_id: pool["id"], tenant_id: caller.projectId } };
-    const refusals = { 409: [403, `IP allocation over quota in pool ${String(wanted)}.`] } as const;
+    const refusals = { 409: [403, `IP allocation over quota in pool ${wanted ?? "None"}.`] } as const;
     const question = { service: "network", caller, method: "POST", path: "/v2.0/floatingips", body, refusals } as const;
     const made = (await asked(parts, question))["floatingip"] as JsonObject;
     return c.json({ floating_ip: await view(c, made) });
