@@ -162,13 +162,17 @@ function mark(call: Call, old: KubeObject, options: DeleteOptions): Draft | "hol
   delete draft.metadata.resourceVersion;
   if (finalizers.length > 0) draft.metadata.finalizers = finalizers;
   else delete draft.metadata.finalizers;
-  if (!metadata.deletionTimestamp || !sameGrace) {
-    draft.metadata.deletionTimestamp = timestamp(call.cluster.clock.now() + grace * 1000);
-    if (draft.kind !== "Namespace" || call.resource.custom) draft.metadata.deletionGracePeriodSeconds = grace;
-    if (metadata.generation && !metadata.deletionTimestamp) draft.metadata.generation = metadata.generation + 1;
-  }
+  if (!metadata.deletionTimestamp || !sameGrace) stampEnd(call, draft, grace);
   if (draft.kind === "Namespace") draft["status"] = { ...record(draft["status"]), phase: "Terminating" };
   return draft;
+}
+
+/** Writes when the object is to be over, in `grace` seconds; the first time that is a new generation of it. */
+function stampEnd(call: Call, draft: Draft, grace: number): void {
+  const { metadata } = draft;
+  if (metadata.generation && !metadata.deletionTimestamp) metadata.generation += 1;
+  metadata.deletionTimestamp = timestamp(call.cluster.clock.now() + grace * 1000);
+  if (draft.kind !== "Namespace" || call.resource.custom) metadata.deletionGracePeriodSeconds = grace;
 }
 
 function finalizersAfter(finalizers: readonly string[], policy: DeleteOptions["policy"]): string[] {
