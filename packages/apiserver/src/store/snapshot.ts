@@ -8,11 +8,13 @@ import { backup, DatabaseSync } from "node:sqlite";
 const AHEAD = 1_000_000_000;
 /** Pages copied at a time; between two lots the writer may write, and what it writes is copied too. */
 const PAGES = 512;
+/** Milliseconds in which a copy must have been begun. */
+const PATIENCE = 30_000;
 
 /** Copies the database to a file, consistent as of one moment, while it is written to. Resolves with the copy's revision. */
 export async function snapshotInto(database: DatabaseSync, path: string): Promise<number> {
   closeSync(openSync(path, "w", 0o600));
-  await backup(database, path, { rate: PAGES });
+  await copied(database, path);
   const copy = new DatabaseSync(path);
   try {
     // One file, with no log beside it.
@@ -21,6 +23,22 @@ export async function snapshotInto(database: DatabaseSync, path: string): Promis
   } finally {
     copy.close();
     sync(path);
+  }
+}
+
+/**
+ * SQLite copies nothing while the same connection is in the middle of a transaction. Node goes on after that, but not when it meets the first
+ * lot of pages: then it fails with the code of no error (0), and the copy has to be begun anew. Between two transactions it gets its turn.
+ */
+async function copied(database: DatabaseSync, path: string): Promise<void> {
+  for (const end = Date.now() + PATIENCE; ;) {
+    try {
+      await backup(database, path, { rate: PAGES });
+      return;
+    } catch (error) {
+      if ((error as { errcode?: unknown }).errcode !== 0 || Date.now() > end) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
   }
 }
 
