@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CausewayError, messageOf } from "@causeway/foundation";
@@ -52,7 +52,7 @@ export function openDatabase(dir: string | undefined): DatabaseSync {
 function openFile(dir: string, path: string): DatabaseSync {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
-    closeSync(openSync(path, "a", 0o600));
+    if (!existsSync(path)) createFile(dir, path);
     chmodSync(path, 0o600);
     return new DatabaseSync(path, { timeout: 0 });
   } catch (error) {
@@ -60,14 +60,53 @@ function openFile(dir: string, path: string): DatabaseSync {
   }
 }
 
+/**
+ * A new file takes its name when it is whole and on disk, with one sync instead of one for each step of SQLite's: a crash leaves none.
+ * Of two that start at once one gives the name; what the other made is thrown away.
+ */
+function createFile(dir: string, path: string): void {
+  const made = `${path}.new-${process.pid}`;
+  rmSync(made, { force: true });
+  closeSync(openSync(made, "wx", 0o600));
+  try {
+    const database = new DatabaseSync(made);
+    try {
+      database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL");
+      lay(database);
+    } finally {
+      database.close();
+    }
+    sync(made);
+    linkSync(made, path);
+  } catch (error) {
+    if (!existsSync(path)) throw error;
+  } finally {
+    rmSync(made, { force: true });
+  }
+  sync(dir);
+}
+
+function sync(path: string): void {
+  const opened = openSync(path, "r");
+  try {
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
+}
+
+function lay(database: DatabaseSync): void {
+  database.exec(
+    `BEGIN; ${LAYOUT} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${STATE_VERSION}; COMMIT`,
+  );
+}
+
 function prepared(database: DatabaseSync, path = ":memory:"): DatabaseSync {
   database.exec("PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8192");
   const version = pragma(database, "user_version");
   const application = pragma(database, "application_id");
   if (version === 0 && application === 0 && isEmpty(database)) {
-    database.exec(
-      `BEGIN; ${LAYOUT} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${STATE_VERSION}; COMMIT`,
-    );
+    lay(database);
     return database;
   }
   if (application !== APPLICATION_ID) {
