@@ -1,6 +1,6 @@
 /**
  * `npm run record:latency [-- --cloud devcloud --rounds 4 --services network,compute,volume,load-balancer]`: how long operations take on a real cloud and through which statuses they go.
- * Writes docs/benchmarks/latencies.json with the machine's load: a busy cloud's figures say nothing of another. With `--cloud simulated` (its
+ * Writes packages/simulator/src/kernel/latencies.json, which the simulated cloud's delays "real" are, with the machine's load: a busy cloud's figures say nothing of another. With `--cloud simulated` (its
  * delays "real") nothing is written: it prints the same figures, to be held beside those that were recorded.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { startSimulator } from "@causeway/simulator";
 import { openApi, type Api, type Passage } from "./api.ts";
 import { playRound } from "./operations.ts";
 
-const file = resolve(import.meta.dirname, "../../docs/benchmarks/latencies.json");
+const file = resolve(import.meta.dirname, "../../packages/simulator/src/kernel/latencies.json");
 
 interface Figures {
   readonly count: number;

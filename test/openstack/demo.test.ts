@@ -74,12 +74,10 @@ describe("the demo on a real OpenStack", () => {
       metadata: { annotations: Record<string, string> };
     };
     const id = service.metadata.annotations["loadbalancer.openstack.org/load-balancer-id"] ?? "";
-    const lb = await cloud.loadBalancing.loadBalancers.get(id);
-    expect(lb.provisioning_status).toBe("ACTIVE");
-    const pool = lb.pools[0]?.id ?? "";
     const members = await eventually(2 * minutes, async () => {
-      const found = await cloud.loadBalancing.members(pool).all();
-      return found.length === 3 ? found : undefined;
+      const lb = await cloud.loadBalancing.loadBalancers.get(id);
+      const found = await cloud.loadBalancing.members(lb.pools[0]?.id ?? "").all();
+      return lb.provisioning_status === "ACTIVE" && found.length === 3 ? found : undefined;
     });
     for (const member of members) expect(member.protocol_port).toBe(service.spec.ports[0]?.nodePort);
   });

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { systemClock, type Clock } from "@causeway/foundation";
 import { StoredAgenda, type AgendaEntry } from "./agenda.ts";
 import type { Identified, Kernel, Table } from "./interface.ts";
-import { delaysOf, Settings } from "./settings.ts";
+import { delaysOf } from "./delays.ts";
+import { Settings } from "./settings.ts";
 import { memoryStore, openStore, type Store } from "./store.ts";
 import { StoredTable, type UndoLog } from "./table.ts";
 

@@ -40,31 +40,6 @@ export const defaultQuotas: Readonly<Record<string, number>> = {
   l7rule: -1,
 };
 
-/** Milliseconds from request to result, measured on the real services; operations not named take none. */
-const realDelays: Readonly<Record<string, number>> = {
-  "server.create": 1500,
-  "server.delete": 600,
-  "server.stop": 400,
-  "server.start": 600,
-  "server.reboot": 800,
-  "server.attach": 500,
-  "server.detach": 500,
-  "volume.create": 400,
-  "volume.delete": 300,
-  "volume.extend": 300,
-  "snapshot.create": 300,
-  "snapshot.delete": 300,
-  "loadbalancer.ovn.create": 800,
-  "loadbalancer.ovn.update": 500,
-  "loadbalancer.ovn.delete": 500,
-  "loadbalancer.amphora.create": 4000,
-  "loadbalancer.amphora.update": 2500,
-  "loadbalancer.amphora.delete": 2500,
-};
-
-export const delaysOf = (profile: "instant" | "real"): Readonly<Record<string, number>> =>
-  profile === "real" ? realDelays : {};
-
 /** In a project's place: limits set for it hold for all projects without a limit of their own. */
 export const everyProject = "*";
 

@@ -208,7 +208,6 @@ export const chapters: readonly Chapter[] = [
       admin: region delete {p}-inner
       admin: region delete {p}-region
       admin: region delete {p}-nothing
-      admin: region show {p}-nothing
       admin: service delete {p}-nothing
       admin: service show {p}-nothing
       admin: endpoint show nonsense
