@@ -124,7 +124,7 @@ test("a server lives: BUILD, ACTIVE, stopped, started, gone; its own port goes w
   const port = textAt(given.body, "port", "id") ?? "";
   const id = await createServer(client, { networks: [{ port }, { uuid: network_id }] });
   expect(await statusOf(client, id)).toBe("BUILD");
-  await clock.advance(1600);
+  await clock.advance(10_000);
   const active = await client.call("GET", `/compute/v2.1/servers/${id}`, undefined, newest);
   expect(textAt(active.body, "server", "status")).toBe("ACTIVE");
   expect(at(active.body, "server", "addresses", "n")).toHaveLength(2);
@@ -134,14 +134,14 @@ test("a server lives: BUILD, ACTIVE, stopped, started, gone; its own port goes w
     status: "ACTIVE",
   });
   await client.call("POST", `/compute/v2.1/servers/${id}/action`, { "os-stop": null });
-  await clock.advance(1000);
+  await clock.advance(10_000);
   expect(await statusOf(client, id)).toBe("SHUTOFF");
   await client.call("POST", `/compute/v2.1/servers/${id}/action`, { "os-start": null });
-  await clock.advance(1000);
+  await clock.advance(10_000);
   expect(await statusOf(client, id)).toBe("ACTIVE");
   expect((await client.call("DELETE", `/compute/v2.1/servers/${id}`)).status).toBe(204);
   expect(await statusOf(client, id)).toBe("ACTIVE");
-  await clock.advance(1000);
+  await clock.advance(10_000);
   expect(await statusOf(client, id)).toBe("404");
   // Beside it only the port that OVN keeps for metadata in each network.
   const { body } = await client.call("GET", "/network/v2.0/ports?device_owner=");
@@ -303,7 +303,7 @@ test("a cloud started again on its folder has the same port, tokens, resources a
   expect(simulator.authUrl).toBe(first.simulator.authUrl);
   // The first request may still meet a connection of the cloud that was closed.
   await until(first, id, "BUILD").catch(() => until(first, id, "BUILD"));
-  await clock.advance(2000);
+  await clock.advance(10_000);
   await until(first, id, "ACTIVE");
 });
 
