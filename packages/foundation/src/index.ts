@@ -1,7 +1,7 @@
 export { CausewayError, hasCode, isAborted, messageOf, type ErrorContext } from "./errors.ts";
 export { systemClock, VirtualClock, type Clock } from "./clock.ts";
 export { canonicalJson } from "./json.ts";
-export { whenAborted } from "./abort.ts";
+export { unlessAborted, whenAborted } from "./abort.ts";
 export { createLog, silentLog, type Log, type LogFields, type LogLevel } from "./log.ts";
 export type { CertificateOptions, CertificateSubject, KeyPair } from "./pki-interface.ts";
 export {

@@ -149,7 +149,7 @@ async function observe(from: GatherFrom, looking: Looking, signal: AbortSignal):
     nodeSubnet: await freshNodeSubnet(from, { service, nodes, parameters, lb }, signal),
     ...(await freshExternalPlace(from, { parameters, lb }, signal)),
     octavia,
-    facts: octavia ? await from.octavia.facts() : { version: undefined, providers: [] },
+    facts: octavia ? await from.octavia.facts(signal) : { version: undefined, providers: [] },
     tlsProblem: await tlsProblem(from, { service, parameters }, signal),
     formerName:
       lb &&

@@ -1,4 +1,4 @@
-import type { Clock } from "@causeway/foundation";
+import { unlessAborted, type Clock } from "@causeway/foundation";
 import { isForbidden, isOpenStackNotFound, type Cloud } from "@causeway/openstack";
 
 /** What the cloud's Octavia is, whatever load balancers there are. */
@@ -23,16 +23,17 @@ export class OctaviaReader {
     this.#clock = clock;
   }
 
-  async facts(): Promise<OctaviaFacts> {
+  /** Many wait for one answer; who is told to stop waits no longer. */
+  facts(signal: AbortSignal): Promise<OctaviaFacts> {
     const now = this.#clock.now();
-    if (!this.#read || now - this.#read.at > fresh) this.#read = { at: now, facts: this.#ask() };
-    const { facts } = this.#read;
-    try {
-      return await facts;
-    } catch (error) {
-      if (this.#read?.facts === facts) this.#read = undefined;
-      throw error;
+    if (!this.#read || now - this.#read.at > fresh) {
+      const facts = this.#ask();
+      this.#read = { at: now, facts };
+      facts.catch(() => {
+        if (this.#read?.facts === facts) this.#read = undefined;
+      });
     }
+    return unlessAborted(this.#read.facts, signal);
   }
 
   async #ask(): Promise<OctaviaFacts> {

@@ -1,5 +1,12 @@
-import { messageOf, silentLog, systemClock, whenAborted, type Clock, type Log } from "@causeway/foundation";
-import { unlessAborted } from "../client/abortable.ts";
+import {
+  messageOf,
+  silentLog,
+  systemClock,
+  unlessAborted,
+  whenAborted,
+  type Clock,
+  type Log,
+} from "@causeway/foundation";
 import type { KubernetesClient, ListOptions, WatchEvent } from "../client/interface.ts";
 import { apiVersionOf } from "../client/urls.ts";
 import type { KubeObject, ObjectKey, ObjectList, ResourceType } from "../types/meta.ts";

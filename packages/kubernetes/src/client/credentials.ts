@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { CausewayError, type Clock } from "@causeway/foundation";
+import { CausewayError, unlessAborted, type Clock } from "@causeway/foundation";
 import type { ClusterConfig } from "../config/interface.ts";
-import { unlessAborted } from "./abortable.ts";
 import { runExecPlugin } from "./exec-plugin.ts";
 
 /** What a request is authenticated with. */

@@ -1,5 +1,12 @@
-import { CausewayError, messageOf, silentLog, systemClock, type Clock, type Log } from "@causeway/foundation";
-import { unlessAborted } from "../client/abortable.ts";
+import {
+  CausewayError,
+  messageOf,
+  silentLog,
+  systemClock,
+  unlessAborted,
+  type Clock,
+  type Log,
+} from "@causeway/foundation";
 import type { KubernetesClient } from "../client/interface.ts";
 import { LeaseRecord } from "./lease-record.ts";
 

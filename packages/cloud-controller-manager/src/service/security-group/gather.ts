@@ -65,7 +65,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     wanted: manageSecurityGroups && enabled && served,
     groups,
     grouped: ids.size === 0 ? [] : watch.ports.list().filter((p) => p.security_groups.some((id) => ids.has(id))),
-    clientsSeen: balanced && (await providerOf(from, service)) === "ovn",
+    clientsSeen: balanced && (await providerOf(from, service, signal)) === "ovn",
     ...placeOf(from, service),
   };
 }
@@ -102,11 +102,12 @@ function subnetOf(port: Port | undefined, family: "IPv4" | "IPv6", watch: CloudW
 async function providerOf(
   { watch, config, clusterName, octavia }: GatherFrom,
   service: Service,
+  signal: AbortSignal,
 ): Promise<string | undefined> {
   const id = service.metadata.annotations?.[annotation.loadBalancerId];
   const lb =
     (id === undefined ? undefined : watch.loadBalancers.get(id)) ??
     watch.loadBalancers.byIndex("name", loadBalancerName(clusterName, service))[0];
   const named = lb?.provider ?? parametersOf(service, config.loadBalancer).provider ?? config.loadBalancer.provider;
-  return named ?? defaultProvider(await octavia.facts());
+  return named ?? defaultProvider(await octavia.facts(signal));
 }

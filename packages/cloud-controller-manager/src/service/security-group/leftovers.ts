@@ -1,3 +1,4 @@
+import { unlessAborted } from "@causeway/foundation";
 import type { Cloud, CloudWatch } from "@causeway/openstack";
 import { groupPrefix } from "./names.ts";
 
@@ -21,8 +22,7 @@ export class Leftovers {
       this.#names = undefined;
       throw error;
     });
-    signal.throwIfAborted();
-    return (await this.#names).has(name);
+    return (await unlessAborted(this.#names, signal)).has(name);
   }
 
   async #list(): Promise<ReadonlySet<string>> {
