@@ -96,11 +96,15 @@ function text(raw: string, { prefix, names, addresses }: Known): string {
   out = out.replace(uuid, (id) => (names.has(id) ? `<${names.get(id)}>` : "<id>"));
   for (const [pattern, word] of replacements) out = out.replace(pattern, word);
   return out
+    .replace(/(?<=Error for url: \S+, )[^]+/, inAnyOrder)
     .replace(/(?<=one of: )\w+(, \w+)+/g, (list) => list.split(", ").sort().join(", "))
     .replace(/<[^<>]+>(,<[^<>]+>)+/g, (list) => list.split(",").sort().join())
     .replace(/\b\d{1,3}(\.\d{1,3}){3}\b/g, (ip) => (addresses.has(ip) ? ip : "<address>"))
     .replace(/(?<![\w:])(fd|fe80|2001)[0-9a-f]*:[0-9a-f:]+(?![\w:])/g, (ip) => (addresses.has(ip) ? ip : "<address>"));
 }
+
+/** The client tells the lines of an HTML answer as a set, joined by colons: their order changes from process to process. */
+const inAnyOrder = (lines: string) => lines.trim().split(": ").sort().join(": ");
 
 /** Addresses in a script's words. */
 export const addressesIn = (lines: string): ReadonlySet<string> =>
