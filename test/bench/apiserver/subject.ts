@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { join } from "node:path";
 import { createAuthority, issueCertificate, type KeyPair } from "@causeway/foundation";
+import { servingOnLoopback } from "../../support/serving.ts";
 
 const DAY = 86_400_000;
 const STARTUP = 90_000;
@@ -52,13 +53,7 @@ export async function installed(files: string): Promise<{ readonly authority: Ke
     usages: ["client"],
     lifetime: DAY,
   });
-  const serving = await issueCertificate(authority, {
-    commonName: "kube-apiserver",
-    dnsNames: ["localhost"],
-    ipAddresses: ["127.0.0.1"],
-    usages: ["server"],
-    lifetime: DAY,
-  });
+  const serving = await servingOnLoopback(authority, "kube-apiserver");
   const write = (name: string, content: string): void => writeFileSync(join(files, name), content, { mode: 0o600 });
   write("ca.pem", authority.certificate);
   write("client.pem", client.certificate);

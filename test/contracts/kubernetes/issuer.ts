@@ -1,8 +1,9 @@
 import { generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { createAuthority, issueCertificate } from "@causeway/foundation";
+import { createAuthority } from "@causeway/foundation";
 import type { Json } from "./interface.ts";
+import { servingOnLoopback } from "../../support/serving.ts";
 
 const DAY = 86_400_000;
 const AUDIENCE = "kubernetes";
@@ -41,13 +42,7 @@ export function partOf(token: string, part: "header" | "claims"): Json {
 export async function startIssuer(): Promise<Issuer> {
   const [first, second, foreign] = [newKey("first"), newKey("second"), newKey("foreign")];
   const authority = await createAuthority({ commonName: "issuer authority", lifetime: DAY });
-  const { certificate: cert, key } = await issueCertificate(authority, {
-    commonName: "issuer",
-    dnsNames: ["localhost"],
-    ipAddresses: ["127.0.0.1"],
-    usages: ["server"],
-    lifetime: DAY,
-  });
+  const { certificate: cert, key } = await servingOnLoopback(authority, "issuer");
   const published = [first.published];
   let url = "";
   const server = createServer({ cert, key }, (request, response) => {

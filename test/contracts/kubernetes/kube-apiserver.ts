@@ -4,11 +4,12 @@ import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node
 import { get } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAuthority, issueCertificate } from "@causeway/foundation";
+import { createAuthority } from "@causeway/foundation";
 import { AUDIT_POLICY } from "./audit-policy.ts";
 import { startIssuer } from "./issuer.ts";
 import type { Target } from "./interface.ts";
 import { freePorts } from "../../support/free-ports.ts";
+import { servingOnLoopback } from "../../support/serving.ts";
 
 const DAY = 86_400_000;
 const STARTUP = 90_000;
@@ -102,13 +103,7 @@ interface Settings {
 
 async function apiserverArguments(dir: string, settings: Settings): Promise<string[]> {
   const { authority, etcdPort, port, authentication } = settings;
-  const serving = await issueCertificate(authority, {
-    commonName: "kube-apiserver",
-    dnsNames: ["localhost"],
-    ipAddresses: ["127.0.0.1"],
-    usages: ["server"],
-    lifetime: DAY,
-  });
+  const serving = await servingOnLoopback(authority, "kube-apiserver");
   const accounts = generateKeyPairSync("rsa", {
     modulusLength: 2048,
     publicKeyEncoding: { type: "spki", format: "pem" },

@@ -69,21 +69,15 @@ describe(
       };
       const { w, ids, listeners } = await served(annotations, { loadBalancerSourceRanges: ["192.0.2.0/24"] });
       const wanted = await listeners.get(ids.listener);
-      const part = ({
-        connection_limit,
-        allowed_cidrs,
-        insert_headers,
-        tags,
-        admin_state_up,
-        timeout_client_data,
-      }: typeof wanted) => ({
-        connection_limit,
-        allowed_cidrs,
-        insert_headers,
-        tags,
-        admin_state_up,
-        timeout_client_data,
-      });
+      const kept = [
+        "connection_limit",
+        "allowed_cidrs",
+        "insert_headers",
+        "tags",
+        "admin_state_up",
+        "timeout_client_data",
+      ] as const;
+      const part = (listener: typeof wanted) => JSON.stringify(kept.map((field) => listener[field]));
       for (const change of [
         { connection_limit: 5 },
         { timeout_client_data: 1_000 },
@@ -94,8 +88,7 @@ describe(
       ]) {
         await listeners.update(ids.listener, change);
         await w.settled(`the listener after ${JSON.stringify(change)}`, async () => {
-          const now = await listeners.get(ids.listener);
-          return JSON.stringify(part(now)) === JSON.stringify(part(wanted));
+          return part(await listeners.get(ids.listener)) === part(wanted);
         });
       }
     });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { CallRecord, Fault } from "@causeway/simulator";
 import { Event, Node, Service } from "@causeway/kubernetes";
 import { routeOf } from "../testing/calls.ts";
-import { fastClock } from "../testing/world.ts";
+import { fastClock, type World } from "../testing/world.ts";
 import { ownWorlds } from "./own-world.ts";
 
 const start = ownWorlds();
@@ -17,6 +17,12 @@ const cut = (route: string, when: "before" | "after" = "after"): ((call: CallRec
   };
 };
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+/** The Service "web", as soon as no finalizer holds it. */
+const givenBack = (w: World) =>
+  w.until("no finalizer", async () => {
+    const service = await w.service("web");
+    return (service.metadata.finalizers ?? []).length === 0 ? service : undefined;
+  });
 const exclude = (value: string | null) => ({
   metadata: { labels: { "node.kubernetes.io/exclude-from-external-load-balancers": value } },
 });
@@ -253,10 +259,7 @@ describe("a Service of type LoadBalancer", () => {
     await w.createService("web");
     await w.served("web");
     await w.change("web", { spec: { type: "ClusterIP" } });
-    const plain = await w.until("no finalizer", async () => {
-      const service = await w.service("web");
-      return (service.metadata.finalizers ?? []).length === 0 ? service : undefined;
-    });
+    const plain = await givenBack(w);
     expect(plain.status?.loadBalancer?.ingress ?? []).toEqual([]);
     expect(plain.metadata.annotations ?? {}).toEqual({});
     expect(cloud.inventory("demo")).toEqual(before);
@@ -305,10 +308,7 @@ describe("a Service of type LoadBalancer", () => {
     // In one step no API server lets it: the type has to change between.
     await w.change("web", { spec: { type: "ClusterIP" } });
     await w.change("web", { spec: { type: "LoadBalancer", loadBalancerClass: "example.org/other" } });
-    const given = await w.until("no finalizer", async () => {
-      const service = await w.service("web");
-      return (service.metadata.finalizers ?? []).length === 0 ? service : undefined;
-    });
+    const given = await givenBack(w);
     expect(given.status?.loadBalancer?.ingress ?? []).toEqual([]);
     expect(cloud.inventory("demo")).toEqual(before);
     work();

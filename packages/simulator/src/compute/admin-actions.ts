@@ -1,13 +1,9 @@
 import { textAt } from "../kernel/json.ts";
-import type { Action, Doing } from "./action.ts";
+import type { Action } from "./action.ts";
 import { invalid } from "./create-request.ts";
-import { computeError, denied, zones } from "./model.ts";
+import { computeError, requireAdmin, zones } from "./model.ts";
 import { pythonRepr } from "./python.ts";
 import { requireState } from "./server-devices.ts";
-
-function administer({ c }: Doing, rule: string): void {
-  if (!c.get("caller").isAdmin) throw denied(`os_compute_api:${rule}`);
-}
 
 /** Orders of administrators. */
 export const adminActions: Readonly<Record<string, Action>> = {
@@ -17,26 +13,26 @@ export const adminActions: Readonly<Record<string, Action>> = {
     if (state !== "active" && state !== "error") {
       throw invalid("state", state, `${pythonRepr(state)} is not one of ['active', 'error']`);
     }
-    administer(doing, "os-admin-actions:reset_state");
+    requireAdmin(doing.c.get("caller"), "os-admin-actions:reset_state");
     lifecycle.touch(server.id, { vm_state: state, task_state: null });
   },
   resetNetwork: (doing) => {
-    administer(doing, "os-admin-actions:reset_network");
+    requireAdmin(doing.c.get("caller"), "os-admin-actions:reset_network");
     throw computeError(410, "");
   },
   injectNetworkInfo: (doing) => {
-    administer(doing, "os-admin-actions:inject_network_info");
+    requireAdmin(doing.c.get("caller"), "os-admin-actions:inject_network_info");
     requireState(doing.server, ["active", "paused", "suspended", "stopped"], "inject_network_info");
   },
   "os-migrateLive": (doing) => {
     const { server, argument } = doing;
-    administer(doing, "os-migrate-server:migrate_live");
+    requireAdmin(doing.c.get("caller"), "os-migrate-server:migrate_live");
     requireState(server, ["active", "paused"], "os-migrateLive");
     requireHost(textAt(argument, "host"));
   },
   evacuate: (doing) => {
     const { server, argument } = doing;
-    administer(doing, "os-evacuate");
+    requireAdmin(doing.c.get("caller"), "os-evacuate");
     requireState(server, ["active", "stopped", "error"], "evacuate");
     requireHost(textAt(argument, "host"));
     const host = zones[server.zone] ?? "";

@@ -1,6 +1,6 @@
 import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
 import { invalid } from "./create-request.ts";
-import { computeError, denied, zones, type Aggregate, type ComputeApp, type ComputeParts } from "./model.ts";
+import { computeError, requireAdmin, zones, type Aggregate, type ComputeApp, type ComputeParts } from "./model.ts";
 import { pythonRepr } from "./python.ts";
 import type { ComputeContext } from "./views.ts";
 
@@ -21,16 +21,16 @@ export function addAggregateRoutes(app: ComputeApp, parts: ComputeParts): void {
   const touch = (row: Aggregate, change: Partial<Aggregate>) => tables.aggregates.update(row.id, change);
 
   app.get("/v2.1/os-aggregates", (c) => {
-    administer(c, "index");
+    requireAdmin(c.get("caller"), "os-aggregates:index");
     return c.json({ aggregates: tables.aggregates.all().map((row) => view(row, c.get("minor"))) });
   });
   app.get("/v2.1/os-aggregates/:id", (c) => {
-    administer(c, "show");
+    requireAdmin(c.get("caller"), "os-aggregates:show");
     return answer(c, aggregateOf(c));
   });
   app.post("/v2.1/os-aggregates", async (c) => {
     const given = at(await bodyOf(c.req), "aggregate");
-    administer(c, "create");
+    requireAdmin(c.get("caller"), "os-aggregates:create");
     const name = nameOf(given);
     const zone = textAt(given, "availability_zone");
     if (tables.aggregates.by("name", name).length > 0) throw computeError(409, `Aggregate ${name} already exists.`);
@@ -41,7 +41,7 @@ export function addAggregateRoutes(app: ComputeApp, parts: ComputeParts): void {
   });
   app.put("/v2.1/os-aggregates/:id", async (c) => {
     const given = at(await bodyOf(c.req), "aggregate");
-    administer(c, "update");
+    requireAdmin(c.get("caller"), "os-aggregates:update");
     const row = aggregateOf(c);
     const zone = textAt(given, "availability_zone");
     const name = at(given, "name") === undefined ? row.name : nameOf(given);
@@ -52,7 +52,7 @@ export function addAggregateRoutes(app: ComputeApp, parts: ComputeParts): void {
     return answer(c, touch(row, { name, metadata, updated_at: stamp() }));
   });
   app.delete("/v2.1/os-aggregates/:id", (c) => {
-    administer(c, "delete");
+    requireAdmin(c.get("caller"), "os-aggregates:delete");
     const row = aggregateOf(c);
     if (row.hosts.length > 0) {
       throw computeError(400, `Cannot remove host from aggregate ${row.id}. Reason: Host aggregate is not empty.`);
@@ -65,28 +65,24 @@ export function addAggregateRoutes(app: ComputeApp, parts: ComputeParts): void {
     const name = isObject(body) ? Object.keys(body)[0] : undefined;
     const argument = at(body, name ?? "");
     if (name === "add_host" || name === "remove_host") {
-      administer(c, name);
+      requireAdmin(c.get("caller"), `os-aggregates:${name}`);
       return answer(
         c,
         touch(aggregateOf(c), { hosts: hostsAfter(aggregateOf(c), { name, host: textAt(argument, "host") ?? "" }) }),
       );
     }
     if (name !== "set_metadata") throw computeError(400, `There is no such action: ${name}`);
-    administer(c, name);
+    requireAdmin(c.get("caller"), `os-aggregates:${name}`);
     const row = aggregateOf(c);
     const changed = touch(row, { metadata: metadataAfter(row, at(argument, "metadata")) });
     // The answer tells of a change that the database keeps with the metadata.
     return answer(c, { ...changed, updated_at: stamp() });
   });
   app.post("/v2.1/os-aggregates/:id/images", (c) => {
-    administer(c, "images");
+    requireAdmin(c.get("caller"), "os-aggregates:images");
     aggregateOf(c);
     return c.body(null, 202);
   });
-}
-
-function administer(c: ComputeContext, verb: string): void {
-  if (!c.get("caller").isAdmin) throw denied(`os_compute_api:os-aggregates:${verb}`);
 }
 
 function seed({ kernel, tables }: ComputeParts, now: string): void {

@@ -1,15 +1,11 @@
 import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
 import { invalid } from "./create-request.ts";
 import { flavorView, requireFlavor } from "./flavors.ts";
-import { computeError, denied, type ComputeApp, type ComputeParts, type Flavor } from "./model.ts";
+import { computeError, requireAdmin, type ComputeApp, type ComputeParts, type Flavor } from "./model.ts";
 import { pythonRepr } from "./python.ts";
 import type { ComputeContext } from "./views.ts";
 
 const largest = 2_147_483_647;
-
-function administer(c: ComputeContext, rule: string): void {
-  if (!c.get("caller").isAdmin) throw denied(`os_compute_api:${rule}`);
-}
 
 /** Making, describing and deleting flavors, their extra specs, and whom they are for. Administrators only. */
 export function addFlavorWriteRoutes(app: ComputeApp, parts: ComputeParts): void {
@@ -17,7 +13,7 @@ export function addFlavorWriteRoutes(app: ComputeApp, parts: ComputeParts): void
   const flavorOf = (c: ComputeContext) => requireFlavor(tables, c.get("caller"), c.req.param("id") ?? "");
   app.post("/v2.1/flavors", async (c) => {
     const given = readFlavor(await bodyOf(c.req), c.get("minor"));
-    administer(c, "os-flavor-manage:create");
+    requireAdmin(c.get("caller"), "os-flavor-manage:create");
     const flavor = { ...given, id: given.id === "" ? kernel.newId() : given.id };
     if (tables.flavors.get(flavor.id)) throw computeError(409, `Flavor with ID ${flavor.id} already exists.`);
     if (tables.flavors.by("name", flavor.name).length > 0) {
@@ -27,7 +23,7 @@ export function addFlavorWriteRoutes(app: ComputeApp, parts: ComputeParts): void
   });
   app.put("/v2.1/flavors/:id", async (c) => {
     const given = at(await bodyOf(c.req), "flavor");
-    administer(c, "os-flavor-manage:update");
+    requireAdmin(c.get("caller"), "os-flavor-manage:update");
     if (!isObject(given)) throw computeError(400, "'flavor' is a required property");
     const description = given["description"];
     if (description === undefined) throw invalid("flavor", given, "'description' is a required property");
@@ -37,7 +33,7 @@ export function addFlavorWriteRoutes(app: ComputeApp, parts: ComputeParts): void
     return c.json({ flavor: flavorView(c, flavor) });
   });
   app.delete("/v2.1/flavors/:id", (c) => {
-    administer(c, "os-flavor-manage:delete");
+    requireAdmin(c.get("caller"), "os-flavor-manage:delete");
     tables.flavors.remove(flavorOf(c).id);
     return c.body(null, 202);
   });
@@ -50,14 +46,14 @@ function addExtraSpecRoutes(app: ComputeApp, { tables }: ComputeParts): void {
   const flavorOf = (c: ComputeContext) => requireFlavor(tables, c.get("caller"), c.req.param("id") ?? "");
   app.post(path, async (c) => {
     const specs = readSpecs(at(await bodyOf(c.req), "extra_specs"), "extra_specs");
-    administer(c, "os-flavor-extra-specs:create");
+    requireAdmin(c.get("caller"), "os-flavor-extra-specs:create");
     const flavor = flavorOf(c);
     tables.flavors.update(flavor.id, { extra_specs: { ...flavor.extra_specs, ...specs } });
     return c.json({ extra_specs: specs });
   });
   app.put(`${path}/:key`, async (c) => {
     const specs = readSpecs(await bodyOf(c.req), "None");
-    administer(c, "os-flavor-extra-specs:update");
+    requireAdmin(c.get("caller"), "os-flavor-extra-specs:update");
     const key = c.req.param("key");
     const value = specs[key];
     if (Object.keys(specs).length > 1) throw invalid("", specs, `${pythonRepr(specs)} has too many properties`);
@@ -67,7 +63,7 @@ function addExtraSpecRoutes(app: ComputeApp, { tables }: ComputeParts): void {
     return c.json({ [key]: value });
   });
   app.delete(`${path}/:key`, (c) => {
-    administer(c, "os-flavor-extra-specs:delete");
+    requireAdmin(c.get("caller"), "os-flavor-extra-specs:delete");
     const [flavor, key] = [flavorOf(c), c.req.param("key")];
     const { [key]: value, ...left } = flavor.extra_specs;
     if (value === undefined) throw computeError(404, `Flavor ${flavor.id} has no extra specs with key ${key}.`);
@@ -91,7 +87,7 @@ function addAccessRoutes(app: ComputeApp, { tables }: ComputeParts): void {
     const verb = ["addTenantAccess", "removeTenantAccess"].find((name) => at(body, name) !== undefined);
     if (verb === undefined) throw computeError(400, "There is no such action");
     const tenant = textAt(body, verb, "tenant") ?? "";
-    administer(c, `os-flavor-access:${verb === "addTenantAccess" ? "add" : "remove"}_tenant_access`);
+    requireAdmin(c.get("caller"), `os-flavor-access:${verb === "addTenantAccess" ? "add" : "remove"}_tenant_access`);
     const flavor = flavorOf(c);
     const had = flavor.projects ?? [];
     // Refusals name a flavor by its place in the database.

@@ -1,4 +1,4 @@
-import { computeError, denied, type ComputeApp, type ComputeParts, type Server } from "./model.ts";
+import { computeError, requireAdmin, type ComputeApp, type ComputeParts, type Server } from "./model.ts";
 import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
 import { invalid, isUuid } from "./create-request.ts";
 import { hostSize, hostServices } from "./hosts.ts";
@@ -6,10 +6,6 @@ import { pythonRepr } from "./python.ts";
 import { requireState } from "./server-devices.ts";
 import { serverOf } from "./servers.ts";
 import { hostOf, type ComputeContext } from "./views.ts";
-
-function administer(c: ComputeContext, rule: string): void {
-  if (!c.get("caller").isAdmin) throw denied(`os_compute_api:${rule}`);
-}
 
 const hostsGoneAt = 43;
 
@@ -24,7 +20,7 @@ export function addHostReportRoutes(app: ComputeApp, parts: ComputeParts): void 
 function addHosts(app: ComputeApp, parts: ComputeParts): void {
   const known = (c: ComputeContext, rule: string) => {
     if (c.get("minor") >= hostsGoneAt) throw computeError(404, "The resource could not be found.");
-    administer(c, `os-hosts:${rule}`);
+    requireAdmin(c.get("caller"), `os-hosts:${rule}`);
     return c.req.param("host") ?? "";
   };
   app.get("/v2.1/os-hosts", (c) => {
@@ -128,11 +124,11 @@ function addAuditLog(app: ComputeApp): void {
     };
   };
   app.get("/v2.1/os-instance_usage_audit_log", (c) => {
-    administer(c, "os-instance-usage-audit-log:list");
+    requireAdmin(c.get("caller"), "os-instance-usage-audit-log:list");
     return c.json({ instance_usage_audit_logs: log(new Date()) });
   });
   app.get("/v2.1/os-instance_usage_audit_log/:before", (c) => {
-    administer(c, "os-instance-usage-audit-log:show");
+    requireAdmin(c.get("caller"), "os-instance-usage-audit-log:show");
     const before = c.req.param("before");
     if (!/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?$/.test(before)) {
       throw computeError(400, `Invalid timestamp for date ${before}`);
@@ -144,7 +140,7 @@ function addAuditLog(app: ComputeApp): void {
 /** What the fake hypervisor tells of every server. */
 function addDiagnostics(app: ComputeApp, parts: ComputeParts): void {
   app.get("/v2.1/servers/:id/diagnostics", (c) => {
-    administer(c, "os-server-diagnostics");
+    requireAdmin(c.get("caller"), "os-server-diagnostics");
     const server = serverOf(c, parts);
     requireState(
       server,
@@ -209,7 +205,7 @@ const diagnostics = {
 function addExternalEvents(app: ComputeApp, parts: ComputeParts): void {
   app.post("/v2.1/os-server-external-events", async (c) => {
     const body = await bodyOf(c.req);
-    administer(c, "os-server-external-events:create");
+    requireAdmin(c.get("caller"), "os-server-external-events:create");
     const given = at(body, "events");
     if (!Array.isArray(given)) throw invalid("", body, "'events' is a required property");
     const events = given.map((event: unknown) => {

@@ -1,6 +1,6 @@
 import { at, bodyOf, textAt } from "../kernel/json.ts";
 import { fixedId } from "./fixed-id.ts";
-import { computeError, denied, zones, type ComputeApp, type ComputeParts, type HostState } from "./model.ts";
+import { computeError, requireAdmin, zones, type ComputeApp, type ComputeParts, type HostState } from "./model.ts";
 import { hostOf, type ComputeContext } from "./views.ts";
 
 /** The hosts that servers run on, as large as the real ones say they are. */
@@ -21,10 +21,6 @@ export const hostServices: readonly HostService[] = [
 ];
 
 const hypervisors = Object.entries(zones).map(([zone, host], place) => ({ number: place + 1, zone, host }));
-
-function administer(c: ComputeContext, rule: string): void {
-  if (!c.get("caller").isAdmin) throw denied(`os_compute_api:${rule}`);
-}
 
 const stateOf = ({ tables }: ComputeParts, host: string): HostState =>
   tables.hosts.get(host) ?? { id: host, disabled: false, reason: null, forced_down: false };
@@ -55,7 +51,7 @@ function addServiceRoutes(app: ComputeApp, parts: ComputeParts): void {
     };
   };
   app.get("/v2.1/os-services", (c) => {
-    administer(c, "os-services:list");
+    requireAdmin(c.get("caller"), "os-services:list");
     const { host, binary } = c.req.query();
     const found = hostServices.filter((s) => (host ?? s.host) === s.host && (binary ?? s.binary) === s.binary);
     return c.json({ services: found.map((service) => view(service, c.get("minor"))) });
@@ -68,7 +64,7 @@ function addServiceRoutes(app: ComputeApp, parts: ComputeParts): void {
   // From 2.53 a service is named by its id; before by host and binary in the body.
   app.put("/v2.1/os-services/:id", async (c) => {
     const body = await bodyOf(c.req);
-    administer(c, "os-services:update");
+    requireAdmin(c.get("caller"), "os-services:update");
     const id = c.req.param("id");
     const service =
       c.get("minor") >= 53
@@ -118,7 +114,7 @@ function addHypervisorRoutes(app: ComputeApp, parts: ComputeParts): void {
     })),
   });
   const list = (c: ComputeContext, view: (hypervisor: Hypervisor, minor: number) => object) => {
-    administer(c, `os-hypervisors:${view === full ? "list-detail" : "list"}`);
+    requireAdmin(c.get("caller"), `os-hypervisors:${view === full ? "list-detail" : "list"}`);
     const minor = c.get("minor");
     const pattern = c.req.query("hypervisor_hostname_pattern");
     const found = hypervisors.filter(({ host }) => host.includes(pattern ?? ""));
@@ -129,7 +125,7 @@ function addHypervisorRoutes(app: ComputeApp, parts: ComputeParts): void {
   app.get("/v2.1/os-hypervisors", (c) => list(c, brief));
   app.get("/v2.1/os-hypervisors/detail", (c) => list(c, full));
   app.get("/v2.1/os-hypervisors/statistics", (c) => {
-    administer(c, "os-hypervisors:statistics");
+    requireAdmin(c.get("caller"), "os-hypervisors:statistics");
     if (c.get("minor") >= 88) throw computeError(404, "The resource could not be found.");
     const all = hypervisors.map(({ host }) => useOf(serversOn(host)));
     const sums = Object.fromEntries(
@@ -144,7 +140,7 @@ function addHypervisorRoutes(app: ComputeApp, parts: ComputeParts): void {
     return found;
   };
   app.get("/v2.1/os-hypervisors/:id", (c) => {
-    administer(c, "os-hypervisors:show");
+    requireAdmin(c.get("caller"), "os-hypervisors:show");
     if (c.get("minor") >= 53 && !/^[0-9a-f-]{36}$/.test(c.req.param("id"))) {
       throw computeError(400, `Invalid uuid ${c.req.param("id")}`);
     }
@@ -153,12 +149,12 @@ function addHypervisorRoutes(app: ComputeApp, parts: ComputeParts): void {
     return c.json({ hypervisor: { ...full(found, c.get("minor")), ...told } });
   });
   app.get("/v2.1/os-hypervisors/:id/uptime", (c) => {
-    administer(c, "os-hypervisors:uptime");
+    requireAdmin(c.get("caller"), "os-hypervisors:uptime");
     hypervisorOf(c);
     throw computeError(501, `Virt driver does not implement uptime function.`);
   });
   app.get("/v2.1/os-hypervisors/:pattern/:what{search|servers}", (c) => {
-    administer(c, `os-hypervisors:${c.req.param("what")}`);
+    requireAdmin(c.get("caller"), `os-hypervisors:${c.req.param("what")}`);
     const pattern = c.req.param("pattern");
     const found = hypervisors.filter(({ host }) => host.includes(pattern));
     if (found.length === 0) throw computeError(404, `No hypervisor matching '${pattern}' could be found.`);
@@ -202,7 +198,7 @@ function addZoneRoutes(app: ComputeApp, { kernel }: ComputeParts): void {
     c.json({ availabilityZoneInfo: names.map((zoneName) => ({ zoneName, zoneState: available, hosts: null })) }),
   );
   app.get("/v2.1/os-availability-zone/detail", (c) => {
-    administer(c, "os-availability-zone:detail");
+    requireAdmin(c.get("caller"), "os-availability-zone:detail");
     const alive = { available: true, active: true, updated_at: micros(kernel) };
     const availabilityZoneInfo = [...names, "internal"].sort().map((zoneName) => {
       const hosts: Record<string, Record<string, object>> = {};

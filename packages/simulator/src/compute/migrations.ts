@@ -1,18 +1,17 @@
-import { denied, zones, type ComputeApp, type ComputeParts, type Migration } from "./model.ts";
+import { requireAdmin, zones, type ComputeApp, type ComputeParts, type Migration } from "./model.ts";
 import { serverOf } from "./servers.ts";
 
 /** GET /os-migrations and /servers/ID/migrations: where servers moved. Administrators only. */
 export function addMigrationRoutes(app: ComputeApp, parts: ComputeParts): void {
   const { tables } = parts;
   app.get("/v2.1/os-migrations", (c) => {
-    const { isAdmin } = c.get("caller");
-    if (!isAdmin) throw denied("os_compute_api:os-migrations:index");
+    requireAdmin(c.get("caller"), "os-migrations:index");
     const query = new URL(c.req.url).searchParams;
     const found = tables.migrations.all().filter((row) => wanted(row, query));
     return c.json({ migrations: found.toReversed().map((row) => view(row, c.get("minor"))) });
   });
   app.get("/v2.1/servers/:id/migrations", (c) => {
-    if (!c.get("caller").isAdmin) throw denied("os_compute_api:servers:migrations:index");
+    requireAdmin(c.get("caller"), "servers:migrations:index");
     serverOf(c, parts);
     // Only live migrations on their way are listed here.
     return c.json({ migrations: [] });

@@ -222,6 +222,11 @@ export const serverNotFound = (id: string): ServiceError => computeError(404, `I
 export const denied = (rule: string): ServiceError =>
   computeError(403, `Policy doesn't allow ${rule} to be performed.`);
 
+/** Admits administrators alone: what `rule` of os_compute_api lets nobody else do. */
+export function requireAdmin({ isAdmin }: Caller, rule: string): void {
+  if (!isAdmin) throw denied(`os_compute_api:${rule}`);
+}
+
 /** The server, if the caller may see it; else 404. */
 export function serverFor(tables: ComputeTables, caller: Caller, id: string): Server {
   const server = tables.servers.get(id);

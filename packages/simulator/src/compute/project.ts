@@ -2,7 +2,7 @@ import { at, bodyOf, isObject } from "../kernel/json.ts";
 import { everyProject } from "../kernel/settings.ts";
 import { invalid } from "./create-request.ts";
 import { usageOf } from "./limits.ts";
-import { computeError, denied, type ComputeApp, type ComputeParts } from "./model.ts";
+import { computeError, requireAdmin, type ComputeApp, type ComputeParts } from "./model.ts";
 import { pythonRepr } from "./python.ts";
 import type { ComputeContext } from "./views.ts";
 
@@ -38,7 +38,7 @@ function addQuotaRoutes(app: ComputeApp, parts: ComputeParts): void {
   const projectOf = (c: ComputeContext, rule: string) => {
     const project = c.req.param("project") ?? "";
     const own = project === c.get("caller").projectId && rule !== "update" && rule !== "delete";
-    if (!own && !c.get("caller").isAdmin) throw denied(`os_compute_api:os-quota-sets:${rule}`);
+    if (!own) requireAdmin(c.get("caller"), `os-quota-sets:${rule}`);
     return project;
   };
   addClassRoutes(app, parts);
@@ -95,16 +95,13 @@ function addClassRoutes(app: ComputeApp, { kernel }: ComputeParts): void {
     const limit = kernel.quota(everyProject, field);
     return limit === -1 ? undefined : limit;
   };
-  const administer = (c: ComputeContext, rule: string) => {
-    if (!c.get("caller").isAdmin) throw denied(`os_compute_api:os-quota-class-sets:${rule}`);
-  };
   app.get(path, (c) => {
-    administer(c, "show");
+    requireAdmin(c.get("caller"), "os-quota-class-sets:show");
     return c.json({ quota_class_set: { id: c.req.param("name"), ...limits(c.get("minor")) } });
   });
   app.put(path, async (c) => {
     const given = at(await bodyOf(c.req), "quota_class_set");
-    administer(c, "update");
+    requireAdmin(c.get("caller"), "os-quota-class-sets:update");
     if (!isObject(given)) throw computeError(400, "'quota_class_set' is a required property");
     const known = limits(c.get("minor"));
     const unknown = Object.keys(given).find((field) => !(field in known));

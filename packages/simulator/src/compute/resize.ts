@@ -3,7 +3,7 @@ import type { Action, Doing } from "./action.ts";
 import { invalid, reachOf } from "./create-request.ts";
 import { flavorFor } from "./flavors.ts";
 import { checkQuota } from "./limits.ts";
-import { computeError, denied, type Flavor, type Migration } from "./model.ts";
+import { computeError, requireAdmin, type Flavor, type Migration } from "./model.ts";
 import { requireState } from "./server-devices.ts";
 import { requireUnlocked } from "./servers.ts";
 
@@ -34,7 +34,7 @@ export const resizeActions: Readonly<Record<string, Action>> = {
   },
   migrate: (doing) => {
     const { c, server } = doing;
-    if (!c.get("caller").isAdmin) throw denied("os_compute_api:os-migrate-server:migrate");
+    requireAdmin(c.get("caller"), "os-migrate-server:migrate");
     requireUnlocked(c, server);
     requireState(server, ["active", "stopped"], "migrate");
     move(doing, { flavor: server.flavor, type: "migration" });

@@ -2,7 +2,14 @@ import { at, bodyOf, textAt } from "../kernel/json.ts";
 import type { LinkedPort } from "../kernel/links.ts";
 import { invalid } from "./create-request.ts";
 import type { Lifecycle } from "./lifecycle.ts";
-import { computeError, denied, type ComputeApp, type ComputeParts, type Server, type ServerVolume } from "./model.ts";
+import {
+  computeError,
+  requireAdmin,
+  type ComputeApp,
+  type ComputeParts,
+  type Server,
+  type ServerVolume,
+} from "./model.ts";
 import { requireUnlocked, serverOf } from "./servers.ts";
 
 /** Interfaces and volumes of a server. */
@@ -139,7 +146,7 @@ function addVolumeRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecy
     if (!uuid.test(wanted)) throw invalid("volumeId", wanted, `'${wanted}' is not a 'uuid'`);
     const id = c.req.param("volume");
     const swaps = id !== wanted || c.get("minor") < 85;
-    if (swaps && !c.get("caller").isAdmin) throw denied("os_compute_api:os-volumes-attachments:swap");
+    if (swaps) requireAdmin(c.get("caller"), "os-volumes-attachments:swap");
     const server = serverOf(c, parts);
     const had = attached(server, id);
     const delete_on_termination = at(asked, "delete_on_termination") === true;

@@ -1,4 +1,4 @@
-import { computeError, denied, type ComputeApp, type ComputeParts, type Server } from "./model.ts";
+import { computeError, denied, requireAdmin, type ComputeApp, type ComputeParts, type Server } from "./model.ts";
 
 /** GET /os-simple-tenant-usage: what projects' servers took, hour by hour. Servers that are gone are not counted. */
 export function addUsageRoutes(app: ComputeApp, { kernel, tables }: ComputeParts): void {
@@ -10,7 +10,7 @@ export function addUsageRoutes(app: ComputeApp, { kernel, tables }: ComputeParts
     return { from, to: Math.min(to, now) };
   };
   app.get("/v2.1/os-simple-tenant-usage", (c) => {
-    if (!c.get("caller").isAdmin) throw denied("os_compute_api:os-simple-tenant-usage:list");
+    requireAdmin(c.get("caller"), "os-simple-tenant-usage:list");
     const when = span(c.req.url);
     const detailed = c.req.query("detailed") === "1";
     const projects = [...new Set(tables.servers.all().map((server) => server.project_id))];

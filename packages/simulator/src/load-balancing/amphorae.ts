@@ -1,23 +1,23 @@
 import type { JsonObject } from "../network/attributes.ts";
 import { listed } from "./offer-routes.ts";
-import { denied, fault, notFound } from "./errors.ts";
+import { fault, notFound } from "./errors.ts";
 import { change, checkMutable, renewAmphora } from "./provisioning.ts";
 import type { Amphora, BalancerState } from "./resources.ts";
-import { show, type BalancerApp, type BalancerRequest } from "./routes.ts";
+import { checkAdmin, show, type BalancerApp, type BalancerRequest } from "./routes.ts";
 
 const path = "/:v{v2(?:\\.0)?}/octavia/amphorae";
 
 /** What amphora load balancers would run on: one each, which a failover replaces. For administrators; there is no server of Nova's. */
 export function mountAmphorae(app: BalancerApp, state: BalancerState): void {
   const found = (c: BalancerRequest, missing = "Amphora"): Amphora => {
-    requireAdmin(c);
+    checkAdmin(c.var.caller);
     const id = c.req.param("id") ?? "";
     const amphora = state.amphorae.get(id);
     if (!amphora) throw notFound(missing, id);
     return amphora;
   };
   app.get(path, (c) => {
-    requireAdmin(c);
+    checkAdmin(c.var.caller);
     const view = (row: Amphora) => amphoraView(state, row);
     return listed(c, { plural: "amphorae", links: "amphorae_links", rows: state.amphorae.all(), view });
   });
@@ -43,10 +43,6 @@ export function mountAmphorae(app: BalancerApp, state: BalancerState): void {
     });
     return c.body(null, 202);
   });
-}
-
-function requireAdmin(c: BalancerRequest): void {
-  if (!c.var.caller.isAdmin) throw denied();
 }
 
 const working: Readonly<Record<string, string>> = {

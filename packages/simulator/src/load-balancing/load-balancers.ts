@@ -23,7 +23,7 @@ import { chosenOffer } from "./offers.ts";
 import { driverOf } from "./drivers.ts";
 import { begin, change, checkMutable, end, renewAmphora } from "./provisioning.ts";
 import { born, type BalancerState, type LoadBalancer } from "./resources.ts";
-import { checkQuota, checkWriter, found, list, readBody, show, type BalancerApp } from "./routes.ts";
+import { checkAdmin, checkQuota, checkWriter, found, list, readBody, show, type BalancerApp } from "./routes.ts";
 import { checkVip, takeVip, type AdditionalVip } from "./vip.ts";
 import { balancerView, statusTree } from "./views.ts";
 
@@ -91,7 +91,7 @@ export function mountLoadBalancers(app: BalancerApp, state: BalancerState): void
   app.put(`${path}/:id/failover`, (c) => {
     const { caller } = c.var;
     const row = found(kind, caller, c.req.param("id"));
-    if (!caller.isAdmin) throw denied();
+    checkAdmin(caller);
     if (row.provisioning_status.startsWith("PENDING")) checkMutable(row);
     checkFailover(row);
     state.kernel.atomic(() => {

@@ -1,13 +1,13 @@
 import type { Table } from "../kernel/interface.ts";
 import type { JsonObject } from "../network/attributes.ts";
 import { picked } from "../network/listing.ts";
-import { denied, fault, noAction, notFound } from "./errors.ts";
+import { fault, noAction, notFound } from "./errors.ts";
 import { bool, readCreate, readUpdate, text, unwrap, uuid, type Fields } from "./fields.ts";
 import { checkProfileData, type Offer, type Offers, type Profile } from "./offers.ts";
 import { checkProvider } from "./providers.ts";
 import { driverOf } from "./drivers.ts";
 import type { BalancerState } from "./resources.ts";
-import { readBody, show, type BalancerApp, type BalancerRequest } from "./routes.ts";
+import { checkAdmin, readBody, show, type BalancerApp, type BalancerRequest } from "./routes.ts";
 
 const root = "/:v{v2(?:\\.0)?}/lbaas";
 
@@ -18,7 +18,7 @@ export function mountOffers(app: BalancerApp, state: BalancerState, of: Offers):
   const { words } = of;
   const field = `${words.offer}_capabilities`;
   app.get(`${root}/providers/:provider/${field}`, (c) => {
-    requireAdmin(c);
+    checkAdmin(c.var.caller);
     const provider = checkProvider(c.req.param("provider"));
     if (driverOf(provider) === "ovn") {
       const why = `This provider does not support getting the supported ${words.called} metadata.`;
@@ -32,10 +32,6 @@ export function mountOffers(app: BalancerApp, state: BalancerState, of: Offers):
 /** A text that a field has read, or what holds without it. */
 const word = <T extends string | null>(value: unknown, otherwise: T): string | T =>
   typeof value === "string" ? value : otherwise;
-
-function requireAdmin(c: BalancerRequest): void {
-  if (!c.var.caller.isAdmin) throw denied();
-}
 
 interface Listed<T> {
   readonly plural: string;
@@ -72,7 +68,7 @@ function mountProfiles(app: BalancerApp, { kernel }: BalancerState, { words, pro
   };
   const view = ({ data, ...row }: Profile): JsonObject => ({ ...row, [words.data]: data });
   const found = (c: BalancerRequest, label = words.profileLabel): Profile => {
-    requireAdmin(c);
+    checkAdmin(c.var.caller);
     const row = profiles.get(c.req.param("id") ?? "");
     if (!row) throw notFound(label, c.req.param("id") ?? "");
     return row;
@@ -82,12 +78,12 @@ function mountProfiles(app: BalancerApp, { kernel }: BalancerState, { words, pro
       throw fault(409, `${words.deletedLabel} ${id} is in use and cannot be modified.`);
   };
   app.get(path, (c) => {
-    requireAdmin(c);
+    checkAdmin(c.var.caller);
     return listed(c, { plural: words.profiles, links: `${words.profile}_links`, rows: profiles.all(), view });
   });
   app.get(`${path}/:id`, (c) => show(c, words.profile, view(found(c))));
   app.post(path, async (c) => {
-    requireAdmin(c);
+    checkAdmin(c.var.caller);
     const input = readCreate(
       fields,
       unwrap(await readBody(c), words.profile, argument),
@@ -144,13 +140,13 @@ function mountChoices(app: BalancerApp, state: BalancerState, { words, profiles,
     return row;
   };
   const write = (c: BalancerRequest): Offer => {
-    requireAdmin(c);
+    checkAdmin(c.var.caller);
     return found(c);
   };
   app.get(path, (c) => listed(c, { plural: words.offers, links: `${words.offers}_links`, rows: offers.all(), view }));
   app.get(`${path}/:id`, (c) => show(c, words.offer, view(found(c))));
   app.post(path, async (c) => {
-    requireAdmin(c);
+    checkAdmin(c.var.caller);
     const input = readCreate(fields, unwrap(await readBody(c), words.offer, argument), `${argument}.${words.offer}`);
     const [name, profile_id] = [word(input["name"], ""), word(input[words.profileId], "")];
     refuseTaken(offers, name, words.called);

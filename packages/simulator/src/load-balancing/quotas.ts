@@ -2,7 +2,7 @@ import { isObject, shown } from "../network/attributes.ts";
 import { denied, fault, invalidField } from "./errors.ts";
 import { integer } from "./fields.ts";
 import type { BalancerState } from "./resources.ts";
-import { readBody, type BalancerApp } from "./routes.ts";
+import { checkAdmin, readBody, type BalancerApp } from "./routes.ts";
 
 const resources = ["load_balancer", "listener", "member", "pool", "health_monitor", "l7policy", "l7rule"] as const;
 
@@ -16,7 +16,7 @@ export function mountQuotas(app: BalancerApp, state: BalancerState): void {
     return c.json({ quotas: mine.map(({ id, limits: own }) => ownQuota(id, own)), quotas_links: [] });
   });
   app.get("/:v{v2(?:\\.0)?}/lbaas/quotas/defaults", (c) => {
-    if (!c.var.caller.isAdmin) throw denied();
+    checkAdmin(c.var.caller);
     return c.json({ quota: limits("") });
   });
   app.get("/:v{v2(?:\\.0)?}/lbaas/quotas/:project", (c) => {
@@ -25,7 +25,7 @@ export function mountQuotas(app: BalancerApp, state: BalancerState): void {
     return c.json({ quota: limits(project) });
   });
   app.put("/:v{v2(?:\\.0)?}/lbaas/quotas/:project", async (c) => {
-    if (!c.var.caller.isAdmin) throw denied();
+    checkAdmin(c.var.caller);
     const project = c.req.param("project");
     const changes = readLimits((await readBody(c))["quota"]);
     kernel.atomic(() => {
@@ -34,7 +34,7 @@ export function mountQuotas(app: BalancerApp, state: BalancerState): void {
     return c.json({ quota: limits(project) }, 202);
   });
   app.delete("/:v{v2(?:\\.0)?}/lbaas/quotas/:project", (c) => {
-    if (!c.var.caller.isAdmin) throw denied();
+    checkAdmin(c.var.caller);
     kernel.atomic(() => {
       for (const resource of resources) kernel.setQuota(c.req.param("project"), resource, undefined);
     });

@@ -36,6 +36,11 @@ export function checkWriter(caller: Caller): void {
   if (!caller.isAdmin && !caller.roles.includes("load-balancer_member")) throw denied();
 }
 
+/** The caller is an administrator, also by a role of Octavia's own. */
+export function checkAdmin({ isAdmin }: Caller): void {
+  if (!isAdmin) throw denied();
+}
+
 export function checkOwner(caller: Caller, row: Resource): void {
   if (!caller.isAdmin && row.project_id !== caller.projectId) throw denied();
 }

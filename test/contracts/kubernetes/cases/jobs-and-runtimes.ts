@@ -13,17 +13,14 @@ const template = (labels: Json): Json => ({
 const UID = "batch.kubernetes.io/controller-uid";
 const JOB_NAME = "batch.kubernetes.io/job-name";
 
+const postJob = (c: Context, name: string, spec: Json) =>
+  c.api.post(c.apis("batch/v1", "jobs"), { apiVersion: "batch/v1", kind: "Job", metadata: { name }, spec });
+
 const jobs: ContractCase[] = [
   {
     name: "a job's own selector is refused, unless it says that it has one",
     async run(c) {
-      const ask = (spec: Json) =>
-        c.api.post(c.apis("batch/v1", "jobs"), {
-          apiVersion: "batch/v1",
-          kind: "Job",
-          metadata: { name: nameOf(c) },
-          spec,
-        });
+      const ask = (spec: Json) => postJob(c, nameOf(c), spec);
       const own = { matchLabels: { a: "b" } };
       const mixed = await ask({ template: template({ a: "b" }), selector: own });
       const uid = /"batch.kubernetes.io\/controller-uid":"([^"]+)"/.exec(String(mixed.body["message"]))?.[1] ?? "";
@@ -40,13 +37,7 @@ const jobs: ContractCase[] = [
   {
     name: "the labels that a job finds its pods by are not given by others",
     async run(c) {
-      const ask = (labels: Json) =>
-        c.api.post(c.apis("batch/v1", "jobs"), {
-          apiVersion: "batch/v1",
-          kind: "Job",
-          metadata: { name: "j" },
-          spec: { template: template(labels) },
-        });
+      const ask = (labels: Json) => postJob(c, "j", { template: template(labels) });
       const uidOf = (text: unknown): string => /must be '([0-9a-f-]{36})'/.exec(String(text))?.[1] ?? "";
       const named = await ask({ "job-name": "y" });
       const uid = /"controller-uid":"([^"]+)"/.exec(String(named.body["message"]))?.[1] ?? "";
