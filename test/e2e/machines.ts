@@ -49,13 +49,23 @@ export class Machines {
   async #answer({ method, url }: IncomingMessage): Promise<string[]> {
     const { pathname, searchParams } = new URL(url ?? "/", "http://machines");
     if (method === "DELETE") await this.#remove(pathname.slice(1));
-    if (method === "PUT") await this.#resize(Number(searchParams.get("size")));
+    if (method === "PUT") await this.resize(Number(searchParams.get("size")));
     return [...this.#names.keys()];
   }
 
-  async #resize(size: number): Promise<void> {
+  /** The group with that many machines, each of which has joined. */
+  async resize(size: number): Promise<void> {
     while (this.#names.size < size) await this.#add();
     while (this.#names.size > size) await this.#remove([...this.#names.keys()].at(-1) ?? "");
+  }
+
+  /** Waits until the API has just the group's nodes, each initialised. */
+  async settled(): Promise<void> {
+    await this.#world.until("just the group's nodes", async () => {
+      const { items } = await this.#world.client.list(Node);
+      const isWhole = items.length === this.#names.size && items.every((node) => isInitialised(node));
+      return isWhole ? true : undefined;
+    });
   }
 
   /** As somebody deletes a server: the kubelet on it is gone with it. */
@@ -112,6 +122,10 @@ export class Machines {
     const metadata = { ...lease, ownerReferences: [owner] };
     await client.create(Lease, { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata, spec });
   }
+}
+
+function isInitialised({ spec }: Node): boolean {
+  return spec?.providerID !== undefined && (spec.taints ?? []).length === 0;
 }
 
 function active(server: Server | undefined): Server | undefined {

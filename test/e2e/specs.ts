@@ -16,4 +16,5 @@ export const SPECS: readonly Spec[] = [
   { focus: "Services.*should prevent NodePort collisions", provider: "skeleton" },
   { focus: "Services.*should check NodePort out-of-range", provider: "skeleton" },
   { focus: "Nodes should be deleted on API server if it doesn't exist in the cloud provider", provider: "gce" },
+  { focus: "NodeLease deletion node lease should be deleted when corresponding node is deleted", provider: "gce" },
 ];

@@ -1,7 +1,7 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { promisify } from "node:util";
 import type { Server } from "@causeway/openstack";
-import { PEER, type Answer } from "./peer.ts";
+import { PEER, type Answer, type Heard, type Questions } from "./peer.ts";
 
 const run = promisify(execFile);
 
@@ -32,12 +32,8 @@ export class Namespaces {
     });
   }
 
-  /** What so many questions from inside the server got; undefined: no answer. */
-  async ask(
-    from: Server,
-    where: { protocol: "tcp" | "udp"; address: string; port: number; count: number },
-  ): Promise<(Answer | undefined)[]> {
-    const { protocol, address, port, count } = where;
+  /** What so many questions from inside the server got. */
+  async ask(from: Server, { protocol, address, port, count }: Questions): Promise<Heard> {
     const asking = [PEER, "ask", protocol, address, String(port), String(count)];
     const { stdout } = await run("ip", ["netns", "exec", `vm-${from.id}`, process.execPath, ...asking]);
     return (JSON.parse(stdout) as (Answer | null)[]).map((a) => a ?? undefined);

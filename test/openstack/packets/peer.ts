@@ -13,9 +13,24 @@ export interface Answer {
   readonly client: string;
 }
 
+/** What each question of a round got; undefined: no answer. */
+export type Heard = readonly (Answer | undefined)[];
+
+export interface Questions {
+  readonly protocol: "tcp" | "udp";
+  readonly address: string;
+  readonly port: number;
+  readonly count: number;
+}
+
 const PATIENCE = 2_000;
 
-export async function ask(protocol: "tcp" | "udp", address: string, port: number): Promise<Answer | undefined> {
+/** Asks all at once, each from a port of its own. */
+export function askOften({ protocol, address, port, count }: Questions): Promise<Heard> {
+  return Promise.all(Array.from({ length: count }, () => ask(protocol, address, port)));
+}
+
+async function ask(protocol: "tcp" | "udp", address: string, port: number): Promise<Answer | undefined> {
   const answer = await (protocol === "tcp" ? askTcp(address, port) : askUdp(address, port));
   return answer === undefined ? undefined : (JSON.parse(answer) as Answer);
 }
@@ -66,9 +81,12 @@ if (import.meta.main) {
   if (mode === "serve") serve(args[0] ?? "", Number(args[1]));
   else {
     const [protocol = "", address = "", port = "", count = "1"] = args;
-    const answers: (Answer | undefined)[] = [];
-    for (let i = 0; i < Number(count); i += 1)
-      answers.push(await ask(protocol === "udp" ? "udp" : "tcp", address, Number(port)));
-    console.log(JSON.stringify(answers.map((a) => a ?? null)));
+    const asked = {
+      protocol: protocol === "udp" ? "udp" : "tcp",
+      address,
+      port: Number(port),
+      count: Number(count),
+    } as const;
+    console.log(JSON.stringify((await askOften(asked)).map((a) => a ?? null)));
   }
 }
