@@ -1,8 +1,12 @@
+import { fixedId } from "./fixed-id.ts";
 import { ServiceError } from "../kernel/service-error.ts";
 import type { ComputeParts, InstanceAction, Server, VmState } from "./model.ts";
 
 /** Deleted servers that changes-since can still tell of. */
 const deletedKept = 500;
+
+/** The user that Cinder speaks to Nova as. */
+const cinder = fixedId(7, 1).replaceAll("-", "");
 
 /** What happens to servers after the answer: building, stopping, dying. */
 export class Lifecycle {
@@ -13,6 +17,12 @@ export class Lifecycle {
     const { agenda } = parts.kernel;
     agenda.handler("server.network", (id) => this.#setUpNetwork(id));
     agenda.handler("server.run", (id) => this.#run(id));
+    // Cinder tells Nova under the name of a service.
+    parts.volumes.onGrown((id) => {
+      const server = parts.tables.servers.get(id);
+      const by = { request_id: `req-${parts.kernel.newId()}`, user_id: cinder };
+      if (server) this.note(server, { action: "extend_volume", ...by });
+    });
     agenda.handler("server.settle", (argument) => this.#settle(argument));
     agenda.handler("server.gone", (id) => this.#finishDelete(id));
   }

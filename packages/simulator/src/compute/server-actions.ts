@@ -5,14 +5,13 @@ import { moveActions, recordedMoves } from "./moves.ts";
 import { resizeActions } from "./resize.ts";
 import { snapshotActions } from "./snapshots.ts";
 import type { Lifecycle } from "./lifecycle.ts";
-import { computeError, type ComputeApp, type ComputeParts, type InstanceAction, type Server } from "./model.ts";
+import { computeError, type ComputeApp, type ComputeParts, type Server } from "./model.ts";
 import type { Action } from "./action.ts";
 import { pythonRepr } from "./python.ts";
 import { requireState } from "./server-devices.ts";
-import { requireUnlocked, serverOf } from "./servers.ts";
-import type { ComputeContext } from "./views.ts";
+import { orderedBy, requireUnlocked, serverOf } from "./servers.ts";
 
-/** POST /servers/ID/action, and the record of what was done. */
+/** POST /servers/ID/action. */
 export function addActionRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecycle): void {
   app.post("/v2.1/servers/:id/action", async (c) => {
     const body = await bodyOf(c.req);
@@ -25,42 +24,11 @@ export function addActionRoutes(app: ComputeApp, parts: ComputeParts, lifecycle:
     const now = parts.tables.servers.get(server.id);
     const recorded = recordedAs[name];
     if (now && recorded !== undefined) {
-      const by = { request_id: c.get("requestId") ?? "", user_id: c.get("caller").userId };
-      lifecycle.note(now, { action: recorded, ...by });
+      lifecycle.note(now, { action: recorded, ...orderedBy(c) });
     }
     if (answer instanceof Response) return answer;
     return answer === undefined ? c.body(null, 202) : c.json(answer as object, 200);
   });
-  const view = (server: Server, action: InstanceAction, minor: number) => ({
-    action: action.action,
-    instance_uuid: server.id,
-    request_id: action.request_id,
-    user_id: action.user_id,
-    project_id: server.project_id,
-    start_time: action.start_time.replace(/Z$/, ".000000"),
-    message: action.message,
-    ...(minor >= 58 ? { updated_at: action.updated_at.replace(/Z$/, ".000000") } : {}),
-  });
-  app.get("/v2.1/servers/:id/os-instance-actions", (c) => {
-    const server = evenDeleted(c, parts);
-    return c.json({ instanceActions: server.actions.map((action) => view(server, action, c.get("minor"))) });
-  });
-  app.get("/v2.1/servers/:id/os-instance-actions/:request", (c) => {
-    const server = evenDeleted(c, parts);
-    const request = c.req.param("request");
-    const action = server.actions.find((a) => a.request_id === request);
-    if (!action) {
-      throw computeError(404, `Action for request_id ${request} on instance ${server.id} not found`);
-    }
-    return c.json({ instanceAction: { ...view(server, action, c.get("minor")), events: [] } });
-  });
-}
-
-/** From 2.21 what was done to a server can be read after its end. */
-function evenDeleted(c: ComputeContext, parts: ComputeParts): Server {
-  const dead = c.get("minor") >= 21 ? parts.tables.deleted.get(c.req.param("id") ?? "") : undefined;
-  const { projectId, isAdmin } = c.get("caller");
-  return dead && (dead.project_id === projectId || isAdmin) ? dead : serverOf(c, parts);
 }
 
 const recordedAs: Readonly<Record<string, string>> = {
@@ -69,6 +37,7 @@ const recordedAs: Readonly<Record<string, string>> = {
   reboot: "reboot",
   lock: "lock",
   unlock: "unlock",
+  "os-resetState": "resetState",
   ...recordedMoves,
 };
 

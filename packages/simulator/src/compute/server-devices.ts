@@ -10,7 +10,7 @@ import {
   type Server,
   type ServerVolume,
 } from "./model.ts";
-import { requireUnlocked, serverOf } from "./servers.ts";
+import { orderedBy, requireUnlocked, serverOf } from "./servers.ts";
 
 /** Interfaces and volumes of a server. */
 export function addDeviceRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecycle): void {
@@ -57,13 +57,14 @@ function addInterfaceRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lif
     requireUnlocked(c, server);
     requireState(server, ["active", "paused", "stopped"], "attach_interface");
     const port = kernel.atomic(() => attachPort(parts, server, asked));
-    lifecycle.touch(server.id, {});
+    lifecycle.note(lifecycle.touch(server.id, {}), { action: "attach_interface", ...orderedBy(c) });
     return c.json({ interfaceAttachment: interfaceView(port, c.get("minor")) });
   });
   app.delete(`${path}/:port`, (c) => {
     const server = serverOf(c, parts);
     requireUnlocked(c, server);
     requireState(server, ["active", "paused", "stopped"], "detach_interface");
+    lifecycle.note(server, { action: "detach_interface", ...orderedBy(c) });
     // Nova only orders its host to; what is not there is found out later, by nobody.
     kernel.agenda.after(kernel.delay("server.detach"), "server.detach-port", `${server.id} ${c.req.param("port")}`);
     return c.body(null, 202);
@@ -135,7 +136,8 @@ function addVolumeRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecy
     const attachment_id = volumes.attach(volume_id, { serverId: server.id, device }, wait);
     const delete_on_termination = at(asked, "delete_on_termination") === true;
     const volume = { volume_id, attachment_id, bdm_uuid: kernel.newId(), device, delete_on_termination };
-    lifecycle.touch(server.id, { volumes: [...server.volumes, volume] });
+    const holding = lifecycle.touch(server.id, { volumes: [...server.volumes, volume] });
+    lifecycle.note(holding, { action: "attach_volume", ...orderedBy(c) });
     const { id, ...rest } = attachmentView(server, volume, Math.min(c.get("minor"), 88));
     return c.json({ volumeAttachment: { id, ...rest } });
   });
@@ -160,7 +162,8 @@ function addVolumeRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecy
     requireState(server, volumeStates, "detach_volume");
     const volume = attached(server, c.req.param("volume"));
     volumes.detach(volume.volume_id, server.id, kernel.delay("server.detach"));
-    lifecycle.touch(server.id, { volumes: server.volumes.filter((v) => v !== volume) });
+    const left = lifecycle.touch(server.id, { volumes: server.volumes.filter((v) => v !== volume) });
+    lifecycle.note(left, { action: "detach_volume", ...orderedBy(c) });
     return c.body(null, 202);
   });
 }

@@ -52,11 +52,17 @@ export function addServerRoutes(app: ComputeApp, parts: ComputeParts, lifecycle:
   app.delete("/v2.1/servers/:id", (c) => {
     const server = serverFor(tables, c.get("caller"), c.req.param("id"));
     requireUnlocked(c, server);
-    lifecycle.note(server, { action: "delete", request_id: c.get("requestId") ?? "", user_id: c.get("caller").userId });
+    lifecycle.note(server, { action: "delete", ...orderedBy(c) });
     lifecycle.delete(serverFor(tables, c.get("caller"), server.id));
     return c.body(null, 204);
   });
 }
+
+/** Whose request it is, as the record of a server's actions tells it. */
+export const orderedBy = (c: ComputeContext) => ({
+  request_id: c.get("requestId") ?? "",
+  user_id: c.get("caller").userId,
+});
 
 /** Throws 409 if the server is locked and the caller is no admin. */
 export function requireUnlocked(c: ComputeContext, server: Server): void {

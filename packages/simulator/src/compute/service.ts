@@ -14,6 +14,7 @@ import { addUsageRoutes } from "./usage.ts";
 import { addFlavorRoutes, seedFlavors } from "./flavors.ts";
 import { addGroupRoutes } from "./groups.ts";
 import { addKeypairRoutes } from "./keypairs.ts";
+import { addInstanceActionRoutes } from "./instance-actions.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { microversions } from "./microversion.ts";
 import { asServiceApp, computeTables, notFoundPage, type ComputeApp, type ComputeParts } from "./model.ts";
@@ -51,6 +52,7 @@ export function createComputeService(
   // Before the orders to servers, of which it takes two.
   addProxyRoutes(app, parts);
   addActionRoutes(app, parts, lifecycle);
+  addInstanceActionRoutes(app, parts);
   addFlavorRoutes(app, parts);
   addFlavorWriteRoutes(app, parts);
   addHostRoutes(app, parts);

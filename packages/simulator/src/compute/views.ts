@@ -176,7 +176,8 @@ function adminView(server: Server, minor: number): View {
 /** Statuses in which a server tells its progress. */
 const progressing = new Set(["ACTIVE", "BUILD", "REBUILD", "RESIZE", "VERIFY_RESIZE", "MIGRATING"]);
 
-const hostId = (server: Server) =>
+/** The host under a name that tells a project nothing but whether two servers share it. */
+export const hostId = (server: Server) =>
   createHash("sha224")
     .update(server.project_id + (zones[server.zone] ?? ""))
     .digest("hex");

@@ -28,6 +28,8 @@ export interface VolumeLinks {
   attach(id: string, target: { readonly serverId: string; readonly device: string }, milliseconds: number): string;
   /** Frees the volume of this server: "detaching", then "available" after `milliseconds`. Nothing if it is gone. */
   detach(id: string, serverId: string, milliseconds: number): void;
+  /** Has each server told, by its id, when a volume has grown under it. */
+  onGrown(tell: (serverId: string) => void): void;
   /** Deletes the volume, whatever its state. Nothing if it is gone. */
   deleteVolume(id: string): void;
 }

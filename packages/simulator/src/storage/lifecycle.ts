@@ -25,6 +25,7 @@ export interface NewVolume extends VolumeRequest {
 /** Volumes and snapshots as they come, change hands and go. */
 export class Volumes implements VolumeLinks {
   readonly #parts: StorageParts;
+  #grown: (serverId: string) => void = () => {};
 
   constructor(parts: StorageParts) {
     this.#parts = parts;
@@ -107,6 +108,10 @@ export class Volumes implements VolumeLinks {
     kernel.agenda.after(milliseconds, "volume.settle", `${id} detaching available`);
   }
 
+  onGrown(tell: (serverId: string) => void): void {
+    this.#grown = tell;
+  }
+
   deleteVolume(id: string): void {
     const { kernel, tables } = this.#parts;
     const volume = tables.volumes.get(id);
@@ -187,5 +192,6 @@ export class Volumes implements VolumeLinks {
     const volume = this.#parts.tables.volumes.get(id);
     if (volume?.status !== from) return;
     this.#touch(id, { status: to });
+    if (from === "extending") for (const { server_id } of volume?.attachments ?? []) this.#grown(server_id);
   }
 }

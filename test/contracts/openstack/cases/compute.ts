@@ -171,7 +171,26 @@ export const computeGroups: readonly RawGroup[] = [
         exact: ["server.status", "server.OS-EXT-STS:power_state"],
       },
       { says: "is stopped again", call: "POST /servers/{s}/action", body: { "os-stop": null } },
-      { says: "the actions", call: "GET /servers/{s}/os-instance-actions", exact: ["instanceActions.0.action"] },
+      {
+        says: "the actions",
+        call: "GET /servers/{s}/os-instance-actions",
+        keep: { stopping: "instanceActions.0.request_id" },
+        exact: ["instanceActions.0.action"],
+      },
+      { says: "one action", call: "GET /servers/{s}/os-instance-actions/{stopping}" },
+      {
+        says: "one action with its events",
+        call: "GET /servers/{s}/os-instance-actions/{stopping}",
+        headers: at("62"),
+        exact: ["instanceAction.events.0.event", "instanceAction.events.0.result"],
+      },
+      {
+        says: "one action with its events to an administrator",
+        call: "GET /servers/{s}/os-instance-actions/{stopping}",
+        as: "admin",
+        headers: at("84"),
+        exact: ["instanceAction.events.0.event", "instanceAction.events.0.result"],
+      },
       { says: "interfaces", call: "GET /servers/{s}/os-interface", exact: ["interfaceAttachments"] },
       { says: "volumes", call: "GET /servers/{s}/os-volume_attachments", exact: ["volumeAttachments"] },
       {
