@@ -7,8 +7,9 @@ export default defineConfig({
     isolate: false,
     fileParallelism: false,
     bail: 0,
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    // A green run never waits so long: how fast the machine is must not decide.
+    testTimeout: 1_200_000,
+    hookTimeout: 1_200_000,
     reporters: ["verbose", "./scripts/closing-line-reporter.ts"],
   },
 });

@@ -23,7 +23,7 @@ describe("the cloud controller manager on a real OpenStack", () => {
       config,
       prefix,
       servers: 2,
-      patience: 120_000,
+      patience: 600_000,
       lookEvery: 500,
     });
   });

@@ -9,7 +9,7 @@ describe("the real cloud keeps the contract", () => {
   const admin = loadCloudsYaml({ cloud: `${name}-admin` });
 
   for (const contractCase of openstackContract) {
-    test(contractCase.name, { timeout: 180_000 }, async ({ skip }) => {
+    test(contractCase.name, { timeout: 1_200_000 }, async ({ skip }) => {
       const missing = await runContractCase(contractCase, { config, admin, prefix: "contract" });
       if (missing !== undefined) skip(missing);
     });

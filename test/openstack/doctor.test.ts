@@ -6,7 +6,7 @@ interface Report {
   readonly findings: readonly { readonly feature: string; readonly state: string }[];
 }
 
-test("the doctor finds a cloud that can carry a cluster, with OVN's limits", { timeout: 120_000 }, async () => {
+test("the doctor finds a cloud that can carry a cluster, with OVN's limits", { timeout: 600_000 }, async () => {
   const run = causeway(["doctor", "--cloud", process.env["OS_CLOUD"] ?? "devcloud", "-o", "json"]);
   expect(await run.ended).toBe(0);
   const { findings } = JSON.parse(run.output()) as Report;

@@ -21,7 +21,7 @@ const BOTH = [TCP, UDP] as const;
 const EXCLUDED = "node.kubernetes.io/exclude-from-external-load-balancers";
 /** Milliseconds after which packets go where they should at the latest: the switch may have had to start again. */
 const PATIENCE = 300_000;
-const PAUSE = 300;
+const PAUSE = 1_000;
 /** This machine's address on the external network. */
 const HOST = "172.24.4.1";
 /** A cloud whose servers share one machine may be slow to make three of them. */
@@ -79,7 +79,7 @@ describe("packets through a load balancer", () => {
 
   beforeAll(async () => {
     const server = await startApiServer();
-    world = await World.start({ server, config, prefix, servers: 3, patience: 300_000, lookEvery: 500 });
+    world = await World.start({ server, config, prefix, servers: 3, patience: 600_000, lookEvery: 500 });
     const [one, two, three] = world.infrastructure.servers;
     if (!one || !two || !three) throw new Error("there are not three servers");
     expect(existsSync(`/run/netns/vm-${one.id}`), "the servers of this cloud are network namespaces of this host").toBe(

@@ -20,7 +20,7 @@ export interface RawCase {
   readonly keep?: Readonly<Record<string, string>>;
   /** Fields whose values must be the same, too; of the others only names and types. */
   readonly exact?: readonly string[];
-  /** Asks again until the field has one of these values, a minute at most; an answer of 404 has the value "gone". */
+  /** Asks again until the field has one of these values, five minutes at most; an answer of 404 has the value "gone". */
   readonly until?: { readonly field: string; readonly is: readonly string[] };
   /** Requests that undo this one when the group is over, in the reverse order of the cases; they are repeated while they are refused. */
   readonly undo?: string;

@@ -27,8 +27,8 @@ interface Request {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Answers are this slow at most; a refused deletion is tried again this often. */
-const [DEADLINE, TRIES, PAUSE] = [120_000, 120, 500];
+/** Milliseconds that an answer may take, that what is awaited may take, and between two looks at it. */
+const [DEADLINE, PATIENCE, PAUSE] = [120_000, 300_000, 250];
 const compared = [
   "content-type",
   "location",
@@ -158,18 +158,18 @@ interface Stage {
 }
 
 async function ask(each: RawCase, stage: Stage): Promise<Answer> {
-  for (let i = 0; ; i++) {
+  for (const end = Date.now() + PATIENCE; ;) {
     const answer = await send(requestOf(each, stage));
-    if (each.until === undefined || i >= TRIES) return answer;
+    if (each.until === undefined || Date.now() > end) return answer;
     const now = answer.status === 404 ? "gone" : textOf(at(answer.body, each.until.field));
     if (each.until.is.includes(now)) return answer;
-    await sleep(PAUSE / 2);
+    await sleep(PAUSE);
   }
 }
 
 /** Repeats a deletion while it is refused because something is still on its way. */
 async function undone(each: RawCase, stage: Stage): Promise<void> {
-  for (let i = 0; i < TRIES; i++) {
+  for (const end = Date.now() + PATIENCE; Date.now() < end;) {
     const { status } = await send(requestOf(each, stage));
     if (status < 400 || status === 400 || status === 404) return;
     await sleep(PAUSE);

@@ -42,7 +42,7 @@ export function declareRawSuite({ accounts, known = {}, recording = false }: Sui
         opened ??= openRaw(accounts());
         seen = await runGroup(group, await opened);
         if (recording && seen) record(group, seen);
-      }, 600_000);
+      }, 1_200_000);
       const truth = recording ? undefined : truthOf(group);
       for (const { says } of group.cases) {
         test(says, ({ skip }) => {

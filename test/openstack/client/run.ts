@@ -59,8 +59,8 @@ export async function runChapter(clients: CloudClients, chapter: Chapter, prefix
   return lines;
 }
 
-/** Most looks at what is under way, half a second apart. */
-const looks = 120;
+/** Milliseconds that what is under way has at most, and between two looks at it. */
+const [PATIENCE, PAUSE] = [600_000, 500];
 
 /** A server's task, and a status that another will follow. */
 const underWay = /"OS-EXT-STS:task_state": "|"(provisioning_)?status": "(?!error|awaiting)(\w*ing(-\w+)?|PENDING_\w+)"/;
@@ -71,10 +71,10 @@ const waits: ReadonlySet<string> = new Set(["settled", "until"]);
 async function settled(clients: CloudClients, { account, words: [verb, ...words] }: Command): Promise<void> {
   const wanted = verb === "until" ? words.shift() : undefined;
   const show = [...(words.length === 1 ? ["server"] : words.slice(0, -1)), "show", ...words.slice(-1)];
-  for (let look = 0; look < looks; look++) {
+  for (const end = Date.now() + PATIENCE; Date.now() < end;) {
     const { out, code } = await clients.run(account, show);
     if (code !== 0 || (wanted === undefined ? !underWay.test(out) : out.includes(`"status": "${wanted}"`))) return;
-    await sleep(500);
+    await sleep(PAUSE);
   }
 }
 

@@ -16,10 +16,31 @@ export interface InfrastructureOptions {
   readonly dualStack?: boolean;
 }
 
-/** Made by plain calls, beside the controller that is looked at. */
+/** Milliseconds that a cloud has for each thing it makes or takes away: one that is busy may need minutes. */
+const PATIENCE = 900_000;
+
+/** Made by plain calls, beside the controller that is looked at. What was made is taken back when the rest fails. */
 export async function makeInfrastructure(cloud: Cloud, options: InfrastructureOptions): Promise<Infrastructure> {
-  const { prefix } = options;
   const undo: (() => Promise<unknown>)[] = [];
+  const takeBack = async () => {
+    await removeLoadBalancers(cloud, options.prefix);
+    for (const task of undo) await task();
+  };
+  try {
+    return { ...(await make(cloud, options, undo)), remove: takeBack };
+  } catch (error) {
+    await takeBack();
+    throw error;
+  }
+}
+
+/** `undo` gets what takes each thing back, the last one first. */
+async function make(
+  cloud: Cloud,
+  options: InfrastructureOptions,
+  undo: (() => Promise<unknown>)[],
+): Promise<Omit<Infrastructure, "remove">> {
+  const { prefix } = options;
   const { networks, subnets, routers } = cloud.network;
   const network = await networks.create({ name: `${prefix}-net` });
   undo.unshift(() => networks.delete(network.id));
@@ -39,23 +60,17 @@ export async function makeInfrastructure(cloud: Cloud, options: InfrastructureOp
   undo.unshift(() => routers.delete(router.id));
   await cloud.network.addRouterInterface(router.id, { subnet_id: subnet.id });
   undo.unshift(() => cloud.network.removeRouterInterface(router.id, { subnet_id: subnet.id }));
-  const servers = await Promise.all(
-    Array.from({ length: options.servers }, (_, i) => makeServer(cloud, `${prefix}-node-${i}`, network.id)),
-  );
-  undo.unshift(() => Promise.all(servers.map((server) => removeServer(cloud, server.id))));
-  return {
-    subnet,
-    routerId: router.id,
-    servers,
-    async remove() {
-      await removeLoadBalancers(cloud, prefix);
-      for (const task of undo) await task();
-    },
-  };
+  const ids: string[] = [];
+  undo.unshift(() => Promise.all(ids.map((id) => removeServer(cloud, id))));
+  for (let i = 0; i < options.servers; i++) ids.push(await makeServer(cloud, `${prefix}-node-${i}`, network.id));
+  const servers = await Promise.all(ids.map((id) => active(cloud, id)));
+  return { subnet, routerId: router.id, servers };
 }
 
-async function makeServer(cloud: Cloud, name: string, network: string): Promise<Server> {
-  const [flavor] = await cloud.compute.flavors.all();
+async function makeServer(cloud: Cloud, name: string, network: string): Promise<string> {
+  const flavors = await cloud.compute.flavors.all();
+  // Others may make flavors of their own, and take them away.
+  const flavor = flavors.find((one) => one.name === "m1.tiny") ?? flavors[0];
   const [image] = await cloud.image.images.all({ name: "cirros" });
   const made = await cloud.compute.servers.create({
     name,
@@ -63,11 +78,16 @@ async function makeServer(cloud: Cloud, name: string, network: string): Promise<
     imageRef: image?.id ?? "",
     networks: [{ uuid: network }],
   });
+  return made.id;
+}
+
+async function active(cloud: Cloud, id: string): Promise<Server> {
   const found = await settle(
-    () => cloud.compute.servers.find(made.id),
+    () => cloud.compute.servers.find(id),
     (server) => server?.status !== "BUILD",
   );
-  return found ?? made;
+  if (found?.status !== "ACTIVE") throw new Error(`server ${id} did not become ACTIVE, but ${found?.status ?? "went"}`);
+  return found;
 }
 
 async function removeServer(cloud: Cloud, id: string): Promise<void> {
@@ -93,9 +113,11 @@ async function removeLoadBalancers(cloud: Cloud, prefix: string): Promise<void> 
 }
 
 async function settle<T>(look: () => Promise<T>, done: (found: T) => boolean): Promise<T> {
+  const end = Date.now() + PATIENCE;
   for (let i = 0; ; i++) {
     const found = await look();
-    if (done(found) || i > 300) return found;
+    if (done(found)) return found;
+    if (Date.now() > end) throw new Error("waited too long for the cloud to make or take away what was asked");
     await systemClock.sleep(i < 50 ? 20 : 200);
   }
 }

@@ -112,7 +112,7 @@ export async function failsWith(promise: Promise<unknown>, ...codes: readonly st
   throw new Error(`${codes.join(" or ")} was expected, not ${String(error)}`, { cause: error });
 }
 
-/** Asks again until the answer satisfies the predicate, for a minute at most. */
+/** Asks again until the answer satisfies the predicate, five minutes at most. */
 export async function eventually<T>(
   context: ContractContext,
   ask: () => Promise<T>,
@@ -121,7 +121,7 @@ export async function eventually<T>(
   for (let i = 0; ; i++) {
     const answer = await ask();
     if (predicate(answer)) return answer;
-    assert.ok(i < 120, `it did not get there: ${JSON.stringify(answer)}`);
+    assert.ok(i < 600, `it did not get there: ${JSON.stringify(answer)}`);
     await context.clock.sleep(500);
   }
 }

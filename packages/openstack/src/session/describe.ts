@@ -34,11 +34,16 @@ export async function describeService(
     });
   const begun = repeat.clock.now();
   const answer = await repeatIdempotent(ask, repeat);
-  const middle = (begun + repeat.clock.now()) / 2;
   const date = Date.parse(answer.headers["date"] ?? "");
-  // The header is cut to the second: half of one is what it is behind on average.
-  const skew = Number.isNaN(date) ? undefined : Math.round((date + 500 - middle) / 1_000) * 1_000;
+  const skew = Number.isNaN(date) ? undefined : skewOf(date, begun, repeat.clock.now());
   return { url, versions: versionsIn(answer.body), skew };
+}
+
+/** How far at least a clock is ahead that told `date`, cut to the second, between two instants of ours: a slow answer is no skew. */
+function skewOf(date: number, begun: number, ended: number): number {
+  const [most, least] = [date + 1_000 - begun, date - ended];
+  if (least > 0) return Math.round(least / 1_000) * 1_000;
+  return most < 0 ? Math.round(most / 1_000) * 1_000 : 0;
 }
 
 function documentUrl(service: ServiceName, endpoint: string): string {

@@ -99,7 +99,7 @@ export interface ServiceDescription {
     readonly minimum?: string;
     readonly maximum?: string;
   }[];
-  /** How far (ms) its clock is ahead of ours, to the second; undefined where it tells no date. */
+  /** How far (ms) its clock is ahead of ours at least, to the second; undefined where it tells no date. */
   readonly skew: number | undefined;
 }
 

@@ -258,6 +258,7 @@ export const loadBalancerGroups: readonly RawGroup[] = [
         call: `POST ${base}/healthmonitors`,
         body: { healthmonitor: { pool_id: "{p}", type: "TCP", delay: 3, timeout: 5, max_retries: 2 } },
       },
+      settledAfter("the monitor"),
       {
         says: "a monitor of too many retries",
         call: `POST ${base}/healthmonitors`,
