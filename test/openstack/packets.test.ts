@@ -154,10 +154,11 @@ describe("packets through a load balancer", () => {
     }
     const allowed = async (ranges: readonly string[], who: { outside: boolean; inside: boolean }): Promise<void> => {
       await world.change("guarded", { spec: { loadBalancerSourceRanges: ranges } });
-      for (const where of BOTH) {
-        await untilHeard(who.outside ? nodes : [], HOST, () => fromOutside(where));
-        await untilHeard(who.inside ? nodes : [], inside(), () => fromInside(where));
-      }
+      const asked = BOTH.flatMap((where) => [
+        untilHeard(who.outside ? nodes : [], HOST, () => fromOutside(where)),
+        untilHeard(who.inside ? nodes : [], inside(), () => fromInside(where)),
+      ]);
+      await Promise.all(asked);
     };
     // Other node ports than before: Open vSwitch 3.1 ends at an assertion when a connection is tracked that looks like a former one.
     await serveAs("guarded", [31080, 31053]);
