@@ -14,9 +14,11 @@ export const watchCases: readonly ContractCase[] = [
       const watch = watchCloud(cloud, { clock });
       context.cleanup(() => watch.close());
       const informers = Object.values(watch).filter((value) => typeof value === "object");
-      const before = cloud.stats().total;
+      const before = cloud.stats().byRoute;
       await Promise.all(informers.map((informer) => informer.start()));
-      assert.equal(cloud.stats().total - before, informers.length);
+      // One that began early may look again before the last has begun, when something is on its way.
+      const asked = Object.entries(cloud.stats().byRoute).filter(([route, count]) => count > (before[route] ?? 0));
+      assert.equal(asked.length, informers.length, JSON.stringify(asked));
       assert.equal(watch.networks.byIndex("name", context.externalNetwork).length, 1);
       assert.ok(watch.images.byIndex("name", context.image).length > 0);
       assert.ok(watch.securityGroups.byIndex("name", "default").length > 0);
