@@ -24,14 +24,6 @@ export const excuses: readonly { readonly why: string; readonly commands: readon
     ],
   },
   {
-    why: "the real cloud has a flavor for amphorae",
-    commands: ["admin: flavor list --all", "admin: flavor list --private"],
-  },
-  {
-    why: "this cloud serves no DNS, orchestration and container infrastructure, which the real one does",
-    commands: ["all catalog list -c Name -c Type", "admin: all service list -c Name -c Type"],
-  },
-  {
     why: "this cloud's own services and endpoints are known by their names, not by digits",
     commands: ["catalog show compute"],
   },

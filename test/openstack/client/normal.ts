@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import type { Command } from "./chapter.ts";
 import type { Answer } from "./process.ts";
 
 /** What a command's answer says, without what differs from run to run. */
@@ -31,9 +32,11 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/\br-[0-9a-z]{8}\b/g, "<reservation>"],
   [/\b(devcloud|simulator|storage-1)\b/g, "<cloud>"],
   // Both clouds keep volumes and shares nowhere, and call that by names of their own.
-  [/@(fake|simulated)(?=[-#]|$)/g, "@<backend>"],
-  [/#(fake|pool)$/g, "#<pool>"],
+  [/@(fake|simulated|dummy)(?=[-#]|$)/g, "@<backend>"],
+  [/#(fake|pool|fake_pool_for_dummy)$/g, "#<pool>"],
+  [/(?<=:)\/(path\/to\/fake\/share|shares)\/[\w<>{}-]+/g, "/<place>"],
   [/\r?Progress: ?\S*/g, ""],
+  [/\b(enabled|disabled) (:-\)|XXX)/g, "$1"],
   // What else the project has.
   [/\b\d+G has been consumed/g, "<some> has been consumed"],
   // Numbers that a database counts up.
@@ -42,16 +45,30 @@ const replacements: readonly (readonly [RegExp, string])[] = [
 
 /** Keys whose values are of the moment, of the machine or random. */
 const volatile =
-  /^(adminPass|auth_key|updated_at|updated|Updated At|created|instance_name|standard_attr_id|provider:segmentation_id|OS-EXT-SRV-ATTR:instance_name)$/;
+  /^(Alive|adminPass|auth_key|updated_at|updated|Updated At|created|instance_name|standard_attr_id|provider:segmentation_id|OS-EXT-SRV-ATTR:instance_name)$/;
+
+/** Whether a process has been heard of lately: not on a busy machine. */
+const isAlive = /^(up|down)$/;
+
+/** Quotas of a type of volumes that somebody else made. */
+const ofType = /^(gigabytes|volumes|snapshots)_(?!_DEFAULT__$|fast$|\{p\})/;
 
 /** Keys whose values are words in no order, by blanks or lines. */
-const unordered = /^(tags|roles|listeners|pools|members|loadbalancers|rules)$/;
+const unordered = /^(tags|roles|listeners|pools|members|loadbalancers|rules|export_locations)$/;
 
-export function told(answer: Answer, known: Known, whole: boolean): Told {
+export function told(answer: Answer, known: Known, wanted: Command["rows"]): Told {
   const parsed = parse(answer.out);
-  const rows = Array.isArray(parsed) && !whole ? parsed.filter((row) => tellsOf(row, known)) : parsed;
+  const rows = Array.isArray(parsed) ? parsed.filter((row) => isWanted(row, known, wanted)) : parsed;
   return { code: answer.code, out: value(rows, known), err: text(usage(answer.err), known).trim() };
 }
+
+function isWanted(row: unknown, known: Known, wanted: Command["rows"]): boolean {
+  if (wanted === "all") return true;
+  if (wanted === "own") return tellsOf(row, known);
+  return isMap(row) && Object.values(row).some((field) => typeof field === "string" && wanted.includes(field));
+}
+
+const isMap = (raw: unknown): raw is Readonly<Record<string, unknown>> => typeof raw === "object" && raw !== null;
 
 function parse(out: string): unknown {
   const start = out.search(/^[[{]/m);
@@ -76,13 +93,18 @@ function value(raw: unknown, known: Known): unknown {
   if (raw === hostname() || raw === "controller") return "<controller>";
   if (typeof raw === "string") return text(raw, known);
   if (Array.isArray(raw)) return raw.map((item) => value(item, known)).sort(byText);
-  if (typeof raw !== "object" || raw === null) return raw;
+  if (!isMap(raw)) return raw;
   const use = "Name" in raw && typeof raw.Name === "string" && /^total.*Used$/.test(raw.Name);
   const varies = (key: string, item: unknown) =>
-    item !== null && (volatile.test(key) || (key === "id" && typeof item === "number") || (use && key === "Value"));
+    item !== null &&
+    (volatile.test(key) ||
+      (key === "State" && isAlive.test(String(item as string))) ||
+      (key === "id" && typeof item === "number") ||
+      (use && key === "Value"));
   const ordered = (key: string, item: unknown) =>
-    typeof item === "string" && unordered.test(key) ? item.split(/\s+/).sort().join("\n") : item;
-  const entries = Object.entries(raw).map(([key, item]) => [
+    typeof item === "string" && unordered.test(key) ? text(item, known).split(/\s+/).sort().join("\n") : item;
+  const own = Object.entries(raw).filter(([key]) => !ofType.test(text(key, known)));
+  const entries = own.map(([key, item]) => [
     text(key, known),
     varies(key, item) ? "<varies>" : value(ordered(key, item), known),
   ]);
@@ -92,7 +114,7 @@ function value(raw: unknown, known: Known): unknown {
 const byText = (a: unknown, b: unknown) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
 
 function text(raw: string, { prefix, names, addresses }: Known): string {
-  let out = raw.replaceAll(prefix, "{p}");
+  let out = raw.replaceAll(prefix, "{p}").replaceAll(prefix.toUpperCase(), "{P}");
   out = out.replace(uuid, (id) => (names.has(id) ? `<${names.get(id)}>` : "<id>"));
   for (const [pattern, word] of replacements) out = out.replace(pattern, word);
   return out

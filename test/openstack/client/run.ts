@@ -53,7 +53,7 @@ export async function runChapter(clients: CloudClients, chapter: Chapter, prefix
     }
     const answer = await perform(command);
     learn(command, answer, { kept, names, prefix });
-    lines.push({ command: command.text, told: told(answer, known, command.whole) });
+    lines.push({ command: command.text, told: told(answer, known, command.rows) });
   }
   for (const command of commandsOf(chapter.cleanup ?? "")) await perform(command);
   return lines;
@@ -63,7 +63,8 @@ export async function runChapter(clients: CloudClients, chapter: Chapter, prefix
 const [PATIENCE, PAUSE] = [600_000, 500];
 
 /** A server's task, and a status that another will follow. */
-const underWay = /"OS-EXT-STS:task_state": "|"(provisioning_)?status": "(?!error|awaiting)(\w*ing(-\w+)?|PENDING_\w+)"/;
+const underWay =
+  /"OS-EXT-STS:task_state": "|"(provisioning_)?status": "(?!error|awaiting)(\w*ing(-\w+)?|PENDING_\w+)"|"state": "(queued_\w+|applying|denying)"/;
 
 const waits: ReadonlySet<string> = new Set(["settled", "until"]);
 
@@ -73,13 +74,16 @@ async function settled(clients: CloudClients, { account, words: [verb, ...words]
   const show = [...(words.length === 1 ? ["server"] : words.slice(0, -1)), "show", ...words.slice(-1)];
   for (const end = Date.now() + PATIENCE; Date.now() < end;) {
     const { out, code } = await clients.run(account, show);
-    if (code !== 0 || (wanted === undefined ? !underWay.test(out) : out.includes(`"status": "${wanted}"`))) return;
+    const isOver = wanted === undefined ? !underWay.test(out) : new RegExp(`"(status|state)": "${wanted}"`).test(out);
+    if (code !== 0 || isOver) return;
     await sleep(PAUSE);
   }
 }
 
 const filled = (word: string, prefix: string, kept: ReadonlyMap<string, string>) =>
-  word.replaceAll(/\{(\w+)\}/g, (whole, name: string) => (name === "p" ? prefix : (kept.get(name) ?? whole)));
+  word.replaceAll(/\{(\w+)\}/g, (whole, name: string) =>
+    name === "p" ? prefix : name === "P" ? prefix.toUpperCase() : (kept.get(name) ?? whole),
+  );
 
 interface Learnt {
   readonly kept: Map<string, string>;

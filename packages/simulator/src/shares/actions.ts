@@ -1,17 +1,12 @@
 import { isIP } from "node:net";
 import { computeError } from "../compute/model.ts";
 import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
-import {
-  instantOf,
-  requireAdmin,
-  type AccessRule,
-  type Share,
-  type ShareApp,
-  type ShareContext,
-  type ShareParts,
-} from "./model.ts";
-import { checkShareQuota } from "./quotas.ts";
-import { shareFor } from "./shares.ts";
+import { addRuleRoutes, listedRule } from "./access-rules.ts";
+import { forceDelete, statusOf } from "./instances.ts";
+import { labelsOf } from "./metadata.ts";
+import { shareFor, instantOf, requireAdmin } from "./model.ts";
+import type { AccessRule, Share, ShareApp, ShareContext, ShareParts } from "./model.ts";
+import { checkGrowth } from "./quotas.ts";
 
 interface Order {
   readonly share: Share;
@@ -35,22 +30,7 @@ export function addShareActions(app: ShareApp, parts: ShareParts): void {
     if (!action) throw computeError(400, `There is no such action: ${name}`);
     return action(c, { share, given: at(body, name) });
   });
-  app.get("/v2/share-access-rules", (c) => {
-    const share = shareFor(c, parts, c.req.query("share_id") ?? "");
-    return c.json({ access_list: parts.rules.by("share_id", share.id).map(listedRule) });
-  });
-  app.get("/v2/share-access-rules/:id", (c) => {
-    const rule = parts.rules.get(c.req.param("id"));
-    if (!rule) throw computeError(404, `Share access rule ${c.req.param("id")} not found.`);
-    shareFor(c, parts, rule.share_id);
-    return c.json({ access: rule });
-  });
-}
-
-/** In a list it is known whose rule it is. */
-function listedRule({ share_id, ...rule }: AccessRule): Omit<AccessRule, "share_id"> {
-  void share_id;
-  return rule;
+  addRuleRoutes(app, parts);
 }
 
 function actionsOf(parts: ShareParts): Readonly<Record<string, Action>> {
@@ -67,23 +47,32 @@ function actionsOf(parts: ShareParts): Readonly<Record<string, Action>> {
   };
   const reset: Action = (c, { share, given }) => {
     requireAdmin(c);
-    shares.update(share.id, { status: textAt(given, "status") ?? share.status });
+    shares.update(share.id, { status: statusOf(given) });
     return c.body(null, 202);
   };
   return {
     extend: (c, { share, given }) => {
+      if (share.status !== "available") {
+        const why = `status must be 'available' to extend, but current status is: ${share.status}`;
+        throw computeError(400, `Invalid share: Share ${share.id} ${why}.`);
+      }
       const size = sizeOf(given);
       if (size <= share.size) {
         const why = `New size for extend must be greater than current size. (current: ${share.size}, extended: ${size}).`;
         throw computeError(400, `Invalid input received: ${why}`);
       }
-      checkShareQuota(parts, share.project_id, { gigabytes: size - share.size });
+      checkGrowth(parts, share.project_id, size - share.size);
       return resized(c, share, { status: "extending", size });
     },
     shrink: (c, { share, given }) => {
+      const shrinkable = ["available", "shrinking_possible_data_loss_error"];
+      if (!shrinkable.includes(share.status)) {
+        const why = `status must in (${shrinkable.join(", ")}) to shrink, but current status is: ${share.status}`;
+        throw computeError(400, `Invalid share: Share ${share.id} ${why}.`);
+      }
       const size = sizeOf(given);
       if (size >= share.size || size < 1) {
-        const why = `New size for shrink must be less than current size and greater than 0 (current: ${share.size}, new: ${size})`;
+        const why = `New size for shrink must be less than current size and greater than 0 (current: ${share.size}, new: ${size}).`;
         throw computeError(400, `Invalid input received: ${why}`);
       }
       return resized(c, share, { status: "shrinking", size });
@@ -91,8 +80,7 @@ function actionsOf(parts: ShareParts): Readonly<Record<string, Action>> {
     reset_status: reset,
     force_delete: (c, { share }) => {
       requireAdmin(c);
-      shares.update(share.id, { status: "deleting" });
-      kernel.agenda.after(kernel.delay("share.delete"), "share.settle", `${share.id} deleting gone`);
+      forceDelete(parts, share);
       return c.body(null, 202);
     },
     allow_access: (c, { share, given }) => {
@@ -102,10 +90,20 @@ function actionsOf(parts: ShareParts): Readonly<Record<string, Action>> {
     },
     deny_access: (c, { share, given }) => {
       const id = textAt(given, "access_id") ?? "";
-      if (rules.get(id)?.share_id !== share.id) throw computeError(404, "The resource could not be found.");
+      if (rules.get(id)?.share_id !== share.id) throw computeError(404, "Resource could not be found.");
       rules.update(id, { state: "queued_to_deny" });
       kernel.agenda.after(kernel.delay("share.access"), "share.access", id);
       return c.body(null, 202);
+    },
+    revert: (_c, { share, given }) => {
+      const id = textAt(given, "snapshot_id");
+      if (id === undefined) throw computeError(400, "Required parameter snapshot_id not found.");
+      if (parts.snapshots.get(id)?.project_id !== share.project_id) {
+        throw computeError(400, `Snapshot ${id} could not be found.`);
+      }
+      // The one backend does not do it, so that no share has it done.
+      const why = "because the share does not have that capability.";
+      throw computeError(400, `Share ${share.id} may not be reverted to snapshot ${id}, ${why}`);
     },
     access_list: (c, { share }) => c.json({ access_list: rules.by("share_id", share.id).map(listedRule) }),
   };
@@ -118,11 +116,20 @@ function askedRule({ kernel, rules }: ShareParts, share: Share, given: unknown):
     throw computeError(400, "Only 'ip', 'user', 'cert' or 'cephx' access types are supported.");
   }
   if (type === "ip" && !isNetwork(to)) throw computeError(400, `'${to}' does not appear to be an IPv4 or IPv6 network`);
+  if (type === "user" && !/^[\w .$@-]{4,255}$/.test(to)) {
+    const rule = "Must be 4-255 characters and consist of alphanumeric characters and exclude special characters";
+    throw computeError(400, `Invalid user or group name. ${rule} "/\\[]:;|=,+*?<>`);
+  }
+  const metadata = labelsOf(at(given, "metadata") ?? {});
   if (rules.by("share_id", share.id).some((r) => r.access_type === type && r.access_to === to)) {
     throw computeError(400, `Share access ${type}:${to} exists.`);
   }
   if (level !== "rw" && level !== "ro")
     throw computeError(400, `Invalid access rule: Invalid share access level: ${level}.`);
+  if (share.status !== "available") {
+    const why = "any of its replicas or migration copies lacks a valid host or is in an invalid state.";
+    throw computeError(400, `New access rules cannot be applied while the share or ${why}`);
+  }
   return {
     id: kernel.newId(),
     share_id: share.id,
@@ -131,7 +138,7 @@ function askedRule({ kernel, rules }: ShareParts, share: Share, given: unknown):
     access_level: level,
     access_key: null,
     state: "queued_to_apply",
-    metadata: {},
+    metadata,
     created_at: instantOf(kernel),
     updated_at: null,
   };

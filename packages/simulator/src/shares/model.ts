@@ -20,8 +20,31 @@ export interface Share {
   readonly share_network_id: string | null;
   /** Absent: the default type, in a state that an older version wrote. */
   readonly type?: { readonly id: string; readonly name: string };
+  /** What its type let it do when it was made. Absent: what the default type does. */
+  readonly supports?: Support;
+  /** Whether a backend has it, and tells where. Absent: as its status says. */
+  readonly place?: "none" | "taken" | "exported";
   readonly created_at: string;
 }
+
+/** What may be done with the snapshots of a share. */
+export interface Support {
+  readonly snapshot_support: boolean;
+  readonly create_share_from_snapshot_support: boolean;
+  readonly revert_to_snapshot_support: boolean;
+  readonly mount_snapshot_support: boolean;
+}
+
+export const supportOf = ({ supports }: Share): Support =>
+  supports ?? {
+    snapshot_support: true,
+    create_share_from_snapshot_support: true,
+    revert_to_snapshot_support: false,
+    mount_snapshot_support: false,
+  };
+
+export const placeOf = ({ place, status }: Share): NonNullable<Share["place"]> =>
+  place ?? (status === "creating" ? "none" : "exported");
 
 export interface ShareSnapshot {
   readonly id: string;
@@ -55,10 +78,38 @@ export interface ShareNetwork {
   readonly name: string | null;
   readonly description: string | null;
   readonly project_id: string;
+  readonly subnets: readonly ShareSubnet[];
+  /** Ids of security services. */
+  readonly services: readonly string[];
+  readonly created_at: string;
+  readonly updated_at: string | null;
+}
+
+/** Where in Neutron a share network is, in one availability zone or, with null, in all. */
+export interface ShareSubnet {
+  readonly id: string;
+  readonly availability_zone: string | null;
   readonly neutron_net_id: string | null;
   readonly neutron_subnet_id: string | null;
-  readonly subnet_id: string;
   readonly created_at: string;
+  readonly updated_at: string | null;
+}
+
+/** Who knows the users of shares: LDAP, Kerberos or Active Directory. The password is told to its project, as Manila does. */
+export interface SecurityService {
+  readonly id: string;
+  readonly project_id: string;
+  readonly type: string;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly dns_ip: string | null;
+  readonly server: string | null;
+  readonly domain: string | null;
+  readonly user: string | null;
+  readonly password: string | null;
+  readonly ou: string | null;
+  readonly created_at: string;
+  readonly updated_at: string | null;
 }
 
 export interface ShareParts {
@@ -67,6 +118,7 @@ export interface ShareParts {
   readonly snapshots: Table<ShareSnapshot>;
   readonly rules: Table<AccessRule>;
   readonly networks: Table<ShareNetwork>;
+  readonly services: Table<SecurityService>;
   readonly types: Table<ShareType>;
 }
 
@@ -80,6 +132,7 @@ export const shareParts = (kernel: Kernel): ShareParts => ({
   snapshots: kernel.table("share_snapshot", ["project_id", "share_id"]),
   rules: kernel.table("_share_access", ["share_id"]),
   networks: kernel.table("share_network", ["project_id"]),
+  services: kernel.table("security_service", ["project_id"]),
   types: kernel.table("_share_type", ["name"]),
 });
 
@@ -106,6 +159,12 @@ export function owned<T extends { readonly project_id: string }>(
   if (object && (object.project_id === projectId || isAdmin)) return object;
   throw missing();
 }
+
+/** A share of the caller's project, a public one, or anybody's for an administrator; else 404. */
+export const shareFor = (c: ShareContext, { shares }: ShareParts, id: string): Share => {
+  const share = shares.get(id);
+  return share?.is_public === true ? share : owned(c, share);
+};
 
 export const linksOf = (c: ShareContext, kind: string, id: string): readonly object[] => {
   const root = `${new URL(c.req.url).origin}/share`;

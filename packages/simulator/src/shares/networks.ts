@@ -1,56 +1,194 @@
 import { computeError } from "../compute/model.ts";
-import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
-import { instantOf, owned, pageOf, unprocessable, type ShareApp, type ShareContext, type ShareParts } from "./model.ts";
+import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
+import { instantOf, owned, pageOf, unprocessable } from "./model.ts";
+import type { ShareApp, ShareContext, ShareNetwork, ShareParts, ShareSubnet } from "./model.ts";
 import { checkShareQuota } from "./quotas.ts";
-import { shareNetworkView } from "./views.ts";
+import { securityServiceFor } from "./security-services.ts";
+import { shareNetworkView, shareSubnetView } from "./views.ts";
 
-/** Share networks: where share servers would stand. They are kept; the one type here has no servers. */
+/** Share networks: where share servers would stand. They are kept; the one backend here has no servers. */
 export function addShareNetworkRoutes(app: ShareApp, parts: ShareParts): void {
   const { kernel, networks } = parts;
-  const found = (c: ShareContext) => {
-    const id = c.req.param("id") ?? "";
-    return owned(c, networks.get(id), () => computeError(404, `Share network ${id} could not be found.`));
-  };
-  const listed = (c: ShareContext) => {
-    return pageOf(c, networks.by("project_id", c.get("caller").projectId), [
-      "name",
-      "neutron_net_id",
-      "neutron_subnet_id",
-    ]);
-  };
-  app.get("/v2/share-networks", (c) => c.json({ share_networks: listed(c).map(({ id, name }) => ({ id, name })) }));
-  app.get("/v2/share-networks/detail", (c) => c.json({ share_networks: listed(c).map((n) => shareNetworkView(c, n)) }));
-  app.get("/v2/share-networks/:id", (c) => c.json({ share_network: shareNetworkView(c, found(c)) }));
+  const found = (c: ShareContext) => networkFor(c, parts);
+  const view = (c: ShareContext, network: ShareNetwork) => c.json({ share_network: shareNetworkView(c, network) });
+  app.get("/v2/share-networks", (c) =>
+    c.json({ share_networks: listed(c, parts).map(({ id, name }) => ({ id, name })) }),
+  );
+  app.get("/v2/share-networks/detail", (c) =>
+    c.json({ share_networks: listed(c, parts).map((n) => shareNetworkView(c, n)) }),
+  );
+  app.get("/v2/share-networks/:id", (c) => view(c, found(c)));
   app.post("/v2/share-networks", async (c) => {
     const given = at(await bodyOf(c.req), "share_network");
     if (!isObject(given)) throw unprocessable();
     const { projectId } = c.get("caller");
+    const subnet = askedSubnet(parts, given);
     checkShareQuota(parts, projectId, { share_networks: 1 });
     const network = networks.insert({
       id: kernel.newId(),
       name: textAt(given, "name") ?? null,
       description: textAt(given, "description") ?? null,
       project_id: projectId,
-      neutron_net_id: textAt(given, "neutron_net_id") ?? null,
-      neutron_subnet_id: textAt(given, "neutron_subnet_id") ?? null,
-      subnet_id: kernel.newId(),
+      subnets: [subnet],
+      services: [],
       created_at: instantOf(kernel),
+      updated_at: null,
     });
-    return c.json({ share_network: shareNetworkView(c, network) });
+    return view(c, network);
   });
   app.put("/v2/share-networks/:id", async (c) => {
     const given = at(await bodyOf(c.req), "share_network");
-    const { id, name, description } = found(c);
+    const network = found(c);
     if (!isObject(given)) throw unprocessable();
-    const changed = { name: textAt(given, "name") ?? name, description: textAt(given, "description") ?? description };
-    return c.json({ share_network: shareNetworkView(c, networks.update(id, changed)) });
+    const text = (field: "name" | "description") =>
+      given[field] === undefined ? network[field] : (textAt(given, field) ?? null);
+    const subnets = changedSubnets(parts, network, given);
+    const changed = { name: text("name"), description: text("description"), subnets, updated_at: instantOf(kernel) };
+    return view(c, networks.update(network.id, changed));
   });
   app.delete("/v2/share-networks/:id", (c) => {
-    const { id } = found(c);
-    if (parts.shares.all().some((share) => share.share_network_id === id)) {
-      throw computeError(409, `Can not delete share network ${id}, it has 1 share(s).`);
+    const { id, subnets } = found(c);
+    const users = parts.shares.all().filter((share) => share.share_network_id === id).length;
+    if (users > 0) throw computeError(409, `Can not delete share network ${id}, it has ${users} share(s).`);
+    if (subnets.length > 1) {
+      const remedy = "Please remove the subnets untill you have one or no subnets remaining.";
+      throw computeError(409, `The share network ${id} has more than one subnet attached. ${remedy}`);
     }
     networks.remove(id);
+    return c.body(null, 202);
+  });
+  app.post("/v2/share-networks/:id/action", async (c) => {
+    const body = await bodyOf(c.req);
+    return view(c, orderedServices(c, parts, body));
+  });
+  addSubnetRoutes(app, parts);
+}
+
+function networkFor(c: ShareContext, { networks }: ShareParts): ShareNetwork {
+  const id = c.req.param("id") ?? "";
+  return owned(c, networks.get(id), () => computeError(404, `Share network ${id} could not be found.`));
+}
+
+function listed(c: ShareContext, { networks }: ShareParts): readonly ShareNetwork[] {
+  const { projectId, isAdmin } = c.get("caller");
+  const all = isAdmin && /^(1|true)$/i.test(c.req.query("all_tenants") ?? "");
+  const own = all ? networks.all() : networks.by("project_id", projectId);
+  const service = c.req.query("security_service_id");
+  const fits = (network: ShareNetwork) =>
+    (service === undefined || network.services.includes(service)) &&
+    (["neutron_net_id", "neutron_subnet_id"] as const).every((field) => {
+      const wanted = c.req.query(field);
+      return wanted === undefined || network.subnets.some((subnet) => subnet[field] === wanted);
+    });
+  return pageOf(c, own.filter(fits), ["name"]);
+}
+
+/** The subnet for a body. Throws what Manila answers to half of one and to a zone that is not there. */
+function askedSubnet({ kernel }: ShareParts, given: JsonObject): ShareSubnet {
+  const [net, subnet] = [textAt(given, "neutron_net_id") ?? null, textAt(given, "neutron_subnet_id") ?? null];
+  if ((net === null) !== (subnet === null)) {
+    const rule = "you need to specify both neutron_net_id and neutron_subnet_id or none of them.";
+    throw computeError(400, `When creating a new share network subnet ${rule}`);
+  }
+  const zone = textAt(given, "availability_zone") ?? null;
+  if (zone !== null && zone !== "nova") {
+    throw computeError(400, `The provided availability zone ${zone} does not exist.`);
+  }
+  return {
+    id: kernel.newId(),
+    availability_zone: zone,
+    neutron_net_id: net,
+    neutron_subnet_id: subnet,
+    created_at: instantOf(kernel),
+    updated_at: null,
+  };
+}
+
+/** The subnets once the one of all zones is where the body says. */
+function changedSubnets({ kernel }: ShareParts, network: ShareNetwork, given: JsonObject): readonly ShareSubnet[] {
+  if (given["neutron_net_id"] === undefined && given["neutron_subnet_id"] === undefined) return network.subnets;
+  const everywhere = network.subnets.filter(({ availability_zone }) => availability_zone === null);
+  const [one, other] = everywhere;
+  if (!one || other) {
+    const kind = one ? "an unique 'default' subnet" : "a 'default' subnet";
+    const fields = "('neutron_net_id', 'neutron_subnet_id')";
+    const rule = `that serves all availability zones, so subnet details ${fields} cannot be updated.`;
+    throw computeError(400, `The share network ${network.id} does not have ${kind} ${rule}`);
+  }
+  const [net, subnet] = [textAt(given, "neutron_net_id"), textAt(given, "neutron_subnet_id")];
+  if (one.neutron_net_id === null && (net === undefined || subnet === undefined)) {
+    const rule = "you need to specify both 'neutron_net_id' and 'neutron_subnet_id'.";
+    throw computeError(400, `To update the share network ${network.id} ${rule}`);
+  }
+  const changed = {
+    ...one,
+    neutron_net_id: net ?? one.neutron_net_id,
+    neutron_subnet_id: subnet ?? one.neutron_subnet_id,
+    updated_at: instantOf(kernel),
+  };
+  return network.subnets.map((each) => (each === one ? changed : each));
+}
+
+/** The network after `add_security_service` or `remove_security_service`. Throws what Manila answers. */
+function orderedServices(c: ShareContext, parts: ShareParts, body: unknown): ShareNetwork {
+  const network = networkFor(c, parts);
+  const name = isObject(body) ? (Object.keys(body)[0] ?? "") : "";
+  if (name !== "add_security_service" && name !== "remove_security_service") {
+    throw computeError(400, `There is no such action: ${name}`);
+  }
+  const id = textAt(body, name, "security_service_id");
+  if (id === undefined) throw computeError(400, "Malformed request body");
+  const { id: of, services } = network;
+  const keep = (kept: readonly string[]) => parts.networks.update(of, { services: kept });
+  if (name === "remove_security_service") {
+    if (!parts.services.get(id)) throw computeError(404, `Security service ${id} could not be found.`);
+    if (services.includes(id)) return keep(services.filter((one) => one !== id));
+    const why = "No association defined.";
+    throw computeError(400, `Failed to dissociate share network ${of} and security service ${id}: ${why}`);
+  }
+  const { type } = securityServiceFor(parts, id);
+  if (services.some((one) => parts.services.get(one)?.type === type)) {
+    const why = `Security service with '${type}' type already added to '${of}' share network`;
+    throw computeError(409, `Invalid security service: Cannot add security service to share network. ${why}`);
+  }
+  return keep([...services, id]);
+}
+
+/** Subnets of share networks, from 2.51 on: https://docs.openstack.org/api-ref/shared-file-system/#share-network-subnets-since-api-v2-51 . */
+function addSubnetRoutes(app: ShareApp, parts: ShareParts): void {
+  const path = "/v2/share-networks/:id/subnets";
+  const found = (c: ShareContext) => {
+    const network = networkFor(c, parts);
+    const id = c.req.param("subnet") ?? "";
+    const subnet = network.subnets.find((one) => one.id === id);
+    if (!subnet) throw computeError(404, `Share network subnet ${id} could not be found.`);
+    return { network, subnet };
+  };
+  app.get(path, (c) => {
+    const network = networkFor(c, parts);
+    return c.json({ share_network_subnets: network.subnets.map((one) => shareSubnetView(network, one)) });
+  });
+  app.get(`${path}/:subnet`, (c) => {
+    const { network, subnet } = found(c);
+    return c.json({ share_network_subnet: shareSubnetView(network, subnet) });
+  });
+  app.post(path, async (c) => {
+    const given = at(await bodyOf(c.req), "share-network-subnet");
+    if (!isObject(given)) throw computeError(400, "Share Network Subnet is missing from the request body.");
+    const network = networkFor(c, parts);
+    const subnet = askedSubnet(parts, given);
+    const isTaken = network.subnets.some((one) => one.availability_zone === subnet.availability_zone);
+    if (isTaken && c.get("minor") < 70) {
+      const rule = "Only one share network subnet is allowed per availability zone for share network";
+      const what = "Another share network subnet was found in the specified availability zone.";
+      throw computeError(409, `${what} ${rule} ${network.id}.`);
+    }
+    parts.networks.update(network.id, { subnets: [...network.subnets, subnet] });
+    return c.json({ share_network_subnet: shareSubnetView(network, subnet) });
+  });
+  app.delete(`${path}/:subnet`, (c) => {
+    const { network, subnet } = found(c);
+    parts.networks.update(network.id, { subnets: network.subnets.filter((one) => one !== subnet) });
     return c.body(null, 202);
   });
 }

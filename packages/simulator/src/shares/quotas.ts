@@ -1,7 +1,7 @@
 import { computeError } from "../compute/model.ts";
 import { ServiceError } from "../kernel/service-error.ts";
-import { at, bodyOf, isObject } from "../kernel/json.ts";
-import { refused, requireAdmin, type ShareApp, type ShareParts } from "./model.ts";
+import { at, bodyOf, isObject, type JsonObject } from "../kernel/json.ts";
+import { refused, requireAdmin, type ShareApp, type ShareContext, type ShareParts } from "./model.ts";
 
 /** Manila's own name and the kernel's: Cinder has gigabytes and snapshots, too. */
 const resources = {
@@ -36,15 +36,61 @@ function usage({ shares, snapshots, networks }: ShareParts, projectId: string): 
   };
 }
 
+/** What Manila says of what a project has too little left for; `allowed` is its limit. */
+const refusals: Readonly<Record<Resource, (allowed: number) => string>> = {
+  gigabytes: () => `ShareSizeExceedsAvailableQuota: ${growthRefusal}`,
+  shares: (allowed) =>
+    `ShareLimitExceeded: Maximum number of shares allowed (${allowed}) either per project/user or share type quota is exceeded.`,
+  snapshot_gigabytes: () =>
+    "SnapshotSizeExceedsAvailableQuota: Requested snapshot exceeds allowed project/user or share type gigabytes quota.",
+  snapshots: (allowed) =>
+    `SnapshotLimitExceeded: Maximum number of snapshots allowed (${allowed}) either per project/user or share type quota is exceeded.`,
+  share_networks: (allowed) =>
+    `ShareNetworksLimitExceeded: Maximum number of share-networks allowed (${allowed}) exceeded.`,
+};
+const growthRefusal = "Requested share exceeds allowed project/user or share type gigabytes quota.";
+
+const isOver = (parts: ShareParts, projectId: string, [resource, count]: readonly [Resource, number]) => {
+  const limit = limitOf(parts, projectId, resource);
+  return limit >= 0 && usage(parts, projectId)[resource] + count > limit;
+};
+
 /** Throws Manila's 413 if the project may not have this much more. */
 export function checkShareQuota(parts: ShareParts, projectId: string, more: Partial<Record<Resource, number>>): void {
-  const used = usage(parts, projectId);
-  for (const [resource, count] of Object.entries(more) as [Resource, number][]) {
-    const limit = limitOf(parts, projectId, resource);
-    if (limit < 0 || used[resource] + count <= limit) continue;
-    const message = `Quota exceeded for ${resource}: requested ${count}, ${used[resource]} of ${limit} used.`;
-    throw new ServiceError(413, { overLimit: { code: 413, message, retryAfter: "0" } }, { "retry-after": "0" });
+  const over = (Object.entries(more) as [Resource, number][]).find((one) => isOver(parts, projectId, one));
+  if (!over) return;
+  const message = refusals[over[0]](limitOf(parts, projectId, over[0]));
+  throw new ServiceError(413, { overLimit: { code: 413, message, retryAfter: "0" } }, { "retry-after": "0" });
+}
+
+/** Throws Manila's 403 if shares of the project may not grow by this many gigabytes. */
+export function checkGrowth(parts: ShareParts, projectId: string, gigabytes: number): void {
+  if (isOver(parts, projectId, ["gigabytes", gigabytes])) throw computeError(403, growthRefusal);
+}
+
+/** The limits that a body gives. Throws what Manila answers to what is none. */
+function askedLimits(given: JsonObject): readonly (readonly [Resource, number])[] {
+  const known = [...Object.keys(resources), ...Object.keys(untouched)];
+  const unknown = Object.keys(given).filter((key) => !known.includes(key) && key !== "force" && key !== "tenant_id");
+  const asked = Object.entries(given).filter(([key]) => known.includes(key));
+  if (asked.length === 0) throw computeError(400, "Must supply at least one quota field to update.");
+  if (unknown.length > 0) throw computeError(400, `Bad key(s) ${unknown.join(",")} in quota_set.`);
+  for (const [key, value] of asked) {
+    const limit = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+    if (!Number.isInteger(limit)) {
+      const told = typeof value === "string" ? value : JSON.stringify(value);
+      throw computeError(400, `Quota '${told}' for ${key} should be integer.`);
+    }
+    if (Number(limit) < -1) throw computeError(400, "Quota limit must be -1 or greater.");
   }
+  return asked
+    .filter(([key]) => Object.hasOwn(resources, key))
+    .map(([key, value]) => [key as Resource, Number(value)] as const);
+}
+
+function checkReader(c: ShareContext, project: string): void {
+  const { projectId, isAdmin } = c.get("caller");
+  if (project !== projectId && !isAdmin) throw refused();
 }
 
 /** Limits and quotas of projects. */
@@ -66,16 +112,18 @@ export function addShareQuotaRoutes(app: ShareApp, parts: ShareParts): void {
     }),
   );
   app.get(`${path}/detail`, (c) => {
-    const used = usage(parts, c.req.param("project"));
-    const detail = names.map((name) => [
+    const project = c.req.param("project");
+    checkReader(c, project);
+    const used: Readonly<Record<string, number>> = usage(parts, project);
+    const { id, ...limits } = setOf(project);
+    const detail = Object.entries(limits).map(([name, limit]) => [
       name,
-      { in_use: used[name], limit: limitOf(parts, c.req.param("project"), name), reserved: 0 },
+      { in_use: used[name] ?? 0, limit, reserved: 0 },
     ]);
-    return c.json({ quota_set: { id: c.req.param("project"), ...Object.fromEntries(detail) } });
+    return c.json({ quota_set: { id, ...Object.fromEntries(detail) } });
   });
   app.get(path, (c) => {
-    const { projectId, isAdmin } = c.get("caller");
-    if (c.req.param("project") !== projectId && !isAdmin) throw refused();
+    checkReader(c, c.req.param("project"));
     return c.json({ quota_set: setOf(c.req.param("project")) });
   });
   app.put(path, async (c) => {
@@ -83,9 +131,7 @@ export function addShareQuotaRoutes(app: ShareApp, parts: ShareParts): void {
     const given = at(await bodyOf(c.req), "quota_set");
     if (!isObject(given)) throw computeError(400, "The request body has no quota_set.");
     const project = c.req.param("project");
-    for (const name of names) {
-      if (given[name] !== undefined) parts.kernel.setQuota(project, resources[name][0], Number(given[name]));
-    }
+    for (const [name, limit] of askedLimits(given)) parts.kernel.setQuota(project, resources[name][0], limit);
     const { id: _, ...rest } = setOf(project);
     return c.json({ quota_set: rest });
   });

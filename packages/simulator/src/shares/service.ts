@@ -3,9 +3,15 @@ import { computeError, notFoundPage } from "../compute/model.ts";
 import { ServiceError } from "../kernel/service-error.ts";
 import type { Kernel, Service } from "../kernel/interface.ts";
 import { addShareActions } from "./actions.ts";
-import { requireAdmin, shareParts, typeId, type ShareApp } from "./model.ts";
+import { addAbsentRoutes, addGroupTypeRoutes } from "./groups.ts";
+import { addInstanceRoutes } from "./instances.ts";
+import { addLocationRoutes } from "./locations.ts";
+import { addMessageRoutes } from "./messages.ts";
+import { shareParts, type ShareApp } from "./model.ts";
 import { addShareNetworkRoutes } from "./networks.ts";
+import { addOperatorRoutes } from "./operators.ts";
 import { addShareQuotaRoutes } from "./quotas.ts";
+import { addSecurityServiceRoutes } from "./security-services.ts";
 import { addShareRoutes } from "./shares.ts";
 import { addSnapshotRoutes } from "./snapshots.ts";
 import { addTypeRoutes, seedTypes } from "./types.ts";
@@ -18,7 +24,7 @@ export function createShareService(kernel: Kernel): Service {
   const parts = shareParts(kernel);
   seedTypes(parts);
   const app: ShareApp = new Hono();
-  app.get("/", (c) => c.json({ versions: [version(c)] }, 300));
+  app.get("/", (c) => c.json({ versions: [old(c), version(c)] }, 300));
   app.get("/v2", (c) => c.json({ versions: [version(c)] }));
   app.get("/v2/", (c) => c.json({ versions: [version(c)] }));
   app.use("/v2/*", async (c, next) => {
@@ -41,7 +47,13 @@ export function createShareService(kernel: Kernel): Service {
   addShareNetworkRoutes(app, parts);
   addShareQuotaRoutes(app, parts);
   addTypeRoutes(app, parts);
-  addOperatorRoutes(app);
+  addLocationRoutes(app, parts);
+  addInstanceRoutes(app, parts);
+  addSecurityServiceRoutes(app, parts);
+  addMessageRoutes(app, parts);
+  addGroupTypeRoutes(app, parts);
+  addAbsentRoutes(app, parts);
+  addOperatorRoutes(app, parts);
   app.all("*", () => {
     throw notFoundPage();
   });
@@ -68,32 +80,30 @@ function minorOf(asked: string | undefined): number | undefined {
   return match[1] === "2" && Number(match[2]) <= newest ? Number(match[2]) : undefined;
 }
 
+const document = (c: Context, root: string) => ({
+  links: [
+    { rel: "describedby", type: "text/html", href: "http://docs.openstack.org/" },
+    { rel: "self", href: `${new URL(c.req.url).origin}/share/${root}/` },
+  ],
+  "media-types": [{ base: "application/json", type: "application/vnd.openstack.share+json;version=1" }],
+});
+const updated = "2015-08-27T11:33:21Z";
+
 const version = (c: Context) => ({
   id: "v2.0",
   status: "CURRENT",
   version: `2.${newest}`,
   min_version: "2.0",
-  updated: "2015-08-27T11:33:21Z",
-  links: [
-    { rel: "describedby", type: "text/html", href: "http://docs.openstack.org/" },
-    { rel: "self", href: `${new URL(c.req.url).origin}/share/v2/` },
-  ],
-  "media-types": [{ base: "application/json", type: "application/vnd.openstack.share+json;version=1" }],
+  updated,
+  ...document(c, "v2"),
 });
 
-/** The zone, and what only an operator may see: there is nothing behind it here. */
-function addOperatorRoutes(app: ShareApp): void {
-  app.get("/v2/availability-zones", (c) =>
-    c.json({
-      availability_zones: [{ id: typeId, name: "nova", created_at: "2026-01-01T00:00:00.000000", updated_at: null }],
-    }),
-  );
-  app.get("/v2/services", (c) => {
-    requireAdmin(c);
-    return c.json({ services: [] });
-  });
-  app.get("/v2/scheduler-stats/pools", (c) => {
-    requireAdmin(c);
-    return c.json({ pools: [] });
-  });
-}
+/** The version before, which the real service lists still; it is not served here. */
+const old = (c: Context) => ({
+  id: "v1.0",
+  status: "DEPRECATED",
+  version: "",
+  min_version: "",
+  updated,
+  ...document(c, "v1"),
+});

@@ -1,10 +1,12 @@
 import { computeError } from "../compute/model.ts";
 import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
-import { instantOf, notThere, owned, pageOf, unprocessable } from "./model.ts";
-import type { Labels, Share, ShareApp, ShareContext, ShareParts } from "./model.ts";
+import { labelsOf, addMetadataRoutes } from "./metadata.ts";
+import { shareFor, instantOf, pageOf, unprocessable } from "./model.ts";
+import type { Share, ShareApp, ShareContext, ShareParts } from "./model.ts";
 import { checkShareQuota } from "./quotas.ts";
+import { placed, supportOfType } from "./scheduling.ts";
 import { usableType } from "./types.ts";
-import { briefView, exportLocation, shareView } from "./views.ts";
+import { briefView, shareView } from "./views.ts";
 
 const protocols = ["NFS", "CIFS", "CEPHFS"];
 const filters = ["name", "status", "share_proto", "snapshot_id", "share_network_id"];
@@ -39,11 +41,10 @@ export function addShareRoutes(app: ShareApp, parts: ShareParts): void {
     const given = at(await bodyOf(c.req), "share");
     const { id, name, description, is_public } = found(c);
     if (!isObject(given)) throw unprocessable();
-    const isPublic = given["is_public"];
     const share = shares.update(id, {
-      name: textAt(given, "display_name") ?? textAt(given, "name") ?? name,
-      description: textAt(given, "display_description") ?? textAt(given, "description") ?? description,
-      is_public: typeof isPublic === "boolean" ? isPublic : is_public,
+      name: changedText(given, "name", name),
+      description: changedText(given, "description", description),
+      is_public: publicity(c, given) ?? is_public,
     });
     return c.json({ share: shareView(c, share) });
   });
@@ -56,25 +57,24 @@ export function addShareRoutes(app: ShareApp, parts: ShareParts): void {
     kernel.agenda.after(kernel.delay("share.delete"), "share.settle", `${id} deleting gone`);
     return c.body(null, 202);
   });
-  app.get("/v2/shares/:id/export_locations", (c) => c.json({ export_locations: [exportLocation(found(c))] }));
-  app.get("/v2/shares/:id/export_locations/:location", (c) => {
-    const share = found(c);
-    if (c.req.param("location") !== share.id) throw notThere();
-    return c.json({ export_location: exportLocation(share) });
+  addMetadataRoutes(app, {
+    path: "/v2/shares/:id/metadata",
+    get: (c) => {
+      const id = c.req.param("id") ?? "";
+      if (!shares.get(id)) throw computeError(404, "Share not found.");
+      return shareFor(c, parts, id).metadata;
+    },
+    set: (c, metadata) => void shares.update(c.req.param("id") ?? "", { metadata }),
   });
-  addMetadataRoutes(app, parts);
 }
 
-export const shareFor = (c: ShareContext, { shares }: ShareParts, id: string): Share => {
-  const share = shares.get(id);
-  return share?.is_public === true ? share : owned(c, share);
-};
-
-function settle({ kernel, shares, rules }: ShareParts): void {
+function settle(parts: ShareParts): void {
+  const { kernel, shares, rules } = parts;
   kernel.agenda.handler("share.settle", (argument) => {
     const [id = "", from, to = ""] = argument.split(" ");
-    if (shares.get(id)?.status !== from) return;
-    if (to !== "gone") return void shares.update(id, { status: to });
+    const share = shares.get(id);
+    if (!share || share.status !== from) return;
+    if (to !== "gone") return void shares.update(id, from === "creating" ? placed(parts, share) : { status: to });
     for (const rule of rules.by("share_id", id)) rules.remove(rule.id);
     shares.remove(id);
   });
@@ -95,8 +95,13 @@ function asked(c: ShareContext, parts: ShareParts, given: JsonObject): Share {
     const why = "It is either disabled or unsupported. Available protocols: ['NFS', 'CIFS', 'CEPHFS'].";
     throw computeError(400, `Invalid input received: Invalid share protocol provided: ${proto}. ${why}`);
   }
+  const isPublic = publicity(c, given) ?? false;
+  const handlesServers = /^(true|t|yes|y|on|1)$/i.test(type.extra_specs["driver_handles_share_servers"] ?? "");
+  if (handlesServers && origins.share_network_id === null) {
+    throw computeError(400, "Share network must be set when the driver_handles_share_servers is true.");
+  }
   const { projectId, userId } = c.get("caller");
-  checkShareQuota(parts, projectId, { shares: 1, gigabytes: size });
+  checkShareQuota(parts, projectId, { gigabytes: size, shares: 1 });
   return {
     id: kernel.newId(),
     name: textAt(given, "display_name") ?? textAt(given, "name") ?? null,
@@ -106,10 +111,13 @@ function asked(c: ShareContext, parts: ShareParts, given: JsonObject): Share {
     status: "creating",
     size,
     share_proto: proto,
-    is_public: given["is_public"] === true,
-    metadata: texts(given["metadata"]),
+    is_public: isPublic,
+    metadata: given["metadata"] === undefined ? {} : labelsOf(given["metadata"]),
     ...origins,
     type: { id: type.id, name: type.name },
+    supports: supportOfType(type),
+    // A copy stands where its original does.
+    place: origins.snapshot_id === null ? "none" : "taken",
     created_at: instantOf(kernel),
   };
 }
@@ -129,42 +137,32 @@ function knownOrigins(parts: ShareParts, given: JsonObject): Pick<Share, "snapsh
   return { snapshot_id: snapshot ?? null, share_network_id: network ?? null };
 }
 
+/** A name or description that a change gives, by either of its names; null takes it away. */
+export function changedText(given: JsonObject, field: string, before: string | null): string | null {
+  const said = [`display_${field}`, field].find((name) => given[name] !== undefined);
+  return said === undefined ? before : (textAt(given, said) ?? null);
+}
+
+/** Whether a body makes a share public, which only operators may. Throws Manila's refusals. */
+function publicity(c: ShareContext, given: JsonObject): boolean | undefined {
+  const said = given["is_public"];
+  if (said === undefined) return undefined;
+  const word = typeof said === "string" ? said.toLowerCase() : JSON.stringify(said);
+  const isTrue = ["1", "on", "t", "true", "y", "yes"].includes(word);
+  if (!isTrue && !["0", "f", "false", "n", "no", "off"].includes(word)) {
+    const words = "'0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'";
+    const told = typeof said === "string" ? said : JSON.stringify(said);
+    throw computeError(400, `Unrecognized value '${told}', acceptable values are: ${words}`);
+  }
+  if (isTrue && !c.get("caller").isAdmin) {
+    throw computeError(403, "User is not authorized to set 'is_public' to True in the request.");
+  }
+  return isTrue;
+}
+
 function sizeOf(given: unknown): number {
   const size = Number(given);
   if (Number.isInteger(size) && size >= 1) return size;
   const told = typeof given === "string" ? given : JSON.stringify(given);
   throw computeError(400, `Invalid input received: Share size '${told}' must be an integer and greater than 0.`);
-}
-
-const texts = (given: unknown): Labels =>
-  isObject(given) ? Object.fromEntries(Object.entries(given).map(([key, value]) => [key, String(value)])) : {};
-
-function addMetadataRoutes(app: ShareApp, parts: ShareParts): void {
-  const path = "/v2/shares/:id/metadata";
-  const kept = (c: ShareContext) => shareFor(c, parts, c.req.param("id") ?? "").metadata;
-  const keep = (c: ShareContext, metadata: Labels) => {
-    parts.shares.update(c.req.param("id") ?? "", { metadata });
-    return c.json({ metadata });
-  };
-  app.get(path, (c) => c.json({ metadata: kept(c) }));
-  app.post(path, async (c) => {
-    const given = texts(at(await bodyOf(c.req), "metadata"));
-    return keep(c, { ...kept(c), ...given });
-  });
-  app.put(path, async (c) => {
-    const given = texts(at(await bodyOf(c.req), "metadata"));
-    kept(c);
-    return keep(c, given);
-  });
-  app.get(`${path}/:key`, (c) => {
-    const value = kept(c)[c.req.param("key")];
-    if (value === undefined) throw computeError(404, "The metadata key does not exist.");
-    return c.json({ meta: { [c.req.param("key")]: value } });
-  });
-  app.delete(`${path}/:key`, (c) => {
-    const { [c.req.param("key")]: gone, ...left } = kept(c);
-    if (gone === undefined) throw computeError(404, "The metadata key does not exist.");
-    keep(c, left);
-    return c.body(null, 200);
-  });
 }

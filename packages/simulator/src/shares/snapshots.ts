@@ -1,17 +1,11 @@
 import { computeError } from "../compute/model.ts";
 import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
-import {
-  instantOf,
-  owned,
-  pageOf,
-  requireAdmin,
-  unprocessable,
-  type ShareApp,
-  type ShareContext,
-  type ShareParts,
-} from "./model.ts";
+import { addMetadataRoutes } from "./metadata.ts";
+import { shareFor, instantOf, owned, pageOf, requireAdmin, supportOf, unprocessable } from "./model.ts";
+import type { ShareApp, ShareContext, ShareParts, ShareSnapshot } from "./model.ts";
 import { checkShareQuota } from "./quotas.ts";
-import { shareFor } from "./shares.ts";
+import { statusOf } from "./instances.ts";
+import { changedText } from "./shares.ts";
 import { briefView, snapshotView } from "./views.ts";
 
 /** Snapshots of shares. */
@@ -34,10 +28,14 @@ export function addSnapshotRoutes(app: ShareApp, parts: ShareParts): void {
     const given = at(await bodyOf(c.req), "snapshot");
     if (!isObject(given)) throw unprocessable();
     const share = shareFor(c, parts, textAt(given, "share_id") ?? "");
-    if (share.status !== "available") {
-      throw computeError(403, `Invalid share: Source share status must be "available".`);
+    if (!supportOf(share).snapshot_support) {
+      const why = "since it does not have that capability.";
+      throw computeError(422, `Snapshots cannot be created for share '${share.id}' ${why}`);
     }
-    checkShareQuota(parts, share.project_id, { snapshots: 1, snapshot_gigabytes: share.size });
+    if (share.status !== "available") {
+      throw computeError(400, "Invalid share: Source share status must be available.");
+    }
+    checkShareQuota(parts, share.project_id, { snapshot_gigabytes: share.size, snapshots: 1 });
     const snapshot = snapshots.insert({
       id: kernel.newId(),
       name: textAt(given, "display_name") ?? textAt(given, "name") ?? null,
@@ -59,8 +57,8 @@ export function addSnapshotRoutes(app: ShareApp, parts: ShareParts): void {
     const { id, name, description } = found(c);
     if (!isObject(given)) throw unprocessable();
     const changed = {
-      name: textAt(given, "display_name") ?? textAt(given, "name") ?? name,
-      description: textAt(given, "display_description") ?? textAt(given, "description") ?? description,
+      name: changedText(given, "name", name),
+      description: changedText(given, "description", description),
     };
     return c.json({ snapshot: snapshotView(c, snapshots.update(id, changed)) });
   });
@@ -72,9 +70,41 @@ export function addSnapshotRoutes(app: ShareApp, parts: ShareParts): void {
   });
   app.post("/v2/snapshots/:id/action", async (c) => {
     const body = await bodyOf(c.req);
-    const { id, status } = found(c);
+    const snapshot = found(c);
+    const name = isObject(body) ? (Object.keys(body)[0] ?? "") : "";
+    if (name === "allow_access" || name === "deny_access") throw notMounted(snapshot);
+    if (name !== "reset_status") throw computeError(400, `There is no such action: ${name}`);
     requireAdmin(c);
-    snapshots.update(id, { status: textAt(body, "reset_status", "status") ?? status });
+    snapshots.update(snapshot.id, { status: statusOf(at(body, name)) });
     return c.body(null, 202);
+  });
+  addMountRoutes(app, parts);
+  addMetadataRoutes(app, {
+    path: "/v2/snapshots/:id/metadata",
+    get: (c) => found(c).metadata,
+    set: (c, metadata) => void snapshots.update(c.req.param("id") ?? "", { metadata }),
+  });
+}
+
+/** No snapshot here can be mounted, so that none is exported and none has rules of access. */
+const notMounted = ({ id, share_id }: ShareSnapshot) => {
+  const why = `since the parent share ${share_id} does not support mounting its snapshots.`;
+  return computeError(400, `Cannot control access to the snapshot ${id} ${why}`);
+};
+
+function addMountRoutes(app: ShareApp, { snapshots }: ShareParts): void {
+  const path = "/v2/snapshots/:id";
+  app.get(`${path}/export-locations`, (c) => {
+    const id = c.req.param("id");
+    owned(c, snapshots.get(id), () => computeError(404, `Snapshot '${id}' not found.`));
+    return c.json({ share_snapshot_export_locations: [] });
+  });
+  app.get(`${path}/export-locations/:location`, () => {
+    throw computeError(404, "NotFound: Resource could not be found.");
+  });
+  app.get(`${path}/access-list`, (c) => {
+    const id = c.req.param("id");
+    const missing = () => computeError(404, `ShareSnapshotNotFound: Snapshot ${id} could not be found.`);
+    throw notMounted(owned(c, snapshots.get(id), missing));
   });
 }

@@ -1,17 +1,19 @@
-import { typeId, linksOf, type Share, type ShareContext, type ShareNetwork, type ShareSnapshot } from "./model.ts";
-
-const path = (share: Share) => `10.0.0.10:/shares/share-${share.id}`;
+import { locationsOf, pool } from "./locations.ts";
+import { linksOf, placeOf, supportOf, typeId } from "./model.ts";
+import type { Share, ShareContext, ShareNetwork, ShareSnapshot, ShareSubnet } from "./model.ts";
 
 /** A share as its version tells it: fields come with their microversions. */
 export function shareView(c: ShareContext, share: Share): object {
   const minor = c.get("minor");
   const { type = { id: typeId, name: "default" } } = share;
   const from = (least: number, fields: object) => (minor >= least ? fields : {});
-  const isReady = share.status !== "creating";
+  const place = placeOf(share);
+  const paths = locationsOf(share).map(({ path }) => path);
+  const supports = supportOf(share);
   return {
     id: share.id,
     size: share.size,
-    availability_zone: isReady ? "nova" : null,
+    availability_zone: place === "none" ? null : "nova",
     created_at: share.created_at,
     status: share.status,
     name: share.name,
@@ -25,21 +27,20 @@ export function shareView(c: ShareContext, share: Share): object {
     share_type: minor >= 6 ? type.id : type.name,
     is_public: share.is_public,
     links: linksOf(c, "shares", share.id),
-    ...(minor < 9
-      ? { export_location: isReady ? path(share) : null, export_locations: isReady ? [path(share)] : [] }
-      : {}),
-    ...from(2, { snapshot_support: true }),
+    ...(minor < 9 ? { export_location: paths[0] ?? null, export_locations: paths } : {}),
+    ...from(2, { snapshot_support: supports.snapshot_support }),
     ...from(5, { task_state: null }),
     ...from(6, { share_type_name: type.name }),
     ...from(10, { access_rules_status: "active" }),
     ...from(11, { replication_type: null, has_replicas: false }),
     ...from(16, { user_id: share.user_id }),
-    ...from(24, { create_share_from_snapshot_support: true }),
-    ...from(27, { revert_to_snapshot_support: false }),
+    ...from(24, { create_share_from_snapshot_support: supports.create_share_from_snapshot_support }),
+    ...from(27, { revert_to_snapshot_support: supports.revert_to_snapshot_support }),
     ...from(31, { share_group_id: null, source_share_group_snapshot_member_id: null }),
-    ...from(32, { mount_snapshot_support: false }),
-    ...from(54, { progress: isReady ? "100%" : null }),
+    ...from(32, { mount_snapshot_support: supports.mount_snapshot_support }),
+    ...from(54, { progress: place === "exported" ? "100%" : null }),
     ...from(69, { is_soft_deleted: false, scheduled_to_be_deleted_at: null }),
+    ...(c.get("caller").isAdmin ? { share_server_id: null, host: place === "none" ? "" : pool } : {}),
   };
 }
 
@@ -52,8 +53,6 @@ export const briefView = (
   name: object.name,
   links: linksOf(c, kind, object.id),
 });
-
-export const exportLocation = (share: Share): object => ({ id: share.id, path: path(share), preferred: false });
 
 export function snapshotView(c: ShareContext, snapshot: ShareSnapshot): object {
   const minor = c.get("minor");
@@ -69,29 +68,39 @@ export function snapshotView(c: ShareContext, snapshot: ShareSnapshot): object {
 
 export function shareNetworkView(c: ShareContext, network: ShareNetwork): object {
   const minor = c.get("minor");
-  const { neutron_net_id, neutron_subnet_id, subnet_id, ...rest } = network;
-  const where = {
-    neutron_net_id,
-    neutron_subnet_id,
+  const { subnets, services: _services, ...rest } = network;
+  const first = subnets[0];
+  return {
+    ...rest,
+    ...(minor < 51
+      ? placeInNeutron(first)
+      : { share_network_subnets: subnets.map((subnet) => ({ ...subnetView(subnet), ...gateway })) }),
+    ...(minor >= 63 ? { status: "active", security_service_update_support: true } : {}),
+    ...(minor >= 70 ? { network_allocation_update_support: true } : {}),
+  };
+}
+
+/** A subnet by itself, which says whose it is. */
+export function shareSubnetView(network: ShareNetwork, subnet: ShareSubnet): object {
+  const of = { share_network_id: network.id, share_network_name: network.name };
+  return { ...subnetView(subnet), ...of, ...gateway };
+}
+
+/** Known only once a share server stands there. */
+const gateway = { mtu: null, gateway: null };
+
+function placeInNeutron(subnet: ShareSubnet | undefined): object {
+  return {
+    neutron_net_id: subnet?.neutron_net_id ?? null,
+    neutron_subnet_id: subnet?.neutron_subnet_id ?? null,
     network_type: null,
     segmentation_id: null,
     cidr: null,
     ip_version: null,
   };
-  const subnet = {
-    id: subnet_id,
-    availability_zone: null,
-    created_at: network.created_at,
-    updated_at: null,
-    ...where,
-    mtu: null,
-    gateway: null,
-  };
-  return {
-    ...rest,
-    updated_at: null,
-    ...(minor < 51 ? where : { share_network_subnets: [subnet] }),
-    ...(minor >= 63 ? { status: "active", security_service_update_support: true } : {}),
-    ...(minor >= 70 ? { network_allocation_update_support: true } : {}),
-  };
 }
+
+const subnetView = (subnet: ShareSubnet): object => {
+  const { id, availability_zone, created_at, updated_at } = subnet;
+  return { id, availability_zone, created_at, updated_at, ...placeInNeutron(subnet) };
+};

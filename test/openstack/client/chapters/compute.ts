@@ -178,12 +178,13 @@ export const chapters: readonly Chapter[] = [
       settled {p}-vm
       server add port {p}-vm {p}-port
       settled {p}-vm
+      until ACTIVE port {p}-port
       port list --server {p}-vm -c Name -c Status
       server remove port {p}-vm {p}-nothing
       settled {p}-vm
       server add network {p}-vm {p}-net2
       settled {p}-vm
-      server add fixed ip {p}-vm {p}-net --fixed-ip-address 10.77.0.99
+      server add fixed ip {p}-vm {p}-net --fixed-ip-address 10.77.0.99 -c 'Fixed IPs' -c 'Network ID' -c 'Server ID' -c Tag
       server add network {p}-vm {p}-nothing
       settled {p}-vm
       server add volume {p}-vm {p}-volume --device /dev/vdb
@@ -249,8 +250,8 @@ export const chapters: readonly Chapter[] = [
   {
     name: "flavors",
     lines: `
-      all flavor list
-      all flavor list --long
+      of(m1.tiny|m1.small|m1.medium|m1.large) flavor list
+      of(m1.tiny|m1.small|m1.medium|m1.large) flavor list --long
       flavor show m1.tiny
       flavor create {p}-mine --ram 64 --disk 1 --vcpus 1
       admin: flavor create {p}-flavor --ram 64 --disk 1 --vcpus 1 --ephemeral 2 --swap 3 --id {p}-id --property a:b=c --description f
@@ -303,7 +304,7 @@ export const chapters: readonly Chapter[] = [
       admin: all compute service list --long --service nova-compute
       admin: compute service set compute-2 nova-compute --enable
       admin: compute service set nothing nova-compute --disable
-      admin: all aggregate list --long
+      admin: of(nova|az2) aggregate list --long
       aggregate list
       admin: aggregate create {p}-aggregate --property a=b
       admin: aggregate show {p}-aggregate
@@ -320,8 +321,8 @@ export const chapters: readonly Chapter[] = [
       admin: aggregate delete {p}-ag
       admin: aggregate delete {p}-ag
       admin: aggregate show {p}-nothing
-      all availability zone list --compute
-      admin: all availability zone list --compute --long
+      of(nova|az2) availability zone list --compute
+      admin: of(nova|az2|internal) availability zone list --compute --long
       usage show --start 2030-01-01 --end 2030-01-02
       admin: usage list --start 2030-01-01 --end 2030-01-02
       all limits show --absolute

@@ -176,11 +176,11 @@ export const chapters: readonly Chapter[] = [
   {
     name: "the catalog and what is served",
     lines: `
-      all catalog list -c Name -c Type
+      of(barbican|cinderv3|glance|keystone|manilav2|neutron|nova|octavia|placement) catalog list -c Name -c Type
       catalog show compute
       catalog show nothing
-      all service list -c Name -c Type
-      admin: all service list -c Name -c Type
+      service list -c Name -c Type
+      admin: of(barbican|cinderv3|glance|keystone|manilav2|neutron|nova|octavia|placement) service list -c Name -c Type
       admin: service create --name {p}-service --description s {p}-type
       admin: service show {p}-service
       admin: service set {p}-service --name {p}-s2 --disable

@@ -199,8 +199,8 @@ export const chapters: readonly Chapter[] = [
       quota show {p}-project
       quota set demo --networks 3
       admin: project delete {p}-project
-      all availability zone list
-      admin: all availability zone list --long
+      of(nova|az2) availability zone list
+      admin: of(nova|az2|internal) availability zone list --long
       all network agent list
       admin: all network agent list
       admin: network agent show nonsense

@@ -17,48 +17,48 @@ export const chapters: readonly Chapter[] = [
       resource provider list
       resource provider create {p}-bad
       admin: resource class list
-      admin: resource class create CUSTOM_CLIENT
-      admin: resource class show CUSTOM_CLIENT
-      admin: resource class create CUSTOM_CLIENT
-      admin: resource class set CUSTOM_CLIENT
+      admin: resource class create CUSTOM_{P}
+      admin: resource class show CUSTOM_{P}
+      admin: resource class create CUSTOM_{P}
+      admin: resource class set CUSTOM_{P}
       admin: resource class create client
       admin: all resource class show VCPU
       admin: resource class show CUSTOM_NOTHING
       admin: resource class delete VCPU
-      admin: resource provider inventory set {provider} --resource VCPU=8 --resource VCPU:allocation_ratio=2.0 --resource CUSTOM_CLIENT=4 --resource CUSTOM_CLIENT:max_unit=2
+      admin: resource provider inventory set {provider} --resource VCPU=8 --resource VCPU:allocation_ratio=2.0 --resource CUSTOM_{P}=4 --resource CUSTOM_{P}:max_unit=2
       admin: all resource provider inventory list {provider}
       admin: resource provider inventory show {provider} VCPU
       admin: resource provider inventory show {provider} DISK_GB
       admin: resource provider inventory class set {provider} VCPU --total 16 --reserved 1
       admin: resource provider inventory class set {provider} CUSTOM_NOTHING --total 16
       admin: resource provider inventory set {provider} --resource VCPU=0
-      admin: resource provider inventory set {provider} --resource VCPU=8 --resource CUSTOM_CLIENT=4 --amend
-      admin: trait create CUSTOM_CLIENT_TRAIT
+      admin: resource provider inventory set {provider} --resource VCPU=8 --resource CUSTOM_{P}=4 --amend
+      admin: trait create CUSTOM_{P}_TRAIT
       admin: trait create client
-      admin: trait show CUSTOM_CLIENT_TRAIT
-      admin: trait list --name in:CUSTOM_CLIENT_TRAIT,HW_CPU_X86_AVX
-      admin: resource provider trait set {provider} --trait CUSTOM_CLIENT_TRAIT --trait HW_CPU_X86_AVX
+      admin: trait show CUSTOM_{P}_TRAIT
+      admin: trait list --name in:CUSTOM_{P}_TRAIT,HW_CPU_X86_AVX
+      admin: resource provider trait set {provider} --trait CUSTOM_{P}_TRAIT --trait HW_CPU_X86_AVX
       admin: all resource provider trait list {provider}
       admin: resource provider trait set {provider} --trait CUSTOM_NOTHING
-      admin: trait delete CUSTOM_CLIENT_TRAIT
+      admin: trait delete CUSTOM_{P}_TRAIT
       admin: trait delete HW_CPU_X86_AVX
       admin: resource provider aggregate set {provider} --generation 4 3c1d6b22-8a4c-4d5a-9f0b-111111111111
       admin: all resource provider aggregate list {provider}
       admin: resource provider aggregate set {provider} 3c1d6b22-8a4c-4d5a-9f0b-111111111111
       admin: resource provider list --member-of 3c1d6b22-8a4c-4d5a-9f0b-111111111111
-      admin: all allocation candidate list --resource CUSTOM_CLIENT=1
-      admin: all allocation candidate list --resource CUSTOM_CLIENT=3
+      admin: all allocation candidate list --resource CUSTOM_{P}=1
+      admin: all allocation candidate list --resource CUSTOM_{P}=3
       admin: allocation candidate list --resource CUSTOM_NOTHING=1
-      admin: allocation candidate list --resource VCPU=1 --required CUSTOM_CLIENT_TRAIT
-      admin: all resource provider allocation set 5f4c9a68-0d7c-4c06-8f6d-222222222222 --allocation rp={provider},VCPU=2 --allocation rp={provider},CUSTOM_CLIENT=1 --project-id demo --user-id demo --consumer-type INSTANCE
+      admin: allocation candidate list --resource VCPU=1 --required CUSTOM_{P}_TRAIT
+      admin: all resource provider allocation set 5f4c9a68-0d7c-4c06-8f6d-222222222222 --allocation rp={provider},VCPU=2 --allocation rp={provider},CUSTOM_{P}=1 --project-id demo --user-id demo --consumer-type INSTANCE
       admin: all resource provider allocation show 5f4c9a68-0d7c-4c06-8f6d-222222222222
       admin: all resource provider usage show {provider}
       admin: all resource usage show demo
       admin: all resource usage show demo --user-id demo
       admin: resource provider show {provider} --allocations
-      admin: resource provider allocation set 5f4c9a68-0d7c-4c06-8f6d-222222222222 --allocation rp={provider},CUSTOM_CLIENT=3 --project-id demo --user-id demo --consumer-type INSTANCE
+      admin: resource provider allocation set 5f4c9a68-0d7c-4c06-8f6d-222222222222 --allocation rp={provider},CUSTOM_{P}=3 --project-id demo --user-id demo --consumer-type INSTANCE
       admin: resource provider allocation set 5f4c9a68-0d7c-4c06-8f6d-222222222222 --allocation rp={provider},DISK_GB=3 --project-id demo --user-id demo --consumer-type INSTANCE
-      admin: all resource provider allocation unset 5f4c9a68-0d7c-4c06-8f6d-222222222222 --resource-class CUSTOM_CLIENT
+      admin: all resource provider allocation unset 5f4c9a68-0d7c-4c06-8f6d-222222222222 --resource-class CUSTOM_{P}
       admin: resource provider inventory delete {provider} --resource-class VCPU
       admin: resource provider delete {provider}
       admin: resource provider allocation delete 5f4c9a68-0d7c-4c06-8f6d-222222222222
@@ -69,10 +69,10 @@ export const chapters: readonly Chapter[] = [
       admin: resource provider inventory delete {provider}
       admin: resource provider delete {provider}
       admin: resource provider show {provider}
-      admin: trait delete CUSTOM_CLIENT_TRAIT
-      admin: trait delete CUSTOM_CLIENT_TRAIT
-      admin: resource class delete CUSTOM_CLIENT
-      admin: resource class delete CUSTOM_CLIENT
+      admin: trait delete CUSTOM_{P}_TRAIT
+      admin: trait delete CUSTOM_{P}_TRAIT
+      admin: resource class delete CUSTOM_{P}
+      admin: resource class delete CUSTOM_{P}
     `,
   },
 ];

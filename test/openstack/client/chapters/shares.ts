@@ -5,10 +5,11 @@ export const chapters: readonly Chapter[] = [
   {
     name: "shares",
     lines: `
-      all share type list -c Name -c 'Is Default'
+      share type show default -c name -c is_default -c visibility
       share create NFS 1 --name {p}-one --description first --property a=b
       settled share {p}-one
       share show {p}-one
+      all share export location list {p}-one
       share list --name {p}-one
       share list --long --name {p}-one
       share list --name {p}-one --status available
@@ -34,11 +35,11 @@ export const chapters: readonly Chapter[] = [
       settled share {p}-uno
       share show {p}-uno -c size -c status
       share resize {p}-uno 1
-      share export location list {p}-uno
       share export location show {p}-uno nonsense
       share instance list --share {p}-uno
       admin: share instance list --share {p}-uno
       rule= share access create {p}-uno ip 10.0.0.0/8 --access-level ro --properties e=f
+      until active share access {rule}
       share access list {p}-uno
       share access show {rule}
       share access create {p}-uno ip 10.0.0.0/8
@@ -50,7 +51,9 @@ export const chapters: readonly Chapter[] = [
       share access unset {rule} --property e
       share access show {rule}
       share access delete {p}-uno {rule}
+      settled share access {rule}
       share access delete {p}-uno {rule}
+      share access show {rule}
       share create NFS 0 --name {p}-bad
       share create NFS nonsense --name {p}-bad
       share create NONSENSE 1 --name {p}-bad
@@ -103,8 +106,14 @@ export const chapters: readonly Chapter[] = [
       share network list --detail --name {p}-network
       share network set {p}-network --name {p}-n2 --description o
       share network show {p}-n2 -c name -c description
-      share network subnet create {p}-n2
+      subnet= share network subnet create {p}-n2
+      share network subnet show {p}-n2 {subnet}
+      share network subnet show {p}-n2 nonsense
+      share network subnet create {p}-n2 --neutron-net-id {p}-net
+      share network subnet create {p}-n2 --availability-zone nowhere
       share create NFS 1 --name {p}-bad --share-network {p}-n2
+      settled share {p}-bad
+      share show {p}-bad -c status -c availability_zone
       alt: share network show {p}-n2
       share security service create ldap --name {p}-ldap --dns-ip 10.0.0.1 --domain example.com
       share security service show {p}-ldap
@@ -115,13 +124,22 @@ export const chapters: readonly Chapter[] = [
       share security service delete {p}-ldap
       share security service create nonsense
       share network delete {p}-n2
+      share delete {p}-bad
+      settled share {p}-bad
+      share network delete {p}-n2
+      share network subnet delete {p}-n2 {subnet}
+      share network subnet delete {p}-n2 nonsense
+      share network delete {p}-n2
       share network delete {p}-nothing
       share network show {p}-nothing
       subnet delete {p}-sub
       network delete {p}-net
     `,
     cleanup: `
-      share delete {p}-share
+      share delete {p}-share {p}-bad
+      settled share {p}-bad
+      share network delete {p}-network
+      share network delete {p}-n2
       share security service delete {p}-ldap
     `,
   },
@@ -147,7 +165,8 @@ export const chapters: readonly Chapter[] = [
       admin: share type access create {p}-t2 demo
       share create NFS 1 --name {p}-share --share-type {p}-t2
       settled share {p}-share
-      share show {p}-share -c share_type_name -c status
+      share= share show {p}-share -c id -c share_type_name -c status
+      share message list --resource-id {share}
       admin: share type delete {p}-t2
       share delete {p}-share
       settled share {p}-share
@@ -167,23 +186,36 @@ export const chapters: readonly Chapter[] = [
       admin: project delete {p}-project
       all share limits show --absolute
       all share availability zone list
-      admin: share service list
+      admin: all share service list -c Binary -c Host -c Zone -c Status
       share service list
-      admin: share pool list
+      admin: all share pool list -c Name -c Host
       share pool list
-      share message list
       share message show nonsense
+      share message delete nonsense
       admin: share server list
       share group list
       admin: share group type create {p}-gt default
+      share group type show {p}-gt
+      share group type list
+      admin: share group type create {p}-gt default
+      share group type create {p}-bad default
+      admin: share group type set {p}-gt --group-specs a=b
+      admin: share group type show {p}-gt
+      admin: share group type unset {p}-gt a
+      admin: share group type access list {p}-gt
+      share group type delete {p}-gt
+      admin: share group type delete {p}-gt
       admin: share group type delete {p}-gt
       share replica list
+      share replica show nonsense
+      share server list
       all versions show --service sharev2
     `,
     cleanup: `
       share delete {p}-share
       admin: share type delete {p}-t2
       admin: share type delete {p}-private
+      admin: share group type delete {p}-gt
       admin: project delete {p}-project
     `,
   },

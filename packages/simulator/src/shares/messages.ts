@@ -1,0 +1,83 @@
+import { computeError } from "../compute/model.ts";
+import type { Table } from "../kernel/interface.ts";
+import { instantOf, linksOf, notThere } from "./model.ts";
+import type { Share, ShareApp, ShareContext, ShareParts } from "./model.ts";
+
+/** Why something went wrong that was answered with 200: https://docs.openstack.org/api-ref/shared-file-system/#user-messages-since-api-v2-37 . */
+interface Message {
+  readonly id: string;
+  readonly project_id: string;
+  readonly action_id: string;
+  readonly detail_id: string;
+  readonly user_message: string;
+  readonly resource_id: string;
+  readonly request_id: string;
+  readonly created_at: string;
+  readonly expires_at: string;
+}
+
+const messagesOf = ({ kernel }: ShareParts): Table<Message> => kernel.table("_share_message", ["project_id"]);
+const month = 30 * 24 * 3600 * 1000;
+const firstVersion = 37;
+
+/** By the number of the detail: what was being done, and why it failed. */
+const reasons = {
+  "003": {
+    action_id: "002",
+    user_message: "create: Driver does not expect share-network to be provided with current configuration.",
+  },
+  "008": {
+    action_id: "001",
+    user_message:
+      "allocate host: No storage could be allocated for this share request, Capabilities filter didn't succeed.",
+  },
+} as const;
+
+/** Tells the owner of a share why it is in error. */
+export function noteOf(parts: ShareParts, share: Share, detail: keyof typeof reasons): void {
+  const { kernel } = parts;
+  messagesOf(parts).insert({
+    id: kernel.newId(),
+    project_id: share.project_id,
+    detail_id: detail,
+    ...reasons[detail],
+    resource_id: share.id,
+    request_id: `req-${kernel.newId()}`,
+    created_at: instantOf(kernel),
+    expires_at: `${new Date(kernel.clock.now() + month).toISOString().slice(0, 19)}.000000`,
+  });
+}
+
+/** Messages: list, show, delete. */
+export function addMessageRoutes(app: ShareApp, parts: ShareParts): void {
+  const messages = messagesOf(parts);
+  const known = (c: ShareContext) => {
+    if (c.get("minor") < firstVersion) throw notThere();
+  };
+  const found = (c: ShareContext): Message => {
+    known(c);
+    const id = c.req.param("id") ?? "";
+    const message = messages.get(id);
+    const { projectId, isAdmin } = c.get("caller");
+    if (message && (message.project_id === projectId || isAdmin)) return message;
+    throw computeError(404, `Message ${id} could not be found.`);
+  };
+  const view = (c: ShareContext, message: Message) => ({
+    ...message,
+    message_level: "ERROR",
+    resource_type: "SHARE",
+    links: linksOf(c, "messages", message.id),
+  });
+  app.get("/v2/messages", (c) => {
+    known(c);
+    const of = c.req.query("resource_id");
+    const all = messages.by("project_id", c.get("caller").projectId).toReversed();
+    const asked = all.filter((message) => of === undefined || message.resource_id === of);
+    return c.json({ messages: asked.map((message) => view(c, message)) });
+  });
+  app.get("/v2/messages/:id", (c) => c.json({ message: view(c, found(c)) }));
+  app.delete("/v2/messages/:id", (c) => {
+    messages.remove(found(c).id);
+    return c.body(null, 204);
+  });
+}
