@@ -22,6 +22,26 @@ const LATER = `const laterModule = (name) => {
 };
 `;
 
+/**
+ * What node --build-snapshot runs, with the files of the facts and of the program: compiles every function of the program, since a snapshot holds the
+ * code of those that are compiled, and a start that compiles them as it comes to them takes longer than one that reads them all. Flags
+ * must be as they were when the snapshot is written, and no Script may be left: it cannot be in one. To query objects is to collect garbage.
+ */
+const COMPILED = `const { readFileSync } = require("node:fs");
+const { dirname } = require("node:path");
+const { queryObjects, setFlagsFromString } = require("node:v8");
+const { Script } = require("node:vm");
+const run = (filename) => {
+  const source = readFileSync(filename, "latin1");
+  setFlagsFromString("--no-lazy");
+  const script = new Script("(function (require, exports, __dirname, __filename) {" + source + "\\n})", { filename });
+  setFlagsFromString("--lazy");
+  script.runInThisContext()(require, {}, dirname(filename), filename);
+};
+run(process.argv[3]);
+queryObjects(class {});
+`;
+
 /** Writes what rolldown makes; answers the stamps of what it was made of. */
 async function build(input: InputOptions["input"], output: OutputOptions): Promise<SnapshotFacts["stamps"]> {
   const made = await rolldown({
@@ -57,8 +77,10 @@ async function snapshot(dir: string): Promise<void> {
   const told = resolve(dir, "facts.json");
   writeFileSync(told, JSON.stringify(facts));
   writeFileSync(file, LATER + withoutNative(readFileSync(file, "utf8")));
+  const compiled = resolve(dir, "compiled.cjs");
+  writeFileSync(compiled, COMPILED);
   const blob = resolve(dir, "apiserver.blob");
-  const args = ["--max-semi-space-size=4", "--snapshot-blob", blob, "--build-snapshot", file, told];
+  const args = ["--max-semi-space-size=4", "--snapshot-blob", blob, "--build-snapshot", compiled, told, file];
   const ran = spawnSync(process.execPath, args, { cwd: CHECKOUT, encoding: "utf8", timeout: 60_000 });
   if (ran.status !== 0) throw new Error(`no snapshot of the API server: ${ran.stderr.slice(-2000)}`);
   symlinkSync(process.execPath, resolve(dir, "node"));
