@@ -269,7 +269,11 @@ export const chapters: readonly Chapter[] = [
       security group rule delete {tcp}
       security group rule delete {tcp}
       security group create default
+      network create {p}-net
+      port create {p}-port --network {p}-net
       security group delete default
+      port delete {p}-port
+      network delete {p}-net
       security group set default --name {p}-never
       alt: security group show {p}-web
       security group show {p}-nothing
