@@ -51,7 +51,7 @@ const volatile =
 const isAlive = /^(up|down)$/;
 
 /** Quotas of a type of volumes that somebody else made. */
-const ofType = /^(gigabytes|volumes|snapshots)_(?!_DEFAULT__$|fast$|\{p\})/;
+const ofType = /^(gigabytes|volumes|snapshots)_(?!_DEFAULT__$|fast$|attached$|\{p\})/;
 
 /** Keys whose values are words in no order, by blanks or lines. */
 const unordered = /^(tags|roles|listeners|pools|members|loadbalancers|rules|export_locations)$/;
