@@ -34,15 +34,13 @@ const { values } = parseArgs({
     side: { type: "string" },
     "idle-minutes": { type: "string", default: "10" },
     routes: { type: "boolean", default: false },
-    limit: { type: "string", default: "300" },
+    limit: { type: "string", default: "240" },
   },
 });
 const limits: Limits = { seconds: Number(values.limit), idleMinutes: Number(values["idle-minutes"]) };
 const wanted: readonly Side[] = (["ours", "upstream"] as const).filter((s) => (values.side ?? s) === s);
-const providers: readonly Provider[] = [
-  { name: "amphora", cycle: 10_000 },
-  { name: "ovn", cycle: 500 },
-];
+const amphora: Provider = { name: "amphora", cycle: 10_000 };
+const ovn: Provider = { name: "ovn", cycle: 500 };
 /** As the OVN provider of a real cloud was measured: a change works on every member that its request names. */
 const costly: Provider = { name: "ovn", cycle: 500, perMember: 100 };
 const explain = values.routes ? { explain: (routes: object) => console.error(routes) } : {};
@@ -118,10 +116,10 @@ async function together(stages: Map<Side, Stage>, situation: Situation, prefix: 
   add(`${prefix}: ${situation.name}`, Object.fromEntries(outcomes));
 }
 
+/** While nothing happens there, what mostly waits is measured on stages of its own. */
 async function restingHour(stages: Map<Side, Stage>): Promise<void> {
-  const outcomes = await Promise.all(
-    [...stages].map(async ([side, stage]) => [side, await idle(stage, limits)] as const),
-  );
+  const resting = Promise.all([...stages].map(async ([side, stage]) => [side, await idle(stage, limits)] as const));
+  const [outcomes] = await Promise.all([resting, ...waitingParts.map((part) => part())]);
   const both: Partial<Record<Side, Outcome>> = Object.fromEntries(outcomes);
   add("an idle hour with 200 Services", both);
   const ours = stages.get("ours");
@@ -132,31 +130,38 @@ async function restingHour(stages: Map<Side, Stage>): Promise<void> {
 
 const only = new RegExp(values.only);
 const wants = (part: string): boolean => only.test(part);
+
+async function wideOn(provider: Provider, prefix: string): Promise<void> {
+  await onStages(provider, 200, async (stages) => {
+    for (const one of wide) await together(stages, one, prefix);
+  });
+}
+
+/** Minutes of waiting for load balancers that change. */
+const waitingParts = [
+  ...(wants("amphora wide") ? [() => wideOn(amphora, "amphora")] : []),
+  ...(wants("ovn costly") ? [() => wideOn(costly, "ovn, 0.1 s a member")] : []),
+];
+
+async function partsOf(provider: Provider): Promise<void> {
+  const { name } = provider;
+  const resting = wants("idle") && name === "ovn";
+  const again = resting || (wants("restart") && name === "ovn");
+  const [first, second] = [wants(`${name} ordinary`), wants(`${name} many`) || again];
+  if (!first && !second) return;
+  await onStages(provider, 80, async (stages) => {
+    if (first) for (const one of ordinary) await together(stages, one, name);
+    if (second) await together(stages, manyAtOnce, name);
+    if (again) await together(stages, restart, name);
+    if (resting) await restingHour(stages);
+  });
+}
+
 try {
-  for (const provider of providers) {
-    const { name } = provider;
-    const resting = wants("idle") && name === "ovn";
-    const again = resting || (wants("restart") && name === "ovn");
-    const [first, second] = [wants(`${name} ordinary`), wants(`${name} many`) || again];
-    if (first || second) {
-      await onStages(provider, 80, async (stages) => {
-        if (first) for (const one of ordinary) await together(stages, one, name);
-        if (second) await together(stages, manyAtOnce, name);
-        if (again) await together(stages, restart, name);
-        if (resting) await restingHour(stages);
-      });
-    }
-    if (wants(`${name} wide`)) {
-      await onStages(provider, 200, async (stages) => {
-        for (const one of wide) await together(stages, one, name);
-      });
-    }
-  }
-  if (wants("ovn costly")) {
-    await onStages(costly, 200, async (stages) => {
-      for (const one of wide) await together(stages, one, "ovn, 0.1 s a member");
-    });
-  }
+  await partsOf(amphora);
+  await partsOf(ovn);
+  if (wants("ovn wide")) await wideOn(ovn, "ovn");
+  if (!wants("idle")) for (const part of waitingParts) await part();
   if (wants("fleet")) keep(await fleet(base, program, sides));
 } finally {
   rmSync(base, { recursive: true, force: true });

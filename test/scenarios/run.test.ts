@@ -144,6 +144,7 @@ test("its metrics bear upstream's names after one load balancer", { timeout: 120
     'cloudprovider_openstack_reconcile_total{operation="loadbalancer_ensure"}',
     'cloudprovider_openstack_reconcile_duration_seconds_bucket{le="1000",operation="loadbalancer_ensure"}',
     "service_controller_loadbalancer_sync_total",
+    "service_controller_nodesync_latency_seconds_count",
     "node_controller_cloud_provider_taint_removal_delay_seconds_count 1",
     'leader_election_master_status{name="cloud-controller-manager"} 1',
     "node_controller_initial_node_sync_delay_seconds_count 1",

@@ -19,6 +19,7 @@ import {
 import type { CloudWatch } from "@causeway/openstack";
 import { eligibleNodes, nodeAddress } from "./desired.ts";
 import { Standing } from "../events/standing.ts";
+import { NodeSyncs } from "../metrics/node-syncs.ts";
 import { measured, Operations } from "../metrics/reconciles.ts";
 import { concerns } from "./concern.ts";
 import { gather, type Observed } from "./gather.ts";
@@ -50,6 +51,7 @@ export function createServiceController(options: ServiceControllerOptions): {
   const standing = new Standing(events, clock);
   const using = { client: informers.client, cloud, watch, events, details, freshness, holds };
   const operations = new Operations();
+  const syncs = new NodeSyncs(options.metrics, clock);
   const leftovers = new Leftovers(cloud, watch);
   const groups = { ...options, services, nodes, leftovers, octavia, missed, standing };
   const road: Road<Observed, Step, ServiceStatus> = {
@@ -76,25 +78,28 @@ export function createServiceController(options: ServiceControllerOptions): {
     watchInformer(services),
     nodeChanges(nodes, () => {
       bursts.changed();
-      return keysBy(() => true);
+      const keys = keysBy(() => true);
+      syncs.changed(keys);
+      return keys;
     }),
     ...cloudChanges(watch, { clusterName, keysBy }),
     ...securityGroupSources(groups, keysBy),
     () => watch.pools.onChange(({ type, object }) => (type === "deleted" ? details.forget(object.id) : undefined)),
   ];
+  const reconcile = measured(groupsFirst(groups, followRoad(road, { clock, log })), {
+    metrics: options.metrics,
+    clock,
+    operationOf(key) {
+      const service = services.get(key);
+      return service && concerns(service, config) ? operations.of(service) : undefined;
+    },
+  });
   return {
     run: (signal) =>
       runController(
         {
           name: "service",
-          reconcile: measured(groupsFirst(groups, followRoad(road, { clock, log })), {
-            metrics: options.metrics,
-            clock,
-            operationOf(key) {
-              const service = services.get(key);
-              return service && concerns(service, config) ? operations.of(service) : undefined;
-            },
-          }),
+          reconcile: syncs.measured(reconcile),
           sources,
           ...(options.serviceSyncs === undefined ? {} : { concurrency: options.serviceSyncs }),
           ready: async (stop) => {

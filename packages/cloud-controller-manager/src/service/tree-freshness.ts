@@ -3,11 +3,13 @@ import type { CloudWatch, LoadBalancer } from "@causeway/openstack";
 /**
  * Load balancers, listeners and pools come from three lists taken at different times. Before a settled load balancer is
  * compared with its Service, the two others must be at least as new: they are listed again when the load balancer names
- * children that they do not have (or the other way round), and after each change of ours.
+ * children that they do not have (or the other way round), when they show children that are still being changed, and after each change of ours.
  */
 export class TreeFreshness {
   readonly #watch: CloudWatch;
   readonly #touched = new Set<string>();
+  /** Parts that are PENDING on an ACTIVE load balancer by the newest lists, too; by load balancer. */
+  readonly #unsettled = new Map<string, ReadonlySet<string>>();
 
   constructor(watch: CloudWatch) {
     this.#watch = watch;
@@ -28,9 +30,20 @@ export class TreeFreshness {
     const agree =
       same(lb.listeners, listeners.byIndex("loadbalancer", lb.id)) &&
       same(lb.pools, pools.byIndex("loadbalancer", lb.id));
-    if (agree && !this.#touched.has(lb.id)) return;
+    const known = this.#unsettled.get(lb.id);
+    const settled = this.#pendingParts(lb).every((id) => known?.has(id) === true);
+    if (agree && settled && !this.#touched.has(lb.id)) return;
     await Promise.all([listeners.refresh(signal), pools.refresh(signal)]);
     this.#touched.delete(lb.id);
+    const pending = this.#pendingParts(lb);
+    if (pending.length === 0) this.#unsettled.delete(lb.id);
+    else this.#unsettled.set(lb.id, new Set(pending));
+  }
+
+  #pendingParts({ id }: LoadBalancer): string[] {
+    const { listeners, pools } = this.#watch;
+    const parts = [...listeners.byIndex("loadbalancer", id), ...pools.byIndex("loadbalancer", id)];
+    return parts.filter((part) => part.provisioning_status.startsWith("PENDING_")).map((part) => part.id);
   }
 }
 

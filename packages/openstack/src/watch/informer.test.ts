@@ -13,6 +13,7 @@ interface Thing {
   status: string;
   tags?: string[];
   updated_at?: string;
+  description?: string;
 }
 
 const things: WatchedType<Thing> = {
@@ -363,7 +364,7 @@ describe("until", () => {
 });
 
 describe("a transition whose length is known", () => {
-  const timed: WatchedType<Thing> = { ...things, transition: (t) => t.status };
+  const timed: WatchedType<Thing> = { ...things, transition: (t) => ({ kind: t.status, size: t.tags?.length ?? 1 }) };
 
   it("is looked at when it is likely to be over: a tenth of the polls, and as soon", async () => {
     const { informer, world, clock, changes, pass } = setUp(timed);
@@ -374,7 +375,7 @@ describe("a transition whose length is known", () => {
       changes.length = 0;
       const begun = clock.now();
       // A write's answer may tell more than a list does: that is no new transition.
-      informer.observe(thing("a", { status: "PENDING_UPDATE", tags: ["told by the answer"] }));
+      informer.observe(thing("a", { status: "PENDING_UPDATE", description: "told by the answer" }));
       world.objects = [thing("a", { status: "PENDING_UPDATE" })];
       let seen = 0;
       for (let at = 50; seen === 0; at += 50) {
@@ -393,18 +394,79 @@ describe("a transition whose length is known", () => {
     await informer.close();
   });
 
-  it("that lasted very long once does not make the others wait", async () => {
-    expect(nextLook({ since: 0, expected: 15_000, polledAt: 0, took: 100 })).toBe(15_000);
+  it("costs few looks however long it is, of a size that was never seen", async () => {
+    const { informer, world, clock, changes, pass } = setUp(timed);
+    world.objects = [thing("a")];
+    await informer.start();
+    const one = async (size: number, length: number) => {
+      const polls = world.polls;
+      const [tags, begun] = [Array.from({ length: size }, (_, i) => `${i}`), clock.now()];
+      informer.observe(thing("a", { status: "PENDING_CREATE", tags }));
+      changes.length = 0;
+      for (let now = 0; changes.at(-1) !== "updated a ACTIVE"; now += 100) {
+        world.objects = [thing("a", now < length ? { status: "PENDING_CREATE", tags } : {})];
+        await pass(100);
+      }
+      return [world.polls - polls, clock.now() - begun];
+    };
+    // Of the kind nothing is known: every tenth of a second, then at each eighth of its age.
+    expect(await one(1, 20_400)).toEqual([36, 21_700]);
+    // As long as the small one? As long as ten of it? Between, whenever it is three quarters older.
+    expect(await one(10, 200_500)).toEqual([8, 204_500]);
+    // As long as the one before: after 20 s and whenever twice as old, until that time comes.
+    expect(await one(10, 200_500)).toEqual([6, 201_500]);
+    // The longer one says no less than a tenth of it, the small one that it may be no more.
+    expect(await one(5, 20_600)).toEqual([2, 21_100]);
+    await informer.close();
+  });
+
+  it.each<[string, readonly (readonly [size: number, time: number])[], number, number[] | undefined]>([
+    ["nothing", [], 1, undefined],
+    ["the same size", [[2, 1_000]], 2, [970, 970]],
+    ["the same size, far quicker once", [3, 500, 600].map((time) => [2, time] as const), 2, [485, 485]],
+    ["a smaller one: as long, or longer by as much as it is larger", [[2, 1_000]], 20, [970, 9_700]],
+    ["a larger one: its share, or as long", [[20, 1_000]], 2, [97, 970]],
+    [
+      "both",
+      [
+        [2, 1_000],
+        [20, 3_000],
+      ],
+      10,
+      [970, 2_910],
+    ],
+    [
+      "both, the larger one quicker",
+      [
+        [2, 1_000],
+        [20, 500],
+      ],
+      10,
+      [970, 970],
+    ],
+  ])("is expected from what was seen: %s", (_name, seen, size, expected) => {
     const durations = new Durations();
-    for (const taken of [500, 3_600_000, 600]) durations.settled("k", taken);
-    expect(durations.expected("k")).toBe(582);
-    expect(durations.expected("other")).toBeUndefined();
-    for (let i = 0; i < 3; i++) durations.settled("k", 3_600_000);
-    expect(durations.expected("k")).toBe(15_000);
+    for (const [of, time] of seen) durations.settled({ kind: "k", size: of }, time);
+    const { atLeast, atMost } = durations.expected({ kind: "k", size }) ?? {};
+    expect(atLeast === undefined ? undefined : [atLeast, atMost]).toEqual(expected);
+    expect(durations.expected({ kind: "other", size })).toBeUndefined();
+  });
+
+  it("that lasted very long once does not make the others wait", async () => {
+    const durations = new Durations();
+    const k = { kind: "k", size: 1 };
+    for (const taken of [500, 3_600_000, 600]) durations.settled(k, taken);
+    expect(durations.expected(k)?.atMost).toBe(582);
+    const hour = { atLeast: 3_600_000, atMost: 3_600_000 };
+    const looks = [0, 20_000, 40_000, 1_920_000].map((polledAt) =>
+      nextLook({ since: 0, expected: hour, polledAt, took: 100 }),
+    );
+    expect(looks).toEqual([20_000, 40_000, 80_000, 3_600_000]);
   });
 
   it("that takes longer than was expected is looked at soon, then ever less often", () => {
-    const overdue = (polledAt: number) => nextLook({ since: 0, expected: 500, polledAt, took: 5 }) - polledAt;
+    const expected = { atLeast: 500, atMost: 500 };
+    const overdue = (polledAt: number) => nextLook({ since: 0, expected, polledAt, took: 5 }) - polledAt;
     expect([500, 1_000, 8_000, 80_000, 8_000_000].map(overdue)).toEqual([50, 62.5, 500, 5_000, 60_000]);
   });
 });

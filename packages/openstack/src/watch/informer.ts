@@ -1,8 +1,8 @@
 import { backoff, CausewayError, type Clock, type Log } from "@causeway/foundation";
 import { isRetryableOpenStackError } from "../errors/predicates.ts";
-import { Durations } from "./durations.ts";
+import { Durations, type Transition } from "./durations.ts";
 import type { CloudChange, CloudInformer } from "./interface.ts";
-import { nextLook, pace, type WatchIntervals } from "./pace.ts";
+import { closeLook, nextLook, pace, type WatchIntervals } from "./pace.ts";
 import { ObjectStore, type Indexes } from "./store.ts";
 
 /** What an informer has to know of a resource type. */
@@ -11,9 +11,9 @@ export interface WatchedType<T> {
   readonly indexes: Indexes<T>;
   /** True if the object will change by itself soon; `unchanged` is how long (ms) it has been seen as it is. */
   readonly inTransition: (object: T, unchanged: number) => boolean;
-  /** Which transition it is in: those of one kind take about the same time. Undefined: they do not. */
-  readonly transition?: (object: T) => string;
-  /** A transition of it is watched by another list: this one is polled now and then only. */
+  /** Which transition it is in: those of one kind and size take about the same time. Undefined: they do not. */
+  readonly transition?: (object: T) => Transition;
+  /** A transition of it is watched by another list: for it, this one is not polled. */
   readonly settlesWithAnother?: true;
   /** True if a delete of it has been accepted. */
   readonly deleting: (object: T) => boolean;
@@ -36,7 +36,6 @@ interface Waiter {
 }
 
 const HURRY = 30_000;
-const NOW_AND_THEN = 5_000;
 const afterFailure = backoff({ base: 1_000, cap: 60_000 });
 
 /** One resource type of one project, polled by one loop. See CloudInformer for the contract. */
@@ -45,7 +44,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
   readonly #store: ObjectStore<T>;
   readonly #durations = new Durations();
   /** What is in a transition whose length can be learned, by id. */
-  readonly #transitions = new Map<string, { readonly kind: string; readonly since: number }>();
+  readonly #transitions = new Map<string, { readonly what: Transition; readonly since: number }>();
   readonly #handlers = new Set<(change: CloudChange<T>) => void>();
   readonly #closing = new AbortController();
   /** Counts our writes; a list that began before a write says nothing of what was written. */
@@ -211,17 +210,18 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     const { transition, inTransition } = this.#options.type;
     if (!transition) return;
     if (!inTransition(object, 0)) return this.#settle(object.id, now);
-    const kind = transition(object);
-    if (this.#transitions.get(object.id)?.kind !== kind) this.#transitions.set(object.id, { kind, since: now });
+    const what = transition(object);
+    const before = this.#transitions.get(object.id);
+    this.#transitions.set(object.id, { what, since: before?.what.kind === what.kind ? before.since : now });
   }
 
   /** A transition is over: the next of its kind is expected to take as long. It ended between this poll and the one before. */
   #settle(id: string, now: number): void {
-    const { kind, since } = this.#transitions.get(id) ?? {};
-    if (kind === undefined || since === undefined) return;
+    const { what, since } = this.#transitions.get(id) ?? {};
+    if (what === undefined || since === undefined) return;
     this.#transitions.delete(id);
     const until = this.#begunBefore > since ? (now + this.#begunBefore) / 2 : now;
-    this.#durations.settled(kind, until - since);
+    this.#durations.settled(what, until - since);
   }
 
   #tell(changes: readonly (CloudChange<T> | undefined)[]): void {
@@ -262,19 +262,17 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     if (hurried || this.#leaving > 0) return due(0);
     let first = due(undefined);
     for (const { object, changedAt: since } of this.#store.entries()) {
-      if (!type.inTransition(object, now - since)) continue;
-      if (type.settlesWithAnother) {
-        first = Math.min(first, Math.max(due(now - since), polledAt + NOW_AND_THEN));
-        continue;
-      }
+      if (type.settlesWithAnother || !type.inTransition(object, now - since)) continue;
       const known = this.#transitions.get(object.id);
-      const expected = known && this.#durations.expected(known.kind);
-      const look =
-        known === undefined || expected === undefined
-          ? due(now - since)
-          : nextLook({ since: known.since, expected, polledAt, took }, intervals);
-      first = Math.min(first, look);
+      first = Math.min(first, known ? this.#lookAt(known) : due(now - since));
     }
     return first;
+  }
+
+  #lookAt({ what, since }: { readonly what: Transition; readonly since: number }): number {
+    const { intervals } = this.#options;
+    const looking = { since, polledAt: this.#begunAt, took: this.#took };
+    const expected = this.#durations.expected(what);
+    return expected ? nextLook({ ...looking, expected }, intervals) : closeLook(looking, intervals);
   }
 }

@@ -1,3 +1,5 @@
+import type { Expected } from "./durations.ts";
+
 export interface WatchIntervals {
   /** Milliseconds between polls while something is in transition or somebody hurries. Default 1000. */
   readonly fast?: number;
@@ -35,11 +37,20 @@ function quickest({ took }: Pick<Situation, "took">, { fast = 1_000, fastest = 2
   return took < 20 ? Math.min(fast, fastest) : fast;
 }
 
-export interface Transition {
+/** When to poll next (ms since epoch) for an object in a transition of which nothing is known: the first is looked at closely, to know it. */
+export function closeLook({ since, polledAt, took }: Omit<Look, "expected">, intervals: WatchIntervals = {}): number {
+  const wait = Math.max(quickest({ took }, intervals) / 2.5, (polledAt - since) / 8);
+  return polledAt + Math.min(intervals.slow ?? 60_000, wait);
+}
+
+/** Nobody waits longer (ms) than this for the first look, whatever is expected. */
+const LONGEST = 20_000;
+
+export interface Look {
   /** When the object was first seen as it is (ms since epoch). */
   readonly since: number;
-  /** How long it is likely to stay so (ms). */
-  readonly expected: number;
+  /** How long it is likely to stay so. */
+  readonly expected: Expected;
   /** When the last poll began. */
   readonly polledAt: number;
   /** Milliseconds that it took. */
@@ -47,13 +58,21 @@ export interface Transition {
 }
 
 /**
- * When to poll next (ms since epoch) for an object in a transition of known length: when it is likely to be over, and if it
- * was not, soon and then ever later. The list that shows it costs the cloud the same whether it was worth it or not.
+ * When to poll next (ms since epoch) for an object in a transition of which something is known: when it is likely to be over, and if
+ * it was not, soon and then ever later. The list that shows it costs the cloud the same whether it was worth it or not. What was
+ * expected may be wrong: a long one is looked at after 20 s, and whenever it has become twice as old.
  */
-export function nextLook(transition: Transition, intervals: WatchIntervals = {}): number {
-  const { since, expected, polledAt } = transition;
-  const quick = quickest(transition, intervals);
-  const over = since + expected;
-  if (polledAt < over) return over;
-  return polledAt + Math.min(intervals.slow ?? 60_000, Math.max(quick / 5, (polledAt - since) / 16));
+export function nextLook({ since, expected, polledAt, took }: Look, intervals: WatchIntervals = {}): number {
+  const { atLeast, atMost } = expected;
+  // Whole milliseconds: what is due now must not be a fraction of one away.
+  const age = Math.round(polledAt - since);
+  if (age < atLeast) return since + Math.min(atLeast, Math.max(LONGEST, age * 2));
+  // A long one that has just become due is at an end soon.
+  const close = age > LONGEST && age >= atMost && age < atMost * 1.05;
+  const soon = Math.max(quickest({ took }, intervals) / 5, age / (close ? 32 : 16));
+  if (age >= atMost) return polledAt + Math.min(intervals.slow ?? 60_000, soon);
+  // Not as short as it may be: it is at an end soon, or grows with its size.
+  const next = age + (age < atLeast * 1.05 ? soon : Math.max(soon, age < LONGEST ? age / 4 : age * 0.75));
+  // The longest that is likely is worth more than a look just before it.
+  return since + (next * 1.1 > atMost ? Math.max(atMost, age + soon) : next);
 }

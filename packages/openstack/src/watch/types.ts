@@ -3,6 +3,7 @@ import type * as C from "../types/compute.ts";
 import type * as L from "../types/load-balancing.ts";
 import type { Volume } from "../types/block-storage.ts";
 import type { Image } from "../types/image.ts";
+import type { Transition } from "./durations.ts";
 import type { WatchedType } from "./informer.ts";
 import type { Indexes } from "./store.ts";
 
@@ -79,12 +80,12 @@ export const loadBalancers: WatchedType<L.LoadBalancer> = {
     port: (lb) => [lb.vip_port_id],
     subnet: (lb) => [lb.vip_subnet_id],
   }),
-  transition: kindOfTransition,
+  transition: transitionOf,
 };
-/** OVN's provider works on each part of a create: a small one tells nothing of a large one. */
-function kindOfTransition({ provider, provisioning_status: status, pools }: L.LoadBalancer): string {
-  const size = provider === "ovn" && status === "PENDING_CREATE" ? Math.ceil(Math.log2((pools ?? []).length + 1)) : 0;
-  return `${provider} ${status} ${size}`;
+/** OVN's provider works on each part of a create: a small one tells little of a large one. */
+function transitionOf({ provider, provisioning_status: status, pools }: L.LoadBalancer): Transition {
+  const grows = provider === "ovn" && status === "PENDING_CREATE";
+  return { kind: `${provider} ${status}`, size: grows ? Math.max(1, (pools ?? []).length) : 1 };
 }
 
 export const listeners = partOfLoadBalancer<L.Listener>("listeners");

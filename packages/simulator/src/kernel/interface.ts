@@ -16,6 +16,8 @@ export interface Table<T extends Identified> {
   all(): readonly T[];
   /** Objects with this value at this field (for an array: among its elements), from an index named when the table was made. */
   by(field: string, value: string): readonly T[];
+  /** How many `by` would give. */
+  count(field: string, value: string): number;
   insert(object: T): T;
   /** Shallow merge; throws if there is none. */
   update(id: string, change: Partial<T>): T;

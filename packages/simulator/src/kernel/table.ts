@@ -38,14 +38,17 @@ export class StoredTable<T extends Identified> implements Table<T> {
   }
 
   by(field: string, value: string): readonly T[] {
-    const index = this.#indexes.get(field);
-    if (!index) throw new TypeError(`Table ${this.name} has no index on ${field}`);
+    const index = this.#values(field);
     const out: T[] = [];
     for (const id of index.get(value) ?? []) {
       const object = this.#objects.get(id);
       if (object) out.push(object);
     }
     return out;
+  }
+
+  count(field: string, value: string): number {
+    return this.#values(field).get(value)?.size ?? 0;
   }
 
   insert(object: T): T {
@@ -73,6 +76,12 @@ export class StoredTable<T extends Identified> implements Table<T> {
       this.#indexes.set(field, new Map());
       for (const object of this.#objects.values()) this.#enter(field, object);
     }
+  }
+
+  #values(field: string): ReadonlyMap<string, ReadonlySet<string>> {
+    const index = this.#indexes.get(field);
+    if (!index) throw new TypeError(`Table ${this.name} has no index on ${field}`);
+    return index;
   }
 
   #set(id: string, object: T | undefined): void {

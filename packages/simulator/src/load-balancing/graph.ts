@@ -93,10 +93,10 @@ function makePoolTree(
 
 function quota(state: BalancerState, { project_id: project }: LoadBalancer, resource: string): void {
   const kinds = {
-    listener: { label: "Listener", used: () => state.listeners.by("project_id", project).length },
-    pool: { label: "Pool", used: () => state.pools.by("project_id", project).length },
-    member: { label: "Member", used: () => state.members.by("project_id", project).length },
-    health_monitor: { label: "Health Monitor", used: () => state.monitors.by("project_id", project).length },
+    listener: { label: "Listener", used: () => state.listeners.count("project_id", project) },
+    pool: { label: "Pool", used: () => state.pools.count("project_id", project) },
+    member: { label: "Member", used: () => state.members.count("project_id", project) },
+    health_monitor: { label: "Health Monitor", used: () => state.monitors.count("project_id", project) },
   } as const;
   if (!Object.hasOwn(kinds, resource)) throw fault(500, `no quota ${resource}`);
   const kind = kinds[resource as keyof typeof kinds];

@@ -35,7 +35,7 @@ export function monitorKind(state: BalancerState): Kind<HealthMonitor, typeof fi
     quota: "health_monitor",
     fields,
     find: (id) => state.monitors.get(id),
-    used: (projectId) => state.monitors.by("project_id", projectId).length,
+    used: (projectId) => state.monitors.count("project_id", projectId),
     view: (row) => monitorView(state, row),
     balancer: (row) => state.loadBalancers.get(state.pools.get(row.pool_id)?.loadbalancer_id ?? ""),
     parents: (row) => [...listenerRefs(state, row.pool_id), `pool:${row.pool_id}`],

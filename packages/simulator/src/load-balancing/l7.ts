@@ -67,7 +67,7 @@ function policyKind(state: BalancerState): Kind<L7Policy, typeof policyFields> {
     quota: "l7policy",
     fields: policyFields,
     find: (id) => state.policies.get(id),
-    used: (projectId) => state.policies.by("project_id", projectId).length,
+    used: (projectId) => state.policies.count("project_id", projectId),
     view: (row) => policyView(state, row),
     balancer: (row) => state.loadBalancers.get(state.listeners.get(row.listener_id)?.loadbalancer_id ?? ""),
     parents: (row) => [`listener:${row.listener_id}`],
@@ -129,7 +129,7 @@ function mountRules(app: BalancerApp, state: BalancerState, policies: Kind<L7Pol
     quota: "l7rule",
     fields: ruleFields,
     find: (id) => state.rules.get(id),
-    used: (projectId) => state.rules.by("project_id", projectId).length,
+    used: (projectId) => state.rules.count("project_id", projectId),
     view: (row) => ruleView(state, row),
     balancer: (row) => {
       const policy = state.policies.get(row.l7policy_id);

@@ -61,7 +61,7 @@ export function listenerKind(state: BalancerState): Kind<Listener, typeof fields
     quota: "listener",
     fields,
     find: (id) => state.listeners.get(id),
-    used: (projectId) => state.listeners.by("project_id", projectId).length,
+    used: (projectId) => state.listeners.count("project_id", projectId),
     view: (row) => listenerView(state, row),
     balancer: (row) => state.loadBalancers.get(row.loadbalancer_id),
     parents: () => [],

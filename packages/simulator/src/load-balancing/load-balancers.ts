@@ -121,7 +121,7 @@ function create(state: BalancerState, caller: Caller, input: Input): LoadBalance
   checkQuota(state, projectId, {
     quota: "load_balancer",
     label: "Load Balancer",
-    used: state.loadBalancers.by("project_id", projectId).length,
+    used: state.loadBalancers.count("project_id", projectId),
   });
   const base = born(kernel, projectId, input);
   const vip = takeVip(state, caller, { ...input, id: base.id, projectId, provider });

@@ -58,7 +58,7 @@ export function memberKind(state: BalancerState): Kind<Member, typeof fields> {
     quota: "member",
     fields,
     find: (id) => state.members.get(id),
-    used: (projectId) => state.members.by("project_id", projectId).length,
+    used: (projectId) => state.members.count("project_id", projectId),
     view: (row) => memberView(state, row),
     balancer: (row) => state.loadBalancers.get(state.pools.get(row.pool_id)?.loadbalancer_id ?? ""),
     parents: (row) => [...listenerRefs(state, row.pool_id), `pool:${row.pool_id}`],

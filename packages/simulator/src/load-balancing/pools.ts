@@ -36,7 +36,7 @@ export function poolKind(state: BalancerState): Kind<Pool, typeof fields> {
     quota: "pool",
     fields,
     find: (id) => state.pools.get(id),
-    used: (projectId) => state.pools.by("project_id", projectId).length,
+    used: (projectId) => state.pools.count("project_id", projectId),
     view: (row) => poolView(state, row),
     balancer: (row) => state.loadBalancers.get(row.loadbalancer_id),
     parents: (row) => listenerRefs(state, row.id),
