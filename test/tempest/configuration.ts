@@ -5,6 +5,8 @@ export interface TempestCloud {
   /** The entry of the administrator. */
   readonly cloud: string;
   readonly text: string;
+  /** Octavia's. */
+  readonly provider?: string | undefined;
 }
 
 type Sections = Readonly<Record<string, Readonly<Record<string, string | number | boolean>>>>;
@@ -13,7 +15,7 @@ type Sections = Readonly<Record<string, Readonly<Record<string, string | number 
  * tempest.conf for a cloud that has flavors m1.tiny and m1.small, two images and an external network "public", as devcloud and the
  * simulated cloud have. What neither cloud has is switched off, so that it is skipped on both. Accounts are made by tempest itself.
  */
-export async function tempestConf({ cloud, text }: TempestCloud, folder: string): Promise<string> {
+export async function tempestConf({ cloud, text, provider = "ovn" }: TempestCloud, folder: string): Promise<string> {
   const config = loadCloudsYaml({ cloud, text });
   if (config.auth.type !== "password" || config.auth.username === undefined) {
     throw new Error(`tempest needs an administrator's name and password; ${cloud} has none.`);
@@ -21,7 +23,7 @@ export async function tempestConf({ cloud, text }: TempestCloud, folder: string)
   const client = connectCloud(config);
   try {
     const sections: Sections = {
-      ...fixed(folder),
+      ...fixed(folder, provider),
       ...(await found(client)),
       auth: {
         use_dynamic_credentials: true,
@@ -73,7 +75,7 @@ async function found(cloud: Cloud): Promise<Sections> {
   };
 }
 
-function fixed(folder: string): Sections {
+function fixed(folder: string, provider: string): Sections {
   return {
     DEFAULT: { log_dir: folder, log_file: "tempest.log", debug: false },
     oslo_concurrency: { lock_path: `${folder}/lock` },
@@ -120,8 +122,7 @@ function fixed(folder: string): Sections {
     },
     validation: { run_validation: false },
     load_balancer: {
-      // devcloud's amphorae have no agent that answers.
-      provider: "ovn",
+      provider,
       enabled_provider_drivers:
         "amphora:The Octavia Amphora driver,octavia:Deprecated alias of the Octavia Amphora driver,ovn:Octavia OVN driver",
       test_with_noop: false,

@@ -58,7 +58,7 @@ async function runService(service: TempestService, opened: Opened, wish: Wish): 
   const folder = mkdtempSync(join(tmpdir(), `tempest-${service.name}-`));
   console.log(`${service.name}: ${folder}`);
   const start = performance.now();
-  const configuration = await tempestConf(opened.cloud, folder);
+  const configuration = await tempestConf({ ...opened.cloud, provider: service.provider }, folder);
   const tests = wish.tests ?? `^${service.prefix.replaceAll(".", "\\.")}(?:${wish.classes ?? ""})`;
   const results = await runTempest({
     folder,
@@ -108,7 +108,9 @@ async function main(): Promise<number> {
     writePage();
     return 0;
   }
-  const chosen = tempestServices.filter(({ name }) => values.service === undefined || name === values.service);
+  const chosen = tempestServices
+    .filter(({ name }) => values.service === undefined || name === values.service)
+    .filter(({ provider }) => provider === undefined || values.cloud === "simulated");
   if (chosen.length === 0) throw new Error(`--service is one of: ${tempestServices.map((s) => s.name).join(", ")}`);
   if (values.collect !== undefined) return collect(values.collect, values.cloud, chosen);
   const why = obstacle();

@@ -60,7 +60,7 @@ function amphoraView(state: BalancerState, row: Amphora): JsonObject {
     lb_network_ip: row.lb_network_ip,
     vrrp_ip: null,
     ha_ip: balancer?.vip_address ?? null,
-    vrrp_port_id: null,
+    vrrp_port_id: row.vrrp_port_id,
     ha_port_id: balancer?.vip_port_id ?? null,
     cert_expiration: null,
     cert_busy: false,

@@ -111,7 +111,7 @@ function checkType(type: string, protocol: string, delay: number): void {
     const why = `The associated pool protocol is ${protocol}, so only a UDP-CONNECT, SCTP, TCP, HTTP health monitor is supported.`;
     throw invalid(why);
   }
-  if (type === "UDP-CONNECT" && delay <= 3) {
+  if (type === "UDP-CONNECT" && delay < 3) {
     throw invalid(`The request delay value ${delay} should be larger than 3 for UDP-CONNECT health monitor type.`);
   }
 }

@@ -1,5 +1,6 @@
 import { invalid, notFound } from "./errors.ts";
 import { bool, common, given, integer, oneOf, orNull, owner, text, uuid, words } from "./fields.ts";
+import { placePolicy } from "./l7-order.ts";
 import { checkL7 } from "./providers.ts";
 import { born, type BalancerState, type L7Policy, type L7Rule } from "./resources.ts";
 import {
@@ -74,7 +75,10 @@ function policyKind(state: BalancerState): Kind<L7Policy, typeof policyFields> {
     update: (row, input) => {
       const { project_id: _p, ...rest } = given(input);
       checkRedirect(state, { ...row, ...rest });
-      return state.policies.update(row.id, rest);
+      const { position = row.position, ...other } = rest;
+      const changed = state.policies.update(row.id, other);
+      if (position !== row.position) placePolicy(state, changed, position);
+      return state.policies.get(row.id) ?? changed;
     },
   };
 }
@@ -99,14 +103,16 @@ function mountPolicies(app: BalancerApp, state: BalancerState, kind: Kind<L7Poli
       };
       checkRedirect(state, wanted);
       const redirects = wanted.redirect_url !== null || wanted.redirect_prefix !== null;
-      return state.policies.insert({
+      const policy = state.policies.insert({
         ...born(state.kernel, balancer.project_id, input),
         ...wanted,
         description: input.description ?? "",
         listener_id: listener.id,
-        position: Math.min(input.position ?? last + 1, last + 1),
+        position: last + 1,
         redirect_http_code: input.redirect_http_code ?? (redirects ? 302 : null),
       });
+      if (input.position !== undefined) placePolicy(state, policy, input.position);
+      return state.policies.get(policy.id) ?? policy;
     }),
   );
   app.put("/:v{v2(?:\\.0)?}/lbaas/l7policies/:id", (c) => putChild(c, state, kind, c.req.param("id")));

@@ -104,27 +104,23 @@ function equals(value: unknown, asked: string): boolean {
   return value !== null && String(value as string | number) === asked;
 }
 
-interface Pair<T> {
-  readonly row: T;
+interface Viewed {
   readonly view: JsonObject;
 }
 
-function ordered<T extends Resource>(pairs: Pair<T>[], query: URLSearchParams): Pair<T>[] {
+/** As `sort` or `sort_key` and `sort_dir` ask, and where they leave it open by the time of creation and by id. Throws 400 for no such key. */
+export function ordered<T extends Viewed>(pairs: T[], query: URLSearchParams): T[] {
   const words = (query.get("sort") ?? "").split(",").filter((word) => word !== "");
   const keys = query.getAll("sort_key").map((key, i) => [key, query.getAll("sort_dir")[i] ?? "asc"] as const);
-  const orders = [
-    ...words.map((word) => word.split(":") as [string, string?]),
-    ...keys,
-    ["created_at", "asc"] as const,
-    ["id", "asc"] as const,
-  ];
+  const orders = [...words.map((word) => word.split(":") as [string, string?]), ...keys];
   const first = pairs[0];
   for (const [key] of orders) {
     const isKnown = first ? Object.hasOwn(first.view, key) : commonKeys.includes(key);
     if (!isKnown) throw fault(400, `Supplied sort key '${key}' is not valid.`);
   }
+  const last = ["created_at", "id"].map((key) => [key, "asc"] as const);
   return pairs.sort((a, b) => {
-    for (const [key, direction] of orders) {
+    for (const [key, direction] of [...orders, ...last]) {
       const [left, right] = [String(a.view[key] as string), String(b.view[key] as string)];
       if (left !== right) return (left < right ? -1 : 1) * (direction === "desc" ? -1 : 1);
     }

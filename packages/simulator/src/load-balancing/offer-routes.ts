@@ -1,6 +1,7 @@
 import type { Table } from "../kernel/interface.ts";
 import type { JsonObject } from "../network/attributes.ts";
 import { picked } from "../network/listing.ts";
+import { ordered } from "./listing.ts";
 import { fault, noAction, notFound } from "./errors.ts";
 import { bool, readCreate, readUpdate, text, unwrap, uuid, type Fields } from "./fields.ts";
 import { checkProfileData, type Offer, type Offers, type Profile } from "./offers.ts";
@@ -48,14 +49,15 @@ export function listed<T>(c: BalancerRequest, { plural, links, rows, view }: Lis
     throw fault(400, "One or more arguments are either duplicate or invalid");
   }
   const views = rows
-    .map(view)
-    .filter((row) =>
+    .map((row) => ({ view: view(row) }))
+    .filter(({ view: row }) =>
       [...query].every(
         ([name, value]) =>
           !Object.hasOwn(row, name) || String(row[name] as string).toLowerCase() === value.toLowerCase(),
       ),
     );
-  return c.json({ [plural]: views.map((row) => picked(row, query.getAll("fields"))), [links]: [] });
+  const fields = query.getAll("fields");
+  return c.json({ [plural]: ordered(views, query).map((row) => picked(row.view, fields)), [links]: [] });
 }
 
 function mountProfiles(app: BalancerApp, { kernel }: BalancerState, { words, profiles, offers }: Offers): void {

@@ -63,9 +63,10 @@ export const flavorWords: OfferWords = {
   called: "flavor",
   byName: false,
   capabilities: {
-    loadbalancer_topology: "How many amphorae a load balancer has: SINGLE or ACTIVE_STANDBY.",
-    compute_flavor: "The flavor of the amphorae's servers, by its id.",
-    amp_image_tag: "The tag of the amphorae's image.",
+    loadbalancer_topology:
+      "The load balancer topology. One of: SINGLE - One amphora per load balancer. ACTIVE_STANDBY - Two amphora per load balancer.",
+    compute_flavor: "The compute driver flavor ID.",
+    amp_image_tag: "The amphora image tag.",
   },
 };
 
@@ -84,9 +85,10 @@ export const zoneWords: OfferWords = {
   called: "availability zone",
   byName: true,
   capabilities: {
-    compute_zone: "The availability zone of the amphorae's servers.",
-    management_network: "The network by which amphorae are managed, by its id.",
-    valid_vip_networks: "The networks that VIPs may be on, in the place of those configured.",
+    compute_zone: "The compute availability zone.",
+    management_network: "The management network ID for the amphora.",
+    valid_vip_networks:
+      "List of network IDs that are allowed for VIP use. This overrides/replaces the list of allowed networks configured in `octavia.conf`.",
   },
 };
 

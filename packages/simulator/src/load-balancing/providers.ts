@@ -1,4 +1,4 @@
-import { fault, noAction, noOption } from "./errors.ts";
+import { fault, invalid, noAction, noOption } from "./errors.ts";
 import { driverOf } from "./drivers.ts";
 import type { LoadBalancer } from "./resources.ts";
 
@@ -27,6 +27,9 @@ export function checkProtocol(balancer: LoadBalancer, protocol: string): void {
 }
 
 export function checkAllowedCidrs(balancer: LoadBalancer, cidrs: readonly string[] | null | undefined): void {
+  const vip = balancer.vip_address;
+  const stray = cidrs?.find((cidr) => cidr.includes(":") !== vip.includes(":"));
+  if (stray !== undefined) throw invalid(`CIDR ${stray} IP version incompatible with VIP ${vip} IP version.`);
   if (isOvn(balancer) && cidrs && cidrs.length > 0) {
     throw noOption("ovn", "OVN provider does not support allowed_cidrs option");
   }

@@ -1,3 +1,4 @@
+import { closeRanks } from "./l7-order.ts";
 import { driverOf } from "./drivers.ts";
 import { fault, immutable } from "./errors.ts";
 import { now, tableOf, type BalancerState, type LoadBalancer, type Provisioning } from "./resources.ts";
@@ -30,6 +31,7 @@ export function renewAmphora(state: BalancerState, { id }: LoadBalancer): void {
     id: kernel.newId(),
     loadbalancer_id: id,
     compute_id: kernel.newId(),
+    vrrp_port_id: kernel.newId(),
     lb_network_ip: `198.18.${Math.floor(number / 256)}.${number % 256}`,
     created_at: now(kernel),
     updated_at: now(kernel),
@@ -114,7 +116,9 @@ export function removeChild(state: BalancerState, child: string): void {
   if (child.startsWith("l7policy:")) {
     for (const rule of state.rules.by("l7policy_id", id)) state.rules.remove(rule.id);
   }
+  const listener = state.policies.get(id)?.listener_id;
   table.remove(id);
+  if (listener !== undefined) closeRanks(state, listener);
 }
 
 function forget(state: BalancerState, balancer: LoadBalancer): void {

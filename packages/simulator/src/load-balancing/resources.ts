@@ -39,6 +39,8 @@ export interface Amphora {
   readonly loadbalancer_id: string;
   readonly compute_id: string;
   readonly lb_network_ip: string;
+  /** The port under its VRRP address. */
+  readonly vrrp_port_id: string;
   readonly created_at: string;
   readonly updated_at: string;
 }

@@ -38,15 +38,18 @@ export function poolStatus(state: BalancerState, row: Pool): string {
   if (isDown(row)) return "OFFLINE";
   const statuses = state.members.by("pool_id", row.id).map((member) => memberStatus(state, member));
   const dead = statuses.filter((status) => status === "ERROR").length;
-  if (statuses.length === 0 && isIdle(state, row)) return "OFFLINE";
+  if (isIdle(state, row)) return "OFFLINE";
   if (dead === 0) return "ONLINE";
   return dead === statuses.length ? "ERROR" : "DEGRADED";
 }
 
-/** OVN's pools are nothing yet before they have a listener or a member. */
-function isIdle(state: BalancerState, row: Pool): boolean {
-  const balancer = state.loadBalancers.get(row.loadbalancer_id);
-  return driverOf(balancer?.provider ?? "") === "ovn" && state.listeners.by("default_pool_id", row.id).length === 0;
+/** Pools are nothing yet before a listener leads to them; OVN's are something with a member, too. */
+function isIdle(state: BalancerState, { id, loadbalancer_id }: Pool): boolean {
+  if (state.listeners.by("default_pool_id", id).length > 0) return false;
+  const provider = state.loadBalancers.get(loadbalancer_id)?.provider ?? "";
+  return driverOf(provider) === "ovn"
+    ? state.members.by("pool_id", id).length === 0
+    : !state.policies.all().some((policy) => policy.redirect_pool_id === id);
 }
 
 /** ERROR if a test ordered the outcome "error" of "member.health" for its address, name or id. */
