@@ -76,7 +76,7 @@ function policyKind(state: BalancerState): Kind<L7Policy, typeof policyFields> {
       const { project_id: _p, ...rest } = given(input);
       checkRedirect(state, { ...row, ...rest });
       const { position = row.position, ...other } = rest;
-      const changed = state.policies.update(row.id, other);
+      const changed = state.policies.update(row.id, { ...other, ...forgotten(input.action) });
       if (position !== row.position) placePolicy(state, changed, position);
       return state.policies.get(row.id) ?? changed;
     },
@@ -172,6 +172,24 @@ function mountRules(app: BalancerApp, state: BalancerState, policies: Kind<L7Pol
       mark: (row) => state.rules.update(row.id, { provisioning_status: "PENDING_DELETE" }),
     }),
   );
+}
+
+/** What a policy no longer has when this becomes its action. */
+function forgotten(action: string | undefined): Partial<L7Policy> {
+  const all = { redirect_pool_id: null, redirect_url: null, redirect_prefix: null, redirect_http_code: null };
+  const { redirect_pool_id, redirect_url, redirect_prefix, redirect_http_code } = all;
+  switch (action) {
+    case undefined:
+      return {};
+    case "REDIRECT_TO_POOL":
+      return { redirect_url, redirect_prefix, redirect_http_code };
+    case "REDIRECT_TO_URL":
+      return { redirect_pool_id, redirect_prefix };
+    case "REDIRECT_PREFIX":
+      return { redirect_pool_id, redirect_url };
+    default:
+      return all;
+  }
 }
 
 type Redirect = Pick<L7Policy, "action" | "redirect_pool_id" | "redirect_url" | "redirect_prefix">;

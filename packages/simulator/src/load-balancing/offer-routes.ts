@@ -25,8 +25,12 @@ export function mountOffers(app: BalancerApp, state: BalancerState, of: Offers):
       const why = `This provider does not support getting the supported ${words.called} metadata.`;
       throw noAction(provider, why);
     }
-    const all = Object.entries(words.capabilities).map(([name, description]) => ({ name, description }));
-    return c.json({ [field]: all });
+    const query = new URL(c.req.url).searchParams;
+    const [fields, named] = [query.getAll("fields"), query.get("name")];
+    const all = Object.entries(words.capabilities)
+      .map(([name, description]) => ({ name, description }))
+      .filter(({ name }) => named === null || name === named);
+    return c.json({ [field]: all.map((capability) => picked(capability, fields)) });
   });
 }
 
