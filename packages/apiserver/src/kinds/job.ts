@@ -1,9 +1,11 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { at, fields, isRecord, record, same, type Json } from "../json.ts";
 import { matchesLabels } from "../registry/selectors.ts";
+import { fillJobLabels } from "../wire/defaults/workloads.ts";
 import { invalidValue, required } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
 import { jobSpecProblems } from "./job-rules.ts";
+import { jobStatusProblems } from "./job-status.ts";
 import type { Draft, Strategy } from "./resource.ts";
 import { asGiven, warnOfTemplate } from "./template.ts";
 
@@ -47,7 +49,7 @@ function generatedProblems({ metadata }: KubeObject, spec: Json): FieldProblem[]
   return [...problems, invalidValue("spec.selector", spec["selector"], "`selector` not auto-generated")];
 }
 
-const FIXED = ["selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex"];
+const FIXED = ["selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"];
 
 function changeProblems(spec: Json, was: Json, isStarted: boolean): FieldProblem[] {
   // Where its pods run may be said anew of a job that was not to start yet.
@@ -80,12 +82,19 @@ function unscheduled(template: Json): Json {
 
 /** Jobs: kept and checked; another process runs them. */
 export const jobStrategy: Strategy = {
-  settlesLate: true,
+  // Without labels of its own it is stored without them first.
+  settlesLate: (job) => same(job.metadata.labels, at(job, "spec", "template", "metadata", "labels")),
   prepareCreate: selectOwn,
+  prepareUpdate(draft, _old, { subresource }) {
+    if (subresource === "status") fillJobLabels(draft);
+  },
   admit: warnOfTemplate,
   validate(object, old, context) {
-    if (context.subresource) return [];
     const spec = record(fields(object)["spec"]);
+    if (context.subresource === "status" && old) {
+      return jobStatusProblems({ spec, status: record(fields(object)["status"]), was: record(fields(old)["status"]) });
+    }
+    if (context.subresource) return [];
     const problems = [...generatedProblems(object, spec), ...jobSpecProblems(asGiven(spec, context), "spec", true)];
     if (!old) return problems;
     const isStarted = at(old, "status", "startTime") !== undefined;

@@ -2,13 +2,13 @@ import { admitLimits } from "../admission/builtin/limits.ts";
 import { admitTolerations } from "../admission/builtin/tolerations.ts";
 import { mutatePod } from "../admission/builtin/pods.ts";
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, fields, isRecord, record, records, type Json } from "../json.ts";
+import { at, fields, isRecord, record, records, same, timestamp, type Json } from "../json.ts";
 import { forbiddenField } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
-import { same } from "../json.ts";
 import { imageProblems } from "./pods/containers.ts";
 import { newPodProblems, podSpecProblems } from "./pods/spec.ts";
-import { portWarnings } from "./pods/warnings.ts";
+import { keepObserved, statusProblems } from "./pods/status.ts";
+import { updateProblems } from "./pods/updates.ts";
+import { addressWarnings, nameWarnings, podWarnings } from "./pods/warnings.ts";
 import {
   ephemeralUpdateProblems,
   isResizable,
@@ -23,11 +23,18 @@ export const podStrategy: Strategy = {
   mutate: mutatePod,
   admit(object, old, context) {
     admitLimits(object, old, context);
-    if (old === undefined) portWarnings(record(fields(object)["spec"]), "spec").forEach((w) => context.warn(w));
+    if (context.subresource === "status") {
+      for (const message of addressWarnings(record(fields(object)["status"]))) context.warn(message);
+    }
+    if (old !== undefined) return;
+    const names = nameWarnings(object.metadata.name, "the Pod's hostname");
+    for (const message of [...names, ...podWarnings(fields(object), "")]) context.warn(message);
   },
   read: pairAddresses,
-  prepareCreate(draft) {
-    draft["status"] = { phase: "Pending", qosClass: quality(record(draft["spec"])) };
+  prepareCreate(draft, { cluster }) {
+    const gates = records(record(draft["spec"])["schedulingGates"]);
+    const waits = gates.length > 0 ? { conditions: [gated(timestamp(cluster.clock.now()))] } : {};
+    draft["status"] = { phase: "Pending", ...waits, qosClass: quality(record(draft["spec"])) };
   },
   prepareUpdate(draft, old, { subresource }) {
     if (subresource === "status") keepButStatus(draft, old);
@@ -44,10 +51,10 @@ export const podStrategy: Strategy = {
       const problems = resizeProblems(spec, was, quality);
       return isResizable(fields(old)["status"]) ? problems : [...problems, without];
     }
+    if (subresource === "status" && old) return statusProblems(object, old);
     if (subresource) return [];
-    return old
-      ? updateProblems(spec, was)
-      : [...podSpecProblems(spec, "spec"), ...imageProblems(spec, "spec"), ...newPodProblems(spec, "spec")];
+    const problems = [...podSpecProblems(spec, "spec"), ...imageProblems(spec, "spec")];
+    return old ? [...problems, ...updateProblems(spec, was)] : [...problems, ...newPodProblems(spec, "spec")];
   },
 };
 
@@ -67,7 +74,9 @@ function keepButStatus(draft: Draft, old: KubeObject): void {
   if (old.metadata.ownerReferences) draft.metadata.ownerReferences = old.metadata.ownerReferences;
   else delete draft.metadata.ownerReferences;
   const quality = at(old, "status", "qosClass");
-  draft["status"] = { ...(quality === undefined ? {} : { qosClass: quality }), ...record(draft["status"]) };
+  const status = { ...(quality === undefined ? {} : { qosClass: quality }), ...record(draft["status"]) };
+  draft["status"] = status;
+  keepObserved(status, record(fields(old)["status"]));
 }
 
 /** What admission gave a pod stays when a writer leaves it out. */
@@ -77,32 +86,17 @@ function keepAdmitted(draft: Draft, was: Json): void {
   admitTolerations(draft);
 }
 
-const CHANGEABLE = [
-  "activeDeadlineSeconds",
-  "terminationGracePeriodSeconds",
-  "tolerations",
-  "containers",
-  "initContainers",
-  "nodeName",
-  "schedulingGates",
-];
-
-function updateProblems(spec: Json, was: Json): FieldProblem[] {
-  const count = (s: Json, group: string): number => records(s[group]).length;
-  for (const group of ["containers", "initContainers"]) {
-    if (count(spec, group) === count(was, group)) continue;
-    return [forbiddenField(`spec.${group}`, "pod updates may not add or remove containers")];
-  }
-  const fixed = (s: Json): Json => {
-    const { ...rest } = s;
-    for (const name of CHANGEABLE) delete rest[name];
-    const withoutImage = ({ image: _image, ...c }: Json): Json => c;
-    return { ...rest, containers: records(s["containers"]).map(withoutImage) };
+/** What a pod says that waits for others to let it be placed. */
+function gated(now: string): Json {
+  const message = "Scheduling is blocked due to non-empty scheduling gates";
+  return {
+    type: "PodScheduled",
+    status: "False",
+    lastProbeTime: null,
+    lastTransitionTime: now,
+    reason: "SchedulingGated",
+    message,
   };
-  if (same(fixed(spec), fixed(was))) return [];
-  const why =
-    "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
-  return [forbiddenField("spec", why)];
 }
 
 function quality(spec: Json): string {

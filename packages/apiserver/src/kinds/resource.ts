@@ -58,8 +58,8 @@ export type Draft = KubeObject & Json;
 
 /** The rules of one kind. All hooks are synchronous, so that nothing comes between a read and its write. */
 export interface Strategy {
-  /** The first write after creation is one even when it changes nothing: so kube-apiserver has it, which stores the kind otherwise at creation. */
-  readonly settlesLate?: boolean;
+  /** Whether the first write after the creation of such an object is one even when it changes nothing: so kube-apiserver has it, which then stores another form. */
+  settlesLate?(object: KubeObject): boolean;
   /** What is written at creation under `status` stays (nodes), though there is a status subresource. */
   readonly keepsStatus?: boolean;
   /** What the server itself makes of what is created, before webhooks are asked; it belongs to nobody. Throws Status errors. */

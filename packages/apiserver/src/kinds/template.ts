@@ -5,7 +5,7 @@ import { forbiddenField, invalidValue, notSupported, required } from "../server/
 import type { FieldProblem } from "../server/status.ts";
 import { labelName, labelValue, selectorProblems } from "./pods/checks.ts";
 import { podSpecProblems } from "./pods/spec.ts";
-import { portWarnings } from "./pods/warnings.ts";
+import { nameWarnings, podWarnings } from "./pods/warnings.ts";
 import type { WriteContext } from "./resource.ts";
 
 /*
@@ -29,6 +29,9 @@ export function templateProblems(template: Json, path: string): FieldProblem[] {
   return [...problems, forbiddenField(`${path}.spec.ephemeralContainers`, why)];
 }
 
+/** Kinds whose pods are named after them. */
+const NAMING: ReadonlySet<string> = new Set(["Deployment", "ReplicaSet", "Job"]);
+
 /** Warns of what is odd about the template of an object that is new, or says something new. */
 export function warnOfTemplate(
   object: KubeObject,
@@ -36,9 +39,10 @@ export function warnOfTemplate(
   { warn }: Pick<WriteContext, "warn">,
 ): void {
   if (old && old.metadata.generation === object.metadata.generation) return;
-  portWarnings(record(at(object, "spec", "template", "spec")), "spec.template.spec").forEach((message) =>
-    warn(message),
-  );
+  const isNew = old === undefined && NAMING.has(object.kind);
+  const names = isNew ? nameWarnings(object.metadata.name, "Pod names and hostnames") : [];
+  const template = podWarnings(record(at(object, "spec", "template")), "spec.template.");
+  for (const message of [...names, ...template]) warn(message);
 }
 
 /** What runs until it is deleted starts its containers again, and has no end. */

@@ -43,7 +43,9 @@ function counts(spec: Json, ...names: readonly string[]): FieldProblem[] {
   return names.flatMap((name) => notNegative(`spec.${name}`, spec[name]));
 }
 
-const isNothing = (count: unknown): boolean => count === 0 || count === "0%";
+/** A text that is neither a number nor a share counts as none. */
+const isNothing = (count: unknown): boolean =>
+  count === 0 || (typeof count === "string" && (!/^[+-]?\d+%?$/.test(count) || Number.parseInt(count, 10) === 0));
 
 function deploymentStrategy({ strategy }: Json): FieldProblem[] {
   if (strategy === undefined) return [];
@@ -191,6 +193,13 @@ function fixedProblems(kind: string, spec: Json, was: Json): FieldProblem[] {
 
 export const workloadStrategy: Strategy = {
   admit: warnOfTemplate,
+  prepareUpdate(draft, old, { subresource }) {
+    if (draft.kind !== "Deployment") return;
+    if (subresource === "status") keepLabels(draft, old);
+    // What is said of a Deployment is said of its ReplicaSets too, and counts as a change.
+    else if (subresource === "" && !same(draft.metadata.annotations ?? {}, old.metadata.annotations ?? {}))
+      draft.metadata.generation = (old.metadata.generation ?? 0) + 1;
+  },
   validate(object, old, context) {
     if (context.subresource) return statusProblems(object, old, context);
     const spec = record(fields(object)["spec"]);
@@ -198,6 +207,12 @@ export const workloadStrategy: Strategy = {
     return old ? [...problems, ...fixedProblems(object.kind, spec, record(fields(old)["spec"]))] : problems;
   },
 };
+
+/** Who writes a Deployment's status leaves its labels. */
+function keepLabels(draft: Draft, old: KubeObject): void {
+  if (old.metadata.labels) draft.metadata.labels = old.metadata.labels;
+  else delete draft.metadata.labels;
+}
 
 function statusProblems(
   object: KubeObject,

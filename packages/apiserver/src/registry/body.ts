@@ -1,3 +1,4 @@
+import { isOldVersion } from "./old-versions.ts";
 import { malformedInner } from "./embedded.ts";
 import type { Json } from "../json.ts";
 import { at, isRecord, record, same, text } from "../json.ts";
@@ -135,7 +136,8 @@ function unrecognized(kind: string, body: unknown): Error {
 function otherKind(call: Call, body: Json, expected: string): Error {
   const { resource, name } = call;
   const [kind, apiVersion] = [text(body["kind"]), text(body["apiVersion"])];
-  if (!resource.custom) {
+  const isOld = kind === resource.kind && apiVersion !== expected && isOldVersion(apiVersion, kind);
+  if (!resource.custom && !isOld) {
     const head = `${kind} in version ${JSON.stringify(apiVersion.split("/").at(-1))} cannot be handled as a ${resource.kind}`;
     const to = `${resource.group.split(".")[0] || "core"}.${resource.kind}`;
     const why = isBuiltIn(call, apiVersion, kind)

@@ -195,7 +195,9 @@ export function appliedConfiguration(call: Call, body: Json): Draft {
   }
   const apiVersion = apiVersionOf(resource.group, version.name);
   if (text(body["apiVersion"]) !== apiVersion || text(body["kind"]) !== resource.kind) {
-    throw badRequest(`invalid object type: ${text(body["apiVersion"])}, Kind=${text(body["kind"])}`);
+    const sent = text(body["apiVersion"]);
+    const shown = sent.includes("/") ? sent : `/${sent}`;
+    throw badRequest(`invalid object type: ${shown}, Kind=${text(body["kind"])}`);
   }
   const given = text(metadata["name"]);
   if (given !== "" && given !== name) {

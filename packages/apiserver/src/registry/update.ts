@@ -238,12 +238,12 @@ async function write(call: Call, old: Read, draft: Draft): Promise<KubeObject> {
 function isSettled(call: Call, old: Read, isSame: boolean): boolean {
   const leaves = call.leaves?.residue ?? "";
   if (leaves !== residueAt(call, old.kept.metadata.resourceVersion) || (leaves !== "" && !isSame)) return false;
-  return !settlesLate(call) || !call.cluster.store.isAsCreated(keyOf(call));
+  return !settlesLate(call, old.object) || !call.cluster.store.isAsCreated(keyOf(call));
 }
 
 /** Statuses have their defaults when they are read, but not when the object is created; the first write stores them. */
-function settlesLate({ resource, version }: Call): boolean {
-  if (resource.strategy.settlesLate === true) return true;
+function settlesLate({ resource, version }: Call, object: KubeObject): boolean {
+  if (resource.strategy.settlesLate?.(object) === true) return true;
   if (!version.schema || !version.subresources?.some((s) => s.name === "status")) return false;
   return record(version.schema.default({}))["status"] !== undefined;
 }

@@ -30,7 +30,7 @@ function convertStruct(tables: Tables, struct: string, object: Json): void {
 
 function converted(tables: Tables, type: string, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => converted(tables, type, item));
-  if (typeof value === "number" && Number.isInteger(value)) return Number(BigInt.asIntN(32, BigInt(value)));
+  if (typeof value === "number" && Number.isInteger(value)) return in32Bits(value);
   if (isRecord(value)) convertStruct(tables, type, value);
   return value;
 }
@@ -95,4 +95,9 @@ function goKind(value: unknown): string {
   if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64";
   if (typeof value === "boolean") return "bool";
   return typeof value === "string" ? "string" : "map";
+}
+
+/** The lower half of 64 bits; of what does not fit into those, nothing is left. */
+function in32Bits(value: number): number {
+  return Math.abs(value) >= 2 ** 63 ? 0 : Number(BigInt.asIntN(32, BigInt(value)));
 }

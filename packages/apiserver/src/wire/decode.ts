@@ -77,7 +77,7 @@ function fieldProblem(
   const type = field.name === "uid" && field.type === "string" ? UID : field.type;
   if (shape === "one") return valueProblem(tables, type, { value, place });
   const isWhole = shape === "list" ? Array.isArray(value) : isRecord(value);
-  if (!isWhole) return mismatch(value, place, `${shape === "list" ? "[]" : "map[string]"}${goName(type)}`);
+  if (!isWhole) return mismatch(value, place, containerName(shape, type));
   // Named list types in a map are lists each.
   const each: Field | undefined = shape === "map" && field.wrapped ? { ...field, shape: "list" } : undefined;
   const problems = Object.values(value as Record<string, unknown>).map((item) => {
@@ -192,6 +192,12 @@ function mismatch(value: unknown, place: Place | undefined, type: string, what =
 function jsonType(value: unknown): string {
   if (Array.isArray(value)) return "array";
   return typeof value === "boolean" ? "bool" : typeof value;
+}
+
+/** Go's name of a list or map; the one of amounts has a name of its own. */
+function containerName(shape: Field["shape"], type: string): string {
+  if (shape === "list") return `[]${goName(type)}`;
+  return type === "Quantity" ? "v1.ResourceList" : `map[string]${goName(type)}`;
 }
 
 function goName(type: string): string {

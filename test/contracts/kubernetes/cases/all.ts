@@ -20,7 +20,9 @@ import { foundApply } from "./found-apply.ts";
 import { foundEnds } from "./found-ends.ts";
 import { foundGeneralMore } from "./found-general-more.ts";
 import { foundScales } from "./found-scales.ts";
+import { foundWarnings } from "./found-warnings.ts";
 import { foundWorkloads } from "./found-workloads.ts";
+import { foundWorkloadsMore } from "./found-workloads-more.ts";
 import { machinery } from "./machinery.ts";
 import { metrics } from "./metrics.ts";
 import { naming } from "./naming.ts";
@@ -69,6 +71,8 @@ export const chapters: readonly Chapter[] = [
   foundEnds,
   foundScales,
   foundWorkloads,
+  foundWorkloadsMore,
+  foundWarnings,
   discovery,
   openApi,
   reading,

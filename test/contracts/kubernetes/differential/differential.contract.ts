@@ -1,12 +1,13 @@
 /**
  * Random operations, one and the same on a real kube-apiserver and on ours: what they answer and what comes of it is to be alike.
- * CAUSEWAY_FUZZ_OPERATIONS says how many operations to try, four in ten of them around apply; CAUSEWAY_FUZZ_SEED with which seed, a number or
- * "random"; CAUSEWAY_FUZZ_REPLAY repeats one sequence that differed.
+ * CAUSEWAY_FUZZ_OPERATIONS says how many operations to try, three in ten of them around apply and three about workloads; CAUSEWAY_FUZZ_SEED with
+ * which seed, a number or "random"; CAUSEWAY_FUZZ_REPLAY repeats one sequence that differed.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defineBoth } from "./defining.ts";
 import { Runner } from "./run.ts";
 import { replay, search } from "./search.ts";
+import type { Profile } from "./sequences.ts";
 import { startPair } from "./servers.ts";
 
 const { CAUSEWAY_FUZZ_SEED: given = "3", CAUSEWAY_FUZZ_REPLAY: REPLAY } = process.env;
@@ -35,7 +36,7 @@ describe(`random operations on both servers (CAUSEWAY_FUZZ_SEED=${SEED})`, () =>
     await pair?.close();
   });
 
-  const tried = async (profile: "general" | "apply", operations: number): Promise<void> => {
+  const tried = async (profile: Profile, operations: number): Promise<void> => {
     if (runner === undefined) throw failure;
     const before = runner.tally.operations;
     const found = await search(runner, { profile, seed: SEED, operations });
@@ -50,9 +51,12 @@ describe(`random operations on both servers (CAUSEWAY_FUZZ_SEED=${SEED})`, () =>
 
   describe.skipIf(REPLAY !== undefined)("new sequences", () => {
     test("create, read, update, patch and delete answer alike, and leave the same", AN_HOUR, () =>
-      tried("general", Math.ceil(OPERATIONS * 0.6)),
+      tried("general", Math.ceil(OPERATIONS * 0.4)),
     );
-    test("server-side apply merges and owns alike", AN_HOUR, () => tried("apply", Math.ceil(OPERATIONS * 0.4)));
+    test("server-side apply merges and owns alike", AN_HOUR, () => tried("apply", Math.ceil(OPERATIONS * 0.3)));
+    test("pods, Deployments and Jobs are held to the same rules", AN_HOUR, () =>
+      tried("workloads", Math.ceil(OPERATIONS * 0.3)),
+    );
     test("definitions are taken and refused alike", AN_HOUR, async () => {
       if (pair === undefined) throw failure;
       const count = Math.ceil(OPERATIONS / 50);

@@ -61,7 +61,7 @@ export class Normal {
       .replace(/(json: cannot unmarshal .* of type )v1\.[A-Z]\w+$/, "$1string")
       // The real server looks at fields in no order, and at the first that is not declared it stops.
       .replace(/^(failed to create typed patch object .*?\): )[^]*field not declared in schema[^]*$/, "$1<undeclared>")
-      .replace(/^kube-api-access-\w{5}$/, "kube-api-access-<generated>")
+      .replaceAll(/\bkube-api-access-\w{5}\b/g, "kube-api-access-<generated>")
       .replaceAll(TIME, "<time>")
       .replaceAll(UUID, (uid) => {
         const known = this.#uids.get(uid) ?? `<uid ${this.#uids.size}>`;

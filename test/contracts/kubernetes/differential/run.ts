@@ -62,8 +62,8 @@ export class Runner {
     const namespace = `s${this.#count}`;
     const { theirs, ours } = this.#pair;
     await Promise.all([prepare(theirs, namespace), prepare(ours, namespace)]);
-    const custom = await this.#kind(sequence.custom);
-    const subjects = subjectsOf(sequence, custom.subject);
+    const custom = sequence.profile === "workloads" ? undefined : await this.#kind(sequence.custom);
+    const subjects = subjectsOf(sequence, custom?.subject);
     const watches = Object.values(this.#watches);
     await Promise.all(subjects.flatMap((subject) => watches.map((w) => w.begin(subject))));
     const worlds = {

@@ -4,7 +4,7 @@ import { BUILT_IN } from "./kinds.ts";
 import { applyOperation, operation, type Operation } from "./operations.ts";
 import type { Subject } from "./subject.ts";
 
-export type Profile = "general" | "apply";
+export type Profile = "general" | "apply" | "workloads";
 
 /** A sequence as numbers, so that fast-check can make it smaller. */
 export interface Sequence {
@@ -18,12 +18,12 @@ export interface Sequence {
 
 const DRAWS = 96;
 /** Kinds whose lists and maps have owners of their own come more often where apply is concerned. */
-const APPLIED = ["ConfigMap", "Service", "Deployment", "Secret", "ServiceAccount", "Pod", "Role", "Node"];
+const APPLIED = ["ConfigMap", "Service", "Secret", "ServiceAccount", "Role", "Node"];
 
-/** Kinds whose specs hold pods are tried where CAUSEWAY_FUZZ_WORKLOADS asks for them: pods are not held to all of upstream's rules here. */
+/** Kinds whose specs hold pods have many rules, and so a profile of their own. */
 const PODS: ReadonlySet<string> = new Set(["Pod", "Deployment", "Job"]);
-const WITH_PODS = process.env["CAUSEWAY_FUZZ_WORKLOADS"] !== undefined;
-const TRIED = BUILT_IN.filter(({ kind }) => WITH_PODS || !PODS.has(kind));
+const WORKLOADS = BUILT_IN.filter(({ kind }) => PODS.has(kind));
+const OTHERS = BUILT_IN.filter(({ kind }) => !PODS.has(kind));
 
 export function sequences(profile: Profile, length: number, customKinds: number): fc.Arbitrary<Sequence> {
   const number = fc.noBias(fc.nat({ max: 0xffff }));
@@ -36,19 +36,27 @@ export function sequences(profile: Profile, length: number, customKinds: number)
   });
 }
 
-export function subjectsOf({ profile, subjects }: Sequence, custom: Subject): readonly [Subject, ...Subject[]] {
+/** `custom` is the sequence's custom kind; sequences of workloads have none. */
+export function subjectsOf({ profile, subjects }: Sequence, custom?: Subject): readonly [Subject, ...Subject[]] {
   const [first = 0, second = 0, third = 0] = subjects;
-  const builtIn = (n: number): Subject => TRIED[n % TRIED.length] ?? BUILT_IN[0];
-  if (profile === "general") return [builtIn(first), third % 2 === 0 ? custom : builtIn(third), builtIn(second)];
+  const of = (kinds: readonly Subject[], n: number): Subject => kinds[n % kinds.length] ?? BUILT_IN[0];
+  if (custom === undefined) return [of(WORKLOADS, first), of(WORKLOADS, second)];
+  if (profile === "general")
+    return [of(OTHERS, first), third % 2 === 0 ? custom : of(OTHERS, third), of(OTHERS, second)];
   if (first % 3 > 0) return [custom];
-  const owned = TRIED.filter(({ kind }) => APPLIED.includes(kind));
-  return [owned[second % owned.length] ?? BUILT_IN[0]];
+  const owned = OTHERS.filter(({ kind }) => APPLIED.includes(kind));
+  return [of(owned, second)];
 }
 
 export function operationsOf(sequence: Sequence, subjects: readonly [Subject, ...Subject[]]): Operation[] {
+  const make = isApplied(sequence) ? applyOperation : operation;
   return sequence.operations.map((numbers) => {
     const choices = new Choices(numbers);
-    const subject = choices.pick(subjects);
-    return sequence.profile === "general" ? operation(choices, subject) : applyOperation(choices, subject);
+    return make(choices, choices.pick(subjects));
   });
+}
+
+/** A third of the sequences of workloads are around apply. */
+function isApplied({ profile, subjects }: Sequence): boolean {
+  return profile === "apply" || (profile === "workloads" && (subjects[2] ?? 0) % 3 === 2);
 }

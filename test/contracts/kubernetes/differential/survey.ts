@@ -11,11 +11,17 @@ import { startPair } from "./servers.ts";
 const [profile = "general", count = "100", seed = String(Date.now() % 1_000_000)] = process.argv.slice(2);
 const LANES = 6;
 
-// Who ends this early ends the servers with it: they go when the process exits.
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+const drawn = fc.sample(sequences(profile as Profile, 24, 40), { numRuns: Number(count), seed: Number(seed) });
+// Who ends this early is told what was found until then; who does so twice ends it at once, and the servers with it.
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () => {
+    if (drawn.length === 0) process.exit(1);
+    drawn.length = 0;
+    process.once(signal, () => process.exit(1));
+  });
+}
 const pair = await startPair();
 const runner = new Runner(pair, Number(seed));
-const drawn = fc.sample(sequences(profile as Profile, 24, 40), { numRuns: Number(count), seed: Number(seed) });
 const found = new Map<string, { difference: Difference; times: number }>();
 const began = Date.now();
 const lane = async (): Promise<void> => {

@@ -13,6 +13,18 @@ const LISTS = ["In", "NotIn"];
 const PRESENCE = ["Exists", "DoesNotExist"];
 const ORDERS = ["Gt", "Lt"];
 
+/** A requirement that is only wished for may name values that no label has. */
+function wishProblems(term: Json, field: string): FieldProblem[] {
+  return expressionProblems(
+    { ...term, values: array(term["values"]).map((value) => (isLabel(value) ? value : "x")) },
+    field,
+  );
+}
+
+function isLabel(value: unknown): boolean {
+  return labelValue("", text(value)).length === 0;
+}
+
 function expressionProblems(term: Json, field: string): FieldProblem[] {
   const operator = text(term["operator"]);
   const values = array(term["values"]);
@@ -51,6 +63,13 @@ function fieldTermProblems(term: Json, field: string): FieldProblem[] {
 export function nodeTermProblems(term: Json, field: string): FieldProblem[] {
   return [
     ...each(`${field}.matchExpressions`, term["matchExpressions"], expressionProblems),
+    ...each(`${field}.matchFields`, term["matchFields"], fieldTermProblems),
+  ];
+}
+
+function preferenceProblems(term: Json, field: string): FieldProblem[] {
+  return [
+    ...each(`${field}.matchExpressions`, term["matchExpressions"], wishProblems),
     ...each(`${field}.matchFields`, term["matchFields"], fieldTermProblems),
   ];
 }
@@ -100,7 +119,7 @@ export function affinityProblems(affinity: unknown, field: string): FieldProblem
     if (isRecord(node[REQUIRED])) problems.push(...nodeSelectorProblems(node[REQUIRED], `${at}.${REQUIRED}`));
     const preferred = each(`${at}.${PREFERRED}`, node[PREFERRED], (one, place) => [
       ...weightProblems(place, one["weight"]),
-      ...nodeTermProblems(record(one["preference"]), `${place}.preference`),
+      ...preferenceProblems(record(one["preference"]), `${place}.preference`),
     ]);
     problems.push(...preferred);
   }

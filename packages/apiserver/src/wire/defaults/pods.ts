@@ -19,7 +19,12 @@ function tagOf(image: string): string {
   return tag ?? (digest ? "" : "latest");
 }
 
+/** Of what is no name of an image no tag can be told. */
+const IMAGE =
+  /^([A-Za-z0-9.-]+(:\d+)?\/)?[a-z0-9]+([._-]+[a-z0-9]+)*(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*(:\w[\w.-]{0,127})?(@[A-Za-z][\w.+-]*:[0-9A-Fa-f]{32,})?$/;
+
 export function pullPolicy(image: unknown): string {
+  if (!IMAGE.test(text(image))) return "IfNotPresent";
   return tagOf(text(image)) === "latest" ? "Always" : "IfNotPresent";
 }
 
@@ -52,7 +57,10 @@ export const POD_DEFAULTS: Rules = {
     const containers = [...records(spec["containers"]), ...records(spec["initContainers"])];
     containers.forEach(askForLimits);
     if (spec["hostNetwork"] === true) containers.forEach(openHostPorts);
-    if (isRecord(pod["spec"])) spec["enableServiceLinks"] ??= true;
+    if (!isRecord(pod["spec"])) return;
+    spec["enableServiceLinks"] ??= true;
+    // A pod's own; in templates it stays as it was given.
+    if (Number(spec["terminationGracePeriodSeconds"] ?? 0) < 0) spec["terminationGracePeriodSeconds"] = 1;
   },
   "core.PodSpec"(spec) {
     fillSpec(spec);

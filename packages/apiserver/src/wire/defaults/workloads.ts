@@ -29,7 +29,7 @@ function fillStatefulSet(spec: Json): void {
 }
 
 /** The labels of its pods are a job's own, if it has none. */
-function fillJobLabels(job: Json): void {
+export function fillJobLabels(job: Json): void {
   const { labels } = record(record(record(job["spec"])["template"])["metadata"]);
   const metadata = record(job["metadata"]);
   if (isRecord(labels) && Object.keys(record(metadata["labels"])).length === 0) metadata["labels"] = { ...labels };
@@ -65,7 +65,7 @@ export const WORKLOAD_DEFAULTS: Rules = {
   "apps.ReplicaSetSpec": fill({ replicas: 1 }),
   "batch.Job"(job) {
     fillJobLabels(job);
-    if (isRecord(job["spec"])) fillJobSpec(job["spec"]);
+    fillJobSpec(within(job, "spec"));
   },
   "batch.CronJobSpec": fill({
     concurrencyPolicy: "Allow",
