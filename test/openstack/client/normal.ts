@@ -118,7 +118,7 @@ function text(raw: string, { prefix, names, addresses }: Known): string {
   out = out.replace(uuid, (id) => (names.has(id) ? `<${names.get(id)}>` : "<id>"));
   for (const [pattern, word] of replacements) out = out.replace(pattern, word);
   return out
-    .replace(/(?<=Error for url: \S+, )[^]+/, inAnyOrder)
+    .replace(/(?<=Error for url: \S+, ).+/g, inAnyOrder)
     .replace(/(?<=one of: )\w+(, \w+)+/g, (list) => list.split(", ").sort().join(", "))
     .replace(/<[^<>]+>(,<[^<>]+>)+/g, (list) => list.split(",").sort().join())
     .replace(/\b\d{1,3}(\.\d{1,3}){3}\b/g, (ip) => (addresses.has(ip) ? ip : "<address>"))
@@ -126,7 +126,7 @@ function text(raw: string, { prefix, names, addresses }: Known): string {
 }
 
 /** The client tells the lines of an HTML answer as a set, joined by colons: their order changes from process to process. */
-const inAnyOrder = (lines: string) => lines.trim().split(": ").sort().join(": ");
+const inAnyOrder = (lines: string) => lines.split(": ").sort().join(": ");
 
 /** Addresses in a script's words. */
 export const addressesIn = (lines: string): ReadonlySet<string> =>
