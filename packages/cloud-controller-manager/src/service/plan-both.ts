@@ -18,7 +18,9 @@ export function planBoth(observed: Observed, now: number): ServicePlan {
   const other = plan(second, now);
   const steps = other.steps.filter(isOfCloud);
   const last = steps.length > 0 || other.wait !== undefined;
-  const own = first.steps.filter((step) => !last || step.type !== "remove-finalizer");
+  const own = first.steps.filter(
+    ({ type }) => !(last && type === "remove-finalizer") && !(isSought(observed) && type === "update-load-balancer"),
+  );
   const wait = earlier(first, other);
   return {
     steps: [...own, ...steps.map((step): Step => ({ type: "of-second", step }))],
@@ -26,6 +28,11 @@ export function planBoth(observed: Observed, now: number): ServicePlan {
     events: [...(first.events ?? []), ...(other.events ?? []).filter(isNews)],
     ...(wait ? { wait } : {}),
   };
+}
+
+/** By the first one's former name the second is found, which must have its new name before that one is given up. */
+function isSought({ formerName, second }: Observed): boolean {
+  return formerName !== undefined && second?.formerName !== undefined;
 }
 
 function isOfCloud(step: Step): step is OneStep {

@@ -138,8 +138,8 @@ function planExisting(observed: Observed, lb: LoadBalancer, now: number): Servic
     ...warningsOf(observed, limits),
     ...stuckEvents(observed, lb, now),
   ];
-  if (steps.length > 0) return { steps, status, events };
   if (tree.wait) return { steps, status, events, wait: tree.wait };
+  if (steps.length > 0) return { steps, status, events };
   return { steps, status, events: isPublished(observed, status) ? events : [...events, ...ensured()] };
 }
 
