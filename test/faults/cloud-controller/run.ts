@@ -62,7 +62,12 @@ class Run {
     this.#world.simulator.setFaults(undefined);
     this.#pending("usual");
     if (this.#managers.length === 0) this.#launch();
-    const wrong = (await this.#untilRight(() => this.#whatIsWrong())) && (await this.#withANode());
+    let wrong = await this.#untilRight(() => this.#whatIsWrong());
+    if (wrong !== undefined && this.#excluded.size === NODES.length) {
+      // No load balancer is made while no node can be a member: one can again.
+      await this.#label(0, null);
+      wrong = await this.#untilRight(() => this.#whatIsWrong());
+    }
     if (wrong !== undefined) return wrong;
     for (const service of this.#wanted.keys()) await this.#delete(service);
     return this.#untilRight(async () => this.#whatIsLeft());
@@ -91,15 +96,6 @@ class Run {
     const { provider } = this.#schedule;
     const clusterName = this.#clusterName;
     this.#managers.push(this.#world.launch({ clusterName, provider, elected: this.#elected }));
-  }
-
-  /** No load balancer is made while no node can be a member: what is wrong when one can again, or could all the time. */
-  async #withANode(): Promise<string | undefined> {
-    if (this.#excluded.size === NODES.length) {
-      await this.#label(0, null);
-      return this.#untilRight(() => this.#whatIsWrong());
-    }
-    return this.#whatIsWrong();
   }
 
   /** A person waits until all is well, stops everything and starts it with another name; what befalls calls begins anew. */

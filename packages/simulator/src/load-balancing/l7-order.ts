@@ -1,9 +1,10 @@
 import type { BalancerState, L7Policy } from "./resources.ts";
 
-/** Numbers a listener's policies from one, with this one at its place, or at the end where there is none so high. */
-export function placePolicy(state: BalancerState, policy: L7Policy, position: number): void {
+/** Numbers a listener's policies from one, with this one at its place, or at the end where there is none so high; gives it as it is then. */
+export function placePolicy(state: BalancerState, policy: L7Policy, position: number): L7Policy {
   const others = inOrder(state, policy.listener_id).filter(({ id }) => id !== policy.id);
   number(state, others.toSpliced(position - 1, 0, policy));
+  return state.policies.get(policy.id) ?? policy;
 }
 
 /** Numbers a listener's policies from one again, after one of them has gone. */

@@ -76,9 +76,8 @@ function policyKind(state: BalancerState): Kind<L7Policy, typeof policyFields> {
       const { project_id: _p, ...rest } = given(input);
       checkRedirect(state, { ...row, ...rest });
       const { position = row.position, ...other } = rest;
-      const changed = state.policies.update(row.id, { ...other, ...forgotten(input.action) });
-      if (position !== row.position) placePolicy(state, changed, position);
-      return state.policies.get(row.id) ?? changed;
+      const changed = state.policies.update(row.id, { ...other, ...forgotten[input.action ?? ""] });
+      return position === row.position ? changed : placePolicy(state, changed, position);
     },
   };
 }
@@ -111,8 +110,7 @@ function mountPolicies(app: BalancerApp, state: BalancerState, kind: Kind<L7Poli
         position: last + 1,
         redirect_http_code: input.redirect_http_code ?? (redirects ? 302 : null),
       });
-      if (input.position !== undefined) placePolicy(state, policy, input.position);
-      return state.policies.get(policy.id) ?? policy;
+      return input.position === undefined ? policy : placePolicy(state, policy, input.position);
     }),
   );
   app.put("/:v{v2(?:\\.0)?}/lbaas/l7policies/:id", (c) => putChild(c, state, kind, c.req.param("id")));
@@ -175,22 +173,12 @@ function mountRules(app: BalancerApp, state: BalancerState, policies: Kind<L7Pol
 }
 
 /** What a policy no longer has when this becomes its action. */
-function forgotten(action: string | undefined): Partial<L7Policy> {
-  const all = { redirect_pool_id: null, redirect_url: null, redirect_prefix: null, redirect_http_code: null };
-  const { redirect_pool_id, redirect_url, redirect_prefix, redirect_http_code } = all;
-  switch (action) {
-    case undefined:
-      return {};
-    case "REDIRECT_TO_POOL":
-      return { redirect_url, redirect_prefix, redirect_http_code };
-    case "REDIRECT_TO_URL":
-      return { redirect_pool_id, redirect_prefix };
-    case "REDIRECT_PREFIX":
-      return { redirect_pool_id, redirect_url };
-    default:
-      return all;
-  }
-}
+const forgotten: Readonly<Record<string, Partial<L7Policy>>> = {
+  REJECT: { redirect_pool_id: null, redirect_url: null, redirect_prefix: null, redirect_http_code: null },
+  REDIRECT_TO_POOL: { redirect_url: null, redirect_prefix: null, redirect_http_code: null },
+  REDIRECT_TO_URL: { redirect_pool_id: null, redirect_prefix: null },
+  REDIRECT_PREFIX: { redirect_pool_id: null, redirect_url: null },
+};
 
 type Redirect = Pick<L7Policy, "action" | "redirect_pool_id" | "redirect_url" | "redirect_prefix">;
 

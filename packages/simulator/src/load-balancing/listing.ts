@@ -118,9 +118,9 @@ export function ordered<T extends Viewed>(pairs: T[], query: URLSearchParams): T
     const isKnown = first ? Object.hasOwn(first.view, key) : commonKeys.includes(key);
     if (!isKnown) throw fault(400, `Supplied sort key '${key}' is not valid.`);
   }
-  const last = ["created_at", "id"].map((key) => [key, "asc"] as const);
+  const all = [...orders, ["created_at", "asc"] as const, ["id", "asc"] as const];
   return pairs.sort((a, b) => {
-    for (const [key, direction] of [...orders, ...last]) {
+    for (const [key, direction] of all) {
       const [left, right] = [String(a.view[key] as string), String(b.view[key] as string)];
       if (left !== right) return (left < right ? -1 : 1) * (direction === "desc" ? -1 : 1);
     }

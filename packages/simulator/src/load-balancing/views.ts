@@ -35,20 +35,19 @@ export function listenerStatus(state: BalancerState, row: Listener): string {
 }
 
 export function poolStatus(state: BalancerState, row: Pool): string {
-  if (isDown(row)) return "OFFLINE";
+  if (isDown(row) || isIdle(state, row)) return "OFFLINE";
   const statuses = state.members.by("pool_id", row.id).map((member) => memberStatus(state, member));
   const dead = statuses.filter((status) => status === "ERROR").length;
-  if (isIdle(state, row)) return "OFFLINE";
   if (dead === 0) return "ONLINE";
   return dead === statuses.length ? "ERROR" : "DEGRADED";
 }
 
 /** Pools are nothing yet before a listener leads to them; OVN's are something with a member, too. */
 function isIdle(state: BalancerState, { id, loadbalancer_id }: Pool): boolean {
-  if (state.listeners.by("default_pool_id", id).length > 0) return false;
+  if (state.listeners.count("default_pool_id", id) > 0) return false;
   const provider = state.loadBalancers.get(loadbalancer_id)?.provider ?? "";
   return driverOf(provider) === "ovn"
-    ? state.members.by("pool_id", id).length === 0
+    ? state.members.count("pool_id", id) === 0
     : !state.policies.all().some((policy) => policy.redirect_pool_id === id);
 }
 

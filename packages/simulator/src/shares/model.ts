@@ -166,6 +166,12 @@ export const shareFor = (c: ShareContext, { shares }: ShareParts, id: string): S
   return share?.is_public === true ? share : owned(c, share);
 };
 
+/** A flag of a query that is set. */
+export const isTrue = (word: string | undefined): boolean => /^(1|true)$/i.test(word ?? "");
+
+/** An administrator asks for what all projects have. */
+export const asksForAll = (c: ShareContext): boolean => c.get("caller").isAdmin && isTrue(c.req.query("all_tenants"));
+
 export const linksOf = (c: ShareContext, kind: string, id: string): readonly object[] => {
   const root = `${new URL(c.req.url).origin}/share`;
   return [

@@ -1,6 +1,6 @@
 import { computeError } from "../compute/model.ts";
 import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
-import { instantOf, owned, pageOf, unprocessable } from "./model.ts";
+import { asksForAll, instantOf, owned, pageOf, unprocessable } from "./model.ts";
 import type { ShareApp, ShareContext, ShareNetwork, ShareParts, ShareSubnet } from "./model.ts";
 import { checkShareQuota } from "./quotas.ts";
 import { securityServiceFor } from "./security-services.ts";
@@ -70,9 +70,7 @@ function networkFor(c: ShareContext, { networks }: ShareParts): ShareNetwork {
 }
 
 function listed(c: ShareContext, { networks }: ShareParts): readonly ShareNetwork[] {
-  const { projectId, isAdmin } = c.get("caller");
-  const all = isAdmin && /^(1|true)$/i.test(c.req.query("all_tenants") ?? "");
-  const own = all ? networks.all() : networks.by("project_id", projectId);
+  const own = asksForAll(c) ? networks.all() : networks.by("project_id", c.get("caller").projectId);
   const service = c.req.query("security_service_id");
   const fits = (network: ShareNetwork) =>
     (service === undefined || network.services.includes(service)) &&

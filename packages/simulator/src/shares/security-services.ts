@@ -1,6 +1,6 @@
 import { computeError, denied } from "../compute/model.ts";
 import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
-import { instantOf, notThere, unprocessable } from "./model.ts";
+import { asksForAll, instantOf, notThere, unprocessable } from "./model.ts";
 import type { SecurityService, ShareApp, ShareContext, ShareParts } from "./model.ts";
 
 const kinds = ["active_directory", "ldap", "kerberos"];
@@ -95,10 +95,8 @@ const textsOf = (given: JsonObject): Texts => {
 };
 
 function listed(c: ShareContext, { services, networks }: ShareParts): readonly SecurityService[] {
-  const { projectId, isAdmin } = c.get("caller");
   const network = c.req.query("share_network_id");
-  const everywhere = isAdmin && /^(1|true)$/i.test(c.req.query("all_tenants") ?? "");
-  const own = everywhere ? services.all() : services.by("project_id", projectId);
+  const own = asksForAll(c) ? services.all() : services.by("project_id", c.get("caller").projectId);
   const of = network === undefined ? undefined : (networks.get(network)?.services ?? []);
   return own.filter(
     (service) =>

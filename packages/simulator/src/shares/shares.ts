@@ -1,7 +1,7 @@
 import { computeError } from "../compute/model.ts";
 import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
 import { labelsOf, addMetadataRoutes } from "./metadata.ts";
-import { shareFor, instantOf, pageOf, unprocessable } from "./model.ts";
+import { asksForAll, shareFor, instantOf, isTrue, pageOf, unprocessable } from "./model.ts";
 import type { Share, ShareApp, ShareContext, ShareParts } from "./model.ts";
 import { checkShareQuota } from "./quotas.ts";
 import { placed, supportOfType } from "./scheduling.ts";
@@ -11,21 +11,18 @@ import { briefView, shareView } from "./views.ts";
 const protocols = ["NFS", "CIFS", "CEPHFS"];
 const filters = ["name", "status", "share_proto", "snapshot_id", "share_network_id"];
 
-const isTrue = (word: string | undefined): boolean => /^(1|true)$/i.test(word ?? "");
-
 /** Shares: create, list, show, change, delete, their metadata and where they are exported. */
 export function addShareRoutes(app: ShareApp, parts: ShareParts): void {
   const { kernel, shares } = parts;
   settle(parts);
   const found = (c: ShareContext) => shareFor(c, parts, c.req.param("id") ?? "");
   const listed = (c: ShareContext) => {
-    const { projectId, isAdmin } = c.get("caller");
-    const everywhere = isAdmin && isTrue(c.req.query("all_tenants"));
+    const { projectId } = c.get("caller");
     // Nothing is deleted softly here; public shares of others are told to who asks for them.
     if (isTrue(c.req.query("is_soft_deleted"))) return [];
     const others = isTrue(c.req.query("is_public"));
     const seen = shares.all().filter((share) => share.project_id === projectId || (others && share.is_public));
-    return pageOf(c, everywhere ? shares.all() : seen, filters);
+    return pageOf(c, asksForAll(c) ? shares.all() : seen, filters);
   };
   app.get("/v2/shares", (c) => c.json({ shares: listed(c).map((share) => briefView(c, "shares", share)) }));
   app.get("/v2/shares/detail", (c) => c.json({ shares: listed(c).map((share) => shareView(c, share)) }));
@@ -148,16 +145,16 @@ function publicity(c: ShareContext, given: JsonObject): boolean | undefined {
   const said = given["is_public"];
   if (said === undefined) return undefined;
   const word = typeof said === "string" ? said.toLowerCase() : JSON.stringify(said);
-  const isTrue = ["1", "on", "t", "true", "y", "yes"].includes(word);
-  if (!isTrue && !["0", "f", "false", "n", "no", "off"].includes(word)) {
+  const isPublic = ["1", "on", "t", "true", "y", "yes"].includes(word);
+  if (!isPublic && !["0", "f", "false", "n", "no", "off"].includes(word)) {
     const words = "'0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'";
     const told = typeof said === "string" ? said : JSON.stringify(said);
     throw computeError(400, `Unrecognized value '${told}', acceptable values are: ${words}`);
   }
-  if (isTrue && !c.get("caller").isAdmin) {
+  if (isPublic && !c.get("caller").isAdmin) {
     throw computeError(403, "User is not authorized to set 'is_public' to True in the request.");
   }
-  return isTrue;
+  return isPublic;
 }
 
 function sizeOf(given: unknown): number {

@@ -190,8 +190,8 @@ export class Volumes implements VolumeLinks {
   #settleVolume(argument: string): void {
     const [id = "", from, to = ""] = argument.split(" ");
     const volume = this.#parts.tables.volumes.get(id);
-    if (volume?.status !== from) return;
+    if (!volume || volume.status !== from) return;
     this.#touch(id, { status: to });
-    if (from === "extending") for (const { server_id } of volume?.attachments ?? []) this.#grown(server_id);
+    if (from === "extending") for (const { server_id } of volume.attachments) this.#grown(server_id);
   }
 }
