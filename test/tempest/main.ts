@@ -13,9 +13,9 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startSimulator } from "@causeway/simulator";
 import { tempestConf, type TempestCloud } from "./configuration.ts";
-import { cloudRecord, keepRecord, writePage } from "./record.ts";
-import { brokenOff, runTempest, type TempestResult } from "./run.ts";
-import { tempestServices, type TempestService } from "./services.ts";
+import { cloudRecord, keepRecord, writePage, type TestResult } from "../support/suite-record.ts";
+import { brokenOff, runTempest } from "./run.ts";
+import { tempestServices, tempestSuite, type TempestService } from "./services.ts";
 
 const packages = ["tempest", "octavia-tempest-plugin"];
 
@@ -54,7 +54,7 @@ interface Wish {
   readonly workers: number;
 }
 
-async function runService(service: TempestService, opened: Opened, wish: Wish): Promise<readonly TempestResult[]> {
+async function runService(service: TempestService, opened: Opened, wish: Wish): Promise<readonly TestResult[]> {
   const folder = mkdtempSync(join(tmpdir(), `tempest-${service.name}-`));
   console.log(`${service.name}: ${folder}`);
   const start = performance.now();
@@ -72,7 +72,9 @@ async function runService(service: TempestService, opened: Opened, wish: Wish): 
       date: new Date().toISOString().slice(0, 10),
       seconds: Math.round((performance.now() - start) / 1000),
     };
-    keepRecord(service.name, opened.recordAs, cloudRecord(results, service.prefix, run), wish.classes !== undefined);
+    const record = cloudRecord(results, service.prefix, run);
+    const part = wish.classes !== undefined;
+    keepRecord(tempestSuite, { service: service.name, cloud: opened.recordAs, record, part });
   }
   for (const { id, status, reason } of results) if (status === "fail") console.log(`FAILED ${id}: ${reason}`);
   return results;
@@ -83,12 +85,9 @@ async function collect(folder: string, cloud: string, [service]: readonly Tempes
   if (!service) throw new Error("--collect needs --service");
   const results = await brokenOff(folder);
   const run = { date: new Date().toISOString().slice(0, 10), seconds: 0 };
-  keepRecord(
-    service.name,
-    cloud === "simulated" ? "simulated" : "real",
-    cloudRecord(results, service.prefix, run),
-    true,
-  );
+  const record = cloudRecord(results, service.prefix, run);
+  const as = cloud === "simulated" ? "simulated" : "real";
+  keepRecord(tempestSuite, { service: service.name, cloud: as, record, part: true });
   console.log(`${results.length} results kept`);
   return 0;
 }
@@ -105,7 +104,7 @@ async function main(): Promise<number> {
     },
   });
   if (values.cloud === "page") {
-    writePage();
+    writePage(tempestSuite);
     return 0;
   }
   const chosen = tempestServices
@@ -119,7 +118,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const opened = await open(values.cloud);
-  const all: TempestResult[] = [];
+  const all: TestResult[] = [];
   try {
     const { tests, classes } = values;
     for (const service of (tests ?? classes) === undefined ? chosen : chosen.slice(0, 1)) {

@@ -2,15 +2,7 @@ import { spawn } from "node:child_process";
 import { createReadStream, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
-
-/** How one test of tempest ended. */
-export interface TempestResult {
-  /** Its name without the tags in brackets. */
-  readonly id: string;
-  readonly status: "success" | "fail" | "skip" | "xfail" | "uxsuccess" | "unknown" | "inprogress";
-  /** Why it failed or was skipped; "" when it passed. */
-  readonly reason: string;
-}
+import type { TestResult } from "../support/suite-record.ts";
 
 export interface TempestRun {
   /** A folder of its own: configuration, repository of results, logs. */
@@ -30,7 +22,7 @@ const tools = resolve(import.meta.dirname, "../../tools/tempest");
 const TEST_TIMEOUT = "240";
 
 /** Runs tempest's tests by stestr and gives what became of each; a class that could not be set up is one failure of its name. */
-export async function runTempest(run: TempestRun): Promise<TempestResult[]> {
+export async function runTempest(run: TempestRun): Promise<TestResult[]> {
   const { folder, configuration, tests, workers } = run;
   rmSync(join(folder, ".stestr"), { recursive: true, force: true });
   mkdirSync(join(folder, "lock"), { recursive: true });
@@ -58,7 +50,7 @@ export async function runTempest(run: TempestRun): Promise<TempestResult[]> {
 }
 
 /** What a run that was broken off had found by then: stestr keeps it in a file "tmp…", and renames it if it has the time. */
-export async function brokenOff(folder: string): Promise<TempestResult[]> {
+export async function brokenOff(folder: string): Promise<TestResult[]> {
   const kept = join(folder, ".stestr");
   const file = readdirSync(kept).find((name) => name.startsWith("tmp") || name === "0");
   if (file === undefined) throw new Error(`${kept} holds no run.`);
@@ -72,20 +64,20 @@ interface Where {
   readonly env: NodeJS.ProcessEnv;
 }
 
-function lastResults(options: Where): Promise<TempestResult[]> {
+function lastResults(options: Where): Promise<TestResult[]> {
   const last = spawn("stestr", ["last", "--subunit"], { ...options, stdio: ["ignore", "pipe", "inherit"] });
   return parsed(last.stdout, options);
 }
 
-async function parsed(stream: NodeJS.ReadableStream, options: Where): Promise<TempestResult[]> {
+async function parsed(stream: NodeJS.ReadableStream, options: Where): Promise<TestResult[]> {
   const read = spawn("/usr/bin/python3", [join(tools, "results.py")], {
     ...options,
     stdio: ["pipe", "pipe", "inherit"],
   });
   stream.pipe(read.stdin);
-  const found: TempestResult[] = [];
+  const found: TestResult[] = [];
   for await (const line of createInterface({ input: read.stdout })) {
-    const result = JSON.parse(line) as TempestResult;
+    const result = JSON.parse(line) as TestResult;
     found.push({ ...result, id: result.id.replace(/\[[^\]]*\]$/, "") });
   }
   return found;

@@ -1,3 +1,6 @@
+import { resolve } from "node:path";
+import type { Suite } from "../support/suite-record.ts";
+
 /** What of tempest is run for each service. */
 export interface TempestService {
   readonly name: string;
@@ -16,3 +19,22 @@ export const tempestServices: readonly TempestService[] = [
   { name: "octavia", prefix: "octavia_tempest_plugin.tests.api." },
   { name: "octavia-amphora", prefix: "octavia_tempest_plugin.tests.api.", provider: "amphora" },
 ];
+
+const reference = resolve(import.meta.dirname, "../../docs/reference");
+
+export const tempestSuite: Suite = {
+  folder: resolve(reference, "tempest"),
+  page: resolve(reference, "tempest.md"),
+  head: `# Tempest on the real and on the simulated cloud
+
+Debian's tempest and octavia-tempest-plugin, run by \`npm run test:tempest -- --cloud simulated|devcloud --service NAME\`, which keeps what
+became of each test in tempest/NAME.json and writes this page. The rate is of the tests that the real cloud passes.`,
+  services: tempestServices.map(({ name }) => name),
+  groupOf: classOf,
+};
+
+/** The class of a test, or the class that a failure of set-up or tear-down names; without the service's prefix. */
+export function classOf(name: string): string {
+  const whole = /^(?:setUpClass|tearDownClass) \((.*)\)$/.exec(name)?.[1];
+  return whole ?? name.slice(0, name.lastIndexOf("."));
+}

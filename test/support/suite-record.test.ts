@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { mergedRecord, type CloudRecord } from "./record.ts";
+import { classOf } from "../tempest/services.ts";
+import { mergedRecord, type CloudRecord } from "./suite-record.ts";
 
 const record = (over: Partial<CloudRecord>): CloudRecord => ({
   date: "2026-01-01",
@@ -22,7 +23,7 @@ test("a run of some classes replaces what was known of these and leaves the othe
     passed: ["test_a.A.test_two", "test_c.C.test_one"],
     skipped: { "too old": ["test_a.A.test_three"] },
   });
-  expect(mergedRecord(old, part)).toEqual({
+  expect(mergedRecord(old, part, classOf)).toEqual({
     date: "2026-01-02",
     seconds: 15,
     passed: ["test_a.A.test_two", "test_b.B.test_one", "test_c.C.test_one"],
@@ -33,5 +34,5 @@ test("a run of some classes replaces what was known of these and leaves the othe
 
 test("the first run of some classes is the record", () => {
   const part = record({ passed: ["test_a.A.test_one"] });
-  expect(mergedRecord(undefined, part)).toEqual(part);
+  expect(mergedRecord(undefined, part, classOf)).toEqual(part);
 });

@@ -1,7 +1,26 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
-import type { TempestResult } from "./run.ts";
-import { tempestServices } from "./services.ts";
+import { join } from "node:path";
+
+/** How one test of a suite that others wrote ended. */
+export interface TestResult {
+  readonly id: string;
+  readonly status: "success" | "fail" | "skip" | "xfail" | "uxsuccess" | "unknown" | "inprogress";
+  /** Why it failed or was skipped; "" when it passed. */
+  readonly reason: string;
+}
+
+/** A suite that others wrote, and where what became of its tests on both clouds is kept. */
+export interface Suite {
+  /** Has SERVICE.json, and reasons.json, which people write. */
+  readonly folder: string;
+  readonly page: string;
+  /** How the page begins, with its title, without the table. */
+  readonly head: string;
+  /** In the page's order. */
+  readonly services: readonly string[];
+  /** What a run of a part of the tests replaces whole: the class of a test, or its name. */
+  readonly groupOf: (name: string) => string;
+}
 
 /** What became of a service's tests on one cloud. Names without the service's prefix. */
 export interface CloudRecord {
@@ -15,18 +34,16 @@ export interface CloudRecord {
   readonly skipped: Readonly<Record<string, readonly string[]>>;
 }
 
-/** docs/reference/tempest/SERVICE.json */
+/** SERVICE.json */
 export interface ServiceRecord {
   readonly real?: CloudRecord;
   readonly simulated?: CloudRecord;
 }
 
-const folder = resolve(import.meta.dirname, "../../docs/reference/tempest");
-const page = resolve(folder, "../tempest.md");
-const fileOf = (service: string) => join(folder, `${service}.json`);
+const fileOf = (suite: Suite, service: string) => join(suite.folder, `${service}.json`);
 
 export function cloudRecord(
-  results: readonly TempestResult[],
+  results: readonly TestResult[],
   prefix: string,
   run: { date: string; seconds: number },
 ): CloudRecord {
@@ -56,18 +73,12 @@ function lasting(reason: string): string {
     .slice(0, 300);
 }
 
-/** The class of a test, or the class that a failure of set-up or tear-down names; without the service's prefix. */
-function classOf(name: string): string {
-  const whole = /^(?:setUpClass|tearDownClass) \((.*)\)$/.exec(name)?.[1];
-  return whole ?? name.slice(0, name.lastIndexOf("."));
-}
-
-/** A record in which a run of some classes replaces what was known of them. Classes are run whole. */
-export function mergedRecord(old: CloudRecord | undefined, part: CloudRecord): CloudRecord {
+/** A record in which a run of some groups of tests replaces what was known of them. */
+export function mergedRecord(old: CloudRecord | undefined, part: CloudRecord, groupOf: Suite["groupOf"]): CloudRecord {
   if (!old) return part;
   const names = [...part.passed, ...Object.keys(part.failed), ...Object.values(part.skipped).flat()];
-  const anew = new Set(names.map(classOf));
-  const stays = (name: string) => !anew.has(classOf(name));
+  const anew = new Set(names.map(groupOf));
+  const stays = (name: string) => !anew.has(groupOf(name));
   const failed = Object.entries(old.failed).filter(([name]) => stays(name));
   const reasons = new Set([...Object.keys(old.skipped), ...Object.keys(part.skipped)]);
   const skipped = [...reasons].map((reason): readonly [string, readonly string[]] => {
@@ -83,22 +94,31 @@ export function mergedRecord(old: CloudRecord | undefined, part: CloudRecord): C
   };
 }
 
-/** Keeps what a run found: of all the service's tests, or (`part`) of some of its classes. */
-export function keepRecord(service: string, cloud: keyof ServiceRecord, found: CloudRecord, part: boolean): void {
-  mkdirSync(folder, { recursive: true });
-  const old = readRecord(service);
-  const record = part ? mergedRecord(old[cloud], found) : found;
+export interface Found {
+  readonly service: string;
+  readonly cloud: keyof ServiceRecord;
+  readonly record: CloudRecord;
+  /** Only some groups of the service's tests were run. */
+  readonly part: boolean;
+}
+
+/** Keeps what a run found, and writes the page anew. */
+export function keepRecord(suite: Suite, { service, cloud, record: found, part }: Found): void {
+  mkdirSync(suite.folder, { recursive: true });
+  const old = readRecord(suite, service);
+  const record = part ? mergedRecord(old[cloud], found, suite.groupOf) : found;
   const kept = { ...old, [cloud]: record };
   const ordered: ServiceRecord = {
     ...(kept.real ? { real: kept.real } : {}),
     ...(kept.simulated ? { simulated: kept.simulated } : {}),
   };
-  writeFileSync(fileOf(service), `${JSON.stringify(ordered, undefined, 1)}\n`);
-  writePage();
+  writeFileSync(fileOf(suite, service), `${JSON.stringify(ordered, undefined, 1)}\n`);
+  writePage(suite);
 }
 
-function readRecord(service: string): ServiceRecord {
-  return existsSync(fileOf(service)) ? (JSON.parse(readFileSync(fileOf(service), "utf8")) as ServiceRecord) : {};
+function readRecord(suite: Suite, service: string): ServiceRecord {
+  const file = fileOf(suite, service);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as ServiceRecord) : {};
 }
 
 export interface Rate {
@@ -117,38 +137,33 @@ export function rateOf({ real, simulated }: ServiceRecord): Rate | undefined {
   return { real: real.passed.length, both: real.passed.length - differ.length, differ };
 }
 
-/** Why a test that the real cloud passes is not passed: its own failure, its class's, or that it was skipped. */
-function whyNot(name: string, { failed }: CloudRecord): string {
+/** Why a test that the real cloud passes is not passed: its own failure, that of its class's set-up, or that it was skipped. */
+function whyNot(name: string, { failed }: CloudRecord, groupOf: Suite["groupOf"]): string {
   const own = failed[name];
   if (own !== undefined) return own;
-  const ofClass = Object.entries(failed).find(([key]) => {
-    const set = /^(?:setUpClass|tearDownClass) \((.*)\)$/.exec(key)?.[1];
-    return set !== undefined && name.startsWith(`${set.replace(/^.*?\.api\./, "")}.`);
-  });
+  const ofClass = Object.entries(failed).find(([key]) => key.endsWith(")") && groupOf(key) === groupOf(name));
   return ofClass ? `its class: ${ofClass[1]}` : "skipped, or not run";
 }
 
 /** By service: why a test is passed by the real cloud only, in words; "" says what of the service is on record. */
 type Reasons = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-const readReasons = (): Reasons => JSON.parse(readFileSync(join(folder, "reasons.json"), "utf8")) as Reasons;
-
-/** Writes docs/reference/tempest.md from the records and from reasons.json, which people write. */
-export function writePage(): void {
-  const reasons = readReasons();
-  const known = existsSync(folder) ? readdirSync(folder) : [];
-  const services = tempestServices.filter(({ name }) => known.includes(`${name}.json`));
-  const rows = services.map(({ name }) => rowOf(name, readRecord(name)));
-  const lists = services.map(({ name }) => differences(name, readRecord(name), reasons[name] ?? {}));
-  writeFileSync(page, `${head}\n${rows.join("\n")}\n\n${lists.join("")}`.trimEnd() + "\n");
+function readReasons({ folder }: Suite): Reasons {
+  const file = join(folder, "reasons.json");
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Reasons) : {};
 }
 
-const head = `# Tempest on the real and on the simulated cloud
+/** Writes the page from the records and from reasons.json. */
+export function writePage(suite: Suite): void {
+  const reasons = readReasons(suite);
+  const known = existsSync(suite.folder) ? readdirSync(suite.folder) : [];
+  const services = suite.services.filter((name) => known.includes(`${name}.json`));
+  const rows = services.map((name) => rowOf(name, readRecord(suite, name)));
+  const lists = services.map((name) => differences(suite, name, reasons[name] ?? {}));
+  writeFileSync(suite.page, `${suite.head}\n\n${columns}\n${rows.join("\n")}\n\n${lists.join("")}`.trimEnd() + "\n");
+}
 
-Debian's tempest and octavia-tempest-plugin, run by \`npm run test:tempest -- --cloud simulated|devcloud --service NAME\`, which keeps what
-became of each test in tempest/NAME.json and writes this page. The rate is of the tests that the real cloud passes.
-
-| service | real: passed, failed, skipped | simulated: passed, failed, skipped | of the real cloud's passed | rate |
+const columns = `| service | real: passed, failed, skipped | simulated: passed, failed, skipped | of the real cloud's passed | rate |
 | ------- | ----------------------------- | ---------------------------------- | -------------------------- | ---- |`;
 
 function rowOf(name: string, record: ServiceRecord): string {
@@ -165,12 +180,13 @@ function counts(record: CloudRecord | undefined): string {
   return [record.passed.length, Object.keys(record.failed).length, skipped].join(", ");
 }
 
-function differences(name: string, record: ServiceRecord, reasons: Reasons[string]): string {
+function differences(suite: Suite, name: string, reasons: Reasons[string]): string {
+  const record = readRecord(suite, name);
   const { simulated } = record;
   const differ = rateOf(record)?.differ ?? [];
   const about = reasons[""];
   if (!simulated || (differ.length === 0 && about === undefined)) return "";
-  const lines = differ.map((test) => `- ${test}: ${reasons[test] ?? plain(whyNot(test, simulated))}`);
+  const lines = differ.map((test) => `- ${test}: ${reasons[test] ?? plain(whyNot(test, simulated, suite.groupOf))}`);
   const list = lines.length === 0 ? "" : `Passed by the real cloud only:\n\n${lines.join("\n")}\n\n`;
   return `## ${name}\n\n${about === undefined ? "" : `${about}\n\n`}${list}`;
 }
