@@ -7,8 +7,10 @@ export default defineConfig({
     pool: "threads",
     isolate: false,
     maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // A green run never waits so long: how fast the machine is must not decide.
+    testTimeout: 600_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
     reporters: ["default", "./scripts/closing-line-reporter.ts"],
   },
 });

@@ -11,6 +11,7 @@ export default defineConfig({
     retry: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 20_000 } },
     reporters: ["verbose", "./scripts/closing-line-reporter.ts"],
   },
 });

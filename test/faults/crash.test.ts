@@ -8,8 +8,6 @@ import { killAt, type When } from "../support/cut.ts";
 import { demoInventory } from "../support/reference.ts";
 import { deleteDemo, demoGone, describeCall, isWrite, openStage, settled, type Stage } from "../support/stage.ts";
 
-/** Milliseconds; what takes five seconds of a free machine may take a minute of one that others use. */
-const PATIENCE = 180_000;
 const sideBySide = 2;
 /** 1: every call; 4: every fourth, for a machine that has little time. */
 const stride = Number(process.env["CAUSEWAY_FAULT_STRIDE"] ?? 1);
@@ -37,7 +35,7 @@ describe("killed at every call of the demo", () => {
         if (killed.call === undefined) return missed(number, when);
         const second = stage.up("--demo");
         const problem = await problemOf(async () => {
-          await second.until(/demo ready: .*\n/, PATIENCE);
+          await second.until(/demo ready: .*\n/);
           expect(await settled(stage, demoInventory)).toEqual(demoInventory);
         });
         return { number, when, call: describeCall(killed.call), write: isWrite(killed.call), problem };
@@ -54,7 +52,7 @@ describe("killed at every call of the demo's deletion", () => {
   beforeAll(async () => {
     ready = await openStage();
     const system = ready.up("--demo");
-    await system.until(/demo ready: .*\n/, PATIENCE);
+    await system.until(/demo ready: .*\n/);
     expect(await settled(ready, demoInventory)).toEqual(demoInventory);
     await system.stop();
     await ready.close({ keep: true });
@@ -67,11 +65,11 @@ describe("killed at every call of the demo's deletion", () => {
       const stage = await openStage({ from: ready.dir });
       try {
         const first = stage.up("--log-level", "warn");
-        await first.until(/management API/, PATIENCE);
+        await first.until(/management API/);
         await quiet(stage);
         const killed = killAt(stage, first, { when, at: (_call, n) => n === number });
         const asked = deleteDemo(stage)
-          .then(() => demoGone(stage, PATIENCE))
+          .then(() => demoGone(stage))
           .catch(() => {});
         await Promise.race([first.ended, asked]);
         stage.simulator.setFaults(undefined);
@@ -79,9 +77,9 @@ describe("killed at every call of the demo's deletion", () => {
         await first.ended;
         const second = stage.up("--log-level", "warn");
         const problem = await problemOf(async () => {
-          await second.until(/management API/, PATIENCE);
+          await second.until(/management API/);
           await deleteDemo(stage);
-          await demoGone(stage, PATIENCE);
+          await demoGone(stage);
           expect(stage.simulator.inventory("demo")).toEqual(stage.before);
         });
         return { number, when, call: describeCall(killed.call), write: isWrite(killed.call), problem };
@@ -95,7 +93,7 @@ describe("killed at every call of the demo's deletion", () => {
 
 /** Resolves when the system has made all of the demo: no further call is to be expected. */
 async function whole(stage: Stage, system: ReturnType<Stage["up"]>): Promise<void> {
-  await system.until(/demo ready: .*\n/, PATIENCE).catch(() => {});
+  await system.until(/demo ready: .*\n/).catch(() => {});
   await settled(stage, demoInventory);
   await new Promise((done) => setTimeout(done, 500));
 }

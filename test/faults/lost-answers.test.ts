@@ -4,9 +4,6 @@ import { loseAnswers } from "../support/cut.ts";
 import { demoInventory } from "../support/reference.ts";
 import { describeCall, isWrite, openStage, settled } from "../support/stage.ts";
 
-/** Milliseconds; what takes five seconds of a free machine may take a minute of one that others use. */
-const PATIENCE = 180_000;
-
 test("a demo that loses the answer of one write, whichever it is, has exactly one of each resource", async () => {
   const bad: string[] = [];
   let writes = 0;
@@ -15,7 +12,7 @@ test("a demo that loses the answer of one write, whichever it is, has exactly on
     try {
       let seen = 0;
       const lost = loseAnswers(stage, (call) => isWrite(call) && ++seen === number);
-      await stage.up("--demo").until(/demo ready: .*\n/, PATIENCE);
+      await stage.up("--demo").until(/demo ready: .*\n/);
       const have = await settled(stage, demoInventory);
       const [call] = lost;
       if (call === undefined) break;

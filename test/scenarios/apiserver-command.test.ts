@@ -16,7 +16,7 @@ async function served(
 ): Promise<number | null> {
   const started = causeway(["apiserver", "--state", dir], { installed });
   try {
-    await started.until(/KUBECONFIG=/, 20_000);
+    await started.until(/KUBECONFIG=/);
     const client = createClient(loadKubeconfig({ path: join(dir, "admin.kubeconfig") }));
     await use(client);
     await client.close();
@@ -26,32 +26,28 @@ async function served(
   }
 }
 
-test(
-  "`causeway apiserver` serves alone, from sources and as it is installed, and goes on from what either left",
-  { timeout: 60_000 },
-  async () => {
-    const dir = mkdtempSync(join(tmpdir(), "apiserver-command-"));
-    dirs.push(dir);
-    const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "kept", namespace: "default" } } as const;
-    const codes = [
-      await served(dir, true, async (client) => {
-        expect((await client.list(Namespace)).items.map((n) => n.metadata.name)).toContain("kube-system");
-        await client.create(Secret, { ...secret, data: { a: "Yg==" } });
-      }),
-      await served(dir, false, async (client) => {
-        expect((await client.get(Secret, { namespace: "default", name: "kept" })).data).toEqual({ a: "Yg==" });
-        await client.create(Secret, { ...secret, metadata: { ...secret.metadata, name: "second" } });
-      }),
-      await served(dir, true, async (client) => {
-        expect((await client.get(Secret, { namespace: "default", name: "second" })).metadata.name).toBe("second");
-      }),
-    ];
-    expect(codes).toEqual([143, 143, 143]);
-    expect(statSync(join(dir, "admin.kubeconfig")).mode & 0o777).toBe(0o600);
-  },
-);
+test("`causeway apiserver` serves alone, from sources and as it is installed, and goes on from what either left", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "apiserver-command-"));
+  dirs.push(dir);
+  const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "kept", namespace: "default" } } as const;
+  const codes = [
+    await served(dir, true, async (client) => {
+      expect((await client.list(Namespace)).items.map((n) => n.metadata.name)).toContain("kube-system");
+      await client.create(Secret, { ...secret, data: { a: "Yg==" } });
+    }),
+    await served(dir, false, async (client) => {
+      expect((await client.get(Secret, { namespace: "default", name: "kept" })).data).toEqual({ a: "Yg==" });
+      await client.create(Secret, { ...secret, metadata: { ...secret.metadata, name: "second" } });
+    }),
+    await served(dir, true, async (client) => {
+      expect((await client.get(Secret, { namespace: "default", name: "second" })).metadata.name).toBe("second");
+    }),
+  ];
+  expect(codes).toEqual([143, 143, 143]);
+  expect(statSync(join(dir, "admin.kubeconfig")).mode & 0o777).toBe(0o600);
+});
 
-test("`causeway apiserver` on a state folder that is in use says so", { timeout: 60_000 }, async () => {
+test("`causeway apiserver` on a state folder that is in use says so", async () => {
   const dir = mkdtempSync(join(tmpdir(), "apiserver-command-"));
   dirs.push(dir);
   await served(dir, true, async () => {

@@ -11,7 +11,7 @@ afterAll(() => rmSync(state, { recursive: true, force: true }));
 
 async function started() {
   const process = causeway(["cloud", "--state", state, "-o", "json"]);
-  const output = await process.until(/\}\n/, 15_000);
+  const output = await process.until(/\}\n/);
   return { process, told: JSON.parse(output.split("\n")[0] ?? "") as { cloudsYaml: string; clouds: string[] } };
 }
 

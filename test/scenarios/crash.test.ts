@@ -16,13 +16,12 @@ import {
   type Stage,
 } from "../support/stage.ts";
 
-const seconds = 1000;
 /** Lives are short enough to be many, and long enough that this suite stays one of seconds. */
 const stride = 3;
 /** Far more than the demo has writes: a chain that long does not converge. */
 const mostLives = 40;
 
-describe("a demo whose process is killed again and again", { timeout: 120 * seconds }, () => {
+describe("a demo whose process is killed again and again", () => {
   let stage: Stage;
   beforeAll(async () => {
     stage = await openStage();
@@ -31,7 +30,7 @@ describe("a demo whose process is killed again and again", { timeout: 120 * seco
 
   test("becomes ready with exactly one of each resource", async () => {
     const cuts = await chain(stage, ["--demo"], async (system) => {
-      await system.until(/demo ready: .*\n/, 30 * seconds);
+      await system.until(/demo ready: .*\n/);
       expect(await settled(stage, demoInventory)).toEqual(demoInventory);
     });
     console.log(`killed ${cuts.length} times while it was made: ${cuts.join(", ")}`);
@@ -42,10 +41,10 @@ describe("a demo whose process is killed again and again", { timeout: 120 * seco
   test("leaves nothing when its deletion is killed again and again", async () => {
     let asked = false;
     const cuts = await chain(stage, ["--log-level", "warn"], async (system) => {
-      await system.until(/management API/, 20 * seconds);
+      await system.until(/management API/);
       if (!asked) await deleteDemo(stage);
       asked = true;
-      await demoGone(stage, 30 * seconds);
+      await demoGone(stage);
     });
     console.log(`killed ${cuts.length} times while it was deleted: ${cuts.join(", ")}`);
     expect(cuts.length).toBeGreaterThan(2);
@@ -53,17 +52,17 @@ describe("a demo whose process is killed again and again", { timeout: 120 * seco
   });
 });
 
-describe("a demo that loses the answer of every second write call", { timeout: 60 * seconds }, () => {
+describe("a demo that loses the answer of every second write call", () => {
   test("becomes ready with exactly one of each resource, and leaves nothing when it is deleted", async () => {
     const stage = await openStage();
     try {
       let writes = 0;
       const lost = loseAnswers(stage, (call) => isWrite(call) && ++writes % 2 === 0);
       const system = stage.up("--demo");
-      await system.until(/demo ready: .*\n/, 40 * seconds);
+      await system.until(/demo ready: .*\n/);
       expect(await settled(stage, demoInventory)).toEqual(demoInventory);
       await deleteDemo(stage);
-      await demoGone(stage, 30 * seconds);
+      await demoGone(stage);
       expect(stage.inventory()).toEqual(normalised(stage.before));
       console.log(`lost the answers of ${lost.length} writes`);
       expect(lost.length).toBeGreaterThan(8);

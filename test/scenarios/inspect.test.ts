@@ -26,60 +26,56 @@ interface Ended {
   readonly output: string;
 }
 
-test(
-  "a Service is planned, served, forgotten and swept; the doctor sees cloud and cluster",
-  { timeout: 180_000 },
-  async () => {
-    folder = mkdtempSync(join(tmpdir(), "causeway-inspect-"));
-    const cloud = (simulator = await startSimulator({ profile: "instant" }));
-    const config = loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator" });
-    const server = await startApiServer();
-    const w = (world = await World.start({ server, config, prefix: "look", servers: 1, patience: 60_000 }));
-    const files = { clouds: join(folder, "clouds.yaml"), kubeconfig: join(folder, "admin.conf") };
-    writeFileSync(files.clouds, cloud.cloudsYaml, { mode: 0o600 });
-    writeFileSync(files.kubeconfig, await server.management.kubeconfig(), { mode: 0o600 });
-    const run = async (...args: readonly string[]): Promise<Ended> => {
-      const env = { OS_CLIENT_CONFIG_FILE: files.clouds, OS_CLOUD: "simulator" };
-      const started = causeway([...args, "--kubeconfig", files.kubeconfig], { env });
-      return { status: await started.ended, output: started.output() };
-    };
+test("a Service is planned, served, forgotten and swept; the doctor sees cloud and cluster", async () => {
+  folder = mkdtempSync(join(tmpdir(), "causeway-inspect-"));
+  const cloud = (simulator = await startSimulator({ profile: "instant" }));
+  const config = loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator" });
+  const server = await startApiServer();
+  const w = (world = await World.start({ server, config, prefix: "look", servers: 1, patience: 60_000 }));
+  const files = { clouds: join(folder, "clouds.yaml"), kubeconfig: join(folder, "admin.conf") };
+  writeFileSync(files.clouds, cloud.cloudsYaml, { mode: 0o600 });
+  writeFileSync(files.kubeconfig, await server.management.kubeconfig(), { mode: 0o600 });
+  const run = async (...args: readonly string[]): Promise<Ended> => {
+    const env = { OS_CLIENT_CONFIG_FILE: files.clouds, OS_CLOUD: "simulator" };
+    const started = causeway([...args, "--kubeconfig", files.kubeconfig], { env });
+    return { status: await started.ended, output: started.output() };
+  };
 
-    const manager = w.run({ provider: "amphora" });
-    await w.joinAll();
-    await manager.stop();
-    await w.createService("web");
-    const planned = await run("plan", "service", "default/web", "--cluster-name", "look");
-    expect(planned.output).toMatch(
-      /^round 1:\nadd-finalizer\n {4}PATCH kubernetes \/services\/\{name\}\nround 2:\ncreate-load-balancer\n/,
-    );
-    expect(planned.output).toMatch(/\ncreate-floating-ip\n {4}POST network \/floatingips\n/);
-    expect(planned.output).toMatch(/\n\d steps in \d rounds, \d calls\n$/);
-    expect(planned.status).toBe(0);
-    expect((await w.service("web")).metadata.finalizers ?? []).toEqual([]);
-    expect((await run("plan", "service", "default/none")).status).toBe(2);
+  const manager = w.run({ provider: "amphora" });
+  await w.joinAll();
+  await manager.stop();
+  await w.createService("web");
+  const planned = await run("plan", "service", "default/web", "--cluster-name", "look");
+  expect(planned.output).toMatch(
+    /^round 1:\nadd-finalizer\n {4}PATCH kubernetes \/services\/\{name\}\nround 2:\ncreate-load-balancer\n/,
+  );
+  expect(planned.output).toMatch(/\ncreate-floating-ip\n {4}POST network \/floatingips\n/);
+  expect(planned.output).toMatch(/\n\d steps in \d rounds, \d calls\n$/);
+  expect(planned.status).toBe(0);
+  expect((await w.service("web")).metadata.finalizers ?? []).toEqual([]);
+  expect((await run("plan", "service", "default/none")).status).toBe(2);
 
-    const again = w.run({ provider: "amphora" });
-    await w.served("web");
-    await again.stop();
-    const still = await run("plan", "service", "default/web", "--cluster-name", "look", "-o", "json");
-    const asYaml = await run("plan", "service", "default/web", "--cluster-name", "look", "-o", "yaml");
-    expect(parse(asYaml.output)).toEqual(JSON.parse(still.output));
-    expect(JSON.parse(still.output)).toMatchObject({ rounds: [], securityGroup: [], complete: true });
+  const again = w.run({ provider: "amphora" });
+  await w.served("web");
+  await again.stop();
+  const still = await run("plan", "service", "default/web", "--cluster-name", "look", "-o", "json");
+  const asYaml = await run("plan", "service", "default/web", "--cluster-name", "look", "-o", "yaml");
+  expect(parse(asYaml.output)).toEqual(JSON.parse(still.output));
+  expect(JSON.parse(still.output)).toMatchObject({ rounds: [], securityGroup: [], complete: true });
 
-    await w.change("web", { metadata: { finalizers: null } });
-    await w.remove("web");
-    const dry = await run("sweep", "--cluster-name", "look", "--dry-run");
-    expect(dry.output).toContain("found    load balancer kube_service_look_default_web of Service default/web");
-    expect(await w.loadBalancers()).toHaveLength(1);
-    const swept = await run("sweep", "--cluster-name", "look", "--floating-ips", "-o", "json");
-    expect(swept.status).toBe(0);
-    expect(await w.loadBalancers()).toEqual([]);
+  await w.change("web", { metadata: { finalizers: null } });
+  await w.remove("web");
+  const dry = await run("sweep", "--cluster-name", "look", "--dry-run");
+  expect(dry.output).toContain("found    load balancer kube_service_look_default_web of Service default/web");
+  expect(await w.loadBalancers()).toHaveLength(1);
+  const swept = await run("sweep", "--cluster-name", "look", "--floating-ips", "-o", "json");
+  expect(swept.status).toBe(0);
+  expect(await w.loadBalancers()).toEqual([]);
 
-    const doctor = await run("doctor", "-o", "json");
-    expect(doctor.status).toBe(0);
-    const { findings } = JSON.parse(doctor.output) as { findings: { feature: string; state: string }[] };
-    expect(findings.find((finding) => finding.feature === "nodes")?.state).toBe("works");
-    cloud.setQuota("demo", "floatingip", 0);
-    expect((await run("doctor")).status).toBe(3);
-  },
-);
+  const doctor = await run("doctor", "-o", "json");
+  expect(doctor.status).toBe(0);
+  const { findings } = JSON.parse(doctor.output) as { findings: { feature: string; state: string }[] };
+  expect(findings.find((finding) => finding.feature === "nodes")?.state).toBe("works");
+  cloud.setQuota("demo", "floatingip", 0);
+  expect((await run("doctor")).status).toBe(3);
+});

@@ -3,21 +3,20 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually, kubectl } from "../support/processes.ts";
+import { PATIENCE, eventually, kubectl } from "../support/processes.ts";
 import { demoInventory } from "../support/reference.ts";
 import { normalised, openStage, settled, type Stage } from "../support/stage.ts";
 
-const seconds = 1000;
 const present = spawnSync("kubectl", ["version", "--client"]).status === 0;
 if (!present) console.log("skipped: kubectl is not on PATH");
 
-describe.skipIf(!present)("kubectl on the demo", { timeout: 60 * seconds }, () => {
+describe.skipIf(!present)("kubectl on the demo", () => {
   let stage: Stage;
   beforeAll(async () => {
     stage = await openStage();
-    await stage.up("--demo").until(/demo ready: .*\n/, 40 * seconds);
+    await stage.up("--demo").until(/demo ready: .*\n/);
     await settled(stage, demoInventory);
-  }, 60 * seconds);
+  });
   afterAll(() => stage?.close());
 
   const management = (...args: readonly string[]) => kubectl(join(stage.dir, "state/management.kubeconfig"), ...args);
@@ -68,7 +67,7 @@ describe.skipIf(!present)("kubectl on the demo", { timeout: 60 * seconds }, () =
 
   test("scaling to five gives five Ready nodes", async () => {
     management("scale", "machinedeployment", "demo-workers", "--replicas=5");
-    const ready = await eventually(30 * seconds, () => {
+    const ready = await eventually(PATIENCE, () => {
       const lines = workload("get", "nodes", "--no-headers").match(/\sReady\s/g) ?? [];
       return lines.length === 5 ? lines.length : undefined;
     });
@@ -77,22 +76,22 @@ describe.skipIf(!present)("kubectl on the demo", { timeout: 60 * seconds }, () =
 
   test("a Service of type LoadBalancer gets an address with every node behind it; deleting it leaves nothing", async () => {
     const members = () => stage.simulator.inventory("demo").filter((line) => line.startsWith("member ")).length;
-    await eventually(20 * seconds, () => members() === 5);
+    await eventually(PATIENCE, () => members() === 5);
     const had = stage.simulator.inventory("demo");
     workload("create", "service", "loadbalancer", "another", "--tcp=8080:8080");
     const path = "jsonpath={.status.loadBalancer.ingress[0].ip}";
-    const address = await eventually(20 * seconds, () => workload("get", "svc", "another", "-o", path) || undefined);
+    const address = await eventually(PATIENCE, () => workload("get", "svc", "another", "-o", path) || undefined);
     expect(address).toMatch(/^172\.24\.4\.\d+$/);
-    await eventually(20 * seconds, () => members() === 10);
+    await eventually(PATIENCE, () => members() === 10);
     workload("delete", "service", "another", "--wait=false");
-    await eventually(20 * seconds, () => stage.simulator.inventory("demo").length === had.length);
+    await eventually(PATIENCE, () => stage.simulator.inventory("demo").length === had.length);
     expect(stage.simulator.inventory("demo")).toEqual(had);
   });
 
   test("deleting the cluster leaves the project as it was, and says so in events", async () => {
     // kubectl must not wait here: it would hold up the cloud, which is in this process.
     management("delete", "cluster", "demo", "--wait=false");
-    await eventually(30 * seconds, () => management("get", "clusters", "-o", "name") === "");
+    await eventually(PATIENCE, () => management("get", "clusters", "-o", "name") === "");
     await settled(stage, normalised(stage.before));
     expect(stage.simulator.inventory("demo")).toEqual(stage.before);
     const events = management("get", "events", "--no-headers");

@@ -18,10 +18,9 @@ import {
   type KubernetesClient,
   type ResourceType,
 } from "@causeway/kubernetes";
-import { eventually } from "../support/processes.ts";
+import { PATIENCE, eventually } from "../support/processes.ts";
 import { openStage, type Stage } from "../support/stage.ts";
 
-const seconds = 1000;
 const namespace = "team";
 const infrastructure = "infrastructure.cluster.x-k8s.io";
 
@@ -30,9 +29,9 @@ let management: KubernetesClient;
 
 beforeAll(async () => {
   stage = await openStage();
-  await stage.up("--log-level", "warn").until(/management API/, 20 * seconds);
+  await stage.up("--log-level", "warn").until(/management API/);
   management = stage.client();
-}, 30 * seconds);
+});
 
 afterAll(async () => {
   await management?.close();
@@ -91,11 +90,9 @@ async function makeCluster(): Promise<void> {
   });
 }
 
-test("nothing is left in the cloud, and the namespace goes", { timeout: 90 * seconds }, async () => {
+test("nothing is left in the cloud, and the namespace goes", async () => {
   await makeCluster();
-  const kubeconfig = await eventually(20 * seconds, () =>
-    management.find(Secret, { namespace, name: "web-kubeconfig" }),
-  );
+  const kubeconfig = await eventually(PATIENCE, () => management.find(Secret, { namespace, name: "web-kubeconfig" }));
   const text = Buffer.from(kubeconfig.data?.["value"] ?? "", "base64").toString("utf8");
   const workload = createClient(loadKubeconfig({ text }));
   try {
@@ -106,7 +103,7 @@ test("nothing is left in the cloud, and the namespace goes", { timeout: 90 * sec
       spec: { type: "LoadBalancer", ports: [{ port: 80, protocol: "TCP" }] },
     } as Service;
     await workload.create(Service, service);
-    await eventually(30 * seconds, async () => {
+    await eventually(PATIENCE, async () => {
       const found = await workload.find(Service, { namespace: "default", name: "front" });
       return found?.status?.loadBalancer?.ingress?.[0]?.ip !== undefined;
     });
@@ -117,25 +114,25 @@ test("nothing is left in the cloud, and the namespace goes", { timeout: 90 * sec
 
   await management.delete(Namespace, { namespace: "", name: namespace });
   await eventually(
-    40 * seconds,
+    PATIENCE,
     async () => (await management.find(Namespace, { namespace: "", name: namespace })) === undefined,
   );
   expect(stage.simulator.inventory("demo")).toEqual(stage.before);
 });
 
-test("a kubeconfig that a person deletes is written anew", { timeout: 60 * seconds }, async () => {
+test("a kubeconfig that a person deletes is written anew", async () => {
   await makeCluster();
   const key = { namespace, name: "web-kubeconfig" };
-  const first = await eventually(20 * seconds, () => management.find(Secret, key));
+  const first = await eventually(PATIENCE, () => management.find(Secret, key));
   await management.delete(Secret, key);
-  const second = await eventually(20 * seconds, async () => {
+  const second = await eventually(PATIENCE, async () => {
     const found = await management.find(Secret, key);
     return found?.metadata.uid === first.metadata.uid ? undefined : found;
   });
   expect(second.data?.["value"]).toBeTruthy();
   await management.delete(Namespace, { namespace: "", name: namespace });
   await eventually(
-    40 * seconds,
+    PATIENCE,
     async () => (await management.find(Namespace, { namespace: "", name: namespace })) === undefined,
   );
   expect(stage.simulator.inventory("demo")).toEqual(stage.before);

@@ -2,20 +2,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Cluster, OpenStackCluster } from "@causeway/api";
 import { getCondition, type Condition } from "@causeway/kubernetes";
-import { eventually } from "../support/processes.ts";
+import { PATIENCE, eventually } from "../support/processes.ts";
 import { demoInventory } from "../support/reference.ts";
 import { demo, openStage, settled, type Stage } from "../support/stage.ts";
 
-const seconds = 1000;
 const key = { namespace: demo.namespace, name: "second" };
 
-describe("a managed subnet that overlaps another on the same router", { timeout: 40 * seconds }, () => {
+describe("a managed subnet that overlaps another on the same router", () => {
   let stage: Stage;
   beforeAll(async () => {
     stage = await openStage();
-    await stage.up("--demo").until(/demo ready: .*\n/, 40 * seconds);
+    await stage.up("--demo").until(/demo ready: .*\n/);
     expect(await settled(stage, demoInventory)).toEqual(demoInventory);
-  }, 60 * seconds);
+  });
   afterAll(() => stage?.close());
 
   test("is told by a condition that names both, and the demo keeps its connection", async () => {
@@ -45,7 +44,7 @@ describe("a managed subnet that overlaps another on the same router", { timeout:
         metadata: key,
         spec: { infrastructureRef },
       });
-      const condition = await eventually(20 * seconds, async () => {
+      const condition = await eventually(PATIENCE, async () => {
         const { status } = await client.get(OpenStackCluster, key);
         const found = getCondition((status?.conditions ?? []) as readonly Condition[], "RouterReady");
         return found?.reason === "OverlappingCIDR" ? found : undefined;
@@ -57,7 +56,7 @@ describe("a managed subnet that overlaps another on the same router", { timeout:
       const routers = stage.inventory().filter((line) => line.startsWith("router "));
       expect(routers).toEqual(["router ID k8s-clusterapi-cluster-default-demo"]);
       await client.delete(Cluster, key);
-      await eventually(20 * seconds, async () => (await client.find(Cluster, key)) === undefined);
+      await eventually(PATIENCE, async () => (await client.find(Cluster, key)) === undefined);
       expect(await settled(stage, demoInventory)).toEqual(demoInventory);
     } finally {
       await client.close();

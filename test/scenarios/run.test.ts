@@ -9,7 +9,7 @@ import { World } from "@causeway/cloud-controller-manager/testing";
 import { Lease } from "@causeway/kubernetes";
 import { loadCloudsYaml, type CloudConfig } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
-import { causeway, eventually, type Started } from "../support/processes.ts";
+import { PATIENCE, causeway, eventually, type Started } from "../support/processes.ts";
 
 let world: World | undefined;
 let simulator: Simulator | undefined;
@@ -89,43 +89,39 @@ function read(port: number, path: string): Promise<string> {
 
 const lease = { namespace: "kube-system", name: "cloud-controller-manager" };
 
-test(
-  "it runs with a manifest's flags: elected, healthy, nodes and Services served; its Lease is free when it has ended",
-  { timeout: 90_000 },
-  async () => {
-    const { w, start } = await staged();
-    const ccm = start(
-      ..."--cloud-provider=openstack --use-service-account-credentials=false --v=2 --bind-address=127.0.0.1".split(" "),
-      ..."--controllers=*,-route --secure-port=20258 --leader-elect --concurrent-service-syncs=4".split(" "),
-      ..."--tls-min-version=VersionTLS13 --vmodule=x=2 --requestheader-allowed-names=front --webhooks=".split(" "),
-    );
-    await w.joinAll();
-    await w.createService("web");
-    await w.served("web");
-    expect((await w.client.get(Lease, lease)).spec?.holderIdentity).toMatch(/./);
-    expect(await ask(20258, "/healthz")).toBe(200);
-    expect(await ask(20258, "/metrics")).toBe(401);
-    await expect(ask(20258, "/healthz", { maxVersion: "TLSv1.2" })).rejects.toThrow(/protocol version/);
-    expect(ccm.output()).not.toMatch(/use-octavia.*not known|bs-version/);
-    await w.remove("web");
-    expect(await ccm.stop("SIGTERM")).toBe(143);
-    expect((await w.client.get(Lease, lease)).spec?.holderIdentity ?? "").toBe("");
-  },
-);
+test("it runs with a manifest's flags: elected, healthy, nodes and Services served; its Lease is free when it has ended", async () => {
+  const { w, start } = await staged();
+  const ccm = start(
+    ..."--cloud-provider=openstack --use-service-account-credentials=false --v=2 --bind-address=127.0.0.1".split(" "),
+    ..."--controllers=*,-route --secure-port=20258 --leader-elect --concurrent-service-syncs=4".split(" "),
+    ..."--tls-min-version=VersionTLS13 --vmodule=x=2 --requestheader-allowed-names=front --webhooks=".split(" "),
+  );
+  await w.joinAll();
+  await w.createService("web");
+  await w.served("web");
+  expect((await w.client.get(Lease, lease)).spec?.holderIdentity).toMatch(/./);
+  expect(await ask(20258, "/healthz")).toBe(200);
+  expect(await ask(20258, "/metrics")).toBe(401);
+  await expect(ask(20258, "/healthz", { maxVersion: "TLSv1.2" })).rejects.toThrow(/protocol version/);
+  expect(ccm.output()).not.toMatch(/use-octavia.*not known|bs-version/);
+  await w.remove("web");
+  expect(await ccm.stop("SIGTERM")).toBe(143);
+  expect((await w.client.get(Lease, lease)).spec?.holderIdentity ?? "").toBe("");
+});
 
-test("a password that is put right in cloud.conf is used without a restart", { timeout: 120_000 }, async () => {
+test("a password that is put right in cloud.conf is used without a restart", async () => {
   const { w, conf, config, start } = await staged();
   writeFileSync(conf, cloudConf(config, "wrong"));
   const ccm = start("--leader-elect=false", "--secure-port=0");
   const joining = w.joinAll();
-  await ccm.until(/refused the user name/, 20_000);
+  await ccm.until(/refused the user name/);
   writeFileSync(conf, cloudConf(config));
   await joining;
   expect(ccm.child.exitCode).toBeNull();
   expect(ccm.output()).not.toContain("wrong");
 });
 
-test("its metrics bear upstream's names after one load balancer", { timeout: 120_000 }, async () => {
+test("its metrics bear upstream's names after one load balancer", async () => {
   const { w, start } = await staged();
   start(
     "--leader-elect",
@@ -158,59 +154,51 @@ test("its metrics bear upstream's names after one load balancer", { timeout: 120
   await w.remove("web");
 });
 
-test(
-  "one that is killed while it works is followed by the other, and there is one load balancer",
-  { timeout: 90_000 },
-  async () => {
-    const { w, start } = await staged();
-    const election = "--leader-elect-lease-duration=4s --leader-elect-renew-deadline=3s --leader-elect-retry-period=1s";
-    const flags = ["--secure-port=0", ...election.split(" ")];
-    const first = start(...flags);
-    await w.joinAll();
-    const second = start(...flags);
-    await new Promise((done) => setTimeout(done, 1_500));
-    simulator?.setDelay("request.load-balancer", 300);
-    await w.createService("web");
-    await w.until("a finalizer", async () => (await w.service("web")).metadata.finalizers?.[0]);
-    await first.stop("SIGKILL");
-    await w.served("web");
-    expect(await w.loadBalancers()).toHaveLength(1);
-    expect(second.child.exitCode).toBeNull();
-    simulator?.setDelay("request.load-balancer", 0);
-    await w.remove("web");
-  },
-);
+test("one that is killed while it works is followed by the other, and there is one load balancer", async () => {
+  const { w, start } = await staged();
+  const election = "--leader-elect-lease-duration=4s --leader-elect-renew-deadline=3s --leader-elect-retry-period=1s";
+  const flags = ["--secure-port=0", ...election.split(" ")];
+  const first = start(...flags);
+  await w.joinAll();
+  const second = start(...flags);
+  await new Promise((done) => setTimeout(done, 1_500));
+  simulator?.setDelay("request.load-balancer", 300);
+  await w.createService("web");
+  await w.until("a finalizer", async () => (await w.service("web")).metadata.finalizers?.[0]);
+  await first.stop("SIGKILL");
+  await w.served("web");
+  expect(await w.loadBalancers()).toHaveLength(1);
+  expect(second.child.exitCode).toBeNull();
+  simulator?.setDelay("request.load-balancer", 0);
+  await w.remove("web");
+});
 
-test(
-  "in a migration, what moves waits until the program that it comes from lets go of the shared Lease",
-  { timeout: 90_000 },
-  async () => {
-    const { w, start } = await staged();
-    const now = `${new Date().toISOString().slice(0, -1)}000Z`;
-    const name = "cloud-provider-extraction-migration";
-    const made = await w.client.create(Lease, {
-      apiVersion: "coordination.k8s.io/v1",
-      kind: "Lease",
-      metadata: { namespace: "kube-system", name },
-      spec: {
-        holderIdentity: "kube-controller-manager",
-        leaseDurationSeconds: 3_600,
-        acquireTime: now,
-        renewTime: now,
-      },
-    });
-    start("--secure-port=0", "--enable-leader-migration");
-    await w.joinAll();
-    await w.createService("web");
-    await new Promise((done) => setTimeout(done, 3_000));
-    expect((await w.service("web")).metadata.finalizers ?? []).toEqual([]);
-    const spec = { ...made.spec, holderIdentity: "", leaseDurationSeconds: 1 };
-    const { metadata } = await w.client.get(Lease, { namespace: "kube-system", name });
-    await w.client.update(Lease, { ...made, metadata, spec });
-    await w.served("web");
-    await w.remove("web");
-  },
-);
+test("in a migration, what moves waits until the program that it comes from lets go of the shared Lease", async () => {
+  const { w, start } = await staged();
+  const now = `${new Date().toISOString().slice(0, -1)}000Z`;
+  const name = "cloud-provider-extraction-migration";
+  const made = await w.client.create(Lease, {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: { namespace: "kube-system", name },
+    spec: {
+      holderIdentity: "kube-controller-manager",
+      leaseDurationSeconds: 3_600,
+      acquireTime: now,
+      renewTime: now,
+    },
+  });
+  start("--secure-port=0", "--enable-leader-migration");
+  await w.joinAll();
+  await w.createService("web");
+  await new Promise((done) => setTimeout(done, 3_000));
+  expect((await w.service("web")).metadata.finalizers ?? []).toEqual([]);
+  const spec = { ...made.spec, holderIdentity: "", leaseDurationSeconds: 1 };
+  const { metadata } = await w.client.get(Lease, { namespace: "kube-system", name });
+  await w.client.update(Lease, { ...made, metadata, spec });
+  await w.served("web");
+  await w.remove("web");
+});
 
 test.each([
   ["--leader-migration-config=/none/file", "/none/file cannot be used for the migration"],
@@ -219,9 +207,9 @@ test.each([
   ["--leader-elect-lease-duration=15", "--leader-elect-lease-duration is not a duration"],
   ["--kubeconfig=/none/admin.conf", "there is no kubeconfig at /none/admin.conf"],
   ["--cloud-config=/none/cloud.conf", "/none/cloud.conf cannot be read"],
-])("%s ends it with status 2 before anything is started", { timeout: 60_000 }, async (flag, message) => {
+])("%s ends it with status 2 before anything is started", async (flag, message) => {
   const { start } = await staged();
   const ccm = start("--enable-leader-migration", flag);
   expect(await ccm.ended).toBe(2);
-  await eventually(1_000, () => ccm.output().includes(message));
+  await eventually(PATIENCE, () => ccm.output().includes(message));
 });

@@ -5,9 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient, loadKubeconfig, Secret, type KubeObject, type KubernetesClient } from "@causeway/kubernetes";
 import { deleteDemo, demoGone, openStage, type Stage } from "../support/stage.ts";
 
-const seconds = 1000;
-
-describe("a demo at log level debug, from its start to its deletion", { timeout: 60 * seconds }, () => {
+describe("a demo at log level debug, from its start to its deletion", () => {
   let stage: Stage;
   let output = "";
   /** Everything that both API servers showed at the end of the start, and at the end of the deletion; Secrets left out. */
@@ -18,7 +16,7 @@ describe("a demo at log level debug, from its start to its deletion", { timeout:
   beforeAll(async () => {
     stage = await openStage();
     const system = stage.up("--demo", "--log-level", "debug");
-    await system.until(/demo ready: .*\n/, 30 * seconds);
+    await system.until(/demo ready: .*\n/);
     const management = stage.client();
     const workload = createClient(loadKubeconfig({ path: join(stage.dir, "state", "demo.kubeconfig") }));
     for (const client of [management, workload]) {
@@ -29,12 +27,12 @@ describe("a demo at log level debug, from its start to its deletion", { timeout:
     for (const line of stage.simulator.cloudsYaml.matchAll(/password: "?([^"\n]+)"?/g))
       secrets.set(`password ${secrets.size}`, line[1] ?? "");
     await deleteDemo(stage);
-    await demoGone(stage, 20 * seconds);
+    await demoGone(stage);
     objects.push(...(await everything(management)));
     await Promise.all([management.close(), workload.close()]);
     await system.stop();
     output = system.output();
-  }, 60 * seconds);
+  });
   afterAll(() => stage?.close());
 
   test("there was something to look for, and something to look in", () => {

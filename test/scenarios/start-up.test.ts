@@ -10,7 +10,7 @@ import { isWrite, openStage, settled } from "../support/stage.ts";
 const seconds = 1000;
 const closing = /^demo ready: 1 control plane, 3 nodes, load balancer [\d.]+, (\d+) OpenStack calls, ([\d.]+) s$/;
 
-describe("up --demo", { timeout: 40 * seconds }, () => {
+describe("up --demo", () => {
   const dir = mkdtempSync(join(tmpdir(), "causeway-start-"));
   const state = join(dir, "state");
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -35,7 +35,7 @@ describe("up --demo", { timeout: 40 * seconds }, () => {
   test("goes on from its folder, in less than 250 MB, and Ctrl-C stops it within 2 s", async () => {
     const fresh = mkdtempSync(join(dir, "fresh-"));
     const system = causeway(["up", "--demo", "--state", fresh]);
-    await system.until(/demo ready: .*\n/, 30 * seconds);
+    await system.until(/demo ready: .*\n/);
     const megabytes = residentMegabytes(system.child.pid);
     console.log(`resident when ready: ${megabytes} MB`);
     expect(megabytes).toBeLessThan(250);
@@ -49,17 +49,17 @@ describe("up --demo", { timeout: 40 * seconds }, () => {
   });
 });
 
-describe("started again on a demo that has not changed", { timeout: 40 * seconds }, () => {
+describe("started again on a demo that has not changed", () => {
   test("it makes no write call", async () => {
     const stage = await openStage();
     try {
       const first = stage.up("--demo");
-      await first.until(/demo ready: .*\n/, 30 * seconds);
+      await first.until(/demo ready: .*\n/);
       expect(await settled(stage, demoInventory)).toEqual(demoInventory);
       await first.stop();
       const from = stage.simulator.calls.length;
       const second = stage.up("--demo");
-      await second.until(/demo ready: .*\n/, 30 * seconds);
+      await second.until(/demo ready: .*\n/);
       await new Promise((done) => setTimeout(done, 3 * seconds));
       const calls = stage.simulator.calls.slice(from);
       console.log(`${calls.length} calls after a restart`);

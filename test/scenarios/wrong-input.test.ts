@@ -16,7 +16,7 @@ interface Answer {
   readonly output: string;
 }
 
-describe("wrong input", { timeout: 40 * seconds }, () => {
+describe("wrong input", () => {
   let dir: string;
   let simulator: Simulator;
   let before: readonly string[];

@@ -48,8 +48,10 @@ export async function soak(options: SoakOptions): Promise<SoakRound[]> {
   const simulator = await startSimulator({ profile: "instant" });
   const random = seeded(options.seed);
   let broken = 0;
+  // Whoever is refused when it starts ends, and is right: faults begin when the watcher runs.
+  let started = false;
   simulator.setFaults((call) => {
-    if (!call.userAgent.startsWith("soak-watcher") || random() > options.failing) return undefined;
+    if (!started || !call.userAgent.startsWith("soak-watcher") || random() > options.failing) return undefined;
     broken++;
     return faults[Math.floor(random() * faults.length)];
   });
@@ -61,6 +63,8 @@ export async function soak(options: SoakOptions): Promise<SoakRound[]> {
   });
   const watcher = startWatcher(clouds, options.interval);
   try {
+    await watcher.report();
+    started = true;
     const ports = await Ports.fill(cloud, options.objects);
     const rounds: SoakRound[] = [];
     for (let i = 0; i < options.rounds; i++) {

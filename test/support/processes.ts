@@ -1,6 +1,8 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { join, resolve } from "node:path";
 
+/** Milliseconds that a test waits for what is to come: a green run never needs them, and how fast the machine is must not decide. */
+export const PATIENCE = 300_000;
 export const root = resolve(import.meta.dirname, "../..");
 const sources = resolve(root, "packages/causeway/src");
 
@@ -8,8 +10,8 @@ export interface Started {
   readonly child: ChildProcess;
   /** Everything it has printed, both streams. */
   output(): string;
-  /** Resolves with the output when it matches; rejects when the process ends or the time (ms) is up. */
-  until(pattern: RegExp, milliseconds: number): Promise<string>;
+  /** Resolves with the output when it matches; rejects when the process ends or the time (ms, five minutes unless told) is up. */
+  until(pattern: RegExp, milliseconds?: number): Promise<string>;
   /** The exit code. */
   readonly ended: Promise<number | null>;
   stop(signal?: NodeJS.Signals): Promise<number | null>;
@@ -42,7 +44,7 @@ export function causeway(
     child,
     output: () => text,
     ended,
-    until(pattern, milliseconds) {
+    until(pattern, milliseconds = PATIENCE) {
       return new Promise((done, reject) => {
         const finish = (act: () => void) => {
           clearTimeout(timer);

@@ -7,7 +7,7 @@ import { silentLog, systemClock } from "@causeway/foundation";
 import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
 import { fileIdentity, runMachine, runMachineAgent } from "@causeway/machine-agent";
 import { startSimulator, type CallRecord, type Simulator } from "@causeway/simulator";
-import { causeway, eventually, type Started } from "./processes.ts";
+import { PATIENCE, causeway, eventually, type Started } from "./processes.ts";
 
 export const demo = { namespace: "default", name: "demo" } as const;
 
@@ -96,7 +96,7 @@ export function normalised(lines: readonly string[]): string[] {
 export async function settled(
   stage: Stage,
   expected: readonly string[],
-  milliseconds = 60_000,
+  milliseconds = PATIENCE,
 ): Promise<readonly string[]> {
   const deadline = Date.now() + milliseconds;
   while (Date.now() < deadline && JSON.stringify(stage.inventory()) !== JSON.stringify(expected))
@@ -115,7 +115,7 @@ export async function deleteDemo(stage: Stage): Promise<void> {
 }
 
 /** Resolves when the demo's Cluster object is gone. */
-export async function demoGone(stage: Stage, milliseconds: number): Promise<void> {
+export async function demoGone(stage: Stage, milliseconds = PATIENCE): Promise<void> {
   const client = stage.client();
   try {
     await eventually(milliseconds, async () => (await client.find(Cluster, demo)) === undefined);

@@ -240,5 +240,5 @@ describe("draining", () => {
     await w.inside.delete(Pod, key("app"), { gracePeriodSeconds: 0 });
     await w.until("the machine gone", async () => !(await w.client.find(Machine, key(node))));
     expect(await w.inside.find(Node, { namespace: "", name: node })).toBeUndefined();
-  }, 30_000);
+  });
 });

@@ -61,7 +61,6 @@ test.each<[string, Partial<LoadBalancerConfig>, Record<string, string>]>([
   ["serial calls, internal", { provider: "amphora", serialApiCalls: true }, internal],
 ])(
   "every round on %s is told, nothing of it is done, and then exactly that is done",
-  { timeout: 60_000 },
   async (_what, config, annotations) => {
     const { w, writes, run } = stage();
     await w.createService("web", { ports: [tcp(80), udp(53)] }, annotations);

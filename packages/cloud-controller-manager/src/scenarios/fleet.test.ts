@@ -33,30 +33,26 @@ async function aCluster(prefix: string, cloud: Simulator): Promise<{ w: World; k
   return { w, kill: () => server.close() };
 }
 
-test(
-  "of many clusters in one process, one whose API server is dead and one whose cloud hangs slow no other",
-  { timeout: 120_000 },
-  async () => {
-    const [shared, slow] = [await aCloud(), await aCloud()];
-    const dead = await aCluster("dead", shared);
-    const hanging = await aCluster("hanging", slow);
-    const sound = await aCluster("sound", shared);
-    await dead.w.createService("web");
-    await dead.w.served("web");
-    await dead.kill();
-    // Longer than anybody here has patience: whom it holds up, fails.
-    slow.setDelay("request.load-balancer", 50_000);
-    for (let i = 0; i < 20; i++) await hanging.w.createService(`web-${i}`);
-    await sound.w.createService("web");
-    await sound.w.served("web");
-    await sound.w.change("web", { spec: { ports: [{ name: "other", port: 81, protocol: "TCP" }] } });
-    await sound.w.until("the other port", async () => {
-      const [listener, ...more] = await sound.w.cloud.loadBalancing.listeners.all({
-        name: "listener_0_kube_service_sound_default_web",
-      });
-      return listener?.protocol_port === 81 && more.length === 0 ? true : undefined;
+test("of many clusters in one process, one whose API server is dead and one whose cloud hangs slow no other", async () => {
+  const [shared, slow] = [await aCloud(), await aCloud()];
+  const dead = await aCluster("dead", shared);
+  const hanging = await aCluster("hanging", slow);
+  const sound = await aCluster("sound", shared);
+  await dead.w.createService("web");
+  await dead.w.served("web");
+  await dead.kill();
+  // Longer than anybody here has patience: whom it holds up, fails.
+  slow.setDelay("request.load-balancer", 50_000);
+  for (let i = 0; i < 20; i++) await hanging.w.createService(`web-${i}`);
+  await sound.w.createService("web");
+  await sound.w.served("web");
+  await sound.w.change("web", { spec: { ports: [{ name: "other", port: 81, protocol: "TCP" }] } });
+  await sound.w.until("the other port", async () => {
+    const [listener, ...more] = await sound.w.cloud.loadBalancing.listeners.all({
+      name: "listener_0_kube_service_sound_default_web",
     });
-    expect((await hanging.w.service("web-0")).status?.loadBalancer?.ingress ?? []).toEqual([]);
-    await sound.w.remove("web");
-  },
-);
+    return listener?.protocol_port === 81 && more.length === 0 ? true : undefined;
+  });
+  expect((await hanging.w.service("web-0")).status?.loadBalancer?.ingress ?? []).toEqual([]);
+  await sound.w.remove("web");
+});

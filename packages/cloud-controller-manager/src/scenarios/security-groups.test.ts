@@ -44,7 +44,7 @@ async function served(w: World, spec = {}, annotations = {}): Promise<number[]> 
   return (service.spec.ports ?? []).map((port) => port.nodePort ?? 0);
 }
 
-describe("a Service's security group", { timeout: 90_000 }, () => {
+describe("a Service's security group", () => {
   test("lets the load balancer's network to each node port, is on the nodes' ports, and costs nothing when all is still", async () => {
     const { w, work } = await started();
     w.run({ provider: "amphora", ...managed });

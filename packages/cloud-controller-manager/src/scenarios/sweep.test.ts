@@ -33,7 +33,7 @@ function sweep(w: World, options: { dryRun?: boolean; floatingIps?: boolean; clu
 
 const words = (all: readonly Swept[]) => all.map((s) => `${s.kind} of ${s.service}: ${s.outcome}`);
 
-describe("a sweep", { timeout: 90_000 }, () => {
+describe("a sweep", () => {
   test("finds what a dead Service left, and in a dry run touches nothing", async () => {
     const { w, cloud } = await started();
     const before = cloud.inventory();

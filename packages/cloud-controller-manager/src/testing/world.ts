@@ -264,7 +264,7 @@ export class World {
 
   /** Asks until the answer is not undefined. */
   async until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
-    const end = Date.now() + (this.#options.patience ?? 10_000);
+    const end = Date.now() + (this.#options.patience ?? 120_000);
     for (;;) {
       const answer = await ask();
       if (answer !== undefined) return answer;

@@ -210,7 +210,8 @@ export class World {
 
   /** Waits until `check` returns something. */
   async until<T>(what: string, check: () => Promise<T | undefined | false>): Promise<T> {
-    for (let round = 0; round < 400; round++) {
+    const end = Date.now() + 120_000;
+    while (Date.now() < end) {
       const found = await check().catch(() => undefined);
       if (found) return found;
       await systemClock.sleep(20);
