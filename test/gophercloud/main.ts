@@ -1,0 +1,88 @@
+/**
+ * `npm run test:gophercloud [-- --cloud simulated|real --service NAME --run REGEX --limit SECONDS]`: gophercloud's acceptance tests against
+ * a cloud: the simulated one, or the one that OS_CLIENT_CONFIG_FILE and OS_CLOUD name (devcloud unless told), whose NAME-admin is its
+ * administrator. Builds them with Go at first, into the user's cache directory. The results are kept in docs/reference/gophercloud/NAME.json
+ * and docs/reference/gophercloud.md is written anew; with --run (over "package.Test") those of the tests that ran. `--cloud page` only
+ * writes the page. Ends with 1 when a test failed that the real cloud passes.
+ */
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { startSimulator } from "@causeway/simulator";
+import { cloudRecord, keepRecord, writePage, type TestResult } from "../support/suite-record.ts";
+import { testPackages } from "./packages.ts";
+import { openPlace, type AcceptanceCloud } from "./place.ts";
+import { runPackage } from "./run.ts";
+import { gophercloudSuite } from "./suite.ts";
+
+async function openCloud(name: string): Promise<AcceptanceCloud & { readonly close: () => Promise<void> }> {
+  if (name === "simulated") {
+    const simulator = await startSimulator();
+    return { name: "simulator", text: simulator.cloudsYaml, close: () => simulator.close() };
+  }
+  const text = readFileSync(process.env["OS_CLIENT_CONFIG_FILE"] ?? "/var/lib/devcloud/clouds.yaml", "utf8");
+  return { name: process.env["OS_CLOUD"] ?? "devcloud", text, close: async () => {} };
+}
+
+interface Wish {
+  readonly cloud: "simulated" | "real";
+  readonly run: string | undefined;
+  readonly limit: number;
+}
+
+/** The tests of one service; or why there are none. */
+async function runService(service: string, wish: Wish): Promise<readonly TestResult[] | { readonly reason: string }> {
+  const packages = await testPackages(service);
+  if ("reason" in packages) return packages;
+  const started = performance.now();
+  const cloud = await openCloud(wish.cloud);
+  const place = await openPlace(cloud);
+  const results: TestResult[] = [];
+  try {
+    const run = { ...place.accounts, wanted: new RegExp(wish.run ?? ""), limit: wish.limit };
+    for (const tests of packages) results.push(...(await runPackage(tests, run)));
+  } finally {
+    await place.close();
+    await cloud.close();
+  }
+  const run = {
+    date: new Date().toISOString().slice(0, 10),
+    seconds: Math.round((performance.now() - started) / 1000),
+  };
+  const record = cloudRecord(results, "", run);
+  keepRecord(gophercloudSuite, { service, cloud: wish.cloud, record, part: wish.run !== undefined });
+  return results;
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      cloud: { type: "string", default: "simulated" },
+      service: { type: "string" },
+      run: { type: "string" },
+      limit: { type: "string" },
+    },
+  });
+  const { cloud, service, run } = values;
+  if (cloud === "page") {
+    writePage(gophercloudSuite);
+    return 0;
+  }
+  if (cloud !== "simulated" && cloud !== "real") throw new Error("--cloud is simulated, real or page");
+  const services = gophercloudSuite.services.filter((name) => service === undefined || name === service);
+  if (services.length === 0) throw new Error(`--service is one of: ${gophercloudSuite.services.join(", ")}`);
+  const limit = Number(values.limit ?? (cloud === "simulated" ? 60 : 240));
+  const all: TestResult[] = [];
+  for (const name of services) {
+    const found = await runService(name, { cloud, run, limit });
+    if ("reason" in found) {
+      console.log(`skipped: no acceptance tests here: ${found.reason}\n0 passed, 0 failed, 1 skipped`);
+      return 0;
+    }
+    all.push(...found);
+  }
+  const count = (status: string) => all.filter((r) => r.status === status).length;
+  console.log(`${count("success")} passed, ${count("fail")} failed, ${count("skip")} skipped`);
+  return 0;
+}
+
+process.exitCode = await main();

@@ -1,0 +1,93 @@
+import { randomBytes } from "node:crypto";
+import { connectCloud, loadCloudsYaml, type Cloud, type CloudConfig } from "@causeway/openstack";
+import { sweep } from "./sweep.ts";
+import type { TestRun, Variables } from "./run.ts";
+
+export interface AcceptanceCloud {
+  /** Of the member's entry in the clouds.yaml; NAME-admin is the administrator's. */
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface Place {
+  readonly accounts: Pick<TestRun, "admin" | "others">;
+  /** Deletes what the tests left, and the project. */
+  readonly close: () => Promise<void>;
+}
+
+const NETWORK = "private";
+
+/**
+ * A project of its own on a cloud that has flavors m1.tiny and m1.small, an image "cirros" and an external network "public", as devcloud
+ * and the simulated cloud have: with a network for the servers, and the administrator in it, as whom most of the tests run.
+ */
+export async function openPlace({ name, text }: AcceptanceCloud): Promise<Place> {
+  const config = loadCloudsYaml({ cloud: `${name}-admin`, text });
+  const cloud = connectCloud(config);
+  const project = `gophercloud-${randomBytes(4).toString("hex")}`;
+  const created = await cloud.identity.projects.create({ name: project });
+  await grantAdministration(cloud, created.id);
+  const inProject = { ...config, scope: { ...config.scope, projectName: project } };
+  const own = connectCloud(inProject);
+  const network = await own.network.networks.create({ name: NETWORK });
+  const subnet = await own.network.subnets.create({
+    name: NETWORK,
+    network_id: network.id,
+    ip_version: 4,
+    cidr: "10.77.0.0/24",
+  });
+  const found = await choices(own);
+  const chosen = { ...found, OS_NETWORK_NAME: NETWORK, OS_NETWORK_ID: network.id, OS_SUBNET_ID: subnet.id };
+  const admin = { ...chosen, ...login(inProject, own.region) };
+  const member = { ...chosen, ...login(loadCloudsYaml({ cloud: name, text }), own.region) };
+  const others = new Map<string, Variables>([
+    ["must be a non-admin to run this test", member],
+    ["must use system scope to run this test", { ...admin, OS_SYSTEM_SCOPE: "all" }],
+  ]);
+  const close = async (): Promise<void> => {
+    await sweep(own, created.id);
+    await own.close();
+    await cloud.identity.projects.delete(created.id);
+    await cloud.close();
+  };
+  return { accounts: { admin, others }, close };
+}
+
+async function grantAdministration(cloud: Cloud, project: string): Promise<void> {
+  const user = await cloud.identity.currentUserId();
+  const roles = await cloud.identity.roles.all();
+  // Octavia and Barbican ask for roles of their own.
+  for (const { id, name } of roles) {
+    if (["admin", "load-balancer_admin", "creator"].includes(name))
+      await cloud.identity.grant({ project, user, role: id });
+  }
+}
+
+function login(config: CloudConfig, region: string): Variables {
+  if (config.auth.type !== "password")
+    throw new Error(`gophercloud needs a name and a password; ${config.name} has none.`);
+  return {
+    OS_AUTH_URL: config.authUrl,
+    OS_USERNAME: config.auth.username ?? "",
+    OS_PASSWORD: config.auth.password,
+    OS_PROJECT_NAME: config.scope?.projectName ?? "",
+    OS_DOMAIN_NAME: "Default",
+    OS_REGION_NAME: region,
+  };
+}
+
+/** What has to be looked up in the cloud. */
+async function choices(cloud: Cloud): Promise<Variables> {
+  const [flavors, images] = [await cloud.compute.flavors.all(), await cloud.image.images.all()];
+  const [external] = await cloud.network.networks.all({ name: "public" });
+  return {
+    OS_IMAGE_ID: images.find((image) => image.name === "cirros")?.id ?? "",
+    OS_FLAVOR_ID: flavors.find((flavor) => flavor.name === "m1.tiny")?.id ?? "",
+    OS_FLAVOR_ID_RESIZE: flavors.find((flavor) => flavor.name === "m1.small")?.id ?? "",
+    OS_POOL_NAME: "public",
+    OS_EXTGW_ID: external?.id ?? "",
+    // What tests of that release are for; the simulated cloud was compared with it.
+    OS_BRANCH: "stable/zed",
+    OS_PORTFORWARDING_ENVIRONMENT: "true",
+  };
+}
