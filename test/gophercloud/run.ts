@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
+import { stripVTControlCharacters } from "node:util";
 import type { TestResult } from "../support/suite-record.ts";
 import type { TestPackage } from "./packages.ts";
 
@@ -60,7 +61,7 @@ async function runOne(
 /** How the test whose output this is ended. */
 export function judged(id: string, output: string, limit: number): TestResult {
   const test = id.slice(id.lastIndexOf(".") + 1);
-  const text = output.replaceAll(/\u001b\[[\d;]*m/g, "");
+  const text = stripVTControlCharacters(output);
   const said = (word: string) => new RegExp(`^--- ${word}: ${test} `, "m").test(text);
   if (said("SKIP")) return { id, status: "skip", reason: last(logged(text)) };
   if (said("PASS")) return { id, status: "success", reason: "" };
