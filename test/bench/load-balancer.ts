@@ -2,7 +2,7 @@
  * Our cloud controller manager beside the upstream one: each with a kube-apiserver and a simulated cloud of its own, side by side in one run.
  * Load balancers take 10 s for a change as amphorae do, or 0.5 s as OVN's do. `--only PATTERN` runs the parts whose name it matches
  * (amphora ordinary, amphora many, amphora wide, the same of ovn, ovn costly, restart, idle, fleet); `--side ours` or `--side upstream` one of the two; `--idle-minutes N`, `--limit SECONDS`,
- * `--routes` tells which calls each row was.
+ * `--routes` tells which calls each row was, and when.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,7 +25,7 @@ import {
   type Outcome,
   type Situation,
 } from "./load-balancer/situations.ts";
-import { Stage } from "./load-balancer/stage.ts";
+import { Stage, type TimedRoute } from "./load-balancer/stage.ts";
 
 const { values } = parseArgs({
   options: {
@@ -43,9 +43,17 @@ const amphora: Provider = { name: "amphora", cycle: 10_000 };
 const ovn: Provider = { name: "ovn", cycle: 500 };
 /** As the OVN provider of a real cloud was measured: a change works on every member that its request names. */
 const costly: Provider = { name: "ovn", cycle: 500, perMember: 100 };
-const explain = values.routes ? { explain: (routes: object) => console.error(routes) } : {};
+const explain = values.routes ? { explain: tell } : {};
 const base = mkdtempSync(join(tmpdir(), "bench-load-balancer-"));
 const rows: Row[] = [];
+
+/** Few calls each with its time, many by how often each was made. */
+function tell(calls: readonly TimedRoute[]): void {
+  const counts: Record<string, number> = {};
+  for (const { route } of calls) counts[route] = (counts[route] ?? 0) + 1;
+  if (calls.length > 100) console.error(counts);
+  else for (const { at, route } of calls) console.error(`${at.toFixed(2).padStart(8)} s  ${route}`);
+}
 
 async function needed(): Promise<{ binaries: string; program: string; sides: readonly Side[] }> {
   const kubernetes = await kubernetesBinaries(["etcd", "kube-apiserver"]);

@@ -15,8 +15,15 @@ export interface StageOptions {
   /** The folder of etcd and kube-apiserver. */
   readonly binaries: string;
   readonly program: string;
-  /** Told the routes of the calls of each measurement. */
-  readonly explain?: (routes: Readonly<Record<string, number>>) => void;
+  /** Told the calls of each measurement, in order. */
+  readonly explain?: (calls: readonly TimedRoute[]) => void;
+}
+
+/** A call without its ids and its query. */
+export interface TimedRoute {
+  /** Seconds since the measurement began. */
+  readonly at: number;
+  readonly route: string;
 }
 
 const ID = /[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}/g;
@@ -154,18 +161,19 @@ export class Stage {
   /** Runs `work` to its end and measures what the controller did meanwhile. */
   async measure(work: () => Promise<number>): Promise<Figures> {
     this.cloud.callsSince();
+    const begun = Date.now();
     const before = this.cost();
     const seconds = await work();
     const calls = this.cloud.callsSince();
     const after = this.cost();
     const byVerb: Record<string, number> = {};
-    const routes: Record<string, number> = {};
-    for (const { method, service, path } of calls) {
-      byVerb[method] = (byVerb[method] ?? 0) + 1;
-      const route = `${method} ${service}${path.replace(/\?.*/, "").replace(ID, "ID")}`;
-      routes[route] = (routes[route] ?? 0) + 1;
-    }
-    this.#options.explain?.(routes);
+    for (const { method } of calls) byVerb[method] = (byVerb[method] ?? 0) + 1;
+    this.#options.explain?.(
+      calls.map(({ at, method, service, path }) => ({
+        at: (at - begun) / 1000,
+        route: `${method} ${service}${path.replace(/\?.*/, "").replace(ID, "ID")}`,
+      })),
+    );
     const { memoryMiB } = after;
     return { calls: calls.length, byVerb, seconds, cpuSeconds: after.cpuSeconds - before.cpuSeconds, memoryMiB };
   }

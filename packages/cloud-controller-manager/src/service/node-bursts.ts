@@ -6,7 +6,7 @@ interface Pace {
   readonly most: number;
 }
 
-const first: Pace = { quiet: 1_000, most: 5_000 };
+const first: Pace = { quiet: 500, most: 5_000 };
 /** For what follows soon upon changes that have just been passed on: the burst goes on. */
 const following: Pace = { quiet: 2_000, most: 10_000 };
 const soon = 5_000;
@@ -22,7 +22,7 @@ interface Burst {
 
 /**
  * Nodes come and go in bursts, and each change of members makes a load balancer immutable for a while: changes are passed on
- * together, when none has followed for a second, or after five; while a burst goes on, after two seconds, or ten.
+ * together, when none has followed for half a second, or after five seconds; while a burst goes on, after two quiet ones, or ten.
  */
 export class NodeBursts {
   readonly #clock: Clock;

@@ -1,15 +1,25 @@
 /** Transitions of one kind and size that are remembered. */
-const REMEMBERED = 5;
+const REMEMBERED = 6;
 /** Sizes of one kind that are remembered. */
 const SIZES = 16;
 /** From so many on, the shortest of them is not believed: one that was over before it was seen must not make all others be looked at early. */
 const SEVERAL = 3;
-/** What is expected is a little less than what was seen, so that it shortens again when the cloud becomes faster. */
-const SHARE = 0.97;
+/** So many of those remembered may have been looked at too early by what is expected. */
+const TOO_EARLY = 1;
+/** What is expected is known well enough when a look so much earlier was too early. */
+const NEARLY = 0.95;
+/** What was too early by more than this says nothing of where the end lies. */
+const NEAR = 0.8;
+/** What is shorter (ms) is not tried earlier before as many as are remembered were seen: there is little to win. */
+const SHORT = 2_000;
+/** A little earlier, where no look tells that it would be too early: so that it shortens again when the cloud becomes faster. */
+const EARLIER = 0.97;
 
 /** What is under way: changes of one kind whose length grows with their size, or does not. */
 export interface Transition {
   readonly kind: string;
+  /** Kinds of one family are not likely to differ by much: where nothing is known of one, the others tell when a first look is worth it. */
+  readonly family?: string;
   /** In any unit; at least 1. */
   readonly size: number;
 }
@@ -21,21 +31,29 @@ export interface Expected {
   readonly atMost: number;
 }
 
+/** Milliseconds after its begin: the last look that saw the transition go on (0: none did), and the look that saw it over. */
+export interface Looked {
+  readonly after: number;
+  readonly by: number;
+}
+
 interface Seen {
   readonly size: number;
-  readonly times: readonly number[];
+  readonly looks: readonly Looked[];
 }
 
 /** How long transitions of each kind took lately: the next one is looked at when it is likely to be over, not all the time. */
 export class Durations {
   readonly #recent = new Map<string, readonly Seen[]>();
+  readonly #families = new Map<string, Set<string>>();
 
-  /** A transition was seen to be over after so many milliseconds. */
-  settled({ kind, size }: Transition, milliseconds: number): void {
+  /** A transition was seen to be over. */
+  settled({ kind, size, family }: Transition, looked: Looked): void {
     const before = this.#recent.get(kind) ?? [];
-    const times = [...(before.find((seen) => seen.size === size)?.times ?? []), milliseconds].slice(-REMEMBERED);
+    const looks = [...(before.find((seen) => seen.size === size)?.looks ?? []), looked].slice(-REMEMBERED);
     const others = before.filter((seen) => seen.size !== size);
-    this.#recent.set(kind, [...others, { size, times }].slice(-SIZES));
+    this.#recent.set(kind, [...others, { size, looks }].slice(-SIZES));
+    if (family !== undefined) this.#families.set(family, (this.#families.get(family) ?? new Set()).add(kind));
   }
 
   /**
@@ -46,15 +64,44 @@ export class Durations {
     const seen = (this.#recent.get(kind) ?? []).toSorted((a, b) => a.size - b.size);
     const below = seen.findLast((each) => each.size <= size);
     const above = seen.find((each) => each.size >= size);
-    if (below?.size === size) return { atLeast: usual(below), atMost: usual(below) };
-    if (below && above) return { atLeast: usual(below), atMost: Math.max(usual(below), usual(above)) };
-    if (below) return { atLeast: usual(below), atMost: Math.round((usual(below) * size) / below.size) };
-    return above && { atLeast: Math.round((usual(above) * size) / above.size), atMost: usual(above) };
+    if (below?.size === size) return { atLeast: tried(below), atMost: usual(below) };
+    if (below && above) return { atLeast: about(below), atMost: Math.max(about(below), about(above)) };
+    if (below) return { atLeast: about(below), atMost: Math.round((about(below) * size) / below.size) };
+    return above && { atLeast: Math.round((about(above) * size) / above.size), atMost: about(above) };
+  }
+
+  /** Milliseconds that the quickest of the same family take; undefined when none of them has been seen yet. */
+  quickest({ family }: Transition): number | undefined {
+    const kinds = family === undefined ? [] : [...(this.#families.get(family) ?? [])];
+    const times = kinds.flatMap((kind) => (this.#recent.get(kind) ?? []).map(usual));
+    return times.length === 0 ? undefined : Math.min(...times);
   }
 }
 
-/** Whole milliseconds. */
-function usual({ times }: Seen): number {
-  const sorted = times.toSorted((a, b) => a - b);
-  return Math.round((sorted[sorted.length >= SEVERAL ? 1 : 0] ?? 0) * SHARE);
+/**
+ * The earliest look that found one over and that would have been too early for hardly any other. A look just after the end costs little
+ * time; one just before it costs a whole look, and the time to the next.
+ */
+function usual({ looks }: Seen): number {
+  const times = looks.map(({ by }) => by).toSorted((a, b) => a - b);
+  const believed = times.slice(times.length >= SEVERAL ? 1 : 0);
+  return believed.find((time) => looks.filter(({ after }) => after >= time).length <= TOO_EARLY) ?? 0;
+}
+
+/** When the next one is looked at: as usual, or earlier where it is not known that this would be too early. */
+function tried(seen: Seen): number {
+  const time = usual(seen);
+  if (tooEarly(seen) >= time * NEARLY || (time < SHORT && seen.looks.length < REMEMBERED)) return time;
+  return Math.min(about(seen), Math.round(tooEarly(seen) >= time * NEAR ? time : time * EARLIER));
+}
+
+/** Between the look that was too early and the one that was not: another size is reckoned from this. */
+function about(seen: Seen): number {
+  const time = usual(seen);
+  const early = tooEarly(seen);
+  return early < time && early >= time * NEAR ? Math.round((early + time) / 2) : time;
+}
+
+function tooEarly({ looks }: Seen): number {
+  return Math.max(0, ...looks.map(({ after }) => after));
 }

@@ -35,6 +35,14 @@ interface Waiter {
   readonly reject: (reason: unknown) => void;
 }
 
+interface UnderWay {
+  readonly what: Transition;
+  /** When it was first seen (ms since epoch). */
+  readonly since: number;
+  /** Milliseconds to the last poll that saw it go on. */
+  readonly after: number;
+}
+
 const HURRY = 30_000;
 const afterFailure = backoff({ base: 1_000, cap: 60_000 });
 
@@ -44,7 +52,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
   readonly #store: ObjectStore<T>;
   readonly #durations = new Durations();
   /** What is in a transition whose length can be learned, by id. */
-  readonly #transitions = new Map<string, { readonly what: Transition; readonly since: number }>();
+  readonly #transitions = new Map<string, UnderWay>();
   readonly #handlers = new Set<(change: CloudChange<T>) => void>();
   readonly #closing = new AbortController();
   /** Counts our writes; a list that began before a write says nothing of what was written. */
@@ -60,8 +68,6 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
   #refreshing: Waiter[] = [];
   #hurriedUntil = 0;
   #begunAt = 0;
-  /** When the poll before the last began. */
-  #begunBefore = 0;
   #took = Number.POSITIVE_INFINITY;
   #failures = 0;
 
@@ -157,7 +163,6 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     const { clock, log, type } = this.#options;
     const waiting = this.#refreshing.splice(0);
     const sequence = this.#sequence;
-    this.#begunBefore = this.#begunAt;
     this.#begunAt = clock.now();
     try {
       const objects = await this.#options.list(this.#closing.signal);
@@ -180,6 +185,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
 
   #take(objects: readonly T[], sequence: number): void {
     const now = this.#options.clock.now();
+    const begunAt = this.#begunAt;
     const newer = (id: string) => (this.#written.get(id) ?? 0) > sequence;
     const changes: (CloudChange<T> | undefined)[] = [];
     const seen = new Set<string>();
@@ -192,12 +198,12 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
         continue;
       }
       this.#forgotten.delete(object.id);
-      this.#follow(object, now);
+      this.#follow(object, now, begunAt);
       changes.push(this.#store.put(object, now));
     }
     for (const id of this.#store.ids()) {
       if (seen.has(id) || newer(id)) continue;
-      this.#settle(id, now);
+      this.#settle(id, begunAt);
       changes.push(this.#store.remove(id));
     }
     for (const id of this.#forgotten) if (!seen.has(id) && !newer(id)) this.#forgotten.delete(id);
@@ -205,23 +211,23 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     this.#tell(changes);
   }
 
-  /** Notes since when the object is in its transition; other fields may change meanwhile. */
-  #follow(object: T, now: number): void {
+  /** Notes since when the object is in its transition; other fields may change meanwhile. `lookedAt`: when the poll that shows it began, if one does. */
+  #follow(object: T, now: number, lookedAt?: number): void {
     const { transition, inTransition } = this.#options.type;
     if (!transition) return;
-    if (!inTransition(object, 0)) return this.#settle(object.id, now);
+    if (!inTransition(object, 0)) return this.#settle(object.id, lookedAt ?? now);
     const what = transition(object);
-    const before = this.#transitions.get(object.id);
-    this.#transitions.set(object.id, { what, since: before?.what.kind === what.kind ? before.since : now });
+    const known = this.#transitions.get(object.id);
+    const { since, after } = known?.what.kind === what.kind ? known : { since: now, after: 0 };
+    this.#transitions.set(object.id, { what, since, after: Math.max(after, (lookedAt ?? since) - since) });
   }
 
-  /** A transition is over: the next of its kind is expected to take as long. It ended between this poll and the one before. */
-  #settle(id: string, now: number): void {
-    const { what, since } = this.#transitions.get(id) ?? {};
-    if (what === undefined || since === undefined) return;
+  /** A transition is over: the next of its kind is expected to take as long. */
+  #settle(id: string, lookedAt: number): void {
+    const known = this.#transitions.get(id);
+    if (known === undefined) return;
     this.#transitions.delete(id);
-    const until = this.#begunBefore > since ? (now + this.#begunBefore) / 2 : now;
-    this.#durations.settled(what, until - since);
+    this.#durations.settled(known.what, { after: known.after, by: Math.max(0, lookedAt - known.since) });
   }
 
   #tell(changes: readonly (CloudChange<T> | undefined)[]): void {
@@ -269,10 +275,11 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     return first;
   }
 
-  #lookAt({ what, since }: { readonly what: Transition; readonly since: number }): number {
+  #lookAt({ what, since }: UnderWay): number {
     const { intervals } = this.#options;
     const looking = { since, polledAt: this.#begunAt, took: this.#took };
     const expected = this.#durations.expected(what);
-    return expected ? nextLook({ ...looking, expected }, intervals) : closeLook(looking, intervals);
+    if (expected) return nextLook({ ...looking, expected }, intervals);
+    return closeLook({ ...looking, hint: this.#durations.quickest(what) }, intervals);
   }
 }

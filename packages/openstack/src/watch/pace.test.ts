@@ -1,50 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { Durations } from "./durations.ts";
 import { closeLook, nextLook, pace } from "./pace.ts";
 
-describe("the length of a transition", () => {
-  it.each<[string, readonly (readonly [size: number, time: number])[], number, number[] | undefined]>([
-    ["nothing", [], 1, undefined],
-    ["the same size", [[2, 1_000]], 2, [970, 970]],
-    ["the same size, far quicker once", [3, 500, 600].map((time) => [2, time] as const), 2, [485, 485]],
-    ["a smaller one: as long, or longer by as much as it is larger", [[2, 1_000]], 20, [970, 9_700]],
-    ["a larger one: its share, or as long", [[20, 1_000]], 2, [97, 970]],
-    [
-      "both",
-      [
-        [2, 1_000],
-        [20, 3_000],
-      ],
-      10,
-      [970, 2_910],
-    ],
-    [
-      "both, the larger one quicker",
-      [
-        [2, 1_000],
-        [20, 500],
-      ],
-      10,
-      [970, 970],
-    ],
-  ])("is expected from what was seen: %s", (_name, seen, size, expected) => {
-    const durations = new Durations();
-    for (const [of, time] of seen) durations.settled({ kind: "k", size: of }, time);
-    const { atLeast, atMost } = durations.expected({ kind: "k", size }) ?? {};
-    expect(atLeast === undefined ? undefined : [atLeast, atMost]).toEqual(expected);
-    expect(durations.expected({ kind: "other", size })).toBeUndefined();
-  });
-
-  it("that lasted very long once does not make the others wait", async () => {
-    const durations = new Durations();
-    const k = { kind: "k", size: 1 };
-    for (const taken of [500, 3_600_000, 600]) durations.settled(k, taken);
-    expect(durations.expected(k)?.atMost).toBe(582);
-    const hour = { atLeast: 3_600_000, atMost: 3_600_000 };
+describe("a transition of which something is known", () => {
+  it("that is to be long is looked at after 20 s, and whenever it is twice as old", () => {
+    const expected = { atLeast: 3_600_000, atMost: 3_600_000 };
     const looks = [0, 20_000, 40_000, 1_920_000].map((polledAt) =>
-      nextLook({ since: 0, expected: hour, polledAt, took: 100 }),
+      nextLook({ since: 0, expected, polledAt, took: 100 }),
     );
     expect(looks).toEqual([20_000, 40_000, 80_000, 3_600_000]);
+  });
+
+  it("that is tried a little earlier is looked at when it is usually over, then", () => {
+    const next = (atLeast: number, atMost: number) =>
+      nextLook({ since: 0, expected: { atLeast, atMost }, polledAt: atLeast, took: 5 });
+    expect([next(970, 1_000), next(9_700, 10_000), next(938, 1_000)]).toEqual([1_020, 10_000, 1_000]);
   });
 
   it("that takes longer than was expected is looked at soon, then ever less often", () => {
@@ -55,9 +24,20 @@ describe("the length of a transition", () => {
 });
 
 describe("a transition of which nothing is known", () => {
-  it("is looked at every tenth of a second in a near cloud, then at each eighth of its age", () => {
+  it("is looked at after a tenth of a second in a near cloud, then whenever it is a fifth older, an eighth, each 5 s", () => {
     const after = (polledAt: number) => closeLook({ since: 0, polledAt, took: 5 }) - polledAt;
-    expect([0, 800, 8_000, 80_000, 8_000_000].map(after)).toEqual([100, 100, 1_000, 10_000, 60_000]);
+    const looks = [0, 400, 800, 8_000, 80_000, 160_000, 8_000_000];
+    expect(looks.map(after)).toEqual([100, 100, 160, 1_000, 5_000, 20_000, 60_000]);
+  });
+
+  it.each([
+    ["half a second", 500, [500, 600, 720]],
+    ["two seconds: not before one, and at two", 2_000, [1_000, 1_200, 1_440, 1_728, 2_000, 2_400]],
+    ["an hour: not before one second", 3_600_000, [1_000, 1_200, 1_440]],
+  ])("but the others of its family is looked at when they are over: %s", (_name, hint, expected) => {
+    const looks: number[] = [];
+    for (const _each of expected) looks.push(closeLook({ since: 0, polledAt: looks.at(-1) ?? 0, took: 5, hint }));
+    expect(looks).toEqual(expected);
   });
 });
 

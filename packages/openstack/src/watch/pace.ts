@@ -37,10 +37,29 @@ function quickest({ took }: Pick<Situation, "took">, { fast = 1_000, fastest = 2
   return took < 20 ? Math.min(fast, fastest) : fast;
 }
 
-/** When to poll next (ms since epoch) for an object in a transition of which nothing is known: the first is looked at closely, to know it. */
-export function closeLook({ since, polledAt, took }: Omit<Look, "expected">, intervals: WatchIntervals = {}): number {
-  const wait = Math.max(quickest({ took }, intervals) / 2.5, (polledAt - since) / 8);
-  return polledAt + Math.min(intervals.slow ?? 60_000, wait);
+/** Others of its family do not make the first look at a transition later (ms) than this: a create may take a hundred times as long as an update. */
+const HINTED = 1_000;
+
+export interface FirstLook extends Omit<Look, "expected"> {
+  /** Milliseconds that the quickest of its family take, where that is known. */
+  readonly hint?: number | undefined;
+}
+
+/** Whoever waits for one that ends within two minutes is not to wait longer (ms) than this in vain. */
+const IN_VAIN = 5_000;
+const SOON = 120_000;
+
+/**
+ * When to poll next (ms since epoch) for an object in a transition of which nothing is known: whenever it has become a fifth older, or
+ * after 5 s an eighth; and at the end of the quickest of its family.
+ */
+export function closeLook({ since, polledAt, took, hint = 0 }: FirstLook, intervals: WatchIntervals = {}): number {
+  const age = Math.round(polledAt - since);
+  const first = Math.min(hint, HINTED);
+  if (age < first) return since + first;
+  const older = Math.min(age / 5, Math.max(1_000, age / 8), age < SOON ? IN_VAIN : age);
+  const wait = Math.min(intervals.slow ?? 60_000, Math.max(quickest({ took }, intervals) / 2.5, older));
+  return age < hint && (age + wait) * 1.1 > hint ? since + hint : polledAt + wait;
 }
 
 /** Nobody waits longer (ms) than this for the first look, whatever is expected. */
@@ -74,5 +93,5 @@ export function nextLook({ since, expected, polledAt, took }: Look, intervals: W
   // Not as short as it may be: it is at an end soon, or grows with its size.
   const next = age + (age < atLeast * 1.05 ? soon : Math.max(soon, age < LONGEST ? age / 4 : age * 0.75));
   // The longest that is likely is worth more than a look just before it.
-  return since + (next * 1.1 > atMost ? Math.max(atMost, age + soon) : next);
+  return since + (next * 1.1 > atMost ? Math.max(atMost, age + quickest({ took }, intervals) / 5) : next);
 }

@@ -85,7 +85,7 @@ export const loadBalancers: WatchedType<L.LoadBalancer> = {
 /** OVN's provider works on each part of a create: a small one tells little of a large one. */
 function transitionOf({ provider, provisioning_status: status, pools }: L.LoadBalancer): Transition {
   const grows = provider === "ovn" && status === "PENDING_CREATE";
-  return { kind: `${provider} ${status}`, size: grows ? Math.max(1, (pools ?? []).length) : 1 };
+  return { kind: `${provider} ${status}`, family: provider, size: grows ? Math.max(1, (pools ?? []).length) : 1 };
 }
 
 export const listeners = partOfLoadBalancer<L.Listener>("listeners");
