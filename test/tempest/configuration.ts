@@ -1,11 +1,8 @@
 import { connectCloud, loadCloudsYaml, type Cloud } from "@causeway/openstack";
+import type { SuiteCloud } from "../support/suite-cloud.ts";
 
-/** A cloud as tempest is to see it: its administrator in a clouds.yaml. */
-export interface TempestCloud {
-  /** The entry of the administrator. */
-  readonly cloud: string;
-  readonly text: string;
-  /** Octavia's. */
+/** The cloud, and Octavia's provider. */
+export interface TempestCloud extends SuiteCloud {
   readonly provider?: string | undefined;
 }
 

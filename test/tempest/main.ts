@@ -1,5 +1,5 @@
 /**
- * `npm run test:tempest [-- --cloud simulated|devcloud --service NAME --classes REGEX --tests REGEX --workers N]`: tempest and
+ * `npm run test:tempest [-- --cloud simulated|real --service NAME --classes REGEX --tests REGEX --workers N]`: tempest and
  * octavia-tempest-plugin of Debian 12 (installed if they are missing, which needs root) against a cloud. The results are kept in
  * docs/reference/tempest/NAME.json and docs/reference/tempest.md is written anew; with --classes those of the named classes only, which
  * replace what was known of these; with --tests (names of that service) nothing is kept. `--cloud page` only writes the page. REGEX of
@@ -7,14 +7,15 @@
  * was broken off had found by then; FOLDER is what it printed first.
  */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { startSimulator } from "@causeway/simulator";
-import { tempestConf, type TempestCloud } from "./configuration.ts";
+import { brokenOff } from "../support/stestr.ts";
+import { openCloud, type OpenedCloud } from "../support/suite-cloud.ts";
+import { tempestConf } from "./configuration.ts";
 import { cloudRecord, keepRecord, writePage, type TestResult } from "../support/suite-record.ts";
-import { brokenOff, runTempest } from "./run.ts";
+import { debian, runTempest } from "./run.ts";
 import { tempestServices, tempestSuite, type TempestService } from "./services.ts";
 
 const packages = ["tempest", "octavia-tempest-plugin"];
@@ -30,22 +31,6 @@ function obstacle(): string | undefined {
   return status === 0 ? undefined : `apt-get install ${packages.join(" ")} ended with ${String(status)}`;
 }
 
-interface Opened {
-  readonly cloud: TempestCloud;
-  readonly recordAs: "real" | "simulated";
-  readonly close: () => Promise<void>;
-}
-
-async function open(name: string): Promise<Opened> {
-  if (name === "simulated") {
-    const simulator = await startSimulator();
-    const cloud = { cloud: "simulator-admin", text: simulator.cloudsYaml };
-    return { cloud, recordAs: "simulated", close: () => simulator.close() };
-  }
-  const text = readFileSync(process.env["OS_CLIENT_CONFIG_FILE"] ?? "/var/lib/devcloud/clouds.yaml", "utf8");
-  return { cloud: { cloud: `${name}-admin`, text }, recordAs: "real", close: async () => {} };
-}
-
 interface Wish {
   /** Tests without a record. */
   readonly tests: string | undefined;
@@ -54,7 +39,7 @@ interface Wish {
   readonly workers: number;
 }
 
-async function runService(service: TempestService, opened: Opened, wish: Wish): Promise<readonly TestResult[]> {
+async function runService(service: TempestService, opened: OpenedCloud, wish: Wish): Promise<readonly TestResult[]> {
   const folder = mkdtempSync(join(tmpdir(), `tempest-${service.name}-`));
   console.log(`${service.name}: ${folder}`);
   const start = performance.now();
@@ -83,7 +68,7 @@ async function runService(service: TempestService, opened: Opened, wish: Wish): 
 /** Keeps what a broken run of the first of these services had found. Its duration is not known, and is not counted. */
 async function collect(folder: string, cloud: string, [service]: readonly TempestService[]): Promise<number> {
   if (!service) throw new Error("--collect needs --service");
-  const results = await brokenOff(folder);
+  const results = await brokenOff(folder, debian);
   const run = { date: new Date().toISOString().slice(0, 10), seconds: 0 };
   const record = cloudRecord(results, service.prefix, run);
   const as = cloud === "simulated" ? "simulated" : "real";
@@ -117,7 +102,7 @@ async function main(): Promise<number> {
     console.log(`skipped: ${why}\n0 passed, 0 failed, 1 skipped`);
     return 0;
   }
-  const opened = await open(values.cloud);
+  const opened = await openCloud(values.cloud);
   const all: TestResult[] = [];
   try {
     const { tests, classes } = values;

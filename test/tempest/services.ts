@@ -27,7 +27,7 @@ export const tempestSuite: Suite = {
   page: resolve(reference, "tempest.md"),
   head: `# Tempest on the real and on the simulated cloud
 
-Debian's tempest and octavia-tempest-plugin, run by \`npm run test:tempest -- --cloud simulated|devcloud --service NAME\`, which keeps what
+Debian's tempest and octavia-tempest-plugin, run by \`npm run test:tempest -- --cloud simulated|real --service NAME\`, which keeps what
 became of each test in tempest/NAME.json and writes this page. The rate is of the tests that the real cloud passes.`,
   services: tempestServices.map(({ name }) => name),
   groupOf: classOf,
