@@ -1,0 +1,77 @@
+/** What `.ci/run` makes of what its steps say, with an npm that only talks. */
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterEach, expect, test } from "vitest";
+
+const dirs: string[] = [];
+afterEach(() => dirs.splice(0).forEach((dir) => rmSync(dir, { recursive: true })));
+
+/** Runs it with an npm whose answers, by its arguments, are these lines of shell; all others just pass. */
+function ci(answers: Readonly<Record<string, string>>): { code: number | null; lines: string[] } {
+  const dir = mkdtempSync(join(tmpdir(), "causeway-ci-"));
+  dirs.push(dir);
+  mkdirSync(join(dir, ".ci"));
+  mkdirSync(join(dir, "bin"));
+  copyFileSync(resolve(import.meta.dirname, "../.ci/run"), join(dir, ".ci/run"));
+  const cases = Object.entries(answers).map(([args, lines]) => `"${args}") ${lines};;`);
+  const npm = ["#!/bin/bash", 'findings=$CAUSEWAY_TEST_FINDINGS; echo "npm $*"', 'case "$*" in', ...cases, "esac", ""];
+  writeFileSync(join(dir, "bin/npm"), npm.join("\n"), { mode: 0o755 });
+  const env = { ...process.env, PATH: `${join(dir, "bin")}:${process.env["PATH"]}`, TMPDIR: dir };
+  const run = spawnSync("bash", [join(dir, ".ci/run")], { env, encoding: "utf8" });
+  return { code: run.status, lines: run.stdout.trimEnd().split("\n") };
+}
+
+const closing = (line: string, code = 0) => `echo "${line}"; exit ${code}`;
+const finding = (state: string, file: string) => `printf '${state}\\t${file}\\ta test\\tboom\\n' >>"$findings"`;
+
+test("what passes is summed up: tests where a suite counts them, a step as one elsewhere", () => {
+  const { code, lines } = ci({ test: closing("10 passed, 0 failed, 2 skipped") });
+  expect(lines.at(-1)).toBe("17 passed, 0 failed, 2 skipped");
+  expect(code).toBe(0);
+});
+
+test("files that fail run once more; what then passes is told as what failed at first", () => {
+  const failing = `${finding("failed", "a.test.ts")}; ${finding("failed", "a.test.ts")}`;
+  const { code, lines } = ci({
+    test: `${failing}; ${closing("10 passed, 2 failed, 2 skipped", 1)}`,
+    "test -- a.test.ts": closing("3 passed, 0 failed, 0 skipped"),
+  });
+  expect(lines.slice(-3)).toEqual([
+    "test: failed at first\ta.test.ts\ta test\tboom",
+    "test: failed at first\ta.test.ts\ta test\tboom",
+    "19 passed, 0 failed, 2 skipped",
+  ]);
+  expect(code).toBe(0);
+});
+
+test("what fails again fails", () => {
+  const failing = `${finding("failed", "a.test.ts")}; ${closing("10 passed, 1 failed, 0 skipped", 1)}`;
+  const { code, lines } = ci({ test: failing, "test -- a.test.ts": failing });
+  expect(lines.slice(-2)).toEqual(["test: FAILED AGAIN\ta.test.ts\ta test\tboom", "17 passed, 1 failed, 0 skipped"]);
+  expect(code).toBe(1);
+});
+
+test("a step that ends without a word of tests runs whole once more, and its last lines are told", () => {
+  const { code, lines } = ci({ "run test:faults": closing("out of memory", 137) });
+  expect(lines.filter((line) => line === "npm run test:faults")).toHaveLength(3);
+  expect(lines.slice(-4)).toEqual([
+    "test faults: failed at first, without a word of tests. Its last lines:",
+    "npm run test:faults",
+    "out of memory",
+    "7 passed, 1 failed, 0 skipped",
+  ]);
+  expect(code).toBe(1);
+});
+
+test("a test that passed only when its suite tried it again is told, and passes", () => {
+  const { code, lines } = ci({
+    "run test:programs": `${finding("unsteady", "p.test.ts")}; ${closing("5 passed, 0 failed, 0 skipped")}`,
+  });
+  expect(lines.slice(-2)).toEqual([
+    "test programs: unsteady\tp.test.ts\ta test\tboom",
+    "12 passed, 0 failed, 0 skipped",
+  ]);
+  expect(code).toBe(0);
+});
