@@ -1,6 +1,7 @@
 import { formatCidr, hasCode, parseCidr } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { bootstrapRoles } from "../auth/bootstrap-roles.ts";
+import { withAggregates } from "../controllers/role-aggregation.ts";
 import type { Json } from "../json.ts";
 import { mandatoryFlowObjects, suggestedFlowObjects } from "../flow/bootstrap.ts";
 import { serviceNetworks } from "../kinds/addresses.ts";
@@ -14,25 +15,27 @@ const NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
 /** Makes the objects that every cluster has from the start; those that exist stay as they are. What is the same in all of them comes from `first`. */
 export async function bootstrapCluster(cluster: Cluster, first: FirstObjects): Promise<void> {
   const isNew = cluster.store.list({ cluster: cluster.name, resource: "/namespaces", limit: 1 }).items.length === 0;
-  const same = async (manifest: Manifest): Promise<void> => {
-    const known = isNew ? first.find(manifest) : undefined;
-    const made = await ensure(cluster, manifest, known);
-    if (isNew && !known && made) first.learn(made);
+  const known = (manifest: Manifest): KubeObject | undefined => (isNew ? first.find(manifest) : undefined);
+  const write = async (manifest: Manifest): Promise<void> => {
+    const made = await ensure(cluster, manifest, known(manifest));
+    if (isNew && made) first.learn(made);
   };
   const namespaces = NAMESPACES.map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
   const flows = [...mandatoryFlowObjects(), ...suggestedFlowObjects()];
   const unbound = [...bootstrapRoles(), ...flows, ...priorityClasses()];
-  const all = [...namespaces, ...unbound];
+  const onNetwork = [serviceCidr(cluster), kubernetesService(cluster)];
+  const all = [...namespaces, ...unbound, ...onNetwork];
   // What is made needs its namespace; what is known is written at once, with one sync to disk.
-  const batches = isNew && all.every((manifest) => first.find(manifest)) ? [all] : [namespaces, unbound];
-  for (const batch of batches) await Promise.all(batch.map(same));
-  await Promise.all([serviceCidr(cluster), kubernetesService(cluster)].map((o) => ensure(cluster, o)));
+  const isKnown = all.every((manifest) => known(manifest));
+  for (const batch of isKnown ? [all] : [namespaces, unbound, onNetwork]) await Promise.all(batch.map(write));
+  if (isNew && !isKnown) for (const role of withAggregates(first.all)) first.learn(role);
 }
 
 interface Manifest extends Json {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly spec?: Json;
 }
 
 /** Answers what was made, where it had to be made without `known`. */

@@ -14,6 +14,8 @@ const LISTS = [
   "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas",
   "/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations",
   "/apis/scheduling.k8s.io/v1/priorityclasses",
+  "/apis/networking.k8s.io/v1/servicecidrs",
+  "/api/v1/services",
 ];
 const OWN = new Set(["uid", "resourceVersion"]);
 const INSTANTS = new Set(["creationTimestamp", "lastTransitionTime", "time"]);
@@ -59,4 +61,27 @@ test("a cluster whose first objects are known has the same ones as a cluster tha
   expect(before).not.toBe("");
   expect(written.instants).not.toContain(before);
   await Promise.all([making.close(), knowing.close()]);
+});
+
+test("known first objects have the rules that aggregated roles gather, and what is on a cluster's network is the cluster's", async () => {
+  const server = await startApiServer({ firstObjects: await firstObjects() });
+  const client = await rawClient(await server.ensureCluster("other", { serviceCidr: "10.97.0.0/16" }));
+  const read = async (path: string): Promise<unknown> => (await client.call("GET", path)).body;
+  expect(await read("/apis/rbac.authorization.k8s.io/v1/clusterroles/admin")).toMatchObject({
+    rules: expect.arrayContaining([expect.objectContaining({ resources: expect.arrayContaining(["pods"]) })]),
+  });
+  expect(await read("/api/v1/namespaces/default/services/kubernetes")).toMatchObject({
+    spec: { clusterIP: "10.97.0.1" },
+  });
+  expect(await read("/apis/networking.k8s.io/v1/servicecidrs/kubernetes")).toMatchObject({
+    spec: { cidrs: ["10.97.0.0/16"] },
+  });
+  const address = "/apis/networking.k8s.io/v1/ipaddresses/10.97.0.1";
+  await expect.poll(async () => (await client.call("GET", address)).code).toBe(200);
+  const account = "/api/v1/namespaces/default/serviceaccounts/default";
+  await expect.poll(async () => (await client.call("GET", account)).code).toBe(200);
+  // What a start does in its order is nothing to warn of.
+  expect(await read("/api/v1/events")).toMatchObject({ items: [] });
+  client.close();
+  await server.close();
 });

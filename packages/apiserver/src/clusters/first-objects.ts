@@ -1,9 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, record, records, timestamp } from "../json.ts";
+import { at, record, records, same, timestamp, type Json } from "../json.ts";
 import { announce, internalCall, keyOf } from "../registry/call.ts";
 import type { Resource } from "../kinds/resource.ts";
 import type { Cluster } from "./cluster.ts";
+
+type Manifest = Pick<KubeObject, "apiVersion" | "kind" | "metadata"> & { readonly spec?: Json };
+
+/** Kinds of which clusters have one each that differs with the network of Services. */
+const ON_NETWORK = new Set(["Service", "ServiceCIDR"]);
 
 /**
  * How the first objects of a cluster came out when they were made the ordinary way, so that the next cluster has them without the work of
@@ -20,9 +25,12 @@ export class FirstObjects {
     return [...this.#known.values()];
   }
 
-  /** The made form of what a manifest asks for. */
-  find(manifest: Pick<KubeObject, "apiVersion" | "kind" | "metadata">): KubeObject | undefined {
-    return this.#known.get(idOf(manifest));
+  /** The made form of what a manifest asks for; none where it was made for another network. */
+  find(manifest: Manifest): KubeObject | undefined {
+    const known = this.#known.get(idOf(manifest));
+    if (!known || !ON_NETWORK.has(manifest.kind)) return known;
+    const made = record(at(known, "spec"));
+    return Object.entries(manifest.spec ?? {}).every(([name, value]) => same(made[name], value)) ? known : undefined;
   }
 
   learn(made: KubeObject): void {

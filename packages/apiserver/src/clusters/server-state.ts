@@ -18,6 +18,9 @@ import { watchFiles, type WatchedFile } from "./watched-files.ts";
 
 const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
+/** Milliseconds that the management cluster's controllers leave to those who waited for the server: what they see to can wait, and has while it was down. */
+const HOUSEKEEPING = 50;
+
 interface Opened {
   readonly open: OpenCluster;
   readonly listener: Endpoint | undefined;
@@ -38,6 +41,7 @@ export class ServerState {
   #encryption: EncryptionAtRest | undefined;
   #watch = (): void => {};
   #rewriting: Promise<void> = Promise.resolve();
+  #resume: NodeJS.Timeout | undefined;
 
   constructor(settings: Settings) {
     this.#settings = settings;
@@ -79,7 +83,7 @@ export class ServerState {
       route: (path: string) => this.#route(path),
     };
     this.#listener = await openEndpoint(management.cluster, where, this.#shared);
-    management.resume();
+    this.#resume = setTimeout(() => management.resume(), HOUSEKEEPING);
     for (const name of this.#files.names("clusters")) {
       const saved = this.#files.read(`clusters/${name}/cluster.json`);
       if (saved !== undefined) await this.ensureCluster(name, JSON.parse(saved) as LogicalClusterOptions);
@@ -158,6 +162,7 @@ export class ServerState {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    clearTimeout(this.#resume);
     for (const { open } of this.#clusters.values()) open.endWatches();
     const listeners = [this.#listener, ...[...this.#clusters.values()].map((c) => c.listener)];
     await Promise.all(listeners.filter((l) => l !== undefined).map((l) => l.close()));

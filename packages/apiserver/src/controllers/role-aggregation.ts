@@ -42,6 +42,24 @@ export function roleAggregation(cluster: Cluster): Controller {
   };
 }
 
+/** First objects with the rules that this controller would give them. */
+export function withAggregates(objects: readonly KubeObject[]): readonly KubeObject[] {
+  const isRole = (object: KubeObject): boolean => object.kind === "ClusterRole";
+  // In the order of a list, which is that of the rules.
+  const roles = objects.filter(isRole).sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  for (let changed = true; changed;) {
+    changed = false;
+    for (const [i, role] of roles.entries()) {
+      if (!at(role, "aggregationRule")) continue;
+      const rules = union(role, roles);
+      if (same(rules, fields(role)["rules"] ?? [])) continue;
+      roles[i] = Object.assign({ ...role }, { rules });
+      changed = true;
+    }
+  }
+  return [...objects.filter((o) => !isRole(o)), ...roles];
+}
+
 function union(role: KubeObject, all: readonly KubeObject[]): Json[] {
   const selectors = records(at(role, "aggregationRule", "clusterRoleSelectors"));
   const rules: Json[] = [];

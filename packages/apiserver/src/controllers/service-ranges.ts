@@ -34,16 +34,25 @@ export function serviceRanges(cluster: Cluster): Controller {
     clock: cluster.clock,
     log: cluster.log,
     metrics: cluster.metrics,
-    reconcile: (key) => (key === "" ? repair(cluster) : repairAddress(cluster, key, (at) => timer.set(key, at))),
+    async reconcile(key) {
+      await Promise.all(underWay);
+      await (key === "" ? repair(cluster) : repairAddress(cluster, key, (at) => timer.set(key, at)));
+    },
   });
+  // What is being written is nothing to repair.
+  const underWay = new Set<Promise<void>>();
+  const begin = (ip: string, writing: Promise<void>): void => {
+    const ended = writing.catch(() => loop.add(ip)).then(() => void underWay.delete(ended));
+    underWay.add(ended);
+  };
   const timer = deadlines(cluster.clock, (key) => loop.add(key));
   return {
     saw({ type, resource, object, previous }) {
       if (resource === services) {
         const now = type === "DELETED" ? new Set<string>() : claims(fields(object)).addresses;
         const before = previous ? claims(fields(previous)).addresses : new Set<string>();
-        for (const ip of now) if (!before.has(ip)) void keep(cluster, object, ip).catch(() => loop.add(ip));
-        for (const ip of before) if (!now.has(ip)) void drop(cluster, object, ip).catch(() => loop.add(ip));
+        for (const ip of now) if (!before.has(ip)) begin(ip, keep(cluster, object, ip));
+        for (const ip of before) if (!now.has(ip)) begin(ip, drop(cluster, object, ip));
       }
       if (resource === addresses) {
         timer.set(object.metadata.name, undefined);

@@ -1,4 +1,4 @@
-import type { Cluster } from "../clusters/cluster.ts";
+import type { Change, Cluster } from "../clusters/cluster.ts";
 import { accountSecrets } from "./account-secrets.ts";
 import { bootstrapSigner } from "./bootstrap-signer.ts";
 import { certificateSigner } from "./certificate-signer.ts";
@@ -29,12 +29,17 @@ const CONTROLLERS: readonly MakeController[] = [
   serviceRanges,
 ];
 
-/** Starts the server's own controllers for one cluster. They cost nothing while nothing is written. */
+/** Starts the server's own controllers for one cluster. They cost nothing while nothing is written, and do nothing before `resume`. */
 export function startControllers(cluster: Cluster): { resume(): void; stop(): Promise<void> } {
   const controllers = CONTROLLERS.map((make) => make(cluster));
-  const stopListening = cluster.changes.listen((change) => controllers.forEach((c) => c.saw(change)));
+  let held: Change[] | undefined = [];
+  const tell = (change: Change): void => controllers.forEach((c) => c.saw(change));
+  const stopListening = cluster.changes.listen((change) => (held ? void held.push(change) : tell(change)));
   return {
     resume() {
+      const before = held ?? [];
+      held = undefined;
+      before.forEach(tell);
       for (const controller of controllers) controller.resume();
     },
     async stop() {

@@ -1,5 +1,5 @@
 import { createSecureServer, type Http2Session } from "node:http2";
-import type { AddressInfo, Socket } from "node:net";
+import { BoundSocket, isIP, type AddressInfo, type ListenOptions, type Socket } from "node:net";
 import { CausewayError, messageOf, type KeyPair } from "@causeway/foundation";
 import type { Request } from "./handler.ts";
 import type { Response } from "./respond.ts";
@@ -12,7 +12,7 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-export interface ListenOptions {
+export interface ListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly certificate: KeyPair;
@@ -26,7 +26,7 @@ const CLOSE_GRACE = 300;
 const IDLE = 90_000;
 
 /** Listens with TLS 1.2 or later, HTTP/2 or HTTP/1.1, asking for client certificates. Throws APISERVER_PORT_TAKEN. */
-export async function listen({ host, port, certificate, handler, accepted }: ListenOptions): Promise<Listener> {
+export async function listen({ host, port, certificate, handler, accepted }: ListenerOptions): Promise<Listener> {
   const server = createSecureServer({
     allowHTTP1: true,
     // Any certificate may come; which cluster's authority must have signed it depends on the path.
@@ -59,8 +59,13 @@ export async function listen({ host, port, certificate, handler, accepted }: Lis
   server.on("tlsClientError", () => {});
   server.on("sessionError", () => {});
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause) => reject(cannotListen(host, port, cause)));
-    server.listen(port, host, resolve);
+    const refused = (cause: unknown): void => reject(cannotListen(host, port, cause));
+    server.once("error", refused);
+    try {
+      server.listen(whereTo(host, port), resolve);
+    } catch (cause) {
+      refused(cause);
+    }
   });
   const bound = server.address() as AddressInfo;
   return {
@@ -80,13 +85,18 @@ export async function listen({ host, port, certificate, handler, accepted }: Lis
   };
 }
 
+/** An address is bound as it is: Node would load its resolver for it first, which takes longer than all the rest of listening. Throws what bind(2) refuses. */
+function whereTo(host: string, port: number): ListenOptions {
+  return isIP(host) === 0 ? { host, port } : { handle: new BoundSocket({ host, port }) };
+}
+
 /** No authorities: who signed a client's certificate is looked at with the request. By default Node would load all of the web's. */
 function contextOf({ certificate, key }: KeyPair): { cert: string; key: string; ca: string[] } {
   return { cert: certificate, key, ca: [] };
 }
 
-function cannotListen(host: string, port: number, cause: Error): CausewayError {
-  const taken = "code" in cause && cause.code === "EADDRINUSE";
+function cannotListen(host: string, port: number, cause: unknown): CausewayError {
+  const taken = cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE";
   if (!taken) {
     return new CausewayError("APISERVER_CANNOT_LISTEN", `cannot listen on ${host}:${port}: ${messageOf(cause)}`, {
       cause,
