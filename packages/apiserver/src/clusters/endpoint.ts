@@ -17,6 +17,8 @@ export interface Endpoint {
   readonly files: readonly WatchedFile[];
   /** Takes the certificate as the files have it now, for connections from now on. Throws SERVING_CERTIFICATE_INVALID. */
   reload(): void;
+  /** Keeps a port that was asked for, for a start that asks for none; one that was found is kept before anybody hears of it. */
+  keepPort(): void;
   close(): Promise<void>;
 }
 
@@ -41,7 +43,17 @@ export async function openEndpoint(
   const accepted = (): void => turns.noticed();
   const { certificate } = serving;
   const listener: Listener = await listen({ host, port: port || kept, certificate, handler, accepted });
-  if (listener.port !== kept) files.write(`${folder}/port`, String(listener.port));
+  const keep = (): void => {
+    if (listener.port !== kept) files.write(`${folder}/port`, String(listener.port));
+  };
+  if (!port) keep();
+  const keepPort = (): void => {
+    try {
+      keep();
+    } catch (error) {
+      log.warn("the port was not kept for the next start", { reason: messageOf(error) });
+    }
+  };
   const closing = new AbortController();
   const take = (next: Serving): void => {
     listener.renew(next.certificate);
@@ -69,8 +81,10 @@ export async function openEndpoint(
       ? [given.certificateFile, given.keyFile, given.authorityFile].map((path) => ({ path, changed: reload }))
       : [],
     reload,
+    keepPort,
     close: () => {
       closing.abort();
+      keepPort();
       return listener.close();
     },
   };

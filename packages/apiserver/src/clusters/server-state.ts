@@ -83,7 +83,10 @@ export class ServerState {
       route: (path: string) => this.#route(path),
     };
     this.#listener = await openEndpoint(management.cluster, where, this.#shared);
-    this.#resume = setTimeout(() => management.resume(), HOUSEKEEPING);
+    this.#resume = setTimeout(() => {
+      this.#listener?.keepPort();
+      management.resume();
+    }, HOUSEKEEPING);
     for (const name of this.#files.names("clusters")) {
       const saved = this.#files.read(`clusters/${name}/cluster.json`);
       if (saved !== undefined) await this.ensureCluster(name, JSON.parse(saved) as LogicalClusterOptions);
@@ -140,6 +143,7 @@ export class ServerState {
       : undefined;
     const { authority: _authority, serviceAccountKey: _key, ...kept } = merged;
     this.#files.write(`${folder}/cluster.json`, JSON.stringify(kept));
+    listener?.keepPort();
     this.#clusters.set(name, { open, listener });
     open.resume();
     this.#watch();

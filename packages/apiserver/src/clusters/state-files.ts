@@ -20,6 +20,8 @@ export interface StateFiles {
   read(name: string): string | undefined;
   /** On disk when it returns; what is there already is not written again. Throws STATE_WRITE_FAILED. */
   write(name: string, content: string): void;
+  /** Several of one folder, in this order: a crash leaves those before some point. All are on disk when it returns, with one sync less for each but one. */
+  writeAll(files: readonly (readonly [name: string, content: string])[]): void;
   /** The names right below a folder. */
   names(folder: string): readonly string[];
   remove(folder: string): void;
@@ -38,19 +40,25 @@ function onDisk(dir: string): StateFiles {
     const path = join(dir, name);
     return existsSync(path) ? readFileSync(path, "utf8") : undefined;
   };
-  return {
-    read,
-    write(name, content) {
-      if (read(name) === content) return;
-      try {
-        replace(join(dir, name), content);
-      } catch (cause) {
-        throw new CausewayError("STATE_WRITE_FAILED", `${name} could not be written: ${messageOf(cause)}`, {
+  const writeAll: StateFiles["writeAll"] = (files) => {
+    const changed = files.filter(([name, content]) => read(name) !== content);
+    try {
+      replace(changed.map(([name, content]) => [join(dir, name), content]));
+    } catch (cause) {
+      throw new CausewayError(
+        "STATE_WRITE_FAILED",
+        `${changed.map(([name]) => name).join(", ")} could not be written: ${messageOf(cause)}`,
+        {
           cause,
           hint: "Free space on the disk of the state folder and see that it is writable.",
-        });
-      }
-    },
+        },
+      );
+    }
+  };
+  return {
+    read,
+    write: (name, content) => writeAll([[name, content]]),
+    writeAll,
     names(folder) {
       const path = join(dir, folder);
       return existsSync(path) ? readdirSync(path) : [];
@@ -66,17 +74,20 @@ function onDisk(dir: string): StateFiles {
   };
 }
 
-/** The file is synced before it takes the name, and the folder after: a crash leaves the old content or the new. */
-function replace(path: string, content: string): void {
-  const folder = dirname(path);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeFileSync(`${path}.new`, content, { mode: 0o600, flush: true });
-  renameSync(`${path}.new`, path);
-  const opened = openSync(folder, "r");
-  try {
-    fsyncSync(opened);
-  } finally {
-    closeSync(opened);
+/** Each file is synced before it takes the name, and the folder after: a crash leaves the old content or the new. */
+function replace(files: readonly (readonly [path: string, content: string])[]): void {
+  for (const [path, content] of files) {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(`${path}.new`, content, { mode: 0o600, flush: true });
+  }
+  for (const [path] of files) renameSync(`${path}.new`, path);
+  for (const folder of new Set(files.map(([path]) => dirname(path)))) {
+    const opened = openSync(folder, "r");
+    try {
+      fsyncSync(opened);
+    } finally {
+      closeSync(opened);
+    }
   }
 }
 
@@ -85,6 +96,7 @@ function inMemory(): StateFiles {
   return {
     read: (name) => files.get(name),
     write: (name, content) => void files.set(name, content),
+    writeAll: (all) => all.forEach(([name, content]) => files.set(name, content)),
     names: (folder) => {
       const below = [...files.keys()].filter((n) => n.startsWith(`${folder}/`));
       return [...new Set(below.map((n) => n.slice(folder.length + 1).split("/")[0] ?? ""))];

@@ -29,19 +29,21 @@ const OWN_FILE = "encryption.json";
 const MEMORY = "encryption-keys.json";
 const STEP = 200;
 
+type Named = readonly [name: string, content: string];
+
 export function encryptionAtRest(
   files: StateFiles,
   { options, log }: { options: EncryptionOptions | undefined; log: Log },
 ): EncryptionAtRest {
-  const read = (): Json => (options ? configurationOf(options.configurationFile) : ownConfiguration(files));
   let current: Encryption | undefined;
   const opened = (): Encryption => {
     if (current) return current;
     throw new Error("a record was asked for before the encryption was opened");
   };
   const open = (isNew = false): void => {
-    const next = createEncryption(read());
-    remember(files, next, isNew);
+    const own = options ? undefined : ownConfiguration(files);
+    const next = createEncryption(options ? configurationOf(options.configurationFile) : record(own?.configuration));
+    files.writeAll([...(own?.made ?? []), ...remembered(files, next, isNew)]);
     current = next;
   };
   return {
@@ -100,17 +102,17 @@ function configurationOf(file: string): Json {
   }
 }
 
-function ownConfiguration(files: StateFiles): Json {
+/** What the state folder has, or what is made for it, with the file that it has to have before a record is written. */
+function ownConfiguration(files: StateFiles): { configuration: Json; made: readonly Named[] } {
   const kept = files.read(OWN_FILE);
-  if (kept !== undefined) return record(JSON.parse(kept));
+  if (kept !== undefined) return { configuration: record(JSON.parse(kept)), made: [] };
   const keys = [{ name: "key1", secret: randomBytes(32).toString("base64") }];
-  const made = {
+  const configuration = {
     apiVersion: "apiserver.config.k8s.io/v1",
     kind: "EncryptionConfiguration",
     resources: [{ resources: ["secrets"], providers: [{ aesgcm: { keys } }, { identity: {} }] }],
   };
-  files.write(OWN_FILE, JSON.stringify(made));
-  return made;
+  return { configuration, made: [[OWN_FILE, JSON.stringify(configuration)]] };
 }
 
 function memoryOf(files: StateFiles): Json {
@@ -118,8 +120,8 @@ function memoryOf(files: StateFiles): Json {
   return kept === undefined ? {} : record(JSON.parse(kept));
 }
 
-/** Holds keys against what they were, before a record is read or written with them; notes those that are new. */
-function remember(files: StateFiles, encryption: Encryption, isNew: boolean): void {
+/** Holds keys against what they were, before a record is read or written with them; answers what to keep of those that are new. */
+function remembered(files: StateFiles, encryption: Encryption, isNew: boolean): readonly Named[] {
   const memory = memoryOf(files);
   const sealed = { ...record(memory["keys"]) };
   const { known, writing } = encryption.labels;
@@ -146,10 +148,10 @@ function remember(files: StateFiles, encryption: Encryption, isNew: boolean): vo
     }
   }
   const fresh = writing.filter((label) => sealed[label] === undefined);
-  if (fresh.length === 0) return;
+  if (fresh.length === 0) return [];
   for (const label of fresh) sealed[label] = encryption.sealed(label);
   const plan = isNew ? { plan: encryption.labels.plan } : {};
-  files.write(MEMORY, JSON.stringify({ ...memory, keys: sealed, ...plan }));
+  return [[MEMORY, JSON.stringify({ ...memory, keys: sealed, ...plan })]];
 }
 
 /** All records are written as planned: keys that wrote others are needed no more. */

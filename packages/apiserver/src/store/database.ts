@@ -52,7 +52,7 @@ export function openDatabase(dir: string | undefined): DatabaseSync {
 function openFile(dir: string, path: string): DatabaseSync {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
-    if (!existsSync(path)) createFile(dir, path);
+    if (!existsSync(path)) createFile(path);
     chmodSync(path, 0o600);
     return new DatabaseSync(path, { timeout: 0 });
   } catch (error) {
@@ -62,9 +62,10 @@ function openFile(dir: string, path: string): DatabaseSync {
 
 /**
  * A new file takes its name when it is whole and on disk, with one sync instead of one for each step of SQLite's: a crash leaves none.
+ * The name is on disk with the first commit: SQLite syncs the folder before it, for the log that it makes there.
  * Of two that start at once one gives the name; what the other made is thrown away.
  */
-function createFile(dir: string, path: string): void {
+function createFile(path: string): void {
   const made = `${path}.new-${process.pid}`;
   rmSync(made, { force: true });
   closeSync(openSync(made, "wx", 0o600));
@@ -83,7 +84,6 @@ function createFile(dir: string, path: string): void {
   } finally {
     rmSync(made, { force: true });
   }
-  sync(dir);
 }
 
 function sync(path: string): void {
