@@ -1,0 +1,240 @@
+/** Everything that the tests of the whole provider share: an API server, a cloud, and the controllers as one process would run them. */
+import {
+  allKinds,
+  Cluster,
+  Machine,
+  OpenStackCluster,
+  OpenStackMachine,
+  toCustomResourceDefinition,
+} from "@causeway/api";
+import { startApiServer, type ApiServer } from "@causeway/apiserver";
+import { silentLog, systemClock } from "@causeway/foundation";
+import {
+  createClient,
+  createEventRecorder,
+  createInformers,
+  loadKubeconfig,
+  Secret,
+  type KubeObject,
+  type KubernetesClient,
+} from "@causeway/kubernetes";
+import { createCloudPool } from "@causeway/openstack";
+import { startSimulator, type Simulator } from "@causeway/simulator";
+import { afterAll, beforeAll } from "vitest";
+import { createOpenStackInfrastructure } from "../infrastructure.ts";
+import { demoSpec } from "./objects.ts";
+
+export const namespace = "default";
+export const base64 = (text: string) => Buffer.from(text).toString("base64");
+const labels = (cluster: string) => ({ "cluster.x-k8s.io/cluster-name": cluster });
+const owner = (kind: string, { metadata }: KubeObject) => [
+  { apiVersion: "cluster.x-k8s.io/v1beta2", kind, name: metadata.name, uid: metadata.uid ?? "", controller: true },
+];
+
+export const condition = (object: OpenStackCluster | OpenStackMachine | undefined, type: string) =>
+  object?.status?.conditions?.find((c) => c.type === type);
+
+/** Brings one up before the tests of a file, and ends it after them. */
+export function openInfrastructure() {
+  let api: ApiServer;
+  let simulator: Simulator;
+  let client: KubernetesClient;
+
+  beforeAll(async () => {
+    [api, simulator] = await Promise.all([
+      startApiServer({ crds: allKinds.map(toCustomResourceDefinition) }),
+      startSimulator({ profile: "instant" }),
+    ]);
+    client = createClient(loadKubeconfig({ text: await api.management.kubeconfig() }));
+  });
+
+  afterAll(async () => {
+    await client.close();
+    await Promise.all([api.close(), simulator.close()]);
+  });
+
+  /** The controllers as one process would run them. `kill` ends them wherever they are. */
+  function start() {
+    const stop = new AbortController();
+    const informers = createInformers(client, { log: silentLog });
+    const clouds = createCloudPool({ intervals: { fast: 20, fastest: 20 } });
+    const events = createEventRecorder(client, { component: "test" });
+    const infrastructure = createOpenStackInfrastructure({
+      informers,
+      clouds,
+      clock: systemClock,
+      log: silentLog,
+      events,
+    });
+    const running = Promise.all([informers.run(stop.signal), infrastructure.run(stop.signal)]);
+    return {
+      async kill() {
+        stop.abort();
+        await clouds.close();
+        await running.catch(() => {});
+        await events.flush();
+      },
+    };
+  }
+
+  async function createCluster(
+    name: string,
+    spec: Partial<OpenStackCluster["spec"]> = demoSpec,
+    cloudsYaml = simulator.cloudsYaml,
+  ): Promise<void> {
+    const data = { "clouds.yaml": base64(cloudsYaml) };
+    await client.create(Secret, {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: `${name}-cloud`, namespace },
+      data,
+    });
+    const infrastructureRef = { apiGroup: "infrastructure.cluster.x-k8s.io", kind: "OpenStackCluster", name };
+    const cluster = await client.create(Cluster, {
+      apiVersion: "cluster.x-k8s.io/v1beta2",
+      kind: "Cluster",
+      metadata: { name, namespace },
+      spec: { infrastructureRef },
+    });
+    await client.create(OpenStackCluster, {
+      apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2",
+      kind: "OpenStackCluster",
+      metadata: { name, namespace, labels: labels(name), ownerReferences: owner("Cluster", cluster) },
+      spec: { identityRef: { name: `${name}-cloud`, cloudName: "simulator" }, ...spec },
+    });
+  }
+
+  async function createMachine(
+    cluster: string,
+    name: string,
+    spec: Partial<OpenStackMachine["spec"]> = {},
+  ): Promise<void> {
+    await client.create(Secret, {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name, namespace },
+      data: { value: base64("#cloud-config\npassword-of-the-node: s3cret\n") },
+    });
+    const machine = await client.create(Machine, {
+      apiVersion: "cluster.x-k8s.io/v1beta2",
+      kind: "Machine",
+      metadata: { name, namespace, labels: labels(cluster) },
+      spec: {
+        clusterName: cluster,
+        version: "v1.34.0",
+        bootstrap: { dataSecretName: name },
+        infrastructureRef: { apiGroup: "infrastructure.cluster.x-k8s.io", kind: "OpenStackMachine", name },
+      },
+    });
+    await client.create(OpenStackMachine, {
+      apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2",
+      kind: "OpenStackMachine",
+      metadata: { name, namespace, labels: labels(cluster), ownerReferences: owner("Machine", machine) },
+      spec: { flavor: { filter: { name: "m1.tiny" } }, image: { filter: { name: "cirros" } }, ...spec },
+    });
+  }
+
+  async function until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
+    for (const end = Date.now() + 120_000; ;) {
+      const seen = await look();
+      if (seen) return seen;
+      if (Date.now() > end) {
+        const objects = [
+          ...(await client.list(OpenStackCluster)).items,
+          ...(await client.list(OpenStackMachine)).items,
+        ];
+        throw new Error(
+          `waited for ${what} in vain: ${JSON.stringify(
+            objects.map((o) => o.status?.conditions),
+            null,
+            1,
+          )}`,
+        );
+      }
+      await new Promise((resolve) => setTimeout(resolve, 15));
+    }
+  }
+
+  const clusterReady = (name: string) =>
+    until(`cluster ${name}`, async () => {
+      const cluster = await client.get(OpenStackCluster, { namespace, name });
+      return cluster.status?.initialization?.provisioned && cluster;
+    });
+  const machineReady = (name: string) =>
+    until(`machine ${name}`, async () => {
+      const machine = await client.get(OpenStackMachine, { namespace, name });
+      return condition(machine, "Ready")?.status === "True" && machine;
+    });
+
+  async function remove(name: string, machines: readonly string[] = []): Promise<void> {
+    for (const machine of machines) await client.delete(OpenStackMachine, { namespace, name: machine });
+    await client.delete(OpenStackCluster, { namespace, name });
+    await until(`${name} to go`, async () => {
+      const left = [
+        client.find(OpenStackCluster, { namespace, name }),
+        ...machines.map((m) => client.find(OpenStackMachine, { namespace, name: m })),
+      ];
+      return (await Promise.all(left)).every((object) => object === undefined);
+    });
+  }
+
+  /** What the project has, without the ids. */
+  const inventory = () =>
+    simulator
+      .inventory("demo")
+      .map((line) =>
+        line
+          .split(" ")
+          .filter((_, i) => i !== 1)
+          .join(" "),
+      )
+      .sort();
+  const writes = () => simulator.calls.filter((c) => c.method !== "GET" && c.service !== "identity").length;
+
+  /** Rests when no write has come for a while: what was begun before is over. */
+  async function rested(): Promise<void> {
+    for (let before = -1; before !== writes();) {
+      before = writes();
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+  }
+
+  async function wipe(cluster: string, machine: string): Promise<void> {
+    await client.delete(Secret, { namespace, name: `${cluster}-cloud` });
+    await client.delete(Secret, { namespace, name: machine });
+    await client.delete(Cluster, { namespace, name: cluster });
+    await client.delete(Machine, { namespace, name: machine });
+  }
+
+  /** Everything that is asked of the cloud in `act` is asked of another one. */
+  async function inside(other: Simulator, act: () => Promise<void>): Promise<void> {
+    const usual = simulator;
+    simulator = other;
+    try {
+      await act();
+    } finally {
+      simulator = usual;
+    }
+  }
+
+  return {
+    get client() {
+      return client;
+    },
+    get simulator() {
+      return simulator;
+    },
+    start,
+    createCluster,
+    createMachine,
+    until,
+    clusterReady,
+    machineReady,
+    remove,
+    inventory,
+    writes,
+    rested,
+    wipe,
+    inside,
+  };
+}
