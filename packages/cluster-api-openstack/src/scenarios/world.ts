@@ -22,7 +22,7 @@ import { createCloudPool } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { afterAll, beforeAll } from "vitest";
 import { createOpenStackInfrastructure } from "../infrastructure.ts";
-import { demoSpec } from "./objects.ts";
+import { demoSpec } from "../testing/objects.ts";
 
 export const namespace = "default";
 export const base64 = (text: string) => Buffer.from(text).toString("base64");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { openInfrastructure } from "./testing/infrastructure-world.ts";
-import { demoSpec } from "./testing/objects.ts";
+import { openInfrastructure } from "./world.ts";
+import { demoSpec } from "../testing/objects.ts";
 
 const world = openInfrastructure();
 

@@ -2,8 +2,8 @@ import { OpenStackCluster, OpenStackMachine } from "@causeway/api";
 import { Event, Secret } from "@causeway/kubernetes";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { base64, condition, namespace, openInfrastructure } from "./testing/infrastructure-world.ts";
-import { demoSpec } from "./testing/objects.ts";
+import { base64, condition, namespace, openInfrastructure } from "./world.ts";
+import { demoSpec } from "../testing/objects.ts";
 
 const world = openInfrastructure();
 
