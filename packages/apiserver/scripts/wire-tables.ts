@@ -1,7 +1,8 @@
 /**
- * Writes src/wire/{core,group}-tables.generated.ts: which fields the built-in kinds have, with their types and protobuf numbers.
+ * Writes src/wire/{core,group,definition}-tables.generated.ts: which fields the built-in kinds have, with their types and protobuf numbers.
  * Run: node packages/apiserver/scripts/wire-tables.ts DIR, where DIR/GROUP/types.go are the published Go types
- * of k8s.io/api (GROUP/v1; autoscaling/v2 as DIR/autoscaling2) and, as DIR/meta, of k8s.io/apimachinery (pkg/apis/meta/v1).
+ * of k8s.io/api (GROUP/v1; autoscaling/v2 as DIR/autoscaling2), as DIR/meta of k8s.io/apimachinery (pkg/apis/meta/v1) and,
+ * as DIR/definition, of k8s.io/apiextensions-apiserver (pkg/apis/apiextensions/v1: types.go and types_jsonschema.go, one after the other).
  */
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +23,7 @@ const ROOTS = [
   "flowcontrol.PriorityLevelConfiguration admissionregistration.MutatingWebhookConfiguration",
   "admissionregistration.ValidatingWebhookConfiguration admissionregistration.ValidatingAdmissionPolicy",
   "admissionregistration.ValidatingAdmissionPolicyBinding resource.DeviceClass resource.ResourceClaim",
-  "resource.ResourceClaimTemplate resource.ResourceSlice",
+  "resource.ResourceClaimTemplate resource.ResourceSlice definition.CustomResourceDefinition",
 ]
   .join(" ")
   .split(" ");
@@ -46,6 +47,11 @@ const BASIC: Readonly<Record<string, string>> = {
   FieldsV1: "Fields",
   "types.UID": "string",
   "types.NodeName": "string",
+  // Parts of schemas that are JSON of one form or another.
+  JSON: "Json",
+  JSONSchemaPropsOrArray: "SchemaOrArray",
+  JSONSchemaPropsOrBool: "SchemaOrBool",
+  JSONSchemaPropsOrStringArray: "SchemaOrStrings",
 };
 const PACKAGES: Readonly<Record<string, string>> = { metav1: "meta", v1: "core", corev1: "core", apiv1: "core" };
 
@@ -54,6 +60,8 @@ const structs = new Map<string, string[]>();
 const aliases = new Map<string, string>();
 const opaque = new Set<string>();
 for (const group of readdirSync(dir)) read(group, readFileSync(join(dir, group, "types.go"), "utf8"));
+// The one list with a name of its own whose items stand in the message that has it.
+opaque.delete("definition.ValidationRules");
 
 const lines: string[] = [];
 const seen = new Set<string>();
@@ -72,10 +80,12 @@ const header = `// Written by scripts/wire-tables.ts from the published Kubernet
 `;
 const isCore = (line: string): boolean => /^ {2}"(core|meta)\./.test(line);
 write("core-tables.generated.ts", "CORE_TABLES", lines.filter(isCore));
+const isDefinition = (line: string): boolean => line.startsWith('  "definition.');
+write("definition-tables.generated.ts", "DEFINITION_TABLES", lines.filter(isDefinition));
 write(
   "group-tables.generated.ts",
   "GROUP_TABLES",
-  lines.filter((line) => !isCore(line)),
+  lines.filter((line) => !isCore(line) && !isDefinition(line)),
 );
 
 function write(file: string, name: string, entries: readonly string[]): void {
@@ -87,6 +97,7 @@ function read(group: string, source: string): void {
   for (const [, name = "", body = ""] of source.matchAll(/^type (\w+) struct \{\n([\s\S]*?)^\}/gm)) {
     structs.set(`${group}.${name}`, body.split("\n"));
   }
+  for (const [, name = ""] of source.matchAll(/^type (\w+) struct ?\{\}$/gm)) structs.set(`${group}.${name}`, []);
   for (const [, name = "", target = ""] of source.matchAll(/^type (\w+) ((?:\[\]|map\[)?[\w.\]]+)$/gm)) {
     aliases.set(`${group}.${name}`, target);
     // A list with a name of its own is a message with one field, "items".

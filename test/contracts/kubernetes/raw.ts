@@ -29,7 +29,8 @@ export function rawClient({ url, ca, certificate, key, token }: Connection): Raw
     new Promise((resolve, reject) => {
       const query = new URLSearchParams(extras.query).toString();
       const target = query === "" ? path : `${path}${path.includes("?") ? "&" : "?"}${query}`;
-      const payload = body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body);
+      const isAsSent = typeof body === "string" || Buffer.isBuffer(body);
+      const payload = body === undefined ? "" : isAsSent ? body : JSON.stringify(body);
       const type: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
       const length = { "content-length": String(Buffer.byteLength(payload)) };
       const sent = begin(method, target, { ...type, ...length, ...extras.headers });

@@ -1,57 +1,20 @@
-import type { Json } from "../json.ts";
-
-interface Manifest extends Json {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace?: string;
-    readonly labels?: Readonly<Record<string, string>>;
-  };
-}
-
-const API = "rbac.authorization.k8s.io/v1";
-const GROUP = "rbac.authorization.k8s.io";
-const DEFAULTS = { "kubernetes.io/bootstrapping": "rbac-defaults" } as const;
-const READ = ["get", "list", "watch"];
-const WRITE = ["create", "delete", "deletecollection", "patch", "update"];
-
-type Rule = Json;
-
-const rule = (groups: string, resources: string, verbs: readonly string[]): Rule => ({
-  apiGroups: groups.split(",").map((g) => (g === "core" ? "" : g)),
-  resources: resources.split(","),
-  verbs,
-});
-
-const path = (...urls: readonly string[]): Rule => ({ nonResourceURLs: urls, verbs: ["get"] });
-
-function clusterRole(name: string, rules: readonly Rule[], labels: Readonly<Record<string, string>> = {}): Manifest {
-  return { apiVersion: API, kind: "ClusterRole", metadata: { name, labels: { ...DEFAULTS, ...labels } }, rules };
-}
-
-function aggregated(name: string, from: string, labels: Readonly<Record<string, string>> = {}): Manifest {
-  const matchLabels = { [`${GROUP}/aggregate-to-${from}`]: "true" };
-  return { ...clusterRole(name, [], labels), aggregationRule: { clusterRoleSelectors: [{ matchLabels }] } };
-}
-
-function clusterBinding(
-  name: string,
-  role: string,
-  groups: readonly string[],
-  users: readonly string[] = [],
-): Manifest {
-  return {
-    apiVersion: API,
-    kind: "ClusterRoleBinding",
-    metadata: { name, labels: DEFAULTS },
-    roleRef: { apiGroup: GROUP, kind: "ClusterRole", name: role },
-    subjects: [
-      ...groups.map((g) => ({ apiGroup: GROUP, kind: "Group", name: g })),
-      ...users.map((u) => ({ apiGroup: GROUP, kind: "User", name: u })),
-    ],
-  };
-}
+import { componentRoles } from "./component-roles.ts";
+import {
+  aggregated,
+  binding,
+  clusterBinding,
+  clusterRole,
+  group,
+  GROUP,
+  path,
+  READ,
+  role,
+  rule,
+  user,
+  WRITE,
+  type Manifest,
+  type Rule,
+} from "./role-manifests.ts";
 
 const DISCOVERY = [
   "/api",
@@ -171,16 +134,17 @@ export function bootstrapRoles(): readonly Manifest[] {
     ]),
     ...nodeRoles(),
     ...kubeadmRoles(),
-    clusterBinding("cluster-admin", "cluster-admin", ["system:masters"]),
-    clusterBinding("kubeadm:cluster-admins", "cluster-admin", ["kubeadm:cluster-admins"]),
-    clusterBinding("system:discovery", "system:discovery", ["system:authenticated"]),
-    clusterBinding("system:basic-user", "system:basic-user", ["system:authenticated"]),
+    ...componentRoles(),
+    clusterBinding("cluster-admin", "cluster-admin", [group("system:masters")]),
+    clusterBinding("kubeadm:cluster-admins", "cluster-admin", [group("kubeadm:cluster-admins")]),
+    clusterBinding("system:discovery", "system:discovery", [group("system:authenticated")]),
+    clusterBinding("system:basic-user", "system:basic-user", [group("system:authenticated")]),
     clusterBinding("system:service-account-issuer-discovery", "system:service-account-issuer-discovery", [
-      "system:serviceaccounts",
+      group("system:serviceaccounts"),
     ]),
     clusterBinding("system:public-info-viewer", "system:public-info-viewer", [
-      "system:authenticated",
-      "system:unauthenticated",
+      group("system:authenticated"),
+      group("system:unauthenticated"),
     ]),
   ];
 }
@@ -203,48 +167,36 @@ function nodeRoles(): readonly Manifest[] {
       rule("networking.k8s.io", "servicecidrs", ["list", "watch"]),
       rule("discovery.k8s.io", "endpointslices", ["list", "watch"]),
     ]),
-    clusterBinding("system:node-proxier", "system:node-proxier", [], ["system:kube-proxy"]),
+    clusterBinding("system:node-proxier", "system:node-proxier", [user("system:kube-proxy")]),
   ];
 }
 
 /** What `kubeadm init` leaves behind for those who join. */
 function kubeadmRoles(): readonly Manifest[] {
-  const binding = (name: string, namespace: string, subjects: readonly Json[]): Manifest => ({
-    apiVersion: API,
-    kind: "RoleBinding",
-    metadata: { name, namespace },
-    roleRef: { apiGroup: GROUP, kind: "Role", name },
-    subjects,
-  });
-  const role = (name: string, namespace: string, resourceName: string): Manifest => ({
-    apiVersion: API,
-    kind: "Role",
-    metadata: { name, namespace },
-    rules: [{ ...rule("core", "configmaps", ["get"]), resourceNames: [resourceName] }],
-  });
-  const group = (name: string): Json => ({ apiGroup: GROUP, kind: "Group", name });
+  const one = (name: string, namespace: string, resourceName: string): Manifest =>
+    role(name, namespace, [{ ...rule("core", "configmaps", ["get"]), resourceNames: [resourceName] }]);
+  const bound = (name: string, namespace: string, subjects: readonly ReturnType<typeof group>[]): Manifest =>
+    binding(name, name, { namespace, subjects });
   const joining = [group(TOKEN_GROUP), group("system:nodes")];
   return [
-    role("kubeadm:bootstrap-signer-clusterinfo", "kube-public", "cluster-info"),
-    binding("kubeadm:bootstrap-signer-clusterinfo", "kube-public", [
-      { apiGroup: GROUP, kind: "User", name: "system:anonymous" },
-    ]),
-    role("kubeadm:nodes-kubeadm-config", "kube-system", "kubeadm-config"),
-    binding("kubeadm:nodes-kubeadm-config", "kube-system", joining),
-    role("kubeadm:kubelet-config", "kube-system", "kubelet-config"),
-    binding("kubeadm:kubelet-config", "kube-system", joining),
+    one("kubeadm:bootstrap-signer-clusterinfo", "kube-public", "cluster-info"),
+    bound("kubeadm:bootstrap-signer-clusterinfo", "kube-public", [user("system:anonymous")]),
+    one("kubeadm:nodes-kubeadm-config", "kube-system", "kubeadm-config"),
+    bound("kubeadm:nodes-kubeadm-config", "kube-system", joining),
+    one("kubeadm:kubelet-config", "kube-system", "kubelet-config"),
+    bound("kubeadm:kubelet-config", "kube-system", joining),
     clusterRole("kubeadm:get-nodes", [rule("core", "nodes", ["get"])]),
-    clusterBinding("kubeadm:get-nodes", "kubeadm:get-nodes", [TOKEN_GROUP]),
-    clusterBinding("kubeadm:kubelet-bootstrap", "system:node-bootstrapper", [TOKEN_GROUP]),
+    clusterBinding("kubeadm:get-nodes", "kubeadm:get-nodes", [group(TOKEN_GROUP)]),
+    clusterBinding("kubeadm:kubelet-bootstrap", "system:node-bootstrapper", [group(TOKEN_GROUP)]),
     clusterBinding(
       "kubeadm:node-autoapprove-bootstrap",
       "system:certificates.k8s.io:certificatesigningrequests:nodeclient",
-      [TOKEN_GROUP],
+      [group(TOKEN_GROUP)],
     ),
     clusterBinding(
       "kubeadm:node-autoapprove-certificate-rotation",
       "system:certificates.k8s.io:certificatesigningrequests:selfnodeclient",
-      ["system:nodes"],
+      [group("system:nodes")],
     ),
   ];
 }

@@ -23,10 +23,15 @@ interface ReviewRequest {
   readonly body: unknown;
 }
 
+/** A kind that is asked and answered, and never stored. */
+export function isQuestion({ group }: Served["resource"]): boolean {
+  return group === "authorization.k8s.io" || group === "authentication.k8s.io";
+}
+
 /** Answers the kinds that are questions; undefined for all others. Throws 400, 422. */
 export async function serveReview(asking: Asking, request: ReviewRequest): Promise<Json | undefined> {
   const { found, info, user, body } = request;
-  if (!["authorization.k8s.io", "authentication.k8s.io"].includes(found.resource.group)) return undefined;
+  if (!isQuestion(found.resource)) return undefined;
   if (info.verb !== "create") return undefined;
   const review = record(body);
   const spec = record(review["spec"]);

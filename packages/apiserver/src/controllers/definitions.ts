@@ -1,6 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Cluster } from "../clusters/cluster.ts";
-import { resourceOf } from "../definitions/resource.ts";
+import { storageOf } from "../definitions/resource.ts";
 import { DEFINITIONS, groupMembers, waitsForNames, withCondition } from "../definitions/status.ts";
 import { CLEANUP_FINALIZER } from "../definitions/strategy.ts";
 import { at, record, records, same, text, timestamp } from "../json.ts";
@@ -23,17 +23,16 @@ export function definitionController(cluster: Cluster): Controller {
     reconcile: (name) => clean(cluster, definitions, name),
   });
   const dying = new Map<string, string>();
-  const note = (name: string, storage: string | undefined): void => {
-    if (storage !== undefined) dying.set(storage, name);
-    loop.add(name);
+  const note = (definition: KubeObject): void => {
+    dying.set(storageOf(definition), definition.metadata.name);
+    loop.add(definition.metadata.name);
   };
   return {
     saw({ resource, object, type, previous }) {
       if (resource === definitions) {
         const freed = type === "DELETED" || !same(accepted(object), accepted(previous));
         if (freed) for (const other of othersInGroup(cluster, object)) loop.add(other);
-        if (type !== "DELETED" && object.metadata.deletionTimestamp)
-          note(object.metadata.name, resourceOf(object)?.storage);
+        if (type !== "DELETED" && object.metadata.deletionTimestamp) note(object);
         return;
       }
       const waiting = type === "DELETED" ? dying.get(resource.storage) : undefined;
@@ -41,7 +40,7 @@ export function definitionController(cluster: Cluster): Controller {
     },
     resume() {
       for (const { object } of cluster.store.list({ cluster: cluster.name, resource: DEFINITIONS }).items) {
-        if (object.metadata.deletionTimestamp) note(object.metadata.name, resourceOf(object)?.storage);
+        if (object.metadata.deletionTimestamp) note(object);
       }
     },
     stop: () => loop.stop(),
@@ -55,7 +54,9 @@ async function clean(cluster: Cluster, definitions: Resource, name: string): Pro
     if (waitsForNames(stored.object)) await write(cluster, definitions, { name }, () => {});
     return;
   }
-  const resource = resourceOf(stored.object);
+  // What it says of itself may have been written over: its objects are there for as long as they are served.
+  const storage = storageOf(stored.object);
+  const resource = cluster.catalog.all().find((one) => one.custom && one.storage === storage);
   if (resource) {
     const query = { cluster: cluster.name, resource: resource.storage };
     for (const { key, object } of cluster.store.list(query).items) {

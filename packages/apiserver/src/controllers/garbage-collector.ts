@@ -1,5 +1,6 @@
 import type { KubeObject, OwnerReference } from "@causeway/kubernetes";
 import type { Cluster } from "../clusters/cluster.ts";
+import { same } from "../json.ts";
 import type { Draft, Resource } from "../kinds/resource.ts";
 import { internalCall } from "../registry/call.ts";
 import { remove } from "../registry/delete.ts";
@@ -58,20 +59,26 @@ export function garbageCollector(cluster: Cluster): Controller {
     );
     if (owners.length > 0 || isHeld(object)) loop.add(key);
   };
+  const recall = (owners: readonly OwnerReference[], { metadata }: KubeObject): void => {
+    for (const owner of owners) {
+      const found = find(cluster, owner, metadata.namespace);
+      if (found && isHeld(found.object)) loop.add(keyText(found.resource, found.object));
+    }
+  };
   return {
     saw({ resource, object, type, previous }) {
       if (type !== "DELETED") {
         const hadOwners = (previous?.metadata.ownerReferences?.length ?? 0) > 0;
         const hasOwners = (object.metadata.ownerReferences?.length ?? 0) > 0;
         if (hadOwners || hasOwners || isHeld(object)) learn(resource, object);
+        const { ownerReferences: before } = previous?.metadata ?? {};
+        // Who waited for it may wait no longer.
+        if (before && !same(before, object.metadata.ownerReferences)) recall(before, object);
         return;
       }
       dependents.set(keyText(resource, object), []);
       for (const key of dependents.of(object.metadata.uid ?? "")) loop.add(key);
-      for (const owner of object.metadata.ownerReferences ?? []) {
-        const found = find(cluster, owner, object.metadata.namespace);
-        if (found && isHeld(found.object)) loop.add(keyText(found.resource, found.object));
-      }
+      recall(object.metadata.ownerReferences ?? [], object);
     },
     resume() {
       for (const resource of storedResources(cluster)) {
@@ -138,11 +145,11 @@ async function collect(cluster: Cluster, dependents: Dependents, key: string): P
   const found = read(cluster, key);
   if (!found) return;
   if (isHeld(found.object)) await settle(cluster, dependents, found);
-  else await judge(cluster, found);
+  else await judge(cluster, dependents, found);
 }
 
 /** A dependent: gone when all its owners are gone; otherwise it only forgets those that are. */
-async function judge(cluster: Cluster, found: Found): Promise<void> {
+async function judge(cluster: Cluster, dependents: Dependents, found: Found): Promise<void> {
   const { metadata } = found.object;
   const owners = metadata.ownerReferences ?? [];
   if (owners.length === 0 || metadata.deletionTimestamp) return;
@@ -158,10 +165,26 @@ async function judge(cluster: Cluster, found: Found): Promise<void> {
     if (dropped.length > 0) await forget(cluster, found, dropped);
     return;
   }
-  const policy = leaving.length > 0 ? "Foreground" : "Background";
   const { uid = "" } = metadata;
+  const policy = leaving.length > 0 ? "Foreground" : "Background";
+  if (leaving.length > 0 && isInCircle(cluster, dependents, uid)) await unblock(cluster, found);
   const kept = metadata.finalizers?.includes(ORPHAN) ? {} : { policy: policy as "Foreground" | "Background" };
   await remove(internalCall(cluster, found.resource, found.key), { uid, ...kept }).catch(ignoreMissing);
+}
+
+/** Whether what waits for it to go has one that waits in turn for it: then none of them would ever go. */
+function isInCircle(cluster: Cluster, dependents: Dependents, uid: string): boolean {
+  return dependents.of(uid).some((key) => {
+    const dependent = read(cluster, key);
+    return dependent !== undefined && waitsForDependents(dependent.object);
+  });
+}
+
+/** Its owners wait for it no longer. */
+async function unblock(cluster: Cluster, { resource, key }: Found): Promise<void> {
+  await edit(cluster, { resource, key }, ({ metadata }) => {
+    metadata.ownerReferences = (metadata.ownerReferences ?? []).map((o) => ({ ...o, blockOwnerDeletion: false }));
+  });
 }
 
 function waitsForDependents({ metadata }: KubeObject): boolean {
@@ -183,7 +206,8 @@ async function settle(cluster: Cluster, dependents: Dependents, owner: Found): P
     d.object.metadata.ownerReferences?.some((o) => o.uid === uid && o.blockOwnerDeletion),
   );
   if (blocking.length === 0) return letGo(cluster, owner, FOREGROUND);
-  for (const dependent of own) if (!dependent.object.metadata.deletionTimestamp) await judge(cluster, dependent);
+  for (const dependent of own)
+    if (!dependent.object.metadata.deletionTimestamp) await judge(cluster, dependents, dependent);
 }
 
 async function letGo(cluster: Cluster, { resource, key }: Found, finalizer: string): Promise<void> {

@@ -49,8 +49,10 @@ async function empty(cluster: Cluster, namespaces: Resource, name: string): Prom
   const stored = cluster.store.get({ cluster: cluster.name, resource: "/namespaces", namespace: "", name });
   if (!stored?.object.metadata.deletionTimestamp) return;
   let left = 0;
-  for (const resource of storedResources(cluster)) {
-    if (!resource.namespaced) continue;
+  // Pods first: what they use is there for as long as they are. Source: KEP-5080.
+  const namespaced = storedResources(cluster).filter((resource) => resource.namespaced);
+  for (const resource of namespaced.toSorted((a, b) => Number(isOfPods(b)) - Number(isOfPods(a)))) {
+    if (left > 0 && !isOfPods(resource)) return;
     const query = { cluster: cluster.name, resource: resource.storage, namespace: name };
     const { items } = cluster.store.list(query);
     await Promise.all(items.map(({ object }) => removeOne(cluster, resource, object.metadata)));
@@ -66,6 +68,8 @@ async function empty(cluster: Cluster, namespaces: Resource, name: string): Prom
     return { draft, tracked: false };
   }).catch(ignoreMissing);
 }
+
+const isOfPods = ({ storage }: Resource): boolean => storage === "/pods";
 
 /** Each storage once, though two groups may show it. */
 export function storedResources(cluster: Cluster): readonly Resource[] {

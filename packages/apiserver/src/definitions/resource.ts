@@ -31,6 +31,12 @@ export interface Conversions {
   readonly webhooks: WebhookClient;
 }
 
+/** Where a definition's objects are stored, whether or not it is established. */
+export function storageOf(definition: KubeObject): string {
+  const spec = record(fields(definition)["spec"]);
+  return `${text(spec["group"])}/${text(record(spec["names"])["plural"])}`;
+}
+
 /** The REST resource that an established definition makes; undefined while its names are not accepted. */
 export function resourceOf(definition: KubeObject, conversions?: Conversions): Resource | undefined {
   const { spec: specValue, status } = fields(definition);

@@ -1,7 +1,7 @@
 import { at, same } from "../json.ts";
 import type { Cluster } from "../clusters/cluster.ts";
 import { DEFINITIONS } from "./status.ts";
-import { resourceOf } from "./resource.ts";
+import { resourceOf, storageOf } from "./resource.ts";
 
 /** Keeps the catalog of a cluster in step with its CustomResourceDefinitions, from the commit on. */
 export function serveDefinitions(cluster: Cluster): void {
@@ -12,8 +12,7 @@ export function serveDefinitions(cluster: Cluster): void {
   cluster.changes.listen(({ resource, object, type, previous }) => {
     if (resource.storage !== DEFINITIONS) return;
     const made = resourceOf(object, cluster.conversions);
-    const storage = made?.storage ?? (previous && resourceOf(previous)?.storage);
-    if (storage === undefined) return;
+    const storage = storageOf(object);
     const sameNames = same(at(previous, "status", "acceptedNames"), at(object, "status", "acceptedNames"));
     const sameSpec = previous?.metadata.generation === object.metadata.generation;
     const unchanged = type === "MODIFIED" && sameSpec && sameNames;

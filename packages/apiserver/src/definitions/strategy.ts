@@ -27,6 +27,7 @@ export const crdStrategy: Strategy = {
   read(draft) {
     if (isRecord(draft["spec"])) draft["spec"] = settledSpec(draft["spec"], () => {});
     fillNames(draft);
+    fillConditions(draft);
   },
   stray(object) {
     const found: string[] = [];
@@ -51,6 +52,15 @@ function fillNames(draft: Draft): void {
   if (!names["listKind"] && kind !== "") names["listKind"] = `${kind}List`;
   spec["conversion"] ??= { strategy: "None" };
   defaultClientConfig(at(spec, "conversion", "webhook", "clientConfig"));
+}
+
+/** A condition has these whatever its writer left out. */
+function fillConditions(draft: Draft): void {
+  const { conditions } = record(draft["status"]);
+  if (!Array.isArray(conditions)) return;
+  for (const [i, given] of conditions.entries()) {
+    if (isRecord(given)) conditions[i] = { type: "", status: "", lastTransitionTime: null, ...given };
+  }
 }
 
 /** v1 before v1beta1 before v1alpha1, newer before older; other names last, by the alphabet. */

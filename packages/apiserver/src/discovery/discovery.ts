@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Json } from "../json.ts";
 import type { Catalog } from "../kinds/catalog.ts";
 import { apiVersionOf, type Resource, type ResourceVersion, type Subresource } from "../kinds/resource.ts";
@@ -80,8 +81,10 @@ function legacy(resource: Resource): Json {
   };
 }
 
-function hashOf(resource: Resource): string {
-  return Buffer.from(`${resource.storage}/${resource.storedAs}/${resource.kind}`).toString("base64").slice(0, 11) + "=";
+/** Clients may tell by it that objects are stored in another version than before: the same for all servers that store the kind in that version. */
+function hashOf({ storedAs, kind }: Resource): string {
+  const name = `${storedAs.includes("/") ? storedAs : `/${storedAs}`}/${kind}`;
+  return createHash("sha256").update(name).digest().subarray(0, 8).toString("base64");
 }
 
 function legacySubresource(resource: Resource, subresource: Subresource): Json {

@@ -39,7 +39,11 @@ const META: Json = {
     uid: { type: "string", description: "Identity over time." },
     resourceVersion: { type: "string", description: "Revision of the last write." },
     generation: { type: "integer", format: "int64", description: "Counts changes of the desired state." },
-    creationTimestamp: { type: "string", format: "date-time", description: "When the object was created." },
+    creationTimestamp: {
+      type: "string",
+      format: "date-time",
+      description: "CreationTimestamp is a timestamp of its making.",
+    },
     deletionTimestamp: { type: "string", format: "date-time", description: "When deletion was asked for." },
     deletionGracePeriodSeconds: { type: "integer", format: "int64", description: "Time to end before removal." },
     managedFields: { type: "array", items: { type: "object" }, description: "Who manages which fields." },
@@ -126,17 +130,24 @@ function gvk(resource: Resource, version: ResourceVersion): Json {
 function model(resource: Resource, version: ResourceVersion, prefix: string): Json {
   const schema = version.openAPI ?? { type: "object", "x-kubernetes-preserve-unknown-fields": true };
   const { properties, ...rest } = published(schema) as Json;
+  const description = "Standard object's metadata.";
   const metadata = prefix.startsWith("#/components")
-    ? { allOf: [{ $ref: `${prefix}${META_NAME}` }] }
-    : { $ref: `${prefix}${META_NAME}` };
+    ? { description, allOf: [{ $ref: `${prefix}${META_NAME}` }] }
+    : { description, $ref: `${prefix}${META_NAME}` };
+  const own = resource.custom
+    ? {}
+    : { description: `${resource.kind} of ${apiVersionOf(resource.group, version.name)}.` };
   return {
-    description: `${resource.kind} of ${apiVersionOf(resource.group, version.name)}.`,
+    ...own,
     ...rest,
     type: "object",
     properties: {
       ...(isRecord(properties) ? properties : {}),
-      apiVersion: { type: "string", description: "Version of the schema that this object is written in." },
-      kind: { type: "string", description: "The REST resource that this object is one of." },
+      apiVersion: {
+        type: "string",
+        description: "APIVersion defines in which version of its kind this object is written.",
+      },
+      kind: { type: "string", description: "Kind says which kind of object this is." },
       metadata,
     },
     "x-kubernetes-group-version-kind": [gvk(resource, version)],

@@ -48,19 +48,19 @@ export const csrStrategy: Strategy = {
 
 const DECISIONS = ["Approved", "Denied"];
 
-/** "approval" writes decisions, "status" the certificate and other conditions. */
+/** "approval" writes conditions and nothing else; "status" the certificate and those conditions that are no decisions. */
 function statusAfter(draft: Draft, before: Json, { subresource, cluster }: WriteContext): Json {
   const wanted = record(draft["status"]);
   const now = timestamp(cluster.clock.now());
   const decided = (c: Json): boolean => DECISIONS.includes(text(c["type"]));
   const approval = subresource === "approval";
-  const kept = records(before["conditions"]).filter((c) => decided(c) !== approval);
-  const given = records(wanted["conditions"]).filter((c) => decided(c) === approval);
-  const conditions = [...(approval ? given : kept), ...(approval ? kept : given)].map((c) => ({
-    lastUpdateTime: now,
-    lastTransitionTime: now,
-    ...c,
-  }));
+  const [was, given] = [records(before["conditions"]), records(wanted["conditions"])];
+  const chosen = approval ? given : [...was.filter(decided), ...given.filter((c) => !decided(c))];
+  const conditions = chosen.map((c) => {
+    const one = was.find(({ type, status }) => type === c["type"] && status === c["status"]);
+    const since = c["lastTransitionTime"] ?? one?.["lastTransitionTime"] ?? now;
+    return { ...c, lastUpdateTime: c["lastUpdateTime"] ?? now, lastTransitionTime: since };
+  });
   const certificate = approval ? before["certificate"] : wanted["certificate"];
   return {
     ...(conditions.length > 0 ? { conditions } : {}),

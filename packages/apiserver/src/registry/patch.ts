@@ -14,6 +14,7 @@ import {
 } from "../patch/index.ts";
 import { inWireOrder } from "../wire/order.ts";
 import { conversionProblem } from "../wire/convert.ts";
+import { duplicatesOf } from "../server/duplicates.ts";
 import { invalidValue } from "../server/problems.ts";
 import { apiError, badRequest, conflict, invalid } from "../server/status.ts";
 import { draftOf, type Reading } from "./body.ts";
@@ -122,6 +123,15 @@ function typed(request: Parameters<typeof applyServerSide>[0]): ReturnType<typeo
   }
 }
 
+/** What a configuration says twice is told, or refused where the writer wants it so. */
+function noticeDuplicates(call: Call, body: Json): void {
+  const twice = call.fieldValidation === "Ignore" ? [] : duplicatesOf(body);
+  if (twice.length === 0) return;
+  if (call.fieldValidation === "Warn") return twice.forEach((t) => call.warn(t));
+  const told = twice.join("\n  ");
+  throw badRequest(`error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${told}`);
+}
+
 /** Server-side apply. `created` tells whether the object is new. */
 export async function apply(
   call: Call,
@@ -129,6 +139,7 @@ export async function apply(
   force: boolean,
 ): Promise<{ object: KubeObject; created: boolean }> {
   if (!isRecord(body)) throw badRequest("the apply patch must be an object");
+  noticeDuplicates(call, body);
   const applied = appliedConfiguration(call, structuredClone(body));
   const leaves: NonNullable<Call["leaves"]> = { residue: "", members: {} };
   const merge = (live?: KubeObject): Draft => {

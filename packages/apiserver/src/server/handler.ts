@@ -19,8 +19,9 @@ import type { Ticket } from "../flow/flow-control.ts";
 import { isHealthRoot } from "./health.ts";
 import { authenticated, authorized } from "./measured.ts";
 import { observe, terminated } from "./observe.ts";
-import { serveReview } from "../auth/reviews.ts";
+import { isQuestion, serveReview } from "../auth/reviews.ts";
 import { isTrue, requestInfo, type RequestInfo } from "./request-info.ts";
+import { checkTimeout } from "./request-timeout.ts";
 import { serveResource } from "./resources.ts";
 import { chosenForm, notAcceptable } from "./negotiate.ts";
 import { send, sendStatus, sendText, wantedForm, type Response, type Wanted } from "./respond.ts";
@@ -106,6 +107,7 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
   const { method = "GET", headers } = request as IncomingMessage;
   const query = url.searchParams;
   const info = requestInfo(method, path, query);
+  if (info.verb !== "watch") checkTimeout(query);
   const wanted = wantedOf(headers, query);
   const user = await admitted(served, { exchange, certificates, info, query });
   const { audit } = exchange;
@@ -130,7 +132,8 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
     );
   const found = resourceOf(cluster, info, method);
   if (hasSubresource(found, info)) observe(observed, response);
-  checkAcceptable(headers.accept ?? "");
+  // Questions have no rows.
+  checkAcceptable(headers.accept ?? "", { tables: !isQuestion(found.resource) });
   const review = await serveReview(served, { found, info, user, body });
   if (review) return send(response, 201, review, wanted);
   return serveResource(
@@ -192,8 +195,8 @@ function wantedOf(headers: IncomingHttpHeaders, query: URLSearchParams): Wanted 
   return wantedForm(headers.accept ?? "", encodings, isTrue(query.get("pretty")));
 }
 
-function checkAcceptable(accept: string): void {
-  if (!chosenForm(accept)) throw notAcceptable(accept);
+function checkAcceptable(accept: string, kind: { tables: boolean }): void {
+  if (!chosenForm(accept, kind)) throw notAcceptable(accept);
 }
 
 /** What is asked for. Throws 404, 405. */

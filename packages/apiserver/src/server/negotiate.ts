@@ -32,12 +32,12 @@ function formOf(text: string): Form {
 }
 
 /** Chooses by the Accept header, in order of weight; the transforms are those of resources. undefined when there is nothing to choose. */
-export function chosenForm(accept: string): Chosen | undefined {
+export function chosenForm(accept: string, { tables = true } = {}): Chosen | undefined {
   if (accept.trim() === "") return PLAIN;
   const forms = accept.split(",").map(formOf);
   for (const form of forms.toSorted((a, b) => b.weight - a.weight)) {
     const chosen = offered(form);
-    if (chosen) return chosen;
+    if (chosen && (tables || chosen.as !== "Table")) return chosen;
   }
   return undefined;
 }

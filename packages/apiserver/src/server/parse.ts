@@ -52,7 +52,8 @@ const YAML = { version: "1.1", merge: false } as const;
 export function parsedYaml(text: string, purpose: Purpose): unknown {
   if (text.trimStart().startsWith("{")) {
     try {
-      return JSON.parse(text) as unknown;
+      const value = JSON.parse(text) as unknown;
+      return duplicateFields(text, value).length > 0 ? withDuplicates(text) : value;
     } catch {
       // Flow-style YAML may start with a brace too.
     }

@@ -236,13 +236,14 @@ async function answerDelete(request: ResourceRequest, response: Response, call: 
 const JOBS_WARNING =
   "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
 
-/** Jobs leave their pods behind unless they are told otherwise. */
+/** Jobs and replication controllers leave their pods behind unless they are told otherwise. */
 function optionsOfDeletion(call: Call, { body, query }: ResourceRequest): DeleteOptions {
   const options = deleteOptions(body, query);
-  if (call.resource.storage !== "batch/jobs" || options.policy !== undefined) return options;
+  const isJob = call.resource.storage === "batch/jobs";
+  if ((!isJob && call.resource.storage !== "/replicationcontrollers") || options.policy !== undefined) return options;
   const asked = record(body)["orphanDependents"] ?? query.get("orphanDependents") ?? undefined;
   if (asked !== undefined) return options;
-  call.warn(JOBS_WARNING);
+  if (isJob) call.warn(JOBS_WARNING);
   return { ...options, policy: "Orphan" };
 }
 

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readProtobuf } from "./protobuf.ts";
 import { CORE_TABLES } from "./core-tables.generated.ts";
+import { DEFINITION_TABLES } from "./definition-tables.generated.ts";
 import { GROUP_TABLES } from "./group-tables.generated.ts";
 import { Tables } from "./tables.ts";
 import { unknownBuiltInFields } from "./unknown-fields.ts";
@@ -43,9 +44,10 @@ test("bytes that are no object are refused, never misread or endless", () => {
 
 test("every entry of the tables can be read, and what it refers to is there", () => {
   const scalars = ["string", "bool", "int32", "int64", "double", "bytes", "Time", "MicroTime", "Duration", "Quantity"];
-  for (const struct of Object.keys({ ...CORE_TABLES, ...GROUP_TABLES })) {
+  const forms = ["IntOrString", "Raw", "Fields", "Json", "SchemaOrArray", "SchemaOrBool", "SchemaOrStrings"];
+  for (const struct of Object.keys({ ...CORE_TABLES, ...GROUP_TABLES, ...DEFINITION_TABLES })) {
     for (const { type } of tables.fields(struct) ?? []) {
-      const known = [...scalars, "IntOrString", "Raw", "Fields"].includes(type) || tables.fields(type) !== undefined;
+      const known = [...scalars, ...forms].includes(type) || tables.fields(type) !== undefined;
       expect(known, `${struct} refers to ${type}`).toBe(true);
     }
   }

@@ -1,6 +1,7 @@
 import type { Json } from "../json.ts";
 import { structOf, type Field, type Tables } from "./tables.ts";
 
+const SCHEMA = "definition.JSONSchemaProps";
 const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 
 /**
@@ -22,10 +23,16 @@ export function readProtobuf(tables: Tables, bytes: Buffer): Json {
     }
     if (entry.number === 2) raw = bytesOf(entry);
   }
-  const struct = structOf(apiVersion, kind);
+  const struct = structOnWire(apiVersion, kind);
   if (struct === undefined || !tables.fields(struct))
     throw new Error(`${kind} of ${apiVersion} is not known in protobuf`);
   return { apiVersion, kind, ...message(tables, struct, raw) };
+}
+
+/** Definitions have a table for this alone: what they hold is judged by their schema. */
+function structOnWire(apiVersion: string, kind: string): string | undefined {
+  const isDefinition = apiVersion === "apiextensions.k8s.io/v1" && kind === "CustomResourceDefinition";
+  return isDefinition ? "definition.CustomResourceDefinition" : structOf(apiVersion, kind);
 }
 
 interface Entry {
@@ -136,13 +143,41 @@ function one(tables: Tables, type: string, entry: Entry): unknown {
     case "IntOrString":
       return intOrString(bytesOf(entry));
     case "Raw":
-    case "Fields": {
-      const raw = [...entries(bytesOf(entry))][0];
-      return raw ? (JSON.parse(bytesOf(raw).toString()) as unknown) : {};
-    }
+    case "Fields":
+    case "Json":
+      return json(bytesOf(entry), type === "Json" ? null : {});
     default:
-      return message(tables, type, bytesOf(entry));
+      return isSchemaOr(type) ? schemaOr(tables, type, bytesOf(entry)) : message(tables, type, bytesOf(entry));
   }
+}
+
+/** Bytes whose first field is a JSON text, if there is one. */
+function json(bytes: Buffer, otherwise: unknown): unknown {
+  const [text] = entries(bytes);
+  return text ? (JSON.parse(bytesOf(text).toString()) as unknown) : otherwise;
+}
+
+/** Where a JSON schema has a schema or something else: the number of each among the fields. */
+const SCHEMA_OR = {
+  SchemaOrArray: { schema: 1, other: 2 },
+  SchemaOrStrings: { schema: 1, other: 2 },
+  SchemaOrBool: { schema: 2, other: 1 },
+} as const;
+
+function isSchemaOr(type: string): type is keyof typeof SCHEMA_OR {
+  return Object.hasOwn(SCHEMA_OR, type);
+}
+
+function schemaOr(tables: Tables, type: keyof typeof SCHEMA_OR, bytes: Buffer): unknown {
+  const { schema, other } = SCHEMA_OR[type];
+  const found = [...entries(bytes)];
+  const one = found.find(({ number }) => number === schema);
+  if (one) return message(tables, SCHEMA, bytesOf(one));
+  const others = found.filter(({ number }) => number === other);
+  if (type === "SchemaOrBool") return others.some(({ value }) => value !== 0n);
+  return others.map((entry) =>
+    type === "SchemaOrArray" ? message(tables, SCHEMA, bytesOf(entry)) : bytesOf(entry).toString(),
+  );
 }
 
 function numbers(bytes: Buffer): Map<number, bigint> {

@@ -1,7 +1,11 @@
 import { CORE_TABLES } from "./core-tables.generated.ts";
+import { DEFINITION_TABLES } from "./definition-tables.generated.ts";
 import { GROUP_TABLES } from "./group-tables.generated.ts";
 
-const isCore = (struct: string): boolean => struct.startsWith("core.") || struct.startsWith("meta.");
+function linesOf(struct: string): Readonly<Record<string, string>> {
+  if (struct.startsWith("core.") || struct.startsWith("meta.")) return CORE_TABLES;
+  return struct.startsWith("definition.") ? DEFINITION_TABLES : GROUP_TABLES;
+}
 
 /** One field of a built-in struct. */
 export interface Field {
@@ -28,7 +32,7 @@ export class Tables {
   fields(struct: string): readonly Field[] | undefined {
     const known = this.#read.get(struct);
     if (known) return known;
-    const lines = isCore(struct) ? CORE_TABLES : GROUP_TABLES;
+    const lines = linesOf(struct);
     const line = Object.hasOwn(lines, struct) ? lines[struct] : undefined;
     if (line === undefined) return undefined;
     const fields = line === "" ? [] : line.split(" ").map(fieldOf);

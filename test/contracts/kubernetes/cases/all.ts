@@ -19,6 +19,7 @@ import { foundGeneral } from "./found-general.ts";
 import { foundApply } from "./found-apply.ts";
 import { foundEnds } from "./found-ends.ts";
 import { foundGeneralMore } from "./found-general-more.ts";
+import { foundSuite } from "./found-suite.ts";
 import { foundScales } from "./found-scales.ts";
 import { foundWarnings } from "./found-warnings.ts";
 import { foundWorkloads } from "./found-workloads.ts";
@@ -70,6 +71,7 @@ export const chapters: readonly Chapter[] = [
   foundApply,
   foundEnds,
   foundScales,
+  foundSuite,
   foundWorkloads,
   foundWorkloadsMore,
   foundWarnings,

@@ -101,6 +101,63 @@ export const deleting: Chapter = {
       },
     })),
     {
+      name: "owners of each other in a circle do not wait for each other",
+      except: COLLECTOR,
+      async run({ api, core }) {
+        const names = ["one", "two", "three"];
+        const uids = new Map<string, unknown>();
+        for (const name of names) {
+          uids.set(name, at(await made(api.post(core("configmaps"), configMap(name))), "metadata", "uid"));
+        }
+        for (const [i, name] of names.entries()) {
+          const owner = names.at(i - 1) ?? "";
+          const reference = { apiVersion: "v1", kind: "ConfigMap", name: owner, uid: uids.get(owner) };
+          const metadata = { ownerReferences: [{ ...reference, controller: true, blockOwnerDeletion: true }] };
+          await done(api.patch(core("configmaps", name), "merge", { metadata }));
+        }
+        await done(api.delete(core("configmaps", "one"), options({ propagationPolicy: "Foreground" })));
+        for (const name of names) await gone(api, core("configmaps", name));
+      },
+    },
+    {
+      name: "of a namespace the pods go first, and the rest when they are gone",
+      except: COLLECTOR,
+      async run({ api, unique }) {
+        const name = unique("ordered");
+        const path = `/api/v1/namespaces/${name}`;
+        await made(api.post("/api/v1/namespaces", { metadata: { name } }));
+        await made(api.post(`${path}/configmaps`, configMap("a")));
+        await eventually(async () =>
+          (await api.get(`${path}/serviceaccounts/default`)).code === 200 ? true : undefined,
+        );
+        const finalizers = ["example.com/hold"];
+        const spec = { containers: [{ name: "c", image: "i" }] };
+        await made(api.post(`${path}/pods`, { metadata: { name: "a", finalizers }, spec }));
+        await done(api.delete(path));
+        await eventually(async () => {
+          const { body } = await api.get(`${path}/pods/a`);
+          return at(body, "metadata", "deletionTimestamp") === undefined ? undefined : true;
+        });
+        await new Promise((later) => setTimeout(later, 300));
+        await done(api.get(`${path}/configmaps/a`));
+        await done(api.patch(`${path}/pods/a`, "merge", { metadata: { finalizers: [] } }));
+        await gone(api, path);
+      },
+    },
+    {
+      name: "a replication controller leaves its pods behind unless it is told otherwise",
+      async run({ api, core }) {
+        const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
+        const body = {
+          metadata: { name: "a", finalizers: ["example.com/hold"] },
+          spec: { replicas: 0, selector: { a: "b" }, template },
+        };
+        await made(api.post(core("replicationcontrollers"), body));
+        const kept = await done(api.delete(core("replicationcontrollers", "a")));
+        expect(at(kept, "metadata", "finalizers")).toEqual(["example.com/hold", "orphan"]);
+      },
+    },
+    {
       name: "a collection goes by selector, and is answered with what went",
       async run({ api, core }) {
         for (const name of ["a", "b"])

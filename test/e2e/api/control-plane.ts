@@ -1,0 +1,102 @@
+import { spawn } from "node:child_process";
+import { openSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ServerName } from "../../contracts/kubernetes/interface.ts";
+import { freePorts } from "../../support/free-ports.ts";
+import { kubeconfigFor, startServer, type Server } from "./servers.ts";
+
+const NODES = 2;
+
+/** A server with Kubernetes' own controllers, scheduler and hollow nodes (kubelets whose containers are made up). */
+export interface ControlPlane {
+  readonly name: ServerName;
+  /** A file: of the administrator. */
+  readonly kubeconfig: string;
+  readonly close: () => Promise<void>;
+}
+
+interface Programs {
+  /** The folder with kube-controller-manager, kube-scheduler and kubemark. */
+  readonly programs: string;
+  /** For what they write. */
+  readonly dir: string;
+}
+
+/** Starts a program with its output in a file; the answer ends it. */
+function launch(file: string, args: readonly string[], log: string): () => Promise<void> {
+  const out = openSync(log, "a", 0o600);
+  const child = spawn(file, args, { stdio: ["ignore", out, out] });
+  const kill = (): void => void child.kill("SIGKILL");
+  process.once("exit", kill);
+  const ended = new Promise<void>((done) => child.once("close", () => done()));
+  child.once("error", (error) => console.error(`${file}: ${error.message}`));
+  return () => {
+    process.removeListener("exit", kill);
+    kill();
+    return ended;
+  };
+}
+
+/** Writes what the programs read; answers the path. */
+function keeper(dir: string): (name: string, text: string) => string {
+  return (name, text) => {
+    writeFileSync(join(dir, name), text, { mode: 0o600 });
+    return join(dir, name);
+  };
+}
+
+async function startControllers(server: Server, { programs, dir }: Programs): Promise<() => Promise<void>> {
+  const keep = keeper(dir);
+  const manager = keep("manager.json", await kubeconfigFor(server, { user: "system:kube-controller-manager" }));
+  const authority = keep("authority.crt", server.authority.certificate);
+  const args = [
+    `--kubeconfig=${manager}`,
+    "--leader-elect=false",
+    "--secure-port=0",
+    "--use-service-account-credentials",
+    `--service-account-private-key-file=${keep("accounts.key", server.accountKey)}`,
+    `--root-ca-file=${authority}`,
+    `--cluster-signing-cert-file=${authority}`,
+    `--cluster-signing-key-file=${keep("authority.key", server.authority.key)}`,
+  ];
+  return launch(join(programs, "kube-controller-manager"), args, join(dir, "controllers.log"));
+}
+
+async function startScheduler(server: Server, { programs, dir }: Programs): Promise<() => Promise<void>> {
+  const kubeconfig = keeper(dir)("scheduler.json", await kubeconfigFor(server, { user: "system:kube-scheduler" }));
+  const args = [`--kubeconfig=${kubeconfig}`, "--leader-elect=false", "--secure-port=0"];
+  return launch(join(programs, "kube-scheduler"), args, join(dir, "scheduler.log"));
+}
+
+async function startNode(server: Server, { programs, dir }: Programs, name: string): Promise<() => Promise<void>> {
+  const [port = 0, readOnly = 0] = await freePorts(2);
+  const identity = { user: `system:node:${name}`, groups: ["system:nodes"] };
+  const args = [
+    "--morph=kubelet",
+    `--name=${name}`,
+    `--kubeconfig=${keeper(dir)(`${name}.json`, await kubeconfigFor(server, identity))}`,
+    `--kubelet-port=${port}`,
+    `--kubelet-read-only-port=${readOnly}`,
+    "--use-host-image-service=false",
+  ];
+  return launch(join(programs, "kubemark"), args, join(dir, `${name}.log`));
+}
+
+export async function startControlPlane(name: ServerName, where: Programs): Promise<ControlPlane> {
+  const server = await startServer(name, where.dir);
+  const running = [server.close];
+  try {
+    running.unshift(await startControllers(server, where), await startScheduler(server, where));
+    for (let i = 0; i < NODES; i += 1) running.unshift(await startNode(server, where, `hollow-${i}`));
+    const administrator = await kubeconfigFor(server, { user: "admin", groups: ["system:masters"] });
+    const kubeconfig = keeper(where.dir)("admin.json", administrator);
+    return { name, kubeconfig, close: () => closeAll(running) };
+  } catch (error) {
+    await closeAll(running);
+    throw error;
+  }
+}
+
+async function closeAll(running: readonly (() => Promise<void>)[]): Promise<void> {
+  for (const close of running) await close();
+}
