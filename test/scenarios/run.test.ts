@@ -1,72 +1,19 @@
 /** `causeway run cloud-controller-manager` in place of the upstream program, as a process of its own. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { Agent, get } from "node:https";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { startApiServer } from "@causeway/apiserver";
-import { World } from "@causeway/cloud-controller-manager/testing";
 import { Lease } from "@causeway/kubernetes";
-import { loadCloudsYaml, type CloudConfig } from "@causeway/openstack";
-import { startSimulator, type Simulator } from "@causeway/simulator";
-import { PATIENCE, causeway, eventually, type Started } from "../support/processes.ts";
+import { cloudConf, stageFolder, stageManager, type ManagerStage } from "../support/manager-stage.ts";
+import { PATIENCE, eventually } from "../support/processes.ts";
 
-let world: World | undefined;
-let simulator: Simulator | undefined;
-let processes: Started[] = [];
-let folder: string;
-
+let stage: ManagerStage | undefined;
 afterEach(async () => {
-  for (const one of processes) await one.stop("SIGTERM");
-  await world?.close();
-  await simulator?.close();
-  rmSync(folder, { recursive: true, force: true });
-  world = simulator = undefined;
-  processes = [];
+  await stage?.close();
+  stage = undefined;
 });
 
-function cloudConf(config: CloudConfig, password?: string): string {
-  const { auth, scope } = config;
-  if (auth.type !== "password") throw new Error("the simulated cloud has passwords");
-  return `[Global]
-auth-url=${config.authUrl}
-username=${auth.username}
-password=${password ?? auth.password}
-tenant-name=${scope?.projectName}
-domain-name=${auth.userDomain?.name ?? "Default"}
-region=RegionOne
-[LoadBalancer]
-lb-provider=ovn
-use-octavia=true
-[BlockStorage]
-bs-version=v2
-`;
-}
-
-interface Stage {
-  readonly w: World;
-  readonly conf: string;
-  readonly config: CloudConfig;
-  readonly start: (...flags: string[]) => Started;
-}
-
-async function staged(): Promise<Stage> {
-  folder = mkdtempSync(join(tmpdir(), "causeway-run-"));
-  const cloud = (simulator = await startSimulator({ profile: "instant" }));
-  const config = loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator" });
-  const server = await startApiServer();
-  const w = (world = await World.start({ server, config, prefix: "run", servers: 1, patience: 60_000 }));
-  const kubeconfig = join(folder, "admin.conf");
-  const conf = join(folder, "cloud.conf");
-  writeFileSync(kubeconfig, await server.management.kubeconfig(), { mode: 0o600 });
-  writeFileSync(conf, cloudConf(config), { mode: 0o600 });
-  const base = ["run", "cloud-controller-manager", "--cloud-config", conf, "--kubeconfig", kubeconfig];
-  const start = (...flags: string[]) => {
-    const started = causeway([...base, "--cluster-name=run", ...flags]);
-    processes.push(started);
-    return started;
-  };
-  return { w, conf, config, start };
+async function staged(): Promise<ManagerStage> {
+  return (stage = await stageManager(stageFolder()));
 }
 
 function ask(port: number, path: string, tls: { maxVersion?: "TLSv1.2" } = {}): Promise<number | undefined> {
@@ -155,21 +102,21 @@ test("its metrics bear upstream's names after one load balancer", async () => {
 });
 
 test("one that is killed while it works is followed by the other, and there is one load balancer", async () => {
-  const { w, start } = await staged();
+  const { w, start, simulator } = await staged();
   const election = "--leader-elect-lease-duration=4s --leader-elect-renew-deadline=3s --leader-elect-retry-period=1s";
   const flags = ["--secure-port=0", ...election.split(" ")];
   const first = start(...flags);
   await w.joinAll();
   const second = start(...flags);
   await new Promise((done) => setTimeout(done, 1_500));
-  simulator?.setDelay("request.load-balancer", 300);
+  simulator.setDelay("request.load-balancer", 300);
   await w.createService("web");
   await w.until("a finalizer", async () => (await w.service("web")).metadata.finalizers?.[0]);
   await first.stop("SIGKILL");
   await w.served("web");
   expect(await w.loadBalancers()).toHaveLength(1);
   expect(second.child.exitCode).toBeNull();
-  simulator?.setDelay("request.load-balancer", 0);
+  simulator.setDelay("request.load-balancer", 0);
   await w.remove("web");
 });
 
