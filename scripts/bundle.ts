@@ -15,8 +15,8 @@ import { BUNDLE, CHECKOUT, MADE_OF, stampOf, type SnapshotFacts } from "@causewa
 const INSTALLED = "node_modules/.package-lock.json";
 /** Modules of Node that a snapshot cannot hold: they are loaded when they are first used. */
 const NATIVE = ["http", "http2", "https", "sqlite", "tls"];
-/** As in launch.sh: the code in a snapshot is of use to a Node of the same flags. To tune patterns' byte code pays only where one runs once, on a long text: the second run compiles it. */
-const FLAGS = ["--max-semi-space-size=4", "--no-regexp-peephole-optimization"];
+/** What starts from the snapshot: it says the flags. */
+const LAUNCH = resolve(CHECKOUT, "packages/causeway/src/launch.sh");
 /** A module of Node that is loaded when the first of its names is read. */
 const LATER = `const laterModule = (name) => {
   let loaded;
@@ -82,10 +82,17 @@ async function snapshot(dir: string): Promise<void> {
   const compiled = resolve(dir, "compiled.cjs");
   writeFileSync(compiled, COMPILED);
   const blob = resolve(dir, "apiserver.blob");
-  const args = [...FLAGS, "--snapshot-blob", blob, "--build-snapshot", compiled, told, file];
+  const args = [...flags(), "--snapshot-blob", blob, "--build-snapshot", compiled, told, file];
   const ran = spawnSync(process.execPath, args, { cwd: CHECKOUT, encoding: "utf8", timeout: 60_000 });
   if (ran.status !== 0) throw new Error(`no snapshot of the API server: ${ran.stderr.slice(-2000)}`);
   symlinkSync(process.execPath, resolve(dir, "node"));
+}
+
+/** The flags that the snapshot will be read with: its code is of use to a Node of the same flags only. */
+function flags(): string[] {
+  const [, found] = /exec "\$bundle\/node" (.*) --snapshot-blob/.exec(readFileSync(LAUNCH, "utf8")) ?? [];
+  if (found === undefined) throw new Error(`${LAUNCH} does not say which flags a snapshot is read with`);
+  return found.split(" ");
 }
 
 /** In plain ASCII, too: text of one byte a letter takes half the memory, and half the time to load. */

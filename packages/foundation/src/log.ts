@@ -32,19 +32,22 @@ const SECRET_KEYS = [
   "X-Subject-Token",
 ];
 
-/** A log of JSON lines on `destination` (standard error by default). */
+/** A log of JSON lines on `destination` (standard error by default). What writes them is made for the first line: a start that says nothing does without it. */
 export function createLog(options: { level?: LogLevel; destination?: { write(line: string): void } } = {}): Log {
   const paths = SECRET_KEYS.flatMap((k) => [`["${k}"]`, `*["${k}"]`, `*.*["${k}"]`]);
-  const base = pino(
-    {
-      level: options.level ?? "info",
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      redact: { paths, censor: "[redacted]" },
-    },
-    options.destination ?? process.stderr,
+  return wrap(
+    once(() =>
+      pino(
+        {
+          level: options.level ?? "info",
+          base: null,
+          timestamp: pino.stdTimeFunctions.isoTime,
+          redact: { paths, censor: "[redacted]" },
+        },
+        options.destination ?? process.stderr,
+      ),
+    ),
   );
-  return wrap(base);
 }
 
 /** A log that says nothing. */
@@ -56,14 +59,22 @@ export const silentLog: Log = {
   with: () => silentLog,
 };
 
-function wrap(base: Logger): Log {
+function wrap(base: () => Logger): Log {
   return {
-    debug: (message, fields) => base.debug(serialisable(fields), message),
-    info: (message, fields) => base.info(serialisable(fields), message),
-    warn: (message, fields) => base.warn(serialisable(fields), message),
-    error: (message, fields) => base.error(serialisable(fields), message),
-    with: (fields) => wrap(base.child(serialisable(fields))),
+    debug: (message, fields) => base().debug(serialisable(fields), message),
+    info: (message, fields) => base().info(serialisable(fields), message),
+    warn: (message, fields) => base().warn(serialisable(fields), message),
+    error: (message, fields) => base().error(serialisable(fields), message),
+    with(fields) {
+      const own = serialisable(fields);
+      return wrap(once(() => base().child(own)));
+    },
   };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }
 
 function serialisable(fields: LogFields = {}): Record<string, unknown> {

@@ -74,20 +74,26 @@ function onDisk(dir: string): StateFiles {
   };
 }
 
-/** Each file is synced before it takes the name, and the folder after: a crash leaves the old content or the new. */
+/**
+ * Each file is synced before it takes the name, and the folder after: a crash leaves the old content or the new. All are written before the
+ * first is synced, so that the file system's journal takes them in together.
+ */
 function replace(files: readonly (readonly [path: string, content: string])[]): void {
   for (const [path, content] of files) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(`${path}.new`, content, { mode: 0o600, flush: true });
+    writeFileSync(`${path}.new`, content, { mode: 0o600 });
   }
+  for (const [path] of files) sync(`${path}.new`);
   for (const [path] of files) renameSync(`${path}.new`, path);
-  for (const folder of new Set(files.map(([path]) => dirname(path)))) {
-    const opened = openSync(folder, "r");
-    try {
-      fsyncSync(opened);
-    } finally {
-      closeSync(opened);
-    }
+  for (const folder of new Set(files.map(([path]) => dirname(path)))) sync(folder);
+}
+
+function sync(path: string): void {
+  const opened = openSync(path, "r");
+  try {
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
   }
 }
 

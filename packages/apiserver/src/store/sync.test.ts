@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { CRASH_CHILD } from "./crash-child.ts";
 
 /** SIGKILL does not take the kernel's cache with it, a power cut does: this looks at what the kernel was asked, in what order. */
-const CALLS = "openat,pwrite64,fsync,fdatasync,write";
+const CALLS = "openat,pwrite64,fsync,fdatasync,write,link";
 const traced = spawnSync("strace", ["-qq", "-e", "trace=none", "true"]).status === 0;
 
 /** Runs the writer until it has acknowledged so many writes; answers its system calls in order. */
@@ -25,21 +25,28 @@ async function callsOf(dir: string, writes: number): Promise<string[]> {
   return readFileSync(log, "utf8").split("\n");
 }
 
-it.skipIf(!traced)(`syncs every write before it is acknowledged${traced ? "" : " (needs strace)"}`, async () => {
+const needs = traced ? "" : " (needs strace)";
+const isSync = (call: string, of: string): boolean => new RegExp(`(fsync|fdatasync)\\(${of}\\) += 0`).test(call);
+
+it.skipIf(!traced)(`syncs every write before it is acknowledged${needs}`, async () => {
   const dir = mkdtempSync(join(tmpdir(), "sync-"));
-  let wal = "";
-  let isDirty = false;
+  let [wal, folder] = ["", ""];
+  let [isDirty, isLinked, isNamed] = [false, false, false];
   let [acknowledged, syncs, early] = [0, 0, 0];
   for (const call of await callsOf(dir, 200)) {
     wal = /state\.sqlite-wal".* = (\d+)$/.exec(call)?.[1] ?? wal;
+    folder = /\/state", O_RDONLY.* = (\d+)$/.exec(call)?.[1] ?? folder;
+    if (/ link\(.*state\.sqlite"\) += 0/.test(call)) isLinked = true;
+    if (isLinked && isSync(call, folder)) isNamed = true;
     if (call.includes(`pwrite64(${wal},`)) isDirty = true;
-    if (new RegExp(`(fsync|fdatasync)\\(${wal}\\) += 0`).test(call)) {
+    if (isSync(call, wal)) {
       isDirty = false;
       syncs += 1;
     }
     if (!call.includes('write(1, "r0-')) continue;
     acknowledged += 1;
-    if (isDirty) early += 1;
+    // A new file's name is on disk, too.
+    if (isDirty || !isNamed) early += 1;
   }
   rmSync(dir, { recursive: true });
   expect(acknowledged).toBeGreaterThan(100);
