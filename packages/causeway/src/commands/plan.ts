@@ -83,7 +83,7 @@ function render(explained: ServiceExplanation, output: OutputFormat): string {
       : `${all.length} steps in ${securityGroup.length + rounds.length} rounds, ${calls.length} calls`,
     ...(complete
       ? []
-      : ["a load balancer is being changed or in ERROR: what comes after this round is told when it is ACTIVE"]),
+      : ["a load balancer is in ERROR: if the cloud does not let it be failed over, something else comes of it"]),
   ];
   return `${lines.join("\n")}\n`;
 }

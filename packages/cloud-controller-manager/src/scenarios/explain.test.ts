@@ -86,3 +86,53 @@ test.each<[string, Partial<LoadBalancerConfig>, Record<string, string>]>([
     expect(next.sort()).toEqual(toldWrites(change).sort());
   },
 );
+
+const changedPorts = [
+  "DELETE /pools/ID",
+  "DELETE /listeners/ID",
+  "DELETE /pools/ID",
+  "DELETE /listeners/ID",
+  "POST /listeners",
+  "POST /pools",
+  "PUT /pools/ID/members",
+];
+
+test.each<["amphora" | "ovn", string, readonly string[]]>([
+  ["amphora", "PENDING_UPDATE", changedPorts],
+  ["ovn", "ERROR", ["DELETE /loadbalancers/ID", "POST /loadbalancers", "PUT /floatingips/ID"]],
+])(
+  "every round is told while the load balancer on %s is %s, and then exactly that is done",
+  async (provider, status, expected) => {
+    const { w, writes, run } = stage();
+    const told = await explainedWhile(provider, status);
+    expect([told?.complete, toldWrites(told)]).toEqual([true, expected]);
+    writes();
+    run({ provider });
+    expect((await writesUntil(expected.length)).sort()).toEqual([...expected].sort());
+    await w.settled("it");
+  },
+);
+
+test("a failover is told with what comes after it, but that it may be refused", async () => {
+  const told = await explainedWhile("amphora", "ERROR");
+  expect([told?.complete, toldWrites(told)]).toEqual([false, ["PUT /loadbalancers/ID/failover", ...changedPorts]]);
+  stage().run({ provider: "amphora" });
+});
+
+/** Of a Service whose ports have changed, while a change by hand is under way for some seconds, or has failed. */
+async function explainedWhile(provider: string, status: string): Promise<ServiceExplanation | undefined> {
+  const { w, cloud, run } = stage();
+  await w.createService("web", { ports: [tcp(80), udp(53)] });
+  const manager = run({ provider });
+  await w.served("web");
+  await manager.stop();
+  cloud.setDelay(`loadbalancer.${provider}.update`, status === "ERROR" ? 0 : 5_000);
+  cloud.setOutcomes(status === "ERROR" ? [{ operation: "loadbalancer.update", outcome: "error" }] : []);
+  const [lb] = await w.loadBalancers();
+  await w.cloud.loadBalancing.loadBalancers.update(lb?.id ?? "", { description: "by hand" });
+  await w.until(status, async () => (await w.loadBalancers()).find((now) => now.provisioning_status === status));
+  cloud.setDelay(`loadbalancer.${provider}.update`, 0);
+  cloud.setOutcomes([]);
+  await w.change("web", { spec: { ports: [tcp(81)] }, metadata: { annotations: { [os("connection-limit")]: "9" } } });
+  return explained({ provider });
+}

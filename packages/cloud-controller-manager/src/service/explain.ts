@@ -27,9 +27,9 @@ export type ExplainedRound<S = Step> = readonly ExplainedStep<S>[];
 export interface ServiceExplanation {
   /** Of its security group, which come first. */
   readonly securityGroup: readonly ExplainedRound<GroupStep>[];
-  /** In their order. After each the load balancer is waited for where it is being changed. */
+  /** In their order. Before and after each a load balancer that is being changed is waited for: its parts are thought to become as they are asked for. */
   readonly rounds: readonly ExplainedRound[];
-  /** False: a load balancer is being changed or in ERROR now, so that only the next round can be told. */
+  /** False: a load balancer is in ERROR, and whether the cloud lets us fail it over, or a person mends it, is not known. */
   readonly complete: boolean;
   /** What they would wait for in the end. */
   readonly wait: Wait | undefined;
@@ -51,33 +51,40 @@ export async function explainService(
   key: ObjectKey,
   signal: AbortSignal,
 ): Promise<ServiceExplanation | undefined> {
-  const from = gatherFrom(options);
+  const from = { ...gatherFrom(options), whole: true };
   await Promise.all([from.services.whenSynced(signal), from.nodes.whenSynced(signal)]);
   const observed = await gather(from, key, signal);
   if (!observed) return undefined;
   const group = await gatherGroup({ ...from, leftovers: new Leftovers(from.cloud, from.watch) }, key, signal);
-  const { status, events = [] } = planBoth(observed, options.clock.now());
-  const securityGroup = group ? groupRounds(group) : [];
-  return { securityGroup, ...serviceRounds(observed, options.clock.now()), events, status };
+  return { securityGroup: group ? groupRounds(group) : [], ...serviceRounds(observed, options.clock.now()) };
 }
 
-function serviceRounds(observed: Observed, now: number): Pick<ServiceExplanation, "rounds" | "complete" | "wait"> {
+function serviceRounds(observed: Observed, now: number): Omit<ServiceExplanation, "securityGroup"> {
+  const first = planBoth(observed, now);
+  const { status, events = [] } = first;
   const rounds: ExplainedRound[] = [];
-  const complete = [observed, observed.second].every(isWhole);
-  for (let at = observed; rounds.length < most;) {
-    const { steps, status, wait } = planBoth(at, now);
-    if (steps.length === 0) return { rounds, complete, wait };
-    rounds.push(steps.map((step) => ({ step, calls: callsOf(step) })));
-    if (!complete) return { rounds, complete, wait };
-    at = foresee(at, steps, status);
+  for (let [at, planned] = [observed, first]; rounds.length < most; planned = planBoth(at, now)) {
+    const { steps, wait } = planned;
+    const broken = isBroken(at) || rounds.flat().some(({ step }) => isFailover(step));
+    if (steps.length === 0 && !isUnderWay(at)) return { rounds, complete: !broken, wait, events, status };
+    if (steps.length > 0) rounds.push(steps.map((step) => ({ step, calls: callsOf(step) })));
+    at = foresee(at, steps, planned.status);
   }
-  return { rounds, complete: false, wait: undefined };
+  return { rounds, complete: false, wait: undefined, events, status };
 }
 
-/** The parts of a load balancer are read while it is ACTIVE only. */
-function isWhole(observed: Observed | undefined): boolean {
-  const lb = observed?.loadBalancers[0];
-  return lb === undefined || lb.provisioning_status === "ACTIVE";
+/** A load balancer is being changed or deleted. */
+function isUnderWay({ loadBalancers, leaving, second }: Observed): boolean {
+  const changing = loadBalancers.some((lb) => lb.provisioning_status.startsWith("PENDING_"));
+  return changing || leaving.length > 0 || (second !== undefined && isUnderWay(second));
+}
+
+function isBroken({ loadBalancers, second }: Observed): boolean {
+  return loadBalancers[0]?.provisioning_status === "ERROR" || (second !== undefined && isBroken(second));
+}
+
+function isFailover(step: Step): boolean {
+  return step.type === "of-second" ? isFailover(step.step) : step.type === "failover";
 }
 
 function groupRounds(observed: ObservedGroup): ExplainedRound<GroupStep>[] {

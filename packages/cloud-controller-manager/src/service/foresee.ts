@@ -32,6 +32,8 @@ function settled(observed: Observed): Observed {
   return {
     ...observed,
     loadBalancers,
+    listeners: observed.listeners.filter((listener) => listener.provisioning_status !== "PENDING_DELETE"),
+    pools: observed.pools.filter(({ pool }) => pool.provisioning_status !== "PENDING_DELETE"),
     leaving: [],
     held,
     formerName: former,

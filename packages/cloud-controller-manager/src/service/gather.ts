@@ -50,7 +50,7 @@ export interface Observed {
   /** Those whose deletion is under way. */
   readonly leaving: readonly LoadBalancer[];
   readonly listeners: readonly Listener[];
-  /** Read while the load balancer is ACTIVE only: nothing could be changed at other times. */
+  /** Read while the load balancer is ACTIVE only, but to tell (`whole`): nothing could be changed at other times. */
   readonly pools: readonly ObservedPool[];
   /** On the VIP's port. */
   readonly floatingIp: FloatingIp | undefined;
@@ -92,6 +92,8 @@ export interface GatherFrom {
   readonly bursts: NodeBursts;
   readonly pending: PendingTimes;
   readonly missed: Missed;
+  /** Pools are read whatever their load balancer's status. */
+  readonly whole?: boolean;
 }
 
 /** Reads caches; members and monitors of a pool are read once and again only when the pool's own entry has changed. */
@@ -144,7 +146,8 @@ async function observe(from: GatherFrom, looking: Looking, signal: AbortSignal):
     retiringFloatingIp: retiring[0] && watch.floatingIps.byIndex("port", retiring[0].vip_port_id)[0],
     leaving: all.filter((l) => l.provisioning_status === "PENDING_DELETE"),
     listeners: lb ? watch.listeners.byIndex("loadbalancer", lb.id) : [],
-    pools: lb?.provisioning_status === "ACTIVE" ? await observedPools(from, lb, signal) : [],
+    pools:
+      lb && (from.whole === true || lb.provisioning_status === "ACTIVE") ? await observedPools(from, lb, signal) : [],
     ...(await floatingIps(from, { service, lb, lbName }, signal)),
     nodeSubnet: await freshNodeSubnet(from, { service, nodes, parameters, lb }, signal),
     ...(await freshExternalPlace(from, { parameters, lb }, signal)),
