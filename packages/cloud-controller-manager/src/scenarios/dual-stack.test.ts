@@ -62,6 +62,19 @@ describe.each(["amphora", "ovn"])("a Service of both families on %s", (provider)
     expect((await w.loadBalancers())[0]?.name).toBe("kube_service_c_default_web");
   });
 
+  test("lets both families through its security group", async () => {
+    const { w, run } = stage();
+    run({ provider, manageSecurityGroups: true });
+    await w.createService("web", { ...both }, internal);
+    await published("web", 2);
+    const rules = async () =>
+      (await w.cloud.network.securityGroups.all())
+        .filter((group) => group.name.startsWith("lb-sg-"))
+        .flatMap((group) => group.security_group_rules.filter((rule) => rule.direction === "ingress"));
+    const ethertypes = (await rules()).map((rule) => rule.ethertype).toSorted();
+    expect(ethertypes).toEqual(["IPv4", "IPv6"]);
+  });
+
   test("that begins with IPv6 has its floating IP on the second", async () => {
     const { w, run } = stage();
     run({ provider });
@@ -71,4 +84,17 @@ describe.each(["amphora", "ovn"])("a Service of both families on %s", (provider)
     const second = (await w.loadBalancers()).find((lb) => lb.name.endsWith("_ipv4"));
     expect(ip?.port_id).toBe(second?.vip_port_id);
   });
+});
+
+test("a Service of both families lets in from its source ranges on each those of its family", async () => {
+  const { w, run, told } = stage();
+  run({ provider: "amphora" });
+  const allowed = async () =>
+    (await w.cloud.loadBalancing.listeners.all()).map((l) => (l.allowed_cidrs ?? []).join(" ")).toSorted();
+  await w.createService("web", { ...both, loadBalancerSourceRanges: ["10.0.0.0/8", "2001:db8::/32"] }, internal);
+  await published("web", 2);
+  expect(await allowed()).toEqual(["10.0.0.0/8", "2001:db8::/32"]);
+  await w.change("web", { spec: { loadBalancerSourceRanges: ["0.0.0.0/0", "2001:db8:1::/48"] } });
+  await w.until("the other ranges", async () => ((await allowed()).join() === ",2001:db8:1::/48" ? true : undefined));
+  expect(await told("web", "SyncLoadBalancerFailed")).toEqual([]);
 });

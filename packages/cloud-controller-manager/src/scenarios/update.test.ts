@@ -204,6 +204,15 @@ describe("a served Service", () => {
     expect(writes()).toEqual([]);
   });
 
+  test("56: source ranges that name an address of a network are that network, written once", async () => {
+    const { w, writes } = await served({ provider: "amphora" }, { ports: [tcp(80)] });
+    await w.change("web", { spec: { loadBalancerSourceRanges: ["10.1.2.3/8", "10.0.0.0/8", "192.168.7.1/24"] } });
+    const allowed = async () => (await w.cloud.loadBalancing.listeners.all())[0]?.allowed_cidrs?.join(" ");
+    await w.settled("ranges", async () => (await allowed()) === "10.0.0.0/8 192.168.7.0/24");
+    await pause(300);
+    expect(writes()).toEqual(["PUT /listeners/ID"]);
+  });
+
   test("57: PROXY protocol replaces the pool and keeps the listener", async () => {
     const { w, writes } = await served({ provider: "amphora" });
     await w.change("web", { metadata: { annotations: { [os("proxy-protocol")]: "true" } } });

@@ -82,7 +82,7 @@ function desiredPort(from: DesireFrom, port: ServicePort, index: number): Desire
     memberCosts: limits.memberCosts,
     tags: limits.tags ? [lbName, ...parameters.tags] : [],
     connectionLimit: parameters.connectionLimit,
-    allowedCidrs: limits.allowedCidrs ? restriction(parameters.sourceRanges) : undefined,
+    allowedCidrs: limits.allowedCidrs ? restriction(ownRanges(parameters, service)) : undefined,
     tlsContainerRef: tls ? parameters.tlsContainerRef : undefined,
     insertHeaders: http ? Object.fromEntries(parameters.insertHeaders.map((name) => [name, "true"])) : undefined,
     timeouts: limits.timeouts ? parameters.timeouts : undefined,
@@ -161,6 +161,12 @@ function matches(labels: Readonly<Record<string, string>>, selector: string): bo
     const at = term.indexOf("=");
     return at === -1 ? labels[term] !== undefined : labels[term.slice(0, at)] === term.slice(at + 1);
   });
+}
+
+/** A listener takes ranges of its VIP's family alone: where both are given, the others are for the other load balancer. */
+export function ownRanges({ sourceRanges }: Pick<Parameters, "sourceRanges">, { spec }: Service): readonly string[] {
+  const own = sourceRanges.filter((range) => range.includes(":") === (spec.ipFamilies?.[0] === "IPv6"));
+  return own.length === 0 ? sourceRanges : own;
 }
 
 /** Source ranges that let everybody in are none. */

@@ -1,3 +1,4 @@
+import { formatCidr, parseCidr } from "@causeway/foundation";
 import type { Service } from "@causeway/kubernetes";
 import type { LbAlgorithm } from "@causeway/openstack";
 import type { LoadBalancerConfig, LoadBalancerPlacement } from "../config/config.ts";
@@ -207,9 +208,15 @@ function monitorOf(from: Annotations, config: LoadBalancerConfig): Parameters["m
   };
 }
 
+/** As the cloud will show them, each once; what is no CIDR stays as it is, to be told. */
 function sourceRangesOf(service: Service, from: Annotations): readonly string[] {
   const own = service.spec.loadBalancerSourceRanges ?? [];
-  return own.length > 0 ? listOf(own.join(",")) : listOf(from.text(annotation.sourceRanges));
+  const asked = listOf(own.length > 0 ? own.join(",") : from.text(annotation.sourceRanges));
+  const networks = asked.map((range) => {
+    const cidr = parseCidr(range);
+    return cidr ? formatCidr(cidr) : range;
+  });
+  return [...new Set(networks)];
 }
 
 function problemsOf(found: {

@@ -1,5 +1,5 @@
 import type { PlannedEvent } from "@causeway/kubernetes";
-import { restriction } from "./desired.ts";
+import { ownRanges, restriction } from "./desired.ts";
 import type { Observed } from "./gather.ts";
 import { prefix } from "./names.ts";
 import type { ProviderLimits } from "./provider.ts";
@@ -10,7 +10,7 @@ export function warningsOf(observed: Observed, limits: ProviderLimits): PlannedE
   const warnings: [string, boolean, string][] = [
     [
       "LoadBalancerSourceRangesIgnored",
-      restriction(parameters.sourceRanges).length > 0 &&
+      restriction(ownRanges(parameters, service)).length > 0 &&
         !limits.allowedCidrs &&
         !observed.config.loadBalancer.manageSecurityGroups,
       "neither the load balancer provider nor managed security groups restrict source ranges; traffic from everywhere is let through",

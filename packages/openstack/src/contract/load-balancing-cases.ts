@@ -62,6 +62,11 @@ export const loadBalancingCases: readonly ContractCase[] = [
       assert.equal(error.details["status"], 409);
       await failsWith(context.cloud.loadBalancing.deleteLoadBalancer(lb.id, { cascade: true }), "OPENSTACK_IMMUTABLE");
       await settled(context, lb.id);
+      // Of a CIDR the network is kept, whatever address of it was given.
+      const open = { loadbalancer_id: lb.id, protocol: "TCP", protocol_port: 8080 } as const;
+      const listener = await context.cloud.loadBalancing.listeners.create({ ...open, allowed_cidrs: ["10.1.2.3/8"] });
+      assert.deepEqual(listener.allowed_cidrs, ["10.0.0.0/8"]);
+      await settled(context, lb.id);
     },
   },
   {

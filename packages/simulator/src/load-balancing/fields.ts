@@ -1,4 +1,4 @@
-import { parseCidr, parseIp } from "../network/addresses.ts";
+import { formatCidr, parseCidr, parseIp } from "../network/addresses.ts";
 import { isObject, shown, type JsonObject } from "../network/attributes.ts";
 import { fault, invalidField } from "./errors.ts";
 
@@ -73,10 +73,12 @@ export const listOf =
     throw invalidField(field, shown(value), `Value not a valid list: ${shown(value)}`);
   };
 
+/** Octavia keeps the network, whatever address of it was given; an address alone is a network of one. */
 export function cidrs(value: unknown, field: string): readonly string[] | null {
   if (value === null) return null;
-  const all = listOf(text)(value, field);
-  if (all.every((cidr) => cidr.includes("/") && parseCidr(cidr))) return all;
+  const all = listOf(text)(value, field).map(parseCidr);
+  const known = all.flatMap((cidr) => (cidr ? [formatCidr(cidr)] : []));
+  if (known.length === all.length) return known;
   throw invalidField(field, shown(value), "Value should be IPv4 or IPv6 CIDR format");
 }
 

@@ -23,8 +23,8 @@ export interface Observed {
   readonly nodePorts: readonly Port[];
   /** All that have one of the groups. */
   readonly grouped: readonly Port[];
-  /** Where the load balancer's own traffic comes from. */
-  readonly memberCidr: string | undefined;
+  /** Where the load balancers' own traffic comes from, of each family; empty: not known. */
+  readonly memberCidrs: readonly string[];
   /** From where clients may come. */
   readonly sourceRanges: readonly string[];
   /** Does the provider leave clients' addresses as they are, so that nodes see them? */
@@ -55,7 +55,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   const needed = [watch.securityGroups, watch.ports, watch.subnets, ...(balanced ? [watch.loadBalancers] : [])];
   await Promise.all(needed.map((informer) => informer.start(signal)));
   const served = wantsLoadBalancer(service) && service.metadata.deletionTimestamp === undefined;
-  if (served && manageSecurityGroups && placeOf(from, service).memberCidr === undefined)
+  if (served && manageSecurityGroups && placeOf(from, service).memberCidrs.length === 0)
     await from.missed.look([watch.subnets], signal);
   const groups = watch.securityGroups.byIndex("name", name);
   const ids = new Set(groups.map((group) => group.id));
@@ -70,30 +70,42 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   };
 }
 
+type Family = "IPv4" | "IPv6";
+
+/** A Service of two families has a load balancer of each, which stands where the nodes have addresses of it. */
 function placeOf(
   { watch, config, nodes }: GatherFrom,
   service: Service,
-): Pick<Observed, "nodePorts" | "memberCidr" | "sourceRanges"> {
+): Pick<Observed, "nodePorts" | "memberCidrs" | "sourceRanges"> {
   const parameters = parametersOf(service, config.loadBalancer);
-  const family = service.spec.ipFamilies?.[0] ?? "IPv4";
-  const nodePorts = eligibleNodes(nodes.list(), parameters.nodeSelector).flatMap((node) => portOf(watch, node, family));
-  const subnetId = parameters.memberSubnetId ?? parameters.subnetId ?? subnetOf(nodePorts[0], family, watch);
+  const [first = "IPv4", ...more] = service.spec.ipFamilies ?? [];
+  const eligible = eligibleNodes(nodes.list(), parameters.nodeSelector);
+  const portsOf = (family: Family): Port[] => eligible.flatMap((node) => portOf(watch, node, family));
+  const own = parameters.memberSubnetId ?? parameters.subnetId ?? subnetOf(portsOf(first)[0], first, watch);
+  const others = more.flatMap((family) => subnetOf(portsOf(family)[0], family, watch) ?? []);
+  const ports = [first, ...more].flatMap(portsOf);
+  const everybody = [first, ...more].map((family) => (family === "IPv6" ? "::/0" : "0.0.0.0/0"));
   return {
-    nodePorts,
-    memberCidr: subnetId === undefined ? undefined : watch.subnets.get(subnetId)?.cidr,
-    sourceRanges:
-      parameters.sourceRanges.length > 0 ? parameters.sourceRanges : [family === "IPv6" ? "::/0" : "0.0.0.0/0"],
+    nodePorts: [...new Map(ports.map((port) => [port.id, port])).values()],
+    memberCidrs: own === undefined ? [] : cidrsOf(watch, [own, ...others]),
+    sourceRanges: parameters.sourceRanges.length > 0 ? parameters.sourceRanges : everybody,
   };
 }
 
-function portOf(watch: CloudWatch, node: Node, family: "IPv4" | "IPv6"): Port[] {
+/** None where one of them is not known. */
+function cidrsOf(watch: CloudWatch, subnetIds: readonly string[]): readonly string[] {
+  const cidrs = subnetIds.flatMap((id) => watch.subnets.get(id)?.cidr ?? []);
+  return cidrs.length === subnetIds.length ? cidrs : [];
+}
+
+function portOf(watch: CloudWatch, node: Node, family: Family): Port[] {
   const address = nodeAddress(node, family);
   const server = node.spec?.providerID?.split("/").at(-1);
   if (address === undefined) return [];
   return watch.ports.byIndex("address", address).filter((port) => port.device_id === server);
 }
 
-function subnetOf(port: Port | undefined, family: "IPv4" | "IPv6", watch: CloudWatch): string | undefined {
+function subnetOf(port: Port | undefined, family: Family, watch: CloudWatch): string | undefined {
   const version = family === "IPv6" ? 6 : 4;
   return port?.fixed_ips.find((ip) => watch.subnets.get(ip.subnet_id)?.ip_version === version)?.subnet_id;
 }

@@ -53,14 +53,14 @@ function ruleSteps(observed: Observed, group: SecurityGroup): Step[] {
 
 /** One for each node port and network that may send to it; the health check's node port is the load balancer's alone. */
 function wantedRules(observed: Observed): Rule[] | undefined {
-  const { service, memberCidr, sourceRanges, clientsSeen } = observed;
-  if (memberCidr === undefined) return undefined;
-  const sources = clientsSeen ? sourceRanges : [memberCidr];
+  const { service, memberCidrs, sourceRanges, clientsSeen } = observed;
+  if (memberCidrs.length === 0) return undefined;
+  const sources = clientsSeen ? sourceRanges : memberCidrs;
   const rules = (service.spec.ports ?? []).flatMap((port) =>
     (port.nodePort ?? 0) === 0 ? [] : sources.flatMap((cidr) => rule(port.protocol ?? "TCP", port.nodePort ?? 0, cidr)),
   );
   const health = service.spec.healthCheckNodePort ?? 0;
-  const all = health > 0 ? [...rules, ...rule("TCP", health, memberCidr)] : rules;
+  const all = health > 0 ? [...rules, ...memberCidrs.flatMap((cidr) => rule("TCP", health, cidr))] : rules;
   return [...new Map(all.map((r) => [ruleKey(r), r])).values()];
 }
 
