@@ -53,7 +53,7 @@ export const loadBalancingCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "a load balancer that is being changed is immutable",
+    name: "a load balancer that is being changed is immutable; of the CIDRs that a listener allows the networks are kept",
     async run(context) {
       const { loadBalancers } = context.cloud.loadBalancing;
       const lb = await makeLoadBalancer(context, { provider: "amphora" });
