@@ -42,7 +42,10 @@ async function stage(opened: OpenedCloud, python: Python): Promise<Bench & { rea
     const [code] = (await once(child, "close")) as [number | null];
     if (code !== 0) throw new Error(`stage.py ${what} ended with ${String(code)}`);
   };
-  await order("make");
+  await order("make").catch(async (problem: unknown) => {
+    await order("clear");
+    throw problem;
+  });
   const env = {
     PATH: `${dirname(python.python)}${delimiter}${process.env["PATH"] ?? ""}`,
     PYTHONPATH: join(tools, "site"),
@@ -100,11 +103,13 @@ async function main(): Promise<number> {
   const opened = await openCloud(values.cloud);
   const all: TestResult[] = [];
   try {
-    const bench = await stage(opened, python);
-    try {
-      for (const service of chosen) all.push(...(await runService(service, bench, values.run)));
-    } finally {
-      await bench.clear();
+    for (const service of chosen) {
+      const bench = await stage(opened, python);
+      try {
+        all.push(...(await runService(service, bench, values.run)));
+      } finally {
+        await bench.clear();
+      }
     }
   } finally {
     await opened.close();

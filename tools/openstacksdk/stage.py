@@ -1,5 +1,6 @@
 """Makes and clears away what openstacksdk's functional tests stand on: three accounts with projects of their own, since
-some tests delete all that a project has, and one network that servers of the first are put on.
+some tests delete all that a project has, one network that servers of the first are put on, and the share type that
+the tests of shares name, where it is not there yet.
 
 stage.py make CLOUD FILE: as the administrator's entry CLOUD of clouds.yaml; writes FILE, a clouds.yaml with the entries
 devstack, devstack-alt and devstack-admin. stage.py clear CLOUD FILE: deletes all of that.
@@ -46,12 +47,33 @@ def connect(entry):
     return openstack.connect(load_yaml_config=False, load_envvars=False, **entry)
 
 
+def shares(cloud):
+    """Manila, at the newest version of the release that both clouds are."""
+    manila = cloud.shared_file_system
+    manila.default_microversion = '2.73'
+    return manila
+
+
+def share_type(manila):
+    """Makes the type that tests name; its id, or None when it is there already."""
+    if any(known['name'] == 'dhss_false' for known in manila.get('/types').json()['share_types']):
+        return None
+    specs = {
+        'driver_handles_share_servers': 'False',
+        'snapshot_support': 'True',
+        'create_share_from_snapshot_support': 'True',
+    }
+    answer = manila.post('/types', json={'share_type': {'name': 'dhss_false', 'extra_specs': specs}})
+    return answer.json()['share_type']['id']
+
+
 def make(cloud, file):
     run = f'sdk-{secrets.token_hex(4)}'
     clouds = {entry: account(cloud, run, entry) for entry in ROLES}
     wanted = {'flavor_name': 'm1.tiny', 'image_name': 'cirros'}
+    made = {'share_type': share_type(shares(cloud))}
     with open(os.open(file, os.O_WRONLY | os.O_CREAT, 0o600), 'w') as out:
-        yaml.safe_dump({'clouds': clouds, 'functional': wanted}, out)
+        yaml.safe_dump({'clouds': clouds, 'functional': wanted, 'made': made}, out)
     network = connect(clouds['devstack']).network
     private = network.create_network(name='private')
     subnet = network.create_subnet(
@@ -61,14 +83,25 @@ def make(cloud, file):
     network.add_interface_to_router(router, subnet_id=subnet.id)
 
 
+def remove_type(manila, made):
+    """Deletes the shares that tests left behind, which nothing else clears away, and the share type that they are of."""
+    known = manila.get(f'/shares/detail?all_tenants=1&share_type_id={made}').json()['shares']
+    for share in known:
+        manila.delete(f"/shares/{share['id']}")
+    manila.delete(f'/types/{made}')
+
+
 def clear(cloud, file):
     with open(file) as text:
-        entries = {entry['auth']['username']: entry for entry in yaml.safe_load(text)['clouds'].values()}
+        staged = yaml.safe_load(text)
+    entries = {entry['auth']['username']: entry for entry in staged['clouds'].values()}
     for name, entry in entries.items():
         try:
             connect(entry).project_cleanup(dry_run=False, wait_timeout=120)
         except openstack.exceptions.SDKException as problem:
             print(f'{name} could not be emptied: {problem}')
+    if staged['made']['share_type']:
+        remove_type(shares(cloud), staged['made']['share_type'])
     for name in entries:
         project, user = cloud.identity.find_project(name), cloud.identity.find_user(name)
         for group in cloud.network.security_groups(project_id=project.id) if project else ():

@@ -5,6 +5,7 @@ import { imageGroups } from "./cases/image.ts";
 import { keyManagerGroups } from "./cases/key-manager.ts";
 import { loadBalancerGroups } from "./cases/load-balancer.ts";
 import { networkGroups } from "./cases/network.ts";
+import { placementGroups } from "./cases/placement.ts";
 import { shareGroups } from "./cases/share.ts";
 import { volumeGroups } from "./cases/volume.ts";
 
@@ -18,4 +19,5 @@ export const groups: readonly RawGroup[] = [
   ...loadBalancerGroups,
   ...keyManagerGroups,
   ...shareGroups,
+  ...placementGroups,
 ];

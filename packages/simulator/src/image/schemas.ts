@@ -214,12 +214,41 @@ function collection(key: string, items: Schema): Schema {
   };
 }
 
+const taskSchema: Schema = {
+  name: "task",
+  properties: {
+    id: { pattern: uuid, type: "string" },
+    type: { enum: ["import", "api_image_import"], type: "string" },
+    status: { enum: ["pending", "processing", "success", "failure"], type: "string" },
+    ...Object.fromEntries(["owner", "image_id", "request_id", "user_id"].map((name) => [name, text])),
+    expires_at: { type: ["null", "string"] },
+    created_at: text,
+    updated_at: text,
+    self: { readOnly: true, type: "string" },
+    schema: { readOnly: true, type: "string" },
+  },
+};
+
 /** Every document below /v2/schemas. */
 export const schemas: Readonly<Record<string, Schema>> = {
   image: imageSchema,
   images: collection("images", imageSchema),
   member: memberSchema,
   members: collection("members", memberSchema),
+  task: {
+    ...taskSchema,
+    properties: {
+      ...taskSchema.properties,
+      input: { type: ["null", "object"] },
+      result: { type: ["null", "object"] },
+      message: text,
+    },
+  },
+  tasks: {
+    name: "tasks",
+    properties: { tasks: { type: "array", items: taskSchema }, schema: text },
+    links: [{ rel: "describedby", href: "{schema}" }],
+  },
   "metadefs/namespace": metadefSchemas.namespace,
   "metadefs/namespaces": collection("namespaces", metadefSchemas.namespace),
   "metadefs/resource_type": metadefSchemas.resource_type,

@@ -8,6 +8,7 @@ import { addImageMemberRoutes } from "./members.ts";
 import { addMetadefRoutes } from "./metadefs.ts";
 import { imageFor, imageTables, imageView, type ImageTables } from "./model.ts";
 import { schemas } from "./schemas.ts";
+import { addTaskRoutes } from "./tasks.ts";
 import { addImageWriteRoutes } from "./writes.ts";
 
 /** Glance v2: https://docs.openstack.org/api-ref/image/v2/ . */
@@ -51,6 +52,7 @@ export function createImageService(kernel: Kernel): Service {
   addImageDataRoutes(app, kernel, tables);
   addImageMemberRoutes(app, kernel, tables);
   addMetadefRoutes(app, kernel);
+  addTaskRoutes(app);
   app.get("/v2/schemas/:name{.+}", (c) => {
     const schema = schemas[c.req.param("name")];
     if (!schema) throw htmlPage(404, {});

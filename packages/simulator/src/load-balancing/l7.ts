@@ -145,7 +145,11 @@ function mountRules(app: BalancerApp, state: BalancerState, policies: Kind<L7Pol
       return state.rules.update(row.id, rest);
     },
   };
-  app.get(path, (c) => list(c, { ...kind, rows: state.rules.by("l7policy_id", policyOf(c).id) }));
+  const special = {
+    l7policy_id: (row: L7Rule, values: readonly string[]) =>
+      values.includes(state.rules.get(row.id)?.l7policy_id ?? ""),
+  };
+  app.get(path, (c) => list(c, { ...kind, rows: state.rules.by("l7policy_id", policyOf(c).id), special }));
   app.get(`${path}/:id`, (c) => show(c, "rule", kind.view(found(kind, c.var.caller, c.req.param("id")))));
   app.post(path, (c) =>
     postChild(c, state, kind, (input, lock) => {

@@ -41,6 +41,23 @@ export function addInventoryRoutes(app: PlacementApp, state: PlacementState): vo
     checkGeneration(row, body["resource_provider_generation"]);
     return c.json(whole(keep(row, Object.fromEntries(read))));
   });
+  // A generation that the body tells is not looked at.
+  app.post(path, async (c) => {
+    const { resource_class: given, ...body } = requireObject(await bodyOf(c.req));
+    administer(c, "resource_providers:inventories:create");
+    const row = providerOf(c, state);
+    if (typeof given !== "string")
+      throw placementError(400, "JSON does not validate: 'resource_class' is a required property");
+    if (!isClass(state, given)) {
+      const why = `No such resource class ${given}.`;
+      throw placementError(400, `Unable to create inventory for resource provider ${row.id}: ${why}`);
+    }
+    const inventory = inventoryOf(state, given, body);
+    if (row.inventories[given]) throw placementError(409, `Update conflict: Inventory for '${given}' exists.`);
+    const made = keep(row, { ...row.inventories, [given]: inventory });
+    const location = `${new URL(c.req.url).origin}/placement/resource_providers/${row.id}/inventories/${given}`;
+    return c.json({ ...inventory, resource_provider_generation: made.generation }, 201, { location });
+  });
   app.delete(path, (c) => {
     administer(c, "resource_providers:inventories:delete");
     keep(providerOf(c, state), {});

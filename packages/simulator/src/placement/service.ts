@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import type { Kernel, Service } from "../kernel/interface.ts";
-import { bodyOf, textAt } from "../kernel/json.ts";
+import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
 import { pythonRepr } from "../compute/python.ts";
 import { ServiceError } from "../kernel/service-error.ts";
 import { addAllocationRoutes } from "./allocations.ts";
@@ -17,6 +17,7 @@ import {
   unfit,
   usedOf,
   type PlacementApp,
+  type PlacementContext,
   type PlacementState,
 } from "./model.ts";
 import { addProviderRoutes, rootOf } from "./providers.ts";
@@ -40,6 +41,9 @@ export function createPlacementService(kernel: Kernel): Service {
     c.res.headers.set("openstack-api-version", `placement 1.${minor}`);
     c.res.headers.append("vary", "openstack-api-version");
   });
+  app.onError((error, c) => {
+    throw error instanceof ServiceError ? told(c, error) : error;
+  });
   addProviderRoutes(app, state);
   addInventoryRoutes(app, state);
   addAllocationRoutes(app, state);
@@ -50,6 +54,19 @@ export function createPlacementService(kernel: Kernel): Service {
     throw placementError(404, "");
   });
   return { type: "placement", name: "placement", catalogPath: "", app: app as unknown as Service["app"] };
+}
+
+/** An error as its version tells it: with the id of the request, and with a code since 1.23. */
+function told(c: PlacementContext, { status, body, headers }: ServiceError): ServiceError {
+  const errors = at(body, "errors");
+  if (!Array.isArray(errors)) return new ServiceError(status, body, headers);
+  const request_id = c.get("requestId");
+  const withId = errors.filter(isObject).map(({ code, ...error }) => ({
+    ...error,
+    request_id,
+    ...(c.get("minor") >= 23 && code !== undefined ? { code } : {}),
+  }));
+  return new ServiceError(status, { errors: withId }, headers);
 }
 
 function minorOf(header: string | undefined): number {

@@ -3,6 +3,7 @@ import { computeError } from "../compute/model.ts";
 import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
 import { addRuleRoutes, listedRule } from "./access-rules.ts";
 import { forceDelete, statusOf } from "./instances.ts";
+import { unmanage } from "./manage.ts";
 import { labelsOf } from "./metadata.ts";
 import { shareFor, instantOf, requireAdmin } from "./model.ts";
 import type { AccessRule, Share, ShareApp, ShareContext, ShareParts } from "./model.ts";
@@ -81,6 +82,11 @@ function actionsOf(parts: ShareParts): Readonly<Record<string, Action>> {
     force_delete: (c, { share }) => {
       requireAdmin(c);
       forceDelete(parts, share);
+      return c.body(null, 202);
+    },
+    unmanage: (c, { share }) => {
+      requireAdmin(c);
+      unmanage(parts, share);
       return c.body(null, 202);
     },
     allow_access: (c, { share, given }) => {

@@ -6,7 +6,7 @@ import { shareFor, placeOf, refused, type Share, type ShareApp, type ShareContex
 export const pool = "storage-1@simulated#pool";
 
 /** An id that follows from a share's, so that it need not be kept. */
-export function derivedId({ id }: Share, label: string): string {
+export function derivedId({ id }: { readonly id: string }, label: string): string {
   const hex = createHash("sha256").update(`${label} ${id}`).digest("hex");
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join("-");
 }

@@ -24,6 +24,8 @@ export interface Share {
   readonly supports?: Support;
   /** Whether a backend has it, and tells where. Absent: as its status says. */
   readonly place?: "none" | "taken" | "exported";
+  /** Its backend had it before Manila did. */
+  readonly managed?: true;
   readonly created_at: string;
 }
 

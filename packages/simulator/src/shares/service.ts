@@ -6,6 +6,7 @@ import { addShareActions } from "./actions.ts";
 import { addAbsentRoutes, addGroupTypeRoutes } from "./groups.ts";
 import { addInstanceRoutes } from "./instances.ts";
 import { addLocationRoutes } from "./locations.ts";
+import { addManageRoutes } from "./manage.ts";
 import { addMessageRoutes } from "./messages.ts";
 import { shareParts, type ShareApp } from "./model.ts";
 import { addShareNetworkRoutes } from "./networks.ts";
@@ -13,6 +14,7 @@ import { addOperatorRoutes } from "./operators.ts";
 import { addShareQuotaRoutes } from "./quotas.ts";
 import { addSecurityServiceRoutes } from "./security-services.ts";
 import { addShareRoutes } from "./shares.ts";
+import { addSnapshotInstanceRoutes } from "./snapshot-instances.ts";
 import { addSnapshotRoutes } from "./snapshots.ts";
 import { addTypeRoutes, seedTypes } from "./types.ts";
 
@@ -49,6 +51,8 @@ export function createShareService(kernel: Kernel): Service {
   addTypeRoutes(app, parts);
   addLocationRoutes(app, parts);
   addInstanceRoutes(app, parts);
+  addManageRoutes(app, parts);
+  addSnapshotInstanceRoutes(app, parts);
   addSecurityServiceRoutes(app, parts);
   addMessageRoutes(app, parts);
   addGroupTypeRoutes(app, parts);

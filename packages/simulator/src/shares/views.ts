@@ -12,7 +12,7 @@ export function shareView(c: ShareContext, share: Share): object {
   const supports = supportOf(share);
   return {
     id: share.id,
-    size: share.size,
+    size: share.status === "manage_starting" ? null : share.size,
     availability_zone: place === "none" ? null : "nova",
     created_at: share.created_at,
     status: share.status,
@@ -38,9 +38,11 @@ export function shareView(c: ShareContext, share: Share): object {
     ...from(27, { revert_to_snapshot_support: supports.revert_to_snapshot_support }),
     ...from(31, { share_group_id: null, source_share_group_snapshot_member_id: null }),
     ...from(32, { mount_snapshot_support: supports.mount_snapshot_support }),
-    ...from(54, { progress: place === "exported" ? "100%" : null }),
+    ...from(54, { progress: place === "exported" && share.managed !== true ? "100%" : null }),
     ...from(69, { is_soft_deleted: false, scheduled_to_be_deleted_at: null }),
-    ...(c.get("caller").isAdmin ? { share_server_id: null, host: place === "none" ? "" : pool } : {}),
+    ...(c.get("caller").isAdmin
+      ? { share_server_id: null, host: place === "none" && share.managed !== true ? "" : pool }
+      : {}),
   };
 }
 

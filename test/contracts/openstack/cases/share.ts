@@ -9,6 +9,24 @@ const share = (body: object): Pick<RawCase, "call" | "body" | "headers"> => ({
   headers: now,
 });
 
+const snapshot: Pick<RawCase, "call" | "body" | "headers"> = {
+  call: "POST /snapshots",
+  body: { snapshot: { share_id: "{s}", name: "{run}-n" } },
+  headers: now,
+};
+const giveUp: Pick<RawCase, "call" | "body" | "headers" | "as"> = {
+  call: "POST /shares/{s}/action",
+  body: { unmanage: null },
+  headers: now,
+  as: "admin",
+};
+const takeOver = (body: object): Pick<RawCase, "call" | "body" | "headers" | "as"> => ({
+  call: "POST /shares/manage",
+  body: { share: { protocol: "NFS", service_host: "{host}", export_path: "{path}", ...body } },
+  headers: now,
+  as: "admin",
+});
+
 export const shareGroups: readonly RawGroup[] = [
   {
     name: "shares",
@@ -207,6 +225,110 @@ export const shareGroups: readonly RawGroup[] = [
       { says: "a path that is not there", call: "GET /nonsense", headers: now },
       { says: "is deleted", call: "DELETE /shares/{s}", headers: now },
       { says: "is gone", call: "GET /shares/{s}", headers: now, until: { field: "share.status", is: ["gone"] } },
+    ],
+  },
+  {
+    name: "shares given up and taken over",
+    service: "sharev2",
+    cases: [
+      {
+        says: "a share",
+        ...share({ name: "{run}-u" }),
+        keep: { s: "share.id" },
+        statusOnly: true,
+        undo: "DELETE /shares/{s}",
+      },
+      {
+        says: "becomes available",
+        call: "GET /shares/{s}",
+        headers: now,
+        as: "admin",
+        until: { field: "share.status", is: ["available", "error"] },
+        keep: { host: "share.host" },
+        exact: ["share.status"],
+      },
+      {
+        says: "is exported",
+        call: "GET /shares/{s}/export_locations",
+        headers: now,
+        as: "admin",
+        keep: { path: "export_locations.1.path" },
+      },
+      { says: "has a snapshot", ...snapshot, keep: { n: "snapshot.id" }, undo: "DELETE /snapshots/{n}" },
+      {
+        says: "the snapshot becomes available",
+        call: "GET /snapshots/{n}",
+        headers: now,
+        until: { field: "snapshot.status", is: ["available", "error"] },
+      },
+      {
+        says: "the snapshot's instances",
+        call: "GET /snapshot-instances/detail?snapshot_id={n}",
+        headers: now,
+        as: "admin",
+        keep: { i: "snapshot_instances.0.id" },
+        exact: ["snapshot_instances.0.status", "snapshot_instances.0.progress"],
+      },
+      { says: "in brief", call: "GET /snapshot-instances?snapshot_id={n}", headers: now, as: "admin" },
+      { says: "one of them", call: "GET /snapshot-instances/{i}", headers: now, as: "admin" },
+      { says: "is not exported", call: "GET /snapshot-instances/{i}/export-locations", headers: now, as: "admin" },
+      { says: "an instance that is not there", call: "GET /snapshot-instances/{nothing}", headers: now, as: "admin" },
+      { says: "the instances, asked for by a member", call: "GET /snapshot-instances", headers: now },
+      {
+        says: "an instance's status is set",
+        call: "POST /snapshot-instances/{i}/action",
+        body: { reset_status: { status: "error" } },
+        headers: now,
+        as: "admin",
+      },
+      {
+        says: "an order that there is not",
+        call: "POST /snapshot-instances/{i}/action",
+        body: { explode: null },
+        headers: now,
+        as: "admin",
+      },
+      { says: "is in error with its snapshot", call: "GET /snapshots/{n}", headers: now, exact: ["snapshot.status"] },
+      { says: "is given up with a snapshot", ...giveUp, statusOnly: true },
+      { says: "the snapshot is deleted", call: "DELETE /snapshots/{n}", headers: now },
+      {
+        says: "the snapshot is gone",
+        call: "GET /snapshots/{n}",
+        headers: now,
+        until: { field: "snapshot.status", is: ["gone"] },
+      },
+      { says: "what Manila has is taken over", ...takeOver({}) },
+      { says: "is given up by a member", ...giveUp, as: "member" },
+      { says: "is given up", ...giveUp },
+      {
+        says: "is given up and gone",
+        call: "GET /shares/{s}",
+        headers: now,
+        until: { field: "share.status", is: ["gone"] },
+      },
+      { says: "by a member", ...takeOver({}), as: "member" },
+      { says: "without a pool", ...takeOver({ service_host: "devcloud@dummy" }) },
+      { says: "of a service that is not there", ...takeOver({ service_host: "nope@x#y" }) },
+      { says: "of a type that is not there", ...takeOver({ share_type: "wrong" }) },
+      { says: "without a path", ...takeOver({ export_path: "" }) },
+      { says: "without anything", call: "POST /shares/manage", body: { share: {} }, headers: now, as: "admin" },
+      { says: "without a share", call: "POST /shares/manage", body: {}, headers: now, as: "admin" },
+      {
+        says: "is taken over",
+        ...takeOver({ name: "{run}-m", share_type: "default" }),
+        keep: { m: "share.id" },
+        exact: ["share.status", "share.size", "share.name"],
+        undo: "DELETE /shares/{m}",
+      },
+      {
+        says: "is Manila's again",
+        call: "GET /shares/{m}",
+        headers: now,
+        as: "admin",
+        until: { field: "share.status", is: ["available", "manage_error"] },
+        exact: ["share.status", "share.size", "share.share_proto", "share.progress"],
+      },
+      { says: "is exported anew", call: "GET /shares/{m}/export_locations", headers: now, as: "admin" },
     ],
   },
 ];
