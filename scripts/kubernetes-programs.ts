@@ -99,6 +99,16 @@ export function kubernetesBinaries(names: readonly string[]): Promise<Built> {
   );
 }
 
+/** Kubernetes' e2e suite as it is linked here ("e2e", "e2e-api"), and Kubernetes' own programs that it needs. */
+export function e2ePrograms(names: readonly string[]): Promise<Built> {
+  const folder = join(tools, "e2e");
+  const linked: Readonly<Record<string, string>> = { e2e: ".", "e2e-api": "./api" };
+  const programs = names.map((name) => {
+    return { name, source: linked[name] ?? `k8s.io/kubernetes/cmd/${name}`, flags: "-s -w" };
+  });
+  return buildMissing(programs, folder, cached(`e2e-${pinnedVersion(folder, "k8s.io/kubernetes")}`));
+}
+
 const CLOUD_PROVIDER = "k8s.io/cloud-provider-openstack";
 
 /** The upstream cloud controller manager of the release in tools/kubernetes/openstack/go.mod. */

@@ -2,31 +2,12 @@
  * `npm run test:e2e`: tests of Kubernetes' own e2e suite on a real kube-apiserver and kube-controller-manager, with our cloud controller manager
  * on the simulated cloud. Builds them with Go at first, from tools/kubernetes, into the user's cache directory. Arguments narrow the tests.
  */
-import { join, resolve } from "node:path";
-import {
-  buildMissing,
-  cached,
-  kubernetesBinaries,
-  pinnedVersion,
-  root,
-  run,
-  type Built,
-} from "./kubernetes-programs.ts";
-
-/** kube-controller-manager, and the part of the suite that is linked in tools/kubernetes/e2e. */
-function suite(): Promise<Built> {
-  const folder = join(root, "tools/kubernetes/e2e");
-  const flags = "-s -w";
-  const programs = [
-    { name: "kube-controller-manager", source: "k8s.io/kubernetes/cmd/kube-controller-manager", flags },
-    { name: "e2e", source: ".", flags },
-  ];
-  return buildMissing(programs, folder, cached(`e2e-${pinnedVersion(folder, "k8s.io/kubernetes")}`));
-}
+import { resolve } from "node:path";
+import { e2ePrograms, kubernetesBinaries, root, run } from "./kubernetes-programs.ts";
 
 async function main(): Promise<number> {
   const kubernetes = await kubernetesBinaries(["etcd", "kube-apiserver", "kubectl"]);
-  const made = "dir" in kubernetes ? await suite() : kubernetes;
+  const made = "dir" in kubernetes ? await e2ePrograms(["kube-controller-manager", "e2e"]) : kubernetes;
   if ("reason" in made || "reason" in kubernetes) {
     console.log(`skipped: no e2e suite here: ${"reason" in made ? made.reason : ""}`);
     console.log("0 passed, 0 failed, 1 skipped");

@@ -1,6 +1,6 @@
 /** Started by `npm run test:e2e`. */
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { World } from "@causeway/cloud-controller-manager/testing";
@@ -10,6 +10,7 @@ import { startKubeApiserver } from "../contracts/kubernetes/kube-apiserver.ts";
 import { administrator } from "../programs/servers.ts";
 import { causeway } from "../support/processes.ts";
 import { Machines } from "./machines.ts";
+import { outcomesOf, type Outcome } from "./report.ts";
 import { SPECS, type Spec } from "./specs.ts";
 
 const programs = process.env["CAUSEWAY_E2E_PROGRAMS"] ?? "";
@@ -17,24 +18,6 @@ const binaries = process.env["CAUSEWAY_KUBERNETES_BINARIES"] ?? "";
 const NODES = 3;
 /** A node is deleted only some time after its kubelet fell silent; the suite itself waits five to ten minutes. */
 const LONGEST = 1_500_000;
-
-interface Outcome {
-  readonly name: string;
-  readonly state: string;
-  readonly seconds: number;
-  readonly failure?: string;
-}
-
-interface Report {
-  readonly SpecReports: readonly {
-    readonly ContainerHierarchyTexts: readonly string[] | null;
-    readonly LeafNodeType: string;
-    readonly LeafNodeText: string;
-    readonly State: string;
-    readonly RunTime: number;
-    readonly Failure?: { readonly Message: string };
-  }[];
-}
 
 function cloudConf({ authUrl, auth, scope }: CloudConfig): string {
   if (auth.type !== "password") throw new Error("the simulated cloud has passwords");
@@ -73,17 +56,7 @@ async function play(specs: readonly Spec[], how: { kubeconfig: string; machines:
   const env = { ...process.env, CAUSEWAY_E2E_MACHINES: how.machines };
   const child = spawn(join(programs, "e2e"), args, { stdio: "inherit", env, timeout: LONGEST });
   await new Promise((done) => child.once("close", done));
-  // A suite that was ended for its time leaves none.
-  if (!existsSync(report)) return [];
-  const [suite] = JSON.parse(readFileSync(report, "utf8")) as Report[];
-  rmSync(report);
-  return (suite?.SpecReports ?? []).filter((spec) => spec.LeafNodeType === "It" && spec.State !== "skipped").map(told);
-}
-
-function told(spec: Report["SpecReports"][number]): Outcome {
-  const name = [...(spec.ContainerHierarchyTexts ?? []), spec.LeafNodeText].join(" ");
-  const seconds = Math.round(spec.RunTime / 1e9);
-  return { name, state: spec.State, seconds, ...(spec.Failure ? { failure: spec.Failure.Message } : {}) };
+  return outcomesOf(report);
 }
 
 async function main(): Promise<number> {

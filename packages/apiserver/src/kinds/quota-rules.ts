@@ -31,8 +31,9 @@ const SCOPES = [
   "NotBestEffort",
   "PriorityClass",
   "CrossNamespacePodAffinity",
+  "VolumeAttributesClass",
 ];
-const PRESENCE_ONLY = SCOPES.filter((scope) => scope !== "PriorityClass");
+const PRESENCE_ONLY = SCOPES.filter((scope) => scope !== "PriorityClass" && scope !== "VolumeAttributesClass");
 const ONE = 1_000_000_000n;
 
 export function quotaProblems(spec: Json): FieldProblem[] {
@@ -67,11 +68,21 @@ const OPPOSITES = [
   ["Terminating", "NotTerminating"],
 ];
 
-/** What a scope cannot count. */
+/** Whether a scope can count this. */
 function fits(scope: string, name: string): boolean {
   if (scope === "BestEffort") return name === "pods";
-  const isOfPods = ["Terminating", "NotTerminating", "NotBestEffort"].includes(scope);
-  return !isOfPods || OF_PODS.has(name) || name.startsWith("requests.") || name.startsWith("limits.");
+  if (scope === "VolumeAttributesClass") return name === "persistentvolumeclaims" || name === "requests.storage";
+  return OF_PODS.has(name);
+}
+
+/** In Go's words, which tell a selector as it is in memory. */
+function told(selector: Json): Json {
+  const MatchExpressions = records(selector["matchExpressions"]).map((term) => ({
+    ScopeName: term["scopeName"],
+    Operator: term["operator"],
+    Values: term["values"] ?? null,
+  }));
+  return { MatchExpressions };
 }
 
 function scopeProblems(spec: Json): FieldProblem[] {
@@ -87,8 +98,9 @@ function scopeProblems(spec: Json): FieldProblem[] {
   return isTorn ? [...problems, invalidValue(field, scopes, "conflicting scopes")] : problems;
 }
 
-function selectorProblems({ scopeSelector: selector }: Json): FieldProblem[] {
+function selectorProblems({ scopeSelector: selector, hard }: Json): FieldProblem[] {
   if (!isRecord(selector)) return [];
+  const standard = Object.keys(record(hard)).filter((name) => STANDARD.has(name));
   const field = "spec.scopeSelector.matchExpressions";
   return records(selector["matchExpressions"]).flatMap((term) => {
     const scope = text(term["scopeName"]);
@@ -96,6 +108,11 @@ function selectorProblems({ scopeSelector: selector }: Json): FieldProblem[] {
     const values = array(term["values"]);
     const problems: FieldProblem[] = [];
     if (!SCOPES.includes(scope)) problems.push(invalidValue(`${field}.scopeName`, scope, "unsupported scope"));
+    else {
+      const strange = standard.filter((name) => !fits(scope, name));
+      const why = "unsupported scope applied to resource";
+      problems.push(...strange.map(() => invalidValue(field, told(selector), why)));
+    }
     if (PRESENCE_ONLY.includes(scope) && operator !== "Exists") {
       const names = PRESENCE_ONLY.map((name) => `ResourceQuotaScope${name}`);
       const why = `must be 'Exists' when scope is any of ${names.slice(0, -1).join(", ")} or ${names.at(-1) ?? ""}`;

@@ -55,6 +55,26 @@ const TIMEOUTS: readonly (readonly [string, string])[] = [
   ["1h.", 'invalid duration "1h."'],
 ];
 
+const gold = (operator: string): Json => ({
+  matchExpressions: [{ scopeName: "VolumeAttributesClass", operator, values: ["gold"] }],
+});
+const UNFIT = "unsupported scope applied to resource";
+
+const SCOPED: readonly (readonly [string, Json, string?])[] = [
+  ["claims of a class", { hard: { persistentvolumeclaims: "1" }, scopeSelector: gold("In") }],
+  ["storage of classes", { hard: { "requests.storage": "1" }, scopes: ["VolumeAttributesClass"] }],
+  [
+    "pods of a claim's class",
+    { hard: { pods: "1" }, scopeSelector: gold("NotIn") },
+    `spec.scopeSelector.matchExpressions: Invalid value: {"MatchExpressions":[{"ScopeName":"VolumeAttributesClass","Operator":"NotIn","Values":["gold"]}]}: ${UNFIT}`,
+  ],
+  [
+    "claims of pods' priority",
+    { hard: { persistentvolumeclaims: "1" }, scopes: ["PriorityClass"] },
+    `spec.scopes: Invalid value: ["PriorityClass"]: ${UNFIT}`,
+  ],
+];
+
 const HASHES = [
   ["/api/v1", { pods: "xPOwRZ+Yhw8=", secrets: "S6u1pOWzb84=", events: "r2yiGXH7wu8=", bindings: undefined }],
   ["/apis/apps/v1", { deployments: "8aSe+NMegvE=", "deployments/status": undefined }],
@@ -227,6 +247,36 @@ export const foundSuite: Chapter = {
           { ...again, lastTransitionTime: since },
           { type: "Approved" },
         ]);
+      },
+    },
+    ...SCOPED.map(([what, spec, message]) => ({
+      name: `a quota of ${what} is ${message === undefined ? "taken" : "refused"}`,
+      async run({ api, core }: Context) {
+        const answer = await api.post(`${core("resourcequotas")}?dryRun=All`, { metadata: { name: "q" }, spec });
+        if (message === undefined) expect(answer.code).toBe(201);
+        else refused(answer, 422, "Invalid", `ResourceQuota "q" is invalid: ${message}`);
+      },
+    })),
+    {
+      name: "a policy's rule may be one of its variables, whose type is known",
+      async run({ api, unique }) {
+        const path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies?dryRun=All";
+        const rule = { apiGroups: ["apps"], apiVersions: ["v1"], operations: ["CREATE"], resources: ["deployments"] };
+        const policy = (expression: string): Json => ({
+          metadata: { name: unique("variable") },
+          spec: {
+            matchConstraints: { resourceRules: [rule] },
+            variables: [
+              { name: "replicas", expression: "object.spec.replicas" },
+              { name: "odd", expression: "variables.replicas % 2 == 1" },
+              { name: "count", expression: "1 + 1" },
+            ],
+            validations: [{ expression }],
+          },
+        });
+        await made(api.post(path, policy("variables.odd")));
+        const answer = await api.post(path, policy("variables.count"));
+        refused(answer, 422, "Invalid", /"variables.count": must evaluate to bool but got int$/);
       },
     },
     ...HASHES.map(([path, hashes]) => ({

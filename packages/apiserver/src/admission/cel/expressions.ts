@@ -30,7 +30,8 @@ export interface Expression {
 /** What an expression may be about, beside the request. */
 export interface Scope {
   readonly params?: boolean;
-  readonly variables?: boolean;
+  /** The expressions of the policy's variables, by their names. */
+  readonly variables?: ReadonlyMap<string, string>;
   /** False where it may not ask what users may do. */
   readonly authorizer?: boolean;
   /** CEL types that it may be of, or "any". */
@@ -46,7 +47,7 @@ export class Expressions {
     const problem = compileProblem(environment, text);
     const fault =
       problem === undefined
-        ? typeFault(environment.check(text).type ?? "dyn", scope.types)
+        ? typeFault(this.#typeOf(environment, text, scope), scope.types)
         : `compilation failed: ${problem}`;
     if (fault !== undefined) {
       return {
@@ -74,14 +75,29 @@ export class Expressions {
     };
   }
 
+  /** Where an expression is a variable, its type is that of the variable's own expression. */
+  #typeOf(
+    environment: CelEnvironment,
+    text: string,
+    { variables = new Map<string, string>() }: Partial<Scope>,
+  ): string {
+    const { type = "dyn" } = environment.check(text);
+    const [, name = ""] = /^\s*variables\s*\.\s*(\w+)\s*$/.exec(text) ?? [];
+    const itself = variables.get(name);
+    if (type !== "dyn" || itself === undefined) return type;
+    const others = new Map([...variables].filter(([other]) => other !== name));
+    return this.#typeOf(environment, itself, { variables: others });
+  }
+
   #environment({ params, variables, authorizer }: Scope): CelEnvironment {
-    const key = `${params === true} ${variables === true} ${authorizer !== false}`;
+    const hasVariables = variables !== undefined && variables.size > 0;
+    const key = `${params === true} ${hasVariables} ${authorizer !== false}`;
     const known = this.#environments.get(key);
     if (known) return known;
     const made = createBaseEnvironment();
     for (const name of ["object", "oldObject", "request", "namespaceObject"]) made.registerVariable(name, "dyn");
     if (params === true) made.registerVariable("params", "dyn");
-    if (variables === true) made.registerVariable("variables", "dyn");
+    if (hasVariables) made.registerVariable("variables", "dyn");
     if (authorizer !== false) registerAuthorizer(made);
     this.#environments.set(key, made);
     return made;

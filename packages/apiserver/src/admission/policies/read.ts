@@ -98,5 +98,6 @@ function policyOf(object: KubeObject, bindings: readonly Binding[], expressions:
 
 /** What the expressions of a policy may name. */
 export function scopeOf(spec: Json): Omit<Scope, "types"> {
-  return { params: spec["paramKind"] !== undefined, variables: records(spec["variables"]).length > 0 };
+  const variables = new Map(records(spec["variables"]).map((v) => [text(v["name"]), text(v["expression"])]));
+  return { params: spec["paramKind"] !== undefined, variables };
 }

@@ -7,10 +7,11 @@ import { internalCall } from "../../registry/call.ts";
 import { change } from "../../registry/update.ts";
 import type { AdmissionPlugin, Attempt } from "../interface.ts";
 import { charged, requested } from "./charge.ts";
+import { isTerminating } from "./scopes.ts";
 
 const STORAGE = "/resourcequotas";
-/** What a write may make more of that is there already. */
-const GROWING = new Set(["/services", "/persistentvolumeclaims"]);
+/** What a write may make more of that is there already; a pod comes into other scopes as it gets a deadline. */
+const GROWING = new Set(["/services", "/persistentvolumeclaims", "/pods"]);
 
 /**
  * ResourceQuotas: a write that would use more than is allowed is refused, and what it uses is charged before it is made, by
@@ -32,8 +33,16 @@ export function quotaPlugin(cluster: Cluster): AdmissionPlugin {
       if (known.size === 0 || !known.has(namespace)) return false;
       return operation === "CREATE" || GROWING.has(resource.storage);
     },
-    validate: (attempt) => charge(cluster, attempt),
+    async validate(attempt) {
+      if (!staysInScopes(attempt)) await charge(cluster, attempt);
+    },
   };
+}
+
+/** A pod is charged when it is made, and again only when it begins or ceases to have a deadline. */
+function staysInScopes({ call, object, old }: Attempt): boolean {
+  if (call.resource.storage !== "/pods" || !old || !object) return false;
+  return isTerminating(object) === isTerminating(old);
 }
 
 async function charge(cluster: Cluster, attempt: Attempt): Promise<void> {

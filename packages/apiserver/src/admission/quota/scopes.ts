@@ -2,7 +2,7 @@ import type { KubeObject } from "@causeway/kubernetes";
 import { array, at, fields, record, records, text, texts, type Json } from "../../json.ts";
 import type { Resource } from "../../kinds/resource.ts";
 
-/** Whether a quota is about this object: one with scopes is about pods that are in all of them. */
+/** Whether a quota is about this object: one with scopes is about pods, or claims, that are in all of them. */
 export function inScopes(quota: KubeObject, resource: Resource, object: KubeObject): boolean {
   const spec = record(fields(quota)["spec"]);
   const selectors: Json[] = [
@@ -10,13 +10,26 @@ export function inScopes(quota: KubeObject, resource: Resource, object: KubeObje
     ...records(at(spec, "scopeSelector", "matchExpressions")),
   ];
   if (selectors.length === 0) return true;
+  if (resource.storage === "/persistentvolumeclaims") return selectors.every((one) => hasClass(one, object));
   return resource.storage === "/pods" && selectors.every((selector) => matches(selector, object));
+}
+
+/** Whether one of the classes that a claim has, had or is to have is among those that are selected. */
+function hasClass(selector: Json, claim: KubeObject): boolean {
+  if (selector["scopeName"] !== "VolumeAttributesClass") return false;
+  const { spec, status } = fields(claim) as { spec?: unknown; status?: unknown };
+  const names = [
+    at(spec, "volumeAttributesClassName"),
+    at(status, "currentVolumeAttributesClassName"),
+    at(status, "modifyVolumeStatus", "targetVolumeAttributesClassName"),
+  ].filter((name) => typeof name === "string" && name !== "");
+  const chosen = names.length > 0 ? names : [""];
+  return chosen.some((name) => isSelected(selector, text(name)));
 }
 
 function matches(selector: Json, pod: KubeObject): boolean {
   const spec = record(fields(pod)["spec"]);
-  const deadline = spec["activeDeadlineSeconds"];
-  const terminating = typeof deadline === "number" && deadline >= 0;
+  const terminating = isTerminating(pod);
   const bestEffort = isBestEffort(spec);
   switch (selector["scopeName"]) {
     case "Terminating":
@@ -28,12 +41,18 @@ function matches(selector: Json, pod: KubeObject): boolean {
     case "NotBestEffort":
       return !bestEffort;
     case "PriorityClass":
-      return hasPriority(selector, text(spec["priorityClassName"]));
+      return isSelected(selector, text(spec["priorityClassName"]));
     case "CrossNamespacePodAffinity":
       return crossesNamespaces(spec);
     default:
       return false;
   }
+}
+
+/** A pod that has a deadline. */
+export function isTerminating(pod: KubeObject): boolean {
+  const deadline = record(fields(pod)["spec"])["activeDeadlineSeconds"];
+  return typeof deadline === "number" && deadline >= 0;
 }
 
 function isBestEffort(spec: Json): boolean {
@@ -46,7 +65,7 @@ function isBestEffort(spec: Json): boolean {
   });
 }
 
-function hasPriority({ operator, values }: Json, name: string): boolean {
+function isSelected({ operator, values }: Json, name: string): boolean {
   switch (operator) {
     case "In":
       return name !== "" && texts(values).includes(name);
