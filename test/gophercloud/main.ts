@@ -14,9 +14,12 @@ import { openPlace, type AcceptanceCloud } from "./place.ts";
 import { runPackage } from "./run.ts";
 import { gophercloudSuite } from "./suite.ts";
 
+/** Milliseconds: tests look once a second for a status on the way, and for what has happened since one. */
+const delays = { "server.create": 1500, "server.reboot": 2500, "server.rebuild": 2500 };
+
 async function openCloud(name: string): Promise<AcceptanceCloud & { readonly close: () => Promise<void> }> {
   if (name === "simulated") {
-    const simulator = await startSimulator();
+    const simulator = await startSimulator({ delays });
     return { name: "simulator", text: simulator.cloudsYaml, close: () => simulator.close() };
   }
   const text = readFileSync(process.env["OS_CLIENT_CONFIG_FILE"] ?? "/var/lib/devcloud/clouds.yaml", "utf8");
@@ -40,17 +43,18 @@ async function runService(service: string, wish: Wish): Promise<readonly TestRes
   try {
     const run = { ...place.accounts, wanted: new RegExp(wish.run ?? ""), limit: wish.limit };
     for (const tests of packages) results.push(...(await runPackage(tests, run)));
+    keep(service, wish, { results, seconds: Math.round((performance.now() - started) / 1000) });
   } finally {
     await place.close();
     await cloud.close();
   }
-  const run = {
-    date: new Date().toISOString().slice(0, 10),
-    seconds: Math.round((performance.now() - started) / 1000),
-  };
-  const record = cloudRecord(results, "", run);
-  keepRecord(gophercloudSuite, { service, cloud: wish.cloud, record, part: wish.run !== undefined });
   return results;
+}
+
+function keep(service: string, { cloud, run }: Wish, found: { results: readonly TestResult[]; seconds: number }): void {
+  const at = { date: new Date().toISOString().slice(0, 10), seconds: found.seconds };
+  const record = cloudRecord(found.results, "", at);
+  keepRecord(gophercloudSuite, { service, cloud, record, part: run !== undefined });
 }
 
 async function main(): Promise<number> {

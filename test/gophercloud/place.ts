@@ -15,8 +15,6 @@ export interface Place {
   readonly close: () => Promise<void>;
 }
 
-const NETWORK = "private";
-
 /**
  * A project of its own on a cloud that has flavors m1.tiny and m1.small, an image "cirros" and an external network "public", as devcloud
  * and the simulated cloud have: with a network for the servers, and the administrator in it, as whom most of the tests run.
@@ -29,28 +27,32 @@ export async function openPlace({ name, text }: AcceptanceCloud): Promise<Place>
   await grantAdministration(cloud, created.id);
   const inProject = { ...config, scope: { ...config.scope, projectName: project } };
   const own = connectCloud(inProject);
-  const network = await own.network.networks.create({ name: NETWORK });
-  const subnet = await own.network.subnets.create({
-    name: NETWORK,
-    network_id: network.id,
-    ip_version: 4,
-    cidr: "10.77.0.0/24",
-  });
-  const found = await choices(own);
-  const chosen = { ...found, OS_NETWORK_NAME: NETWORK, OS_NETWORK_ID: network.id, OS_SUBNET_ID: subnet.id };
-  const admin = { ...chosen, ...login(inProject, own.region) };
-  const member = { ...chosen, ...login(loadCloudsYaml({ cloud: name, text }), own.region) };
-  const others = new Map<string, Variables>([
-    ["must be a non-admin to run this test", member],
-    ["must use system scope to run this test", { ...admin, OS_SYSTEM_SCOPE: "all" }],
-  ]);
   const close = async (): Promise<void> => {
     await sweep(own, created.id);
     await own.close();
     await cloud.identity.projects.delete(created.id);
     await cloud.close();
   };
-  return { accounts: { admin, others }, close };
+  try {
+    const chosen = { ...(await choices(own)), ...(await network(own, project)) };
+    const admin = { ...chosen, ...login(inProject, own.region) };
+    const member = { ...chosen, ...login(loadCloudsYaml({ cloud: name, text }), own.region) };
+    const others = new Map<string, Variables>([
+      ["must be a non-admin to run this test", member],
+      ["must use system scope to run this test", { ...admin, OS_SYSTEM_SCOPE: "all" }],
+    ]);
+    return { accounts: { admin, others }, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** A network for servers, shared with the member who has another project. */
+async function network({ network: neutron }: Cloud, name: string): Promise<Variables> {
+  const made = await neutron.networks.create({ name, shared: true });
+  const subnet = await neutron.subnets.create({ name, network_id: made.id, ip_version: 4, cidr: "10.77.0.0/24" });
+  return { OS_NETWORK_NAME: name, OS_NETWORK_ID: made.id, OS_SUBNET_ID: subnet.id };
 }
 
 async function grantAdministration(cloud: Cloud, project: string): Promise<void> {

@@ -89,8 +89,6 @@ const last = (lines: readonly string[]): string => lines.at(-1) ?? "";
 function why(text: string): string {
   const panicked = /^panic: (?!test timed out).*/m.exec(text)?.[0];
   const lines = logged(text);
-  const telling = lines.filter((line) =>
-    /^(?:Failure in|Unable to|Error|Failed)|Expected HTTP|[Tt]imed? ?out/.test(line),
-  );
+  const telling = lines.filter((line) => /^(?:Failure in|Unable to|Error|Failed|Timed out)|Expected HTTP/.test(line));
   return (panicked ?? telling[0] ?? last(lines)).slice(0, 400);
 }

@@ -18,14 +18,19 @@ const [ROUNDS, PAUSE] = [6, 3000];
 export async function sweep(cloud: Cloud, projectId: string): Promise<void> {
   let refused: string[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const removals = [...(await ofProject(cloud, projectId)), ...(await ofTests(cloud))];
     refused = [];
+    const removals = await left(cloud, projectId).catch((error: Error) => void refused.push(error.message));
+    if (!removals) continue;
     for (const { what, run } of removals)
       await run().catch((error: Error) => refused.push(`${what}: ${error.message}`));
     if (removals.length === 0) return;
     await sleep(PAUSE);
   }
   for (const line of refused) console.log(`left over: ${line}`);
+}
+
+async function left(cloud: Cloud, projectId: string): Promise<Removal[]> {
+  return [...(await ofProject(cloud, projectId)), ...(await ofTests(cloud))];
 }
 
 async function removals(

@@ -8,6 +8,7 @@ export interface BootVolume {
   readonly uuid: string;
   readonly size: number;
   readonly type?: string;
+  readonly tag?: string;
   readonly delete_on_termination: boolean;
   readonly boot_index: number;
 }
@@ -36,6 +37,15 @@ export interface CreateRequest {
   readonly volumes: readonly BootVolume[];
   readonly count: number;
   readonly reached: Reached;
+  readonly files: readonly InjectedFile[];
+  readonly hostname: string | undefined;
+}
+
+/** A file that a server is to have on its config drive. */
+export interface InjectedFile {
+  readonly path: string;
+  /** Base64. */
+  readonly contents: string;
 }
 
 /** How a server is to be reached, and its disk's layout, as they are kept. */
@@ -55,6 +65,7 @@ const fields: Readonly<Record<string, number>> = {
   adminPass: 1,
   metadata: 1,
   networks: 1,
+  personality: 1,
   "OS-DCF:diskConfig": 1,
   accessIPv4: 1,
   accessIPv6: 1,
@@ -106,6 +117,8 @@ export function readCreateRequest(body: unknown, minor: number): CreateRequest {
     volumes: listOf(server["block_device_mapping_v2"]).map(volumeOf),
     count: countOf(server),
     reached: reachOf(server),
+    files: filesOf(server["personality"] ?? []),
+    hostname: hostnameOf(server["hostname"]),
   };
 }
 
@@ -156,6 +169,46 @@ function userDataOf(value: string | undefined): string | null {
   return value;
 }
 
+/** A host name of its own, checked (from 2.90). */
+export function hostnameOf(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== "string") throw invalid("hostname", value, `${pythonRepr(value)} is not of type 'string'`);
+  const pattern = "^[a-zA-Z0-9]+[a-zA-Z0-9-]*[a-zA-Z0-9]+$";
+  if (value.length < 2) throw invalid("hostname", value, `${pythonRepr(value)} is too short`);
+  if (value.length > 63) throw invalid("hostname", value, `${pythonRepr(value)} is too long`);
+  if (new RegExp(pattern).test(value)) return value;
+  throw invalid("hostname", value, `${pythonRepr(value)} does not match '${pattern}'`);
+}
+
+/** Files to inject, checked; from 2.57 there are none. */
+export function filesOf(value: unknown): readonly InjectedFile[] {
+  if (!Array.isArray(value)) throw invalid("personality", value, `${pythonRepr(value)} is not of type 'array'`);
+  return value.map((file: unknown, place) => {
+    if (!isObject(file)) throw invalid(String(place), file, `${pythonRepr(file)} is not of type 'object'`);
+    const other = Object.keys(file).find((field) => field !== "path" && field !== "contents");
+    if (other !== undefined) {
+      const why = `Additional properties are not allowed (${pythonRepr(other)} was unexpected)`;
+      throw invalid(String(place), file, why);
+    }
+    const { path, contents } = file;
+    if (path !== undefined && typeof path !== "string") {
+      throw invalid("path", path, `${pythonRepr(path)} is not of type 'string'`);
+    }
+    if (contents !== undefined && (typeof contents !== "string" || !isBase64(contents))) {
+      throw invalid("contents", contents, `${pythonRepr(contents)} is not a 'base64'`);
+    }
+    return { path: path ?? "", contents: contents ?? "" };
+  });
+}
+
+/** As Python reads it: what is no letter of base64 is passed over, the rest must be whole. */
+function isBase64(text: string): boolean {
+  const letters = text.replaceAll(/[^A-Za-z0-9+/=]/g, "");
+  const end = letters.indexOf("=");
+  const data = end < 0 ? letters.length : end;
+  return data % 4 === 0 || (data % 4 > 1 && letters.length - data >= 4 - (data % 4));
+}
+
 function imageOf(value: unknown): string {
   if (value === "" || isUuid(value)) return value;
   throw invalid("imageRef", value, `${pythonRepr(value)} is not valid under any of the given schemas`);
@@ -173,7 +226,8 @@ function checkFields(server: JsonObject, minor: number): void {
   const required = minor >= 37 ? ["name", "flavorRef", "networks"] : ["name", "flavorRef"];
   const missing = required.find((field) => server[field] === undefined);
   if (missing !== undefined) throw invalid("server", server, `'${missing}' is a required property`);
-  const unknown = Object.keys(server).find((field) => (fields[field] ?? Infinity) > minor);
+  const since = (field: string) => (field === "personality" && minor >= 57 ? Infinity : (fields[field] ?? Infinity));
+  const unknown = Object.keys(server).find((field) => since(field) > minor);
   if (unknown !== undefined) {
     throw invalid("server", server, `Additional properties are not allowed (${pythonRepr(unknown)} was unexpected)`);
   }
@@ -237,6 +291,7 @@ export function checkTag(tag: unknown, field: string): string {
 function volumeOf(mapping: unknown): BootVolume {
   const source = textAt(mapping, "source_type") ?? "blank";
   const type = textAt(mapping, "volume_type");
+  const tag = textAt(mapping, "tag");
   const index = at(mapping, "boot_index");
   const target = at(mapping, "destination_type");
   if (target !== undefined && target !== "local" && target !== "volume") {
@@ -247,6 +302,7 @@ function volumeOf(mapping: unknown): BootVolume {
     uuid: textAt(mapping, "uuid") ?? "",
     size: Number(at(mapping, "volume_size") ?? 0),
     ...(type === undefined ? {} : { type }),
+    ...(tag === undefined ? {} : { tag }),
     delete_on_termination: at(mapping, "delete_on_termination") === true,
     boot_index: typeof index === "number" || typeof index === "string" ? Number(index) : -1,
   };

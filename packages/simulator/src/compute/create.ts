@@ -4,7 +4,7 @@ import { textAt } from "../kernel/json.ts";
 import { ServiceError } from "../kernel/service-error.ts";
 import type { LinkedVolume, VolumeRequest } from "../kernel/volume-links.ts";
 import { imageVisible } from "../image/model.ts";
-import type { AskedNetwork, BootVolume, CreateRequest } from "./create-request.ts";
+import type { AskedNetwork, BootVolume, CreateRequest, InjectedFile } from "./create-request.ts";
 import { flavorFor } from "./flavors.ts";
 import { checkQuota } from "./limits.ts";
 import { computeError, zones, type ComputeParts, type Flavor, type RequestedNetwork, type Server } from "./model.ts";
@@ -122,6 +122,7 @@ function checkRest({ parts, caller, request }: Making): void {
   if (items >= 0 && Object.keys(request.metadata).length > items) {
     throw computeError(403, `Quota exceeded for metadata_items, allowed ${items}.`);
   }
+  checkFiles(parts, caller.projectId, request.files);
   if (request.key !== undefined && !parts.tables.keypairs.get(`${caller.userId}/${request.key}`)) {
     throw computeError(400, "Invalid key_name provided.");
   }
@@ -133,6 +134,25 @@ function checkRest({ parts, caller, request }: Making): void {
     const limit = parts.kernel.quota(caller.projectId, "server_group_members");
     if (limit >= 0 && group.members.length + request.count > limit) {
       throw computeError(403, "Quota exceeded, too many servers in group");
+    }
+  }
+}
+
+/** Files to inject are limited, and a server keeps them for its config drive. Throws 403. */
+export function checkFiles({ kernel }: ComputeParts, projectId: string, files: readonly InjectedFile[]): void {
+  const over = (resource: string, amount: number): boolean => {
+    const limit = kernel.quota(projectId, resource);
+    return limit >= 0 && amount > limit;
+  };
+  if (over("injected_files", files.length)) throw computeError(403, "Personality file limit exceeded");
+  for (const { path, contents } of files) {
+    for (const [what, resource, length] of [
+      ["path", "injected_file_path_bytes", path.length],
+      ["content", "injected_file_content_bytes", Buffer.from(contents, "base64").length],
+    ] as const) {
+      if (!over(resource, length)) continue;
+      const limit = kernel.quota(projectId, resource);
+      throw computeError(403, `Personality file ${what} exceeds maximum ${limit}`);
     }
   }
 }
@@ -169,6 +189,7 @@ function insertServer(making: Making, { name, flavor, requested, reservation }: 
     key_name: request.key ?? null,
     user_data: request.user_data,
     config_drive: request.config_drive,
+    ...(request.files.length === 0 ? {} : { files: request.files }),
     description: request.description,
     zone,
     group_id: request.group ?? null,
@@ -187,10 +208,12 @@ function insertServer(making: Making, { name, flavor, requested, reservation }: 
     volumes: disks(making, zone).map((disk, place) => attachDisk(parts, id, disk, place)),
     number: tables.servers.all().length + tables.deleted.all().length + 1,
     reservation_id: reservation,
-    hostname: name
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9-]+/g, "-")
-      .slice(0, 63),
+    hostname:
+      request.hostname ??
+      name
+        .toLowerCase()
+        .replaceAll(/[^a-z0-9-]+/g, "-")
+        .slice(0, 63),
     actions: [{ ...action, start_time: now, updated_at: now }],
   });
   joinGroup(parts, server);
@@ -201,14 +224,16 @@ function insertServer(making: Making, { name, flavor, requested, reservation }: 
 interface Disk {
   readonly volume_id: string;
   readonly delete_on_termination: boolean;
+  readonly tag?: string;
 }
 
 /** The volumes of a server: those given, and those Nova makes from an image, a snapshot or nothing. */
 function disks({ parts, caller, request }: Making, zone: string): readonly Disk[] {
   const asked = request.volumes.filter((volume) => volume.source !== "image" || volume.boot_index === 0);
   const real = request.image === "" ? asked : asked.filter((volume) => volume.source !== "image");
-  return real.map(({ source, uuid, size, type, delete_on_termination }) => {
-    if (source === "volume") return { volume_id: uuid, delete_on_termination };
+  return real.map(({ source, uuid, size, type, tag, delete_on_termination }) => {
+    const kept = { delete_on_termination, ...(tag === undefined ? {} : { tag }) };
+    if (source === "volume") return { volume_id: uuid, ...kept };
     const volume = bootVolume(parts, caller.projectId, {
       user_id: caller.userId,
       size: size || 1,
@@ -217,7 +242,7 @@ function disks({ parts, caller, request }: Making, zone: string): readonly Disk[
       ...(source === "image" ? { image_id: uuid } : {}),
       ...(source === "snapshot" ? { snapshot_id: uuid } : {}),
     });
-    return { volume_id: volume.id, delete_on_termination };
+    return { volume_id: volume.id, ...kept };
   });
 }
 

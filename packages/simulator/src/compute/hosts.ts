@@ -151,7 +151,7 @@ function addHypervisorRoutes(app: ComputeApp, parts: ComputeParts): void {
   app.get("/v2.1/os-hypervisors/:id/uptime", (c) => {
     requireAdmin(c.get("caller"), "os-hypervisors:uptime");
     hypervisorOf(c);
-    throw computeError(501, `Virt driver does not implement uptime function.`);
+    throw computeError(501, "The requested functionality is not supported.");
   });
   app.get("/v2.1/os-hypervisors/:pattern/:what{search|servers}", (c) => {
     requireAdmin(c.get("caller"), `os-hypervisors:${c.req.param("what")}`);

@@ -1,6 +1,7 @@
 import { computeError, type ComputeApp, type ComputeParts, type InstanceAction, type Server } from "./model.ts";
+import { instantOf, page } from "./list.ts";
 import { serverOf } from "./servers.ts";
-import { hostId, hostOf, type ComputeContext } from "./views.ts";
+import { hostId, hostOf, nextLink, type ComputeContext } from "./views.ts";
 
 /** What Nova's conductor and hosts note while they do an action, in the order of their beginning; recorded on a real cloud. */
 const eventsOf: Readonly<Record<string, readonly string[]>> = {
@@ -43,7 +44,13 @@ const eventsOf: Readonly<Record<string, readonly string[]>> = {
 export function addInstanceActionRoutes(app: ComputeApp, parts: ComputeParts): void {
   app.get("/v2.1/servers/:id/os-instance-actions", (c) => {
     const server = evenDeleted(c, parts);
-    return c.json({ instanceActions: server.actions.map((action) => view(server, action, c.get("minor"))) });
+    const minor = c.get("minor");
+    const { actions, more } = minor >= 58 ? listed(c, server) : { actions: server.actions, more: false };
+    const last = more ? actions.at(-1) : undefined;
+    return c.json({
+      instanceActions: actions.map((action) => view(server, action, minor)),
+      ...(last ? { links: [{ rel: "next", href: nextLink(c, last.request_id) }] } : {}),
+    });
   });
   app.get("/v2.1/servers/:id/os-instance-actions/:request", (c) => {
     const server = evenDeleted(c, parts);
@@ -61,6 +68,32 @@ function evenDeleted(c: ComputeContext, parts: ComputeParts): Server {
   const dead = c.get("minor") >= 21 ? parts.tables.deleted.get(c.req.param("id") ?? "") : undefined;
   const { projectId, isAdmin } = c.get("caller");
   return dead && (dead.project_id === projectId || isAdmin) ? dead : serverOf(c, parts);
+}
+
+/** From 2.58 they come by pages and by time. */
+function listed(c: ComputeContext, { actions }: Server) {
+  const query = new URL(c.req.url).searchParams;
+  const known = ["limit", "marker", "changes-since", ...(c.get("minor") >= 66 ? ["changes-before"] : [])];
+  const unknown = [...query.keys()].find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw computeError(400, `Additional properties are not allowed ('${unknown}' was unexpected)`);
+  }
+  const [since, before] = [instantOf(query, "changes-since"), instantOf(query, "changes-before")];
+  if (since !== undefined && before !== undefined && since > before) {
+    throw computeError(400, "The value of changes-since must be less than or equal to changes-before.");
+  }
+  const marker = query.get("marker");
+  if (marker !== null && !actions.some((action) => action.request_id === marker)) {
+    // So the real one says, whatever the marker is.
+    throw computeError(400, "Marker None could not be found.");
+  }
+  const within = ({ updated_at }: InstanceAction): boolean => {
+    const at = Date.parse(updated_at);
+    return (since === undefined || at >= Math.floor(since / 1000) * 1000) && (before === undefined || at <= before);
+  };
+  const rows = actions.filter(within).map((action) => ({ ...action, id: action.request_id }));
+  const { servers, more } = page(rows, query);
+  return { actions: servers, more };
 }
 
 const instant = (timestamp: string): string => timestamp.replace(/Z$/, ".000000");

@@ -101,6 +101,7 @@ export class Lifecycle {
     this.touch(server.id, {
       vm_state: "error",
       task_state: null,
+      actions: this.#finished(server),
       fault: { code: 500, created: kernel.timestamp(), message },
     });
   }
@@ -108,7 +109,8 @@ export class Lifecycle {
   #run(id: string): void {
     const server = this.#building(id);
     if (!server) return;
-    this.touch(id, { vm_state: "active", task_state: null, launched_at: this.#parts.kernel.timestamp() });
+    const launched_at = this.#parts.kernel.timestamp();
+    this.touch(id, { vm_state: "active", task_state: null, launched_at, actions: this.#finished(server) });
   }
 
   #settle(argument: string): void {
@@ -116,7 +118,13 @@ export class Lifecycle {
     const server = this.#parts.tables.servers.get(id);
     // Another operation, or the delete, has taken over.
     if (!server || server.task_state !== task) return;
-    this.touch(id, { vm_state: state as VmState, task_state: null, ...this.#afterMove(server, state as VmState) });
+    const after = this.#afterMove(server, state as VmState);
+    this.touch(id, { vm_state: state as VmState, task_state: null, actions: this.#finished(server), ...after });
+  }
+
+  /** What was done to the server, the last of it ending now. */
+  #finished({ actions: [last, ...before] }: Server): Server["actions"] {
+    return last ? [{ ...last, updated_at: this.#parts.kernel.timestamp() }, ...before] : [];
   }
 
   /** What a finished resize, revert or unshelve changes beside the state. */

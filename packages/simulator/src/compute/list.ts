@@ -209,7 +209,7 @@ function timeTests(query: URLSearchParams): readonly Test[] {
   return tests;
 }
 
-function instantOf(query: URLSearchParams, parameter: string): number | undefined {
+export function instantOf(query: URLSearchParams, parameter: string): number | undefined {
   const value = query.get(parameter);
   if (value === null) return undefined;
   // A bare "+" in a query is a space; times without a zone are UTC.

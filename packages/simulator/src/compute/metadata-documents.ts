@@ -73,14 +73,23 @@ export const userData = ({ user_data }: Server): string | undefined =>
 export function configDrive(documents: ServerDocuments, server: Server): Readonly<Record<string, string>> | undefined {
   if (!server.config_drive) return undefined;
   const user = userData(server);
+  const injected = (server.files ?? []).map(({ path, contents }, place) => {
+    const content_path = `/content/${String(place).padStart(4, "0")}`;
+    return { path, content_path, text: Buffer.from(contents, "base64").toString("utf8") };
+  });
+  const told =
+    injected.length === 0 ? {} : { files: injected.map(({ path, content_path }) => ({ content_path, path })) };
   const files = {
-    "meta_data.json": JSON.stringify(metaData(documents, server)),
+    "meta_data.json": JSON.stringify({ ...metaData(documents, server), ...told }),
     "network_data.json": JSON.stringify(networkData(documents, server)),
     "vendor_data.json": "{}",
     "vendor_data2.json": "{}",
     ...(user === undefined ? {} : { user_data: user }),
   };
-  return Object.fromEntries(Object.entries(files).map(([name, text]) => [`openstack/latest/${name}`, text]));
+  return Object.fromEntries([
+    ...Object.entries(files).map(([name, text]) => [`openstack/latest/${name}`, text] as const),
+    ...injected.map(({ content_path, text }) => [`openstack${content_path}`, text] as const),
+  ]);
 }
 
 /** EC2's layout below meta-data: one value a path. */

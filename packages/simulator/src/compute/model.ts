@@ -6,6 +6,7 @@ import type { NetworkLinks } from "../kernel/links.ts";
 import { ServiceError } from "../kernel/service-error.ts";
 import type { VolumeLinks } from "../kernel/volume-links.ts";
 import type { Image } from "../image/model.ts";
+import type { InjectedFile } from "./create-request.ts";
 
 export interface Flavor {
   readonly id: string;
@@ -42,6 +43,7 @@ export interface ServerVolume {
   readonly bdm_uuid: string;
   readonly device: string;
   readonly delete_on_termination: boolean;
+  readonly tag?: string;
 }
 
 /** What one interface was asked to be, in the order of the request. */
@@ -75,6 +77,8 @@ export interface Server {
   readonly tags: readonly string[];
   readonly key_name: string | null;
   readonly user_data: string | null;
+  /** What was injected; undefined: nothing. */
+  readonly files?: readonly InjectedFile[];
   readonly config_drive: boolean;
   readonly description: string | null;
   readonly zone: string;
@@ -210,6 +214,7 @@ const faultNames: Readonly<Record<number, string>> = {
   404: "itemNotFound",
   409: "conflictingRequest",
   413: "overLimit",
+  501: "notImplemented",
 };
 
 /** An error with Nova's (and Cinder's) body. */

@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { at, isObject, textAt } from "../kernel/json.ts";
 import { imageVisible } from "../image/model.ts";
 import type { Action, Doing } from "./action.ts";
-import { invalid, metadataOf, reachOf } from "./create-request.ts";
+import { filesOf, invalid, metadataOf, reachOf } from "./create-request.ts";
+import { checkFiles } from "./create.ts";
 import { computeError, type Server, type VmState } from "./model.ts";
 import { pythonRepr } from "./python.ts";
 import { requireState } from "./server-devices.ts";
@@ -128,6 +129,8 @@ function rebuild(doing: Doing): Response {
   requireUnlocked(c, server);
   requireImage(doing, image);
   requireState(server, ["active", "stopped", "error"], "rebuild");
+  const files = filesOf(argument["personality"] ?? []);
+  checkFiles(parts, server.project_id, files);
   const name = textAt(argument, "name");
   const description = at(argument, "description");
   const reached = reachOf(argument);
@@ -135,6 +138,7 @@ function rebuild(doing: Doing): Response {
     image_id: image,
     fault: null,
     ...reached,
+    ...(files.length === 0 ? {} : { files }),
     ...(name === undefined ? {} : { name: name.trim() }),
     ...(typeof description === "string" ? { description } : {}),
     ...(argument["metadata"] === undefined ? {} : { metadata: metadataOf(argument["metadata"]) }),

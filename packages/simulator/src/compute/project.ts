@@ -22,18 +22,17 @@ const quotaFields = [
   "server_groups",
 ];
 
-/** Quotas that went away with 2.36 and 2.57; they had no limit, or were never met. */
-const oldQuotas = (minor: number): Readonly<Record<string, number>> => ({
-  ...(minor < 36 ? { fixed_ips: -1, floating_ips: -1, security_group_rules: -1, security_groups: -1 } : {}),
-  ...(minor < 57 ? { injected_file_content_bytes: 10240, injected_file_path_bytes: 255, injected_files: 5 } : {}),
-});
+/** Quotas that went away with 2.36 and 2.57; networks' are kept and have no effect. */
+const oldQuotas = (minor: number): readonly string[] => [
+  ...(minor < 36 ? ["fixed_ips", "floating_ips", "security_group_rules", "security_groups"] : []),
+  ...(minor < 57 ? ["injected_file_content_bytes", "injected_file_path_bytes", "injected_files"] : []),
+];
 
 function addQuotaRoutes(app: ComputeApp, parts: ComputeParts): void {
   const { kernel } = parts;
   const path = "/v2.1/os-quota-sets/:project";
   const limits = (project: string, minor: number) => ({
-    ...oldQuotas(minor),
-    ...Object.fromEntries(quotaFields.map((field) => [field, kernel.quota(project, field)])),
+    ...Object.fromEntries([...oldQuotas(minor), ...quotaFields].map((field) => [field, kernel.quota(project, field)])),
   });
   const projectOf = (c: ComputeContext, rule: string) => {
     const project = c.req.param("project") ?? "";
@@ -66,7 +65,7 @@ function addQuotaRoutes(app: ComputeApp, parts: ComputeParts): void {
     const given = at(await bodyOf(c.req), "quota_set");
     const project = projectOf(c, "update");
     if (!isObject(given)) throw computeError(400, "'quota_set' is a required property");
-    for (const field of quotaFields) {
+    for (const field of [...oldQuotas(c.get("minor")), ...quotaFields]) {
       const limit = given[field];
       if (limit !== undefined) kernel.setQuota(project, field, Number(limit));
     }
@@ -74,7 +73,7 @@ function addQuotaRoutes(app: ComputeApp, parts: ComputeParts): void {
   });
   app.delete(path, (c) => {
     const project = projectOf(c, "delete");
-    for (const field of quotaFields) kernel.setQuota(project, field, undefined);
+    for (const field of [...oldQuotas(1), ...quotaFields]) kernel.setQuota(project, field, undefined);
     return c.body(null, 202);
   });
 }
@@ -84,16 +83,8 @@ function addClassRoutes(app: ComputeApp, { kernel }: ComputeParts): void {
   const path = "/v2.1/os-quota-class-sets/:name";
   const limits = (minor: number) => {
     const fields = quotaFields.filter((field) => minor >= 50 || !field.startsWith("server_group"));
-    const old = Object.entries(minor < 50 ? { ...oldQuotas(1), ...oldQuotas(minor) } : oldQuotas(minor));
-    return {
-      ...Object.fromEntries(old.map(([field, limit]) => [field, ofClass(field) ?? limit])),
-      ...Object.fromEntries(fields.map((field) => [field, kernel.quota(everyProject, field)])),
-    };
-  };
-  // Where a field has no default of the kernel, only one that was set counts.
-  const ofClass = (field: string) => {
-    const limit = kernel.quota(everyProject, field);
-    return limit === -1 ? undefined : limit;
+    const old = oldQuotas(minor < 50 ? 1 : minor);
+    return Object.fromEntries([...old, ...fields].map((field) => [field, kernel.quota(everyProject, field)]));
   };
   app.get(path, (c) => {
     requireAdmin(c.get("caller"), "os-quota-class-sets:show");

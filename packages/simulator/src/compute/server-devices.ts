@@ -135,7 +135,9 @@ function addVolumeRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecy
     const wait = kernel.delay("server.attach");
     const attachment_id = volumes.attach(volume_id, { serverId: server.id, device }, wait);
     const delete_on_termination = at(asked, "delete_on_termination") === true;
-    const volume = { volume_id, attachment_id, bdm_uuid: kernel.newId(), device, delete_on_termination };
+    const tag = textAt(asked, "tag");
+    const kept = { delete_on_termination, ...(tag === undefined ? {} : { tag }) };
+    const volume = { volume_id, attachment_id, bdm_uuid: kernel.newId(), device, ...kept };
     const holding = lifecycle.touch(server.id, { volumes: [...server.volumes, volume] });
     lifecycle.note(holding, { action: "attach_volume", ...orderedBy(c) });
     const { id, ...rest } = attachmentView(server, volume, Math.min(c.get("minor"), 88));
@@ -209,7 +211,7 @@ function attachmentView(server: Server, volume: ServerVolume, minor: number) {
     volumeId: volume.volume_id,
     serverId: server.id,
     device: volume.device,
-    ...(minor >= 70 ? { tag: null } : {}),
+    ...(minor >= 70 ? { tag: volume.tag ?? null } : {}),
     ...(minor >= 79 ? { delete_on_termination: volume.delete_on_termination } : {}),
     ...(minor >= 89 ? { attachment_id: volume.attachment_id, bdm_uuid: volume.bdm_uuid } : {}),
   };

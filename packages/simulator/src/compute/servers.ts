@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
-import { invalid, reachOf, readCreateRequest } from "./create-request.ts";
+import { hostnameOf, invalid, reachOf, readCreateRequest } from "./create-request.ts";
 import { createServers } from "./create.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { listServers } from "./list.ts";
@@ -45,7 +45,7 @@ export function addServerRoutes(app: ComputeApp, parts: ComputeParts, lifecycle:
   app.put("/v2.1/servers/:id", async (c) => {
     const given = at(await bodyOf(c.req), "server");
     const server = serverFor(tables, c.get("caller"), c.req.param("id"));
-    lifecycle.touch(server.id, updateOf(given));
+    lifecycle.touch(server.id, updateOf(given, c.get("minor")));
     return c.json({ server: changedView(c, parts, serverFor(tables, c.get("caller"), server.id)) });
   });
 
@@ -88,7 +88,7 @@ function list(c: ComputeContext, { parts, rule }: Listing, view: (server: Server
   });
 }
 
-function updateOf(given: unknown): Partial<Server> {
+function updateOf(given: unknown, minor: number): Partial<Server> {
   if (!isObject(given)) throw computeError(400, "'server' is a required property");
   const name = given["name"];
   if (name !== undefined && (typeof name !== "string" || name.trim() === "")) {
@@ -96,8 +96,13 @@ function updateOf(given: unknown): Partial<Server> {
   }
   if (typeof name === "string" && name.length > 255) throw invalid("name", name, `${pythonRepr(name)} is too long`);
   const description = given["description"];
+  if (minor < 90 && given["hostname"] !== undefined) {
+    throw invalid("server", given, "Additional properties are not allowed ('hostname' was unexpected)");
+  }
+  const hostname = hostnameOf(given["hostname"]);
   return {
     ...reachOf(given),
+    ...(hostname === undefined ? {} : { hostname }),
     ...(typeof name === "string" ? { name: name.trim() } : {}),
     ...(typeof description === "string" || description === null ? { description } : {}),
   };

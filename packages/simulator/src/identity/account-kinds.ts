@@ -59,6 +59,8 @@ const duplicate = (what: string, name: string, domain: string): string =>
   `${what} - Duplicate entry found with name ${name} at domain ID ${domain}.`;
 
 const PROJECT = ["domain_id", "description", "enabled", "parent_id", "is_domain", "tags", "options"];
+const GROUP = ["id", "domain_id", "description"];
+const ROLE = ["id", "domain_id", "description", "options"];
 const USER = ["domain_id", "description", "enabled", "default_project_id", "password", "options"];
 
 /** {parent: {its parent: …}}, up to the domain. */
@@ -216,11 +218,12 @@ export function groupKind(tables: IdentityTables): AccountKind<Group> {
     make(id, given) {
       const [name, domain_id] = [textAt(given, "name") ?? "", textAt(given, "domain_id") ?? "default"];
       refuseTaken(tables.groups, { name, domain: domain_id }, () => duplicate("group", name, domain_id));
-      return { id, name, domain_id, description: textAt(given, "description") ?? "" };
+      return { id, name, domain_id, description: textAt(given, "description") ?? "", ...extraOf(given, GROUP) };
     },
     change: (old, given) => ({
       name: textAt(given, "name") ?? old.name,
       description: textAt(given, "description") ?? old.description,
+      extra: { ...old.extra, ...extraOf(given, GROUP).extra },
     }),
     release({ id }) {
       removeAssignments(tables, "group_id", id);
@@ -246,11 +249,12 @@ export function roleKind(tables: IdentityTables): AccountKind<Role> {
           `Conflict occurred attempting to store role - Duplicate entry found with name ${name}${where}.`,
         );
       }
-      return { id, name, domain_id, description: textAt(given, "description") ?? null };
+      return { id, name, domain_id, description: textAt(given, "description") ?? null, ...extraOf(given, ROLE) };
     },
     change: (old, given) => ({
       name: textAt(given, "name") ?? old.name,
       description: textAt(given, "description") ?? old.description ?? null,
+      extra: { ...old.extra, ...extraOf(given, ROLE).extra },
     }),
     release({ id, name }) {
       if (["admin", "member", "reader"].includes(name)) {

@@ -3,14 +3,23 @@ import { textAt, type JsonObject } from "../kernel/json.ts";
 import { identityError, malformed, schemaError } from "./model.ts";
 import { addPlainRoutes, plainTable, required, type PlainKind } from "./plain-kinds.ts";
 import { baseOf, type IdentityApp, type IdentityContext, type IdentityParts } from "./request.ts";
-import { catalogView, endpointInterfaces, type JsonView } from "./views.ts";
+import { endpointInterfaces, endpointViews } from "./views.ts";
 
 /**
  * Services, endpoints and regions: those of this cloud, which stay as they are, and those that an administrator adds, which no token's
  * catalog tells. Policies, consumers and credentials beside them.
  */
 export function addCatalogRoutes(app: IdentityApp, parts: IdentityParts): void {
-  for (const kind of [services(parts), endpoints(parts), regions(parts), policies, consumers, credentials, groups]) {
+  for (const kind of [
+    services(parts),
+    endpoints(parts),
+    regions(parts),
+    policies,
+    mappings,
+    consumers,
+    credentials,
+    groups,
+  ]) {
     addPlainRoutes(app, parts, kind);
   }
 }
@@ -48,20 +57,7 @@ function services(parts: IdentityParts): PlainKind {
 
 function endpoints(parts: IdentityParts): PlainKind {
   const { source } = parts;
-  const seeded = (c: IdentityContext): readonly JsonView[] =>
-    catalogView(source, new URL(c.req.url).origin, "%(project_id)s").flatMap((entry) => {
-      const [first] = entry["endpoints"] as readonly { readonly url: string }[];
-      return endpointInterfaces.map((face) => ({
-        id: `${String(entry["name"])}-${face}`,
-        interface: face,
-        region_id: source.region,
-        service_id: entry["id"],
-        url: first?.url,
-        enabled: true,
-        region: source.region,
-        links: { self: `${baseOf(c)}/endpoints/${String(entry["name"])}-${face}` },
-      }));
-    });
+  const seeded = (c: IdentityContext) => endpointViews(source, new URL(c.req.url).origin, baseOf(c));
   // As in Keystone's v2: a region that is named comes into being.
   const regionOf = (given: JsonObject): string | null => {
     const region = textAt(given, "region_id") ?? textAt(given, "region") ?? null;
@@ -159,6 +155,23 @@ const policies: PlainKind = {
   many: "policies",
   make: (given) => ({ ...given, type: required(given, "type"), blob: required(given, "blob") }),
 };
+
+/** How users of another identity provider are seen here: kept and told, nobody comes from one. */
+const mappings: PlainKind = {
+  path: "OS-FEDERATION/mappings",
+  one: "mapping",
+  many: "mappings",
+  chosen: true,
+  duplicate: "Conflict occurred attempting to store mapping - Duplicate entry.",
+  make: (given) => ({ rules: rulesOf(given) }),
+  check: (given) => ({ rules: rulesOf(given) }),
+};
+
+function rulesOf({ rules }: JsonObject): unknown {
+  if (rules === undefined) throw schemaError("'rules' is a required property\n");
+  if (Array.isArray(rules) && rules.length === 0) throw schemaError("[] is too short\n");
+  return rules;
+}
 
 const consumers: PlainKind = {
   path: "OS-OAUTH1/consumers",

@@ -6,10 +6,10 @@ import {
   identityId,
   identityTables,
   schemaError,
+  type AccessRule,
   type Credential,
   type IdentityTables,
 } from "./model.ts";
-import type { Kernel, Table } from "../kernel/interface.ts";
 import { rolesOn } from "./roles.ts";
 import { baseOf, callerOf, type IdentityApp, type IdentityContext, type IdentityParts } from "./request.ts";
 import { credentialView } from "./views.ts";
@@ -33,9 +33,7 @@ export function addCredentialRoutes(app: IdentityApp, parts: IdentityParts): voi
     const given = at(await bodyOf(c.req), "application_credential");
     const secret = textAt(given, "secret") ?? randomBytes(64).toString("base64url");
     const credential = create(c, given, { parts, secret, user });
-    const access_rules = credential.access_rules?.flatMap((id) => accessRuleTable(kernel).get(id) ?? []);
-    const told = access_rules?.map(({ id, path: where, method, service }) => ({ id, path: where, method, service }));
-    const view = { ...credentialView(credential, tables, baseOf(c)), ...(told ? { access_rules: told } : {}), secret };
+    const view = { ...credentialView(credential, tables, baseOf(c)), secret };
     return c.json({ application_credential: view }, 201);
   });
   app.get(`${path}/:id`, (c) => {
@@ -114,9 +112,13 @@ function expiryOf(kernel: IdentityParts["kernel"], given: unknown): string | nul
 }
 
 /** A credential's access rules: each is kept once for its user. They are told; requests are not held to them. */
-function accessRules({ kernel }: IdentityParts, user: string, asked: unknown): Pick<Credential, "access_rules"> {
+function accessRules(
+  { kernel, tables }: IdentityParts,
+  user: string,
+  asked: unknown,
+): Pick<Credential, "access_rules"> {
   if (!Array.isArray(asked)) return {};
-  const table = accessRuleTable(kernel);
+  const table = tables.accessRules;
   const access_rules = asked.filter(isObject).map((rule) => {
     const known = { path: textAt(rule, "path"), method: textAt(rule, "method"), service: textAt(rule, "service") };
     const same = table
@@ -127,19 +129,9 @@ function accessRules({ kernel }: IdentityParts, user: string, asked: unknown): P
   return { access_rules };
 }
 
-interface AccessRule {
-  readonly id: string;
-  readonly user_id: string;
-  readonly path: string | undefined;
-  readonly method: string | undefined;
-  readonly service: string | undefined;
-}
-
-const accessRuleTable = (kernel: Kernel): Table<AccessRule> => kernel.table("_access_rule", ["user_id"]);
-
 /** /v3/users/{user}/access_rules */
-function addAccessRuleRoutes(app: IdentityApp, { kernel, tables }: IdentityParts): void {
-  const table = accessRuleTable(kernel);
+function addAccessRuleRoutes(app: IdentityApp, { tables }: IdentityParts): void {
+  const table = tables.accessRules;
   const rules = "/v3/users/:user/access_rules";
   const view = (c: IdentityContext, { user_id, ...rule }: AccessRule) => ({
     ...rule,
@@ -148,7 +140,7 @@ function addAccessRuleRoutes(app: IdentityApp, { kernel, tables }: IdentityParts
   const found = (c: IdentityContext, rule: string): AccessRule => {
     const user = owner(c, rule);
     const kept = table.get(c.req.param("id") ?? "");
-    if (kept?.user_id !== user) throw identityError(404, `Could not find access rule: ${c.req.param("id") ?? ""}.`);
+    if (kept?.user_id !== user) throw identityError(404, `Could not find Access Rule: ${c.req.param("id") ?? ""}.`);
     return kept;
   };
   app.get(rules, (c) => {

@@ -153,11 +153,19 @@ function assignmentsFor(c: IdentityContext, tables: IdentityTables): readonly As
         .flatMap((a) => withImplied(tables, [a.role_id]).map((role_id) => ({ ...a, role_id })))
         .filter((a) => (tables.roles.get(a.role_id)?.domain_id ?? null) === null)
     : tables.assignments.all();
+  const place = c.req.query("scope.project.id");
+  const isWithin = (id: string | undefined): boolean => {
+    const project = tables.projects.get(id ?? "");
+    // A domain is the project above all that are in it.
+    return id !== undefined && (id === place || project?.domain_id === place || isWithin(project?.parent_id));
+  };
+  const subtree = c.req.query("include_subtree");
+  const isWhole = place !== undefined && subtree !== undefined && subtree !== "0";
   return all.filter(
     (a) =>
       wanted("user.id", a.user_id) &&
       wanted("group.id", a.group_id) &&
-      wanted("scope.project.id", a.project_id) &&
+      (isWhole ? isWithin(a.project_id) : wanted("scope.project.id", a.project_id)) &&
       wanted("scope.domain.id", a.domain_id) &&
       (c.req.query("scope.system") === undefined || a.system === true) &&
       wanted("role.id", a.role_id),

@@ -54,6 +54,11 @@ export function addLimitRoutes(app: IdentityApp, { kernel }: IdentityParts): voi
   const duplicate = (what: string) =>
     identityError(409, `Conflict occurred attempting to store ${what} - Duplicate entry.`);
 
+  app.get("/v3/limits/model", (c) => {
+    callerOf(c);
+    const description = "Limit enforcement and validation does not take project hierarchy into consideration.";
+    return c.json({ model: { name: "flat", description } });
+  });
   app.get("/v3/registered_limits", (c) => {
     callerOf(c);
     return list(
@@ -88,7 +93,11 @@ export function addLimitRoutes(app: IdentityApp, { kernel }: IdentityParts): voi
     const row = found(c, registered, "registered limit");
     const given = await one(c, "registered_limit");
     refuseUsed(row);
+    const [service_id, resource_name] = [textAt(given, "service_id"), textAt(given, "resource_name")];
     const changed = registered.update(row.id, {
+      ...(service_id === undefined ? {} : { service_id }),
+      ...(resource_name === undefined ? {} : { resource_name }),
+      ...(given["region_id"] === undefined ? {} : { region_id: textAt(given, "region_id") ?? null }),
       ...(given["default_limit"] === undefined ? {} : { default_limit: amount(given, "default_limit") }),
       ...(given["description"] === undefined ? {} : { description: textAt(given, "description") ?? null }),
     });

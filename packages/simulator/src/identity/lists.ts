@@ -1,14 +1,44 @@
 import type { JsonView } from "./views.ts";
 import { baseOf, type IdentityContext } from "./request.ts";
 
-/** A list in Keystone's envelope, kept to what equals every query parameter that names a field. */
+/** How a filter "field__how=value" compares. */
+const comparisons: Readonly<Record<string, (field: string, value: string) => boolean>> = {
+  contains: (field, value) => field.includes(value),
+  startswith: (field, value) => field.startsWith(value),
+  endswith: (field, value) => field.endsWith(value),
+};
+
+/** Lists of tags, told with commas. */
+const tagTests: Readonly<Record<string, (tags: readonly unknown[], asked: readonly string[]) => boolean>> = {
+  tags: (tags, asked) => asked.every((tag) => tags.includes(tag)),
+  "tags-any": (tags, asked) => asked.some((tag) => tags.includes(tag)),
+  "not-tags": (tags, asked) => !asked.every((tag) => tags.includes(tag)),
+  "not-tags-any": (tags, asked) => !asked.some((tag) => tags.includes(tag)),
+};
+
+function passes(view: JsonView, [filter, value]: readonly [string, string]): boolean {
+  const tagTest = Array.isArray(view["tags"]) ? tagTests[filter] : undefined;
+  if (tagTest) return tagTest(view["tags"] as readonly unknown[], value.split(","));
+  const [field = "", how] = filter.split("__");
+  if (!(field in view)) return true;
+  const told = String(view[field]);
+  if (how === undefined) return told.toLowerCase() === value.toLowerCase();
+  const exact = comparisons[how];
+  if (exact) return exact(told, value);
+  return comparisons[how.replace(/^i/, "")]?.(told.toLowerCase(), value.toLowerCase()) ?? true;
+}
+
+/** A list in Keystone's envelope, kept to what passes every query parameter that names a field of any of them. */
 export function list(c: IdentityContext, name: string, views: readonly JsonView[]): Response {
-  const wanted = Object.entries(c.req.query()).filter(([field]) => views.some((v) => field in v));
-  const kept = views.filter((v) =>
-    wanted.every(([field, value]) => String(v[field]).toLowerCase() === value.toLowerCase()),
-  );
+  const isKnown = (filter: string): boolean =>
+    views.some((v) => (filter.split("__")[0] ?? "") in v || filter in tagTests);
+  const wanted = Object.entries(c.req.query()).filter(([filter]) => isKnown(filter));
+  const kept = views.filter((v) => wanted.every(([filter, value]) => passes(v, [filter, value]) && has(v, filter)));
   return c.json({ [name]: kept, links: { next: null, self: selfOf(c), previous: null } });
 }
+
+/** What lacks a field that others have does not equal any value of it. */
+const has = (view: JsonView, filter: string): boolean => filter in tagTests || (filter.split("__")[0] ?? "") in view;
 
 export function selfOf(c: IdentityContext): string {
   return baseOf(c) + c.req.path.slice("/identity/v3".length) + new URL(c.req.url).search;

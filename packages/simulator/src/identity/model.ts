@@ -108,6 +108,17 @@ export interface Token {
   readonly trust_id?: string;
   /** Scoped to a domain. */
   readonly domain_id?: string;
+  /** Scoped to the cloud as a whole. */
+  readonly system?: true;
+}
+
+/** What an application credential may be used for. */
+export interface AccessRule {
+  readonly id: string;
+  readonly user_id: string;
+  readonly path: string | undefined;
+  readonly method: string | undefined;
+  readonly service: string | undefined;
 }
 
 /** A secret as kept. */
@@ -126,6 +137,7 @@ export interface IdentityTables {
   readonly roles: Table<Role>;
   readonly assignments: Table<Assignment>;
   readonly credentials: Table<Credential>;
+  readonly accessRules: Table<AccessRule>;
   readonly tokens: Table<Token>;
   readonly implications: Table<Implication>;
 }
@@ -140,6 +152,7 @@ export const identityTables = (kernel: Kernel): IdentityTables => ({
   roles: kernel.table("_role", ["name"]),
   assignments: kernel.table("_assignment", ["user_id", "group_id"]),
   credentials: kernel.table("application_credential", ["user_id"]),
+  accessRules: kernel.table("_access_rule", ["user_id"]),
   tokens: kernel.table("_token"),
   implications: implicationsOf(kernel),
 });

@@ -34,6 +34,10 @@ export interface PlainKind {
   readonly once?: readonly string[];
   /** Anybody with a token may read it. */
   readonly open?: boolean;
+  /** Its id is the caller's to choose, by PUT; there is no POST. */
+  readonly chosen?: true;
+  /** What is said of an id that is taken. */
+  readonly duplicate?: string;
   /** The id that a caller may choose. */
   idOf?(given: JsonObject): string | undefined;
 }
@@ -69,13 +73,14 @@ export function addPlainRoutes(app: IdentityApp, parts: IdentityParts, kind: Pla
     const body = await given(c);
     const id = c.req.param("id") ?? kind.idOf?.(body) ?? identityId(parts.kernel);
     if (table.get(id)) {
-      throw identityError(409, `Conflict occurred attempting to store ${one} - Duplicate ID, ${id}..`);
+      const why = kind.duplicate ?? `Conflict occurred attempting to store ${one} - Duplicate ID, ${id}..`;
+      throw identityError(409, why);
     }
     const object = table.insert({ id, fields: kind.make(body, id) });
     return c.json({ [one]: { ...viewOf(c, object), ...object.fields, id } }, 201);
   };
-  app.post(`/v3/${path}`, create);
-  if (kind.idOf) app.put(`/v3/${path}/:id`, create);
+  if (kind.chosen !== true) app.post(`/v3/${path}`, create);
+  if (kind.idOf || kind.chosen) app.put(`/v3/${path}/:id`, create);
   app.get(`/v3/${path}/:id`, (c) => {
     may(c, `get_${one}`);
     const seeded = kind.seeded?.(c).find((view) => view["id"] === c.req.param("id"));

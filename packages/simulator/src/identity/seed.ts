@@ -60,6 +60,12 @@ export function seedIdentity(kernel: Kernel): void {
   for (const name of ["admin", "demo", "alt", "reader"]) {
     tables.users.insert({ id: identityId(kernel), name, domain_id, enabled: true, secret });
   }
+  const [user_id = "", role_id = ""] = [
+    tables.users.by("name", "admin")[0]?.id,
+    tables.roles.by("name", "admin")[0]?.id,
+  ];
+  // As `keystone-manage bootstrap` does.
+  tables.assignments.insert({ id: `system/${user_id}/${role_id}`, user_id, role_id, system: true });
   for (const [user, project, roles] of grants) {
     for (const role of roles) {
       const [user_id, project_id, role_id] = [

@@ -21,6 +21,7 @@ import { addProjectTagRoutes } from "./project-tags.ts";
 import { addCatalogRoutes } from "./catalog.ts";
 import { addDomainProjectRoutes } from "./domain-projects.ts";
 import { addDomainConfigurationRoutes } from "./domain-configuration.ts";
+import { addEndpointFilterRoutes } from "./endpoint-filter.ts";
 import { addEc2Routes } from "./ec2-credentials.ts";
 import { addLimitRoutes } from "./limits.ts";
 import { addImpliedRoleRoutes } from "./implied-roles.ts";
@@ -59,6 +60,7 @@ export function createIdentityService(kernel: Kernel, source: CatalogSource): Id
   addGrantRoutes(app, parts);
   addTrustRoutes(app, parts);
   addCatalogRoutes(app, parts);
+  addEndpointFilterRoutes(app, parts);
   addLimitRoutes(app, parts);
   addImpliedRoleRoutes(app, parts);
   addEc2Routes(app, parts);
@@ -93,9 +95,9 @@ function addVersionRoutes(app: IdentityApp): void {
 function addTokenRoutes(app: IdentityApp, { tables, tokens, source }: IdentityParts): void {
   const view = (c: IdentityContext, token: Token) => {
     const catalog =
-      token.project_id === undefined || c.req.query("nocatalog") !== undefined
+      (token.project_id === undefined && token.system !== true) || c.req.query("nocatalog") !== undefined
         ? undefined
-        : catalogView(source, new URL(c.req.url).origin, token.project_id);
+        : catalogView(source, new URL(c.req.url).origin, token.project_id ?? "");
     return { token: tokenView(token, tables, catalog) };
   };
   app.post("/v3/auth/tokens", async (c) => {

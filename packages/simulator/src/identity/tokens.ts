@@ -30,7 +30,8 @@ interface Proof {
 }
 
 /** What a token is for, and with whose roles. */
-type Scope = Pick<Token, "project_id" | "domain_id" | "role_ids" | "trust_id"> & Partial<Pick<Token, "user_id">>;
+type Scope = Pick<Token, "project_id" | "domain_id" | "role_ids" | "trust_id" | "system"> &
+  Partial<Pick<Token, "user_id">>;
 
 /** Tokens: issuing, checking and revoking. */
 export class Tokens {
@@ -168,6 +169,7 @@ export class Tokens {
     if (trust !== undefined) return this.#trustScope(trust, proof.user);
     const domain = at(asked, "domain");
     if (domain !== undefined) return this.#domainScope(domain, proof.user);
+    if (at(asked, "system") !== undefined) return this.#systemScope(proof.user);
     const project = this.#project(at(asked, "project"));
     if (!project?.enabled) throw unauthorized();
     this.#refuseDisabledDomain(project.domain_id);
@@ -192,6 +194,18 @@ export class Tokens {
     const role_ids = domain?.enabled ? rolesOn(this.#tables, user.id, { domain_id: domain.id }) : [];
     if (!domain || role_ids.length === 0) throw unauthorized();
     return { domain_id: domain.id, role_ids };
+  }
+
+  /** What a user was given on the cloud as a whole. */
+  #systemScope(user: User): Scope {
+    const groups = this.#tables.memberships.by("user_id", user.id).map((m) => m.group_id);
+    const given = [
+      ...this.#tables.assignments.by("user_id", user.id),
+      ...groups.flatMap((group) => this.#tables.assignments.by("group_id", group)),
+    ].filter((a) => a.system === true);
+    if (given.length === 0) throw unauthorized();
+    const ids = given.map((a) => a.role_id);
+    return { system: true, role_ids: withImplied(this.#tables, ids) };
   }
 
   /** The trustor's roles, for the trustee; with impersonation the token is the trustor's. */

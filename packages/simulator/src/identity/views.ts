@@ -101,8 +101,15 @@ export function credentialView(c: Credential, tables: IdentityTables, base: stri
     expires_at: c.expires_at,
     unrestricted: c.unrestricted,
     roles: c.role_ids.flatMap((id) => tables.roles.get(id) ?? []).map(roleFields),
+    ...(c.access_rules ? { access_rules: c.access_rules.flatMap((id) => accessRuleView(tables, id)) } : {}),
     links: { self: `${base}/application_credentials/${c.id}` },
   };
+}
+
+/** A rule as its credential tells it. */
+function accessRuleView(tables: IdentityTables, id: string): readonly JsonView[] {
+  const rule = tables.accessRules.get(id);
+  return rule ? [{ id, path: rule.path, method: rule.method, service: rule.service }] : [];
 }
 
 /** What the catalog is made of: one entry per service, its root below `origin`. */
@@ -113,10 +120,11 @@ export interface CatalogSource {
 
 export const endpointInterfaces = ["public", "internal", "admin"] as const;
 
-/** `{project_id}` in a service's path becomes the project of the token. */
+/** `{project_id}` in a service's path becomes the project of the token; without one such a service has no endpoints. */
 export function catalogView(source: CatalogSource, origin: string, projectId: string): readonly JsonView[] {
+  const faces = (path: string) => (projectId === "" && path.includes("{project_id}") ? [] : endpointInterfaces);
   return source.services().map(({ root, service }) => ({
-    endpoints: endpointInterfaces.map((face) => ({
+    endpoints: faces(service.catalogPath).map((face) => ({
       id: `${service.name}-${face}`,
       interface: face,
       region_id: source.region,
@@ -127,6 +135,23 @@ export function catalogView(source: CatalogSource, origin: string, projectId: st
     type: service.type,
     name: service.name,
   }));
+}
+
+/** The endpoints of this cloud, one for each interface of each service. */
+export function endpointViews(source: CatalogSource, origin: string, base: string): readonly JsonView[] {
+  return catalogView(source, origin, "%(project_id)s").flatMap((entry) => {
+    const [first] = entry["endpoints"] as readonly { readonly url: string }[];
+    return endpointInterfaces.map((face) => ({
+      id: `${String(entry["name"])}-${face}`,
+      interface: face,
+      region_id: source.region,
+      service_id: entry["id"],
+      url: first?.url,
+      enabled: true,
+      region: source.region,
+      links: { self: `${base}/endpoints/${String(entry["name"])}-${face}` },
+    }));
+  });
 }
 
 export function tokenView(token: Token, tables: IdentityTables, catalog: readonly JsonView[] | undefined): JsonView {
@@ -154,7 +179,8 @@ export function tokenView(token: Token, tables: IdentityTables, catalog: readonl
     ...trustIn(token, tables),
     ...ofProject,
     ...ofDomain,
-    ...(catalog && (ofProject || token.domain_id !== undefined) ? { catalog } : {}),
+    ...(token.system === true ? { system: { all: true }, roles } : {}),
+    ...(catalog && (ofProject || token.domain_id !== undefined || token.system === true) ? { catalog } : {}),
   };
 }
 

@@ -14,7 +14,7 @@ const administrators =
  */
 export const byRole: MiddlewareHandler<{ Variables: { caller: Caller } }> = async (c, next) => {
   const caller: Caller | undefined = c.var.caller;
-  if (caller && /\/v2(\.0)?\/(lbaas|octavia)\//.test(c.req.path)) c.set("caller", admitted(caller, c.req));
+  if (caller && /\/v2(\.0)?\/./.test(c.req.path)) c.set("caller", admitted(caller, c.req));
   await next();
 };
 

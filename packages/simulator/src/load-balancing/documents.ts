@@ -24,7 +24,15 @@ export function mountDocuments(app: BalancerApp): void {
     const all = Object.entries(providers).map(([name, description]) => picked({ name, description }, fields));
     return c.json({ providers: all });
   });
+  withoutPrefix(app);
   app.all("*", () => {
     throw noPath();
   });
+}
+
+/** What is served below /v2/lbaas is served below /v2, too. */
+function withoutPrefix(app: BalancerApp): void {
+  for (const { method, path, handler } of [...app.routes]) {
+    if (path.includes("/lbaas/")) app.on(method, path.replace("/lbaas/", "/"), handler);
+  }
 }

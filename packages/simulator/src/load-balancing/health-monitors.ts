@@ -118,7 +118,7 @@ function checkType(type: string, protocol: string, delay: number): void {
 
 function checkOptions(type: string, input: MonitorInput): void {
   if (type === "HTTP" || type === "HTTPS") return;
-  for (const option of ["http_method", "url_path", "expected_codes", "http_version", "domain_name"] as const) {
+  for (const option of ["http_method", "url_path", "expected_codes", "domain_name"] as const) {
     if ((input[option] ?? null) === null) continue;
     throw fault(400, `${option} is not a valid option for health monitors of type ${type}`);
   }

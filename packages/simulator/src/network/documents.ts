@@ -69,7 +69,6 @@ const optionalExtensions: Readonly<Record<string, string>> = {
 const empty = {
   availability_zones: "availability_zones",
   flavors: "flavors",
-  segments: "segments",
   service_profiles: "service_profiles",
   "service-providers": "service_providers",
 } as const;

@@ -20,6 +20,7 @@ import { networkState } from "./resources.ts";
 import { mountRouterInterfaces } from "./router-interfaces.ts";
 import { routerCollection } from "./routers.ts";
 import { ruleCollection } from "./security-group-rules.ts";
+import { segmentCollection, segmentsOfOld } from "./segments.ts";
 import { securityGroupCollection } from "./security-groups.ts";
 import { subnetCollection } from "./subnets.ts";
 import { addressScopeCollection, subnetPoolCollection } from "./subnet-pools.ts";
@@ -45,8 +46,10 @@ export function createNetworkService(kernel: Kernel, optional: readonly string[]
   const scopes = addressScopeCollection(state);
   const policies = qosCollection(state);
   const rbac = rbacCollection(state);
+  const segments = segmentCollection(state);
+  segmentsOfOld(state);
   const base = [networks, subnets, ports, routers, floatingIps, groups, rules, trunks, addressGroups];
-  const all = [...base, pools, scopes, policies, rbac];
+  const all = [...base, pools, scopes, policies, rbac, segments];
   mountDocuments(
     app,
     all.map(({ singular, plural }) => [singular, plural] as const),
@@ -66,6 +69,7 @@ export function createNetworkService(kernel: Kernel, optional: readonly string[]
   mountQosRules(app, state, policies);
   mountCollection(app, state, policies);
   mountCollection(app, state, rbac);
+  mountCollection(app, state, segments);
   mountPortForwardings(app, state, floatingIps);
   mountExtraRoutes(app, state, routers);
   mountAvailability(app, state);

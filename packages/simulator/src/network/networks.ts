@@ -1,9 +1,10 @@
 import type { Caller } from "../kernel/interface.ts";
 import { bool, common, integer, listOf, orNull, text, uuid, type InputOf, type JsonObject } from "./attributes.ts";
 import type { Collection } from "./collection.ts";
-import { conflict, invalidInput, invalidValue, networkNotFound } from "./errors.ts";
+import { conflict, invalidValue, networkNotFound } from "./errors.ts";
 import { deleteSubnet } from "./subnets.ts";
 import { addMetadataPort, removePort } from "./port-rows.ts";
+import { checkSegment, firstSegment, nextSegment, type SegmentKind } from "./segments.ts";
 import { born, defined, touched, type Network, type NetworkState } from "./resources.ts";
 import { ensureDefaultGroup } from "./default-group.ts";
 import { checkQos } from "./qos.ts";
@@ -80,7 +81,7 @@ export function createNetwork(state: NetworkState, projectId: string, input: Inp
   const { kernel } = state;
   const zones = checkZoneHints(input.availability_zone_hints ?? []);
   const external = input["router:external"] ?? false;
-  checkProvider(input);
+  const kind = segmentOf(state, input);
   const network = state.networks.insert({
     ...born(kernel, projectId, input),
     admin_state_up: input.admin_state_up ?? true,
@@ -92,11 +93,11 @@ export function createNetwork(state: NetworkState, projectId: string, input: Inp
     dns_domain: input.dns_domain ?? "",
     qos_policy_id: input.qos_policy_id ?? null,
     availability_zone_hints: zones,
-    "provider:network_type": input["provider:network_type"] ?? "geneve",
-    "provider:physical_network": input["provider:physical_network"] ?? null,
-    "provider:segmentation_id":
-      input["provider:segmentation_id"] ?? (input["provider:network_type"] === "flat" ? null : nextSegment(state)),
+    "provider:network_type": kind.network_type,
+    "provider:physical_network": kind.physical_network,
+    "provider:segmentation_id": kind.segmentation_id,
   });
+  firstSegment(state, network, kind);
   openAsTold(state, network);
   addMetadataPort(state, network);
   return network;
@@ -119,21 +120,15 @@ function checkUnshared(state: NetworkState, row: Network): void {
   throw conflict("InvalidSharedSetting", `Unable to reconfigure sharing settings for network ${row.id}. ${why}`);
 }
 
-const networkTypes = ["flat", "geneve", "local", "vlan", "vxlan"];
-
-function checkProvider(input: InputOf<Attributes>): void {
-  const { "provider:network_type": type, "provider:physical_network": physical } = input;
-  if (type === undefined) return;
-  if (!networkTypes.includes(type)) throw invalidInput(`network_type value '${type}' not supported.`);
-  if (type !== "flat" && type !== "vlan") return;
-  if (!physical && type === "flat") throw invalidInput("physical_network required for flat provider network.");
-  if (physical && physical !== "public") {
-    throw invalidInput(`physical_network '${physical}' unknown for ${type} provider network.`);
-  }
-}
-
-function nextSegment({ networks }: NetworkState): number {
-  return networks.all().reduce((top, row) => Math.max(top, row["provider:segmentation_id"] ?? 0), 0) + 1;
+function segmentOf(state: NetworkState, input: InputOf<Attributes>): SegmentKind {
+  const { "provider:network_type": type, "provider:physical_network": physical = null } = input;
+  if (type !== undefined) checkSegment(type, physical);
+  const own = input["provider:segmentation_id"] ?? null;
+  return {
+    network_type: type ?? "geneve",
+    physical_network: physical,
+    segmentation_id: own ?? (type === "flat" ? null : nextSegment(state)),
+  };
 }
 
 function remove(state: NetworkState, row: Network): void {
@@ -150,23 +145,19 @@ function remove(state: NetworkState, row: Network): void {
   for (const ip of loose) state.floatingIps.remove(ip.id);
   for (const port of ports) removePort(state, port);
   for (const subnet of state.subnets.by("network_id", row.id)) deleteSubnet(state, subnet);
+  for (const segment of state.segments.by("network_id", row.id)) state.segments.remove(segment.id);
   dropPolicies(state, row.id);
   state.networks.remove(row.id);
 }
 
 function view(state: NetworkState, row: Network, caller: Caller): JsonObject {
   const {
-    "provider:network_type": type,
-    "provider:physical_network": physical,
-    "provider:segmentation_id": segment,
+    "provider:network_type": _type,
+    "provider:physical_network": _physical,
+    "provider:segmentation_id": _segment,
     is_default: isDefault,
     ...rest
   } = row;
-  const provider = {
-    "provider:network_type": type,
-    "provider:physical_network": physical,
-    "provider:segmentation_id": segment,
-  };
   const subnets = state.subnets.by("network_id", row.id).map((subnet) => subnet.id);
   return {
     ...rest,
@@ -180,6 +171,22 @@ function view(state: NetworkState, row: Network, caller: Caller): JsonObject {
     ipv6_address_scope: null,
     qos_policy_id: row.qos_policy_id ?? null,
     l2_adjacency: true,
-    ...(caller.isAdmin ? provider : {}),
+    ...(caller.isAdmin ? providerOf(state, row) : {}),
   };
+}
+
+const providerView = ({ network_type, physical_network, segmentation_id }: SegmentKind) => ({
+  "provider:network_type": network_type,
+  "provider:physical_network": physical_network,
+  "provider:segmentation_id": segmentation_id,
+});
+
+/** A network's one segment, or the list of them; nulls when none is left. */
+function providerOf(state: NetworkState, row: Network): JsonObject {
+  const segments = state.segments.by("network_id", row.id);
+  if (segments.length > 1) return { segments: segments.map(providerView) };
+  const [only] = segments;
+  if (only) return providerView(only);
+  const none = { "provider:network_type": null, "provider:physical_network": null, "provider:segmentation_id": null };
+  return none;
 }

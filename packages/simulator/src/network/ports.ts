@@ -67,7 +67,7 @@ const attributes = {
   dns_domain: { read: text },
   qos_policy_id: { read: orNull(uuid) },
   "binding:vnic_type": { read: text },
-  "binding:profile": { read: object, admin: true },
+  "binding:profile": { read: profile, admin: true },
   "binding:host_id": { read: orNull(text), admin: true },
   propagate_uplink_status: { read: bool },
 } as const;
@@ -137,6 +137,11 @@ export function createPort(
     allowed_address_pairs: pairList,
     port_security_enabled: secured,
   });
+}
+
+/** None is given back as an empty one. */
+function profile(value: unknown, field: string): JsonObject {
+  return value === null ? {} : object(value, field);
 }
 
 /** Attributes that nothing else follows from. */

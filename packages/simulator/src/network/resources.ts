@@ -28,6 +28,22 @@ export interface Network extends Resource {
   readonly qos_policy_id?: string | null;
 }
 
+/** Where a network's frames run. */
+export interface Segment {
+  readonly id: string;
+  /** "": segments are nobody's own. */
+  readonly project_id: string;
+  readonly network_id: string;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly physical_network: string | null;
+  readonly network_type: string;
+  readonly segmentation_id: number | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly revision_number: number;
+}
+
 export interface Pool {
   readonly start: string;
   readonly end: string;
@@ -210,6 +226,7 @@ export interface PortForwarding {
 export interface NetworkState {
   readonly kernel: Kernel;
   readonly networks: Table<Network>;
+  readonly segments: Table<Segment>;
   readonly subnets: Table<Subnet>;
   readonly ports: Table<Port>;
   readonly routers: Table<Router>;
@@ -234,6 +251,7 @@ export function networkState(kernel: Kernel): NetworkState {
   return {
     kernel,
     networks: kernel.table("network", owned),
+    segments: kernel.table("_segment", ["project_id", "network_id", "network_type"]),
     subnets: kernel.table("subnet", [...owned, "network_id", "subnetpool_id"]),
     ports: kernel.table("port", [...portIndexes, "mac_address", "security_groups"]),
     routers: kernel.table("router", owned),

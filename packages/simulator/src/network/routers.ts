@@ -110,8 +110,19 @@ function update(state: NetworkState, { caller, row }: { caller: Caller; row: Rou
       external_gateway_info: { ...now, enable_snat: wish.enable_snat ?? now.enable_snat },
     });
   }
+  const kept = now?.network_id === wish.network_id ? { ...wish, external_fixed_ips: stayingIps(now, wish) } : wish;
   router = clearGateway(state, router);
-  return setGateway(state, router, wish, caller);
+  return setGateway(state, router, kept, caller);
+}
+
+/** What a subnet alone asks for is met by an address that the router has on it already. */
+function stayingIps({ external_fixed_ips: had }: GatewayInfo, wish: GatewayWish): GatewayWish["external_fixed_ips"] {
+  const asked = wish.external_fixed_ips?.map((entry) =>
+    entry.ip_address === undefined ? (had.find((ip) => ip.subnet_id === entry.subnet_id) ?? entry) : entry,
+  );
+  return asked?.filter(
+    ({ ip_address: ip }, at) => ip === undefined || asked.findIndex((other) => other.ip_address === ip) === at,
+  );
 }
 
 function permitGateway(wish: GatewayWish, caller: Caller, verb: string): void {
