@@ -7,6 +7,7 @@ import { loadBalancerGroups } from "./cases/load-balancer.ts";
 import { networkGroups } from "./cases/network.ts";
 import { placementGroups } from "./cases/placement.ts";
 import { shareGroups } from "./cases/share.ts";
+import { smallPrintGroups } from "./cases/small-print.ts";
 import { volumeGroups } from "./cases/volume.ts";
 
 /** What is asked of a cloud by raw HTTP. */
@@ -20,4 +21,5 @@ export const groups: readonly RawGroup[] = [
   ...keyManagerGroups,
   ...shareGroups,
   ...placementGroups,
+  ...smallPrintGroups,
 ];

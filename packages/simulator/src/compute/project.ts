@@ -31,9 +31,8 @@ const oldQuotas = (minor: number): readonly string[] => [
 function addQuotaRoutes(app: ComputeApp, parts: ComputeParts): void {
   const { kernel } = parts;
   const path = "/v2.1/os-quota-sets/:project";
-  const limits = (project: string, minor: number) => ({
-    ...Object.fromEntries([...oldQuotas(minor), ...quotaFields].map((field) => [field, kernel.quota(project, field)])),
-  });
+  const limits = (project: string, minor: number) =>
+    Object.fromEntries([...oldQuotas(minor), ...quotaFields].map((field) => [field, kernel.quota(project, field)]));
   const projectOf = (c: ComputeContext, rule: string) => {
     const project = c.req.param("project") ?? "";
     const own = project === c.get("caller").projectId && rule !== "update" && rule !== "delete";

@@ -1,5 +1,5 @@
 import type { Kernel } from "../kernel/interface.ts";
-import { hashSecret, identityId, identityTables } from "./model.ts";
+import { hashSecret, identityId, identityTables, type IdentityTables } from "./model.ts";
 import { bootstrapped } from "./roles.ts";
 
 /** Password of every seeded account; the cloud answers on loopback only. */
@@ -60,12 +60,7 @@ export function seedIdentity(kernel: Kernel): void {
   for (const name of ["admin", "demo", "alt", "reader"]) {
     tables.users.insert({ id: identityId(kernel), name, domain_id, enabled: true, secret });
   }
-  const [user_id = "", role_id = ""] = [
-    tables.users.by("name", "admin")[0]?.id,
-    tables.roles.by("name", "admin")[0]?.id,
-  ];
-  // As `keystone-manage bootstrap` does.
-  tables.assignments.insert({ id: `system/${user_id}/${role_id}`, user_id, role_id, system: true });
+  grantSystem(tables);
   for (const [user, project, roles] of grants) {
     for (const role of roles) {
       const [user_id, project_id, role_id] = [
@@ -76,4 +71,11 @@ export function seedIdentity(kernel: Kernel): void {
       tables.assignments.insert({ id: `${project_id}/${user_id}/${role_id}`, user_id, project_id, role_id });
     }
   }
+}
+
+/** The administrator's role on the cloud as a whole, as `keystone-manage bootstrap` gives it. */
+function grantSystem({ users, roles, assignments }: IdentityTables): void {
+  const [user, role] = [users.by("name", "admin")[0], roles.by("name", "admin")[0]];
+  if (!user || !role) return;
+  assignments.insert({ id: `system/${user.id}/${role.id}`, user_id: user.id, role_id: role.id, system: true });
 }

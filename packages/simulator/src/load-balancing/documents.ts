@@ -32,7 +32,6 @@ export function mountDocuments(app: BalancerApp): void {
 
 /** What is served below /v2/lbaas is served below /v2, too. */
 function withoutPrefix(app: BalancerApp): void {
-  for (const { method, path, handler } of [...app.routes]) {
-    if (path.includes("/lbaas/")) app.on(method, path.replace("/lbaas/", "/"), handler);
-  }
+  const below = app.routes.filter(({ path }) => path.includes("/lbaas/"));
+  for (const { method, path, handler } of below) app.on(method, path.replace("/lbaas/", "/"), handler);
 }

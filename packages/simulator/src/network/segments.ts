@@ -111,6 +111,6 @@ export function nextSegment({ networks, segments }: NetworkState): number {
   return segments.all().reduce((most, row) => Math.max(most, row.segmentation_id ?? 0), top) + 1;
 }
 
-function view({ project_id: _, id, network_id, name, description, ...rest }: Segment): JsonObject {
-  return { id, network_id, name, description, ...rest };
+function view({ project_id: _project, ...wire }: Segment): JsonObject {
+  return wire;
 }
