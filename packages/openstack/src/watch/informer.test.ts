@@ -412,7 +412,7 @@ describe("a transition whose length is known", () => {
     // As long as the small one? As long as ten of it? Between, whenever it is three quarters older.
     expect(await one(10, 200_500)).toEqual([8, 202_400]);
     // As long as the one before: after 20 s and whenever twice as old, until that time comes.
-    expect(await one(10, 200_500)).toEqual([6, 202_400]);
+    expect(await one(10, 200_500)).toEqual([7, 202_400]);
     // The longer one says no less than a tenth of it, the small one that it may be no more.
     expect(await one(5, 20_600)).toEqual([3, 21_500]);
     await informer.close();

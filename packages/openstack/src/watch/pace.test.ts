@@ -14,6 +14,13 @@ describe("a transition of which something is known", () => {
     const next = (atLeast: number, atMost: number) =>
       nextLook({ since: 0, expected: { atLeast, atMost }, polledAt: atLeast, took: 5 });
     expect([next(970, 1_000), next(9_700, 10_000), next(938, 1_000)]).toEqual([1_020, 10_000, 1_000]);
+    // Between, where that is not known to the thirtieth part.
+    const looks = [9_984];
+    for (let i = 0; i < 3; i++) {
+      const expected = { atLeast: 9_984, atMost: 10_560 };
+      looks.push(Math.round(nextLook({ since: 0, expected, polledAt: looks.at(-1) ?? 0, took: 5 })));
+    }
+    expect(looks).toEqual([9_984, 10_296, 10_560, 11_220]);
   });
 
   it("that takes longer than was expected is looked at soon, then ever less often", () => {

@@ -90,8 +90,12 @@ export function nextLook({ since, expected, polledAt, took }: Look, intervals: W
   const close = age > LONGEST && age >= atMost && age < atMost * 1.05;
   const soon = Math.max(quickest({ took }, intervals) / 5, age / (close ? 32 : 16));
   if (age >= atMost) return polledAt + Math.min(intervals.slow ?? 60_000, soon);
+  const least = quickest({ took }, intervals) / 5;
+  const near = atMost - age < 2 * soon;
+  const step = near ? Math.max(least, age / 32) : soon;
   // Not as short as it may be: it is at an end soon, or grows with its size.
-  const next = age + (age < atLeast * 1.05 ? soon : Math.max(soon, age < LONGEST ? age / 4 : age * 0.75));
+  const next = age + (age < atLeast * 1.05 ? step : Math.max(soon, age < LONGEST ? age / 4 : age * 0.75));
   // The longest that is likely is worth more than a look just before it.
-  return since + (next * 1.1 > atMost ? Math.max(atMost, age + quickest({ took }, intervals) / 5) : next);
+  const isClose = near ? next + step / 2 > atMost : next * 1.1 > atMost;
+  return since + (isClose ? Math.max(atMost, age + least) : next);
 }
