@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { array, isRecord, type Json } from "../json.ts";
+import { isRecord, type Json } from "../json.ts";
 import { addModels } from "../wire/models.ts";
 import type { Catalog } from "../kinds/catalog.ts";
 import { apiVersionOf, type Resource, type ResourceVersion } from "../kinds/resource.ts";
@@ -227,7 +227,8 @@ function v3Operation(action: string, resource: Resource, version: ResourceVersio
   return {
     "x-kubernetes-action": action,
     "x-kubernetes-group-version-kind": gvk(resource, version),
-    parameters: array(["get", "list"].includes(action) ? [] : PARAMETERS.map(query)),
+    // Who reads the document and writes it again leaves out empty lists.
+    ...(["get", "list"].includes(action) ? {} : { parameters: PARAMETERS.map(query) }),
     ...(action === "patch" ? { requestBody: { content, required: true } } : {}),
     responses: { "200": { description: "OK" } },
   };

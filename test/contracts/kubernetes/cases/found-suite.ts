@@ -279,6 +279,13 @@ export const foundSuite: Chapter = {
         refused(answer, 422, "Invalid", /"variables.count": must evaluate to bool but got int$/);
       },
     },
+    {
+      name: "an OpenAPI document has no empty lists, which who writes it again would leave out",
+      async run({ api }) {
+        const { text } = await api.get("/openapi/v3/apis/coordination.k8s.io/v1");
+        expect(text.replaceAll(/\s/g, "")).not.toMatch(/"(parameters|required|enum|tags)":\[\]/);
+      },
+    },
     ...HASHES.map(([path, hashes]) => ({
       name: `discovery of ${path} tells in which versions its kinds are stored`,
       async run({ api }: Context) {
