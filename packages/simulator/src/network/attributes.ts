@@ -171,7 +171,12 @@ interface Permission {
 /** 403 naming every rule that the given attributes ask for, nested as Neutron's policy engine joins them. */
 function permit({ attributes, singular }: Kind<Attributes>, { given, caller, verb }: Permission): void {
   if (caller.isAdmin) return;
-  const asked = Object.keys(attributes).filter((field) => Object.hasOwn(given, field) && attributes[field]?.admin);
+  const values: Readonly<Record<string, unknown>> = { ...given };
+  // Only a value other than the default needs a right, and all that administrators may set is false if nobody says so.
+  const isPlain = (field: string) => verb === "create" && values[field] === false;
+  const asked = Object.keys(attributes).filter(
+    (field) => Object.hasOwn(given, field) && attributes[field]?.admin && !isPlain(field),
+  );
   if (asked.length === 0) return;
   const rule = `rule:${verb}_${singular}`;
   throw forbidden(asked.reduce((left, field) => `(${left} and ${rule}:${field})`, rule));

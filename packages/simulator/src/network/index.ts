@@ -85,7 +85,7 @@ export function createNetworkService(kernel: Kernel, optional: readonly string[]
   mountTags(app, state, groups);
   mountTags(app, state, trunks);
   mountTags(app, state, pools);
-  mountTags(app, state, policies);
+  mountTags(app, state, { ...policies, path: "policies" });
   mountQuotas(app, state);
   app.all("*", () => {
     throw resourceMissing();

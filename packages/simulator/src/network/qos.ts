@@ -52,11 +52,15 @@ function sees(state: NetworkState, caller: Caller, row: QosPolicy): boolean {
 }
 
 function view(state: NetworkState, row: QosPolicy): JsonObject {
-  const rules = state.qosRules.by("policy_id", row.id).map((rule) => ({ ...ruleView(rule), type: rule.type }));
+  const rules = state.qosRules.by("policy_id", row.id).map((rule) => ({
+    ...ruleView(rule),
+    qos_policy_id: row.id,
+    type: rule.type,
+  }));
   return { ...row, tenant_id: row.project_id, shared: isOpen(state, row.id), rules };
 }
 
-const ruleView = (rule: QosRule): JsonObject => ({ id: rule.id, qos_policy_id: rule.policy_id, ...rule.values });
+const ruleView = (rule: QosRule): JsonObject => ({ id: rule.id, ...rule.values });
 
 function remove(state: NetworkState, row: QosPolicy): void {
   const users = { network: state.networks, port: state.ports, floatingip: state.floatingIps };

@@ -23,10 +23,6 @@ export function securityGroupCollection(state: NetworkState): Collection<Securit
     sees: (caller, row) => caller.isAdmin || row.project_id === caller.projectId || opened(state, caller, row.id),
     prepare: (projectId) => ensureDefaultGroup(state, projectId),
     view: (row, caller) => view(state, row, caller),
-    viewMade: (row, caller) => {
-      const rules = state.rules.by("security_group_id", row.id).map(madeRule);
-      return { ...view(state, row, caller), security_group_rules: rules };
-    },
     create: (_, projectId, input) => create(state, projectId, input),
     update: (_, row, change) => {
       if (row.name === "default" && change.name !== undefined && change.name !== "default") {
@@ -67,13 +63,13 @@ function removeGroup(state: NetworkState, row: SecurityGroup): void {
   state.groups.remove(row.id);
 }
 
-/** Rules inside the answer to POST tell more than later, as the real service's do: Neutron's own number, and no normal form. */
-function madeRule(row: SecurityGroupRule, place: number): JsonObject {
+/** Rules inside a group tell more than alone, as the real service's do: Neutron's own number, and tags. */
+function groupRule(row: SecurityGroupRule, place: number): JsonObject {
   return { ...ruleView(row), standard_attr_id: place + 1, tags: [] };
 }
 
 function view(state: NetworkState, row: SecurityGroup, caller: Caller): JsonObject {
-  const rules = state.rules.by("security_group_id", row.id).map(ruleView);
+  const rules = state.rules.by("security_group_id", row.id).map(groupRule);
   return { ...row, tenant_id: row.project_id, shared: opened(state, caller, row.id), security_group_rules: rules };
 }
 

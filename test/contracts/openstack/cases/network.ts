@@ -1,4 +1,5 @@
 import type { RawGroup } from "../case.ts";
+import { policyGroup } from "./policies.ts";
 import { portGroup } from "./ports.ts";
 import { standing } from "./standing.ts";
 
@@ -156,6 +157,7 @@ export const networkGroups: readonly RawGroup[] = [
     ],
   },
   portGroup,
+  policyGroup,
   {
     name: "routers floating addresses and quotas",
     service: "network",
