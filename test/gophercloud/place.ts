@@ -34,6 +34,7 @@ export async function openPlace({ name, text }: AcceptanceCloud): Promise<Place>
     await cloud.close();
   };
   try {
+    await shareType(own);
     const chosen = { ...(await choices(own)), ...(await network(own, project)) };
     const admin = { ...chosen, ...login(inProject, own.region) };
     const member = { ...chosen, ...login(loadCloudsYaml({ cloud: name, text }), own.region) };
@@ -53,6 +54,14 @@ async function network({ network: neutron }: Cloud, name: string): Promise<Varia
   const made = await neutron.networks.create({ name, shared: true });
   const subnet = await neutron.subnets.create({ name, network_id: made.id, ip_version: 4, cidr: "10.77.0.0/24" });
   return { OS_NETWORK_NAME: name, OS_NETWORK_ID: made.id, OS_SUBNET_ID: subnet.id };
+}
+
+/** The type that shares are made of. */
+async function shareType({ sharedFileSystem: manila }: Cloud): Promise<void> {
+  const name = "dhss_false";
+  if ((await manila.shareTypes.all()).some((type) => type.name === name)) return;
+  const extra_specs = { driver_handles_share_servers: "False", snapshot_support: "True" };
+  await manila.shareTypes.create({ name, extra_specs });
 }
 
 async function grantAdministration(cloud: Cloud, project: string): Promise<void> {

@@ -91,6 +91,10 @@ function fits(image: Image, query: URLSearchParams): boolean {
   const fields: Readonly<Record<string, unknown>> = { ...image.properties, ...image };
   for (const [name, value] of query) {
     if (ways.has(name)) continue;
+    if (name === "created_at" || name === "updated_at") {
+      if (!inTime(Date.parse(image[name]), name, value)) return false;
+      continue;
+    }
     const wanted = value.startsWith("in:") ? value.slice(3).split(",").map(unquoted) : [value];
     const has = fields[name];
     if (
@@ -100,6 +104,27 @@ function fits(image: Image, query: URLSearchParams): boolean {
     }
   }
   return true;
+}
+
+const operators: Readonly<Record<string, (has: number, asked: number) => boolean>> = {
+  gt: (has, asked) => has > asked,
+  gte: (has, asked) => has >= asked,
+  eq: (has, asked) => has === asked,
+  neq: (has, asked) => has !== asked,
+  lt: (has, asked) => has < asked,
+  lte: (has, asked) => has <= asked,
+};
+
+/** "gte:2014-01-01T00:00:00Z", or an instant alone. Throws 400. */
+function inTime(has: number, name: string, value: string): boolean {
+  const [, operator = "eq", instant = ""] = /^(?:([a-z]+):)?(.*)$/.exec(value) ?? [];
+  const compares = operators[operator];
+  if (!compares) throw refused("Unable to filter on a unknown operator.");
+  const asked = Date.parse(/^\d{4}-\d\d-\d\d/.test(instant) ? instant : "");
+  if (Number.isNaN(asked)) {
+    throw refused(`Bad "${name}" query filter format. Use ISO 8601 DateTime notation.`);
+  }
+  return compares(has, asked);
 }
 
 const unquoted = (text: string) => text.replace(/^"(.*)"$/, "$1");

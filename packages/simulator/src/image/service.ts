@@ -53,6 +53,10 @@ export function createImageService(kernel: Kernel): Service {
   addImageMemberRoutes(app, kernel, tables);
   addMetadefRoutes(app, kernel);
   addTaskRoutes(app);
+  app.get("/v2/info/import", (c) => {
+    const value = ["glance-direct", "web-download"];
+    return c.json({ "import-methods": { description: "Import methods available.", type: "array", value } });
+  });
   app.get("/v2/schemas/:name{.+}", (c) => {
     const schema = schemas[c.req.param("name")];
     if (!schema) throw htmlPage(404, {});

@@ -226,4 +226,20 @@ export const smallPrintGroups: readonly RawGroup[] = [
       { says: "with a prefix that is twice", call: "GET /v2/lbaas/octavia/amphorae", statusOnly: true },
     ]),
   },
+  {
+    name: "times and ways of import",
+    service: "image",
+    cases: [
+      {
+        says: "made since a time",
+        call: "GET /v2/images?created_at=gte:2014-01-01T00:00:00Z&name={run}",
+        exact: ["images"],
+      },
+      { says: "made at a time", call: "GET /v2/images?created_at=2014-01-01T00:00:00Z", exact: ["images"] },
+      { says: "changed before a time", call: "GET /v2/images?updated_at=lt:2014-01-01T00:00:00Z", exact: ["images"] },
+      { says: "made at what is no time", call: "GET /v2/images?created_at=gt:20x" },
+      { says: "made in no way of comparing", call: "GET /v2/images?created_at=foo:2014" },
+      { says: "the ways of import", call: "GET /v2/info/import", exact: ["import-methods"] },
+    ],
+  },
 ];
