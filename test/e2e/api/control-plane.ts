@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { openSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { ServerName } from "../../contracts/kubernetes/interface.ts";
 import { freePorts } from "../../support/free-ports.ts";
 import { kubeconfigFor, startServer, type Server } from "./servers.ts";
@@ -22,10 +22,11 @@ interface Programs {
   readonly dir: string;
 }
 
-/** Starts a program with its output in a file; the answer ends it. */
+/** Starts a program with its output in a file, and what it keeps for itself beside that; the answer ends it. */
 function launch(file: string, args: readonly string[], log: string): () => Promise<void> {
   const out = openSync(log, "a", 0o600);
-  const child = spawn(file, args, { stdio: ["ignore", out, out] });
+  const env = { ...process.env, TMPDIR: dirname(log) };
+  const child = spawn(file, args, { stdio: ["ignore", out, out], env });
   const kill = (): void => void child.kill("SIGKILL");
   process.once("exit", kill);
   const ended = new Promise<void>((done) => child.once("close", () => done()));
