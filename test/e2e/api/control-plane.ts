@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
-import { openSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { ServerName } from "../../contracts/kubernetes/interface.ts";
 import { freePorts } from "../../support/free-ports.ts";
 import { kubeconfigFor, startServer, type Server } from "./servers.ts";
@@ -22,11 +22,10 @@ interface Programs {
   readonly dir: string;
 }
 
-/** Starts a program with its output in a file, and what it keeps for itself beside that; the answer ends it. */
+/** Starts a program with its output in a file; the answer ends it. */
 function launch(file: string, args: readonly string[], log: string): () => Promise<void> {
   const out = openSync(log, "a", 0o600);
-  const env = { ...process.env, TMPDIR: dirname(log) };
-  const child = spawn(file, args, { stdio: ["ignore", out, out], env });
+  const child = spawn(file, args, { stdio: ["ignore", out, out] });
   const kill = (): void => void child.kill("SIGKILL");
   process.once("exit", kill);
   const ended = new Promise<void>((done) => child.once("close", () => done()));
@@ -80,7 +79,14 @@ async function startNode(server: Server, { programs, dir }: Programs, name: stri
     `--kubelet-read-only-port=${readOnly}`,
     "--use-host-image-service=false",
   ];
-  return launch(join(programs, "kubemark"), args, join(dir, `${name}.log`));
+  const log = join(dir, `${name}.log`);
+  const stop = launch(join(programs, "kubemark"), args, log);
+  return async () => {
+    await stop();
+    // It keeps its pods' folders in one of its own, wherever temporary files are to be.
+    const [, kept] = /Using (\/tmp\/hollow-kubelet\.\d+) as root dir/.exec(readFileSync(log, "utf8")) ?? [];
+    if (kept !== undefined) rmSync(kept, { recursive: true, force: true });
+  };
 }
 
 export async function startControlPlane(name: ServerName, where: Programs): Promise<ControlPlane> {
