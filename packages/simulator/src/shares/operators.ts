@@ -7,7 +7,8 @@ const [machine = "", backend = ""] = host.split("@");
 
 /** The zone; and for operators the service's processes and its one pool. */
 export function addOperatorRoutes(app: ShareApp, parts: ShareParts): void {
-  app.get("/v2/availability-zones", (c) =>
+  // Before 2.7 by its old name.
+  app.on("GET", ["/v2/availability-zones", "/v2/os-availability-zone"], (c) =>
     c.json({
       availability_zones: [{ id: typeId, name: "nova", created_at: "2026-01-01T00:00:00.000000", updated_at: null }],
     }),

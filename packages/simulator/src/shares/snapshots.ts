@@ -62,10 +62,12 @@ export function addSnapshotRoutes(app: ShareApp, parts: ShareParts): void {
     };
     return c.json({ snapshot: snapshotView(c, snapshots.update(id, changed)) });
   });
-  app.delete("/v2/snapshots/:id", (c) => {
-    const { id } = found(c);
+  const end = (id: string): void => {
     snapshots.update(id, { status: "deleting" });
     kernel.agenda.after(kernel.delay("share.snapshot"), "share.snapshot", `${id} deleting gone`);
+  };
+  app.delete("/v2/snapshots/:id", (c) => {
+    end(found(c).id);
     return c.body(null, 202);
   });
   app.post("/v2/snapshots/:id/action", async (c) => {
@@ -73,9 +75,12 @@ export function addSnapshotRoutes(app: ShareApp, parts: ShareParts): void {
     const snapshot = found(c);
     const name = isObject(body) ? (Object.keys(body)[0] ?? "") : "";
     if (name === "allow_access" || name === "deny_access") throw notMounted(snapshot);
-    if (name !== "reset_status") throw computeError(400, `There is no such action: ${name}`);
+    if (name !== "reset_status" && name !== "force_delete") {
+      throw computeError(400, `There is no such action: ${name}`);
+    }
     requireAdmin(c);
-    snapshots.update(snapshot.id, { status: statusOf(at(body, name)) });
+    if (name === "force_delete") end(snapshot.id);
+    else snapshots.update(snapshot.id, { status: statusOf(at(body, name)) });
     return c.body(null, 202);
   });
   addMountRoutes(app, parts);
