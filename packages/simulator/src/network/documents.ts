@@ -68,8 +68,6 @@ const optionalExtensions: Readonly<Record<string, string>> = {
 /** Lists that this cloud has and that are always empty. */
 const empty = {
   availability_zones: "availability_zones",
-  flavors: "flavors",
-  service_profiles: "service_profiles",
   "service-providers": "service_providers",
 } as const;
 

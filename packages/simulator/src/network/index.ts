@@ -22,6 +22,7 @@ import { routerCollection } from "./routers.ts";
 import { ruleCollection } from "./security-group-rules.ts";
 import { segmentCollection, segmentsOfOld } from "./segments.ts";
 import { securityGroupCollection } from "./security-groups.ts";
+import { mountProfileBindings, serviceFlavorCollection, serviceProfileCollection } from "./service-flavors.ts";
 import { subnetCollection } from "./subnets.ts";
 import { addressScopeCollection, subnetPoolCollection } from "./subnet-pools.ts";
 import { mountTags } from "./tags.ts";
@@ -47,9 +48,11 @@ export function createNetworkService(kernel: Kernel, optional: readonly string[]
   const policies = qosCollection(state);
   const rbac = rbacCollection(state);
   const segments = segmentCollection(state);
+  const flavors = serviceFlavorCollection(state);
+  const profiles = serviceProfileCollection(state);
   segmentsOfOld(state);
   const base = [networks, subnets, ports, routers, floatingIps, groups, rules, trunks, addressGroups];
-  const all = [...base, pools, scopes, policies, rbac, segments];
+  const all = [...base, pools, scopes, policies, rbac, segments, flavors, profiles];
   mountDocuments(
     app,
     all.map(({ singular, plural }) => [singular, plural] as const),
@@ -70,6 +73,9 @@ export function createNetworkService(kernel: Kernel, optional: readonly string[]
   mountCollection(app, state, policies);
   mountCollection(app, state, rbac);
   mountCollection(app, state, segments);
+  mountCollection(app, state, flavors);
+  mountCollection(app, state, profiles);
+  mountProfileBindings(app, state, flavors);
   mountPortForwardings(app, state, floatingIps);
   mountExtraRoutes(app, state, routers);
   mountAvailability(app, state);

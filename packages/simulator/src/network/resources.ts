@@ -29,6 +29,30 @@ export interface Network extends Resource {
 }
 
 /** Where a network's frames run. */
+/** A kind of service that routers may be of. */
+export interface ServiceFlavor {
+  readonly id: string;
+  /** "": nobody's own. */
+  readonly project_id: string;
+  readonly revision_number: number;
+  readonly name: string;
+  readonly description: string;
+  readonly service_type: string;
+  readonly enabled: boolean;
+  /** Ids of service profiles. */
+  readonly profiles: readonly string[];
+}
+
+export interface ServiceProfile {
+  readonly id: string;
+  readonly project_id: string;
+  readonly revision_number: number;
+  readonly description: string;
+  readonly driver: string;
+  readonly metainfo: string;
+  readonly enabled: boolean;
+}
+
 export interface Segment {
   readonly id: string;
   /** "": segments are nobody's own. */
@@ -227,6 +251,8 @@ export interface NetworkState {
   readonly kernel: Kernel;
   readonly networks: Table<Network>;
   readonly segments: Table<Segment>;
+  readonly serviceFlavors: Table<ServiceFlavor>;
+  readonly serviceProfiles: Table<ServiceProfile>;
   readonly subnets: Table<Subnet>;
   readonly ports: Table<Port>;
   readonly routers: Table<Router>;
@@ -251,6 +277,8 @@ export function networkState(kernel: Kernel): NetworkState {
   return {
     kernel,
     networks: kernel.table("network", owned),
+    serviceFlavors: kernel.table("_network_flavor", ["project_id", "name"]),
+    serviceProfiles: kernel.table("_service_profile", ["project_id"]),
     segments: kernel.table("_segment", ["project_id", "network_id", "network_type"]),
     subnets: kernel.table("subnet", [...owned, "network_id", "subnetpool_id"]),
     ports: kernel.table("port", [...portIndexes, "mac_address", "security_groups"]),

@@ -1,5 +1,5 @@
 import type { RawGroup } from "../case.ts";
-import { policyGroup } from "./policies.ts";
+import { flavorGroup, policyGroup } from "./policies.ts";
 import { portGroup } from "./ports.ts";
 import { standing } from "./standing.ts";
 
@@ -158,6 +158,7 @@ export const networkGroups: readonly RawGroup[] = [
   },
   portGroup,
   policyGroup,
+  flavorGroup,
   {
     name: "routers floating addresses and quotas",
     service: "network",

@@ -71,3 +71,55 @@ export const policyGroup: RawGroup = {
     { says: "the security group tells as much when it is asked for", call: "GET /v2.0/security-groups/{g}" },
   ],
 };
+
+const bound = "/v2.0/flavors/{f}/service_profiles";
+
+export const flavorGroup: RawGroup = {
+  name: "flavors of services",
+  service: "network",
+  cases: [
+    {
+      says: "a flavor",
+      call: "POST /v2.0/flavors",
+      body: { flavor: { name: "{run}-f", service_type: "L3_ROUTER_NAT" } },
+      as,
+      keep: { f: "flavor.id" },
+      exact: ["flavor.enabled", "flavor.service_profiles"],
+      undo: "DELETE /v2.0/flavors/{f}",
+    },
+    {
+      says: "a profile",
+      call: "POST /v2.0/service_profiles",
+      body: { service_profile: { description: "d", metainfo: "m" } },
+      as,
+      keep: { s: "service_profile.id" },
+      undo: "DELETE /v2.0/service_profiles/{s}",
+    },
+    { says: "a flavor of a member", call: "POST /v2.0/flavors", body: { flavor: { service_type: "L3_ROUTER_NAT" } } },
+    {
+      says: "a profile of a member",
+      call: "POST /v2.0/service_profiles",
+      body: { service_profile: { metainfo: "m" } },
+    },
+    { says: "of no service", call: "POST /v2.0/flavors", body: { flavor: { service_type: "WRONG" } }, as },
+    { says: "without a service", call: "POST /v2.0/flavors", body: { flavor: { name: "x" } }, as },
+    { says: "a profile of nothing", call: "POST /v2.0/service_profiles", body: { service_profile: {} }, as },
+    { says: "is bound", call: `POST ${bound}`, body: { service_profile: { id: "{s}" } }, as },
+    { says: "is bound twice", call: `POST ${bound}`, body: { service_profile: { id: "{s}" } }, as },
+    { says: "is shown to a member", call: "GET /v2.0/flavors/{f}", exact: ["flavor.name"] },
+    { says: "is found by its name", call: "GET /v2.0/flavors?name={run}-f", exact: ["flavors.0.name"] },
+    { says: "a profile is hidden from a member", call: "GET /v2.0/service_profiles/{s}" },
+    { says: "a bound profile is deleted", call: "DELETE /v2.0/service_profiles/{s}", as },
+    { says: "is unbound", call: `DELETE ${bound}/{s}`, as },
+    { says: "is unbound twice", call: `DELETE ${bound}/{s}`, as },
+    {
+      says: "is renamed",
+      call: "PUT /v2.0/flavors/{f}",
+      body: { flavor: { name: "{run}-e" } },
+      as,
+      exact: ["flavor.name"],
+    },
+    { says: "a profile that is not there", call: "GET /v2.0/service_profiles/{nothing}", as },
+    { says: "a flavor that is not there", call: "GET /v2.0/flavors/{nothing}", as },
+  ],
+};
