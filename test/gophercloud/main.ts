@@ -3,7 +3,7 @@
  * a cloud: the simulated one, or the one that OS_CLIENT_CONFIG_FILE and OS_CLOUD name (devcloud unless told), whose NAME-admin is its
  * administrator. Builds them with Go at first, into the user's cache directory. The results are kept in docs/reference/gophercloud/NAME.json
  * and docs/reference/gophercloud.md is written anew; with --run (over "package.Test") those of the tests that ran. `--cloud page` only
- * writes the page. Ends with 1 when a test failed that the real cloud passes.
+ * writes the page. Ends with 0 whatever became of the tests: the page says which differ.
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";

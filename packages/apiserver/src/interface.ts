@@ -29,6 +29,11 @@ export interface ApiServerOptions {
   readonly encryption?: EncryptionOptions;
   /** Revisions that lists and watches can go back by; what is older answers 410 Expired. Default 20,000. */
   readonly history?: number;
+  /**
+   * Milliseconds that the management cluster's controllers leave to those who waited for the server: what they see to can wait, and has
+   * while it was down. Default 0: they have begun when the server is there.
+   */
+  readonly housekeepingAfter?: number;
   /** What `firstObjects` answered, of the same sources: saves a new cluster the work of making them. */
   readonly firstObjects?: readonly KubeObject[];
 }

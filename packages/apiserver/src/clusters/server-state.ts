@@ -18,9 +18,6 @@ import { watchFiles, type WatchedFile } from "./watched-files.ts";
 
 const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
-/** Milliseconds that the management cluster's controllers leave to those who waited for the server: what they see to can wait, and has while it was down. */
-const HOUSEKEEPING = 50;
-
 interface Opened {
   readonly open: OpenCluster;
   readonly listener: Endpoint | undefined;
@@ -83,10 +80,13 @@ export class ServerState {
       route: (path: string) => this.#route(path),
     };
     this.#listener = await openEndpoint(management.cluster, where, this.#shared);
-    this.#resume = setTimeout(() => {
+    const keepHouse = () => {
       this.#listener?.keepPort();
       management.resume();
-    }, HOUSEKEEPING);
+    };
+    const { housekeepingAfter = 0 } = this.#settings;
+    if (housekeepingAfter > 0) this.#resume = setTimeout(keepHouse, housekeepingAfter);
+    else keepHouse();
     for (const name of this.#files.names("clusters")) {
       const saved = this.#files.read(`clusters/${name}/cluster.json`);
       if (saved !== undefined) await this.ensureCluster(name, JSON.parse(saved) as LogicalClusterOptions);

@@ -14,6 +14,9 @@ export interface ApiServerFlags {
   readonly logLevel: LogLevel;
 }
 
+/** Milliseconds that who waits for the server has it for himself: what it has to see to takes as long as the first answers. */
+const FIRST_ANSWERS = 50;
+
 /**
  * Runs an API server alone until the signal aborts. `known` are the first objects of clusters, where the program was built with them.
  * @throws STATE_TOO_NEW, STATE_LOCKED, APISERVER_PORT_TAKEN, APISERVER_CANNOT_LISTEN, SERVING_CERTIFICATE_INVALID
@@ -26,6 +29,7 @@ export async function apiserver(
   const { state, port } = flags;
   const server = await startApiServer({
     dir: state,
+    housekeepingAfter: FIRST_ANSWERS,
     host: flags.bindAddress,
     log: flags.logLevel === "silent" ? silentLog : createLog({ level: flags.logLevel }),
     ...(port === undefined ? {} : { port }),
