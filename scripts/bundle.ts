@@ -75,7 +75,7 @@ async function snapshot(dir: string): Promise<void> {
   const stamps = await build("packages/causeway/src/snapshot.ts", { file, format: "cjs", minify });
   const built = pathToFileURL(resolve(dir, "apiserver.js")).href;
   const { firstObjects } = (await import(built)) as typeof ApiServer;
-  const facts: SnapshotFacts = { checkout: CHECKOUT, stamps, firstObjects: await firstObjects() };
+  const facts: SnapshotFacts = { stamps, firstObjects: await firstObjects() };
   const told = resolve(dir, "facts.json");
   writeFileSync(told, JSON.stringify(facts));
   writeFileSync(file, LATER + withoutNative(readFileSync(file, "utf8")));

@@ -17,8 +17,8 @@ export const MADE_OF = "made-of.json";
 /** @typedef {readonly [path: string, size: number, written: number]} Stamp Path from the checkout, bytes, and the instant of the last write in milliseconds: what tells make of a change. */
 
 /**
- * What a snapshot (snapshot.ts) is built with: where its sources are, their stamps, and the first objects of clusters.
- * @typedef {{ checkout: string, stamps: readonly Stamp[], firstObjects: readonly import("@causeway/kubernetes").KubeObject[] }} SnapshotFacts
+ * What a snapshot (snapshot.ts) is built with: the stamps of its sources, and the first objects of clusters.
+ * @typedef {{ stamps: readonly Stamp[], firstObjects: readonly import("@causeway/kubernetes").KubeObject[] }} SnapshotFacts
  */
 
 /**

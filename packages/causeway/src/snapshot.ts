@@ -12,10 +12,13 @@ import { apiserver } from "./commands/apiserver.ts";
 import { apiserverCommand } from "./definitions/apiserver.ts";
 import { settled } from "./definitions/options.ts";
 
-const { checkout, stamps, firstObjects } = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as SnapshotFacts;
+/** Where start.js is in a checkout. A checkout that was copied with its snapshot is judged by its own files. */
+const START = "/packages/causeway/src/start.js";
+const { stamps, firstObjects } = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as SnapshotFacts;
 
 startupSnapshot.setDeserializeMainFunction(() => {
   const [, start = "", ...words] = process.argv;
+  const checkout = start.slice(0, -START.length);
   if (!stamps.every((stamp) => holds(stamp, checkout))) {
     process.execve?.(process.execPath, [process.execPath, "--max-semi-space-size=4", start, ...words]);
   }
