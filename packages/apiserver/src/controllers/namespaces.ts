@@ -48,17 +48,12 @@ export function namespaceController(cluster: Cluster): Controller {
 async function empty(cluster: Cluster, namespaces: Resource, name: string): Promise<void> {
   const stored = cluster.store.get({ cluster: cluster.name, resource: "/namespaces", namespace: "", name });
   if (!stored?.object.metadata.deletionTimestamp) return;
-  let left = 0;
-  // Pods first: what they use is there for as long as they are. Source: KEP-5080.
   const namespaced = storedResources(cluster).filter((resource) => resource.namespaced);
-  for (const resource of namespaced.toSorted((a, b) => Number(isOfPods(b)) - Number(isOfPods(a)))) {
-    if (left > 0 && !isOfPods(resource)) return;
-    const query = { cluster: cluster.name, resource: resource.storage, namespace: name };
-    const { items } = cluster.store.list(query);
-    await Promise.all(items.map(({ object }) => removeOne(cluster, resource, object.metadata)));
-    left += cluster.store.list(query).items.length;
-  }
-  if (left > 0) return;
+  const pods = namespaced.filter(({ storage }) => storage === "/pods");
+  // Pods first: what they use is there for as long as they are. Source: KEP-5080.
+  if ((await emptyOf(cluster, name, pods)) > 0) return;
+  const others = namespaced.filter((resource) => !pods.includes(resource));
+  if ((await emptyOf(cluster, name, others)) > 0) return;
   await change(internalCall(cluster, namespaces, { name, subresource: "finalize" }), ({ object }) => {
     const draft = structuredClone(object) as Draft;
     delete draft.metadata.resourceVersion;
@@ -69,7 +64,17 @@ async function empty(cluster: Cluster, namespaces: Resource, name: string): Prom
   }).catch(ignoreMissing);
 }
 
-const isOfPods = ({ storage }: Resource): boolean => storage === "/pods";
+/** Deletes all there is of some resources in a namespace; answers how many objects are held by finalizers. */
+async function emptyOf(cluster: Cluster, namespace: string, resources: readonly Resource[]): Promise<number> {
+  let left = 0;
+  for (const resource of resources) {
+    const query = { cluster: cluster.name, resource: resource.storage, namespace };
+    const { items } = cluster.store.list(query);
+    await Promise.all(items.map(({ object }) => removeOne(cluster, resource, object.metadata)));
+    left += cluster.store.list(query).items.length;
+  }
+  return left;
+}
 
 /** Each storage once, though two groups may show it. */
 export function storedResources(cluster: Cluster): readonly Resource[] {

@@ -1,5 +1,6 @@
 import type { Service } from "../kernel/interface.ts";
 import { bodyOf, textAt } from "../kernel/json.ts";
+import { containerView } from "./containers.ts";
 import { instantOf, keyError, owned, readable, type Consumer, type KeyParts } from "./model.ts";
 import { pageOf } from "./pages.ts";
 
@@ -48,6 +49,6 @@ export function addConsumerRoutes(app: Service["app"], { kernel, tables }: KeyPa
       throw keyError(404, "Not Found", "Not Found. Sorry but your consumer is in another castle.");
     }
     consumers.remove(id);
-    return c.body(null, 204);
+    return c.json(containerView(c, container, consumers.by("of", container.id)));
   });
 }

@@ -21,6 +21,8 @@ export function addContainerRoutes(app: Service["app"], { kernel, tables }: KeyP
   const { containers } = tables;
   const view = (c: Context, container: Container) =>
     containerView(c, container, tables.consumers.by("of", container.id));
+  const isThere = (reference: string, project: string): boolean =>
+    tables.secrets.get(idOf(reference))?.project_id === project;
   app.get("/v1/containers", (c) => {
     permit(c.get("caller"), "Containers(s) retrieval");
     return pageOf(c, "containers", containers.by("project_id", c.get("caller").projectId), (o) => view(c, o));
@@ -40,8 +42,7 @@ export function addContainerRoutes(app: Service["app"], { kernel, tables }: KeyP
     const references = referencesOf(given["secret_refs"]);
     if (type === "rsa") requirePair(references);
     for (const { secret_ref } of references) {
-      const secret = tables.secrets.get(secret_ref.split("/").at(-1) ?? "");
-      if (secret?.project_id !== projectId) {
+      if (!isThere(secret_ref, projectId)) {
         throw keyError(404, "Not Found", "Secret provided for the container doesn't exist.");
       }
     }
@@ -70,6 +71,48 @@ export function addContainerRoutes(app: Service["app"], { kernel, tables }: KeyP
   });
 }
 
+/** A secret is put into a container that is there, and taken out of it: of generic ones alone. */
+export function addContainerSecretRoutes(app: Service["app"], { tables }: KeyParts): void {
+  const { containers, secrets } = tables;
+  const path = "/v1/containers/:id/secrets";
+  const isSame = (a: SecretReference, b: SecretReference): boolean =>
+    a.name === b.name && idOf(a.secret_ref) === idOf(b.secret_ref);
+  app.post(path, async (c) => {
+    const doing = { what: "Container", doing: "Container Secret creation" };
+    const { id, type, secret_refs } = owned(containers.get(c.req.param("id")), c.get("caller"), doing);
+    if (type !== "generic") throw keyError(400, "Bad Request", "Only 'generic' containers can be modified.");
+    const [reference] = referencesOf([await bodyOf(c.req)], "ContainerSecret");
+    if (!reference || secrets.get(idOf(reference.secret_ref))?.project_id !== c.get("caller").projectId) {
+      throw keyError(404, "Not Found", "Secret provided doesn't exist.");
+    }
+    if (secret_refs.some((known) => isSame(known, reference))) {
+      const rule = "The same secret can exist in a container as long as the name is unique.";
+      const what = "A secret with that name and ID is already stored in this container.";
+      throw keyError(409, "Conflict", `Conflict. ${what} ${rule}`);
+    }
+    containers.update(id, { secret_refs: [...secret_refs, reference] });
+    const container_ref = `${keyRoot(c)}/containers/${id}`;
+    return c.json({ container_ref }, 201, { location: container_ref });
+  });
+  app.delete(path, async (c) => {
+    const doing = { what: "Container", doing: "Container Secret deletion" };
+    const { id, secret_refs } = owned(containers.get(c.req.param("id")), c.get("caller"), doing);
+    const [reference] = referencesOf([await bodyOf(c.req)], "ContainerSecret");
+    if (!reference || secrets.get(idOf(reference.secret_ref))?.project_id !== c.get("caller").projectId) {
+      const { name = "", secret_ref = "" } = reference ?? {};
+      throw keyError(404, "Not Found", `Secret '${name}' with reference '${secret_ref}' doesn't exist.`);
+    }
+    const left = secret_refs.filter((known) => !isSame(known, reference));
+    if (left.length === secret_refs.length) {
+      throw keyError(404, "Not Found", "Secret provided is not in the container");
+    }
+    containers.update(id, { secret_refs: left });
+    return c.body(null, 204);
+  });
+}
+
+const idOf = (reference: string): string => reference.split("/").at(-1) ?? "";
+
 const deed = (doing: string) => ({ what: "Container", doing: `Container ${doing}` });
 
 /** A pair of keys that has any has both. */
@@ -84,7 +127,7 @@ function requirePair(references: readonly SecretReference[]): void {
   );
 }
 
-function containerView(c: Context, o: Container, consumers: readonly Consumer[]): object {
+export function containerView(c: Context, o: Container, consumers: readonly Consumer[]): object {
   return {
     created: o.created,
     updated: o.updated,
@@ -98,14 +141,14 @@ function containerView(c: Context, o: Container, consumers: readonly Consumer[])
   };
 }
 
-function referencesOf(value: unknown): readonly SecretReference[] {
+function referencesOf(value: unknown, schema = "Container"): readonly SecretReference[] {
   return (Array.isArray(value) ? value : []).map((reference: unknown) => {
     const secret_ref = textAt(reference, "secret_ref");
     if (secret_ref === undefined) {
       throw keyError(
         400,
         "Bad Request",
-        "Provided object does not match schema 'Container': 'secret_ref' is a required property",
+        `Provided object does not match schema '${schema}': 'secret_ref' is a required property`,
       );
     }
     return { name: textAt(reference, "name") ?? "", secret_ref };

@@ -61,7 +61,12 @@ export interface Order {
   readonly creator_id: string;
   readonly type: string;
   readonly status: string;
-  readonly secret_id: string;
+  /** What came of an order of a key. */
+  readonly secret_id?: string;
+  /** What came of an order of a pair. */
+  readonly container_id?: string;
+  /** Of an order that is in ERROR. */
+  readonly error?: { readonly code: string; readonly reason: string };
   readonly meta: Readonly<Record<string, unknown>>;
   readonly created: string;
   readonly updated: string;

@@ -1,15 +1,17 @@
 import { randomBytes } from "node:crypto";
 import type { Context } from "hono";
 import type { Caller, Service } from "../kernel/interface.ts";
-import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
+import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
+import { makePair, type Ordering } from "./key-pairs.ts";
 import { instantOf, keyError, owned, permit, refusal, type KeyParts, type Order } from "./model.ts";
 import { keyRoot, pageOf } from "./pages.ts";
 
 type Asking = Context<{ Variables: { caller: Caller } }>;
 
-/** Orders of new symmetric keys. */
-export function addOrderRoutes(app: Service["app"], { kernel, tables }: KeyParts): void {
-  const { orders, secrets } = tables;
+/** Orders of new keys, and of pairs of keys. */
+export function addOrderRoutes(app: Service["app"], parts: KeyParts): void {
+  const { kernel, tables } = parts;
+  const { orders } = tables;
   /** Orders of other projects are not there; who may not work with secrets is refused. */
   const mine = (c: Asking, doing: string) => {
     const order = orders.get(c.req.param("id") ?? "");
@@ -28,42 +30,20 @@ export function addOrderRoutes(app: Service["app"], { kernel, tables }: KeyParts
       const why = `'${type}' is not one of ['key', 'asymmetric', 'certificate']. Invalid property: 'type'`;
       throw keyError(400, "Bad Request", `Provided object does not match schema 'Order': ${why}`);
     }
-    if (type !== "key" || !isObject(meta)) {
+    if ((type !== "key" && type !== "asymmetric") || !isObject(meta)) {
       throw keyError(
         400,
         "Bad Request",
-        "Provided object does not match schema 'Order': orders of type key are taken here.",
+        "Provided object does not match schema 'Order': orders of type key and asymmetric are taken here.",
       );
     }
-    const bits = Number(meta["bit_length"]);
-    if (!Number.isInteger(bits) || bits <= 0 || bits % 8 !== 0 || bits > 4096) {
-      throw keyError(
-        400,
-        "Bad Request",
-        "Provided object does not match schema 'Type Order': Invalid property: 'meta.bit_length'",
-      );
-    }
+    requireParameters(type, meta);
     const { projectId: project_id, userId: creator_id } = c.get("caller");
-    const times = { created: instantOf(kernel), updated: instantOf(kernel) };
-    const secret_id = kernel.newId();
+    const now = instantOf(parts.kernel);
+    const ordering = { meta, project_id, creator_id, now, root: keyRoot(c) };
+    const outcome = type === "key" ? makeKey(parts, ordering) : await makePair(parts, ordering);
     const id = kernel.newId();
-    kernel.atomic(() => {
-      secrets.insert({
-        id: secret_id,
-        name: textAt(meta, "name") ?? null,
-        project_id,
-        creator_id,
-        secret_type: "symmetric",
-        algorithm: textAt(meta, "algorithm") ?? null,
-        bit_length: bits,
-        mode: textAt(meta, "mode") ?? null,
-        expiration: null,
-        content_type: "application/octet-stream",
-        base64: randomBytes(bits / 8).toString("base64"),
-        ...times,
-      });
-      orders.insert({ id, project_id, creator_id, type, status: "ACTIVE", secret_id, meta, ...times });
-    });
+    orders.insert({ id, project_id, creator_id, type, meta, ...outcome, created: now, updated: now });
     const order_ref = `${keyRoot(c)}/orders/${id}`;
     return c.json({ order_ref }, 202, { location: order_ref });
   });
@@ -77,6 +57,45 @@ export function addOrderRoutes(app: Service["app"], { kernel, tables }: KeyParts
   });
 }
 
+function requireParameters(type: "key" | "asymmetric", meta: JsonObject): void {
+  const kind = type === "key" ? "key" : "asymmetric key";
+  const refuse = (why: string) =>
+    keyError(400, "Bad Request", `Provided object does not match schema 'Order': ${why}. Invalid property: 'meta'`);
+  if (type === "asymmetric" && meta["payload"] !== undefined) {
+    throw refuse("'payload' not allowed for asymmetric type order");
+  }
+  for (const name of type === "key" ? [] : ["algorithm", "bit_length"]) {
+    if (!meta[name]) throw refuse(`'${name}' is required field for ${kind} type order`);
+  }
+  const bits = Number(meta["bit_length"]);
+  if (Number.isInteger(bits) && bits > 0 && bits % 8 === 0 && bits <= 4096) return;
+  throw keyError(
+    400,
+    "Bad Request",
+    "Provided object does not match schema 'Type Order': Invalid property: 'meta.bit_length'",
+  );
+}
+
+function makeKey({ kernel, tables }: KeyParts, { meta, project_id, creator_id, now }: Ordering) {
+  const bits = Number(meta["bit_length"]);
+  const { id } = tables.secrets.insert({
+    id: kernel.newId(),
+    name: textAt(meta, "name") ?? null,
+    project_id,
+    creator_id,
+    secret_type: "symmetric",
+    algorithm: textAt(meta, "algorithm") ?? null,
+    bit_length: bits,
+    mode: textAt(meta, "mode") ?? null,
+    expiration: null,
+    content_type: "application/octet-stream",
+    base64: randomBytes(bits / 8).toString("base64"),
+    created: now,
+    updated: now,
+  });
+  return { status: "ACTIVE", secret_id: id };
+}
+
 function orderView(c: Context, o: Order): object {
   return {
     created: o.created,
@@ -85,7 +104,9 @@ function orderView(c: Context, o: Order): object {
     type: o.type,
     meta: o.meta,
     creator_id: o.creator_id,
-    secret_ref: `${keyRoot(c)}/secrets/${o.secret_id}`,
+    ...(o.secret_id === undefined ? {} : { secret_ref: `${keyRoot(c)}/secrets/${o.secret_id}` }),
+    ...(o.container_id === undefined ? {} : { container_ref: `${keyRoot(c)}/containers/${o.container_id}` }),
+    ...(o.error === undefined ? {} : { error_status_code: o.error.code, error_reason: o.error.reason }),
     order_ref: `${keyRoot(c)}/orders/${o.id}`,
   };
 }

@@ -2,12 +2,13 @@ import { Hono, type Context } from "hono";
 import type { Kernel, Service } from "../kernel/interface.ts";
 import { addAccessRoutes } from "./access.ts";
 import { addConsumerRoutes } from "./consumers.ts";
-import { addContainerRoutes } from "./containers.ts";
+import { addContainerRoutes, addContainerSecretRoutes } from "./containers.ts";
+import { addMetadataRoutes } from "./metadata.ts";
 import { keyError, keyTables, type KeyParts } from "./model.ts";
 import { addOrderRoutes } from "./orders.ts";
 import { addSecretRoutes } from "./secrets.ts";
 
-/** Barbican v1, https://docs.openstack.org/api-ref/key-manager/v1/ : secrets, containers, orders of symmetric keys, lists of readers. */
+/** Barbican v1, https://docs.openstack.org/api-ref/key-manager/v1/ : secrets, containers, orders of keys and of pairs of keys, what users note of secrets, lists of readers. */
 export function createKeyManagerService(kernel: Kernel): Service {
   const parts: KeyParts = { kernel, tables: keyTables(kernel) };
   const app: Service["app"] = new Hono();
@@ -19,7 +20,9 @@ export function createKeyManagerService(kernel: Kernel): Service {
     if (c.req.header("x-auth-token") !== undefined) c.res.headers.set("openstack-api-version", "key-manager 1.0");
   });
   addSecretRoutes(app, parts);
+  addMetadataRoutes(app, parts);
   addContainerRoutes(app, parts);
+  addContainerSecretRoutes(app, parts);
   addOrderRoutes(app, parts);
   addConsumerRoutes(app, parts);
   addAccessRoutes(app, parts);

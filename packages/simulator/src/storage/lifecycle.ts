@@ -64,7 +64,7 @@ export class Volumes implements VolumeLinks {
       snapshot_id: request.snapshot_id ?? null,
       source_volid: request.source_volid ?? null,
       metadata: request.metadata ?? {},
-      multiattach: request.multiattach ?? false,
+      multiattach: request.multiattach ?? this.#isShared(type),
       image_id: request.image_id ?? null,
       group_id: request.group_id ?? null,
       ...this.#inherited(request.source_volid),
@@ -128,6 +128,13 @@ export class Volumes implements VolumeLinks {
     kernel.agenda.after(kernel.delay("volume.extend"), "volume.settle", `${volume.id} extending ${volume.status}`);
   }
 
+  /** The volume gets another image's content, and is for a while what is being written. */
+  reimage(volume: Volume, image_id: string): void {
+    const { kernel } = this.#parts;
+    this.#touch(volume.id, { status: "downloading", image_id });
+    kernel.agenda.after(kernel.delay("volume.create"), "volume.settle", `${volume.id} downloading ${volume.status}`);
+  }
+
   createSnapshot(caller: Caller, volume: Volume, asked: Pick<Snapshot, "name" | "description" | "metadata">): Snapshot {
     const { kernel, tables } = this.#parts;
     checkQuota(this.#parts, volume.project_id, { volumes: 0, gigabytes: volume.size, snapshots: 1 });
@@ -165,6 +172,11 @@ export class Volumes implements VolumeLinks {
     const what = /^[0-9a-f-]{36}$/.test(asked) ? asked : `with name ${asked}`;
     if (!type) throw computeError(404, `Volume type ${what} could not be found.`);
     return type.name;
+  }
+
+  /** Whether several servers may have a volume of the type. */
+  #isShared(type: string): boolean {
+    return this.#parts.tables.types.by("name", type)[0]?.extra_specs?.["multiattach"] === "<is> True";
   }
 
   /** What a volume has of the one that it is a copy of. */

@@ -1,7 +1,8 @@
 import { computeError } from "../compute/model.ts";
 import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
 import type { Table } from "../kernel/interface.ts";
-import type { StorageApp, StorageParts } from "./model.ts";
+import { pageOf } from "./list.ts";
+import { instantOf, type StorageApp, type StorageParts } from "./model.ts";
 import { requireStorageAdmin } from "./types.ts";
 import { linksOf, type StorageContext } from "./views.ts";
 
@@ -10,28 +11,32 @@ interface QosSpecs {
   readonly name: string;
   readonly consumer: string;
   readonly specs: Readonly<Record<string, string>>;
+  readonly created_at: string;
 }
+
+const view = ({ created_at: _, ...told }: QosSpecs) => told;
 
 /** Quality of service that volume types may have: https://docs.openstack.org/api-ref/block-storage/v3/#quality-of-service-qos-specifications-qos-specs . */
 export function addQosRoutes(app: StorageApp, parts: StorageParts): void {
   const { kernel, tables } = parts;
   const table: Table<QosSpecs> = kernel.table("_qos_specs", ["name"]);
   const path = "/v3/:project/qos-specs";
-  const found = (c: StorageContext): QosSpecs => {
+  const found = (c: StorageContext, id = c.req.param("id") ?? ""): QosSpecs => {
     requireStorageAdmin(c, "volume_extension:qos_specs_manage:get");
-    const id = c.req.param("id") ?? "";
     const specs = table.get(id);
     if (!specs) throw computeError(404, `No such QoS spec ${id}.`);
     return specs;
   };
   const whole = (c: StorageContext, specs: QosSpecs) => ({
-    qos_specs: specs,
+    qos_specs: view(specs),
     links: linksOf(c, "qos-specs", specs.id),
   });
   const users = (id: string) => tables.types.all().filter((type) => type.qos_specs_id === id);
   app.get(path, (c) => {
     requireStorageAdmin(c, "volume_extension:qos_specs_manage:get_all");
-    return c.json({ qos_specs: table.all() });
+    const { page, next } = pageOf(c, table.all(), (id) => found(c, id));
+    const links = next === undefined ? {} : { qos_specs_links: [{ rel: "next", href: next }] };
+    return c.json({ qos_specs: page.map(view), ...links });
   });
   app.post(path, async (c) => {
     requireStorageAdmin(c, "volume_extension:qos_specs_manage:create");
@@ -41,7 +46,12 @@ export function addQosRoutes(app: StorageApp, parts: StorageParts): void {
     if (table.by("name", name).length > 0) throw computeError(409, `QoS Specs ${name} already exists.`);
     const consumer = textAt(given, "consumer") ?? "back-end";
     if (!["back-end", "front-end", "both"].includes(consumer)) throw computeError(400, wrongConsumer);
-    return c.json(whole(c, table.insert({ id: kernel.newId(), name, consumer, specs: texts(given) })));
+    return c.json(
+      whole(
+        c,
+        table.insert({ id: kernel.newId(), name, consumer, specs: texts(given), created_at: instantOf(kernel) }),
+      ),
+    );
   });
   app.get(`${path}/:id`, (c) => c.json(whole(c, found(c))));
   app.put(`${path}/:id`, async (c) => {

@@ -1,5 +1,6 @@
 import { computeError, denied } from "../compute/model.ts";
 import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
+import type { Image } from "../image/model.ts";
 import { attachActions } from "./attach-actions.ts";
 import type { Volumes } from "./lifecycle.ts";
 import { instantOf, volumeFor, type StorageApp, type StorageParts, type Volume } from "./model.ts";
@@ -20,14 +21,17 @@ export function addVolumeActions(app: StorageApp, parts: StorageParts, volumes: 
     const name = isObject(body) ? (Object.keys(body)[0] ?? "") : "";
     const action = actions[name];
     if (action) return action(c, { volume, body: at(body, name) });
-    const hint = "Verify the request body and Content-Type header and try again.";
-    throw computeError(400, `There is no such action: ${name}. ${hint}`);
+    throw noSuchAction(name);
   });
 }
+
+const noSuchAction = (name: string) =>
+  computeError(400, `There is no such action: ${name}. Verify the request body and Content-Type header and try again.`);
 
 function actionsOf({ kernel, tables }: StorageParts, volumes: Volumes): Readonly<Record<string, Action>> {
   const change = (volume: Volume, to: Partial<Volume>) =>
     tables.volumes.update(volume.id, { ...to, updated_at: instantOf(kernel) });
+  const images = kernel.table<Image>("image");
   return {
     "os-extend": (c, { volume, body }) => {
       const asked = at(body, "new_size");
@@ -65,6 +69,22 @@ function actionsOf({ kernel, tables }: StorageParts, volumes: Volumes): Readonly
       const readonly = at(body, "readonly");
       if (typeof readonly !== "boolean") throw computeError(400, "Invalid value for readonly");
       change(volume, { metadata: { ...volume.metadata, readonly: readonly ? "True" : "False" } });
+      return c.body(null, 202);
+    },
+    "os-reimage": (c, { volume, body }) => {
+      if (c.get("minor") < 68) throw noSuchAction("os-reimage");
+      const image = textAt(body, "image_id");
+      if (image === undefined)
+        throw computeError(400, "Invalid input for field/attribute os-reimage. 'image_id' is a required property");
+      const isReserved = at(body, "reimage_reserved") === true;
+      const statuses = ["available", "error", ...(isReserved ? ["reserved"] : [])];
+      if (!statuses.includes(volume.status)) {
+        const named = isReserved ? "available, error, or reserved" : "available or error";
+        const why = `Volume ${volume.id} status must be ${named}, but current status is ${volume.status}.`;
+        throw computeError(400, `Invalid volume: ${why}`);
+      }
+      if (!images.get(image)) throw computeError(404, `Image ${image} could not be found.`);
+      volumes.reimage(volume, image);
       return c.body(null, 202);
     },
     "os-reset_status": (c, { volume, body }) => {

@@ -145,6 +145,26 @@ export const deleting: Chapter = {
       },
     },
     {
+      name: "of a namespace, what finalizers hold keeps nothing else",
+      except: COLLECTOR,
+      async run({ api, unique }) {
+        const name = unique("held");
+        const path = `/api/v1/namespaces/${name}`;
+        const metadata = { finalizers: ["example.com/hold"] };
+        await made(api.post("/api/v1/namespaces", { metadata: { name } }));
+        await made(api.post(`${path}/configmaps`, configMap("held", { metadata })));
+        await made(api.post(`${path}/configmaps`, configMap("free")));
+        const secret = { metadata: { name: "free" }, stringData: { a: "b" } };
+        await made(api.post(`${path}/secrets`, secret));
+        await done(api.delete(path));
+        await gone(api, `${path}/secrets/free`);
+        await gone(api, `${path}/configmaps/free`);
+        await done(api.get(`${path}/configmaps/held`));
+        await done(api.patch(`${path}/configmaps/held`, "merge", { metadata: { finalizers: null } }));
+        await gone(api, path);
+      },
+    },
+    {
       name: "a replication controller leaves its pods behind unless it is told otherwise",
       async run({ api, core }) {
         const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
