@@ -14,7 +14,7 @@ interface QosSpecs {
   readonly created_at: string;
 }
 
-const view = ({ created_at: _, ...told }: QosSpecs) => told;
+const view = ({ id, name, consumer, specs }: QosSpecs) => ({ id, name, consumer, specs });
 
 /** Quality of service that volume types may have: https://docs.openstack.org/api-ref/block-storage/v3/#quality-of-service-qos-specifications-qos-specs . */
 export function addQosRoutes(app: StorageApp, parts: StorageParts): void {
