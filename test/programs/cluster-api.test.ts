@@ -180,6 +180,9 @@ function scenario(name: Server["name"], dir: string): void {
 
   test("clusterctl moves the Cluster to another server, Secrets with it, owners re-made", async () => {
     const other = await startServer(name);
+    // What a manager wrote for a Cluster that was gone by then stays where nobody collects garbage, and names an owner that is not there.
+    const late = "stubmachinetemplates,kubeadmconfigtemplates,kubeadmconfigs,machinedeployments,machinesets,secrets";
+    if (name === "kube-apiserver") await k.run("delete", late, "-l=cluster.x-k8s.io/cluster-name=classy");
     try {
       const there = kubectlOn(other, kubectls[0] ?? "kubectl", { namespace: "default", minor: 34 });
       const everywhere = kubectlOn(other, kubectls[0] ?? "kubectl", { namespace: "", minor: 34 });
