@@ -8,7 +8,10 @@ export type Who = "member" | "admin" | "reader" | "alt";
 export interface RawCase {
   /** As a sentence; unique in its group. */
   readonly says: string;
-  /** "POST /volumes", below the service's endpoint; "GET ^/": below the root that its versions stand under. */
+  /**
+   * "POST /volumes", below the service's endpoint; "GET ^/": below the root that its versions stand under; "GET {ref}": a kept address of
+   * the same service.
+   */
   readonly call: string;
   readonly body?: unknown;
   /** Another service's type than the group's; only for what the group is made of. */

@@ -180,7 +180,8 @@ function requestOf(each: RawCase, { group, sessions, values }: Stage): Request {
   const session = sessions[each.as ?? "member"];
   const [method = "GET", path = ""] = filled(each.call, values).split(" ");
   const endpoint = (session.endpoint(each.service ?? group.service) ?? "").replace(/\/$/, "");
-  const url = path.startsWith("^") ? rootOf(endpoint) + path.slice(1) : endpoint + path;
+  const isWhole = path.startsWith(`${rootOf(endpoint)}/`);
+  const url = isWhole ? path : path.startsWith("^") ? rootOf(endpoint) + path.slice(1) : endpoint + path;
   const own = Object.entries(each.headers ?? {}).map(([name, value]) => [name, filled(value, values)]);
   const headers: Record<string, string> = { "x-auth-token": session.token, ...Object.fromEntries(own) };
   if (headers["x-auth-token"] === "none") delete headers["x-auth-token"];

@@ -2,7 +2,7 @@ import type { Service } from "../kernel/interface.ts";
 import { bodyOf, textAt } from "../kernel/json.ts";
 import { containerView } from "./containers.ts";
 import { instantOf, keyError, owned, readable, type Consumer, type KeyParts } from "./model.ts";
-import { pageOf } from "./pages.ts";
+import { keyRoot, pageOf } from "./pages.ts";
 
 const path = "/v1/containers/:id/consumers";
 
@@ -36,7 +36,8 @@ export function addConsumerRoutes(app: Service["app"], { kernel, tables }: KeyPa
     if (!consumers.get(id)) {
       consumers.insert({ id, of: container.id, project_id: projectId, name, URL, created: instantOf(kernel) });
     }
-    return c.redirect(c.req.path.replace("/consumers", ""), 303);
+    const location = `${keyRoot(c)}/consumers/${container.id}/consumers`;
+    return c.json(containerView(c, container, consumers.by("of", container.id)), 200, { location });
   });
   app.delete(path, async (c) => {
     const container = owned(containers.get(c.req.param("id")), c.get("caller"), {

@@ -148,7 +148,7 @@ function referencesOf(value: unknown, schema = "Container"): readonly SecretRefe
       throw keyError(
         400,
         "Bad Request",
-        `Provided object does not match schema '${schema}': 'secret_ref' is a required property`,
+        `Provided object does not match schema '${schema}': 'secret_ref' is a required property. Invalid property: 'None'`,
       );
     }
     return { name: textAt(reference, "name") ?? "", secret_ref };

@@ -25,7 +25,7 @@ export async function makePair({ kernel, tables }: KeyParts, ordering: Ordering)
   const { meta, project_id, creator_id, now, root } = ordering;
   const [algorithm, bits] = [textAt(meta, "algorithm")?.toLowerCase() ?? "", Number(meta["bit_length"])];
   if ((algorithm !== "rsa" && algorithm !== "dsa") || !lengths.includes(bits)) {
-    const error = { code: "400", reason: "Process TypeOrder issue seen - Secret generate supported plugin not found." };
+    const error = { code: "500", reason: "Process TypeOrder failure seen - please contact site administrator." };
     return { status: "ERROR", error };
   }
   const passphrase = textAt(meta, "passphrase");

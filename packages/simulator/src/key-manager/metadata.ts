@@ -61,7 +61,8 @@ export function addMetadataRoutes(app: Service["app"], { tables }: KeyParts): vo
 }
 
 function metadataOf(given: unknown): Metadata {
-  if (given === undefined) throw refuse("SecretMetadata", "'metadata' is a required property");
+  if (given === undefined)
+    throw refuse("SecretMetadata", "'metadata' is a required property. Invalid property: 'metadata'");
   if (!isObject(given)) throw refuse("SecretMetadata", "it is not of type 'object'. Invalid property: 'metadata'");
   return Object.fromEntries(
     Object.entries(given).map(([key, value]) => {
@@ -74,8 +75,8 @@ function metadataOf(given: unknown): Metadata {
 
 function metadatumOf(given: unknown): { readonly key: string; readonly value: string } {
   const [key, value] = [textAt(given, "key"), textAt(given, "value")];
-  if (key === undefined) throw refuse("SecretMetadatum", "'key' is a required property");
-  if (value === undefined) throw refuse("SecretMetadatum", "'value' is a required property");
+  if (key === undefined) throw refuse("SecretMetadatum", "'key' is a required property. Invalid property: 'key'");
+  if (value === undefined) throw refuse("SecretMetadatum", "'value' is a required property. Invalid property: 'value'");
   if (Math.max(key.length, value.length) > LONGEST) throw refuse("SecretMetadatum", "it is too long");
   plain(key);
   return { key: key.toLowerCase(), value };

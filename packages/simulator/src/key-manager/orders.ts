@@ -41,9 +41,10 @@ export function addOrderRoutes(app: Service["app"], parts: KeyParts): void {
     const { projectId: project_id, userId: creator_id } = c.get("caller");
     const now = instantOf(parts.kernel);
     const ordering = { meta, project_id, creator_id, now, root: keyRoot(c) };
+    const told = type === "key" ? meta : { name: null, expiration: null, ...meta };
     const outcome = type === "key" ? makeKey(parts, ordering) : await makePair(parts, ordering);
     const id = kernel.newId();
-    orders.insert({ id, project_id, creator_id, type, meta, ...outcome, created: now, updated: now });
+    orders.insert({ id, project_id, creator_id, type, meta: told, ...outcome, created: now, updated: now });
     const order_ref = `${keyRoot(c)}/orders/${id}`;
     return c.json({ order_ref }, 202, { location: order_ref });
   });
@@ -62,13 +63,17 @@ function requireParameters(type: "key" | "asymmetric", meta: JsonObject): void {
   const refuse = (why: string) =>
     keyError(400, "Bad Request", `Provided object does not match schema 'Order': ${why}. Invalid property: 'meta'`);
   if (type === "asymmetric" && meta["payload"] !== undefined) {
-    throw refuse("'payload' not allowed for asymmetric type order");
+    if (meta["payload_content_type"] !== undefined) throw refuse("'payload' not allowed for asymmetric type order");
+    const why = "If 'payload' is supplied, 'payload_content_type' must also be supplied.";
+    const where = "Provided object does not match schema 'Secret' within 'Order'";
+    throw keyError(400, "Bad Request", `${where}: ${why}. Invalid property: 'payload_content_type'`);
   }
   for (const name of type === "key" ? [] : ["algorithm", "bit_length"]) {
     if (!meta[name]) throw refuse(`'${name}' is required field for ${kind} type order`);
   }
   const bits = Number(meta["bit_length"]);
   if (Number.isInteger(bits) && bits > 0 && bits % 8 === 0 && bits <= 4096) return;
+  if (type === "asymmetric") throw keyError(400, "Bad Request", "Provided field value is not supported");
   throw keyError(
     400,
     "Bad Request",
@@ -96,6 +101,9 @@ function makeKey({ kernel, tables }: KeyParts, { meta, project_id, creator_id, n
   return { status: "ACTIVE", secret_id: id };
 }
 
+/** What Barbican tells of an order that asks for nothing more. */
+const settled = { sub_status: "Unknown", sub_status_message: "Unknown" };
+
 function orderView(c: Context, o: Order): object {
   return {
     created: o.created,
@@ -105,7 +113,9 @@ function orderView(c: Context, o: Order): object {
     meta: o.meta,
     creator_id: o.creator_id,
     ...(o.secret_id === undefined ? {} : { secret_ref: `${keyRoot(c)}/secrets/${o.secret_id}` }),
-    ...(o.container_id === undefined ? {} : { container_ref: `${keyRoot(c)}/containers/${o.container_id}` }),
+    ...(o.container_id === undefined
+      ? {}
+      : { container_ref: `${keyRoot(c)}/containers/${o.container_id}`, ...settled }),
     ...(o.error === undefined ? {} : { error_status_code: o.error.code, error_reason: o.error.reason }),
     order_ref: `${keyRoot(c)}/orders/${o.id}`,
   };
