@@ -111,7 +111,8 @@ async function life(w: World): Promise<void> {
 function asked(): { all: string[]; refused: string[] } {
   const all = new Set<string>();
   const refused = new Set<string>();
-  for (const line of readFileSync(log, "utf8").trim().split("\n")) {
+  // What comes after the last end of a line is still being written.
+  for (const line of readFileSync(log, "utf8").split("\n").slice(0, -1)) {
     const event = JSON.parse(line) as {
       stage: string;
       verb: string;

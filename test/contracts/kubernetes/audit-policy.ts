@@ -27,8 +27,10 @@ export const AUDIT_POLICY: Json = {
 
 /** The events of one request, in the order in which they were written. */
 export function auditEvents(file: string, id: string): Json[] {
+  // What comes after the last end of a line is still being written.
   return readFileSync(file, "utf8")
     .split("\n")
+    .slice(0, -1)
     .filter((line) => line.includes(id))
     .map((line) => JSON.parse(line) as Json);
 }
