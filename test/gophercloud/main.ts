@@ -5,26 +5,16 @@
  * and docs/reference/gophercloud.md is written anew; with --run (over "package.Test") those of the tests that ran. `--cloud page` only
  * writes the page. Ends with 0 whatever became of the tests: the page says which differ.
  */
-import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { startSimulator } from "@causeway/simulator";
-import { cloudRecord, keepRecord, writePage, type TestResult } from "../support/suite-record.ts";
+import { openCloud } from "../support/suite-cloud.ts";
+import { closingLine, cloudRecord, keepRecord, runSince, writePage, type TestResult } from "../support/suite-record.ts";
 import { testPackages } from "./packages.ts";
-import { openPlace, type AcceptanceCloud } from "./place.ts";
+import { openPlace } from "./place.ts";
 import { runPackage } from "./run.ts";
 import { gophercloudSuite } from "./suite.ts";
 
 /** Milliseconds: tests look once a second for a status on the way, and for what has happened since one. */
 const delays = { "server.create": 1500, "server.reboot": 2500, "server.rebuild": 2500 };
-
-async function openCloud(name: string): Promise<AcceptanceCloud & { readonly close: () => Promise<void> }> {
-  if (name === "simulated") {
-    const simulator = await startSimulator({ delays });
-    return { name: "simulator", text: simulator.cloudsYaml, close: () => simulator.close() };
-  }
-  const text = readFileSync(process.env["OS_CLIENT_CONFIG_FILE"] ?? "/var/lib/devcloud/clouds.yaml", "utf8");
-  return { name: process.env["OS_CLOUD"] ?? "devcloud", text, close: async () => {} };
-}
 
 interface Wish {
   readonly cloud: "simulated" | "real";
@@ -37,24 +27,19 @@ async function runService(service: string, wish: Wish): Promise<readonly TestRes
   const packages = await testPackages(service);
   if ("reason" in packages) return packages;
   const started = performance.now();
-  const cloud = await openCloud(wish.cloud);
-  const place = await openPlace(cloud);
+  const opened = await openCloud(wish.cloud === "real" ? (process.env["OS_CLOUD"] ?? wish.cloud) : wish.cloud, delays);
+  const place = await openPlace(opened.cloud);
   const results: TestResult[] = [];
   try {
     const run = { ...place.accounts, wanted: new RegExp(wish.run ?? ""), limit: wish.limit };
     for (const tests of packages) results.push(...(await runPackage(tests, run)));
-    keep(service, wish, { results, seconds: Math.round((performance.now() - started) / 1000) });
+    const record = cloudRecord(results, "", runSince(started));
+    keepRecord(gophercloudSuite, { service, cloud: opened.recordAs, record, part: wish.run !== undefined });
   } finally {
     await place.close();
-    await cloud.close();
+    await opened.close();
   }
   return results;
-}
-
-function keep(service: string, { cloud, run }: Wish, found: { results: readonly TestResult[]; seconds: number }): void {
-  const at = { date: new Date().toISOString().slice(0, 10), seconds: found.seconds };
-  const record = cloudRecord(found.results, "", at);
-  keepRecord(gophercloudSuite, { service, cloud, record, part: run !== undefined });
 }
 
 async function main(): Promise<number> {
@@ -84,8 +69,7 @@ async function main(): Promise<number> {
     }
     all.push(...found);
   }
-  const count = (status: string) => all.filter((r) => r.status === status).length;
-  console.log(`${count("success")} passed, ${count("fail")} failed, ${count("skip")} skipped`);
+  console.log(closingLine(all));
   return 0;
 }
 

@@ -1,13 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { connectCloud, loadCloudsYaml, type Cloud, type CloudConfig } from "@causeway/openstack";
+import type { SuiteCloud } from "../support/suite-cloud.ts";
 import { sweep } from "./sweep.ts";
 import type { TestRun, Variables } from "./run.ts";
-
-export interface AcceptanceCloud {
-  /** Of the member's entry in the clouds.yaml; NAME-admin is the administrator's. */
-  readonly name: string;
-  readonly text: string;
-}
 
 export interface Place {
   readonly accounts: Pick<TestRun, "admin" | "others">;
@@ -19,8 +14,8 @@ export interface Place {
  * A project of its own on a cloud that has flavors m1.tiny and m1.small, an image "cirros" and an external network "public", as devcloud
  * and the simulated cloud have: with a network for the servers, and the administrator in it, as whom most of the tests run.
  */
-export async function openPlace({ name, text }: AcceptanceCloud): Promise<Place> {
-  const config = loadCloudsYaml({ cloud: `${name}-admin`, text });
+export async function openPlace({ cloud: administrator, member: ordinary, text }: SuiteCloud): Promise<Place> {
+  const config = loadCloudsYaml({ cloud: administrator, text });
   const cloud = connectCloud(config);
   const project = `gophercloud-${randomBytes(4).toString("hex")}`;
   const created = await cloud.identity.projects.create({ name: project });
@@ -37,7 +32,7 @@ export async function openPlace({ name, text }: AcceptanceCloud): Promise<Place>
     await shareType(own);
     const chosen = { ...(await choices(own)), ...(await network(own, project)) };
     const admin = { ...chosen, ...login(inProject, own.region) };
-    const member = { ...chosen, ...login(loadCloudsYaml({ cloud: name, text }), own.region) };
+    const member = { ...chosen, ...login(loadCloudsYaml({ cloud: ordinary, text }), own.region) };
     const others = new Map<string, Variables>([
       ["must be a non-admin to run this test", member],
       ["must use system scope to run this test", { ...admin, OS_SYSTEM_SCOPE: "all" }],

@@ -11,7 +11,7 @@ import { delimiter, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { runStestr, type Python } from "../support/stestr.ts";
 import { openCloud, type OpenedCloud } from "../support/suite-cloud.ts";
-import { cloudRecord, keepRecord, writePage, type TestResult } from "../support/suite-record.ts";
+import { closingLine, cloudRecord, keepRecord, runSince, writePage, type TestResult } from "../support/suite-record.ts";
 import { sdkPython, tools } from "./environment.ts";
 import { sdkServices, sdkSuite, type SdkService } from "./services.ts";
 
@@ -67,11 +67,7 @@ async function runService(service: SdkService, bench: Bench, pattern: string | u
     workers: 1,
   });
   if (results.length > 0) {
-    const run = {
-      date: new Date().toISOString().slice(0, 10),
-      seconds: Math.round((performance.now() - start) / 1000),
-    };
-    const record = cloudRecord(results, `${service.package}.`, run);
+    const record = cloudRecord(results, `${service.package}.`, runSince(start));
     const cloud = bench.opened.recordAs;
     keepRecord(sdkSuite, { service: service.name, cloud, record, part: pattern !== undefined });
   }
@@ -114,8 +110,7 @@ async function main(): Promise<number> {
   } finally {
     await opened.close();
   }
-  const count = (...statuses: readonly string[]) => all.filter((r) => statuses.includes(r.status)).length;
-  console.log(`${count("success")} passed, ${all.length - count("success", "skip")} failed, ${count("skip")} skipped`);
+  console.log(closingLine(all));
   return 0;
 }
 

@@ -9,6 +9,18 @@ export interface TestResult {
   readonly reason: string;
 }
 
+/** "N passed, N failed, N skipped", as every suite of ours ends. */
+export function closingLine(results: readonly TestResult[]): string {
+  const count = (status: TestResult["status"]): number => results.filter((r) => r.status === status).length;
+  const [passed, skipped] = [count("success"), count("skip")];
+  return `${passed} passed, ${results.length - passed - skipped} failed, ${skipped} skipped`;
+}
+
+/** When a run that began then (of performance.now()) was, for its record. */
+export function runSince(started: number): Pick<CloudRecord, "date" | "seconds"> {
+  return { date: new Date().toISOString().slice(0, 10), seconds: Math.round((performance.now() - started) / 1000) };
+}
+
 /** A suite that others wrote, and where what became of its tests on both clouds is kept. */
 export interface Suite {
   /** Has SERVICE.json, and reasons.json, which people write. */
@@ -45,7 +57,7 @@ const fileOf = (suite: Suite, service: string) => join(suite.folder, `${service}
 export function cloudRecord(
   results: readonly TestResult[],
   prefix: string,
-  run: { date: string; seconds: number },
+  run: Pick<CloudRecord, "date" | "seconds">,
 ): CloudRecord {
   const short = (id: string) => id.replace(prefix, "");
   const passed = results.filter((r) => r.status === "success").map((r) => short(r.id));

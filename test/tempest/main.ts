@@ -14,7 +14,7 @@ import { parseArgs } from "node:util";
 import { brokenOff } from "../support/stestr.ts";
 import { openCloud, type OpenedCloud } from "../support/suite-cloud.ts";
 import { tempestConf } from "./configuration.ts";
-import { cloudRecord, keepRecord, writePage, type TestResult } from "../support/suite-record.ts";
+import { closingLine, cloudRecord, keepRecord, runSince, writePage, type TestResult } from "../support/suite-record.ts";
 import { debian, runTempest } from "./run.ts";
 import { tempestServices, tempestSuite, type TempestService } from "./services.ts";
 
@@ -53,11 +53,7 @@ async function runService(service: TempestService, opened: OpenedCloud, wish: Wi
     workers: wish.workers,
   });
   if (wish.tests === undefined && results.length > 0) {
-    const run = {
-      date: new Date().toISOString().slice(0, 10),
-      seconds: Math.round((performance.now() - start) / 1000),
-    };
-    const record = cloudRecord(results, service.prefix, run);
+    const record = cloudRecord(results, service.prefix, runSince(start));
     const part = wish.classes !== undefined;
     keepRecord(tempestSuite, { service: service.name, cloud: opened.recordAs, record, part });
   }
@@ -69,7 +65,7 @@ async function runService(service: TempestService, opened: OpenedCloud, wish: Wi
 async function collect(folder: string, cloud: string, [service]: readonly TempestService[]): Promise<number> {
   if (!service) throw new Error("--collect needs --service");
   const results = await brokenOff(folder, debian);
-  const run = { date: new Date().toISOString().slice(0, 10), seconds: 0 };
+  const run = { ...runSince(performance.now()), seconds: 0 };
   const record = cloudRecord(results, service.prefix, run);
   const as = cloud === "simulated" ? "simulated" : "real";
   keepRecord(tempestSuite, { service: service.name, cloud: as, record, part: true });
@@ -112,8 +108,7 @@ async function main(): Promise<number> {
   } finally {
     await opened.close();
   }
-  const count = (...statuses: readonly string[]) => all.filter((r) => statuses.includes(r.status)).length;
-  console.log(`${count("success")} passed, ${all.length - count("success", "skip")} failed, ${count("skip")} skipped`);
+  console.log(closingLine(all));
   return 0;
 }
 

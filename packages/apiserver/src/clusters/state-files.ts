@@ -1,10 +1,7 @@
 import {
   chmodSync,
-  closeSync,
   existsSync,
-  fsyncSync,
   mkdirSync,
-  openSync,
   readFileSync,
   readdirSync,
   renameSync,
@@ -14,6 +11,7 @@ import {
 import { dirname, join, relative } from "node:path";
 import { CausewayError, messageOf } from "@causeway/foundation";
 import { STATE_FILE } from "../store/index.ts";
+import { sync } from "../store/sync.ts";
 
 /** Small files of a server's state folder: folders 0700, files 0600, replaced as a whole. Keeps them in memory without a folder. */
 export interface StateFiles {
@@ -86,15 +84,6 @@ function replace(files: readonly (readonly [path: string, content: string])[]): 
   for (const [path] of files) sync(`${path}.new`);
   for (const [path] of files) renameSync(`${path}.new`, path);
   for (const folder of new Set(files.map(([path]) => dirname(path)))) sync(folder);
-}
-
-function sync(path: string): void {
-  const opened = openSync(path, "r");
-  try {
-    fsyncSync(opened);
-  } finally {
-    closeSync(opened);
-  }
 }
 
 function inMemory(): StateFiles {

@@ -1,7 +1,8 @@
-import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, linkSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CausewayError, messageOf } from "@causeway/foundation";
+import { sync } from "./sync.ts";
 
 /** Layout version of the state file; raised with every change that an older Causeway could not read. */
 export const STATE_VERSION = 2;
@@ -83,15 +84,6 @@ function createFile(path: string): void {
     if (!existsSync(path)) throw error;
   } finally {
     rmSync(made, { force: true });
-  }
-}
-
-function sync(path: string): void {
-  const opened = openSync(path, "r");
-  try {
-    fsyncSync(opened);
-  } finally {
-    closeSync(opened);
   }
 }
 

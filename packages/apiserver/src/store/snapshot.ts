@@ -1,5 +1,6 @@
-import { closeSync, fsyncSync, openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { backup, DatabaseSync } from "node:sqlite";
+import { sync } from "./sync.ts";
 
 /**
  * How far a restored store's revisions are ahead of those in the backup: more than a server writes between its last backup and its end,
@@ -59,10 +60,4 @@ export function raiseRevision(path: string): number {
     database.close();
     sync(path);
   }
-}
-
-function sync(path: string): void {
-  const file = openSync(path, "r+");
-  fsyncSync(file);
-  closeSync(file);
 }

@@ -50,8 +50,8 @@ const IN_VAIN = 5_000;
 const SOON = 120_000;
 
 /**
- * When to poll next (ms since epoch) for an object in a transition of which nothing is known: whenever it has become a fifth older, or
- * after 5 s an eighth; and at the end of the quickest of its family.
+ * When to poll next (ms since epoch) for an object in a transition of which nothing is known: whenever it has become a fifth older, after
+ * 5 s each second and after 8 s whenever an eighth older; and at the end of the quickest of its family.
  */
 export function closeLook({ since, polledAt, took, hint = 0 }: FirstLook, intervals: WatchIntervals = {}): number {
   const age = Math.round(polledAt - since);

@@ -21,8 +21,6 @@ export function addContainerRoutes(app: Service["app"], { kernel, tables }: KeyP
   const { containers } = tables;
   const view = (c: Context, container: Container) =>
     containerView(c, container, tables.consumers.by("of", container.id));
-  const isThere = (reference: string, project: string): boolean =>
-    tables.secrets.get(idOf(reference))?.project_id === project;
   app.get("/v1/containers", (c) => {
     permit(c.get("caller"), "Containers(s) retrieval");
     return pageOf(c, "containers", containers.by("project_id", c.get("caller").projectId), (o) => view(c, o));
@@ -42,7 +40,7 @@ export function addContainerRoutes(app: Service["app"], { kernel, tables }: KeyP
     const references = referencesOf(given["secret_refs"]);
     if (type === "rsa") requirePair(references);
     for (const { secret_ref } of references) {
-      if (!isThere(secret_ref, projectId)) {
+      if (!isOf(tables, secret_ref, projectId)) {
         throw keyError(404, "Not Found", "Secret provided for the container doesn't exist.");
       }
     }
@@ -73,7 +71,7 @@ export function addContainerRoutes(app: Service["app"], { kernel, tables }: KeyP
 
 /** A secret is put into a container that is there, and taken out of it: of generic ones alone. */
 export function addContainerSecretRoutes(app: Service["app"], { tables }: KeyParts): void {
-  const { containers, secrets } = tables;
+  const { containers } = tables;
   const path = "/v1/containers/:id/secrets";
   const isSame = (a: SecretReference, b: SecretReference): boolean =>
     a.name === b.name && idOf(a.secret_ref) === idOf(b.secret_ref);
@@ -81,8 +79,8 @@ export function addContainerSecretRoutes(app: Service["app"], { tables }: KeyPar
     const doing = { what: "Container", doing: "Container Secret creation" };
     const { id, type, secret_refs } = owned(containers.get(c.req.param("id")), c.get("caller"), doing);
     if (type !== "generic") throw keyError(400, "Bad Request", "Only 'generic' containers can be modified.");
-    const [reference] = referencesOf([await bodyOf(c.req)], "ContainerSecret");
-    if (!reference || secrets.get(idOf(reference.secret_ref))?.project_id !== c.get("caller").projectId) {
+    const reference = referenceOf(await bodyOf(c.req), "ContainerSecret");
+    if (!isOf(tables, reference.secret_ref, c.get("caller").projectId)) {
       throw keyError(404, "Not Found", "Secret provided doesn't exist.");
     }
     if (secret_refs.some((known) => isSame(known, reference))) {
@@ -97,9 +95,9 @@ export function addContainerSecretRoutes(app: Service["app"], { tables }: KeyPar
   app.delete(path, async (c) => {
     const doing = { what: "Container", doing: "Container Secret deletion" };
     const { id, secret_refs } = owned(containers.get(c.req.param("id")), c.get("caller"), doing);
-    const [reference] = referencesOf([await bodyOf(c.req)], "ContainerSecret");
-    if (!reference || secrets.get(idOf(reference.secret_ref))?.project_id !== c.get("caller").projectId) {
-      const { name = "", secret_ref = "" } = reference ?? {};
+    const reference = referenceOf(await bodyOf(c.req), "ContainerSecret");
+    const { name, secret_ref } = reference;
+    if (!isOf(tables, secret_ref, c.get("caller").projectId)) {
       throw keyError(404, "Not Found", `Secret '${name}' with reference '${secret_ref}' doesn't exist.`);
     }
     const left = secret_refs.filter((known) => !isSame(known, reference));
@@ -110,6 +108,10 @@ export function addContainerSecretRoutes(app: Service["app"], { tables }: KeyPar
     return c.body(null, 204);
   });
 }
+
+/** Whether a reference is to a secret of the project. */
+const isOf = ({ secrets }: KeyParts["tables"], reference: string, project: string): boolean =>
+  secrets.get(idOf(reference))?.project_id === project;
 
 const idOf = (reference: string): string => reference.split("/").at(-1) ?? "";
 
@@ -141,16 +143,15 @@ export function containerView(c: Context, o: Container, consumers: readonly Cons
   };
 }
 
-function referencesOf(value: unknown, schema = "Container"): readonly SecretReference[] {
-  return (Array.isArray(value) ? value : []).map((reference: unknown) => {
-    const secret_ref = textAt(reference, "secret_ref");
-    if (secret_ref === undefined) {
-      throw keyError(
-        400,
-        "Bad Request",
-        `Provided object does not match schema '${schema}': 'secret_ref' is a required property. Invalid property: 'None'`,
-      );
-    }
-    return { name: textAt(reference, "name") ?? "", secret_ref };
-  });
+function referencesOf(value: unknown): readonly SecretReference[] {
+  return (Array.isArray(value) ? value : []).map((reference: unknown) => referenceOf(reference, "Container"));
+}
+
+function referenceOf(value: unknown, schema: string): SecretReference {
+  const secret_ref = textAt(value, "secret_ref");
+  if (secret_ref === undefined) {
+    const why = "'secret_ref' is a required property. Invalid property: 'None'";
+    throw keyError(400, "Bad Request", `Provided object does not match schema '${schema}': ${why}`);
+  }
+  return { name: textAt(value, "name") ?? "", secret_ref };
 }

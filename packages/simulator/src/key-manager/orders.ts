@@ -1,9 +1,8 @@
-import { randomBytes } from "node:crypto";
 import type { Context } from "hono";
 import type { Caller, Service } from "../kernel/interface.ts";
 import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
-import { makePair, type Ordering } from "./key-pairs.ts";
 import { instantOf, keyError, owned, permit, refusal, type KeyParts, type Order } from "./model.ts";
+import { keepKey, keepPair, pairOf } from "./ordered-keys.ts";
 import { keyRoot, pageOf } from "./pages.ts";
 
 type Asking = Context<{ Variables: { caller: Caller } }>;
@@ -37,14 +36,18 @@ export function addOrderRoutes(app: Service["app"], parts: KeyParts): void {
         "Provided object does not match schema 'Order': orders of type key and asymmetric are taken here.",
       );
     }
-    requireParameters(type, meta);
+    if (type === "asymmetric") requirePair(meta);
+    requireLength(type, meta);
     const { projectId: project_id, userId: creator_id } = c.get("caller");
-    const now = instantOf(parts.kernel);
+    const now = instantOf(kernel);
     const ordering = { meta, project_id, creator_id, now, root: keyRoot(c) };
     const told = type === "key" ? meta : { name: null, expiration: null, ...meta };
-    const outcome = type === "key" ? makeKey(parts, ordering) : await makePair(parts, ordering);
+    const pair = type === "key" ? undefined : await pairOf(meta);
     const id = kernel.newId();
-    orders.insert({ id, project_id, creator_id, type, meta: told, ...outcome, created: now, updated: now });
+    kernel.atomic(() => {
+      const outcome = type === "key" ? keepKey(parts, ordering) : keepPair(parts, ordering, pair);
+      orders.insert({ id, project_id, creator_id, type, meta: told, ...outcome, created: now, updated: now });
+    });
     const order_ref = `${keyRoot(c)}/orders/${id}`;
     return c.json({ order_ref }, 202, { location: order_ref });
   });
@@ -58,47 +61,26 @@ export function addOrderRoutes(app: Service["app"], parts: KeyParts): void {
   });
 }
 
-function requireParameters(type: "key" | "asymmetric", meta: JsonObject): void {
-  const kind = type === "key" ? "key" : "asymmetric key";
+/** What an order of a pair has to say, and what it may not. */
+function requirePair(meta: JsonObject): void {
   const refuse = (why: string) =>
     keyError(400, "Bad Request", `Provided object does not match schema 'Order': ${why}. Invalid property: 'meta'`);
-  if (type === "asymmetric" && meta["payload"] !== undefined) {
+  if (meta["payload"] !== undefined) {
     if (meta["payload_content_type"] !== undefined) throw refuse("'payload' not allowed for asymmetric type order");
     const why = "If 'payload' is supplied, 'payload_content_type' must also be supplied.";
     const where = "Provided object does not match schema 'Secret' within 'Order'";
     throw keyError(400, "Bad Request", `${where}: ${why}. Invalid property: 'payload_content_type'`);
   }
-  for (const name of type === "key" ? [] : ["algorithm", "bit_length"]) {
-    if (!meta[name]) throw refuse(`'${name}' is required field for ${kind} type order`);
+  for (const name of ["algorithm", "bit_length"]) {
+    if (!meta[name]) throw refuse(`'${name}' is required field for asymmetric key type order`);
   }
-  const bits = Number(meta["bit_length"]);
-  if (Number.isInteger(bits) && bits > 0 && bits % 8 === 0 && bits <= 4096) return;
-  if (type === "asymmetric") throw keyError(400, "Bad Request", "Provided field value is not supported");
-  throw keyError(
-    400,
-    "Bad Request",
-    "Provided object does not match schema 'Type Order': Invalid property: 'meta.bit_length'",
-  );
 }
 
-function makeKey({ kernel, tables }: KeyParts, { meta, project_id, creator_id, now }: Ordering) {
+function requireLength(type: "key" | "asymmetric", meta: JsonObject): void {
   const bits = Number(meta["bit_length"]);
-  const { id } = tables.secrets.insert({
-    id: kernel.newId(),
-    name: textAt(meta, "name") ?? null,
-    project_id,
-    creator_id,
-    secret_type: "symmetric",
-    algorithm: textAt(meta, "algorithm") ?? null,
-    bit_length: bits,
-    mode: textAt(meta, "mode") ?? null,
-    expiration: null,
-    content_type: "application/octet-stream",
-    base64: randomBytes(bits / 8).toString("base64"),
-    created: now,
-    updated: now,
-  });
-  return { status: "ACTIVE", secret_id: id };
+  if (Number.isInteger(bits) && bits > 0 && bits % 8 === 0 && bits <= 4096) return;
+  const why = "Provided object does not match schema 'Type Order': Invalid property: 'meta.bit_length'";
+  throw keyError(400, "Bad Request", type === "asymmetric" ? "Provided field value is not supported" : why);
 }
 
 /** What Barbican tells of an order that asks for nothing more. */
