@@ -6,6 +6,7 @@ import type { Conversions } from "../definitions/resource.ts";
 import type { AccountKeys } from "../auth/account-keys.ts";
 import type { Tokens } from "../auth/tokens.ts";
 import type { ClientAuthorities } from "../auth/client-certificates.ts";
+import type { ThreadTime } from "../flow/thread-time.ts";
 import type { Catalog } from "../kinds/catalog.ts";
 import type { ClusterMetrics } from "../metrics/cluster-metrics.ts";
 import type { Lines } from "../server/lines.ts";
@@ -49,6 +50,8 @@ export interface Cluster extends ClusterView {
   /** The certificate (PEM) of the authority behind the endpoint at `url`. */
   servingAuthority(): string;
   readonly changes: Changes;
+  /** Measures what the cluster uses of the thread; shared by all clusters. */
+  readonly thread: ThreadTime;
   /** What its watches tell. */
   readonly lines: Lines;
 }

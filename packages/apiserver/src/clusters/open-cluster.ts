@@ -17,6 +17,7 @@ import { ClusterMetrics } from "../metrics/cluster-metrics.ts";
 import { Catalog, type BuiltIns } from "../kinds/catalog.ts";
 import { serviceNetworks } from "../kinds/addresses.ts";
 import { FlowControl } from "../flow/flow-control.ts";
+import type { ThreadTime } from "../flow/thread-time.ts";
 import type { Turns } from "../flow/turns.ts";
 import { ObjectCounts } from "../flow/work.ts";
 import type { ServedCluster } from "../server/handler.ts";
@@ -41,6 +42,8 @@ export interface Shared {
   readonly first: FirstObjects;
   /** Shares the thread out between clusters. */
   readonly turns: Turns;
+  /** Measures what each cluster uses of it. */
+  readonly thread: ThreadTime;
 }
 
 export interface OpenCluster extends ServedCluster {
@@ -79,6 +82,7 @@ export async function openCluster(
     catalog: new Catalog(shared.builtIns),
     changes,
     ...(options.limits ? { quota: new Quota(options.limits, { name: place.name, store, changes }) } : {}),
+    thread: shared.thread,
     lines: new Lines(),
     admission: openAdmission(() => cluster),
     webhooks,
@@ -127,6 +131,7 @@ export async function openCluster(
     stop: async () => {
       closing.abort();
       shared.turns.forget(cluster.name);
+      shared.thread.forget(cluster.name);
       cluster.webhooks.close();
       if (options.authentication) tokens().close();
       await controllers.stop();

@@ -6,8 +6,10 @@ import { isRecord, type Json } from "../json.ts";
 import { builtInKinds } from "../kinds/builtin.ts";
 import { ensureDefinitions } from "../definitions/preinstall.ts";
 import type { ServedCluster } from "../server/handler.ts";
+import { ThreadTime } from "../flow/thread-time.ts";
 import { Turns } from "../flow/turns.ts";
 import { openStore, type Store } from "../store/index.ts";
+import type { Charge } from "../store/interface.ts";
 import { encryptionAtRest, type EncryptionAtRest } from "../encryption/at-rest.ts";
 import { openEndpoint, type Endpoint } from "./endpoint.ts";
 import { FirstObjects } from "./first-objects.ts";
@@ -49,10 +51,12 @@ export class ServerState {
     const { conversions = [] } = this.#settings;
     this.#files = stateFiles(dir);
     const { encryption, history } = this.#settings;
+    const thread = new ThreadTime();
     if (dir !== undefined) this.#encryption = encryptionAtRest(this.#files, { options: encryption, log });
     const past = history === undefined ? {} : { history };
     const kept = dir === undefined || !this.#encryption ? {} : { dir, codec: this.#encryption.codec };
-    this.#store = openStore({ ...past, ...kept });
+    const charge: Charge = (cluster, request, work) => thread.run({ cluster, request }, work);
+    this.#store = openStore({ ...past, ...kept, charge });
     this.#encryption?.open(this.#store.revision === 0);
     this.#shared = {
       store: this.#store,
@@ -63,6 +67,7 @@ export class ServerState {
       conversions,
       first: new FirstObjects(this.#settings.firstObjects),
       turns: new Turns(),
+      thread,
     };
     const place = {
       name: "",

@@ -21,9 +21,7 @@ const UID = "kubernetes.io/service-account.uid";
 export function accountSecrets(cluster: Cluster): Controller {
   const loop = startLoop({
     name: "account-secrets",
-    clock: cluster.clock,
-    log: cluster.log,
-    metrics: cluster.metrics,
+    cluster,
     reconcile: (key) => settle(cluster, key),
   });
   const look = (object: KubeObject): void => {

@@ -22,9 +22,7 @@ const SIGNATURE = "jws-kubeconfig-";
 export function bootstrapSigner(cluster: Cluster): Controller {
   const loop = startLoop({
     name: "bootstrap-signer",
-    clock: cluster.clock,
-    log: cluster.log,
-    metrics: cluster.metrics,
+    cluster,
     reconcile: () => publish(cluster),
   });
   return {

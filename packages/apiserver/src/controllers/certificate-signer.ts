@@ -21,9 +21,7 @@ export function certificateSigner(cluster: Cluster): Controller {
   const requests = builtIn(cluster, "certificates.k8s.io", "certificatesigningrequests");
   const loop = startLoop({
     name: "certificate-signer",
-    clock: cluster.clock,
-    log: cluster.log,
-    metrics: cluster.metrics,
+    cluster,
     reconcile: (name) => signOne(cluster, requests, name),
   });
   const look = (object: KubeObject): void => {

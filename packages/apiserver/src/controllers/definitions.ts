@@ -17,9 +17,7 @@ export function definitionController(cluster: Cluster): Controller {
   const definitions = builtIn(cluster, "apiextensions.k8s.io", "customresourcedefinitions");
   const loop = startLoop({
     name: "definitions",
-    clock: cluster.clock,
-    log: cluster.log,
-    metrics: cluster.metrics,
+    cluster,
     reconcile: (name) => clean(cluster, definitions, name),
   });
   const dying = new Map<string, string>();

@@ -24,9 +24,7 @@ function expiryController(cluster: Cluster, expiring: Expiring): Controller {
   const resource = builtIn(cluster, "", plural);
   const loop = startLoop({
     name,
-    clock: cluster.clock,
-    log: cluster.log,
-    metrics: cluster.metrics,
+    cluster,
     async reconcile(key) {
       const [namespace = "", objectName = ""] = key.split("/");
       const stored = cluster.store.get({ cluster: cluster.name, resource: storage, namespace, name: objectName });

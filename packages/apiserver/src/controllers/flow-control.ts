@@ -31,9 +31,7 @@ export function flowController(cluster: Cluster): Controller {
   const schemas = builtIn(cluster, GROUP, "flowschemas");
   const loop = startLoop({
     name: "priority_and_fairness_config_queue",
-    clock: cluster.clock,
-    log: cluster.log,
-    metrics: cluster.metrics,
+    cluster,
     async reconcile() {
       for (const manifest of [...mandatoryFlowObjects(), ...suggestedFlowObjects()]) {
         await ensure(cluster, manifest.kind === "FlowSchema" ? schemas : levels, manifest);

@@ -45,9 +45,7 @@ export function garbageCollector(cluster: Cluster): Controller {
   const dependents = new Dependents();
   const loop = startLoop({
     name: "garbage-collector",
-    clock: cluster.clock,
-    log: cluster.log,
-    metrics: cluster.metrics,
+    cluster,
     reconcile: (key) => collect(cluster, dependents, key),
   });
   const learn = (resource: Resource, object: KubeObject): void => {

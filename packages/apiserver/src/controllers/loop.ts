@@ -1,5 +1,6 @@
-import type { ClusterMetrics, WorkQueue } from "../metrics/cluster-metrics.ts";
-import { hasCode, isAborted, messageOf, type Clock, type Log } from "@causeway/foundation";
+import type { Cluster } from "../clusters/cluster.ts";
+import type { WorkQueue } from "../metrics/cluster-metrics.ts";
+import { hasCode, isAborted, messageOf } from "@causeway/foundation";
 
 /** Works on keys one at a time; a key added while it waits is worked on once. */
 export interface Loop {
@@ -10,10 +11,8 @@ export interface Loop {
 
 export interface LoopOptions {
   readonly name: string;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Where its queue is told. */
-  readonly metrics?: ClusterMetrics;
+  /** The cluster it works for: on its account, and counted among its metrics. */
+  readonly cluster: Pick<Cluster, "name" | "clock" | "log" | "metrics" | "thread">;
   /** Throws to be called again, later and later (50 ms to 30 s). */
   reconcile(key: string): Promise<void>;
 }
@@ -23,12 +22,14 @@ const LONGEST_DELAY = 30_000;
 
 /** A loop that costs nothing while it has nothing to do. */
 export function startLoop(options: LoopOptions): Loop {
-  const { name, clock, log } = options;
+  const { name, cluster } = options;
+  const { clock, log } = cluster;
+  const holder = { cluster: cluster.name, request: `controller ${name}` };
   const waiting = new Set<string>();
   const failures = new Map<string, number>();
   const stopping = new AbortController();
   const queue: WorkQueue = { adds: 0, retries: 0, depth: () => waiting.size, told: { adds: 0, retries: 0 } };
-  options.metrics?.queues.set(name, queue);
+  cluster.metrics.queues.set(name, queue);
   let running: Promise<void> | undefined;
 
   const retry = (key: string, error: unknown): void => {
@@ -51,7 +52,7 @@ export function startLoop(options: LoopOptions): Loop {
       if (stopping.signal.aborted) return;
       waiting.delete(key);
       try {
-        await options.reconcile(key);
+        await cluster.thread.run(holder, () => options.reconcile(key));
         failures.delete(key);
       } catch (error) {
         if (stopping.signal.aborted || isAborted(error) || hasCode(error, "STATE_CLOSED")) return;

@@ -14,9 +14,7 @@ const ROOT_CA = "kube-root-ca.crt";
 export function namespaceContentsController(cluster: Cluster): Controller {
   const loop = startLoop({
     name: "namespace-contents",
-    clock: cluster.clock,
-    log: cluster.log,
-    metrics: cluster.metrics,
+    cluster,
     reconcile: (namespace) => fill(cluster, namespace),
   });
   return {

@@ -13,9 +13,7 @@ export function namespaceController(cluster: Cluster): Controller {
   const namespaces = builtIn(cluster, "", "namespaces");
   const loop = startLoop({
     name: "namespaces",
-    clock: cluster.clock,
-    log: cluster.log,
-    metrics: cluster.metrics,
+    cluster,
     reconcile: (name) => empty(cluster, namespaces, name),
   });
   const isTerminating = (object: unknown): boolean => at(object, "metadata", "deletionTimestamp") !== undefined;

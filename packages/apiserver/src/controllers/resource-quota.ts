@@ -22,9 +22,7 @@ export function resourceQuotas(cluster: Cluster): Controller {
   const known = new Map<string, Set<string>>();
   const loop = startLoop({
     name: "resource-quota",
-    clock: cluster.clock,
-    log: cluster.log,
-    metrics: cluster.metrics,
+    cluster,
     async reconcile(key) {
       const [namespace = "", name = ""] = key.split("/");
       const call = internalCall(cluster, quotas, { namespace, name, subresource: "status" });

@@ -16,9 +16,7 @@ export function roleAggregation(cluster: Cluster): Controller {
     cluster.store.list({ cluster: cluster.name, resource: roles.storage }).items.map((i) => i.object);
   const loop = startLoop({
     name: "role-aggregation",
-    clock: cluster.clock,
-    log: cluster.log,
-    metrics: cluster.metrics,
+    cluster,
     async reconcile() {
       // A role may aggregate aggregates: go on until nothing changes any more.
       for (const role of all().filter((r) => at(r, "aggregationRule"))) {

@@ -31,9 +31,7 @@ export function serviceRanges(cluster: Cluster): Controller {
   const addresses = builtIn(cluster, GROUP, "ipaddresses");
   const loop = startLoop({
     name: "ipallocator-repair-controller",
-    clock: cluster.clock,
-    log: cluster.log,
-    metrics: cluster.metrics,
+    cluster,
     async reconcile(key) {
       await Promise.all(underWay);
       await (key === "" ? repair(cluster) : repairAddress(cluster, key, (at) => timer.set(key, at)));

@@ -33,7 +33,8 @@ const CONTROLLERS: readonly MakeController[] = [
 export function startControllers(cluster: Cluster): { resume(): void; stop(): Promise<void> } {
   const controllers = CONTROLLERS.map((make) => make(cluster));
   let held: Change[] | undefined = [];
-  const tell = (change: Change): void => controllers.forEach((c) => c.saw(change));
+  const holder = { cluster: cluster.name, request: "controllers" };
+  const tell = (change: Change): void => cluster.thread.run(holder, () => controllers.forEach((c) => c.saw(change)));
   const stopListening = cluster.changes.listen((change) => (held ? void held.push(change) : tell(change)));
   return {
     resume() {

@@ -4,7 +4,7 @@ import { fields, same, type Json } from "../json.ts";
 import { inVersion, type Draft } from "../kinds/resource.ts";
 import { apiError } from "../server/status.ts";
 import { draftOf } from "./body.ts";
-import type { Call } from "./call.ts";
+import { charged, type Call } from "./call.ts";
 
 /** The way of one write through admission. A step that concerns nobody is absent, so that nothing is awaited for it. */
 export interface Gate {
@@ -45,8 +45,8 @@ export function wireGateOf(call: Call, operation: Operation, kind: GroupVersionK
   const mutates = admission.concerns(call, operation, "mutate");
   const validates = admission.concerns(call, operation, "validate");
   return {
-    ...(mutates ? { mutate: (object, old) => admission.mutate(about(object, old)) } : {}),
-    ...(validates ? { validate: (object, old) => admission.validate(about(object, old)) } : {}),
+    ...(mutates ? { mutate: (object, old) => charged(call, () => admission.mutate(about(object, old))) } : {}),
+    ...(validates ? { validate: (object, old) => charged(call, () => admission.validate(about(object, old))) } : {}),
   };
 }
 

@@ -12,6 +12,7 @@ import {
   type WriteContext,
 } from "../kinds/resource.ts";
 import { andThen, type Maybe } from "../conversion/maybe.ts";
+import type { Holder } from "../flow/thread-time.ts";
 import type { OtherForms } from "./other-forms.ts";
 import { notFound } from "../server/status.ts";
 import type { StoreKey, Stored } from "../store/index.ts";
@@ -27,6 +28,8 @@ export interface Call extends AuditNotes {
   /** The write is one of the scale of the object. */
   readonly isScale?: true;
   readonly user: User;
+  /** The request that the work is done for; absent for the server's own calls. */
+  readonly holder?: Holder;
   readonly dryRun: boolean;
   /** What the write leaves in the metadata that holds nothing (residue.ts); absent for writes that leave none. */
   readonly leaves?: { residue: string; members: Json };
@@ -84,6 +87,11 @@ export function contextOf(call: Call): WriteContext {
     warn: (message) => call.warn(message),
     annotate: call.annotate,
   };
+}
+
+/** Does synchronous work of a call on the account of its cluster. */
+export function charged<T>({ cluster, holder }: Call, work: () => T): T {
+  return cluster.thread.run(holder ?? { cluster: cluster.name, request: "internal request" }, work);
 }
 
 /** Throws 404 NotFound. */

@@ -9,7 +9,7 @@ import { gateOf, type Gate } from "./admit.ts";
 import type { StoreKey } from "../store/index.ts";
 import { canonicalField } from "../wire/canonical.ts";
 import { draftOf } from "./body.ts";
-import { announce, contextOf, keyOf, storedForm, type Call } from "./call.ts";
+import { announce, charged, contextOf, keyOf, storedForm, type Call } from "./call.ts";
 import { withDefaults } from "./defaults.ts";
 import { dedupOwners } from "./owners.ts";
 import { problemsOf } from "./problems.ts";
@@ -40,7 +40,9 @@ export async function createDraft(call: Call, draft: Draft, prepared = false): P
   const gate = gateOf(call, "CREATE");
   const asked = { draft, isTracked: prepared };
   const isMutated = gate.mutate !== undefined || call.resource.strategy.mutate !== undefined;
-  return persistNamed(call, gate, isMutated ? await mutated(call, gate, asked) : asked);
+  if (!isMutated) return persistNamed(call, gate, asked);
+  const admitted = await mutated(call, gate, asked);
+  return charged(call, () => persistNamed(call, gate, admitted));
 }
 
 interface Admitted {

@@ -5,7 +5,7 @@ import { record, scalar, type Json } from "../json.ts";
 import { apiVersionOf, seenAll, shownTo } from "../kinds/resource.ts";
 import { apiError, badRequest, expired } from "../server/status.ts";
 import type { ListPage, ListQuery } from "../store/interface.ts";
-import { keyOf, type Call } from "./call.ts";
+import { charged, keyOf, type Call } from "./call.ts";
 import { listOptions, type ListOptions } from "./list-options.ts";
 import { fieldSelector, labelSelector, type Matches } from "./selectors.ts";
 
@@ -123,12 +123,13 @@ function gathered(call: Call, query: PageQuery, items: KubeObject[]): Maybe<List
       page.items.map(({ object }) => object),
     );
     if (shown instanceof Promise) {
-      return shown.then((objects) => {
+      const goOn = (objects: readonly KubeObject[]): Maybe<Listed> => {
         take(items, readForms(call, objects), selection);
         return isFull(page, items, limit)
           ? listedOf(page, items, selection)
           : gathered(call, { ...query, after: page.next, revision: page.revision }, items);
-      });
+      };
+      return shown.then((objects) => charged(call, () => goOn(objects)));
     }
     take(items, readForms(call, shown), selection);
     if (isFull(page, items, limit)) return listedOf(page, items, selection);

@@ -7,7 +7,7 @@ import { invalidValue } from "../server/problems.ts";
 import type { Stored } from "../store/index.ts";
 import { gateOf, type Gate } from "./admit.ts";
 import { draftOf } from "./body.ts";
-import { announce, contextOf, keyOf, read, storedForm, type Call, type Read } from "./call.ts";
+import { announce, charged, contextOf, keyOf, read, storedForm, type Call, type Read } from "./call.ts";
 import { createDraft } from "./create.ts";
 import { withDefaults } from "./defaults.ts";
 import { andThen, type Maybe } from "../conversion/maybe.ts";
@@ -72,10 +72,10 @@ export async function change(
     const found = read(call);
     const old = found instanceof Promise ? await found : found;
     const step = (): Maybe<Wanted> => changed(call, old, { make, gate });
-    const wanted = call.otherForms ? withOtherForms(call.otherForms, step) : step();
+    const wanted = charged(call, () => (call.otherForms ? withOtherForms(call.otherForms, step) : step()));
     const { draft, pinned } = wanted instanceof Promise ? await wanted : wanted;
     try {
-      return await swap(call, old, { draft, gate });
+      return await charged(call, () => swap(call, old, { draft, gate }));
     } catch (error) {
       if (!hasCode(error, "KUBERNETES_CONFLICT") || isStatusError(error)) throw error;
       if (pinned || attempt === ATTEMPTS) throw conflict(call.resource, call.name);
@@ -94,10 +94,13 @@ interface Wanted {
 function changed(call: Call, old: Read, { make, gate }: { make: (old: Stored) => Changed; gate: Gate }): Maybe<Wanted> {
   const made = make(old);
   const pinned = Boolean(made.draft.metadata.resourceVersion);
-  return andThen(gate.mutate ? mutated(call, old.object, { made, mutate: gate.mutate }) : made, (admitted) => {
+  const settle = (admitted: Changed): Wanted => {
     checkRevision(call, admitted.draft, old);
     return { draft: prepare(call, old.object, admitted), pinned };
-  });
+  };
+  return andThen(gate.mutate ? mutated(call, old.object, { made, mutate: gate.mutate }) : made, (admitted) =>
+    charged(call, () => settle(admitted)),
+  );
 }
 
 function isStatusError(error: unknown): boolean {
@@ -193,7 +196,7 @@ async function swap(call: Call, old: Read, { draft, gate }: { draft: Draft; gate
   } finally {
     release?.();
   }
-  return commit(call, old, draft);
+  return charged(call, () => commit(call, old, draft));
 }
 
 async function commit(call: Call, old: Read, made: Draft): Promise<KubeObject> {

@@ -8,7 +8,7 @@ import type { ResourceRequest } from "./resources.ts";
 
 /** What a request on a resource asks for, with its options checked. Throws 400 and 422 for options that are none. */
 export function callOf(request: ResourceRequest, response: Response): Call {
-  const { cluster, info, served, user, query } = request;
+  const { cluster, info, served, user, query, holder } = request;
   const warnings: string[] = [];
   return {
     cluster,
@@ -17,6 +17,7 @@ export function callOf(request: ResourceRequest, response: Response): Call {
     name: info.name,
     subresource: info.subresource,
     user,
+    holder,
     dryRun: dryRun(request),
     emptied: new Set(),
     ...(served.resource.forms?.local === false ? { otherForms: { waits: false, known: new Map() } } : {}),

@@ -16,6 +16,7 @@ import type { Served } from "../kinds/resource.ts";
 import { readBody } from "./body.ts";
 import { isTooMany, place, releaseWhenSent, sendTooMany, type Fairness } from "./fairness.ts";
 import type { Ticket } from "../flow/flow-control.ts";
+import { RequestHolder } from "../flow/thread-time.ts";
 import { isHealthRoot } from "./health.ts";
 import { authenticated, authorized } from "./measured.ts";
 import { observe, terminated } from "./observe.ts";
@@ -109,7 +110,11 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
   const info = requestInfo(method, path, query);
   if (info.verb !== "watch") checkTimeout(query);
   const wanted = wantedOf(headers, query);
-  const user = await admitted(served, { exchange, certificates, info, query });
+  const holder = new RequestHolder(cluster.name, method, url.pathname);
+  const charge = <T>(work: () => T): T => cluster.thread.run(holder, work);
+  response.charge = charge;
+  const user = await charge(() => admitted(served, { exchange, certificates, info, query }));
+  holder.user = user.name;
   const { audit } = exchange;
   const body = NO_BODY.has(method)
     ? undefined
@@ -126,32 +131,30 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
   };
   if (isHealthRoot(path)) observe(observed, response);
   if (!info.isResource)
-    return servePath(
-      { cluster, path, query, user, wanted, closing: served.closing, flow: served.fairness.flow },
-      response,
+    return charge(() =>
+      servePath({ cluster, path, query, user, wanted, closing: served.closing, flow: served.fairness.flow }, response),
     );
   const found = resourceOf(cluster, info, method);
   if (hasSubresource(found, info)) observe(observed, response);
   // Questions have no rows.
   checkAcceptable(headers.accept ?? "", { tables: !isQuestion(found.resource) });
-  const review = await serveReview(served, { found, info, user, body });
+  const review = await charge(() => serveReview(served, { found, info, user, body }));
   if (review) return send(response, 201, review, wanted);
-  return serveResource(
-    {
-      cluster,
-      info,
-      served: found,
-      user,
-      query,
-      body,
-      contentType: headers["content-type"],
-      userAgent: headers["user-agent"] ?? "",
-      wanted,
-      closing: served.closing,
-      annotate: audit?.annotate ?? silent,
-    },
-    response,
-  );
+  const asked = {
+    cluster,
+    info,
+    served: found,
+    user,
+    holder,
+    query,
+    body,
+    contentType: headers["content-type"],
+    userAgent: headers["user-agent"] ?? "",
+    wanted,
+    closing: served.closing,
+    annotate: audit?.annotate ?? silent,
+  };
+  return charge(() => serveResource(asked, response));
 }
 
 interface Arrival {

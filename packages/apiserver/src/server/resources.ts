@@ -1,3 +1,4 @@
+import type { Holder } from "../flow/thread-time.ts";
 import type { KubeObject } from "@causeway/kubernetes";
 import type { AuditNotes } from "../audit/interface.ts";
 import type { User } from "../auth/user.ts";
@@ -31,6 +32,7 @@ export interface ResourceRequest extends AuditNotes {
   readonly info: RequestInfo;
   readonly served: Served;
   readonly user: User;
+  readonly holder: Holder;
   readonly query: URLSearchParams;
   readonly body: unknown;
   readonly contentType: string | undefined;

@@ -5,8 +5,11 @@ import type { Status } from "@causeway/kubernetes";
 import { chosenForm } from "./negotiate.ts";
 import { yaml } from "../later.ts";
 
-/** `bytesSent` is the length of the body, for metrics. */
-export type Response = (ServerResponse | Http2ServerResponse) & { bytesSent?: number };
+/** `bytesSent` is the length of the body, for metrics; `charge` does work on the account of the request's cluster, once that is known. */
+export type Response = (ServerResponse | Http2ServerResponse) & {
+  bytesSent?: number;
+  charge?: <T>(work: () => T) => T;
+};
 
 /** What the Accept headers of a request come down to. */
 export interface Wanted {
@@ -42,6 +45,11 @@ export function wantedForm(accept: string, encoding: string, pretty = false): Wa
 
 /** Ends a response with a body as JSON (or YAML, compressed when large and asked for). */
 export function send(response: Response, code: number, body: unknown, wanted?: Wanted): void {
+  if (response.charge) return response.charge(() => sendEncoded(response, code, body, wanted));
+  sendEncoded(response, code, body, wanted);
+}
+
+function sendEncoded(response: Response, code: number, body: unknown, wanted: Wanted | undefined): void {
   const encoded = typeof body === "string" ? body : wanted?.yaml ? yaml().stringify(body) : jsonText(body, wanted);
   const type = wanted?.yaml ? "application/yaml" : "application/json";
   sendText(response, code, { type, body: encoded, gzip: wanted?.gzip ?? false });

@@ -124,6 +124,8 @@ export interface RecordCodec {
   decode(value: string | Uint8Array, about: StoreKey): string;
 }
 
+export type Charge = <T>(cluster: string, what: string, work: () => T) => T;
+
 export interface StoreOptions {
   /** Folder of the database; undefined keeps all in memory. */
   readonly dir?: string;
@@ -131,4 +133,6 @@ export interface StoreOptions {
   readonly history?: number;
   /** Default: values are stored as JSON text. */
   readonly codec?: RecordCodec;
+  /** Does work for a cluster on its account; `what` names the work. */
+  readonly charge?: Charge;
 }

@@ -1,5 +1,5 @@
 import { openDatabase } from "./database.ts";
-import type { Store, Stored, StoreOptions } from "./interface.ts";
+import type { Charge, Store, Stored, StoreOptions } from "./interface.ts";
 import { isAsCreated, readOne, readPage, readTexts, usageOf } from "./reads.ts";
 import { reencode } from "./reencode.ts";
 import { Records } from "./records.ts";
@@ -8,6 +8,7 @@ import { Watches } from "./watches.ts";
 import { Writer } from "./writer.ts";
 
 const DEFAULT_HISTORY = 20_000;
+const free: Charge = (_cluster, _what, work) => work();
 
 /**
  * Opens the store and holds its file alone until `close`.
@@ -17,8 +18,9 @@ const DEFAULT_HISTORY = 20_000;
 export function openStore(options: StoreOptions = {}): Store {
   const database = openDatabase(options.dir);
   const records = new Records(database, options.codec);
-  const watches = new Watches(records);
-  const writer = new Writer(records, watches, options.history ?? DEFAULT_HISTORY);
+  const { charge = free, history = DEFAULT_HISTORY } = options;
+  const watches = new Watches(records, charge);
+  const writer = new Writer(records, watches, { history, charge });
   const stored = async (write: Parameters<Writer["submit"]>[0]): Promise<Stored> =>
     (await writer.submit(write)) as Stored;
   return {

@@ -1,5 +1,5 @@
 import { expired } from "./errors.ts";
-import type { Store, StoreEvent } from "./interface.ts";
+import type { Charge, Store, StoreEvent } from "./interface.ts";
 import { ADDED, collectionKey, DELETED, withRevision, type Records } from "./records.ts";
 
 type WatchQuery = Parameters<Store["watch"]>[0];
@@ -20,11 +20,13 @@ interface Watcher {
 /** All watchers. Each first reads the log up to the newest revision, a step per turn, and is then fed by the writer. */
 export class Watches {
   readonly #records: Records;
+  readonly #charge: Charge;
   readonly #watchers = new Map<string, Set<Watcher>>();
   readonly #replaying = new Set<Watcher>();
 
-  constructor(records: Records) {
+  constructor(records: Records, charge: Charge) {
     this.#records = records;
+    this.#charge = charge;
   }
 
   start(query: WatchQuery, listener: Listener): { stop(): void; readonly revision: number } {
@@ -59,9 +61,12 @@ export class Watches {
   dispatch(events: readonly StoreEvent[]): void {
     if (this.#watchers.size === 0) return;
     for (const [key, batch] of grouped(events)) {
-      for (const watcher of this.#watchers.get(key) ?? []) {
-        if (!watcher.replaying) void this.#deliver(watcher, batch);
-      }
+      const watchers = this.#watchers.get(key);
+      const [first] = batch;
+      if (watchers === undefined || first === undefined) continue;
+      this.#charge(first.key.cluster, `watches of ${first.key.resource}`, () => {
+        for (const watcher of watchers) if (!watcher.replaying) void this.#deliver(watcher, batch);
+      });
     }
   }
 
@@ -83,7 +88,9 @@ export class Watches {
   #replayLater(watcher: Watcher, room?: Promise<unknown>): void {
     watcher.replaying = true;
     this.#replaying.add(watcher);
-    const replay = (): unknown => setImmediate(() => this.#replay(watcher));
+    const { cluster, resource } = watcher.query;
+    const replay = (): unknown =>
+      setImmediate(() => this.#charge(cluster, `history of ${resource}`, () => this.#replay(watcher)));
     if (room) void room.finally(replay);
     else replay();
   }

@@ -3,7 +3,7 @@ import type { KubeObject } from "@causeway/kubernetes";
 import { compactStep } from "./compaction.ts";
 import { dropCluster } from "./drop.ts";
 import { alreadyExists, conflict, notFound } from "./errors.ts";
-import type { Stored, StoreEvent, StoreKey } from "./interface.ts";
+import type { Charge, Stored, StoreEvent, StoreKey } from "./interface.ts";
 import { ADDED, DELETED, MODIFIED, withRevision, type Records } from "./records.ts";
 import type { Watches } from "./watches.ts";
 
@@ -34,15 +34,17 @@ export class Writer {
   readonly #records: Records;
   readonly #watches: Watches;
   readonly #history: number;
+  readonly #charge: Charge;
   #queue: Queued[] = [];
   #scheduled = false;
   #closed = false;
   #abandoned = false;
 
-  constructor(records: Records, watches: Watches, history: number) {
+  constructor(records: Records, watches: Watches, { history, charge }: { history: number; charge: Charge }) {
     this.#records = records;
     this.#watches = watches;
     this.#history = history;
+    this.#charge = charge;
   }
 
   /** Resolves when the write is on disk. */
@@ -85,7 +87,9 @@ export class Writer {
     database.exec("BEGIN IMMEDIATE");
     for (const queued of queue) {
       try {
-        const stored = this.#perform(queued.write, batch);
+        const stored = this.#charge(clusterOf(queued.write), "a write to the store", () =>
+          this.#perform(queued.write, batch),
+        );
         batch.settled.push(() => queued.resolve(stored));
       } catch (error) {
         if (!(error instanceof CausewayError)) throw error;
@@ -203,6 +207,10 @@ export class Writer {
       records.run("INSERT OR REPLACE INTO latest VALUES (?, ?, ?, ?)", collection, key.namespace, key.name, revision);
     }
   }
+}
+
+function clusterOf(write: Write): string {
+  return write.kind === "drop" ? write.cluster : write.key.cluster;
 }
 
 function checkExpected(key: StoreKey, expected: number, current: number | undefined): asserts current is number {
