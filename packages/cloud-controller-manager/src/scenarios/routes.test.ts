@@ -216,6 +216,17 @@ describe("routes", () => {
     await until(w, "the route", async () => (await routes()).length === 1);
   });
 
+  test("of a deleted Node is removed, although nothing else happens in the cloud", async () => {
+    const { w, routes, work } = await started({ servers: 2 });
+    run(w, { controllers: new Set(["cloud-node", "route"]) });
+    await joined(w);
+    await routed(w, 2);
+    work();
+    await w.client.delete(Node, key("r-node-1"));
+    await until(w, "one route", async () => (await routes()).length === 1);
+    expect((await routes())[0]?.destination).toBe(cidrOf(0));
+  });
+
   test("a node without an address in the family of its pods is told so", async () => {
     const { w } = await started({ servers: 1 });
     run(w, { clusterCidr: "10.244.0.0/16,fd00:244::/48" });

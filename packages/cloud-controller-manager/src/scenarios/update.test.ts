@@ -139,6 +139,14 @@ describe.each(providers)("a served Service on %s", (provider) => {
     expect((await w.service("web")).status?.loadBalancer?.ingress).toEqual([{ hostname: "web.example.org" }]);
   });
 
+  test("a hostname annotation that is no DNS name is told once, and the address is published", async () => {
+    const { w, told } = await served({ provider }, {}, { [os("hostname")]: "Bad_Host Name" });
+    expect((await w.service("web")).status?.loadBalancer?.ingress).toEqual([{ ip: expect.any(String), ipMode: "VIP" }]);
+    await pause(500);
+    expect(await told("web", "LoadBalancerHostnameIgnored")).toHaveLength(1);
+    expect(await told("web", "EnsuredLoadBalancer")).toHaveLength(1);
+  });
+
   test("80: one that is PENDING is not changed, and is as soon as it is ACTIVE", async () => {
     const { w, cloud, lb, writes } = await served({ provider }, { ports: [tcp(80)] });
     cloud.setDelay(`loadbalancer.${provider}.update`, 4_000);

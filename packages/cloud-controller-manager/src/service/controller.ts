@@ -59,10 +59,13 @@ export function createServiceController(options: ServiceControllerOptions): {
     plan: planBoth,
     perform: (step, observed, signal) => perform(using, step, observed, signal),
     async publish(observed, status, planned, signal) {
-      standing.tell(observed.service, planned);
+      const { service } = observed;
+      standing.tell(service, planned.filter(({ type }) => type === "Warning"));
       if ((status.loadBalancer?.ingress ?? []).length > 0) holds.release(brokenKey(observed.lbName));
-      if (services.get(keyOf(observed.service)) === undefined) return;
-      await publishStatus(informers.client, Service, observed.service, { status, fieldManager, signal });
+      if (services.get(keyOf(service)) !== undefined)
+        await publishStatus(informers.client, Service, service, { status, fieldManager, signal });
+      // "Ensured" is true only when the status is written.
+      standing.tell(service, planned.filter(({ type }) => type === "Normal"));
     },
     failed: (observed, planned, step, error) => ({
       status: planned.status,
@@ -142,7 +145,8 @@ function nodeChanges(
   return (enqueue) =>
     nodes.onChange((change) => {
       const now = change.type === "deleted" ? "" : membership(change.object);
-      if (now !== membership(change.previous)) keys().forEach(enqueue);
+      const before = change.type === "deleted" ? membership(change.object) : membership(change.previous);
+      if (now !== before) keys().forEach(enqueue);
     });
 }
 

@@ -29,7 +29,7 @@ export function createBody(
     ...(limits.availabilityZones && parameters.availabilityZone !== undefined
       ? { availability_zone: parameters.availabilityZone }
       : {}),
-    ...(limits.tags ? { tags: [lbName, ...parameters.tags] } : {}),
+    ...(limits.tags ? { tags: [...new Set([lbName, ...parameters.tags])] } : {}),
     ...(config.loadBalancer.serialApiCalls ? {} : { listeners: ports.map((port) => listenerInCreate(port, limits)) }),
   };
 }

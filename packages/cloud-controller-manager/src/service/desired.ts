@@ -80,7 +80,7 @@ function desiredPort(from: DesireFrom, port: ServicePort, index: number): Desire
     monitor: desiredMonitor(from, protocol),
     serial: from.serial,
     memberCosts: limits.memberCosts,
-    tags: limits.tags ? [lbName, ...parameters.tags] : [],
+    tags: limits.tags ? [...new Set([lbName, ...parameters.tags])] : [],
     connectionLimit: parameters.connectionLimit,
     allowedCidrs: limits.allowedCidrs ? restriction(ownRanges(parameters, service)) : undefined,
     tlsContainerRef: tls ? parameters.tlsContainerRef : undefined,

@@ -4,7 +4,7 @@ import type { Service } from "@causeway/kubernetes";
 export const loadBalancerPrefix = "kube_service_";
 const floatingIpPrefix = "Floating IP for Kubernetes external service";
 
-/** Octavia's limit of names and tags. */
+/** Octavia's and Neutron's limit of names, descriptions and tags. */
 const limit = 255;
 
 /** kube_service_CLUSTER_NAMESPACE_NAME, cut to 255 characters: the load balancer's name and everybody's tag. */
@@ -24,11 +24,17 @@ export function legacyLoadBalancerName(service: Service): string {
 }
 
 export function loadBalancerDescription(cluster: string, service: Service): string {
-  return `Kubernetes external service ${service.metadata.namespace}/${service.metadata.name} from cluster ${cluster}`;
+  return `Kubernetes external service ${service.metadata.namespace}/${service.metadata.name} from cluster ${cluster}`.slice(
+    0,
+    limit,
+  );
 }
 
 export function floatingIpDescription(cluster: string, service: Service): string {
-  return `${floatingIpPrefix} ${service.metadata.namespace}/${service.metadata.name} from cluster ${cluster}`;
+  return `${floatingIpPrefix} ${service.metadata.namespace}/${service.metadata.name} from cluster ${cluster}`.slice(
+    0,
+    limit,
+  );
 }
 
 /** The only test of who made a floating IP. */

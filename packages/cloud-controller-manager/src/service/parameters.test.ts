@@ -79,3 +79,27 @@ describe("the floating network", () => {
     expect(parameters(given).floatingNetworkId).toBe(expected);
   });
 });
+
+describe("an integer annotation is read as Go's strconv.Atoi reads it; another value is the default", () => {
+  test.each([
+    ["5", 5],
+    ["+5", 5],
+    ["-3", -3],
+    ["007", 7],
+    ["9223372036854775808", -1],
+    ["9".repeat(5_000), -1],
+    ["1e3", -1],
+    ["0x10", -1],
+    ["1_000", -1],
+    [" 5", -1],
+    ["5\n", -1],
+    ["", -1],
+    ["++5", -1],
+  ])("%j", (value, expected) => {
+    expect(parameters({ annotations: { [os("connection-limit")]: value } }).connectionLimit).toBe(expected);
+  });
+});
+
+test("a tag that is named twice is sent once", () => {
+  expect(parameters({ annotations: { [os("tags")]: "a, b,a" } }).tags).toEqual(["a", "b"]);
+});

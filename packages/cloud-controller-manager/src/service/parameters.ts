@@ -71,10 +71,12 @@ class Annotations {
     return value === "true" || value === "false" ? value === "true" : otherwise;
   }
 
-  /** What does not parse is the default. */
+  /** What Go's strconv.Atoi does not parse is the default. */
   number(key: string, otherwise: number): number {
     const value = this.#values[key];
-    return value !== undefined && /^-?\d+$/.test(value) ? Number(value) : otherwise;
+    if (value === undefined || !/^[+-]?\d{1,400}$/.test(value)) return otherwise;
+    const whole = BigInt(value.replace("+", ""));
+    return BigInt.asIntN(64, whole) === whole ? Number(whole) : otherwise;
   }
 }
 
@@ -110,7 +112,7 @@ export function parametersOf(service: Service, config: LoadBalancerConfig): Para
     flavorId: (from.raw(annotation.flavorId) ?? config.flavorId) || undefined,
     availabilityZone: (from.raw(annotation.availabilityZone) ?? config.availabilityZone) || undefined,
     provider: from.text(annotation.provider),
-    tags: listOf(from.text(annotation.tags)),
+    tags: [...new Set(listOf(from.text(annotation.tags)))],
     monitor: monitorOf(from, config),
     nodeSelector: from.raw(annotation.nodeSelector) ?? config.nodeSelector,
     sourceRanges: sourceRangesOf(service, from),

@@ -213,3 +213,75 @@ describe("a load balancer that another Service owns", () => {
     expect(w.served()).toEqual([]);
   });
 });
+
+describe("what is published", () => {
+  const published = (spec: Parameters<typeof aService>[0], annotations: Record<string, string>) => {
+    const w = new ModelWorld(aService(spec, annotations), nodes);
+    w.converge();
+    const { status, events = [] } = plan(w.observe(), 0);
+    return { ingress: status.loadBalancer?.ingress ?? [], warnings: events.map((e) => e.reason) };
+  };
+
+  test.each(["Bad_Host Name", "1.2.3.4", "2001:db8::1", "a".repeat(400), "-a.example.org", "a..b", "UPPER.example.org"])(
+    "is the address where the hostname annotation is %s, with a warning",
+    (hostname) => {
+      const { ingress, warnings } = published({}, { [os("hostname")]: hostname });
+      expect(ingress).toEqual([{ ip: expect.any(String), ipMode: "VIP" }]);
+      expect(warnings).toEqual(["LoadBalancerHostnameIgnored"]);
+    },
+  );
+
+  test("is a valid hostname alone, without a warning", () => {
+    expect(published({}, { [os("hostname")]: "web-1.example.org" })).toEqual({
+      ingress: [{ hostname: "web-1.example.org" }],
+      warnings: [],
+    });
+  });
+
+  test.each([
+    ["UDP", "VIP"],
+    ["TCP", "Proxy"],
+  ] as const)("has for a Service of %s with the PROXY protocol ipMode %s", (protocol, ipMode) => {
+    const ports = [{ name: "p", port: 53, protocol, nodePort: 30053 }];
+    const { ingress } = published({ ports }, { [os("proxy-protocol")]: "v1" });
+    expect(ingress.map((i) => i.ipMode)).toEqual([ipMode]);
+  });
+});
+
+test("the deletion of a load balancer that is PENDING_UPDATE waits, and an event says for what", () => {
+  const w = new ModelWorld(aService({}, internal), nodes);
+  w.converge();
+  w.balancers = w.balancers.map((lb) => ({ ...lb, provisioning_status: "PENDING_UPDATE" }));
+  w.delete();
+  const { steps, events = [], wait } = plan(w.observe(), 0);
+  expect(steps).toEqual([]);
+  expect(wait?.for).toMatch(/to be changeable/);
+  expect(events).toMatchObject([
+    { type: "Normal", reason: "DeletingLoadBalancer", message: expect.stringContaining("PENDING_UPDATE") },
+  ]);
+});
+
+describe("a Service that is refused on another Service's load balancer", () => {
+  const shared = (own: Record<string, string>, config: Partial<LoadBalancerConfig> = {}) => {
+    const a = new ModelWorld(aService(), nodes, config);
+    a.converge();
+    const id = a.balancers[0]?.id ?? "";
+    const service = aService({}, { [os("load-balancer-id")]: id, ...own }, { name: "b", uid: "uid-b", finalizers });
+    const b = new ModelWorld(service, nodes, config);
+    Object.assign(b, { balancers: a.balancers, listeners: a.listeners, pools: a.pools, floatingIps: a.floatingIps });
+    return b;
+  };
+
+  test.each<[string, Record<string, string>, Partial<LoadBalancerConfig>, RegExp]>([
+    ["because it uses a port of the other", {}, { maxSharedLoadBalancers: 5 }, /TCP 80 .* taken/],
+    ["because it is internal", internal, { maxSharedLoadBalancers: 5 }, /internal/],
+    ["because it would be one too many", {}, { maxSharedLoadBalancers: 1 }, /max-shared-lb/],
+  ])("%s has no address, and changes nothing", (_why, own, config, message) => {
+    const b = shared(own, config);
+    // What an earlier release published is taken back.
+    b.service = { ...b.service, status: { loadBalancer: { ingress: [{ ip: "203.0.113.1", ipMode: "VIP" }] } } };
+    const { steps, status, events = [] } = plan(b.observe(), 0);
+    expect([steps, status]).toEqual([[], { loadBalancer: {} }]);
+    expect(events.map((e) => e.message)).toEqual([expect.stringMatching(message)]);
+  });
+});

@@ -1,4 +1,4 @@
-import type { Plan, ServiceStatus } from "@causeway/kubernetes";
+import type { Plan, PlannedEvent, ServiceStatus } from "@causeway/kubernetes";
 import type { Listener, LoadBalancer } from "@causeway/openstack";
 import { serviceFinalizer } from "./concern.ts";
 import type { Observed } from "./gather.ts";
@@ -47,7 +47,7 @@ export function planRelease(observed: Observed, now: number): Plan<Step, Service
     return {
       steps: addresses,
       status,
-      events: stuckEvents(observed, lb, now),
+      events: [...waiting(lb), ...stuckEvents(observed, lb, now)],
       wait: { for: `load balancer ${lb.id} to be changeable`, until },
     };
   return { steps: [...addresses, change], status };
@@ -57,6 +57,13 @@ export function planRelease(observed: Observed, now: number): Plan<Step, Service
 function changeableAt({ held }: Observed, lb: LoadBalancer, now: number): number | undefined {
   if (lb.provisioning_status.startsWith("PENDING_")) return now + patience;
   return held.busy !== undefined && held.busy > now ? held.busy : undefined;
+}
+
+/** Octavia refuses to delete what is being changed. */
+function waiting({ id, provisioning_status: status }: LoadBalancer): PlannedEvent[] {
+  if (!status.startsWith("PENDING_")) return [];
+  const message = `Waiting for load balancer ${id}, which is ${status}, to become ACTIVE before it can be deleted`;
+  return [{ type: "Normal", reason: "DeletingLoadBalancer", message }];
 }
 
 function wasMadeByUs(observed: Observed, lb: LoadBalancer): boolean {

@@ -4,7 +4,9 @@ import { ModelWorld } from "../testing/model.ts";
 import { aNode, aService, aSubnet, tcp80, udp53 } from "../testing/objects.ts";
 import type { LoadBalancerConfig } from "../config/config.ts";
 import type { Observed } from "./gather.ts";
+import { floatingIpDescription, loadBalancerName } from "./names.ts";
 import { plan } from "./plan.ts";
+import { groupDescription } from "./security-group/names.ts";
 
 const os = (name: string) => `loadbalancer.openstack.org/${name}`;
 const internal = { "service.beta.kubernetes.io/openstack-internal-load-balancer": "true" };
@@ -37,6 +39,25 @@ const reasons = (given: Given) => (plan(look(given), 0).events ?? []).map((e) =>
 const membersOf = (body: LoadBalancerCreate) => body.listeners?.[0]?.default_pool?.members ?? [];
 
 describe("the create", () => {
+  test("has names and descriptions of at most 255 characters, however long the cluster's name is", () => {
+    const long = look();
+    const lbName = loadBalancerName("c".repeat(300), long.service);
+    const [step] = plan({ ...long, clusterName: "c".repeat(300), lbName }, 0).steps;
+    if (step?.type !== "create-load-balancer") throw new Error(`${step?.type} instead of a create`);
+    const { name, description, listeners } = step.body;
+    const texts = [name, description ?? "", listeners?.[0]?.name ?? "", listeners?.[0]?.default_pool?.name ?? ""];
+    expect(texts.map((text) => text.length)).toEqual([255, 255, 255, 255]);
+    expect(floatingIpDescription("c".repeat(300), long.service)).toHaveLength(255);
+    expect(groupDescription("c".repeat(300), long.service)).toHaveLength(255);
+  });
+
+  test("has each tag once, also one that repeats the load balancer's name", () => {
+    const body = created({ annotations: { [os("tags")]: "mine,kube_service_c1_default_web,mine" } });
+    expect(body.tags?.filter((tag) => tag === "mine")).toEqual(["mine"]);
+    expect(new Set(body.tags).size).toBe(body.tags?.length);
+    expect(new Set(body.listeners?.[0]?.tags).size).toBe(body.listeners?.[0]?.tags?.length);
+  });
+
   test("carries listeners, pools and members, with the names and tags that other tools know", () => {
     const body = created({ spec: { ports: [tcp80, udp53] } });
     expect(body).toMatchObject({

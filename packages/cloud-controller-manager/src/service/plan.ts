@@ -1,13 +1,14 @@
-import type { LoadBalancerIngress, Plan, PlannedEvent, ServiceStatus } from "@causeway/kubernetes";
+import type { LoadBalancerIngress, Plan, PlannedEvent, Service, ServiceStatus } from "@causeway/kubernetes";
 import type { LoadBalancer } from "@causeway/openstack";
 import { createBody } from "./create-body.ts";
 import { desiredPorts, invalidRanges, type DesiredPort } from "./desired.ts";
 import { serviceFinalizer, wantsLoadBalancer } from "./concern.ts";
 import type { Observed } from "./gather.ts";
 import { annotation } from "./names.ts";
-import { isOwner, othersTags } from "./ownership.ts";
+import { isOwner, othersTags, ownListeners } from "./ownership.ts";
 import { planBroken, stuckEvents } from "./plan-broken.ts";
 import { planFloatingIp } from "./plan-floating-ip.ts";
+import { isHostname } from "./hostname.ts";
 import { planRelease } from "./plan-release.ts";
 import { nextChange, takenPorts, type TreeGoal } from "./plan-tree.ts";
 import { providerChange, retirement } from "./plan-provider.ts";
@@ -165,8 +166,7 @@ function planTree(
 /** What the provider cannot do at all of what traffic depends on. */
 function refuseOptions({ parameters, tlsProblem, service }: Observed, limits: ProviderLimits): string | undefined {
   if (tlsProblem !== undefined) return tlsProblem;
-  const tcp = (service.spec.ports ?? []).some((port) => (port.protocol ?? "TCP") === "TCP");
-  if (limits.http || !tcp) return undefined;
+  if (limits.http || !hasTcp(service)) return undefined;
   const asked = [
     ...(parameters.insertHeaders.length > 0 ? ["x-forwarded headers"] : []),
     ...(parameters.tlsContainerRef === "" ? [] : ["TLS termination"]),
@@ -244,17 +244,25 @@ function statusOf(observed: Observed): ServiceStatus {
   // While another takes its place, clients still reach the one that is retiring.
   if (observed.retiringFloatingIp && before.length > 0) return { loadBalancer: { ingress: before } };
   if (!lb) return { loadBalancer: {} };
+  // Without a listener of its own on another Service's load balancer its clients would reach that Service's pods.
+  if (!isOwner(observed, lb) && ownListeners(observed, lb).length === 0) return { loadBalancer: {} };
   if (lb.provisioning_status !== "ACTIVE" && before.length === 0) return { loadBalancer: {} };
   const address = addressOf(observed, lb);
   return address === undefined ? { loadBalancer: {} } : { loadBalancer: { ingress: [ingressOf(observed, address)] } };
 }
 
-function ingressOf({ parameters, config }: Observed, ip: string): LoadBalancerIngress {
-  if (parameters.hostname !== undefined) return { hostname: parameters.hostname };
-  const proxied = parameters.proxyProtocol !== undefined;
+/** A hostname that the API server would refuse is left out: the address is published instead, and a warning says why. */
+function ingressOf({ parameters, config, service }: Observed, ip: string): LoadBalancerIngress {
+  if (parameters.hostname !== undefined && isHostname(parameters.hostname)) return { hostname: parameters.hostname };
+  const proxied = parameters.proxyProtocol !== undefined && hasTcp(service);
   const { enableIngressHostname, ingressHostnameSuffix } = config.loadBalancer;
   if (proxied && enableIngressHostname) return { hostname: `${ip}.${ingressHostnameSuffix}` };
   return { ip, ipMode: proxied ? "Proxy" : "VIP" };
+}
+
+/** Pools of other protocols have no PROXY protocol. */
+function hasTcp({ spec }: Service): boolean {
+  return (spec.ports ?? []).some((port) => (port.protocol ?? "TCP") === "TCP");
 }
 
 function isPublished({ service }: Observed, status: ServiceStatus): boolean {

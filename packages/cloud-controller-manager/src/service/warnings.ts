@@ -1,7 +1,8 @@
 import type { PlannedEvent } from "@causeway/kubernetes";
 import { ownRanges, restriction } from "./desired.ts";
 import type { Observed } from "./gather.ts";
-import { prefix } from "./names.ts";
+import { isHostname } from "./hostname.ts";
+import { annotation, prefix } from "./names.ts";
 import type { ProviderLimits } from "./provider.ts";
 
 /** What the Service asks for and will not get: never in silence. */
@@ -50,6 +51,11 @@ export function warningsOf(observed: Observed, limits: ProviderLimits): PlannedE
       service.spec.externalTrafficPolicy === "Local" &&
         (parameters.monitor === undefined || limits.healthPort.length === 0),
       "externalTrafficPolicy is Local, and no health monitor asks the nodes' health check port: traffic also goes to nodes without pods, which drop it",
+    ],
+    [
+      "LoadBalancerHostnameIgnored",
+      parameters.hostname !== undefined && !isHostname(parameters.hostname),
+      `annotation ${annotation.hostname} is not a DNS name (lower-case letters, digits, "-" and ".", at most 253 characters, not an IP address): "${(parameters.hostname ?? "").slice(0, 253)}"; the address is published instead`,
     ],
     [
       "LoadBalancerSessionAffinityIgnored",

@@ -84,9 +84,9 @@ export function runMachineController(options: MachineControllerOptions, signal: 
       );
     }),
     watchInformer(sources.clusters, ({ object, previous }) =>
-      previous && object.spec.paused !== previous.spec.paused
-        ? ofCluster(sources, object.metadata.namespace, object.metadata.name)
-        : [],
+      previous && object.spec.paused === previous.spec.paused
+        ? []
+        : ofCluster(sources, object.metadata.namespace, object.metadata.name),
     ),
     sources.interests.source,
   ];

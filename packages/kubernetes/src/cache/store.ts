@@ -104,7 +104,7 @@ export class Store<T extends KubeObject> {
     const previous = this.#objects.get(id) ?? last;
     this.#objects.delete(id);
     for (const index of this.#indexes.values()) leave(index, id, previous);
-    return { type: "deleted", object: last, previous };
+    return { type: "deleted", object: last };
   }
 }
 
