@@ -127,7 +127,7 @@ function nodeConditions({ facts, finding, now }: MachineView): [healthy: WantedC
   if (finding.unknown && isBelieved(facts, now)) {
     const healthy = getCondition(previous, "NodeHealthy");
     const ready = getCondition(previous, "NodeReady");
-    if (healthy && ready) return [healthy, ready];
+    if (healthy && ready && observedOfNode.has(healthy.reason ?? "")) return [healthy, ready];
   }
   return [
     { type: "NodeHealthy", status, reason, message },
@@ -141,9 +141,13 @@ export function believedUntil(facts: MachineFacts): number | undefined {
   return probe && probe.status !== "True" ? Date.parse(probe.lastTransitionTime) + connectionGrace : undefined;
 }
 
+/** Only what was seen of a Node is believed, never the reason for which there was none. */
+const observedOfNode: ReadonlySet<string> = new Set(["NodeHealthy", "NodeNotHealthy", "NodeHealthUnknown"]);
+
+/** A cluster that was never connected has nothing that could be believed. */
 function isBelieved(facts: MachineFacts, now: number): boolean {
-  const until = believedUntil(facts);
-  return until === undefined || now < until;
+  const probe = getCondition(facts.cluster?.status?.conditions, "RemoteConnectionProbe");
+  return probe !== undefined && now < (believedUntil(facts) ?? Infinity);
 }
 
 const pressures = ["MemoryPressure", "DiskPressure", "PIDPressure"];

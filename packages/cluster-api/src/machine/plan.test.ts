@@ -118,6 +118,22 @@ describe("the Node of a Machine", () => {
   test("is believed to be well for five minutes after the connection broke", () => {
     expect(getCondition(planMachine(lost(now - 60_000), now).status.conditions, "NodeHealthy")?.status).toBe("True");
   });
+  test.each<[string, ReturnType<typeof condition>[]]>([
+    ["a cluster that was never probed", []],
+    ["a cluster whose probe succeeded just now", [condition("RemoteConnectionProbe")]],
+    ["a cluster whose probe fails for a minute", [condition("RemoteConnectionProbe", "False", now - 60_000)]],
+  ])("that was never seen is not reported as waiting for a control plane that is initialized, in %s", (_, probe) => {
+    const waiting = (type: string) => ({ ...condition(type, "Unknown"), reason: "InspectionFailed" });
+    const status = { conditions: [waiting("NodeHealthy"), waiting("NodeReady")] };
+    const given = {
+      ...out,
+      machine: { ...out.machine, status },
+      cluster: cluster({ status: { conditions: [condition("ControlPlaneInitialized"), ...probe] } }),
+    };
+    const { conditions } = planMachine(given, now).status;
+    for (const type of ["NodeHealthy", "NodeReady"])
+      expect(getCondition(conditions, type)).toMatchObject({ status: "Unknown", reason: "ConnectionDown" });
+  });
   test("is not known to be well after that", () => {
     expect(getCondition(planMachine(lost(now - 301_000), now).status.conditions, "NodeHealthy")?.status).toBe(
       "Unknown",
