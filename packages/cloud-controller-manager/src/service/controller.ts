@@ -60,12 +60,18 @@ export function createServiceController(options: ServiceControllerOptions): {
     perform: (step, observed, signal) => perform(using, step, observed, signal),
     async publish(observed, status, planned, signal) {
       const { service } = observed;
-      standing.tell(service, planned.filter(({ type }) => type === "Warning"));
+      standing.tell(
+        service,
+        planned.filter(({ type }) => type === "Warning"),
+      );
       if ((status.loadBalancer?.ingress ?? []).length > 0) holds.release(brokenKey(observed.lbName));
       if (services.get(keyOf(service)) !== undefined)
         await publishStatus(informers.client, Service, service, { status, fieldManager, signal });
       // "Ensured" is true only when the status is written.
-      standing.tell(service, planned.filter(({ type }) => type === "Normal"));
+      standing.tell(
+        service,
+        planned.filter(({ type }) => type === "Normal"),
+      );
     },
     failed: (observed, planned, step, error) => ({
       status: planned.status,

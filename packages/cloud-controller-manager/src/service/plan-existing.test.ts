@@ -222,14 +222,19 @@ describe("what is published", () => {
     return { ingress: status.loadBalancer?.ingress ?? [], warnings: events.map((e) => e.reason) };
   };
 
-  test.each(["Bad_Host Name", "1.2.3.4", "2001:db8::1", "a".repeat(400), "-a.example.org", "a..b", "UPPER.example.org"])(
-    "is the address where the hostname annotation is %s, with a warning",
-    (hostname) => {
-      const { ingress, warnings } = published({}, { [os("hostname")]: hostname });
-      expect(ingress).toEqual([{ ip: expect.any(String), ipMode: "VIP" }]);
-      expect(warnings).toEqual(["LoadBalancerHostnameIgnored"]);
-    },
-  );
+  test.each([
+    "Bad_Host Name",
+    "1.2.3.4",
+    "2001:db8::1",
+    "a".repeat(400),
+    "-a.example.org",
+    "a..b",
+    "UPPER.example.org",
+  ])("is the address where the hostname annotation is %s, with a warning", (hostname) => {
+    const { ingress, warnings } = published({}, { [os("hostname")]: hostname });
+    expect(ingress).toEqual([{ ip: expect.any(String), ipMode: "VIP" }]);
+    expect(warnings).toEqual(["LoadBalancerHostnameIgnored"]);
+  });
 
   test("is a valid hostname alone, without a warning", () => {
     expect(published({}, { [os("hostname")]: "web-1.example.org" })).toEqual({

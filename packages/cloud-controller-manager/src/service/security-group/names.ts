@@ -11,5 +11,8 @@ export function groupName({ metadata }: Service): string {
 }
 
 export function groupDescription(cluster: string, { metadata }: Service): string {
-  return `Security Group for ${metadata.namespace}/${metadata.name} Service LoadBalancer in cluster ${cluster}`.slice(0, limit);
+  return `Security Group for ${metadata.namespace}/${metadata.name} Service LoadBalancer in cluster ${cluster}`.slice(
+    0,
+    limit,
+  );
 }
