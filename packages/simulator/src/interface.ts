@@ -35,8 +35,8 @@ export interface SimulatorOptions {
   readonly profile?: "instant" | "real";
   /** Delays in milliseconds that replace the profile's, by operation. */
   readonly delays?: Readonly<Record<string, number>>;
-  /** Of Neutron, besides those that are always there: "extraroute-atomic". */
-  readonly extensions?: readonly "extraroute-atomic"[];
+  /** Of Neutron, in addition to those that are always there. */
+  readonly extensions?: readonly ("extraroute-atomic" | "subnet-dns-publish-fixed-ip")[];
 }
 
 /** A server with a disk, for whoever plays its operating system. */

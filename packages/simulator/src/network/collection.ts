@@ -12,7 +12,7 @@ import {
   type Kind,
 } from "./attributes.ts";
 import { badRequest, conflict, forbidden, neutronError } from "./errors.ts";
-import { filtered, filtersOf, pageOf, picked, type ListSpec } from "./listing.ts";
+import { filtered, filtersOf, pageOf, picked, remembered, type ListSpec } from "./listing.ts";
 import type { NetworkState } from "./resources.ts";
 
 export type NetworkApp = Hono<{ Variables: { caller: Caller } }>;
@@ -32,8 +32,10 @@ export interface Collection<T extends Row, A extends Attributes> extends Kind<A>
   readonly table: Table<T>;
   /** Table indexes that a filter may use. */
   readonly indexes: readonly string[];
-  /** Fields beside the attributes that lists filter by. */
+  /** Fields in addition to the attributes that lists filter by. */
   readonly filters: readonly string[];
+  /** Fields that lists filter by and that no view has. */
+  readonly unseen?: (row: T) => JsonObject;
   readonly special?: ListSpec<T>["special"];
   readonly quota?: string;
   readonly notFound: (id: string) => ServiceError;
@@ -180,7 +182,8 @@ function ownerOf(input: object, caller: Caller): string {
   return project ?? tenant ?? caller.projectId;
 }
 
-function listSpec<T extends Row, A extends Attributes>(collection: Collection<T, A>): ListSpec<T> {
+/** What lists are filtered and ordered by; `shown` follows from the caller of each request. */
+function listSpec<T extends Row, A extends Attributes>(collection: Collection<T, A>): Omit<ListSpec<T>, "shown"> {
   const { plural, special, notFound } = collection;
   const times = ["id", "created_at", "updated_at", "revision_number"];
   return {
@@ -195,9 +198,13 @@ function listSpec<T extends Row, A extends Attributes>(collection: Collection<T,
 function answerList<T extends Row, A extends Attributes>(
   c: NetworkRequest,
   collection: Collection<T, A>,
-  spec: ListSpec<T>,
+  fixed: Omit<ListSpec<T>, "shown">,
 ) {
   const { caller } = c.var;
+  // Who may not see a field may filter by it all the same, as the real service's query does.
+  const whole = { ...caller, isAdmin: true };
+  const shown = remembered((row: T) => ({ ...collection.unseen?.(row), ...collection.view(row, whole) }));
+  const spec = { ...fixed, shown };
   collection.prepare?.(caller.projectId);
   const url = new URL(c.req.url);
   const filters = filtersOf(url.searchParams, spec);

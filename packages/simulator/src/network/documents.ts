@@ -63,6 +63,7 @@ const extensions: Readonly<Record<string, string>> = {
 /** Those that a cloud may have. */
 const optionalExtensions: Readonly<Record<string, string>> = {
   "extraroute-atomic": "Atomically add/remove extra routes",
+  "subnet-dns-publish-fixed-ip": "Subnet DNS publish fixed IP",
 };
 
 /** Lists that this cloud has and that are always empty. */

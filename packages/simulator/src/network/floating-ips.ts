@@ -56,6 +56,9 @@ function create(
   const network = state.networks.get(networkId);
   if (!network || !seesNetwork(state, caller, network)) throw networkNotFound(networkId);
   if (!network["router:external"]) throw badFloatingIp(`Network ${networkId} is not a valid external network.`);
+  if (!state.subnets.by("network_id", networkId).some((subnet) => subnet.ip_version === 4)) {
+    throw badFloatingIp(`Network ${networkId} does not contain any IPv4 subnet.`);
+  }
   const base = born(state.kernel, projectId, input);
   const port = insertPort(state, {
     project_id: "",
@@ -104,12 +107,10 @@ function update(state: NetworkState, { caller, row }: { caller: Caller; row: Flo
     ...touched(state.kernel, row),
   });
   if (portId) floating = associate(state, { caller, row: floating }, portId, fixed);
-  else if (row.port_id !== null) {
-    // As the real service: a PUT without port_id leaves the association only when it changes nothing else of it.
-    if (portId === null) {
-      releaseFloatingIp(state, row.id);
-      floating = state.floatingIps.get(row.id) ?? floating;
-    }
+  // A body without port_id keeps the port, unless it is empty: that is how clients disassociate, too.
+  else if (row.port_id !== null && (portId === null || Object.keys(change).length === 0)) {
+    releaseFloatingIp(state, row.id);
+    floating = state.floatingIps.get(row.id) ?? floating;
   }
   return floating;
 }

@@ -35,7 +35,7 @@ export function createNetworkService(kernel: Kernel, optional: readonly string[]
   const state = networkState(kernel);
   const app: NetworkApp = new Hono();
   const networks = networkCollection(state);
-  const subnets = subnetCollection(state);
+  const subnets = subnetCollection(state, { publishes: optional.includes("subnet-dns-publish-fixed-ip") });
   const ports = portCollection(state);
   const routers = routerCollection(state);
   const floatingIps = floatingIpCollection(state);

@@ -6,9 +6,11 @@ type Row = { readonly id: string };
 /** How a list is narrowed, ordered and cut. */
 export interface ListSpec<T extends Row> {
   readonly plural: string;
-  /** Fields that filter by equality with the row's own field. */
+  /** Fields that filter by equality with what the resource shows. */
   readonly filterable: ReadonlySet<string>;
-  /** Fields that order lists, beside those that a row has. */
+  /** All that the resource shows to an administrator: filters and orders read nothing else. */
+  readonly shown: (row: T) => JsonObject;
+  /** Fields that order lists, in addition to those that are shown. */
   readonly sortable?: ReadonlySet<string>;
   /** Fields that filter in their own way: true if the row is meant by any of the values. */
   readonly special?: Readonly<Record<string, (row: T, values: readonly string[]) => boolean>> | undefined;
@@ -64,12 +66,13 @@ export function filtered<T extends Row>(
   for (const [field, values] of filters) {
     const special = spec.special?.[field];
     const byTags = tagFilters[field];
-    if (field === "changed_since") left = left.filter((row) => changed(row) >= (values[0] ?? ""));
+    if (field === "changed_since")
+      left = left.filter((row) => textOf(spec.shown(row)["updated_at"]) >= (values[0] ?? ""));
     else if (special) left = left.filter((row) => special(row, values));
     else if (byTags) {
       const asked = values.flatMap((value) => value.split(",")).filter((tag) => tag !== "");
-      left = left.filter((row) => byTags((fieldOf(row, "tags") as readonly string[] | undefined) ?? [], asked));
-    } else left = left.filter((row) => equalsAny(fieldOf(row, field), values));
+      left = left.filter((row) => byTags(listOf(spec.shown(row)["tags"]), asked));
+    } else left = left.filter((row) => equalsAny(spec.shown(row)[field], values));
   }
   return left;
 }
@@ -82,7 +85,7 @@ export interface Page<T> {
 
 export function pageOf<T extends Row>(rows: T[], url: URL, spec: ListSpec<T>): Page<T> {
   const query = url.searchParams;
-  const ordered = sorted(rows, query, spec.sortable);
+  const ordered = sorted(rows, query, spec);
   const limit = limitOf(query.get("limit"));
   const reverse = ["true", "1"].includes(query.get("page_reverse")?.toLowerCase() ?? "");
   const markerId = query.get("marker");
@@ -106,9 +109,21 @@ export function picked(view: JsonObject, fields: readonly string[]): JsonObject 
   return out;
 }
 
-const changed = (row: Row): string => (row as Row & { readonly updated_at?: string }).updated_at ?? "";
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-const fieldOf = (row: Row, field: string): unknown => (row as unknown as JsonObject)[field];
+const listOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : []);
+
+/** `view`, computed once for each row of a request. */
+export function remembered<T extends Row>(view: (row: T) => JsonObject): (row: T) => JsonObject {
+  const known = new Map<T, JsonObject>();
+  return (row) => {
+    const found = known.get(row);
+    if (found) return found;
+    const made = view(row);
+    known.set(row, made);
+    return made;
+  };
+}
 
 function equalsAny(value: unknown, asked: readonly string[]): boolean {
   if (typeof value === "boolean") return asked.some((word) => booleanOf(word) === value);
@@ -132,7 +147,7 @@ function limitOf(text: string | null): number | undefined {
   return Number(text) || undefined;
 }
 
-function sorted<T extends Row>(rows: T[], query: URLSearchParams, sortable?: ReadonlySet<string>): T[] {
+function sorted<T extends Row>(rows: T[], query: URLSearchParams, { sortable, shown }: ListSpec<T>): T[] {
   const keys = query.getAll("sort_key");
   const directions = query.getAll("sort_dir");
   if (keys.length !== directions.length) throw badRequest("The number of sort_keys and sort_dirs must be same");
@@ -143,7 +158,7 @@ function sorted<T extends Row>(rows: T[], query: URLSearchParams, sortable?: Rea
   }
   const [first] = rows;
   const isKnown = (key: string) =>
-    sortable?.has(key) === true || (first ? fieldOf(first, key) !== undefined : sortable === undefined);
+    sortable?.has(key) === true || (first ? shown(first)[key] !== undefined : sortable === undefined);
   const unknown = keys.filter((key) => !isKnown(key));
   if (unknown.length > 0)
     throw badRequest(`[${unknown.map((key) => `'${key}'`).join(", ")}] is invalid attribute for sort_keys`);
@@ -152,7 +167,7 @@ function sorted<T extends Row>(rows: T[], query: URLSearchParams, sortable?: Rea
   const orders = [...keys.map((key, i) => ({ key, sign: directions[i] === "desc" ? -1 : 1 })), { key: "id", sign: 1 }];
   return rows.sort((a, b) => {
     for (const { key, sign } of orders) {
-      const order = compare(fieldOf(a, key), fieldOf(b, key));
+      const order = compare(shown(a)[key], shown(b)[key]);
       if (order !== 0) return order * sign;
     }
     return 0;

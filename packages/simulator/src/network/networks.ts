@@ -4,7 +4,8 @@ import type { Collection } from "./collection.ts";
 import { conflict, invalidValue, networkNotFound } from "./errors.ts";
 import { deleteSubnet } from "./subnets.ts";
 import { addMetadataPort, removePort } from "./port-rows.ts";
-import { checkSegment, firstSegment, nextSegment, type SegmentKind } from "./segments.ts";
+import { checkMtu, largestMtu, newSegments, segmentList } from "./network-segments.ts";
+import { firstSegment, type SegmentKind } from "./segments.ts";
 import { born, defined, touched, type Network, type NetworkState } from "./resources.ts";
 import { ensureDefaultGroup } from "./default-group.ts";
 import { checkQos } from "./qos.ts";
@@ -25,7 +26,9 @@ const attributes = {
   "provider:network_type": { read: text, admin: true, put: false },
   "provider:physical_network": { read: orNull(text), admin: true, put: false },
   "provider:segmentation_id": { read: orNull(integer), admin: true, put: false },
+  segments: { read: segmentList, admin: true, put: false },
 } as const;
+
 /** A whole number from 0 on. */
 function notNegative(value: unknown, field: string): number {
   const number = integer(value);
@@ -68,6 +71,7 @@ export function networkCollection(state: NetworkState): Collection<Network, Attr
     update: (caller, row, change) => {
       checkQos(state, caller, { policy: change.qos_policy_id, kind: "network", id: row.id });
       if (change.shared === false && row.shared) checkUnshared(state, row);
+      checkMtu(state.segments.by("network_id", row.id), change.mtu);
       const made = state.networks.update(row.id, { ...defined(change), ...touched(state.kernel, row) });
       openAsTold(state, made);
       return made;
@@ -81,11 +85,13 @@ export function createNetwork(state: NetworkState, projectId: string, input: Inp
   const { kernel } = state;
   const zones = checkZoneHints(input.availability_zone_hints ?? []);
   const external = input["router:external"] ?? false;
-  const kind = segmentOf(state, input);
+  const kinds = newSegments(state, input);
+  const [kind] = kinds;
+  checkMtu(kinds, input.mtu);
   const network = state.networks.insert({
     ...born(kernel, projectId, input),
     admin_state_up: input.admin_state_up ?? true,
-    mtu: input.mtu ?? (external ? 1500 : 1442),
+    mtu: input.mtu || largestMtu(kinds),
     shared: input.shared ?? false,
     "router:external": external,
     is_default: input.is_default ?? false,
@@ -97,7 +103,7 @@ export function createNetwork(state: NetworkState, projectId: string, input: Inp
     "provider:physical_network": kind.physical_network,
     "provider:segmentation_id": kind.segmentation_id,
   });
-  firstSegment(state, network, kind);
+  for (const each of kinds) firstSegment(state, network, each);
   openAsTold(state, network);
   addMetadataPort(state, network);
   return network;
@@ -118,17 +124,6 @@ function checkUnshared(state: NetworkState, row: Network): void {
   if (guests.length === 0) return;
   const why = "Multiple tenants are using it.";
   throw conflict("InvalidSharedSetting", `Unable to reconfigure sharing settings for network ${row.id}. ${why}`);
-}
-
-function segmentOf(state: NetworkState, input: InputOf<Attributes>): SegmentKind {
-  const { "provider:network_type": type, "provider:physical_network": physical = null } = input;
-  if (type !== undefined) checkSegment(type, physical);
-  const own = input["provider:segmentation_id"] ?? null;
-  return {
-    network_type: type ?? "geneve",
-    physical_network: physical,
-    segmentation_id: own ?? (type === "flat" ? null : nextSegment(state)),
-  };
 }
 
 function remove(state: NetworkState, row: Network): void {

@@ -36,6 +36,7 @@ const spec: ListSpec<PortForwarding> = {
   plural: "port_forwardings",
   notFound,
   filterable: new Set(["id", ...Object.keys(attributes)]),
+  shown: (row) => view(row),
 };
 
 /** Ports of a floating IP that lead to ports of internal addresses: /floatingips/ID/port_forwardings. */

@@ -4,7 +4,10 @@ import { conflict, invalidInput, neutronError, subnetNotFound } from "./errors.t
 import { born, touched, type FixedIp, type Network, type NetworkState, type Port, type Subnet } from "./resources.ts";
 
 /** The fields of a row that follow from its addresses. */
-export function addressFields(fixedIps: readonly FixedIp[]) {
+export function addressFields(given: readonly FixedIp[]) {
+  const fixedIps = given.toSorted(
+    (a, b) => compareText(a.ip_address, b.ip_address) || compareText(a.subnet_id, b.subnet_id),
+  );
   return {
     fixed_ips: fixedIps,
     allocations: fixedIps.map((ip) => allocationKey(ip.subnet_id, ip.ip_address)),
@@ -12,6 +15,9 @@ export function addressFields(fixedIps: readonly FixedIp[]) {
     subnet_ids: [...new Set(fixedIps.map((ip) => ip.subnet_id))],
   };
 }
+
+/** Neutron's query orders a port's addresses as texts. */
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const allocationKey = (subnetId: string, ip: string): string => `${subnetId}|${ip}`;
 

@@ -4,7 +4,6 @@ import {
   address,
   bool,
   common,
-  integer,
   isObject,
   list,
   listOf,
@@ -30,6 +29,8 @@ import {
 } from "./errors.ts";
 import { seesNetwork, usableNetwork } from "./networks.ts";
 import { checkQos } from "./qos.ts";
+import { keptOptions, mergedOptions, readOptions } from "./dhcp-options.ts";
+import { opened } from "./rbac.ts";
 import {
   addressFields,
   askedAddresses,
@@ -62,7 +63,7 @@ const attributes = {
   security_groups: { read: (v: unknown, f: string) => (v === null ? [] : listOf(uuid)(v, f)) },
   allowed_address_pairs: { read: pairs },
   port_security_enabled: { read: bool },
-  extra_dhcp_opts: { read: orNull(dhcpOptions) },
+  extra_dhcp_opts: { read: orNull(readOptions) },
   dns_name: { read: text },
   dns_domain: { read: text },
   qos_policy_id: { read: orNull(uuid) },
@@ -120,7 +121,7 @@ export function createPort(
   const secured = owner.startsWith("network:") ? false : (input.port_security_enabled ?? network.port_security_enabled);
   const groups = input.security_groups ?? (secured ? [ensureDefaultGroup(state, projectId).id] : []);
   const pairList = completePairs(input.allowed_address_pairs ?? [], macAddress);
-  checkSecurity(state, { secured, groups, pairs: pairList, projectId });
+  checkSecurity(state, caller, { secured, groups, pairs: pairList, projectId });
   const wish: AddressWish = { networkId: network.id, mac: macAddress, deviceOwner: owner };
   const ips = input.fixed_ips ? askedAddresses(state, input.fixed_ips, wish) : defaultAddresses(state, wish);
   checkQos(state, caller, { policy: input.qos_policy_id, kind: "port", id: "" });
@@ -149,7 +150,7 @@ function plainFields(input: PortInput) {
   return {
     admin_state_up: input.admin_state_up ?? true,
     device_id: input.device_id ?? "",
-    extra_dhcp_opts: input.extra_dhcp_opts ?? [],
+    extra_dhcp_opts: keptOptions(input.extra_dhcp_opts ?? []),
     dns_name: input.dns_name ?? "",
     "binding:vnic_type": input["binding:vnic_type"] ?? "normal",
     "binding:profile": input["binding:profile"] ?? {},
@@ -176,7 +177,7 @@ function updatePort(state: NetworkState, { caller, row }: { caller: Caller; row:
     ? completePairs(change.allowed_address_pairs, macAddress)
     : row.allowed_address_pairs;
   if (!secured && change.security_groups === undefined && groups.length > 0) throw groupsOnInsecurePort();
-  checkSecurity(state, { secured, groups, pairs: pairList, projectId: row.project_id });
+  checkSecurity(state, caller, { secured, groups, pairs: pairList, projectId: row.project_id });
   const { fixed_ips: asked, project_id: _, dns_domain: _d, propagate_uplink_status: _p, ...rest } = defined(change);
   const wish = { networkId: row.network_id, mac: macAddress, kept: row.fixed_ips, deviceOwner: row.device_owner };
   const host = rest["binding:host_id"] === null ? { "binding:host_id": "" } : {};
@@ -184,7 +185,7 @@ function updatePort(state: NetworkState, { caller, row }: { caller: Caller; row:
   const made = state.ports.update(row.id, {
     ...(fields as Partial<Port>),
     ...host,
-    ...(options === undefined ? {} : { extra_dhcp_opts: options ?? [] }),
+    ...(options ? { extra_dhcp_opts: mergedOptions(row.extra_dhcp_opts, options) } : {}),
     ...(asked ? addressFields(askedAddresses(state, asked, wish)) : {}),
     security_groups: groups,
     allowed_address_pairs: pairList,
@@ -228,7 +229,11 @@ const groupsOnInsecurePort = () =>
     "Port has security group associated. Cannot disable port security or IP address until security group is removed.",
   );
 
-function checkSecurity(state: NetworkState, { secured, groups, pairs: asked, projectId }: SecurityWish): void {
+function checkSecurity(
+  state: NetworkState,
+  caller: Caller,
+  { secured, groups, pairs: asked, projectId }: SecurityWish,
+): void {
   if (!secured && asked.length > 0) {
     const why = "Port Security must be enabled in order to have allowed address pairs on a port.";
     throw conflict("AddressPairAndPortSecurityRequired", why);
@@ -239,7 +244,8 @@ function checkSecurity(state: NetworkState, { secured, groups, pairs: asked, pro
   }
   for (const id of groups) {
     const group = state.groups.get(id);
-    if (!group || (group.project_id !== projectId && projectId !== "")) throw groupNotFound(id);
+    const usable = caller.isAdmin || projectId === "" || group?.project_id === projectId;
+    if (!group || !(usable || opened(state, { ...caller, projectId }, id))) throw groupNotFound(id);
   }
 }
 
@@ -254,13 +260,6 @@ function fixedIps(value: unknown, field: string): readonly FixedIpWish[] {
       subnet_id: subnet === undefined ? undefined : uuid(subnet, field),
       ip_address: ip === undefined ? undefined : address(ip, field),
     };
-  });
-}
-
-function dhcpOptions(value: unknown, field: string): readonly JsonObject[] {
-  return list(value, field).map((entry) => {
-    const option = object(entry, field);
-    return { ...option, ip_version: option["ip_version"] === undefined ? 4 : integer(option["ip_version"]) };
   });
 }
 

@@ -28,7 +28,6 @@ export interface Network extends Resource {
   readonly qos_policy_id?: string | null;
 }
 
-/** Where a network's frames run. */
 /** A kind of service that routers may be of. */
 export interface ServiceFlavor {
   readonly id: string;
@@ -53,6 +52,7 @@ export interface ServiceProfile {
   readonly enabled: boolean;
 }
 
+/** Where a network's frames run. */
 export interface Segment {
   readonly id: string;
   /** "": segments are nobody's own. */
@@ -92,6 +92,8 @@ export interface Subnet extends Resource {
   readonly service_types: readonly string[];
   /** Undefined in a state that an older version wrote: none. */
   readonly subnetpool_id?: string | null;
+  readonly segment_id?: string | null;
+  readonly dns_publish_fixed_ip?: boolean;
 }
 
 export interface FixedIp {
@@ -102,6 +104,12 @@ export interface FixedIp {
 export interface AddressPair {
   readonly mac_address: string;
   readonly ip_address: string;
+}
+
+export interface DhcpOption {
+  readonly opt_name: string;
+  readonly opt_value: string;
+  readonly ip_version: number;
 }
 
 export interface Port extends Resource {
@@ -115,7 +123,7 @@ export interface Port extends Resource {
   readonly security_groups: readonly string[];
   readonly allowed_address_pairs: readonly AddressPair[];
   readonly port_security_enabled: boolean;
-  readonly extra_dhcp_opts: readonly unknown[];
+  readonly extra_dhcp_opts: readonly DhcpOption[];
   readonly dns_name: string;
   readonly "binding:vnic_type": string;
   readonly "binding:profile": Readonly<Record<string, unknown>>;

@@ -151,8 +151,12 @@ function setGateway(state: NetworkState, router: Router, wish: GatewayWish, call
   const ips = wish.external_fixed_ips
     ? askedAddresses(state, wish.external_fixed_ips, place)
     : defaultAddresses(state, place);
-  state.ports.update(port.id, addressFields(ips));
-  const info: GatewayInfo = { network_id: networkId, external_fixed_ips: ips, enable_snat: wish.enable_snat ?? true };
+  const { fixed_ips: sorted } = state.ports.update(port.id, addressFields(ips));
+  const info: GatewayInfo = {
+    network_id: networkId,
+    external_fixed_ips: sorted,
+    enable_snat: wish.enable_snat ?? true,
+  };
   return state.routers.update(router.id, { external_gateway_info: info, ...touched(state.kernel, router) });
 }
 

@@ -1,4 +1,4 @@
-import { parseCidr } from "./addresses.ts";
+import { formatIp, parseCidr, parseIp } from "./addresses.ts";
 import { common, oneOf, orNull, shown, text, uuid, type InputOf } from "./attributes.ts";
 import type { Collection } from "./collection.ts";
 import { addRule, touchGroup } from "./default-group.ts";
@@ -148,5 +148,6 @@ function prefix(value: unknown): string | null {
   const cidr = typeof value === "string" ? parseCidr(value) : undefined;
   if (!cidr || typeof value !== "string")
     throw neutronError(400, "InvalidCIDR", `Invalid CIDR ${shown(value)} given as IP prefix.`);
-  return value.includes("/") ? value : `${value}/${cidr.length}`;
+  const host = parseIp(value.split("/")[0] ?? "");
+  return `${host ? formatIp(host) : value}/${cidr.length}`;
 }

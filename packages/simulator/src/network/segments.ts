@@ -43,6 +43,11 @@ export function segmentCollection(state: NetworkState): Collection<Segment, Attr
     update: (_, row, { name, description }) =>
       state.segments.update(row.id, { ...defined({ name, description }), ...touched(state.kernel, row) }),
     remove: (_, row) => {
+      const subnet = state.subnets.by("network_id", row.network_id).find((other) => other.segment_id === row.id);
+      if (subnet) {
+        const why = `The segment is still associated with subnet(s) ${subnet.id}`;
+        throw conflict("SegmentInUse", `Segment '${row.id}' cannot be deleted: ${why}.`);
+      }
       state.segments.remove(row.id);
     },
   };
@@ -50,7 +55,7 @@ export function segmentCollection(state: NetworkState): Collection<Segment, Attr
 
 function create(state: NetworkState, input: InputOf<Attributes>): Segment {
   const { network_id = "", network_type = "", physical_network: physical = null, segmentation_id: id } = input;
-  checkSegment(network_type, physical);
+  checkSegment({ network_type, physical_network: physical, segmentation_id: id ?? null });
   if (!state.networks.get(network_id)) throw networkNotFound(network_id);
   const taken = id !== undefined && id !== null && state.segments.by("network_type", network_type);
   if (taken && taken.some((other) => other.segmentation_id === id)) {
@@ -64,7 +69,7 @@ function create(state: NetworkState, input: InputOf<Attributes>): Segment {
     network_id,
     network_type,
     physical_network: physical,
-    segmentation_id: id ?? (network_type === "flat" ? null : nextSegment(state)),
+    segmentation_id: id ?? (numbered(network_type) ? nextSegment(state) : null),
   });
 }
 
@@ -96,14 +101,25 @@ export function segmentsOfOld(state: NetworkState): void {
 const types = ["flat", "geneve", "local", "vlan", "vxlan"];
 
 /** Throws 400 for a kind of network, or a place, that this cloud has not. */
-export function checkSegment(type: string, physical: string | null | undefined): void {
+export function checkSegment({
+  network_type: type,
+  physical_network: physical,
+  segmentation_id: id,
+}: SegmentKind): void {
   if (!types.includes(type)) throw invalidInput(`network_type value '${type}' not supported.`);
+  if (type === "local") {
+    const given = Object.entries({ physical_network: physical, segmentation_id: id }).find(([, value]) => value);
+    if (given) throw invalidInput(`${given[0]} prohibited for local provider network.`);
+  }
   if (type !== "flat" && type !== "vlan") return;
   if (!physical && type === "flat") throw invalidInput("physical_network required for flat provider network.");
   if (physical && physical !== "public") {
     throw invalidInput(`physical_network '${physical}' unknown for ${type} provider network.`);
   }
 }
+
+/** True if segments of the type have numbers. */
+export const numbered = (type: string): boolean => type !== "flat" && type !== "local";
 
 /** A number that no segment has, nor a network from before there were segments. */
 export function nextSegment({ networks, segments }: NetworkState): number {

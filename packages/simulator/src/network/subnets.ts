@@ -42,26 +42,34 @@ const attributes = {
   prefixlen: { read: integer, put: false },
   use_default_subnetpool: { read: bool, put: false },
   segment_id: { read: orNull(text), admin: true },
+  dns_publish_fixed_ip: { read: bool },
 } as const;
 type Attributes = typeof attributes;
 type Input = InputOf<Attributes>;
 
-export function subnetCollection(state: NetworkState): Collection<Subnet, Attributes> {
+/** `publishes`: the cloud has the extension subnet-dns-publish-fixed-ip. */
+export function subnetCollection(
+  state: NetworkState,
+  { publishes }: { readonly publishes: boolean },
+): Collection<Subnet, Attributes> {
+  const { dns_publish_fixed_ip: _publish, ...others } = attributes;
   return {
     singular: "subnet",
     plural: "subnets",
-    attributes,
+    // Without the extension the attribute is unknown.
+    attributes: publishes ? attributes : (others as Attributes),
     table: state.subnets,
     indexes: ["network_id", "name", "project_id"],
     filters: [],
     quota: "subnet",
     notFound: subnetNotFound,
     sees: (caller, row) => seesSubnet(state, caller, row),
-    view: ({ ...row }, caller) => ({
+    view: ({ segment_id: segment, dns_publish_fixed_ip: publish, ...row }, caller) => ({
       ...row,
       tenant_id: row.project_id,
       subnetpool_id: row.subnetpool_id ?? null,
-      ...(caller.isAdmin ? { segment_id: null } : {}),
+      ...(publishes ? { dns_publish_fixed_ip: publish ?? false } : {}),
+      ...(caller.isAdmin ? { segment_id: segment ?? null } : {}),
     }),
     create: (caller, projectId, input) => createSubnet(state, { caller, projectId }, input),
     update: (_, row, change) => update(state, row, change),
@@ -137,7 +145,10 @@ export function createSubnet(
     ipv6_address_mode: input.ipv6_address_mode ?? null,
     service_types: input.service_types ?? [],
     subnetpool_id: poolId,
+    segment_id: input.segment_id ?? null,
+    dns_publish_fixed_ip: input.dns_publish_fixed_ip ?? false,
   });
+  checkSegment(state, subnet);
   if (subnet.enable_dhcp) addMetadataAddress(state, subnet);
   state.networks.update(network.id, touched(state.kernel, network));
   return subnet;
@@ -153,12 +164,44 @@ function update(state: NetworkState, row: Subnet, change: Input): Subnet {
     project_id: _,
     subnetpool_id: _pool,
     prefixlen: _length,
-    segment_id: _segment,
     ip_version: _version,
     use_default_subnetpool: _default,
     ...rest
   } = defined(change);
-  return state.subnets.update(row.id, { ...rest, gateway_ip: gateway, ...touched(state.kernel, row) });
+  if (rest.segment_id !== undefined && rest.segment_id !== (row.segment_id ?? null)) checkMove(state, row);
+  const made = state.subnets.update(row.id, { ...rest, gateway_ip: gateway, ...touched(state.kernel, row) });
+  checkSegment(state, made);
+  return made;
+}
+
+/** 400 unless all subnets of the network are on segments of it, or none is. */
+function checkSegment(state: NetworkState, { network_id: networkId, segment_id: id }: Subnet): void {
+  const used = new Set(state.subnets.by("network_id", networkId).map((subnet) => subnet.segment_id ?? null));
+  if (used.has(null) && used.size > 1) {
+    const why = `All of the subnets on network '${networkId}' must either all be associated with segments or all not associated with any segment.`;
+    throw neutronError(400, "SubnetsNotAllAssociatedWithSegments", why);
+  }
+  if (id === null || id === undefined) return;
+  const segment = state.segments.get(id);
+  if (!segment) throw neutronError(404, "SegmentNotFound", `Segment ${id} could not be found.`);
+  if (segment.network_id === networkId) return;
+  const why = `The subnet's network id, '${networkId}', doesn't match the network_id of segment '${id}'`;
+  throw neutronError(400, "NetworkIdsDontMatch", why);
+}
+
+/** A subnet gets a segment later only as the only one of a network of one segment. */
+function checkMove(state: NetworkState, { network_id: networkId, segment_id: has }: Subnet): void {
+  if (state.subnets.by("network_id", networkId).length > 1) {
+    const why = `All of the subnets on network '${networkId}' must either all be associated with segments or all not associated with any segment.`;
+    throw neutronError(400, "SubnetsNotAllAssociatedWithSegments", why);
+  }
+  if (has !== null && has !== undefined) {
+    const why = "A subnet that is already associated with a segment cannot have its segment association changed.";
+    throw neutronError(400, "SubnetSegmentAssociationChangeNotAllowed", why);
+  }
+  if (state.segments.by("network_id", networkId).length < 2) return;
+  const why = `The network '${networkId}' has multiple segments, it is only possible to associate an existing subnet with a segment on networks with a single segment.`;
+  throw neutronError(400, "NoUpdateSubnetWhenMultipleSegmentsOnNetwork", why);
 }
 
 /** The pool that a subnet is to come from; null if it says its own range. */
