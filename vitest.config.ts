@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["packages/*/src/**/*.test.ts", "scripts/**/*.test.ts", "test/**/*.test.ts"],
-    exclude: ["test/openstack/**", "test/faults/**", "test/programs/**", "**/node_modules/**"],
+    exclude: ["test/openstack/**", "test/faults/**", "test/programs/**", "test/hostile/**", "**/node_modules/**"],
     pool: "threads",
     isolate: false,
     maxWorkers: 2,

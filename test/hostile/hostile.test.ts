@@ -1,0 +1,85 @@
+/**
+ * Attacks of one tenant's users on its own API, against a running demo with two tenants: neither the management API nor the other tenant may notice.
+ * CAUSEWAY_HOSTILE_ONLY runs the attacks whose titles contain it.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { attacks } from "./attacks/index.ts";
+import { latencyTable, percentile } from "./figures.ts";
+import { openHostile, type Hostile } from "./stage.ts";
+
+/** Milliseconds within which the management API answers, always. */
+const LATEST = 500;
+const P99 = 100;
+/** How much slower the other tenant's p99 may become. */
+const SLOWER = 1.5;
+/** How much of the memory may remain after the attacks, against before. */
+const GROWTH = 1.2;
+/** Milliseconds of quiet that the attacks are compared with. */
+const QUIET = 5_000;
+
+const only = process.env["CAUSEWAY_HOSTILE_ONLY"] ?? "";
+const chosen = attacks.filter((attack) => attack.title.includes(only));
+
+describe("a tenant that is attacked by its own users", () => {
+  let hostile: Hostile;
+  let before = 0;
+  let quiet: readonly number[] = [];
+  const seen = new Map<string, { management: readonly number[]; tenant: readonly number[] }>();
+
+  beforeAll(async () => {
+    hostile = await openHostile();
+    await pause(2_000);
+    await hostile.report();
+    await pause(QUIET);
+    quiet = (await hostile.report()).get("tenant")?.latencies ?? [];
+    before = hostile.memory();
+  });
+  afterAll(async () => {
+    console.log(latencyTable(seen, quiet));
+    await hostile?.close();
+  });
+
+  test.for(chosen)("management and the other tenant answer while $title", async ({ title }) => {
+    await hostile.recovered();
+    await hostile.report();
+    await hostile.attack(title);
+    await pause(100);
+    const report = await hostile.report();
+    const [management, tenant] = [report.get("management"), report.get("tenant")];
+    seen.set(title, { management: management?.latencies ?? [], tenant: tenant?.latencies ?? [] });
+    expect(management?.errors).toEqual([]);
+    expect(tenant?.errors).toEqual([]);
+    expect(
+      Math.max(0, ...(management?.latencies ?? [])),
+      "the latest answer of the management API, ms",
+    ).toBeLessThanOrEqual(LATEST);
+    expect(hostile.system.child.exitCode, "the system's exit code").toBeNull();
+  });
+
+  test("the management API's p99 over all attacks is at most 100 ms", () => {
+    expect(
+      percentile(
+        [...seen.values()].flatMap((s) => s.management),
+        0.99,
+      ),
+    ).toBeLessThanOrEqual(P99);
+  });
+
+  test("the other tenant's p99 over all attacks is at most 1.5 times its quiet value", () => {
+    const under = percentile(
+      [...seen.values()].flatMap((s) => s.tenant),
+      0.99,
+    );
+    expect(under).toBeLessThanOrEqual(SLOWER * percentile(quiet, 0.99));
+  });
+
+  test("memory returns to within 20 % of what it was", async () => {
+    await expect
+      .poll(() => hostile.memory(), { timeout: 60_000, interval: 1_000 })
+      .toBeLessThanOrEqual(GROWTH * before);
+  });
+});
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, milliseconds));
+}
