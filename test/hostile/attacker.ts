@@ -8,6 +8,12 @@ export interface Order {
   readonly place: Place;
 }
 
+/** What became of an attack's requests, for people: "200 × 3, none × 1". */
+export interface Played {
+  readonly sent: number;
+  readonly outcome: string;
+}
+
 const LASTS = 2_000;
 
 setPriority(15);
@@ -16,14 +22,20 @@ process.on("message", async ({ title, place }: Order) => {
   if (!attack) throw new Error(`no attack is called ${title}`);
   const ending = new AbortController();
   const timer = setTimeout(() => ending.abort(), attack.lasts ?? LASTS);
-  const before = performance.now();
+  const target = new Target(place, ending.signal);
   try {
-    await attack.run(new Target(place, ending.signal));
+    await attack.run(target);
   } finally {
     clearTimeout(timer);
     ending.abort();
   }
-  process.send?.({ title, milliseconds: Math.round(performance.now() - before) });
+  const { statuses, connections } = target;
+  const counts = [...statuses].sort(([a], [b]) => a - b);
+  const sent = counts.reduce((sum, [, count]) => sum + count, connections);
+  const outcome = counts.map(([status, count]) => `${status || "none"} × ${count}`);
+  if (connections > 0) outcome.push(`${connections} connections`);
+  const played: Played = { sent, outcome: outcome.join(", ") };
+  process.send?.(played);
 });
 // What a torn connection throws late is part of an attack.
 process.on("uncaughtException", () => {});

@@ -4,7 +4,9 @@ export function percentile(values: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 }
 
-interface Latencies {
+/** What the probes measured during an attack (ms), and what became of its requests. */
+export interface Latencies {
+  readonly outcome: string;
   readonly management: readonly number[];
   readonly tenant: readonly number[];
 }
@@ -16,7 +18,9 @@ const figures = (values: readonly number[]): string =>
 
 /** A line for each attack: p50, p99 and the latest answer (ms) of the management API and of the other tenant. */
 export function latencyTable(seen: ReadonlyMap<string, Latencies>, quiet: readonly number[]): string {
-  const lines = [...seen].map(([title, l]) => `${figures(l.management)} |${figures(l.tenant)} | ${title}`);
+  const lines = [...seen].map(
+    ([title, { outcome, ...l }]) => `${figures(l.management)} |${figures(l.tenant)} | ${title} (${outcome})`,
+  );
   const all = [...seen.values()];
   const total = { management: all.flatMap((l) => l.management), tenant: all.flatMap((l) => l.tenant) };
   return [

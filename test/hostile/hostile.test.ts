@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attacks } from "./attacks/index.ts";
-import { latencyTable, percentile } from "./figures.ts";
+import { latencyTable, percentile, type Latencies } from "./figures.ts";
 import { openHostile, type Hostile } from "./stage.ts";
 
 /** Milliseconds within which the management API answers, always. */
@@ -24,7 +24,7 @@ describe("a tenant that is attacked by its own users", () => {
   let hostile: Hostile;
   let before = 0;
   let quiet: readonly number[] = [];
-  const seen = new Map<string, { management: readonly number[]; tenant: readonly number[] }>();
+  const seen = new Map<string, Latencies>();
 
   beforeAll(async () => {
     hostile = await openHostile();
@@ -42,11 +42,12 @@ describe("a tenant that is attacked by its own users", () => {
   test.for(chosen)("management and the other tenant answer while $title", async ({ title }) => {
     await hostile.recovered();
     await hostile.report();
-    await hostile.attack(title);
+    const { sent, outcome } = await hostile.attack(title);
     await pause(100);
     const report = await hostile.report();
     const [management, tenant] = [report.get("management"), report.get("tenant")];
-    seen.set(title, { management: management?.latencies ?? [], tenant: tenant?.latencies ?? [] });
+    seen.set(title, { management: management?.latencies ?? [], tenant: tenant?.latencies ?? [], outcome });
+    expect(sent, "requests and connections of the attack").toBeGreaterThan(0);
     expect(management?.errors).toEqual([]);
     expect(tenant?.errors).toEqual([]);
     expect(

@@ -35,6 +35,8 @@ interface Probe {
   readonly about: Probed;
   latencies: number[];
   errors: string[];
+  /** When the request under way was sent. */
+  sentAt: number | undefined;
 }
 
 const probes: Probe[] = [];
@@ -58,7 +60,9 @@ async function measure(probe: Probe): Promise<void> {
   for (let n = 0; ; n += 1) {
     const fresh = n % NEW_CONNECTION_EVERY === 0 ? new Agent({ ca, cert, key }) : undefined;
     const before = performance.now();
+    probe.sentAt = before;
     const problem = await get(probe, fresh ?? kept);
+    probe.sentAt = undefined;
     fresh?.destroy();
     const took = performance.now() - before;
     probe.latencies.push(took);
@@ -70,13 +74,17 @@ async function measure(probe: Probe): Promise<void> {
 process.on("message", (asked: { readonly probe: readonly Probed[] } | "report") => {
   if (asked !== "report") {
     for (const about of asked.probe) {
-      const probe: Probe = { about, latencies: [], errors: [] };
+      const probe: Probe = { about, latencies: [], errors: [], sentAt: undefined };
       probes.push(probe);
       void measure(probe);
     }
     return;
   }
-  const reports: Report[] = probes.map(({ about, latencies, errors }) => ({ name: about.name, latencies, errors }));
+  const reports = probes.map(({ about, latencies, errors, sentAt }): Report => {
+    // A request that is still waiting counts with what it has waited.
+    const waiting = sentAt === undefined ? [] : [performance.now() - sentAt];
+    return { name: about.name, latencies: [...latencies, ...waiting], errors };
+  });
   for (const probe of probes) {
     probe.latencies = [];
     probe.errors = [];

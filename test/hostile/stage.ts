@@ -19,6 +19,7 @@ import {
   type ResourceType,
 } from "@causeway/kubernetes";
 import { causeway, eventually, PATIENCE, type Started } from "../support/processes.ts";
+import type { Played } from "./attacker.ts";
 import type { Probed, Report } from "./probe.ts";
 import type { Place } from "./target.ts";
 
@@ -29,7 +30,7 @@ export interface Hostile {
   /** The tenant that is attacked. */
   readonly place: Place;
   /** Runs one attack to its end. */
-  attack(title: string): Promise<void>;
+  attack(title: string): Promise<Played>;
   /** What the probes measured since the last report: "management" and "tenant". */
   report(): Promise<ReadonlyMap<string, Report>>;
   /** Waits until the attacked tenant's API answers again. */
@@ -65,9 +66,9 @@ export async function openHostile(): Promise<Hostile> {
       place,
       close,
       attack: async (title) => {
-        const done = next(attacker);
+        const played = next<Played>(attacker);
         attacker.send({ title, place });
-        await done;
+        return played;
       },
       report: async () => {
         const reports = next<readonly Report[]>(probe);

@@ -39,6 +39,10 @@ export class Target {
   readonly place: Place;
   readonly signal: AbortSignal;
   readonly #agents = new Map<string, Agent>();
+  /** How many requests ended with each status; 0: no response came. */
+  readonly statuses = new Map<number, number>();
+  /** Connections that were opened besides those of requests. */
+  connections = 0;
 
   constructor(place: Place, signal: AbortSignal) {
     this.place = place;
@@ -49,6 +53,12 @@ export class Target {
   async send(sending: Sending): Promise<Received> {
     const nothing = { status: 0, bytes: 0, start: "" };
     if (this.signal.aborted) return nothing;
+    const received = await this.#exchange(sending, nothing);
+    this.statuses.set(received.status, (this.statuses.get(received.status) ?? 0) + 1);
+    return received;
+  }
+
+  #exchange(sending: Sending, nothing: Received): Promise<Received> {
     return new Promise((done) => {
       const call = request(this.#options(sending), (response) => {
         const status = response.statusCode ?? 0;
@@ -101,6 +111,7 @@ export class Target {
 
   /** Keeps a socket from failing the process, and ends it with the attack. */
   hold<T extends Socket>(socket: T): T {
+    this.connections += 1;
     socket.on("error", () => {});
     this.signal.addEventListener("abort", () => socket.destroy(), { once: true });
     return socket;

@@ -9,6 +9,7 @@ const tls = (t: Target, ALPNProtocols: string[] = ["http/1.1"]) =>
 
 /** A session of HTTP/2 by an anonymous client, ended with the attack. */
 function session(t: Target) {
+  t.connections += 1;
   const made = connectHttp2(`https://${t.place.host}:${t.place.port}`, { ca: t.place.authority });
   made.on("error", () => {});
   t.signal.addEventListener("abort", () => made.destroy(), { once: true });
