@@ -17,7 +17,7 @@ export interface Played {
 const LASTS = 2_000;
 
 setPriority(15);
-process.on("message", async ({ title, place }: Order) => {
+async function play({ title, place }: Order): Promise<void> {
   const attack = attacks.find((a) => a.title === title);
   if (!attack) throw new Error(`no attack is called ${title}`);
   const ending = new AbortController();
@@ -36,7 +36,9 @@ process.on("message", async ({ title, place }: Order) => {
   if (connections > 0) outcome.push(`${connections} connections`);
   const played: Played = { sent, outcome: outcome.join(", ") };
   process.send?.(played);
-});
+}
+
+process.on("message", (order: Order) => void play(order));
 // What a torn connection throws late is part of an attack.
 process.on("uncaughtException", () => {});
 process.on("disconnect", () => process.exit(0));
