@@ -172,6 +172,32 @@ describe("service accounts", () => {
     expect((await robot.call("POST", path, review)).code).toBe(401);
   });
 
+  test("that are deleted have their watches ended, others go on", async () => {
+    const watches: Promise<void>[] = [];
+    for (const name of ["leaver", "stayer"]) {
+      const path = "/api/v1/namespaces/default/serviceaccounts";
+      await admin.call("POST", path, { apiVersion: "v1", kind: "ServiceAccount", metadata: { name } });
+      const binding = {
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind: "RoleBinding",
+        metadata: { name: `${name}-views` },
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" },
+        subjects: [{ kind: "ServiceAccount", name }],
+      };
+      await admin.call("POST", `${RBAC}/namespaces/default/rolebindings`, binding);
+      const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
+      const made = await admin.call("POST", `${path}/${name}/token`, request);
+      const account = await bearing(String(at(made.body, "status", "token")));
+      const { ended } = await account.open("/api/v1/namespaces/default/configmaps?watch=true");
+      watches.push(ended);
+    }
+    await admin.call("DELETE", "/api/v1/namespaces/default/serviceaccounts/leaver");
+    const [leaver, stayer] = watches;
+    await leaver;
+    const still = new Promise((resolve) => setTimeout(() => resolve("open"), 50));
+    expect(await Promise.race([still, stayer])).toBe("open");
+  });
+
   test("stand in every namespace, beside the cluster's root certificate", async () => {
     const found = await eventually(async () => {
       const sa = await admin.call("GET", "/api/v1/namespaces/kube-public/serviceaccounts/default");
@@ -248,6 +274,32 @@ describe("joining with a bootstrap token", () => {
     });
     expect(types).toEqual(["Approved", "Failed"]);
   });
+
+  test.each(["kube-apiserver-client-kubelet", "kubelet-serving"])(
+    "a request of %s for a node without a name is marked Failed once it is approved",
+    async (signer) => {
+      const { request } = await createRequest({
+        commonName: "system:node:",
+        organizations: ["system:nodes"],
+        ...(signer === "kubelet-serving" ? { dnsNames: ["a"] } : {}),
+      });
+      const usage = signer === "kubelet-serving" ? "server auth" : "client auth";
+      const made = await admin.call("POST", CSRS, {
+        apiVersion: "certificates.k8s.io/v1",
+        kind: "CertificateSigningRequest",
+        metadata: { name: `nameless-${signer}` },
+        spec: { request: base64(request), signerName: `kubernetes.io/${signer}`, usages: ["digital signature", usage] },
+      });
+      expect(made.code).toBe(201);
+      const conditions = [{ type: "Approved", status: "True", reason: "Test", message: "" }];
+      await admin.call("PUT", `${CSRS}/nameless-${signer}/approval`, { ...made.body, status: { conditions } });
+      const failed = await eventually(async () => {
+        const { body } = await admin.call("GET", `${CSRS}/nameless-${signer}`);
+        return (at(body, "status", "conditions") as Json[]).find((c) => c["type"] === "Failed");
+      });
+      expect(failed["message"]).toBe("subject common name does not name a node");
+    },
+  );
 
   test("ends when the token expires: it is refused, then cleaned away", async () => {
     await admin.call("POST", SECRETS, bootstrapSecret("shortt", "0123456789abcdef", 60_000));

@@ -9,7 +9,10 @@ export function authorizer(cluster: Cluster, rbac: Rbac): Authorize {
   return (attributes): Decision => {
     if (attributes.user.groups.includes("system:masters")) return { allowed: true, reason: "" };
     const node = nodeDecision(cluster, attributes);
-    return node.allowed ? node : rbac.decide(attributes);
+    if (node.allowed) return node;
+    const byRules = rbac.decide(attributes);
+    if (byRules.allowed) return byRules;
+    return { allowed: false, reason: [node.reason, byRules.reason].filter(Boolean).join("\n") };
   };
 }
 

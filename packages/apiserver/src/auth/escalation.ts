@@ -1,9 +1,9 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { at, fields, record, records, text, texts, type Json } from "../json.ts";
-import type { WriteContext } from "../kinds/resource.ts";
-import { forbidden } from "../server/status.ts";
-import type { Attributes } from "./attributes.ts";
-import { covers } from "./rbac.ts";
+import type { UserRules, WriteContext } from "../kinds/resource.ts";
+import { forbidden, notFound, type GroupResource } from "../server/status.ts";
+import { aggregated } from "./rbac.ts";
+import { missingRules } from "./rule-sets.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
 const EVERYTHING: readonly Json[] = [
@@ -13,95 +13,92 @@ const EVERYTHING: readonly Json[] = [
 
 /**
  * Nobody gives away more than they have: who writes a role needs all it allows (or the verb "escalate" on it), who writes
- * a binding needs all its role allows (or the verb "bind" on that role). Throws 403.
+ * a binding needs all its role allows (or the verb "bind" on that role). Throws 403, and 404 for a binding to a role that
+ * does not exist: whoever creates the role later must not give its rights to a binding that nobody could judge.
  * Source: kubernetes.io "Using RBAC Authorization", privilege escalation prevention.
  */
 export function forbidEscalation(object: KubeObject, old: KubeObject | undefined, context: WriteContext): void {
-  const { user, cluster } = context;
+  const { user, cluster, pathName } = context;
   if (user.groups.includes("system:masters")) return;
   const namespace = object.metadata.namespace ?? "";
   const isBinding = object.kind.endsWith("Binding");
-  const granted = isBinding
-    ? roleOf(object, context)
-    : { kind: object.kind, name: object.metadata.name, rules: rulesOf(object) };
-  const plural = granted.kind === "Role" ? "roles" : "clusterroles";
-  const asked: Attributes = {
-    user,
-    verb: isBinding ? "bind" : "escalate",
-    namespace,
-    group: GROUP,
-    version: "v1",
-    plural,
-    subresource: "",
-    name: granted.name,
-  };
-  if (cluster.access.allows(asked)) return;
+  const role = isBinding ? referenceOf(object) : { plural: pluralOf(object.kind), name: pathName };
+  const verb = isBinding ? "bind" : "escalate";
+  if (cluster.access.allows({ user, verb, namespace, group: GROUP, version: "*", subresource: "", ...role })) return;
   const owned = cluster.access.rulesFor(user, namespace);
-  const isOwned = (rule: Json): boolean => atoms(rule, asked).every((atom) => owned.some((r) => covers(r, atom)));
-  const missing = granted.rules.filter((rule) => !isOwned(rule));
+  const written = { group: GROUP, plural: `${object.kind.toLowerCase()}s` };
+  const given = isBinding ? boundRules(role, { namespace, written, context }) : rulesOf(object);
+  const missing = missingRules(owned.rules, given);
+  if (missing.length > 0) {
+    const why = `${who(context)} is attempting to grant RBAC permissions not currently held:\n${rulesShown(missing)}`;
+    throw forbidden(written, object.metadata.name, why + errorsShown(owned, written));
+  }
   // What a role gathers from others may be anything.
   const gathers = [object, old].some((o) => records(at(o, "aggregationRule", "clusterRoleSelectors")).length > 0);
-  if (missing.length === 0 && gathers && !EVERYTHING.every(isOwned)) {
-    const why = "must have cluster-admin privileges to use the aggregationRule";
-    throw forbidden({ group: GROUP, plural: "clusterroles" }, object.metadata.name, why);
+  if (gathers && missingRules(owned.rules, EVERYTHING).length > 0) {
+    throw forbidden(written, object.metadata.name, "must have cluster-admin privileges to use the aggregationRule");
   }
-  if (missing.length === 0) return;
-  const who = `user ${JSON.stringify(user.name)} (groups=[${user.groups.map((g) => JSON.stringify(g)).join(" ")}])`;
-  const rules = missing.map(ruleShown).join("\n");
-  const written = { group: GROUP, plural: `${object.kind.toLowerCase()}s` };
-  throw forbidden(
-    written,
-    object.metadata.name,
-    `${who} is attempting to grant RBAC permissions not currently held:\n${rules}`,
-  );
 }
 
-const SHOWN = [
-  ["apiGroups", "APIGroups"],
-  ["resources", "Resources"],
-  ["resourceNames", "ResourceNames"],
-  ["nonResourceURLs", "NonResourceURLs"],
-  ["verbs", "Verbs"],
-] as const;
+interface RoleReference {
+  readonly plural: string;
+  readonly name: string;
+}
 
-/** `{APIGroups:["*"], Resources:["*"], Verbs:["*"]}` */
-function ruleShown(rule: Json): string {
-  const parts = SHOWN.filter(([name]) => texts(rule[name]).length > 0);
-  return `{${parts.map(([name, label]) => `${label}:${JSON.stringify(rule[name])}`).join(", ")}}`;
+function pluralOf(kind: string): string {
+  return kind === "Role" ? "roles" : "clusterroles";
+}
+
+function referenceOf(binding: KubeObject): RoleReference {
+  const { kind, name } = record(fields(binding)["roleRef"]);
+  return { plural: pluralOf(text(kind)), name: text(name) };
+}
+
+/** Throws 404, which names the written resource, not the role's: so does kube-apiserver. */
+function boundRules(
+  { plural, name }: RoleReference,
+  { namespace, written, context }: { namespace: string; written: GroupResource; context: WriteContext },
+): readonly Json[] {
+  const { store, name: cluster } = context.cluster;
+  const resource = `${GROUP}/${plural}`;
+  const stored = store.get({ cluster, resource, namespace: plural === "roles" ? namespace : "", name });
+  if (!stored) throw notFound(written, name);
+  return rulesOf(stored.object);
 }
 
 function rulesOf(object: KubeObject): readonly Json[] {
   return records(fields(object)["rules"]);
 }
 
-function roleOf(
-  binding: KubeObject,
-  { cluster }: WriteContext,
-): { kind: string; name: string; rules: readonly Json[] } {
-  const role = record(fields(binding)["roleRef"]);
-  const kind = text(role["kind"]);
-  const name = text(role["name"]);
-  const key = {
-    cluster: cluster.name,
-    resource: `${GROUP}/${kind === "Role" ? "roles" : "clusterroles"}`,
-    namespace: kind === "Role" ? (binding.metadata.namespace ?? "") : "",
-    name,
-  };
-  const stored = cluster.store.get(key);
-  return { kind, name, rules: stored ? rulesOf(stored.object) : [] };
+function who({ user }: WriteContext): string {
+  return `user ${JSON.stringify(user.name)} (groups=${listShown(user.groups)})`;
 }
 
-/** Each single thing that a rule allows. */
-function atoms(rule: Json, base: Attributes): Attributes[] {
-  const paths = texts(rule["nonResourceURLs"]);
-  const names = texts(rule["resourceNames"]);
-  return texts(rule["verbs"]).flatMap((verb) => [
-    ...paths.map((path) => ({ ...base, verb, path })),
-    ...texts(rule["apiGroups"]).flatMap((group) =>
-      texts(rule["resources"]).flatMap((resource) => {
-        const [plural = "", subresource = ""] = resource.split("/");
-        return (names.length > 0 ? names : [""]).map((name) => ({ ...base, verb, group, plural, subresource, name }));
-      }),
-    ),
-  ]);
+function errorsShown({ unresolved }: UserRules, { plural }: GroupResource): string {
+  if (unresolved.length === 0) return "";
+  const messages = unresolved.map(({ name }) => `${plural}.${GROUP} ${JSON.stringify(name)} not found`);
+  return `; resolution errors: [${aggregated(messages)}]`;
+}
+
+function rulesShown(rules: readonly Json[]): string {
+  return [...new Set(rules.map(ruleShown))].sort().join("\n");
+}
+
+const SHOWN = [
+  ["apiGroups", "APIGroups"],
+  ["resources", "Resources"],
+  ["nonResourceURLs", "NonResourceURLs"],
+  ["resourceNames", "ResourceNames"],
+  ["verbs", "Verbs"],
+] as const;
+
+/** `{APIGroups:["apps"], Resources:["deployments"], Verbs:["get" "list"]}` */
+function ruleShown(rule: Json): string {
+  const parts = SHOWN.map(([name, label]) => [label, texts(rule[name])] as const).filter(([, all]) => all.length > 0);
+  return `{${parts.map(([label, all]) => `${label}:${listShown(all)}`).join(", ")}}`;
+}
+
+/** A list of strings as Go's %q prints it. */
+function listShown(all: readonly string[]): string {
+  return `[${all.map((one) => JSON.stringify(one)).join(" ")}]`;
 }

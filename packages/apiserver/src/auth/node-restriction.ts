@@ -33,7 +33,12 @@ export const nodeRestriction: AdmissionPlugin = {
     const node = nodeNameOf(call.user);
     const { group, plural } = call.resource;
     const check = CHECKS[`${group}/${plural}`];
-    if (node === undefined || !check) return object;
+    if (node === undefined) return object;
+    if (node === "") {
+      const who = JSON.stringify(call.user.name);
+      throw forbidden(call.resource, nameOf(attempt), `could not determine node from user ${who}`);
+    }
+    if (!check) return object;
     const why = await check(node, attempt);
     if (why !== undefined) throw forbidden(call.resource, nameOf(attempt), why);
     return object;

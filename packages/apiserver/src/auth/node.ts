@@ -8,7 +8,7 @@ const PREFIX = "system:node:";
 const DENIED: Decision = { allowed: false, reason: "" };
 const ALLOWED: Decision = { allowed: true, reason: "" };
 
-/** The node that a user is the kubelet of. */
+/** The node that a user is the kubelet of; "" for a kubelet that does not say of which: it has no rights. */
 export function nodeNameOf(user: User): string | undefined {
   return user.groups.includes("system:nodes") && user.name.startsWith(PREFIX)
     ? user.name.slice(PREFIX.length)
@@ -42,7 +42,9 @@ const ANY_NODE: Readonly<Record<string, readonly string[]>> = {
  */
 export function nodeDecision(cluster: Cluster, asked: Attributes): Decision {
   const node = nodeNameOf(asked.user);
-  if (node === undefined || asked.path !== undefined) return DENIED;
+  if (node === undefined) return DENIED;
+  if (node === "") return denied(`unknown node for user ${JSON.stringify(asked.user.name)}`);
+  if (asked.path !== undefined) return DENIED;
   const what = `${asked.group}/${asked.plural}`;
   switch (what) {
     case "/nodes":

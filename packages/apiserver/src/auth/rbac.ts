@@ -1,6 +1,7 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Cluster } from "../clusters/cluster.ts";
 import { fields, record, records, text, texts, type Json } from "../json.ts";
+import type { UserRules } from "../kinds/resource.ts";
 import type { Attributes, Decision } from "./attributes.ts";
 import type { User } from "./user.ts";
 
@@ -16,14 +17,15 @@ interface Binding {
 interface Grant {
   readonly binding: Binding;
   readonly subject: Json;
-  readonly rules: readonly Json[];
+  /** undefined when there is no such role. */
+  readonly rules: readonly Json[] | undefined;
 }
 
 /** The rules of one cluster, read from its store when first asked and after any change to them. */
 export class Rbac {
   readonly #cluster: Cluster;
   #bindings: { cluster: readonly Binding[]; byNamespace: ReadonlyMap<string, readonly Binding[]> } | undefined;
-  #rules = new Map<string, readonly Json[]>();
+  #rules = new Map<string, readonly Json[] | undefined>();
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster;
@@ -38,16 +40,22 @@ export class Rbac {
   }
 
   decide(attributes: Attributes): Decision {
+    const missing: string[] = [];
     for (const { binding, subject, rules } of this.#granted(attributes.user, attributes.namespace)) {
-      if (rules.some((rule) => covers(rule, attributes)))
-        return { allowed: true, reason: `RBAC: allowed by ${binding.about} to ${subjectShown(subject)}` };
+      if (rules?.some((rule) => covers(rule, attributes)))
+        return { allowed: true, reason: `RBAC: allowed by ${binding.about} to ${subjectShown(subject, binding)}` };
+      if (!rules) missing.push(notFoundShown(binding.role));
     }
-    return { allowed: false, reason: "" };
+    return { allowed: false, reason: missing.length > 0 ? `RBAC: ${aggregated(missing)}` : "" };
   }
 
-  /** Every rule that holds for a user in a namespace. */
-  rulesFor(user: User, namespace: string): readonly Json[] {
-    return [...this.#granted(user, namespace)].flatMap(({ rules }) => [...rules]);
+  /** Every rule that holds for a user in a namespace, and the roles that are bound and not there. */
+  rulesFor(user: User, namespace: string): UserRules {
+    const grants = [...this.#granted(user, namespace)];
+    return {
+      rules: grants.flatMap(({ rules = [] }) => [...rules]),
+      unresolved: grants.filter(({ rules }) => !rules).map(({ binding }) => binding.role),
+    };
   }
 
   *#granted(user: User, namespace: string): Generator<Grant> {
@@ -73,18 +81,28 @@ export class Rbac {
     return { cluster: this.#list("clusterrolebindings").map(bindingOf), byNamespace };
   }
 
-  #rulesOf(binding: Binding): readonly Json[] {
+  #rulesOf(binding: Binding): readonly Json[] | undefined {
     const { kind, name } = binding.role;
     const namespace = kind === "Role" ? binding.namespace : "";
     const key = `${kind}/${namespace}/${name}`;
-    const known = this.#rules.get(key);
-    if (known) return known;
+    if (this.#rules.has(key)) return this.#rules.get(key);
     const resource = `${GROUP}/${kind === "Role" ? "roles" : "clusterroles"}`;
     const stored = this.#cluster.store.get({ cluster: this.#cluster.name, resource, namespace, name });
-    const rules = stored ? records(fields(stored.object)["rules"]) : [];
+    const rules = stored && records(fields(stored.object)["rules"]);
     this.#rules.set(key, rules);
     return rules;
   }
+}
+
+/** As client-go's listers say it. */
+export function notFoundShown({ kind, name }: { readonly kind: string; readonly name: string }): string {
+  return `${kind.toLowerCase()}.${GROUP} ${JSON.stringify(name)} not found`;
+}
+
+/** Several errors as Kubernetes joins them. */
+export function aggregated(messages: readonly string[]): string {
+  const distinct = [...new Set(messages)];
+  return distinct.length === 1 ? (distinct[0] ?? "") : `[${distinct.join(", ")}]`;
 }
 
 function bindingOf(object: KubeObject): Binding {
@@ -101,8 +119,8 @@ function bindingOf(object: KubeObject): Binding {
   };
 }
 
-function subjectShown({ kind, name, namespace }: Json): string {
-  const shown = kind === "ServiceAccount" ? `${text(name)}/${text(namespace)}` : text(name);
+function subjectShown({ kind, name, namespace }: Json, binding: Binding): string {
+  const shown = kind === "ServiceAccount" ? `${text(name)}/${text(namespace) || binding.namespace}` : text(name);
   return `${text(kind)} ${JSON.stringify(shown)}`;
 }
 
@@ -113,8 +131,10 @@ function isSubject(subject: Json, user: User, bindingNamespace: string): boolean
       return user.name === name;
     case "Group":
       return user.groups.includes(name);
-    case "ServiceAccount":
-      return user.name === `system:serviceaccount:${text(subject["namespace"]) || bindingNamespace}:${name}`;
+    case "ServiceAccount": {
+      const namespace = text(subject["namespace"]) || bindingNamespace;
+      return namespace !== "" && user.name === `system:serviceaccount:${namespace}:${name}`;
+    }
     default:
       return false;
   }

@@ -1,11 +1,12 @@
 import type { Cluster } from "../clusters/cluster.ts";
 import { isRecord, record, text, texts, timestamp, type Json } from "../json.ts";
-import type { Served } from "../kinds/resource.ts";
+import type { Served, UserRules } from "../kinds/resource.ts";
 import { invalidValue } from "../server/problems.ts";
 import type { RequestInfo } from "../server/request-info.ts";
 import { badRequest, invalid } from "../server/status.ts";
 import type { Attributes, Authorize } from "./attributes.ts";
 import { nodeNameOf } from "./node.ts";
+import { aggregated, notFoundShown } from "./rbac.ts";
 import { attributesProblems, metadataProblems, subjectProblems } from "./review-problems.ts";
 import { selectorsOf } from "./selectors.ts";
 import type { User } from "./user.ts";
@@ -13,7 +14,7 @@ import type { User } from "./user.ts";
 interface Asking {
   readonly cluster: Cluster;
   readonly authorize: Authorize;
-  rulesFor(user: User, namespace: string): readonly Json[];
+  rulesFor(user: User, namespace: string): UserRules;
 }
 
 interface ReviewRequest {
@@ -129,14 +130,18 @@ function access({ authorize }: Asking, user: User, spec: Json): Json {
 
 /** What a user may do, as far as rules say it: what nodes may do depends on their pods. */
 function rules(asking: Asking, user: User, namespace: string): Json {
-  const all = asking.rulesFor(user, namespace);
+  const { rules: all, unresolved } = asking.rulesFor(user, namespace);
   const isPath = (rule: Json): boolean => texts(rule["nonResourceURLs"]).length > 0;
   const isNode = nodeNameOf(user) !== undefined;
+  const errors = [
+    ...(isNode ? ["node authorizer does not support user rule resolution"] : []),
+    ...(unresolved.length > 0 ? [aggregated(unresolved.map(notFoundShown))] : []),
+  ];
   return {
     resourceRules: all.filter((r) => !isPath(r)),
     nonResourceRules: all.filter(isPath).map(({ verbs, nonResourceURLs }) => ({ verbs, nonResourceURLs })),
     incomplete: isNode,
-    ...(isNode ? { evaluationError: "node authorizer does not support user rule resolution" } : {}),
+    ...(errors.length > 0 ? { evaluationError: aggregated(errors) } : {}),
   };
 }
 

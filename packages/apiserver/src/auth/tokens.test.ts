@@ -181,6 +181,24 @@ describe("issuers", () => {
   });
 });
 
+describe("what is read from an issuer or a webhook", () => {
+  const large = { padding: " ".repeat(1_048_577) };
+
+  it("is bounded, and the error names the issuer", async () => {
+    const keys = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    for (const path of ["/.well-known/openid-configuration", "/keys"]) {
+      const { url, ca } = await serve((asked) =>
+        asked === path ? large : { issuer: url, jwks_uri: `${url}/keys`, keys: [] },
+      );
+      const oidc = { issuerUrl: url, clientId: "me", certificateAuthority: ca };
+      const api = await admin(await start({ authentication: { oidc } }));
+      const token = signed({ iss: url, aud: "me", sub: "a", exp: Date.now() / 1000 + 60 }, keys.privateKey);
+      const why = `oidc: issuer ${url}: ${url}${path} answered more than 1048576 bytes`;
+      expect((await review(api, token))["error"]).toContain(why);
+    }
+  });
+});
+
 describe("anonymous requests", () => {
   const configuration = (anonymous: Json): Json => ({
     apiVersion: "apiserver.config.k8s.io/v1",

@@ -68,17 +68,18 @@ function post(
     });
     sent.on("error", (error) => fail(messageOf(error), error));
     sent.on("response", (response) => {
-      let answer = "";
-      response.setEncoding("utf8");
-      response.on("data", (chunk: string) => {
-        answer += chunk;
-        if (answer.length > LONGEST_ANSWER) sent.destroy(new Error("its answer is too long"));
+      const chunks: Buffer[] = [];
+      let size = 0;
+      response.on("data", (chunk: Buffer) => {
+        chunks.push(chunk);
+        size += chunk.length;
+        if (size > LONGEST_ANSWER) sent.destroy(new Error(`its answer is longer than ${LONGEST_ANSWER} bytes`));
       });
       response.on("error", (error) => fail(messageOf(error), error));
       response.on("end", () => {
         const code = response.statusCode ?? 0;
         if (code < 200 || code > 299) return fail(`it answered ${code}`);
-        resolve(parsed(answer));
+        resolve(parsed(Buffer.concat(chunks).toString("utf8")));
       });
     });
     sent.end(body);

@@ -8,6 +8,8 @@ import { createWebhookClient } from "./webhook-client.ts";
 
 const TTL = 120_000;
 const TIMEOUT = 30_000;
+/** For all tries together: as long as kube-apiserver lets a request take. */
+const DEADLINE = 60_000;
 const TRIES = 5;
 const FIRST_DELAY = 500;
 const CACHED = 4096;
@@ -38,13 +40,16 @@ export function webhookTokens(
     const spec = { token, audiences };
     const review = { apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", spec };
     const body = JSON.stringify(review);
+    const end = clock.now() + DEADLINE;
     for (let attempt = 1; ; attempt += 1) {
+      const timeout = Math.max(1, Math.min(TIMEOUT, end - clock.now()));
       try {
-        return factsOf(await client.post(body, { timeout: TIMEOUT, signal: closing.signal }), audiences);
+        return factsOf(await client.post(body, { timeout, signal: closing.signal }), audiences);
       } catch (error) {
-        if (attempt >= TRIES || closing.signal.aborted) throw error;
+        const delay = FIRST_DELAY * 1.5 ** (attempt - 1);
+        if (attempt >= TRIES || closing.signal.aborted || clock.now() + delay >= end) throw error;
         log.warn("the token webhook failed", { reason: messageOf(error), attempt });
-        await clock.sleep(FIRST_DELAY * 1.5 ** (attempt - 1), closing.signal);
+        await clock.sleep(delay, closing.signal);
       }
     }
   };

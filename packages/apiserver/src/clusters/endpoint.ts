@@ -38,7 +38,7 @@ export async function openEndpoint(
   const { host, port, names, serving: given } = wanted;
   const kept = Number(files.read(`${folder}/port`) ?? 0);
   const issue = (): Promise<Serving> => issueServing(cluster, [...names, host]);
-  let serving = given ? readServing(given) : await issue();
+  let serving = given ? readServing(given, { clock, log }) : await issue();
   const handler = requestHandler({ route, log });
   const accepted = (): void => turns.noticed();
   const { certificate } = serving;
@@ -60,7 +60,7 @@ export async function openEndpoint(
     serving = next;
   };
   const reload = (): void => {
-    if (given) take(readServing(given));
+    if (given) take(readServing(given, { clock, log }));
   };
   if (!given) {
     const renew = async () => {

@@ -1,3 +1,4 @@
+import { createPrivateKey } from "node:crypto";
 import { issueCertificate, type Clock, type KeyPair } from "@causeway/foundation";
 import { yaml } from "../later.ts";
 
@@ -42,8 +43,14 @@ export async function makeKubeconfig(
     users: [
       {
         name: commonName,
-        user: { "client-certificate-data": base64(certificate), "client-key-data": base64(key) },
+        user: { "client-certificate-data": base64(certificate), "client-key-data": base64(sec1(key)) },
       },
     ],
   });
+}
+
+/** An EC key as "BEGIN EC PRIVATE KEY" (RFC 5915), which every client reads: fabric8 (Java) does not read EC keys in PKCS #8. */
+function sec1(pem: string): string {
+  const key = createPrivateKey(pem);
+  return key.asymmetricKeyType === "ec" ? key.export({ type: "sec1", format: "pem" }).toString() : pem;
 }

@@ -2,6 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { CausewayError, type Clock, type Log } from "@causeway/foundation";
 import { openAdmission } from "../admission/open.ts";
 import { openAudit } from "../audit/audit.ts";
+import { AccountEnds } from "../auth/account-ends.ts";
 import { accountKeys } from "../auth/account-keys.ts";
 import { clusterTokens } from "../auth/tokens.ts";
 import { clientAuthorities } from "../auth/client-certificates.ts";
@@ -127,6 +128,7 @@ export async function openCluster(
     rulesFor: (user, namespace) => rbac.rulesFor(user, namespace),
     resume: () => controllers.resume(),
     closing: closing.signal,
+    accountEnds: new AccountEnds(cluster),
     endWatches: () => closing.abort(),
     stop: async () => {
       closing.abort();

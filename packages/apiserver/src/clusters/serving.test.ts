@@ -1,4 +1,4 @@
-import { X509Certificate } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { tmpdir } from "node:os";
@@ -6,7 +6,14 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { createAuthority, issueCertificate, VirtualClock, type KeyPair } from "@causeway/foundation";
+import {
+  createAuthority,
+  issueCertificate,
+  silentLog,
+  VirtualClock,
+  type KeyPair,
+  type Log,
+} from "@causeway/foundation";
 import type { ApiServer, ApiServerOptions } from "../interface.ts";
 import { at, records } from "../json.ts";
 import { startApiServer } from "../start.ts";
@@ -147,6 +154,51 @@ describe("a serving certificate", () => {
     expect(await shown(server)).toBe(second);
   });
 
+  it.each([
+    ["has expired", -2 * DAY, "the serving certificate has expired; clients refuse it"],
+    ["is not valid yet", 2 * DAY, "the serving certificate is not valid yet; clients refuse it"],
+    ["is valid", 0, undefined],
+  ])("from a file that %s is served, with a warning where clients will refuse it", async (_what, when, warning) => {
+    const now = Date.now();
+    const authority = await createAuthority({ commonName: "front root", lifetime: 9 * DAY, now: now - 3 * DAY });
+    const subject = { commonName: "front", ipAddresses: ["127.0.0.1"], usages: ["server"], lifetime: DAY } as const;
+    const issued = await issueCertificate(authority, { ...subject, now: now + when });
+    const files = { certificateFile: "crt", keyFile: "key", authorityFile: "ca" };
+    for (const [name, content] of [
+      ["crt", issued.certificate],
+      ["key", issued.key],
+      ["ca", authority.certificate],
+    ] as const)
+      writeFileSync(join(dir, name), content);
+    const said: string[] = [];
+    const log: Log = { ...silentLog, warn: (message: string) => void said.push(message), with: () => log };
+    const at = (name: string): string => join(dir, name);
+    const { certificateFile, keyFile, authorityFile } = files;
+    await start({
+      log,
+      serving: { certificateFile: at(certificateFile), keyFile: at(keyFile), authorityFile: at(authorityFile) },
+    });
+    expect(said).toEqual(warning === undefined ? [] : [warning]);
+  });
+
+  it.each(["crt", "key", "ca"])(
+    "whose file %s is empty does not start, and the message names the file",
+    async (empty) => {
+      const one = await root("one");
+      for (const [name, content] of [
+        ["crt", one.certificate],
+        ["key", one.key],
+        ["ca", one.certificate],
+      ] as const)
+        writeFileSync(join(dir, name), name === empty ? "\n" : content);
+      const [certificateFile, keyFile, authorityFile] = [join(dir, "crt"), join(dir, "key"), join(dir, "ca")];
+      await expect(startApiServer({ serving: { certificateFile, keyFile, authorityFile } })).rejects.toMatchObject({
+        code: "SERVING_CERTIFICATE_INVALID",
+        message: expect.stringContaining(`${join(dir, empty)} is empty`) as string,
+      });
+    },
+  );
+
   it("whose key is another's does not start", async () => {
     const [one, two] = [await root("one"), await root("two")];
     for (const [name, content] of [
@@ -197,5 +249,32 @@ describe("client authorities", () => {
     await clock.advance(2 * DAY);
     expect(await user.who()).toBe(401);
     expect(user.connections).toBe(1);
+  });
+});
+
+describe("a state folder", () => {
+  it.each(["ca.key", "ca.crt", "sa.key"])(
+    "with an empty %s is refused, and the message names the file",
+    async (name) => {
+      await (await startApiServer({ dir })).close();
+      writeFileSync(join(dir, "management", name), "");
+      await expect(startApiServer({ dir })).rejects.toMatchObject({
+        code: "STATE_FILE_EMPTY",
+        message: `management/${name} in the state folder is empty`,
+      });
+    },
+  );
+});
+
+describe("a kubeconfig", () => {
+  it("has its key in the form that every client reads", async () => {
+    const server = await start();
+    const kubeconfig: unknown = parse(await server.management.kubeconfig());
+    const key = at(records(at(kubeconfig, "users"))[0], "user", "client-key-data");
+    const pem = Buffer.from(String(key), "base64").toString();
+    expect(pem).toMatch(/^-----BEGIN EC PRIVATE KEY-----\n[A-Za-z0-9+/=\n]+-----END EC PRIVATE KEY-----\n$/);
+    const certificate = at(records(at(kubeconfig, "users"))[0], "user", "client-certificate-data");
+    const read = new X509Certificate(Buffer.from(String(certificate), "base64"));
+    expect(read.checkPrivateKey(createPrivateKey(pem))).toBe(true);
   });
 });

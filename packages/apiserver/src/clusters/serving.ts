@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { CausewayError, issueCertificate, messageOf, type Clock, type KeyPair } from "@causeway/foundation";
+import { CausewayError, issueCertificate, messageOf, type Clock, type KeyPair, type Log } from "@causeway/foundation";
 import type { ServingFiles } from "../interface.ts";
 import type { Cluster } from "./cluster.ts";
 import { serviceNetworks } from "../kinds/addresses.ts";
@@ -41,14 +41,17 @@ function clusterNames(domain: string, serviceCidr: string): string[] {
   return [...service, ...serviceNetworks(serviceCidr).map((n) => n.address(1)), ...LOOPBACK];
 }
 
-/** Throws SERVING_CERTIFICATE_INVALID. */
-export function readServing({ certificateFile, keyFile, authorityFile }: ServingFiles): Serving {
+/** Warns about a certificate that is not valid now: clients will refuse it. Throws SERVING_CERTIFICATE_INVALID. */
+export function readServing(files: ServingFiles, { clock, log }: { clock: Clock; log: Log }): Serving {
+  const { certificateFile, keyFile, authorityFile } = files;
   try {
-    const [certificate, key, authority] = [certificateFile, keyFile, authorityFile].map((f) => readFileSync(f, "utf8"));
-    if (!new X509Certificate(certificate ?? "").checkPrivateKey(createPrivateKey(key ?? ""))) {
-      throw new Error("the key is not the certificate's");
-    }
-    return { certificate: { certificate: certificate ?? "", key: key ?? "" }, authority: authority ?? "" };
+    const certificate = readFilled(certificateFile);
+    const key = readFilled(keyFile);
+    const authority = readFilled(authorityFile);
+    const parsed = new X509Certificate(certificate);
+    if (!parsed.checkPrivateKey(createPrivateKey(key))) throw new Error(`${keyFile} is not the certificate's key`);
+    warnOfDates(parsed, { file: certificateFile, clock, log });
+    return { certificate: { certificate, key }, authority };
   } catch (cause) {
     throw new CausewayError(
       "SERVING_CERTIFICATE_INVALID",
@@ -56,6 +59,24 @@ export function readServing({ certificateFile, keyFile, authorityFile }: Serving
       { cause, hint: "Give PEM files: a certificate, the key it was made for, and the authority that signed it." },
     );
   }
+}
+
+function readFilled(file: string): string {
+  const content = readFileSync(file, "utf8");
+  if (content.trim() === "") throw new Error(`${file} is empty`);
+  return content;
+}
+
+function warnOfDates(
+  { validFromDate, validToDate }: X509Certificate,
+  { file, clock, log }: { file: string; clock: Clock; log: Log },
+): void {
+  const now = clock.now();
+  const [from, to] = [validFromDate.toISOString(), validToDate.toISOString()];
+  if (now > validToDate.getTime())
+    log.warn("the serving certificate has expired; clients refuse it", { file, end: to });
+  else if (now < validFromDate.getTime())
+    log.warn("the serving certificate is not valid yet; clients refuse it", { file, begin: from });
 }
 
 /** Puts a new certificate in the place of one that is about to end, again and again until the signal aborts. */

@@ -112,6 +112,7 @@ function faultOf(signer: string, subject: CertificateSubject, usages: readonly s
     return groups.includes("system:masters") ? "requesters may not be in system:masters" : undefined;
   if (groups.length !== 1 || groups[0] !== "system:nodes") return "subject organization is not system:nodes";
   if (!subject.commonName.startsWith(NODE_PREFIX)) return "subject common name does not begin with system:node: ";
+  if (subject.commonName === NODE_PREFIX) return "subject common name does not name a node";
   const names = (subject.dnsNames ?? []).length + (subject.ipAddresses ?? []).length;
   if (signer === KUBELET_CLIENT) return names > 0 ? "DNS and IP subject alternative names are not allowed" : undefined;
   return names === 0 ? "at least one DNS name or IP subject alternative name is required" : undefined;

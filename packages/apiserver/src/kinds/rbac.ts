@@ -6,12 +6,15 @@ import { invalidValue, notSupported, required } from "../server/problems.ts";
 import type { FieldProblem } from "../server/status.ts";
 import type { Strategy, WriteContext } from "./resource.ts";
 
-/** Only a write that changes what is given is a gift. */
+/** What garbage collection changes of an object gives nothing; any other write of a role or binding is judged. */
 function admitGrant(object: KubeObject, old: KubeObject | undefined, context: WriteContext): void {
-  const given = ["rules", "roleRef", "subjects", "aggregationRule"];
-  const [now, was] = [fields(object), old && fields(old)];
-  if (was && given.every((name) => same(now[name], was[name]))) return;
+  if (old && same(withoutCollected(object), withoutCollected(old))) return;
   forbidEscalation(object, old, context);
+}
+
+function withoutCollected(object: KubeObject): Json {
+  const { ownerReferences: _o, finalizers: _f, managedFields: _m, resourceVersion: _r, ...metadata } = object.metadata;
+  return { ...fields(object), metadata };
 }
 
 /** Roles: every rule says what may be done to what. */

@@ -15,6 +15,8 @@ import type { Store } from "../store/index.ts";
 export interface WriteContext extends AuditNotes {
   readonly cluster: ClusterView;
   readonly user: User;
+  /** The name in the request's path: "" for a POST to a collection. */
+  readonly pathName: string;
   readonly subresource: string;
   readonly dryRun: boolean;
   /** Maps of the written object that were given without members, and are none when stored: those at the top, and a template's labels. */
@@ -32,10 +34,18 @@ export interface ClusterView {
   readonly access: AccessView;
 }
 
+/** What a user may do in a namespace. */
+export interface UserRules {
+  readonly rules: readonly Json[];
+  /** The roles that bindings of the user name and that do not exist. */
+  readonly unresolved: readonly { readonly kind: string; readonly name: string }[];
+}
+
 /** What users may do, for rules that depend on it. */
 export interface AccessView {
   allows(attributes: Attributes): boolean;
-  rulesFor(user: User, namespace: string): readonly Json[];
+  /** Every rule that holds for a user in a namespace, and which roles are not there. */
+  rulesFor(user: User, namespace: string): UserRules;
 }
 
 /** Which resources a logical cluster serves. */

@@ -77,10 +77,11 @@ export function keyOf(call: Call, name = call.name): StoreKey {
 const NONE: ReadonlySet<string> = new Set();
 
 export function contextOf(call: Call): WriteContext {
-  const { cluster, user, subresource, dryRun, emptied = NONE } = call;
+  const { cluster, user, name, subresource, dryRun, emptied = NONE } = call;
   return {
     cluster,
     user,
+    pathName: name,
     subresource,
     dryRun,
     emptied,

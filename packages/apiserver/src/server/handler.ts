@@ -5,6 +5,7 @@ import type { Http2ServerRequest } from "node:http2";
 import { CausewayError, type Log } from "@causeway/foundation";
 import type { Audit } from "../audit/audit.ts";
 import type { RequestAudit } from "../audit/interface.ts";
+import type { AccountEnds } from "../auth/account-ends.ts";
 import type { CertificateUsers } from "../auth/client-certificates.ts";
 import { refusal } from "../auth/authorize.ts";
 import { selectorsOf } from "../auth/selectors.ts";
@@ -12,7 +13,7 @@ import type { Attributes, Authorize } from "../auth/attributes.ts";
 import { impersonated } from "../auth/impersonate.ts";
 import type { User } from "../auth/user.ts";
 import type { Cluster } from "../clusters/cluster.ts";
-import type { Served } from "../kinds/resource.ts";
+import type { Served, UserRules } from "../kinds/resource.ts";
 import { readBody } from "./body.ts";
 import { isTooMany, place, releaseWhenSent, sendTooMany, type Fairness } from "./fairness.ts";
 import type { Ticket } from "../flow/flow-control.ts";
@@ -40,8 +41,10 @@ export interface ServedCluster {
   readonly fairness: Fairness;
   /** Aborts when the cluster is served no longer; its watches end then. */
   readonly closing: AbortSignal;
+  /** Ends the watches of deleted service accounts. */
+  readonly accountEnds: AccountEnds;
   /** The rules that hold for a user, for SelfSubjectRulesReview. */
-  rulesFor(user: User, namespace: string): readonly Record<string, unknown>[];
+  rulesFor(user: User, namespace: string): UserRules;
 }
 
 export interface Handling {
@@ -151,7 +154,7 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
     contentType: headers["content-type"],
     userAgent: headers["user-agent"] ?? "",
     wanted,
-    closing: served.closing,
+    closing: info.verb === "watch" ? served.accountEnds.signalFor(user, served.closing) : served.closing,
     annotate: audit?.annotate ?? silent,
   };
   return charge(() => serveResource(asked, response));

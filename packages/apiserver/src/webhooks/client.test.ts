@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -36,6 +37,8 @@ beforeAll(async () => {
       const url = request.url ?? "";
       seen.push({ url, authorization: request.headers.authorization, body });
       if (url.startsWith("/slow")) return;
+      if (url.startsWith("/endless")) return endless(response);
+      if (url.startsWith("/drip")) return void response.write("{");
       if (url.startsWith("/broken")) return void response.writeHead(500).end("boom");
       if (url.startsWith("/elsewhere")) return void response.writeHead(307, { location: "/ok" }).end();
       if (url.startsWith("/text")) return void response.end("hello");
@@ -52,6 +55,15 @@ afterAll(async () => {
   await new Promise((done) => server.close(done));
   await store.close();
 });
+
+/** Writes as long as it is read. */
+function endless(response: ServerResponse): void {
+  const chunk = Buffer.alloc(65_536, " ");
+  const more = (): void => {
+    if (!response.destroyed) response.write(chunk, () => setImmediate(more));
+  };
+  more();
+}
 
 const at = (path: string): WebhookClientConfig => ({ url: `https://127.0.0.1:${port}${path}`, caBundle });
 
@@ -122,8 +134,15 @@ describe("says what went wrong as kube-apiserver does", () => {
       /^the server responded with the status code 307 but did not return more information$/,
     ],
     ["no JSON", () => at("/text"), /json parse error/],
+    [
+      "an answer that does not end",
+      () => at("/endless"),
+      /\/endless\?timeout=9s": the answer is longer than 262144 bytes$/,
+    ],
+    ["an answer that stops in the middle", () => at("/drip"), /\/drip\?timeout=1s": context deadline exceeded$/],
   ])("%s", async (_name, config, message) => {
-    await expect(client.call(config(), {}, { timeout: 1000 })).rejects.toMatchObject({
+    const timeout = /timeout=(\d)s/.exec(String(message))?.[1] ?? "1";
+    await expect(client.call(config(), {}, { timeout: Number(timeout) * 1000, limit: 262_144 })).rejects.toMatchObject({
       code: "WEBHOOK_CALL_FAILED",
       message: expect.stringMatching(message),
     });

@@ -49,7 +49,7 @@ async function answered(
   const deadline = AbortSignal.timeout(options.timeout);
   const signal = options.signal ? AbortSignal.any([deadline, options.signal]) : deadline;
   const { code, text } = await connections
-    .post({ target, address, ca, body: JSON.stringify(body), signal })
+    .post({ target, address, ca, body: JSON.stringify(body), signal, limit: options.limit })
     .catch((error: unknown) => {
       throw deadline.aborted ? new Error("context deadline exceeded") : transportProblem(error);
     });

@@ -1,7 +1,7 @@
 import { Agent, request } from "node:https";
 import type { IncomingMessage } from "node:http";
 
-/** What a webhook may answer at most: a converted list may be long. */
+/** What a webhook may answer at most, unless the call says less. */
 const LIMIT = 32 * 1024 * 1024;
 const IDLE = 90_000;
 /** More authorities than this at once are not kept. */
@@ -14,6 +14,7 @@ interface Post {
   readonly ca: string | undefined;
   readonly body: string;
   readonly signal: AbortSignal;
+  readonly limit?: number | undefined;
 }
 
 interface Answer {
@@ -25,7 +26,7 @@ interface Answer {
 export class Connections {
   readonly #agents = new Map<string, Agent>();
 
-  async post({ target, address, ca, body, signal }: Post): Promise<Answer> {
+  async post({ target, address, ca, body, signal, limit }: Post): Promise<Answer> {
     const agent = this.#agent(ca ?? "");
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const sent = request(
@@ -50,7 +51,7 @@ export class Connections {
       sent.on("error", reject);
       sent.end(body);
     });
-    return { code: response.statusCode ?? 0, text: await textOf(response) };
+    return { code: response.statusCode ?? 0, text: await textOf(response, limit ?? LIMIT) };
   }
 
   close(): void {
@@ -74,14 +75,14 @@ export class Connections {
   }
 }
 
-async function textOf(response: IncomingMessage): Promise<string> {
+async function textOf(response: IncomingMessage, limit: number): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > LIMIT) {
+    if (size > limit) {
       response.destroy();
-      throw new Error(`the answer is longer than ${LIMIT} bytes`);
+      throw new Error(`the answer is longer than ${limit} bytes`);
     }
     chunks.push(chunk);
   }

@@ -17,6 +17,8 @@ export interface WebhookClientConfig {
 export interface WebhookCallOptions {
   /** Milliseconds until the call is given up. */
   readonly timeout: number;
+  /** How many bytes the answer may have at most; default 32 MiB, since a converted list may be long. */
+  readonly limit?: number;
   readonly signal?: AbortSignal;
 }
 

@@ -8,6 +8,7 @@ import { deleting } from "./deleting.ts";
 import { discovery } from "./discovery.ts";
 import { flowControl } from "./flow-control.ts";
 import { flowRefusals } from "./flow-refusals.ts";
+import { granting } from "./granting.ts";
 import { health } from "./health.ts";
 import { compacting } from "./compacting.ts";
 import { kubectl } from "./kubectl.ts";
@@ -110,6 +111,7 @@ export const chapters: readonly Chapter[] = [
   refusing,
   compacting,
   access,
+  granting,
   auditing,
   identities,
   questions,

@@ -8,6 +8,8 @@ import type { Form } from "../rules.ts";
 import { CallFailure, denial } from "./errors.ts";
 import type { Hook } from "./hooks.ts";
 
+/** A patch that replaces the largest object, in base64, and room for warnings. */
+const LONGEST_ANSWER = 8 * 1024 * 1024;
 const REVIEW_VERSIONS = ["v1", "v1beta1"];
 
 /** A webhook that is to be asked, and the form in which its rules cover the attempt. */
@@ -38,7 +40,7 @@ export async function askHook(
   const uid = randomUUID();
   const review = reviewOf(attempt, form, { uid, version });
   const answer = await call.cluster.webhooks
-    .call(hook.clientConfig, review, { timeout: hook.timeout })
+    .call(hook.clientConfig, review, { timeout: hook.timeout, limit: LONGEST_ANSWER })
     .catch((error: unknown) => {
       throw new CallFailure(hook.name, `failed to call webhook: ${messageOf(error)}`, error);
     });

@@ -1,7 +1,7 @@
 import { get } from "node:https";
 import type { CompactVerifyGetKey, JSONWebKeySet } from "jose";
-import type { Clock } from "@causeway/foundation";
-import { isRecord, record, text, type Json } from "../../json.ts";
+import { messageOf, type Clock } from "@causeway/foundation";
+import { isRecord, text, type Json } from "../../json.ts";
 import type { JwtIssuer } from "./configuration.ts";
 import { jose } from "../../later.ts";
 
@@ -11,6 +11,7 @@ export interface Keys {
   readonly find: CompactVerifyGetKey;
 }
 
+/** For discovery and keys together, in milliseconds. */
 const TIMEOUT = 10_000;
 const LONGEST = 1024 * 1024;
 /** How soon the issuer is asked again for keys, whatever tokens come. */
@@ -23,19 +24,23 @@ export function issuerKeys(issuer: JwtIssuer, clock: Clock): Keys {
   let asking: Promise<CompactVerifyGetKey> | undefined;
 
   const fetched = async (): Promise<CompactVerifyGetKey> => {
-    const ca = issuer.certificateAuthority;
-    const found = await getJson(issuer.discoveryUrl, ca);
-    if (found["issuer"] !== issuer.url) throw new Error("oidc: issuer did not match the issuer returned by provider");
+    const options = { ca: issuer.certificateAuthority, signal: AbortSignal.timeout(TIMEOUT) };
+    const found = await getJson(issuer.discoveryUrl, options);
+    if (found["issuer"] !== issuer.url) throw new Error("it did not match the issuer returned by provider");
     const jwksUri = text(found["jwks_uri"]);
-    if (!jwksUri.startsWith("https://")) throw new Error("oidc: provider has no jwks_uri over https");
-    known = jose().createLocalJWKSet((await getJson(jwksUri, ca)) as unknown as JSONWebKeySet);
+    if (!jwksUri.startsWith("https://")) throw new Error("provider has no jwks_uri over https");
+    known = jose().createLocalJWKSet((await getJson(jwksUri, options)) as unknown as JSONWebKeySet);
     return known;
   };
 
   const fresh = async (): Promise<CompactVerifyGetKey | undefined> => {
     if (!asking && clock.now() - asked < COOLDOWN) return known;
     asked = clock.now();
-    asking ??= fetched().finally(() => (asking = undefined));
+    asking ??= fetched()
+      .catch((cause: unknown) => {
+        throw new Error(`oidc: issuer ${issuer.url}: ${messageOf(cause)}`, { cause });
+      })
+      .finally(() => (asking = undefined));
     return asking;
   };
 
@@ -53,27 +58,32 @@ export function issuerKeys(issuer: JwtIssuer, clock: Clock): Keys {
   };
 }
 
-function getJson(url: string, ca: string | undefined): Promise<Json> {
+function getJson(url: string, { ca, signal }: { ca: string | undefined; signal: AbortSignal }): Promise<Json> {
   return new Promise((resolve, reject) => {
-    const options = {
-      signal: AbortSignal.timeout(TIMEOUT),
-      agent: false as const,
-      ...(ca === undefined ? {} : { ca }),
-    };
+    const options = { signal, agent: false as const, ...(ca === undefined ? {} : { ca }) };
     const sent = get(url, options, (response) => {
-      let body = "";
-      response.setEncoding("utf8");
-      response.on("data", (chunk: string) => {
-        body += chunk;
-        if (body.length > LONGEST) sent.destroy(new Error(`${url} answers too much`));
+      const chunks: Buffer[] = [];
+      let size = 0;
+      response.on("data", (chunk: Buffer) => {
+        chunks.push(chunk);
+        size += chunk.length;
+        if (size > LONGEST) sent.destroy(new Error(`${url} answered more than ${LONGEST} bytes`));
       });
       response.on("error", reject);
       response.on("end", () => {
         if (response.statusCode !== 200) return reject(new Error(`${url} answered ${response.statusCode ?? 0}`));
-        const parsed: unknown = JSON.parse(body.startsWith("{") ? body : "null");
-        return isRecord(parsed) ? resolve(record(parsed)) : reject(new Error(`${url} answered no JSON object`));
+        const parsed = parsedJson(Buffer.concat(chunks).toString("utf8"));
+        return isRecord(parsed) ? resolve(parsed) : reject(new Error(`${url} answered no JSON object`));
       });
     });
     sent.on("error", reject);
   });
+}
+
+function parsedJson(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
 }
