@@ -28,7 +28,7 @@ import { uninitializedTaint } from "./taints.ts";
 
 export interface NodeControllerOptions {
   readonly informers: Informers;
-  readonly cloud: Pick<Cloud, "region">;
+  readonly cloud: Pick<Cloud, "region" | "compute">;
   readonly watch: CloudWatch;
   readonly config: CloudControllerConfig;
   readonly duties: Duties;
@@ -46,7 +46,7 @@ export function createNodeController(options: NodeControllerOptions): { run(sign
     server: (node) => [parseProviderId(node.spec?.providerID)?.serverId ?? `name:${node.metadata.name}`],
   });
   const looks = {
-    denials: new Denials(watch, clock),
+    denials: new Denials({ cloud, watch, clock }),
     missed: new Missed(clock, 5_000),
     doubts: new Missed(clock, denialPause),
   };

@@ -1,9 +1,11 @@
 import type { Clock } from "@causeway/foundation";
 import type { Node } from "@causeway/kubernetes";
-import type { CloudWatch, Server } from "@causeway/openstack";
+import type { Cloud, CloudWatch, Server } from "@causeway/openstack";
 
 /** Looks at the cloud that count as several are at least this many milliseconds apart. */
 export const denialPause = 5_000;
+/** A Node is deleted after the cloud has denied its server in this many fresh lists. */
+export const denialsNeeded = 3;
 
 interface Denied {
   readonly uid: string | undefined;
@@ -17,12 +19,25 @@ interface Denied {
  */
 export class Denials {
   readonly #denied = new Map<string, Denied>();
+  readonly #cloud: Pick<Cloud, "compute">;
   readonly #watch: CloudWatch;
   readonly #clock: Clock;
 
-  constructor(watch: CloudWatch, clock: Clock) {
+  constructor({ cloud, watch, clock }: { cloud: Pick<Cloud, "compute">; watch: CloudWatch; clock: Clock }) {
+    this.#cloud = cloud;
     this.#watch = watch;
     this.#clock = clock;
+  }
+
+  /**
+   * Asks for the server itself, once all lists that were needed lacked it: a list can be empty for other reasons. A server that is
+   * there after all is taken in, and the count begins again.
+   */
+  async confirm(node: Node, serverId: string, signal: AbortSignal): Promise<number> {
+    const found = await this.#cloud.compute.servers.find(serverId, { signal });
+    if (found === undefined || isEnded(found)) return this.#denied.get(node.metadata.name)?.count ?? 0;
+    this.#watch.servers.observe(found);
+    return this.forget(node.metadata.name);
   }
 
   /** Looks again, unless it has just been done; `find` tells whether the server is there now. */
@@ -41,4 +56,9 @@ export class Denials {
     this.#denied.delete(name);
     return 0;
   }
+}
+
+/** Nova still returns it to some who ask by id. */
+function isEnded({ status }: Server): boolean {
+  return status === "DELETED" || status === "SOFT_DELETED";
 }

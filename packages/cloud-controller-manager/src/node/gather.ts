@@ -2,7 +2,7 @@ import type { Informer, Node, ObjectKey } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch, Flavor, Port, Server } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
 import type { Missed } from "../missed.ts";
-import type { Denials } from "./denials.ts";
+import { denialsNeeded, type Denials } from "./denials.ts";
 import type { Silences } from "./silences.ts";
 import { uninitializedTaint } from "./taints.ts";
 import { parseProviderId } from "./provider-id.ts";
@@ -61,7 +61,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   // A server that is missing already is looked for by who counts its denials.
   if (doubtful && serversOf(watch, node).length > 0) await from.doubts.look([watch.servers], signal);
   const find = () => serversOf(watch, node);
-  const denials = find().length > 0 ? from.denials.forget(key.name) : await from.denials.deny(node, find, signal);
+  const denials = await denialsOf(from, { node, known, find }, signal);
   const servers = find();
   const server = servers[0];
   const ports = server ? await portsOf(from, { node, server }, signal) : [];
@@ -77,6 +77,20 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     config: from.config,
     duties: from.duties,
   };
+}
+
+interface Sought {
+  readonly node: Node;
+  readonly known: ReturnType<typeof parseProviderId>;
+  readonly find: () => readonly Server[];
+}
+
+async function denialsOf(from: GatherFrom, { node, known, find }: Sought, signal: AbortSignal): Promise<number> {
+  if (find().length > 0) return from.denials.forget(node.metadata.name);
+  const count = await from.denials.deny(node, find, signal);
+  const region = known?.region ?? "";
+  const ours = region === "" || region === from.cloud.region;
+  return known && ours && count >= denialsNeeded ? from.denials.confirm(node, known.serverId, signal) : count;
 }
 
 /** Ports may be listed rarely: anew for a node that waits for its addresses. */

@@ -2,14 +2,12 @@ import { canonicalIp } from "@causeway/foundation";
 import type { Node, NodeAddress, Plan, PlannedEvent, Taint } from "@causeway/kubernetes";
 import type { Server } from "@causeway/openstack";
 import { nodeAddresses } from "./addresses.ts";
-import { denialPause } from "./denials.ts";
+import { denialPause, denialsNeeded } from "./denials.ts";
 import type { Observed } from "./gather.ts";
 import { formatProviderId, parseProviderId } from "./provider-id.ts";
 import type { Step } from "./steps.ts";
 import { shutdownTaint, uninitializedTaint } from "./taints.ts";
 
-/** A Node goes after the cloud has denied its server in this many fresh lists. */
-const denialsNeeded = 3;
 /** A kubelet tells its status every five minutes at least; one that has not been heard for longer (ms) is silent. */
 const silence = 360_000;
 /** A Node that never had a server may still get one for this long (ms). */

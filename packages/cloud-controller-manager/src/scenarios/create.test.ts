@@ -1,7 +1,7 @@
 import { connectCloud, loadCloudsYaml } from "@causeway/openstack";
 import { describe, expect, test } from "vitest";
 import { routeOf } from "../testing/calls.ts";
-import { internal, os, setStage, tcp, udp, withOctavia } from "./stage.ts";
+import { internal, os, ownerOf, pause, setStage, tcp, udp, withOctavia } from "./stage.ts";
 
 const stage = setStage(3);
 const providers = ["amphora", "ovn"];
@@ -16,6 +16,34 @@ const poolsOf = async () => {
   return (await w.cloud.loadBalancing.pools.all()).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 };
 
+test.each(["created", "freed"])(
+  "a floating IP that was %s just before its Service is attached at once, without a refused POST or a warning",
+  async (how) => {
+    const { w, run, writes, told } = stage();
+    run({ provider: "ovn" });
+    await w.createService("warm");
+    await w.served("warm");
+    const [network] = await w.cloud.network.networks.all({ name: "public" });
+    const other = await w.cloud.network.ports.create({ network_id: w.infrastructure.subnet.network_id });
+    const floating_network_id = network?.id ?? "";
+    const early = { floating_network_id, port_id: other.id };
+    const ip = await w.cloud.network.floatingIps.create(how === "freed" ? early : { floating_network_id });
+    if (how === "freed") {
+      await pause(1_000);
+      await w.cloud.network.floatingIps.update(ip.id, { port_id: null });
+    }
+    writes();
+    await w.createService("web", { loadBalancerIP: ip.floating_ip_address });
+    const service = await w.served("web");
+    expect(service.status?.loadBalancer?.ingress?.[0]?.ip).toBe(ip.floating_ip_address);
+    expect(writes()).toEqual(["POST /loadbalancers", "PUT /floatingips/ID"]);
+    expect(await told("web", "SyncLoadBalancerFailed")).toEqual([]);
+    await w.remove("web");
+    await w.cloud.network.floatingIps.delete(ip.id);
+    await w.cloud.network.ports.delete(other.id);
+  },
+);
+
 describe.each(providers)("a new Service on %s", (provider) => {
   test("1: two ports and three nodes are one POST with two listeners, two pools and three members each", async () => {
     const { w, run, writes } = stage();
@@ -25,7 +53,7 @@ describe.each(providers)("a new Service on %s", (provider) => {
     await w.served("web");
     expect(writes()).toEqual(["POST /loadbalancers", "POST /floatingips"]);
     const [lb] = await w.loadBalancers();
-    expect(lb?.tags).toEqual(["kube_service_c_default_web"]);
+    expect(lb?.tags.toSorted()).toEqual([await ownerOf(w, "web"), "kube_service_c_default_web"]);
     expect([await listenersOf(), await poolsOf()].map((all) => all.length)).toEqual([2, 2]);
     expect((await poolsOf()).map((pool) => pool.members.length)).toEqual([3, 3]);
   });
@@ -339,6 +367,6 @@ describe("a new Service", () => {
     await w.served("web");
     const [lb] = await w.loadBalancers();
     expect(lb?.provider).toBe("ovn");
-    expect(lb?.tags.toSorted()).toEqual(["kube_service_c_default_web", "prod", "team-a"]);
+    expect(lb?.tags.toSorted()).toEqual([await ownerOf(w, "web"), "kube_service_c_default_web", "prod", "team-a"]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { os, pause, setStage } from "./stage.ts";
+import { os, ownerOf, pause, setStage } from "./stage.ts";
 
 const stage = setStage(2);
 
@@ -98,8 +98,8 @@ describe("what somebody changes by hand is as before within the period of the li
       return now.lb_algorithm === "ROUND_ROBIN" && now.session_persistence?.type === "SOURCE_IP";
     });
     await loadBalancers.update(ids.lb, { tags: ["theirs"], admin_state_up: false });
-    const now = await w.settled("the load balancer", (lb) => lb.admin_state_up && lb.tags.length === 2);
-    expect(now.tags.toSorted()).toEqual(["kube_service_c_default_web", "theirs"]);
+    const now = await w.settled("the load balancer", (lb) => lb.admin_state_up && lb.tags.length === 3);
+    expect(now.tags.toSorted()).toEqual([await ownerOf(w, "web"), "kube_service_c_default_web", "theirs"]);
   });
 
   test("the floating IP: taken off it comes back; given to another port it is let go, and another is published", async () => {

@@ -204,7 +204,9 @@ describe("nodes", () => {
     w.run({}, { clock: fastClock(speed) });
     await w.joinAll();
     cloud.setFaults((call) => {
-      if (call.method !== "GET" || !call.path.includes("/servers/detail")) return undefined;
+      if (call.method !== "GET" || !call.path.includes("/servers/")) return undefined;
+      if (!call.path.includes("/servers/detail"))
+        return gone ? { when: "before", status: 404, body: { itemNotFound: { code: 404, message: "no" } } } : undefined;
       // Denials are five seconds apart: there is time for two.
       if (until === Number.POSITIVE_INFINITY) until = Date.now() + 9_000 / speed;
       if (gone || Date.now() < until) return { when: "before", status: 200, body: { servers: [] } };
@@ -215,6 +217,29 @@ describe("nodes", () => {
     await w.client.patch(Node, key("n-node-0"), { type: "merge", body: silence }, { subresource: "status" });
     await w.until("looks enough", async () => (after >= 3 ? true : undefined));
     await pause(300);
+    expect(await w.client.find(Node, key("n-node-0"))).toBeDefined();
+    gone = true;
+    await w.until("its end", async () => ((await w.client.find(Node, key("n-node-0"))) ? undefined : true));
+  });
+
+  test("stay while lists are empty and their server is returned by its id", async () => {
+    const { w, cloud } = await started(1);
+    w.run({}, { clock: fastClock(100) });
+    await w.joinAll();
+    let gone = false;
+    let lists = 0;
+    cloud.setFaults((call) => {
+      if (call.method !== "GET" || !call.path.includes("/servers/")) return undefined;
+      if (!call.path.includes("/servers/detail"))
+        return gone ? { when: "before", status: 404, body: { itemNotFound: { code: 404, message: "no" } } } : undefined;
+      lists++;
+      return { when: "before", status: 200, body: { servers: [] } };
+    });
+    const silence = { status: { conditions: [{ type: "Ready", status: "Unknown" }] } };
+    await w.client.patch(Node, key("n-node-0"), { type: "merge", body: silence }, { subresource: "status" });
+    // Several times as many as are believed of a server that is gone.
+    await w.until("lists", async () => (lists >= 15 ? true : undefined));
+    await pause(1_000);
     expect(await w.client.find(Node, key("n-node-0"))).toBeDefined();
     gone = true;
     await w.until("its end", async () => ((await w.client.find(Node, key("n-node-0"))) ? undefined : true));

@@ -1,8 +1,34 @@
 import { describe, expect, test } from "vitest";
-import { internal, os, pause, setStage, tcp } from "./stage.ts";
+import { Service } from "@causeway/kubernetes";
+import type { World } from "../testing/world.ts";
+import { internal, os, ownerOf, pause, setStage, tcp } from "./stage.ts";
 
 const stage = setStage(2);
 const name = (service: string) => `kube_service_c_default_${service}`;
+
+/** Name, tags, listeners and members, as whoever owns it set them. */
+async function treeOf(w: World, id: string): Promise<unknown> {
+  const { loadBalancing } = w.cloud;
+  const lb = await loadBalancing.loadBalancers.get(id);
+  const listeners = await loadBalancing.listeners.all({ loadbalancer_id: id });
+  const pools = await loadBalancing.pools.all({ loadbalancer_id: id });
+  const members = await Promise.all(pools.map((pool) => loadBalancing.members(pool.id).all()));
+  return [
+    lb.name,
+    lb.tags,
+    listeners.map((l) => [l.name, l.protocol_port]),
+    members.map((m) => m.map((x) => x.address)),
+  ];
+}
+
+/** What a cluster of which nothing is left would have removed. */
+async function removed(w: World, id: string): Promise<void> {
+  for (const ip of await w.cloud.network.floatingIps.all()) await w.cloud.network.floatingIps.delete(ip.id);
+  await w.cloud.loadBalancing.deleteLoadBalancer(id, { cascade: true });
+  await w.until("the load balancer to be gone", async () =>
+    (await w.cloud.loadBalancing.loadBalancers.find(id)) === undefined ? true : undefined,
+  );
+}
 
 /** Service "a" on port 80, served; and what "b" needs to share its load balancer. */
 async function owned(config = {}) {
@@ -32,7 +58,7 @@ describe("a load balancer that Services share", () => {
       (await w.service("a")).status?.loadBalancer?.ingress?.[0]?.ip,
     );
     await w.remove("b");
-    expect((await w.loadBalancers())[0]?.tags).toEqual([name("a")]);
+    expect((await w.loadBalancers())[0]?.tags.toSorted()).toEqual([await ownerOf(w, "a"), name("a")]);
   });
 
   test("89: a third Service is refused where two are the most", async () => {
@@ -61,14 +87,84 @@ describe("a load balancer that Services share", () => {
     const { w, share, lb } = await owned();
     await w.createService("b", { ports: [tcp(81)] }, share);
     await w.served("b");
-    await w.settled("both tags", (now) => now.tags.length === 2);
+    const sharer = (await ownerOf(w, "b")).replace("owner", "sharer");
+    await w.settled("both tags", (now) => now.tags.length === 4);
     await w.remove("a");
     const left = await w.settled("b's alone", (now) => now.listeners.length === 1);
-    expect([left.id, left.tags]).toEqual([lb?.id, [name("b")]]);
+    expect([left.id, left.tags.toSorted()]).toEqual([lb?.id, [sharer, name("b")]]);
     expect(await w.cloud.network.floatingIps.all()).toHaveLength(1);
     await w.remove("b");
     expect(await w.loadBalancers()).toEqual([]);
     expect(await w.cloud.network.floatingIps.all()).toEqual([]);
+  });
+
+  test("is not taken over by a copy of its Service with id and address in another cluster, nor deleted with it", async () => {
+    const { w, run } = stage();
+    const first = run({ provider: "ovn" });
+    await w.createService("a", { ports: [tcp(80)] });
+    await w.served("a");
+    const [lb] = await w.loadBalancers();
+    const copied = await w.service("a");
+    await first.stop();
+    // Another cluster has no finalizers of this one, and its Service has another UID.
+    await w.change("a", { metadata: { finalizers: null } });
+    await w.client.delete(Service, { namespace: "default", name: "a" });
+    const { annotations = {} } = copied.metadata;
+    await w.createService("a", { ports: [tcp(80), tcp(81)] }, annotations);
+    const before = await treeOf(w, lb?.id ?? "");
+    stage().writes();
+    const stranger = run({ provider: "ovn" }, { clusterName: "stranger" });
+    expect(await stage().hears("a", "SyncLoadBalancerFailed")).toMatch(/TCP 80 .* taken by another Service/);
+    await pause(200);
+    expect((await w.service("a")).status?.loadBalancer ?? {}).toEqual({});
+    await w.remove("a");
+    expect(stage().writes()).toEqual([]);
+    expect(await treeOf(w, lb?.id ?? "")).toEqual(before);
+    expect(await w.cloud.network.floatingIps.all()).toHaveLength(1);
+    await stranger.stop();
+    await removed(w, lb?.id ?? "");
+  });
+
+  test("of another cluster with the same --cluster-name is left alone, and the copy gets one of its own", async () => {
+    const { w, run } = stage();
+    const first = run({ provider: "ovn" });
+    await w.createService("a", { ports: [tcp(80)] });
+    await w.served("a");
+    const [lb] = await w.loadBalancers();
+    const { annotations = {} } = (await w.service("a")).metadata;
+    await first.stop();
+    await w.change("a", { metadata: { finalizers: null } });
+    await w.client.delete(Service, { namespace: "default", name: "a" });
+    await w.createService("a", { ports: [tcp(80)] }, annotations);
+    const before = await treeOf(w, lb?.id ?? "");
+    run({ provider: "ovn" });
+    expect(await stage().hears("a", "LoadBalancerOwnedByAnother")).toContain(lb?.id ?? "no id");
+    const own = await w.until("an id of its own", async () => {
+      const id = (await w.service("a")).metadata.annotations?.[os("load-balancer-id")];
+      return id === lb?.id ? undefined : id;
+    });
+    await w.served("a");
+    expect(await treeOf(w, lb?.id ?? "")).toEqual(before);
+    await w.remove("a");
+    expect((await w.loadBalancers()).map(({ id }) => id)).toEqual([lb?.id]);
+    expect(own).not.toBe(lb?.id);
+    await removed(w, lb?.id ?? "");
+  });
+
+  test("that an earlier release or upstream's manager created, without a tag of its owner, is adopted by its exact name", async () => {
+    const { w, run, writes } = stage();
+    const first = run({ provider: "ovn" });
+    await w.createService("a", { ports: [tcp(80)] });
+    await w.served("a");
+    const [lb] = await w.loadBalancers();
+    await first.stop();
+    await w.cloud.loadBalancing.loadBalancers.update(lb?.id ?? "", { tags: [name("a")] });
+    await w.settled("it");
+    writes();
+    run({ provider: "ovn" });
+    const owner = await ownerOf(w, "a");
+    await w.settled("its owner's tag", (now) => now.tags.includes(owner));
+    expect(writes()).toEqual(["PUT /loadbalancers/ID"]);
   });
 
   test("93: one that a person made is kept when the last Service goes", async () => {

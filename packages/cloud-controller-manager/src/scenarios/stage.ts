@@ -9,6 +9,10 @@ import { fastClock, World, type RunOptions, type Running, type WorldServer } fro
 
 export const os = (name: string): string => `loadbalancer.openstack.org/${name}`;
 export const internal = { "service.beta.kubernetes.io/openstack-internal-load-balancer": "true" };
+/** The tag by which a load balancer names its Service as its owner. */
+export async function ownerOf(w: World, service: string, cluster = "c"): Promise<string> {
+  return `k8s-owner=${cluster}/${(await w.service(service)).metadata.uid}`;
+}
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 export const tcp = (port: number) => ({ name: `t${port}`, port, protocol: "TCP" as const });
 export const udp = (port: number) => ({ name: `u${port}`, port, protocol: "UDP" as const });

@@ -1,7 +1,7 @@
 import { systemClock } from "@causeway/foundation";
 import { describe, expect, test } from "vitest";
 import { fastClock } from "../testing/world.ts";
-import { internal, os, pause, refuse, setStage, tcp, udp } from "./stage.ts";
+import { internal, os, ownerOf, pause, refuse, setStage, tcp, udp } from "./stage.ts";
 
 const stage = setStage(3);
 const exclude = "node.kubernetes.io/exclude-from-external-load-balancers";
@@ -72,7 +72,8 @@ describe.each(["amphora", "ovn"])("in trouble on %s", (provider) => {
       const now = await w.cloud.loadBalancing.loadBalancers.get(lb?.id ?? "");
       return now.name === name && now.provisioning_status === "ACTIVE" ? now : undefined;
     });
-    expect((await w.cloud.loadBalancing.loadBalancers.get(lb?.id ?? "")).tags).toEqual([name]);
+    const owner = await ownerOf(w, "web", "c_renamed");
+    expect((await w.cloud.loadBalancing.loadBalancers.get(lb?.id ?? "")).tags.toSorted()).toEqual([owner, name]);
     expect((await listeners.all()).map((l) => [l.name, l.tags])).toEqual([[`listener_0_${name}`, [name]]]);
     expect((await pools.all()).map((p) => p.name)).toEqual([`pool_0_${name}`]);
     expect((await healthMonitors.all()).map((m) => m.name)).toEqual([`monitor_0_${name}`]);
@@ -132,6 +133,26 @@ describe.each(["amphora", "ovn"])("in trouble on %s", (provider) => {
     expect(await told("web", "SyncLoadBalancerFailed")).toEqual([]);
   });
 });
+
+test.each([500, 503, 502])(
+  "a create that Octavia refuses with %i is reported in its words after the second time, and tried ever more rarely",
+  async (status) => {
+    const { w, cloud, run, hears, writes } = stage();
+    const message = "Provider 'amphora' reports error: No more IP addresses available on network n.";
+    refuse(cloud, "POST /loadbalancers", { status, message, times: 1_000 });
+    run({ provider: "amphora" }, { clock: fastClock(60) });
+    await w.createService("web");
+    expect(await hears("web", "SyncLoadBalancerFailed")).toContain(message);
+    await pause(5_000);
+    const posts = writes().filter((call) => call === "POST /loadbalancers");
+    // Five minutes: after 2 s, 4 s, 8 s and so on.
+    expect(posts.length).toBeGreaterThanOrEqual(2);
+    expect(posts.length).toBeLessThanOrEqual(11);
+    cloud.setFaults(undefined);
+    await w.change("web", { metadata: { annotations: { changed: "so that it is not waited for minutes" } } });
+    await w.served("web");
+  },
+);
 
 test("nodes that the cloud refuses as members are told as such, in the cloud's words", async () => {
   const { w, cloud, hears, told } = await served({ provider: "amphora" });

@@ -3,6 +3,7 @@ import { listenerSettings, monitorBody } from "./bodies.ts";
 import type { DesiredPort } from "./desired.ts";
 import type { Observed } from "./gather.ts";
 import { loadBalancerDescription } from "./names.ts";
+import { ownerTag } from "./ownership.ts";
 import type { ProviderLimits } from "./provider.ts";
 
 /**
@@ -29,7 +30,7 @@ export function createBody(
     ...(limits.availabilityZones && parameters.availabilityZone !== undefined
       ? { availability_zone: parameters.availabilityZone }
       : {}),
-    ...(limits.tags ? { tags: [...new Set([lbName, ...parameters.tags])] } : {}),
+    ...(limits.tags ? { tags: lbTags(observed) } : {}),
     ...(config.loadBalancer.serialApiCalls ? {} : { listeners: ports.map((port) => listenerInCreate(port, limits)) }),
   };
 }
@@ -62,4 +63,9 @@ function listenerInCreate(
       ...monitor,
     },
   };
+}
+
+/** Ours, and those that the Service asks for. A load balancer that is created belongs to its Service. */
+export function lbTags({ clusterName, service, lbName, parameters }: Observed): string[] {
+  return [...new Set([lbName, ownerTag(clusterName, service), ...parameters.tags])];
 }

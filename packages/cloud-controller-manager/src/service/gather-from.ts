@@ -40,5 +40,6 @@ export function gatherFrom(around: ServiceSurroundings): GatherFrom {
     bursts: new NodeBursts(clock),
     pending: new PendingTimes(clock),
     missed: new Missed(clock),
+    clock,
   };
 }

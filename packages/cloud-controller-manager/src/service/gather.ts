@@ -1,3 +1,4 @@
+import type { Clock } from "@causeway/foundation";
 import type { Informer, Node, ObjectKey, Service } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch, FloatingIp, Listener, LoadBalancer, Network, Subnet } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
@@ -6,11 +7,20 @@ import type { Missed } from "../missed.ts";
 import { eligibleNodes, nodeAddress } from "./desired.ts";
 import { matchingSubnets } from "./floating-subnets.ts";
 import type { Certificates } from "./certificates.ts";
-import { brokenKey, busyKey, failoverKey, methodKey, uncertainKey, type Holds } from "./holds.ts";
+import {
+  brokenKey,
+  busyKey,
+  failoverKey,
+  methodKey,
+  soughtKey,
+  uncertainKey,
+  whenSought,
+  type Holds,
+} from "./holds.ts";
 import { annotation, floatingIpDescription, legacyLoadBalancerName, loadBalancerName, retiringName } from "./names.ts";
 import type { NodeBursts } from "./node-bursts.ts";
 import type { OctaviaFacts, OctaviaReader } from "./octavia-facts.ts";
-import { formerName } from "./ownership.ts";
+import { formerName, isAnothers } from "./ownership.ts";
 import { parametersOf, type Parameters } from "./parameters.ts";
 import type { PendingTimes } from "./pending-times.ts";
 import type { ObservedPool, PoolDetails } from "./pool-details.ts";
@@ -44,6 +54,8 @@ export interface Observed {
   readonly nodes: readonly Node[];
   /** Load balancers that may be the Service's; more than one is an error. Not those on their way out. */
   readonly loadBalancers: readonly LoadBalancer[];
+  /** Those that have the Service's name, and by their tags another owner. */
+  readonly anothers: readonly LoadBalancer[];
   /** Those that another is to replace, while they may be changed; and what is on the first one's VIP. */
   readonly retiring: readonly LoadBalancer[];
   readonly retiringFloatingIp: FloatingIp | undefined;
@@ -92,6 +104,7 @@ export interface GatherFrom {
   readonly bursts: NodeBursts;
   readonly pending: PendingTimes;
   readonly missed: Missed;
+  readonly clock: Clock;
   /** Pools are read whatever their load balancer's status. */
   readonly whole?: boolean;
 }
@@ -130,7 +143,8 @@ async function observe(from: GatherFrom, looking: Looking, signal: AbortSignal):
   const { service, lbName, parameters, octavia } = looking;
   const { watch, config, clusterName } = from;
   const all = octavia ? await freshCandidates(from, looking, signal) : [];
-  const retiring = octavia ? watch.loadBalancers.byIndex("name", retiringName(lbName)).filter(isStaying) : [];
+  const named = (name: string) => (octavia ? watch.loadBalancers.byIndex("name", name).filter(isStaying) : []);
+  const retiring = named(retiringName(lbName)).filter((lb) => !isAnothers(lb, service));
   const loadBalancers = all.filter((lb) => lb.provisioning_status !== "PENDING_DELETE");
   const lb = loadBalancers[0];
   const nodes = eligibleNodes(from.nodes.list(), parameters.nodeSelector);
@@ -142,6 +156,7 @@ async function observe(from: GatherFrom, looking: Looking, signal: AbortSignal):
     lbName,
     nodes,
     loadBalancers,
+    anothers: named(lbName).filter((lb) => isAnothers(lb, service)),
     retiring,
     retiringFloatingIp: retiring[0] && watch.floatingIps.byIndex("port", retiring[0].vip_port_id)[0],
     leaving: all.filter((l) => l.provisioning_status === "PENDING_DELETE"),
@@ -226,7 +241,8 @@ async function freshCandidates(
 
 /** By the annotated id, else by name, else by the in-tree provider's name; with those of that name that are on their way out. */
 function candidates(watch: CloudWatch, { service, lbName, former, second = false }: Sought): readonly LoadBalancer[] {
-  const alive = (lb: LoadBalancer) => lb.provisioning_status !== "DELETED";
+  const alive = (lb: LoadBalancer) =>
+    lb.provisioning_status !== "DELETED" && !(lb.name === lbName && isAnothers(lb, service));
   const staying = (lb: LoadBalancer) => lb.provisioning_status !== "PENDING_DELETE";
   const id = service.metadata.annotations?.[annotation.loadBalancerId];
   const known = id === undefined ? undefined : watch.loadBalancers.get(id);
@@ -252,10 +268,11 @@ async function observedPools(from: GatherFrom, lb: LoadBalancer, signal: AbortSi
 }
 
 async function floatingIps(
-  { watch, clusterName }: GatherFrom,
+  from: GatherFrom,
   { service, lb }: Sought & { readonly lb: LoadBalancer | undefined },
   signal: AbortSignal,
 ): Promise<Pick<Observed, "floatingIp" | "ownFloatingIps" | "wantedFloatingIp">> {
+  const { watch, clusterName } = from;
   const description = floatingIpDescription(clusterName, service);
   const own = () => watch.floatingIps.list().filter((ip) => ip.description === description);
   // Whether another port still has them is known only after a look that is newer than that load balancer's end.
@@ -263,11 +280,28 @@ async function floatingIps(
   const served = lb !== undefined && watch.floatingIps.byIndex("port", lb.vip_port_id).length > 0;
   if (!served && own().some(elsewhere)) await watch.floatingIps.refresh(signal);
   const address = service.spec.loadBalancerIP ?? "";
+  if (lb && address !== "") await readWantedFloatingIp(from, { address, lb }, signal);
   return {
     floatingIp: lb ? watch.floatingIps.byIndex("port", lb.vip_port_id)[0] : undefined,
     ownFloatingIps: own(),
     wantedFloatingIp: address === "" ? undefined : watch.floatingIps.byIndex("address", address)[0],
   };
+}
+
+/** A floating IP that was created or freed just now is not so in the cache: it is read before it is called missing or taken. */
+async function readWantedFloatingIp(
+  { watch, cloud, holds, clock }: GatherFrom,
+  { address, lb }: { readonly address: string; readonly lb: LoadBalancer },
+  signal: AbortSignal,
+): Promise<void> {
+  const key = soughtKey(address);
+  const known = watch.floatingIps.byIndex("address", address)[0];
+  const usable = known && (known.port_id === null || known.port_id === "" || known.port_id === lb.vip_port_id);
+  if (usable || address === lb.vip_address) return holds.release(key);
+  if ((holds.until(key) ?? 0) > clock.now()) return;
+  holds.hold(key, whenSought);
+  for (const found of await cloud.network.floatingIps.all({ floating_ip_address: address }, { signal }))
+    watch.floatingIps.observe(found);
 }
 
 interface Placing {

@@ -18,6 +18,11 @@ export const whenRefused: HoldPace = { base: 3_600_000, cap: 3_600_000 };
 /** A load balancer that went to ERROR while it was made is about to be made again. */
 export const whenBroken: HoldPace = { base: 5_000, cap: 300_000 };
 
+/** A floating IP that is named by its address is not there, or another port has it. */
+export const whenSought: HoldPace = { base: 5_000, cap: 60_000 };
+/** Octavia answered a create with an error of its own: what it refused twice it may refuse for long. */
+export const whenCreateFails: HoldPace = { base: 2_000, cap: 300_000 };
+
 /**
  * What must not be tried again before some time has passed, by key. Kept in memory only: a new process starts with
  * a fresh look at everything.
@@ -33,6 +38,10 @@ export class Holds {
   hold(key: string, pace: HoldPace): void {
     const count = this.#held.get(key)?.count ?? 0;
     this.#held.set(key, { count: count + 1, until: this.#clock.now() + Math.min(pace.cap, pace.base * 2 ** count) });
+  }
+
+  holdUntil(key: string, until: number): void {
+    this.#held.set(key, { count: (this.#held.get(key)?.count ?? 0) + 1, until });
   }
 
   /** Milliseconds since the epoch; undefined when nothing was held. It may be past. */
@@ -52,6 +61,10 @@ export class Holds {
 
 /** A create of this load balancer was sent and its outcome is not known. */
 export const uncertainKey = (lbName: string): string => `uncertain ${lbName}`;
+/** A create of this load balancer was answered with an error, so often in a row. */
+export const failedCreateKey = (lbName: string): string => `failed create ${lbName}`;
+/** A floating IP that a Service names by its address is not in the cache. */
+export const soughtKey = (address: string): string => `sought ${address}`;
 export const busyKey = (loadBalancerId: string): string => `busy ${loadBalancerId}`;
 export const methodKey = (poolId: string, method: string): string => `method ${poolId} ${method}`;
 export const failoverKey = (loadBalancerId: string): string => `failover ${loadBalancerId}`;

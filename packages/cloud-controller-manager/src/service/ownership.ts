@@ -5,9 +5,59 @@ import { annotation, legacyLoadBalancerName, loadBalancerPrefix } from "./names.
 
 type Whose = Pick<Observed, "service" | "lbName" | "listeners" | "formerName">;
 
-/** The Service whose name the load balancer has owns it; others may only put listeners on it. */
-export function isOwner({ service, lbName, formerName: former }: Omit<Whose, "listeners">, lb: LoadBalancer): boolean {
+/** Beginnings of the tags that name cluster and UID of a Service. Upstream counts tags that begin with kube_service_; these do not. */
+const ownerPrefix = "k8s-owner=";
+const sharerPrefix = "k8s-sharer=";
+/** So that prefix, cluster, "/" and UID are at most 255 characters. */
+const clusterLimit = 200;
+
+/** k8s-owner=CLUSTER/UID: on the load balancer that was created for the Service, or adopted by it. */
+export function ownerTag(cluster: string, service: Service): string {
+  return tagOf(ownerPrefix, cluster, service);
+}
+
+/** k8s-sharer=CLUSTER/UID: on a load balancer of another owner, which the Service names by its id. */
+export function sharerTag(cluster: string, service: Service): string {
+  return tagOf(sharerPrefix, cluster, service);
+}
+
+function tagOf(prefix: string, cluster: string, { metadata }: Service): string {
+  return `${prefix}${cluster.slice(0, clusterLimit)}/${metadata.uid ?? ""}`;
+}
+
+/** The tags of the Service that prove its part in a load balancer, whatever the cluster was called when they were set. */
+export function proofTags(lb: LoadBalancer, service: Service): string[] {
+  return lb.tags.filter((tag) => isProof(tag) && isOf(tag, service));
+}
+
+function isProof(tag: string): boolean {
+  return tag.startsWith(ownerPrefix) || tag.startsWith(sharerPrefix);
+}
+
+function isOf(tag: string, { metadata }: Service): boolean {
+  return metadata.uid !== undefined && tag.endsWith(`/${metadata.uid}`);
+}
+
+/** Does a tag name another Service as its owner, and none this one? */
+export function isAnothers(lb: Pick<LoadBalancer, "tags">, service: Service): boolean {
+  const owners = lb.tags.filter((tag) => tag.startsWith(ownerPrefix));
+  return owners.length > 0 && !owners.some((tag) => isOf(tag, service));
+}
+
+/**
+ * The Service that an owner tag names owns the load balancer. One without such a tag (of an earlier release, of upstream's manager,
+ * or of a cloud without tags) belongs to the Service whose name it has exactly. An annotation never proves anything.
+ */
+export function isOwner(whose: Omit<Whose, "listeners">, lb: LoadBalancer): boolean {
+  const { service, lbName, formerName: former } = whose;
+  const owners = lb.tags.filter((tag) => tag.startsWith(ownerPrefix));
+  if (owners.length > 0) return owners.some((tag) => isOf(tag, service));
   return lb.name === lbName || lb.name === legacyLoadBalancerName(service) || lb.name === former;
+}
+
+/** Owner, or one of the sharers: a Service that has only named the id is neither. */
+export function isRegistered(whose: Omit<Whose, "listeners">, lb: LoadBalancer): boolean {
+  return isOwner(whose, lb) || lb.tags.includes(whose.lbName) || proofTags(lb, whose.service).length > 0;
 }
 
 /** Tagged with our name, or untagged on a load balancer that is ours. */
@@ -30,13 +80,13 @@ export function othersTags(
 }
 
 /**
- * The name that the Service had on this load balancer before the cluster was named otherwise; undefined when it had none. Names
- * and namespaces have no underscores, so its end tells whose it is. The Service must bear the address that a controller noted
- * for it: an id alone could have been written by a person who wants to share another cluster's load balancer.
+ * The name that the Service had on this load balancer before the cluster was renamed; undefined when it had none. Names and
+ * namespaces have no underscores, so its end tells whose it is. A tag with the Service's UID must prove it, in addition to what a
+ * controller noted: id and address are annotations, which a copy of the Service in another cluster has, too.
  */
 export function formerName(service: Service, lb: LoadBalancer, lbName: string): string | undefined {
   const { namespace, name, annotations = {} } = service.metadata;
-  if (lb.name === lbName) return undefined;
+  if (lb.name === lbName || proofTags(lb, service).length === 0) return undefined;
   const published = service.status?.loadBalancer?.ingress ?? [];
   const noted = annotations[annotation.loadBalancerAddress];
   if (annotations[annotation.loadBalancerId] !== lb.id || noted === undefined || published.length === 0)

@@ -1,9 +1,11 @@
+import { CausewayError } from "@causeway/foundation";
 import { addFinalizer, keyOf, publishStatus, removeFinalizer, Service } from "@causeway/kubernetes";
 import { isImmutable, isOutcomeUnknown, type LoadBalancer, type LoadBalancerCreate } from "@causeway/openstack";
 import type { Doing, PerformWith } from "./doing.ts";
 import { serviceFinalizer } from "./concern.ts";
 import type { Observed } from "./gather.ts";
-import { brokenKey, busyKey, uncertainKey, whenBroken, whenBusy } from "./holds.ts";
+import { brokenKey, busyKey, failedCreateKey, uncertainKey, whenBroken, whenBusy, whenCreateFails } from "./holds.ts";
+import { isAnothers } from "./ownership.ts";
 import { performAddress } from "./perform-address.ts";
 import { performTree } from "./perform-tree.ts";
 import type { KubernetesStep, Step, TreeStep } from "./steps.ts";
@@ -65,22 +67,54 @@ const memberTakes = 500;
  * One POST for the whole tree. It is never repeated without a look for what another attempt made, and where an answer was
  * lost, not before the cloud has had time to finish: a load balancer is not listed until its POST is done.
  */
-async function createLoadBalancer(body: LoadBalancerCreate, { using, signal }: Doing): Promise<void> {
+async function createLoadBalancer(body: LoadBalancerCreate, { using, observed, signal }: Doing): Promise<void> {
   const { cloud, watch, holds, details } = using;
   const { loadBalancers } = cloud.loadBalancing;
-  const known = (await loadBalancers.all({ name: body.name }, { signal })).find((lb) => !isLeaving(lb));
+  const known = (await loadBalancers.all({ name: body.name }, { signal })).find(
+    (lb) => !isLeaving(lb) && !isAnothers(lb, observed.service),
+  );
   try {
     const made = known ?? (await loadBalancers.create(body, { signal }));
     holds.release(uncertainKey(body.name));
+    holds.release(failedCreateKey(body.name));
     if (!known) details.made(made);
     watch.loadBalancers.observe(made);
   } catch (error) {
     if (!isOutcomeUnknown(error)) throw error;
+    const answer = answerOf(error as CausewayError);
+    if (answer) return createWasAnswered(body.name, answer, { using });
     const members = (body.listeners ?? []).reduce((sum, l) => sum + (l.default_pool?.members?.length ?? 0), 0);
     const time = lostFor + memberTakes * members;
     holds.hold(uncertainKey(body.name), { base: time, cap: time });
     watch.loadBalancers.hurry(holds.until(uncertainKey(body.name)));
+    if (holds.count(uncertainKey(body.name)) > 1) throw error;
   }
+}
+
+/** What a gateway answers that lost Octavia, which may be at work still. */
+const gatewayLost: readonly unknown[] = [502, 504];
+
+/** Octavia's own answer with an error; undefined where none came. */
+function answerOf({ cause }: Error): CausewayError | undefined {
+  if (!(cause instanceof CausewayError) || typeof cause.details["status"] !== "number") return undefined;
+  const { status, serviceType } = cause.details;
+  return serviceType !== undefined || !gatewayLost.includes(status) ? cause : undefined;
+}
+
+/**
+ * Octavia answers errors of Neutron and of its drivers with 500. One such answer may come of a moment's trouble; the second is
+ * reported in Octavia's words. What the create may have left all the same is read by name before the next one.
+ */
+function createWasAnswered(
+  name: string,
+  answer: CausewayError,
+  { using: { holds, watch } }: Pick<Doing, "using">,
+): void {
+  holds.hold(failedCreateKey(name), whenCreateFails);
+  const until = holds.until(failedCreateKey(name)) ?? 0;
+  holds.holdUntil(uncertainKey(name), until);
+  watch.loadBalancers.hurry(until);
+  if (holds.count(failedCreateKey(name)) > 1) throw answer;
 }
 
 function isLeaving(lb: LoadBalancer): boolean {

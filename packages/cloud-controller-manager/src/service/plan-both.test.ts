@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ModelWorld } from "../testing/model.ts";
 import { aNode, aService } from "../testing/objects.ts";
+import { lbTags } from "./create-body.ts";
 import type { Observed } from "./gather.ts";
 import { planBoth } from "./plan-both.ts";
 
@@ -17,7 +18,7 @@ function almostRenamed(changes: object = {}): Observed {
 
 function renamed(): Observed {
   const observed = almostRenamed();
-  const loadBalancers = observed.loadBalancers.map((lb) => ({ ...lb, name: observed.lbName, tags: [observed.lbName] }));
+  const loadBalancers = observed.loadBalancers.map((lb) => ({ ...lb, name: observed.lbName, tags: lbTags(observed) }));
   return { ...observed, loadBalancers, formerName: undefined };
 }
 

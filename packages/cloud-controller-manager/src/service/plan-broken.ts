@@ -2,7 +2,7 @@ import type { Plan, ServiceStatus } from "@causeway/kubernetes";
 import type { LoadBalancer } from "@causeway/openstack";
 import type { Observed } from "./gather.ts";
 import { loadBalancerPrefix } from "./names.ts";
-import { isOwner, othersTags } from "./ownership.ts";
+import { isOwner, isRegistered, othersTags } from "./ownership.ts";
 import type { Step } from "./steps.ts";
 
 type ServicePlan = Plan<Step, ServiceStatus>;
@@ -30,7 +30,7 @@ export function planBroken(
   if (until !== undefined && until > now)
     return { steps: [], status, wait: { for: `load balancer ${lb.id} in ERROR to be mended`, until } };
   if (!served && owned) return rebuild(lb, { status, why: "went to ERROR while it was made" });
-  if (lb.provider !== "ovn" && !held.failoverRefused) {
+  if (lb.provider !== "ovn" && !held.failoverRefused && isRegistered(observed, lb)) {
     const message = `load balancer ${lb.id} is in ERROR; it is failed over`;
     return { steps: [{ type: "failover", id: lb.id, event: warning(message) }], status };
   }

@@ -180,14 +180,19 @@ describe("a load balancer that another Service owns", () => {
       "replace-members",
       "update-load-balancer",
     ]);
-    expect(w.balancers[0]?.tags).toEqual(["kube_service_c1_default_web", "kube_service_c1_default_other"]);
+    expect(w.balancers[0]?.tags).toEqual([
+      "kube_service_c1_default_web",
+      "k8s-owner=c1/0b0c-1",
+      "kube_service_c1_default_other",
+      `k8s-sharer=c1/${w.service.metadata.uid}`,
+    ]);
     expect(w.listeners.map((l) => l.tags)).toEqual([
       ["kube_service_c1_default_web"],
       ["kube_service_c1_default_other"],
     ]);
     w.delete();
     expect(w.converge()).toEqual(["delete-pool", "delete-listener", "update-load-balancer", "remove-finalizer"]);
-    expect(w.balancers[0]?.tags).toEqual(["kube_service_c1_default_web"]);
+    expect(w.balancers[0]?.tags).toEqual(["kube_service_c1_default_web", "k8s-owner=c1/0b0c-1"]);
     expect(w.floatingIps).toHaveLength(1);
     expect(w.served()).toHaveLength(1);
   });
@@ -206,7 +211,7 @@ describe("a load balancer that another Service owns", () => {
   test("and that a person made is not deleted with the Service", () => {
     const w = new ModelWorld(aService(), nodes, { provider: "ovn" });
     w.converge();
-    w.balancers = w.balancers.map((l) => ({ ...l, name: "mine" }));
+    w.balancers = w.balancers.map((l) => ({ ...l, name: "mine", tags: [w.observe().lbName, "k8s-sharer=c1/0b0c-1"] }));
     w.delete();
     w.converge();
     expect(w.balancers).toMatchObject([{ name: "mine", tags: [] }]);

@@ -3,7 +3,7 @@ import type { Listener, LoadBalancer } from "@causeway/openstack";
 import { serviceFinalizer } from "./concern.ts";
 import type { Observed } from "./gather.ts";
 import { annotation, loadBalancerPrefix } from "./names.ts";
-import { isOwner, othersTags, ownListeners } from "./ownership.ts";
+import { isAnothers, isOwner, isRegistered, othersTags, ownListeners, proofTags } from "./ownership.ts";
 import { stuckEvents } from "./plan-broken.ts";
 import { giveUp, isFree } from "./plan-floating-ip.ts";
 import { retireAtOnce } from "./plan-provider.ts";
@@ -37,7 +37,7 @@ export function planRelease(observed: Observed, now: number): Plan<Step, Service
       wait: { for: `load balancer ${going.id} to be gone`, until: now + patience },
     };
   if (!lb) return { steps: [...orphanAddresses(observed), ...farewell(observed)], status };
-  const shared = othersTags(lb, observed).length > 0 || !wasMadeByUs(observed, lb);
+  const shared = othersTags(lb, observed).length > 0 || isAnothers(lb, observed.service) || !wasMadeByUs(observed, lb);
   const addresses: Step[] =
     observed.floatingIp && !shared ? [giveUp(observed.floatingIp, observed.parameters.keepFloatingIp)] : [];
   const change = shared ? leave(observed, lb) : remove(observed, lb);
@@ -66,8 +66,9 @@ function waiting({ id, provisioning_status: status }: LoadBalancer): PlannedEven
   return [{ type: "Normal", reason: "DeletingLoadBalancer", message }];
 }
 
+/** By our manager for this Service, or for one that is gone and whose last sharer this Service is. */
 function wasMadeByUs(observed: Observed, lb: LoadBalancer): boolean {
-  return lb.name.startsWith(loadBalancerPrefix) || isOwner(observed, lb);
+  return isOwner(observed, lb) || (lb.name.startsWith(loadBalancerPrefix) && isRegistered(observed, lb));
 }
 
 /** As a whole, or (cascade-delete=false) part after part from the monitors up. In ERROR no part can be changed. */
@@ -89,8 +90,8 @@ function remove(observed: Observed, lb: LoadBalancer): TreeStep {
 function leave(observed: Observed, lb: LoadBalancer): TreeStep | undefined {
   const own: Listener | undefined = ownListeners(observed, lb)[0];
   if (own) return removal(observed, own);
-  const ours = [observed.lbName, observed.formerName];
-  const tags = lb.tags.filter((tag) => !ours.includes(tag));
+  const ours = new Set([observed.lbName, observed.formerName, ...proofTags(lb, observed.service)]);
+  const tags = lb.tags.filter((tag) => !ours.has(tag));
   if (tags.length === lb.tags.length) return undefined;
   return { type: "update-load-balancer", id: lb.id, change: { tags } };
 }

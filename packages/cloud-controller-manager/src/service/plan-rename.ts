@@ -1,7 +1,7 @@
 import type { LoadBalancer } from "@causeway/openstack";
 import type { Observed } from "./gather.ts";
 import { loadBalancerDescription } from "./names.ts";
-import { ownListeners } from "./ownership.ts";
+import { isOwner, ownerTag, ownListeners, proofTags, sharerTag } from "./ownership.ts";
 import type { ObservedPool } from "./pool-details.ts";
 import type { TreeStep } from "./steps.ts";
 
@@ -32,5 +32,9 @@ export function nextRename(observed: Observed, lb: LoadBalancer): TreeStep | und
   }
   const description = loadBalancerDescription(observed.clusterName, observed.service);
   const owned = lb.name === former ? { name: lbName, description } : {};
-  return { type: "update-load-balancer", id: lb.id, change: { ...owned, tags: tagged(lb.tags) } };
+  const { clusterName, service } = observed;
+  const mine = new Set(proofTags(lb, service));
+  const proof = isOwner(observed, lb) ? ownerTag(clusterName, service) : sharerTag(clusterName, service);
+  const tags = [...tagged(lb.tags.filter((tag) => !mine.has(tag))), proof];
+  return { type: "update-load-balancer", id: lb.id, change: { ...owned, tags } };
 }

@@ -63,12 +63,13 @@ describe("the create", () => {
     expect(body).toMatchObject({
       name: "kube_service_c1_default_web",
       description: "Kubernetes external service default/web from cluster c1",
-      tags: ["kube_service_c1_default_web"],
+      tags: ["kube_service_c1_default_web", "k8s-owner=c1/0b0c-1"],
       vip_subnet_id: "node-subnet",
     });
+    const tags = ["kube_service_c1_default_web"];
     expect(body.listeners?.map((l) => [l.name, l.protocol, l.protocol_port, l.tags, l.default_pool?.name])).toEqual([
-      ["listener_0_kube_service_c1_default_web", "TCP", 80, body.tags, "pool_0_kube_service_c1_default_web"],
-      ["listener_1_kube_service_c1_default_web", "UDP", 53, body.tags, "pool_1_kube_service_c1_default_web"],
+      ["listener_0_kube_service_c1_default_web", "TCP", 80, tags, "pool_0_kube_service_c1_default_web"],
+      ["listener_1_kube_service_c1_default_web", "UDP", 53, tags, "pool_1_kube_service_c1_default_web"],
     ]);
     expect(membersOf(body)).toEqual(
       nodes.map((n, i) => ({

@@ -1,11 +1,11 @@
 import type { LoadBalancerIngress, Plan, PlannedEvent, Service, ServiceStatus } from "@causeway/kubernetes";
 import type { LoadBalancer } from "@causeway/openstack";
-import { createBody } from "./create-body.ts";
+import { createBody, lbTags } from "./create-body.ts";
 import { desiredPorts, invalidRanges, type DesiredPort } from "./desired.ts";
 import { serviceFinalizer, wantsLoadBalancer } from "./concern.ts";
 import type { Observed } from "./gather.ts";
 import { annotation } from "./names.ts";
-import { isOwner, othersTags, ownListeners } from "./ownership.ts";
+import { isOwner, othersTags, ownListeners, sharerTag } from "./ownership.ts";
 import { planBroken, stuckEvents } from "./plan-broken.ts";
 import { planFloatingIp } from "./plan-floating-ip.ts";
 import { isHostname } from "./hostname.ts";
@@ -103,9 +103,15 @@ function planCreate(observed: Observed, now: number): ServicePlan {
     status,
     events: [
       { type: "Normal", reason: "EnsuringLoadBalancer", message: "Ensuring load balancer" },
+      ...observed.anothers.map(ownedByAnother),
       ...warningsOf(observed, limits),
     ],
   };
+}
+
+function ownedByAnother({ id, name }: LoadBalancer): PlannedEvent {
+  const message = `load balancer ${id} is named ${name} but its tags name another Service as its owner; it is left alone and another one is created. Do two clusters have the same --cluster-name?`;
+  return { type: "Warning", reason: "LoadBalancerOwnedByAnother", message };
 }
 
 /** Ports without node ports have none, and are served all the same. */
@@ -125,7 +131,7 @@ function planExisting(observed: Observed, lb: LoadBalancer, now: number): Servic
   const status = statusOf(observed);
   if (lb.provisioning_status === "ERROR") return planBroken(observed, lb, { status, now });
   const limits = limitsOf(lb.provider, observed.facts.version);
-  const tags = limits.tags ? [observed.lbName, ...observed.parameters.tags] : [];
+  const tags = limits.tags ? wantedTags(observed, lb) : [];
   const goal = { lb, wanted: wanted(observed, limits, lb.vip_subnet_id), tags };
   const refusal = refuseOptions(observed, limits) ?? refuseSharing(observed, lb) ?? refusePorts(observed, goal);
   if (refusal !== undefined) return failedPlan(observed, refusal, now);
@@ -142,6 +148,13 @@ function planExisting(observed: Observed, lb: LoadBalancer, now: number): Servic
   if (tree.wait) return { steps, status, events, wait: tree.wait };
   if (steps.length > 0) return { steps, status, events };
   return { steps, status, events: isPublished(observed, status) ? events : [...events, ...ensured()] };
+}
+
+/** A sharer never marks itself as the owner. */
+function wantedTags(observed: Observed, lb: LoadBalancer): string[] {
+  if (isOwner(observed, lb)) return lbTags(observed);
+  const { lbName, clusterName, service, parameters } = observed;
+  return [...new Set([lbName, sharerTag(clusterName, service), ...parameters.tags])];
 }
 
 /** The next change of the load balancer and its parts, or what it waits for. */
@@ -193,7 +206,7 @@ function refuseSharing(observed: Observed, lb: LoadBalancer): string | undefined
 function refusePorts(observed: Observed, goal: TreeGoal): string | undefined {
   const taken = takenPorts(observed, goal);
   if (taken.length === 0) return undefined;
-  return `${taken.join(", ")} of load balancer ${goal.lb.id} is taken by another Service`;
+  return `${taken.join(", ")} of load balancer ${goal.lb.id} is taken by another Service; remove annotation ${annotation.loadBalancerId} to get a load balancer of its own`;
 }
 
 /** Until when the change must wait; undefined: it need not. */

@@ -92,6 +92,7 @@ export class ModelWorld {
       lbName,
       nodes: eligibleNodes(this.nodes, parameters.nodeSelector),
       loadBalancers: staying,
+      anothers: [],
       leaving: this.balancers.filter((l) => l.provisioning_status === "PENDING_DELETE"),
       listeners: this.listeners,
       pools: lb?.provisioning_status === "ACTIVE" ? this.pools : [],
