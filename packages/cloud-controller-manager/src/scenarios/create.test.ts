@@ -24,7 +24,7 @@ test.each(["created", "freed"])(
     await w.createService("warm");
     await w.served("warm");
     const [network] = await w.cloud.network.networks.all({ name: "public" });
-    const other = await w.cloud.network.ports.create({ network_id: w.infrastructure.subnet.network_id });
+    const other = await w.cloud.network.ports.create({ name: "other", network_id: w.infrastructure.subnet.network_id });
     const floating_network_id = network?.id ?? "";
     const early = { floating_network_id, port_id: other.id };
     const ip = await w.cloud.network.floatingIps.create(how === "freed" ? early : { floating_network_id });
