@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { openSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { freePort } from "../../support/free-ports.ts";
 import { stop } from "../apiserver/subject.ts";
 import type { BenchCloud } from "./cloud.ts";
@@ -26,11 +26,29 @@ export interface StartFrom {
   readonly program: string;
 }
 
-/** Ours: one process for all clusters. */
+/** The command as it is installed. */
+const CAUSEWAY = join(import.meta.dirname, "../../../packages/causeway/src/launch.sh");
+
+/** Ours: the command, as a cluster runs it; of several clusters, one process for all. */
 export async function startOurs({ cloud, files, kubeconfigs }: StartFrom): Promise<Controller> {
-  const args = ["--max-semi-space-size=4", OURS_CHILD, cloud.cloudsYaml, cloud.cloudConf, ...kubeconfigs];
   const log = join(files, "ours.log");
-  return running([launch(process.execPath, args, log)], log);
+  const [kubeconfig = "", ...others] = kubeconfigs;
+  if (others.length > 0) {
+    const args = ["--max-semi-space-size=4", OURS_CHILD, cloud.cloudsYaml, cloud.cloudConf, ...kubeconfigs];
+    return running([launch(process.execPath, args, log)], log);
+  }
+  const args = [
+    "run",
+    "cloud-controller-manager",
+    `--cloud-config=${cloud.cloudConf}`,
+    `--kubeconfig=${kubeconfig}`,
+    "--cluster-name=bench",
+    "--leader-elect=false",
+    "--bind-address=127.0.0.1",
+    `--secure-port=${await freePort()}`,
+    "-v0",
+  ];
+  return running([launch(CAUSEWAY, args, log)], log);
 }
 
 /** The upstream one: a process for each cluster, as it comes, but without an election of one. */
@@ -75,5 +93,7 @@ function running(processes: readonly ChildProcess[], log: string): Controller {
 
 function launch(file: string, args: readonly string[], logFile: string): ChildProcess {
   const log = openSync(logFile, "a", 0o600);
-  return spawn(file, args, { stdio: ["ignore", log, log] });
+  // The command starts the first `node` of the path: this one.
+  const path = `${dirname(process.execPath)}:${process.env["PATH"] ?? ""}`;
+  return spawn(file, args, { stdio: ["ignore", log, log], env: { ...process.env, PATH: path } });
 }

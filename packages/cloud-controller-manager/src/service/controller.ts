@@ -1,5 +1,4 @@
 import { messageOf, type Log, type Metrics } from "@causeway/foundation";
-import type { Node } from "@causeway/kubernetes";
 import {
   followRoad,
   isConflict,
@@ -8,7 +7,6 @@ import {
   runController,
   Service,
   watchInformer,
-  type Change,
   type EventRecorder,
   type ObjectKey,
   type PlannedEvent,
@@ -17,7 +15,6 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import type { CloudWatch } from "@causeway/openstack";
-import { eligibleNodes, nodeAddress } from "./desired.ts";
 import { Standing } from "../events/standing.ts";
 import { NodeSyncs } from "../metrics/node-syncs.ts";
 import { measured, Operations } from "../metrics/reconciles.ts";
@@ -26,6 +23,7 @@ import { gather, type Observed } from "./gather.ts";
 import { gatherFrom, type ServiceSurroundings } from "./gather-from.ts";
 import { brokenKey } from "./holds.ts";
 import { annotation, floatingIpDescription, loadBalancerName, retiringName } from "./names.ts";
+import { nodeChanges } from "./node-changes.ts";
 import { fieldManager, perform } from "./perform.ts";
 import { planBoth } from "./plan-both.ts";
 import { Leftovers } from "./security-group/leftovers.ts";
@@ -85,11 +83,14 @@ export function createServiceController(options: ServiceControllerOptions): {
       .map(keyOf);
   const sources: Source[] = [
     watchInformer(services),
-    nodeChanges(nodes, () => {
-      bursts.changed();
-      const keys = keysBy(() => true);
-      syncs.changed(keys);
-      return keys;
+    nodeChanges({
+      nodes,
+      clock,
+      keys: () => keysBy(() => true),
+      changed() {
+        bursts.changed();
+        syncs.changed(keysBy(() => true));
+      },
     }),
     ...cloudChanges(watch, { clusterName, keysBy }),
     ...securityGroupSources(groups, keysBy),
@@ -132,28 +133,6 @@ function failure({ service, nodes }: Observed, step: Step, error: unknown): Plan
   }
   const message = `Error syncing load balancer: ${step.type}: ${messageOf(error)}`;
   return { type: "Warning", reason: "SyncLoadBalancerFailed", message };
-}
-
-/** Nodes change all the time; only what makes them members or not counts. */
-function nodeChanges(
-  nodes: { onChange(handler: (change: Change<Node>) => void): () => void },
-  keys: () => ObjectKey[],
-): Source {
-  const membership = (node: Node | undefined) =>
-    node === undefined
-      ? ""
-      : JSON.stringify([
-          eligibleNodes([node], "").length,
-          nodeAddress(node, "IPv4"),
-          nodeAddress(node, "IPv6"),
-          node.metadata.labels,
-        ]);
-  return (enqueue) =>
-    nodes.onChange((change) => {
-      const now = change.type === "deleted" ? "" : membership(change.object);
-      const before = change.type === "deleted" ? membership(change.object) : membership(change.previous);
-      if (now !== before) keys().forEach(enqueue);
-    });
 }
 
 interface Looking {

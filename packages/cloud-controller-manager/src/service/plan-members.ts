@@ -10,13 +10,15 @@ import type { TreeStep } from "./steps.ts";
  * every member that is there (both half a minute beside 40 members, where one member alone takes two seconds).
  */
 export function memberChange({ pool, members }: ObservedPool, port: DesiredPort): TreeStep | undefined {
-  const alive = members.filter(isAlive);
-  const missing = port.members.filter((wanted) => !alive.some((m) => place(m) === place(wanted)));
-  const extra = alive.filter((m) => !port.members.some((wanted) => place(m) === place(wanted)));
-  const altered = alterations(alive, port);
+  // By place: a pool of a thousand members is compared with as many nodes whenever a node changes.
+  const alive = new Map(members.filter(isAlive).map((member) => [place(member), member]));
+  const desired = new Map(port.members.map((member) => [place(member), member]));
+  const missing = [...desired].flatMap(([at, member]) => (alive.has(at) ? [] : [member]));
+  const extra = [...alive].flatMap(([at, member]) => (desired.has(at) ? [] : [member]));
+  const altered = alterations(alive, desired, port.serial);
   const changed = missing.length + extra.length + altered.length;
   if (changed === 0) return undefined;
-  if (!port.serial && !isSinglyCheaper({ changed, kept: alive.length - extra.length }, port.memberCosts))
+  if (!port.serial && !isSinglyCheaper({ changed, kept: alive.size - extra.length }, port.memberCosts))
     return { type: "replace-members", poolId: pool.id, members: righted(port.members, altered) };
   const [gone] = extra;
   const [fresh] = missing;
@@ -36,11 +38,15 @@ interface Alteration {
 }
 
 /** Members that stay, but not as they are: another node's, checked elsewhere, or changed by hand. */
-function alterations(alive: readonly Member[], { members, serial }: DesiredPort): Alteration[] {
-  return members.flatMap((wanted) => {
-    const have = alive.find((m) => place(m) === place(wanted));
+function alterations(
+  alive: ReadonlyMap<string, Member>,
+  desired: ReadonlyMap<string, MemberCreate>,
+  serial: boolean,
+): Alteration[] {
+  return [...desired].flatMap(([at, wanted]) => {
+    const have = alive.get(at);
     const change = have ? alteration(have, serial ? { ...wanted, name: have.name } : wanted) : {};
-    return have && Object.keys(change).length > 0 ? [{ id: have.id, place: place(have), change }] : [];
+    return have && Object.keys(change).length > 0 ? [{ id: have.id, place: at, change }] : [];
   });
 }
 
