@@ -26,6 +26,33 @@ describe("the join configuration", () => {
     });
   });
 
+  test.each([
+    ["quotes around the id", "openstack:///'ID'", "openstack:///ID"],
+    ["double quotes around the id", 'openstack:///"ID"', "openstack:///ID"],
+    ["no quotes", "openstack:///ID", "openstack:///ID"],
+    ["a region, and quotes", "openstack://RegionOne/'ID'", "openstack://RegionOne/ID"],
+    ["a value quoted for YAML", "'openstack:///ID'", "openstack:///ID"],
+    ["a value quoted for YAML twice", "'openstack:///''ID'''", "openstack:///ID"],
+    ["a value quoted for YAML and for the service", `"'openstack:///ID'"`, "openstack:///ID"],
+    ["an escaped quote", "openstack:///\\'ID", "openstack:///'ID"],
+    ["a space, behind which the value ends", "openstack:///ID --v=2 more", "openstack:///ID"],
+  ])("loses quotes in a kubelet argument as the kubelet's service does: %s", (_, value, expected) => {
+    for (const args of [`    provider-id: ${value}\n`, `  - name: provider-id\n    value: ${value}\n`]) {
+      expect(joinConfiguration(boot(registration(args))).kubeletArgs["provider-id"]).toBe(expected);
+    }
+  });
+
+  test.each([
+    [`--config "${path}"`, true],
+    [`--config='${path}' -v 5`, true],
+    [`-v 5 --config   ${path}`, true],
+    ["--config=", false],
+  ])("is found in a command with %s", (options, isFound) => {
+    const read = () => joinConfiguration(boot(base, `kubeadm join ${options}`)).token;
+    if (isFound) expect(read()).toBe(token);
+    else expect(read).toThrow(expect.objectContaining({ code: "MACHINE_NOT_JOINING" }));
+  });
+
   test("finds its document among others and keeps known taints", () => {
     const taints =
       "nodeRegistration: {taints: [{key: a, effect: NoSchedule}, {key: b, value: c, effect: NoExecute}, {key: d, effect: Odd}]}\n";

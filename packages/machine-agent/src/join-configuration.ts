@@ -2,6 +2,7 @@ import { parseAllDocuments } from "yaml";
 import { CausewayError } from "@causeway/foundation";
 import type { Taint } from "@causeway/kubernetes";
 import type { BootPlan } from "./cloud-init.ts";
+import { serviceWords } from "./service-words.ts";
 
 /** What `kubeadm join` needs to know, whatever version of its API wrote it. */
 export interface JoinConfiguration {
@@ -24,7 +25,7 @@ export interface JoinConfiguration {
  */
 export function joinConfiguration(boot: BootPlan): JoinConfiguration {
   const command = boot.commands.find((c) => /\bkubeadm\s+join\b/.test(c));
-  const path = command && /--config[= ]\s*(\S+)/.exec(command)?.[1];
+  const path = command && /--config(?:=|\s+)(["']?)([^\s"']+)\1/.exec(command)?.[2];
   const text = path && boot.files.get(path);
   if (!text) {
     throw new CausewayError(
@@ -81,17 +82,25 @@ function strings(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((v) => typeof v === "string") : [];
 }
 
+/**
+ * The kubelet's flags as it sees them. kubeadm writes them as one line into a file, and systemd splits that line into words: quotes in a
+ * value, as in `openstack:///'{{ instance_id }}'`, are gone, and what stands behind a space is a flag of its own.
+ */
 function kubeletArgs(value: unknown): Record<string, string> {
-  const out: Record<string, string> = {};
-  if (Array.isArray(value)) {
-    for (const entry of value) {
-      const { name, value: argument } = object(entry);
-      if (typeof name === "string") out[name] = textOf(argument);
-    }
-    return out;
-  }
-  for (const [name, argument] of Object.entries(object(value))) out[name] = textOf(argument);
-  return out;
+  const line = argumentsOf(value).map(([name, argument]) => `--${name}=${argument}`);
+  const flags = serviceWords(line.join(" ")).flatMap((word): [string, string][] => {
+    const [, name, argument = "true"] = /^--([^=]+)(?:=([\s\S]*))?$/.exec(word) ?? [];
+    return name === undefined ? [] : [[name, argument]];
+  });
+  return Object.fromEntries(flags);
+}
+
+function argumentsOf(value: unknown): [string, string][] {
+  if (!Array.isArray(value)) return Object.entries(object(value)).map(([name, argument]) => [name, textOf(argument)]);
+  return value.flatMap((entry): [string, string][] => {
+    const { name, value: argument } = object(entry);
+    return typeof name === "string" ? [[name, textOf(argument)]] : [];
+  });
 }
 
 function textOf(value: unknown): string {

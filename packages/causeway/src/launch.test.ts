@@ -1,0 +1,61 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+
+const launch = resolve(import.meta.dirname, "launch.sh");
+const folders: string[] = [];
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A folder with a `node` that reports this version, and that prints what it is called with otherwise. */
+function nodeOf(version: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "launch-"));
+  folders.push(folder);
+  const file = join(folder, "node");
+  writeFileSync(file, `#!/bin/sh\n[ "$1" = -p ] && echo ${version} || echo "node ${version} runs $*"\n`);
+  chmodSync(file, 0o755);
+  return folder;
+}
+
+/** The launcher as it is where nothing is installed beside it. */
+function withoutInstall(): string {
+  const folder = mkdtempSync(join(tmpdir(), "launch-"));
+  folders.push(folder);
+  mkdirSync(join(folder, "packages/causeway/src"), { recursive: true });
+  const file = join(folder, "packages/causeway/src/launch.sh");
+  copyFileSync(launch, file);
+  return file;
+}
+
+function run(file: string, path: string, ...args: string[]) {
+  const result = spawnSync("/bin/sh", [file, ...args], { encoding: "utf8", env: { PATH: `${path}:/usr/bin:/bin` } });
+  return { code: result.status, out: result.stdout, error: result.stderr };
+}
+
+describe("the causeway command", () => {
+  test.each(["cloud", "up", "run", "doctor", "apiserver"])(
+    "runs `%s` on the Node of the install though PATH has an old one",
+    (command) => {
+      const { code, out } = run(launch, nodeOf("20.20.2"), command, "--help");
+      expect(out).toContain(`causeway ${command}`);
+      expect(code).toBe(0);
+    },
+  );
+
+  test("without an install, runs on a Node of PATH that is new enough", () => {
+    expect(run(withoutInstall(), nodeOf("26.1.0"), "up").out).toMatch(/^node 26\.1\.0 runs .*start\.js up$/m);
+  });
+
+  test("without an install, says in one sentence what is needed where PATH has an old Node", () => {
+    const { code, error } = run(withoutInstall(), nodeOf("20.20.2"), "up");
+    expect(code).toBe(1);
+    expect(error.trim().split("\n")).toHaveLength(1);
+    expect(error).toContain("needs Node 26 or later");
+    expect(error).toContain("Node 20.20.2");
+    expect(error).toContain("npm ci");
+  });
+});
