@@ -1,5 +1,7 @@
 export { CausewayError, hasCode, isAborted, messageOf, type ErrorContext } from "./errors.ts";
 export { systemClock, VirtualClock, type Clock } from "./clock.ts";
+export { LimitExceeded, parseBoundedJson, readBeginning, readBounded } from "./bounded.ts";
+export { readTextFile } from "./files.ts";
 export { canonicalJson } from "./json.ts";
 export { unlessAborted, whenAborted } from "./abort.ts";
 export { createLog, silentLog, type Log, type LogFields, type LogLevel } from "./log.ts";

@@ -49,6 +49,7 @@ export function connectCloud(config: CloudConfig, options: ConnectOptions = {}):
     budget,
     counter,
     metrics: options.metrics,
+    secrets: () => secretsOf(live.current),
     closed: closing.signal,
   });
   const repeat = { clock, log, signal: closing.signal };
@@ -78,6 +79,20 @@ async function projectOf(config: CloudConfig, session: Session, call: CallOption
   throw new CausewayError("CLOUD_CONFIG_INVALID", `The credentials of cloud ${config.name} are for no project.`, {
     hint: "Set project_name with project_domain_name, or project_id, in the cloud's entry.",
   });
+}
+
+function secretsOf({ auth, tls }: CloudConfig): string[] {
+  const key = tls?.key === undefined ? [] : [tls.key];
+  switch (auth.type) {
+    case "password":
+      return [auth.password, ...key];
+    case "token":
+      return [auth.token, ...key];
+    case "application_credential":
+      return [auth.secret, ...key];
+    case "oidc_access_token":
+      return [auth.accessToken, ...key];
+  }
 }
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;

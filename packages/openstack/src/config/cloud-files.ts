@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { CausewayError, messageOf } from "@causeway/foundation";
+import { CausewayError, messageOf, readTextFile } from "@causeway/foundation";
 
 export interface SearchOptions {
   /** A clouds.yaml to take in place of any other. */
@@ -54,7 +54,7 @@ function both(path: string): string[] {
 
 function read(path: string): CloudFile {
   try {
-    return { path, text: readFileSync(path, "utf8") };
+    return { path, text: readTextFile(path) };
   } catch (cause) {
     throw new CausewayError("CLOUDS_YAML_INVALID", `${path} cannot be read: ${messageOf(cause)}`, {
       hint: "Make it a file that this user may read, or point OS_CLIENT_CONFIG_FILE at another.",

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { canonicalJson } from "@causeway/foundation";
+import { canonicalJson, readTextFile } from "@causeway/foundation";
 import type { CloudConfig } from "./config.ts";
 
 /** A digest of all that the config says, the content of its certificate files included. */
@@ -12,7 +11,7 @@ export function fingerprint(config: CloudConfig): string {
 
 function contentOf(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readTextFile(path);
   } catch {
     return ""; // the transport says what is wrong with it
   }

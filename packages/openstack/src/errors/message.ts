@@ -11,13 +11,25 @@ export interface ServiceFault {
  * Placement `{"errors": [{"detail"}]}`, Glance's HTML page, plain text.
  */
 export function readFault(body: unknown): ServiceFault {
+  const { message, type } = faultIn(body);
+  return { message: message.slice(0, LONGEST), ...(type === undefined ? {} : { type: type.slice(0, LONGEST_TYPE) }) };
+}
+
+/** Of a message, what is shown. */
+const LONGEST = 1000;
+const LONGEST_TYPE = 100;
+const MOST_ERRORS = 20;
+
+function faultIn(body: unknown): ServiceFault {
   if (typeof body === "string") return { message: plainText(body) };
   if (!isRecord(body)) return { message: "" };
   if (typeof body["faultstring"] === "string") {
     return { message: body["faultstring"], ...(typeof body["faultcode"] === "string" && { type: body["faultcode"] }) };
   }
   if (Array.isArray(body["errors"])) {
-    const details = body["errors"].map((e: unknown) => (isRecord(e) ? text(e["detail"] ?? e["title"]) : text(e)));
+    const details = body["errors"]
+      .slice(0, MOST_ERRORS)
+      .map((e: unknown) => (isRecord(e) ? text(e["detail"] ?? e["title"]) : text(e)));
     return { message: details.join("; ") };
   }
   for (const [name, value] of Object.entries(body)) {

@@ -1,4 +1,4 @@
-import { CausewayError, messageOf } from "@causeway/foundation";
+import { CausewayError, messageOf, type LimitExceeded } from "@causeway/foundation";
 import type { CallFacts } from "./openstack-error.ts";
 
 /** System codes after which no byte of the request can have reached the service. */
@@ -45,6 +45,16 @@ export function errorFromNetwork(call: CallFacts, cause: unknown): CausewayError
 export function errorFromDeadline(call: CallFacts, milliseconds: number): CausewayError {
   const message = `${call.method} ${call.service} ${new URL(call.url).pathname} had no answer within ${milliseconds / 1000} s`;
   return new CausewayError("OPENSTACK_UNREACHABLE", message, { details: { ...call, reason: "DEADLINE", sent: true } });
+}
+
+/** The error for an answer that is larger or deeper than any of the service: it was not read to its end. */
+export function errorFromSize(call: CallFacts, cause: LimitExceeded): CausewayError {
+  const what = `${call.method} ${call.service} ${new URL(call.url).pathname}`;
+  return new CausewayError("OPENSTACK_ANSWER_TOO_LARGE", `The answer to ${what} was not read: ${cause.message}.`, {
+    cause,
+    hint: "Something else than the service may answer at its address; see auth_url and the catalog's endpoint.",
+    details: { ...call, limit: cause.limit, sent: true },
+  });
 }
 
 /** The error for a create whose answer was lost and that could not be looked for. */

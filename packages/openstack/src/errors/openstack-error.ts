@@ -12,6 +12,8 @@ export interface CallFacts {
 export interface FailedAnswer {
   readonly status: number;
   readonly body: unknown;
+  /** Takes secrets out of what the service said. */
+  readonly redact?: (text: string) => string;
   readonly requestId?: string;
   /** Seconds, from Retry-After. */
   readonly retryAfter?: number;
@@ -30,7 +32,7 @@ const HINTS: Readonly<Record<string, string>> = {
 
 /** The error for an answer of status 400 or more. */
 export function errorFromAnswer(call: CallFacts, answer: FailedAnswer): CausewayError {
-  const fault = readFault(answer.body);
+  const fault = redactedFault(readFault(redactedBody(answer.body, answer.redact)), answer.redact);
   const code = codeOf(call.service, answer.status, fault);
   const said = fault.message === "" ? "" : `: ${fault.message}`;
   const hint = HINTS[code];
@@ -49,6 +51,22 @@ export function errorFromAnswer(call: CallFacts, answer: FailedAnswer): Causeway
       },
     },
   );
+}
+
+/** Before anything is cut out of the body: what is left of a secret then is no longer recognized. */
+function redactedBody(body: unknown, redact: FailedAnswer["redact"]): unknown {
+  if (!redact || body === undefined) return body;
+  if (typeof body === "string") return redact(body);
+  try {
+    return JSON.parse(redact(JSON.stringify(body))) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function redactedFault(fault: ServiceFault, redact: FailedAnswer["redact"]): ServiceFault {
+  if (!redact) return fault;
+  return { message: redact(fault.message), ...(fault.type === undefined ? {} : { type: redact(fault.type) }) };
 }
 
 const QUOTA = /quota|exceeds? .*limit|limit .*exceeded|maximum number of/i;

@@ -1,6 +1,7 @@
-import type { Clock, Log, Metrics } from "@causeway/foundation";
+import { LimitExceeded, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import { errorFromAnswer, type CallFacts } from "../errors/openstack-error.ts";
-import { errorFromDeadline, errorFromNetwork } from "../errors/network-error.ts";
+import { errorFromDeadline, errorFromNetwork, errorFromSize } from "../errors/network-error.ts";
+import { redacted } from "../errors/redact.ts";
 import type { Budget } from "./budget.ts";
 import { measures } from "./measures.ts";
 import type { CallCounter } from "./stats.ts";
@@ -19,8 +20,10 @@ export interface Call {
   readonly content?: { readonly type: string; readonly data: BodyData | (() => BodyData) } | undefined;
   /** A media type other than JSON: the answer is then its bytes. */
   readonly accept?: string | undefined;
-  /** Milliseconds. */
+  /** Milliseconds until the whole answer is there. */
   readonly deadline: number;
+  /** Bytes that the answer may have. Default 64 MiB. */
+  readonly limit?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -33,6 +36,8 @@ export interface ExchangeOptions {
   readonly budget: Budget;
   readonly counter: CallCounter;
   readonly metrics?: Metrics | undefined;
+  /** What no message may show: the configured password, secret or token. */
+  readonly secrets: () => readonly string[];
   /** Aborts with the reason that every later call is refused with. */
   readonly closed: AbortSignal;
 }
@@ -63,7 +68,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
         requestId: requestIdOf(answer),
       });
       if (answer.status < 400) return answer;
-      throw refusal(budget, facts, answer);
+      throw refusal(options, { call, facts, answer });
     } finally {
       leave();
       measure(call, status, (clock.now() - begun) / 1000);
@@ -87,12 +92,14 @@ async function withDeadline(options: ExchangeOptions, call: Call, facts: CallFac
     ...(type !== undefined && { "Content-Type": type }),
     ...call.headers,
   };
+  const { limit } = call;
   const binary = call.accept !== undefined;
   try {
-    return await transport.send({ method: call.method, url: call.url, headers, signal, body: data, binary });
+    return await transport.send({ method: call.method, url: call.url, headers, signal, body: data, binary, limit });
   } catch (cause) {
     if (call.signal?.aborted) throw call.signal.reason;
     if (over.signal.aborted) throw errorFromDeadline(facts, call.deadline);
+    if (cause instanceof LimitExceeded) throw errorFromSize(facts, cause);
     throw errorFromNetwork(facts, cause);
   } finally {
     done.abort();
@@ -104,7 +111,13 @@ function contentOf({ body, content }: Call): { type?: string; data: BodyData | u
   return body === undefined ? { data: undefined } : { type: "application/json", data: JSON.stringify(body) };
 }
 
-function refusal(budget: Budget, facts: CallFacts, answer: HttpAnswer): Error {
+interface Refused {
+  readonly call: Call;
+  readonly facts: CallFacts;
+  readonly answer: HttpAnswer;
+}
+
+function refusal({ budget, secrets }: ExchangeOptions, { call, facts, answer }: Refused): Error {
   const seconds = retryAfter(answer.headers["retry-after"]);
   if (seconds !== undefined && (answer.status === 429 || answer.status === 503)) {
     budget.pause(facts.service, seconds * 1000);
@@ -113,6 +126,7 @@ function refusal(budget: Budget, facts: CallFacts, answer: HttpAnswer): Error {
   return errorFromAnswer(facts, {
     status: answer.status,
     body: answer.body,
+    redact: (text) => redacted(text, [...secrets(), ...tokensIn(call.headers)]),
     ...(requestId !== undefined && { requestId }),
     ...(seconds !== undefined && { retryAfter: seconds }),
   });
@@ -134,4 +148,11 @@ function bare(url: string): string {
   parsed.username = "";
   parsed.password = "";
   return parsed.href;
+}
+
+/** The secrets that a call itself carries. */
+function tokensIn(headers: Readonly<Record<string, string>>): string[] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    /^(x-auth-token|x-subject-token|authorization)$/i.test(name) ? [value.replace(/^Bearer /, "")] : [],
+  );
 }

@@ -1,7 +1,14 @@
-import { readFileSync } from "node:fs";
 import { Readable } from "node:stream";
 import { Agent, request as send } from "undici";
-import { CausewayError, messageOf } from "@causeway/foundation";
+import {
+  CausewayError,
+  LimitExceeded,
+  messageOf,
+  parseBoundedJson,
+  readBeginning,
+  readBounded,
+  readTextFile,
+} from "@causeway/foundation";
 import type { CloudTls } from "../config/config.ts";
 
 export type BodyData = string | Uint8Array | AsyncIterable<Uint8Array>;
@@ -13,6 +20,8 @@ export interface HttpRequest {
   readonly body?: BodyData | undefined;
   /** A good answer's body is given as its bytes. */
   readonly binary?: boolean;
+  /** Bytes that a good answer may have. Default 64 MiB. */
+  readonly limit?: number | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -21,9 +30,19 @@ export interface HttpAnswer {
   readonly headers: Readonly<Record<string, string>>;
   /** Parsed where it is JSON; the text otherwise, or the bytes that were asked for. */
   readonly body: unknown;
+  /** How many bytes the body had. */
+  readonly size: number;
 }
 
-/** The connections to one cloud. Redirects are not followed: a token goes nowhere but where the catalog says. */
+const LARGEST_ANSWER = 64 * 1024 * 1024;
+/** Bytes that a token, its catalog, or a version document may have. */
+export const SMALL_ANSWER = 1024 * 1024;
+/** Of an error's body, the rest is not read: it is only shown. */
+const LARGEST_ERROR = 256 * 1024;
+/** No answer of an OpenStack service comes near it. */
+const DEEPEST = 1000;
+
+/** The connections to one cloud. An answer that is too large or too deep throws LimitExceeded. Redirects are not followed: a token goes nowhere but where the catalog says. */
 export interface Transport {
   send(request: HttpRequest): Promise<HttpAnswer>;
   /** Takes no more calls; resolves when those under way have ended. */
@@ -39,15 +58,14 @@ export function createTransport(tls: CloudTls = {}, connections = 16): Transport
     connect: { timeout: 10_000, ...tlsOptions(tls) },
   });
   return {
-    async send({ method, url, headers, body = null, signal, binary = false }) {
+    async send({ method, url, headers, body = null, signal, binary = false, limit = LARGEST_ANSWER }) {
       const data = body === null || typeof body === "string" || body instanceof Uint8Array ? body : Readable.from(body);
       const answer = await send(url, { method, headers: { ...headers }, signal, dispatcher: agent, body: data });
-      if (binary && answer.statusCode < 400) {
-        const bytes = new Uint8Array(await answer.body.arrayBuffer());
-        return { status: answer.statusCode, headers: flatten(answer.headers), body: bytes };
-      }
-      const text = await answer.body.text();
-      return { status: answer.statusCode, headers: flatten(answer.headers), body: parse(text) };
+      const head = { status: answer.statusCode, headers: flatten(answer.headers) };
+      const isError = answer.statusCode >= 400;
+      const bytes = isError ? await readBeginning(answer.body, LARGEST_ERROR) : await readBounded(answer.body, limit);
+      const isBinary = binary && !isError;
+      return { ...head, size: bytes.length, body: isBinary ? new Uint8Array(bytes) : parse(bytes.toString("utf8")) };
     },
     drain: () => agent.close(),
     close: () => agent.destroy(),
@@ -69,7 +87,7 @@ function tlsOptions(tls: CloudTls): { ca?: string; cert?: string; key?: string; 
 function read(path: string | undefined, setting: string): string | undefined {
   if (path === undefined) return undefined;
   try {
-    return readFileSync(path, "utf8");
+    return readTextFile(path);
   } catch (cause) {
     throw new CausewayError("CLOUD_CONFIG_INVALID", `The ${setting} file ${path} cannot be read: ${messageOf(cause)}`, {
       cause,
@@ -88,8 +106,9 @@ function flatten(headers: Record<string, string | string[] | undefined>): Record
 function parse(text: string): unknown {
   if (text === "") return undefined;
   try {
-    return JSON.parse(text);
-  } catch {
+    return parseBoundedJson(text, DEEPEST);
+  } catch (error) {
+    if (error instanceof LimitExceeded) throw error;
     return text;
   }
 }

@@ -1,3 +1,4 @@
+import { errorFromPages } from "../errors/page-error.ts";
 import { isOpenStackNotFound } from "../errors/predicates.ts";
 import { splitQuery } from "../http/query.ts";
 import type { ServiceClient } from "../session/client.ts";
@@ -28,6 +29,10 @@ export interface CollectionShape<T, Create> {
   readonly size?: (create: Create) => number;
 }
 
+/** Of one list. Services give a thousand objects on a page, so that a list which needs more has no end. */
+const MOST_PAGES = 2_000;
+const MOST_BYTES = 512 * 1024 * 1024;
+
 /** The verbs of a REST collection over a service. */
 export function createCollection<T, Create, Update = Partial<Create>>(
   client: ServiceClient,
@@ -41,12 +46,21 @@ export function createCollection<T, Create, Update = Partial<Create>>(
   const list: Collection<T, Create, Update>["list"] = async function* (query = {}, options = {}) {
     for (const part of splitQuery({ ...shape.defaults, ...query })) {
       let next: Query | string | undefined = part;
+      let rest = MOST_BYTES;
+      const seen = new Set<string>();
+      const received = (bytes: number): void => void (rest -= bytes);
       while (next !== undefined) {
-        const page = { method: "GET" as const, route: shape.listRoute ?? route, ids: parents, query: next };
+        const page = { method: "GET" as const, route: shape.listRoute ?? route, ids: parents, query: next, received };
         const body: unknown = await client.send(page, options);
         yield* listIn<unknown>(body, many).map(element);
         const following: string | undefined = nextQuery(body, many);
         next = following === next ? undefined : following;
+        if (next === undefined) break;
+        if (seen.has(next))
+          throw errorFromPages(client.service, many, "a link to the next page leads back to an earlier one");
+        if (seen.size >= MOST_PAGES) throw errorFromPages(client.service, many, `it has more than ${MOST_PAGES} pages`);
+        if (rest <= 0) throw errorFromPages(client.service, many, "its pages are larger than 512 MiB together");
+        seen.add(next);
       }
     }
   };

@@ -7,6 +7,9 @@ import { listIn, objectIn } from "./wire.ts";
 const BYTES = "application/octet-stream";
 const PATCH = "application/openstack-images-v2.1-json-patch";
 
+/** A download is held in memory as one array of bytes. */
+const LARGEST_IMAGE = 2 * 1024 ** 3;
+
 /** Glance. Its pages are 25 long unless asked for more. */
 export function createImageService(client: ServiceClient): I.ImageService {
   const images = createCollection<I.Image, I.ImageCreate, I.ImagePatch>(client, {
@@ -32,7 +35,13 @@ export function createImageService(client: ServiceClient): I.ImageService {
       await client.send({ method: "PUT", route: "/images/{id}/file", ids: [id], content, size }, options);
     },
     async download(id, options) {
-      const call = { method: "GET" as const, route: "/images/{id}/file", ids: [id], accept: BYTES };
+      const call = {
+        method: "GET" as const,
+        route: "/images/{id}/file",
+        ids: [id],
+        accept: BYTES,
+        limit: LARGEST_IMAGE,
+      };
       return ((await client.send(call, options)) as Uint8Array | undefined) ?? new Uint8Array();
     },
     deactivate: (id, options) => order("POST", "/actions/deactivate", [id], options),

@@ -1,6 +1,7 @@
 import { CausewayError, hasCode } from "@causeway/foundation";
 import type { CallOptions, CreateOptions, Query } from "../types/collection.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { SMALL_ANSWER } from "../http/transport.ts";
 import { repeatCreate, repeatIdempotent, repeatUnsent, type RepeatOptions } from "../http/repeat.ts";
 import { encodeQuery } from "../http/query.ts";
 import { baseUrl, versionUrl, type ServiceName } from "./endpoints.ts";
@@ -27,6 +28,10 @@ export interface ServiceCall {
   /** A media type: the answer is then its bytes (Uint8Array). */
   readonly accept?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Bytes that the answer may have. Default 64 MiB. */
+  readonly limit?: number;
+  /** Gets the number of bytes that the answer had. */
+  readonly received?: (bytes: number) => void;
   /** How many things the call makes or changes; its deadline grows with them. Default 1. */
   readonly size?: number;
 }
@@ -73,9 +78,11 @@ export function createServiceClient(service: ServiceName, parts: ClientParts): S
         content: call.content,
         accept: call.accept,
         deadline: deadlineOf(service, call),
+        limit: call.limit,
         signal: options?.signal,
       }),
     );
+    call.received?.(answer.size);
     return answer.body;
   };
 
@@ -152,6 +159,7 @@ async function askVersions(service: ServiceName, base: string, parts: ClientPart
         route: "/",
         headers: { "X-Auth-Token": token },
         deadline: 30_000,
+        limit: SMALL_ANSWER,
       }),
     );
   try {

@@ -3,6 +3,7 @@ import { repeatIdempotent, type RepeatOptions } from "../http/repeat.ts";
 import { isRecord } from "../errors/message.ts";
 import type { ServiceDescription } from "../types/cloud.ts";
 import type { CallOptions } from "../types/collection.ts";
+import { SMALL_ANSWER } from "../http/transport.ts";
 import { baseUrl, versionUrl, type ServiceName } from "./endpoints.ts";
 import type { Session } from "./session.ts";
 
@@ -30,6 +31,7 @@ export async function describeService(
       route: "/",
       headers: { "X-Auth-Token": token },
       deadline: 30_000,
+      limit: SMALL_ANSWER,
       signal: options?.signal,
     });
   const begun = repeat.clock.now();

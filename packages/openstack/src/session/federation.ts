@@ -1,6 +1,7 @@
 import { CausewayError } from "@causeway/foundation";
 import type { CloudConfig, OidcAccessTokenAuth, TokenAuth } from "../config/config.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { SMALL_ANSWER } from "../http/transport.ts";
 import { identityUrl } from "./endpoints.ts";
 
 /**
@@ -22,6 +23,7 @@ export async function federatedProof(
     route: "/OS-FEDERATION/identity_providers/{id}/protocols/{id}/auth",
     headers: { Authorization: `Bearer ${auth.accessToken}` },
     deadline: 30_000,
+    limit: SMALL_ANSWER,
   });
   const token = answer.headers["x-subject-token"];
   if (token !== undefined) return { type: "token", token };

@@ -5,6 +5,7 @@ import type { Exchange } from "../http/exchange.ts";
 import { repeatIdempotent, type RepeatOptions } from "../http/repeat.ts";
 import { chooseRegion, findEndpoint, identityUrl } from "./endpoints.ts";
 import { federatedProof } from "./federation.ts";
+import { SMALL_ANSWER } from "../http/transport.ts";
 import { tokenRequest } from "./token-request.ts";
 import { readToken, type Token } from "./token.ts";
 
@@ -115,6 +116,7 @@ export class Session {
       headers: {},
       body: tokenRequest(proof, scope),
       deadline: 30_000,
+      limit: SMALL_ANSWER,
     });
     return readToken(name, answer.headers["x-subject-token"], answer.body);
   }

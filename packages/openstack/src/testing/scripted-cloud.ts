@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Clock } from "@causeway/foundation";
@@ -13,8 +13,11 @@ export interface Seen {
   readonly body: unknown;
 }
 
-/** An answer; "cut" ends the connection without one, "hang" never answers. */
-export type Reply = { status?: number; body?: unknown; headers?: Record<string, string> } | "cut" | "hang";
+/** An answer; "cut" ends the connection without one, "hang" never answers. `text` is a body that is no JSON, `endless` one that is repeated for ever. */
+export type Reply =
+  | { status?: number; body?: unknown; text?: string; endless?: string; headers?: Record<string, string> }
+  | "cut"
+  | "hang";
 
 export interface ScriptedCloud {
   readonly url: string;
@@ -53,7 +56,8 @@ export async function scriptedCloud(script: Script, options: ScriptedOptions = {
       if (reply === "hang") return;
       if (reply === "cut") return void request.socket.destroy();
       response.writeHead(reply.status ?? 200, { "content-type": "application/json", ...reply.headers });
-      response.end(reply.body === undefined ? undefined : JSON.stringify(reply.body));
+      if (reply.endless !== undefined) return stream(response, reply.endless);
+      response.end(reply.text ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body)));
     });
   };
   const server = options.tls ? createTlsServer(options.tls, handler) : createServer(handler);
@@ -71,6 +75,16 @@ export async function scriptedCloud(script: Script, options: ScriptedOptions = {
     count: (method, path) => seen.filter((s) => s.method === method && s.path.endsWith(path)).length,
     close: () => end(server),
   };
+}
+
+/** Writes the text again and again until the client goes. */
+function stream(response: ServerResponse, text: string): void {
+  const piece = Buffer.alloc(64 * 1024, text);
+  const more = (): void => {
+    while (!response.destroyed && response.write(piece));
+    if (!response.destroyed) response.once("drain", more);
+  };
+  more();
 }
 
 function end(server: Server): Promise<void> {

@@ -1,0 +1,70 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { LimitExceeded, parseBoundedJson, readBeginning, readBounded } from "./bounded.ts";
+
+/** A stream without an end, which counts what is taken from it. */
+function endless(): { chunks: AsyncGenerator<Uint8Array>; taken: () => number; isClosed: () => boolean } {
+  let [taken, isClosed] = [0, false];
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        taken += 1000;
+        yield Buffer.alloc(1000, " ");
+      }
+    } finally {
+      isClosed = true;
+    }
+  }
+  return { chunks: chunks(), taken: () => taken, isClosed: () => isClosed };
+}
+
+async function* pieces(...texts: string[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield Buffer.from(text);
+}
+
+describe("a bounded read", () => {
+  test("gives the whole of a stream within the limit", async () => {
+    expect((await readBounded(pieces("ab", "", "cd"), 4)).toString()).toBe("abcd");
+  });
+
+  test("ends a stream without an end just beyond the limit", async () => {
+    const stream = endless();
+    await expect(readBounded(stream.chunks, 10_000)).rejects.toMatchObject({ is: "bytes", limit: 10_000 });
+    expect(stream.taken()).toBe(11_000);
+    expect(stream.isClosed()).toBe(true);
+  });
+
+  test("of a beginning stops there", async () => {
+    const stream = endless();
+    expect(await readBeginning(stream.chunks, 2500)).toHaveLength(2500);
+    expect(stream.taken()).toBe(3000);
+    expect(stream.isClosed()).toBe(true);
+  });
+});
+
+describe("bounded JSON", () => {
+  test("is what JSON.parse gives, whatever stands in strings", () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 6 }), (text) => {
+        expect(parseBoundedJson(text, 20)).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  test.each([
+    ["arrays", `${"[".repeat(11)}${"]".repeat(11)}`],
+    ["objects", `${'{"a":'.repeat(11)}1${"}".repeat(11)}`],
+    ["brackets that nothing closes", "[".repeat(11)],
+  ])("refuses %s that are nested deeper than the limit", (_, text) => {
+    expect(() => parseBoundedJson(text, 10)).toThrow(LimitExceeded);
+  });
+
+  test.each([
+    ["in quotes", JSON.stringify(`${"[".repeat(50)}`)],
+    ["behind an escaped quote", JSON.stringify(`"${"[".repeat(50)}`)],
+    ["behind an escaped backslash", `["\\\\",${JSON.stringify("[".repeat(50))}]`],
+    ["beside each other", `[${"[],".repeat(50)}[]]`],
+  ])("does not count brackets %s", (_, text) => {
+    expect(parseBoundedJson(text, 10)).toEqual(JSON.parse(text));
+  });
+});

@@ -1,0 +1,132 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { closeAll, failure, inTurn, start } from "./testing/connected.ts";
+import { PASSWORD, type Script } from "./testing/scripted-cloud.ts";
+
+afterEach(closeAll);
+
+/** The identity service gives this answer in place of a token. */
+const identity =
+  (reply: ReturnType<Script>): Script =>
+  ({ path }) =>
+    path.endsWith("/auth/tokens") ? reply : undefined;
+const nested = (depth: number) => `{"networks":${"[".repeat(depth)}${"]".repeat(depth)}}`;
+
+describe("an answer of a cloud", () => {
+  it.each([
+    ["spaces", " "],
+    ["a list that nothing closes", "["],
+    ["a text", "x"],
+  ])("that goes on for ever with %s ends authentication with a code, in bounded memory", async (_, endless) => {
+    const { cloud } = await start(identity({ status: 201, headers: { "x-subject-token": "t" }, endless }));
+    const before = process.memoryUsage().rss;
+    const error = await failure(cloud.network.networks.all());
+    expect(error).toMatchObject({
+      code: "OPENSTACK_ANSWER_TOO_LARGE",
+      details: { service: "identity", limit: 2 ** 20 },
+    });
+    expect(error.message).toContain("/identity/v3/auth/tokens");
+    expect(process.memoryUsage().rss - before).toBeLessThan(200 * 2 ** 20);
+  });
+
+  it("that goes on for ever ends a list at 64 MiB, and is not requested again", async () => {
+    const { server, cloud } = await start(inTurn({ endless: " " }));
+    const error = await failure(cloud.network.networks.all());
+    expect(error).toMatchObject({ code: "OPENSTACK_ANSWER_TOO_LARGE", details: { limit: 64 * 2 ** 20 } });
+    expect(server.count("GET", "/networks")).toBe(1);
+  });
+
+  it("that goes on for ever ends the search for a service's versions at 1 MiB", async () => {
+    const { cloud } = await start(({ path }) => (path.startsWith("/identity") ? undefined : { endless: " " }));
+    expect(await failure(cloud.compute.servers.all())).toMatchObject({
+      code: "OPENSTACK_ANSWER_TOO_LARGE",
+      details: { limit: 2 ** 20 },
+    });
+    expect(await failure(cloud.describe("compute"))).toMatchObject({ code: "OPENSTACK_ANSWER_TOO_LARGE" });
+  });
+
+  it("of 401 that goes on for ever is read to a limit only", async () => {
+    const { cloud } = await start(identity({ status: 401, endless: "no! " }));
+    const error = await failure(cloud.network.networks.all());
+    expect(error.code).toBe("OPENSTACK_UNAUTHORIZED");
+    expect(String(error.details["serviceMessage"]).length).toBeLessThanOrEqual(1000);
+  });
+
+  it.each([[1001], [100_000]])("that is nested %d deep is refused", async (depth) => {
+    const { cloud } = await start(inTurn({ text: nested(depth) }));
+    expect(await failure(cloud.network.networks.all())).toMatchObject({
+      code: "OPENSTACK_ANSWER_TOO_LARGE",
+      message: expect.stringContaining("nested more than 1000 deep"),
+    });
+  });
+
+  it.each([
+    ["Nova", { badRequest: { message: "m".repeat(100_000) } }],
+    ["Octavia", { faultcode: "f".repeat(100_000), faultstring: "m".repeat(100_000) }],
+    ["Placement", { errors: Array.from({ length: 10_000 }, () => ({ detail: "m" })) }],
+    ["another service", { ["k".repeat(100_000)]: { message: "m" } }],
+  ])("with a long error as %s words it gives a short message", async (_, body) => {
+    const { cloud } = await start(inTurn({ status: 400, body }));
+    const error = await failure(cloud.network.networks.all());
+    expect(error.message.length).toBeLessThan(1200);
+    expect(JSON.stringify(error.details).length).toBeLessThan(2000);
+  });
+});
+
+describe("a list of a cloud", () => {
+  const page = (next: string) => ({
+    body: { networks: [{ id: "n" }], networks_links: [{ rel: "next", href: `http://c/v2.0/networks?${next}` }] },
+  });
+
+  it("whose pages lead back to an earlier one ends with a code", async () => {
+    const { server, cloud } = await start(
+      inTurn(page("marker=a"), page("marker=b"), page("marker=a"), page("marker=b")),
+    );
+    expect(await failure(cloud.network.networks.all())).toMatchObject({ code: "OPENSTACK_LIST_ENDLESS" });
+    expect(server.count("GET", "/networks")).toBe(3);
+  });
+
+  it("whose pages never end has a limit", async () => {
+    let count = 0;
+    const { cloud } = await start(
+      ({ path }) => (path.startsWith("/identity") ? undefined : page(`marker=${(count += 1)}`)),
+      { budget: { rate: 1e6, burst: 1e6 } },
+    );
+    expect(await failure(cloud.network.networks.all())).toMatchObject({
+      code: "OPENSTACK_LIST_ENDLESS",
+      message: expect.stringContaining("more than 2000 pages"),
+    });
+    expect(count).toBe(2001);
+  });
+});
+
+describe("what a cloud says about refused credentials", () => {
+  const echo = (text: string): Script =>
+    identity({ status: 401, body: { error: { message: `bad password: ${text}!` } } });
+
+  it.each([
+    ["as it is", PASSWORD],
+    ["in base64", Buffer.from(PASSWORD).toString("base64")],
+    ["encoded for a URL", encodeURIComponent(PASSWORD)],
+  ])("is shown without the password that it repeats %s", async (_, repeated) => {
+    const { cloud } = await start(echo(repeated));
+    const error = await failure(cloud.network.networks.all());
+    const shown = JSON.stringify([error.message, error.details, String(error.cause)]);
+    expect(shown).not.toContain(repeated);
+    expect(error.details["serviceMessage"]).toBe("bad password: [redacted]!");
+  });
+
+  it.each([
+    ["application credential", { type: "application_credential", id: "i", secret: 'a"b<c>& d' }, 'a"b<c>& d'],
+    ["token", { type: "token", token: "gAAAAtoken" }, "gAAAAtoken"],
+  ] as const)("is shown without the %s", async (_, auth, secret) => {
+    const { cloud } = await start(echo(secret), { config: { auth } });
+    expect((await failure(cloud.network.networks.all())).details["serviceMessage"]).toBe("bad password: [redacted]!");
+  });
+
+  it("is shown without the token that a service repeats", async () => {
+    const { cloud } = await start(({ path, headers }) =>
+      path.startsWith("/identity") ? undefined : { status: 403, body: { message: `no: ${headers["x-auth-token"]}` } },
+    );
+    expect((await failure(cloud.network.networks.all())).details["serviceMessage"]).toBe("no: [redacted]");
+  });
+});
