@@ -55,7 +55,7 @@ function render(text: string, instance: InstanceData): string {
 
 function parseYaml(text: string): unknown {
   try {
-    return parse(text, { version: "1.1" });
+    return parse(text, { version: "1.1", uniqueKeys: false });
   } catch {
     // The parser's own words quote the text, and user data holds secrets.
     throw new CausewayError("MACHINE_USER_DATA_INVALID", "the user data is not valid YAML", {

@@ -43,7 +43,9 @@ function isSignedBy(content: string, jws: string, secret: string): boolean {
 }
 
 function authorityOf(kubeconfig: string): string {
-  const document = parse(kubeconfig) as { clusters?: { cluster?: { "certificate-authority-data"?: string } }[] };
+  const document = parse(kubeconfig, { uniqueKeys: false }) as {
+    clusters?: { cluster?: { "certificate-authority-data"?: string } }[];
+  };
   const encoded = document.clusters?.[0]?.cluster?.["certificate-authority-data"];
   if (encoded === undefined) throw failed("cluster-info carries no root certificate");
   return Buffer.from(encoded, "base64").toString("utf8");
@@ -55,10 +57,11 @@ const largestAnswer = 1024 * 1024;
 
 /** The one request whose server is not verified: what it answers is proved afterwards. */
 function getPublic(url: string, signal: AbortSignal): Promise<unknown> {
+  const within = AbortSignal.any([signal, AbortSignal.timeout(answerTimeout)]);
   return new Promise((resolve, reject) => {
     const outgoing = request(
       url,
-      { rejectUnauthorized: false, signal, agent: false, headers: { accept: "application/json" } },
+      { rejectUnauthorized: false, signal: within, agent: false, headers: { accept: "application/json" } },
       (incoming) => {
         const chunks: Buffer[] = [];
         let size = 0;
@@ -79,7 +82,6 @@ function getPublic(url: string, signal: AbortSignal): Promise<unknown> {
         });
       },
     );
-    outgoing.setTimeout(answerTimeout, () => outgoing.destroy(new Error("no answer in time")));
     outgoing.on("error", (error) => reject(signal.aborted ? signal.reason : failed(`${url} cannot be reached`, error)));
     outgoing.end();
   });

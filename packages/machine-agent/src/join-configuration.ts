@@ -61,7 +61,7 @@ export function joinConfiguration(boot: BootPlan): JoinConfiguration {
 }
 
 function documents(text: string): Record<string, unknown>[] {
-  return parseAllDocuments(text, { version: "1.1" }).map((document) => {
+  return parseAllDocuments(text, { version: "1.1", uniqueKeys: false }).map((document) => {
     // The parser's own words quote the text, and it holds the token.
     if (document.errors.length > 0) throw invalid("it is not valid YAML");
     return object(document.toJS());

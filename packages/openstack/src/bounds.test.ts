@@ -125,7 +125,9 @@ describe("what a cloud says about refused credentials", () => {
 
   it("is shown without the token that a service repeats", async () => {
     const { cloud } = await start(({ path, headers }) =>
-      path.startsWith("/identity") ? undefined : { status: 403, body: { message: `no: ${headers["x-auth-token"]}` } },
+      path.startsWith("/identity")
+        ? undefined
+        : { status: 403, body: { message: `no: ${String(headers["x-auth-token"])}` } },
     );
     expect((await failure(cloud.network.networks.all())).details["serviceMessage"]).toBe("no: [redacted]");
   });

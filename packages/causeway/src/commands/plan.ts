@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs";
-import { CausewayError, createLog, silentLog, systemClock, type LogLevel } from "@causeway/foundation";
+import { CausewayError, createLog, silentLog, systemClock, type LogLevel, readTextFile } from "@causeway/foundation";
 import {
   defaultCloudConfig,
   explainService,
@@ -26,7 +25,7 @@ export interface PlanOptions {
 export async function planService(name: string, options: PlanOptions, signal: AbortSignal): Promise<void> {
   const log = options.logLevel === "silent" ? silentLog : createLog({ level: options.logLevel });
   const key = keyFrom(name);
-  const conf = options.cloudConfig === undefined ? undefined : readFileSync(options.cloudConfig, "utf8");
+  const conf = options.cloudConfig === undefined ? undefined : readTextFile(options.cloudConfig);
   const config = conf === undefined ? defaultCloudConfig() : parseControllerConfig(conf).config;
   const { kubeconfig, clusterName } = options;
   const client = createClient(loadKubeconfig(kubeconfig === undefined ? {} : { path: kubeconfig }));

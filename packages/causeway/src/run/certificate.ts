@@ -1,7 +1,14 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { CausewayError, createAuthority, issueCertificate, messageOf, type KeyPair } from "@causeway/foundation";
+import {
+  CausewayError,
+  createAuthority,
+  issueCertificate,
+  messageOf,
+  type KeyPair,
+  readTextFile,
+} from "@causeway/foundation";
 
 export interface CertificateFiles {
   readonly tlsCertFile?: string;
@@ -29,7 +36,7 @@ export async function servingCertificate(files: CertificateFiles): Promise<KeyPa
 
 function readPair(certificate: string, key: string): KeyPair {
   try {
-    return { certificate: readFileSync(certificate, "utf8"), key: readFileSync(key, "utf8") };
+    return { certificate: readTextFile(certificate), key: readTextFile(key) };
   } catch (cause) {
     throw new CausewayError(
       "CERTIFICATE_UNREADABLE",

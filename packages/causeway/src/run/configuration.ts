@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs";
-import { CausewayError, messageOf, type Clock, type Log } from "@causeway/foundation";
+import { CausewayError, messageOf, type Clock, type Log, readTextFile } from "@causeway/foundation";
 import { parseControllerConfig, type ParsedControllerConfig } from "@causeway/cloud-controller-manager";
 import { cloudFingerprint, parseCloudConf, type CloudConfig } from "@causeway/openstack";
 
@@ -19,7 +18,7 @@ export function readConfiguration(path: string): Configuration {
 
 function read(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readTextFile(path);
   } catch (cause) {
     throw new CausewayError("CLOUD_CONF_UNREADABLE", `The cloud.conf ${path} cannot be read: ${messageOf(cause)}`, {
       cause,

@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs";
-import { CausewayError, messageOf } from "@causeway/foundation";
+import { CausewayError, messageOf, readTextFile } from "@causeway/foundation";
 import { controllerNames, type ControllerName } from "@causeway/cloud-controller-manager";
 import { parse } from "yaml";
 import { controllerNamed } from "./controller-names.ts";
@@ -46,7 +45,7 @@ export function readMigration(path: string | undefined): Migration {
 
 function parseFile(path: string): unknown {
   try {
-    return parse(readFileSync(path, "utf8"));
+    return parse(readTextFile(path, 1024 * 1024), { uniqueKeys: false });
   } catch (cause) {
     throw invalid(path, messageOf(cause).split("\n")[0] ?? "");
   }

@@ -2,7 +2,7 @@ import { CausewayError } from "@causeway/foundation";
 import type { ClusterConfig } from "../config/interface.ts";
 import type { KubeObject, ObjectKey, ObjectList, ResourceType } from "../types/meta.ts";
 import { keyOf } from "../types/identity.ts";
-import { isExpired, isNotFound } from "./errors.ts";
+import { isExpired, isNotFound, isTooLarge } from "./errors.ts";
 import type {
   ApplyConfiguration,
   CallOptions,
@@ -14,11 +14,14 @@ import type {
   WatchOptions,
   WriteOptions,
 } from "./interface.ts";
-import { parseIfJson, Transport, type ClientOptions, type TransportRequest } from "./transport.ts";
+import { Transport, type ClientOptions, type TransportRequest } from "./transport.ts";
 import { collectionPath, objectPath, queryString, requireNamespace } from "./urls.ts";
 import { lines, parseWatchEvent } from "./watch-stream.ts";
 
-const PAGE = "500";
+const PAGE = 500;
+/** Of one list. */
+const MOST_PAGES = 10_000;
+const MOST_BYTES = 2 * 1024 ** 3;
 
 const PATCH_TYPES: Readonly<Record<Patch["type"], string>> = {
   json: "application/json-patch+json",
@@ -176,14 +179,30 @@ class Client implements KubernetesClient {
   async #listAll<T extends KubeObject>(type: ResourceType<T>, options: ListOptions): Promise<ObjectList<T>> {
     const items: T[] = [];
     let token = "";
-    for (;;) {
-      const { labelSelector, fieldSelector } = options;
-      const query = queryString({ labelSelector, fieldSelector, limit: PAGE, continue: token });
-      const path = collectionPath(type, options.namespace) + query;
-      const page = parseList<T>(await this.#json({ method: "GET", path, signal: options.signal }), path);
+    let bytes = 0;
+    for (let pages = 0; pages < MOST_PAGES && bytes < MOST_BYTES; pages += 1) {
+      const { page, size } = await this.#page(type, options, token);
       for (const item of page.items) items.push(withType(item, page));
       if (page.continue === "") return { items, resourceVersion: page.resourceVersion };
       token = page.continue;
+      bytes += size;
+    }
+    throw endless(collectionPath(type, options.namespace));
+  }
+
+  /** One page of a list. Where the objects are so large that a page is refused, it is requested with fewer of them. */
+  async #page<T extends KubeObject>(type: ResourceType<T>, options: ListOptions, token: string) {
+    const { labelSelector, fieldSelector, signal } = options;
+    for (let limit = PAGE; ; limit = Math.ceil(limit / 10)) {
+      const query = queryString({ labelSelector, fieldSelector, limit: String(limit), continue: token });
+      const path = collectionPath(type, options.namespace) + query;
+      const request = { method: "GET", path, signal };
+      try {
+        const { body, size } = await this.#transport.read(await this.#transport.send(request), request);
+        return { page: parseList<T>(body, path), size };
+      } catch (error) {
+        if (limit === 1 || !isTooLarge(error)) throw error;
+      }
     }
   }
 
@@ -195,13 +214,7 @@ class Client implements KubernetesClient {
   }
 
   async #json(request: TransportRequest): Promise<unknown> {
-    const answer = await this.#transport.send(request);
-    try {
-      const text = await answer.body.text();
-      return text === "" ? undefined : parseIfJson(text);
-    } catch (error) {
-      throw this.#transport.broken(error, request);
-    }
+    return (await this.#transport.read(await this.#transport.send(request), request)).body;
   }
 }
 
@@ -256,6 +269,17 @@ function write(
 
 function isObject(body: unknown): boolean {
   return typeof body === "object" && body !== null && typeof (body as { kind?: unknown }).kind === "string";
+}
+
+function endless(path: string): CausewayError {
+  return new CausewayError(
+    "KUBERNETES_LIST_ENDLESS",
+    `the list of ${path} was not read to its end: its pages do not end`,
+    {
+      hint: "Check that the server's address leads to a Kubernetes API server and not to another web server.",
+      details: { path },
+    },
+  );
 }
 
 function malformed(method: string, path: string): CausewayError {

@@ -1,5 +1,4 @@
-import { readFile } from "node:fs/promises";
-import { CausewayError, unlessAborted, type Clock } from "@causeway/foundation";
+import { CausewayError, readTextFile, unlessAborted, type Clock } from "@causeway/foundation";
 import type { ClusterConfig } from "../config/interface.ts";
 import { runExecPlugin } from "./exec-plugin.ts";
 
@@ -24,7 +23,7 @@ export function credentialSource(config: ClusterConfig, clock: Clock): Credentia
   if (config.tokenFile !== undefined) {
     const file = config.tokenFile;
     return cached(clock, async () => ({
-      value: { ...certificateOf(config), token: await readToken(file, config.token) },
+      value: { ...certificateOf(config), token: readToken(file, config.token) },
       expires: clock.now() + TOKEN_FILE_AGE,
     }));
   }
@@ -65,9 +64,12 @@ function certificateOf(config: ClusterConfig): Credentials {
     : { certificate: config.certificate, key: config.key };
 }
 
-async function readToken(file: string, fallback: string | undefined): Promise<string> {
+/** Bytes of a token file: more does not fit into a header. */
+const LARGEST_TOKEN = 1024 * 1024;
+
+function readToken(file: string, fallback: string | undefined): string {
   try {
-    return (await readFile(file, "utf8")).trim();
+    return readTextFile(file, LARGEST_TOKEN).trim();
   } catch (cause) {
     if (fallback !== undefined) return fallback;
     throw new CausewayError("KUBERNETES_TOKEN_FILE", `the token file ${file} cannot be read`, {

@@ -1,4 +1,4 @@
-import { CausewayError, hasCode } from "@causeway/foundation";
+import { CausewayError, hasCode, type LimitExceeded } from "@causeway/foundation";
 import type { Status } from "../types/meta.ts";
 
 /** What was asked when the server refused. Never carries a body or a header. */
@@ -36,16 +36,30 @@ const HINTS: Readonly<Record<string, string>> = {
   KUBERNETES_TOO_MANY_REQUESTS: "Wait and try again.",
 };
 
+/** Of a server's message, what is shown. */
+const LONGEST_MESSAGE = 10_000;
+
 /** The error for a refused request. `body` is the parsed answer, or its text. */
 export function refused(httpStatus: number, body: unknown, facts: RequestFacts): CausewayError {
   const status = isStatus(body) ? body : undefined;
   const reason = status?.reason || REASONS[status?.code ?? httpStatus] || "Unknown";
   const code = codeOf(reason);
-  const message = status?.message || `${facts.method} ${facts.path} was answered with HTTP ${httpStatus}`;
+  const message =
+    status?.message?.slice(0, LONGEST_MESSAGE) || `${facts.method} ${facts.path} was answered with HTTP ${httpStatus}`;
   const hint = HINTS[code];
   return new CausewayError(code, message, {
     ...(hint === undefined ? {} : { hint }),
     details: { ...facts, httpStatus, ...(status ? { status } : {}) },
+  });
+}
+
+/** The error for an answer that is larger or nested deeper than a Kubernetes API server's: it was not read to its end. */
+export function tooLarge(cause: LimitExceeded, facts: RequestFacts): CausewayError {
+  const message = `the answer to ${facts.method} ${facts.path} was not read to its end: ${cause.message}`;
+  return new CausewayError("KUBERNETES_ANSWER_TOO_LARGE", message, {
+    cause,
+    hint: "Check that the server's address leads to a Kubernetes API server and not to another web server.",
+    details: { ...facts, limit: cause.limit },
   });
 }
 
@@ -67,6 +81,7 @@ export const isUnauthorized = (error: unknown): boolean => hasCode(error, "KUBER
 export const isInvalid = (error: unknown): boolean => hasCode(error, "KUBERNETES_INVALID");
 /** True if a resource version or continue token is older than what the server keeps (HTTP 410). */
 export const isExpired = (error: unknown): boolean => hasCode(error, "KUBERNETES_EXPIRED");
+export const isTooLarge = (error: unknown): boolean => hasCode(error, "KUBERNETES_ANSWER_TOO_LARGE");
 export const isUnreachable = (error: unknown): boolean => hasCode(error, "KUBERNETES_UNREACHABLE");
 export const isTooManyRequests = (error: unknown): boolean => hasCode(error, "KUBERNETES_TOO_MANY_REQUESTS");
 

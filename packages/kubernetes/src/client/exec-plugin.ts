@@ -51,7 +51,13 @@ function run(exec: ExecConfig, extra: Record<string, string>, signal?: AbortSign
       if (signal?.aborted) return reject(signal.reason);
       // Neither output nor standard error goes on: plugins print tokens there.
       const missing = error.code === "ENOENT";
-      const why = missing ? "was not found" : error.killed ? "did not answer in a minute" : "failed";
+      const why = missing
+        ? "was not found"
+        : String(error.code) === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER"
+          ? "printed more than 1 MiB"
+          : error.killed
+            ? "did not answer in a minute"
+            : "failed";
       return reject(
         failure(exec, why, {
           hint:

@@ -1,9 +1,18 @@
 import { isIPv4 } from "node:net";
-import { CausewayError, systemClock, type Clock, type Metrics } from "@causeway/foundation";
+import {
+  CausewayError,
+  LimitExceeded,
+  parseBoundedJson,
+  readBeginning,
+  readBounded,
+  systemClock,
+  type Clock,
+  type Metrics,
+} from "@causeway/foundation";
 import { Agent, type Dispatcher } from "undici";
 import type { ClusterConfig } from "../config/interface.ts";
 import { credentialSource, type Credentials, type CredentialSource } from "./credentials.ts";
-import { refused, unreachable, type RequestFacts } from "./errors.ts";
+import { refused, tooLarge, unreachable, type RequestFacts } from "./errors.ts";
 import { requestMeasures, type RequestMeasures } from "./measures.ts";
 
 export interface TransportRequest {
@@ -26,6 +35,8 @@ export interface ClientOptions {
   readonly userAgent?: string;
   /** Where requests are measured, under client-go's names. */
   readonly metrics?: Metrics;
+  /** Milliseconds in which the whole of an answer comes once it has begun, however slowly. Default five minutes. */
+  readonly readTimeout?: number;
   /** Told after every request; must not throw. */
   readonly onOutcome?: (outcome: ClientOutcome, path: string) => void;
   /** Told with 1 and -1 as watches open and end. */
@@ -34,6 +45,11 @@ export interface ClientOptions {
 
 /** Webhooks may take 30 s of a request's 60 s (kube-apiserver --request-timeout). */
 const ANSWER_TIMEOUT = 65_000;
+const READ_TIMEOUT = 300_000;
+const LARGEST_ANSWER = 64 * 1024 * 1024;
+const LARGEST_ERROR = 1024 * 1024;
+/** As client-go's decoder. */
+const DEEPEST = 10_000;
 const CONNECTIONS = 8;
 const MAX_RETRIES = 5;
 const MAX_RETRY_WAIT = 30_000;
@@ -101,10 +117,27 @@ export class Transport {
     }
   }
 
+  /** The answer's body and its size in bytes. One that is too large or too slow is thrown as KUBERNETES_ANSWER_TOO_LARGE or KUBERNETES_UNREACHABLE. */
+  async read(answer: Dispatcher.ResponseData, request: TransportRequest): Promise<{ body: unknown; size: number }> {
+    const { readTimeout = READ_TIMEOUT } = this.#options;
+    const late = (): void =>
+      void answer.body.destroy(new Error(`the answer did not end within ${readTimeout / 1000} s`));
+    const timer = setTimeout(late, readTimeout);
+    try {
+      const bytes = await readBounded(answer.body, LARGEST_ANSWER);
+      return { body: bytes.length === 0 ? undefined : parseIfJson(bytes.toString("utf8")), size: bytes.length };
+    } catch (error) {
+      throw this.broken(error, request);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   /** What a broken answer stream is to the caller: the abort it asked for, or an unreachable server. */
   broken(error: unknown, request: TransportRequest): unknown {
     if (request.signal?.aborted) return request.signal.reason;
     if (error instanceof CausewayError) return error;
+    if (error instanceof LimitExceeded) return tooLarge(error, this.#facts(request));
     this.#tell("unreachable", request);
     return unreachable(error, this.#facts(request));
   }
@@ -180,7 +213,7 @@ export class Transport {
   async #refusal(answer: Dispatcher.ResponseData, request: TransportRequest): Promise<CausewayError> {
     let body: unknown;
     try {
-      body = parseIfJson(await answer.body.text());
+      body = parseIfJson((await readBeginning(answer.body, LARGEST_ERROR)).toString("utf8"));
     } catch (error) {
       throw this.broken(error, request);
     }
@@ -199,8 +232,9 @@ export class Transport {
 /** JSON where the text is JSON, else the text. */
 export function parseIfJson(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
-  } catch {
+    return parseBoundedJson(text, DEEPEST);
+  } catch (error) {
+    if (error instanceof LimitExceeded) throw error;
     return text;
   }
 }

@@ -1,11 +1,16 @@
-import { CausewayError } from "@causeway/foundation";
+import { CausewayError, LimitExceeded, parseBoundedJson } from "@causeway/foundation";
 import type { KubeObject } from "../types/meta.ts";
 import { isStatus, refused, type RequestFacts } from "./errors.ts";
 import type { WatchEvent } from "./interface.ts";
 
-/** Splits a byte stream at newlines. A last line without a newline was cut off, and is dropped. */
+/** Bytes of one line: an event with the largest object that etcd holds, several times over. */
+const LONGEST_LINE = 16 * 1024 * 1024;
+const DEEPEST = 10_000;
+
+/** Splits a byte stream at newlines. A last line without a newline was cut off, and is dropped. Throws LimitExceeded for a line that is too long. */
 export async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let held: Buffer[] = [];
+  let size = 0;
   for await (const chunk of chunks) {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let start = 0;
@@ -13,10 +18,14 @@ export async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<
       const tail = bytes.subarray(start, end);
       const line = held.length === 0 ? tail : Buffer.concat([...held, tail]);
       held = [];
+      size = 0;
       start = end + 1;
       if (line.length > 0) yield line.toString("utf8");
     }
-    if (start < bytes.length) held.push(bytes.subarray(start));
+    if (start >= bytes.length) continue;
+    size += bytes.length - start;
+    if (size > LONGEST_LINE) throw new LimitExceeded("bytes", LONGEST_LINE);
+    held.push(bytes.subarray(start));
   }
 }
 
@@ -45,8 +54,9 @@ interface WireEvent {
 function parse(line: string, facts: RequestFacts): WireEvent {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(line);
-  } catch {
+    parsed = parseBoundedJson(line, DEEPEST);
+  } catch (error) {
+    if (error instanceof LimitExceeded) throw error;
     throw malformed(facts);
   }
   const object = (parsed as { object?: unknown } | null)?.object;

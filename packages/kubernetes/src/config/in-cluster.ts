@@ -1,6 +1,5 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { CausewayError } from "@causeway/foundation";
+import { CausewayError, readTextFile } from "@causeway/foundation";
 import type { ClusterConfig } from "./interface.ts";
 
 /** Where the kubelet puts a pod's service account. */
@@ -35,7 +34,7 @@ function notInCluster(why: string): CausewayError {
 
 function read(file: string): string | undefined {
   try {
-    return readFileSync(file, "utf8");
+    return readTextFile(file);
   } catch {
     return undefined;
   }

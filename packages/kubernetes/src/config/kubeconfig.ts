@@ -1,11 +1,11 @@
-import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
-import { CausewayError } from "@causeway/foundation";
+import { CausewayError, LimitExceeded, readTextFile } from "@causeway/foundation";
 import type { ClusterConfig, ExecConfig } from "./interface.ts";
 import {
   directoryOf,
   invalid,
+  LARGEST_FILE,
   isRecord,
   mergeKubeconfigs,
   parseKubeconfig,
@@ -67,8 +67,9 @@ function readOne(path: string): KubeconfigFile {
 function readIfPresent(path: string): KubeconfigFile | undefined {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = readTextFile(path, LARGEST_FILE);
   } catch (cause) {
+    if (cause instanceof LimitExceeded) throw invalid(resolve(path), `cannot be used: ${cause.message}`);
     if ((cause as { code?: unknown }).code === "ENOENT") return undefined;
     throw new CausewayError("KUBECONFIG_NOT_FOUND", `the kubeconfig ${resolve(path)} cannot be read`, {
       cause,

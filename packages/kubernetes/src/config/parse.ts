@@ -1,6 +1,5 @@
-import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { CausewayError } from "@causeway/foundation";
+import { CausewayError, readTextFile } from "@causeway/foundation";
 import { parse } from "yaml";
 
 /** One kubeconfig file as read; `directory` is what its relative paths are relative to. */
@@ -20,11 +19,16 @@ export interface Entry {
   readonly origin: string;
 }
 
+/** Bytes. */
+export const LARGEST_FILE = 1024 * 1024;
+
 /** Reads one kubeconfig (v1 Config). The text is never quoted in an error: it holds secrets. */
 export function parseKubeconfig(text: string, origin: string, directory: string): KubeconfigFile {
+  if (text.length > LARGEST_FILE) throw invalid(origin, "cannot be used: it is larger than 1 MiB");
   let parsed: unknown;
   try {
-    parsed = parse(text, { version: "1.1", logLevel: "error", prettyErrors: false });
+    // As kubectl, which takes the last of keys that are equal; to compare each with all before it takes too long.
+    parsed = parse(text, { version: "1.1", logLevel: "error", prettyErrors: false, uniqueKeys: false });
   } catch {
     throw invalid(origin, "is not YAML");
   }
@@ -79,7 +83,7 @@ export function pemOf(entry: Entry, field: string): string | undefined {
   if (path === undefined) return undefined;
   const file = resolve(entry.directory, path);
   try {
-    return readFileSync(file, "utf8");
+    return readTextFile(file);
   } catch (cause) {
     throw new CausewayError(
       "KUBECONFIG_INVALID",

@@ -34,12 +34,18 @@ const BESIDE: Readonly<Record<string, string>> = {
   "key-file": "key",
 };
 
+/** Characters. */
+const LARGEST = 1024 * 1024;
+
 /**
  * The cloud that [Global] of a cloud.conf describes (cloud-provider-openstack's configuration file). With
  * `use-clouds = true` the entry `cloud` of clouds.yaml fills in what the file itself leaves open. Other sections and
  * unknown keys are not looked at. Throws INI_INVALID, CLOUD_CONFIG_INVALID, and what loadCloudsYaml throws.
  */
 export function parseCloudConf(text: string, options: Omit<SearchOptions, "path"> = {}): CloudConfig {
+  if (text.length > LARGEST) {
+    throw new CausewayError("CLOUD_CONFIG_INVALID", "The cloud.conf is not read: it is larger than 1 MiB.");
+  }
   const global = iniSection(parseIni(text, "cloud.conf"), "global");
   const own = entryOf(global);
   const home = (options.env ?? process.env)["HOME"];

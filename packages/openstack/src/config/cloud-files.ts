@@ -54,7 +54,7 @@ function both(path: string): string[] {
 
 function read(path: string): CloudFile {
   try {
-    return { path, text: readTextFile(path) };
+    return { path, text: readTextFile(path, 2 * 1024 * 1024) };
   } catch (cause) {
     throw new CausewayError("CLOUDS_YAML_INVALID", `${path} cannot be read: ${messageOf(cause)}`, {
       hint: "Make it a file that this user may read, or point OS_CLIENT_CONFIG_FILE at another.",

@@ -111,10 +111,17 @@ function withoutUndefined(value: Entries): Entries {
   return Object.fromEntries(kept.map(([k, v]) => [k, isRecord(v) ? withoutUndefined(v) : v]));
 }
 
+/** Characters of a file, or of the text in a Secret. */
+const LARGEST = 1024 * 1024;
+
 function entriesOf(file: CloudFile, key: "clouds" | "public-clouds"): Entries {
+  if (file.text.length > LARGEST) {
+    throw new CausewayError("CLOUDS_YAML_INVALID", `${file.path} is not read: it is larger than 1 MiB.`);
+  }
   let content: unknown;
   try {
-    content = parse(file.text);
+    // As openstacksdk, which takes the last of keys that are equal; to compare each with all before it takes too long.
+    content = parse(file.text, { uniqueKeys: false });
   } catch (cause) {
     throw new CausewayError("CLOUDS_YAML_INVALID", `${file.path} is not YAML: ${firstLine(messageOf(cause))}`);
   }
