@@ -14,7 +14,7 @@ import { BUNDLE, CHECKOUT, MADE_OF, stampOf, type SnapshotFacts } from "@causewa
 /** What npm installed last: stands for every file below node_modules. */
 const INSTALLED = "node_modules/.package-lock.json";
 /** Modules of Node that a snapshot cannot hold: they are loaded when they are first used. */
-const NATIVE = ["http", "http2", "https", "sqlite", "tls"];
+const NATIVE = ["child_process", "http", "http2", "https", "readline", "sqlite", "tls", "worker_threads"];
 /** What starts from the snapshot: it says the flags. */
 const LAUNCH = resolve(CHECKOUT, "packages/causeway/src/launch.sh");
 /** A module of Node that is loaded when the first of its names is read. */
@@ -63,7 +63,12 @@ async function build(input: InputOptions["input"], output: OutputOptions): Promi
 }
 
 async function modules(dir: string): Promise<void> {
-  const input = { main: "packages/causeway/src/main.ts", apiserver: "packages/apiserver/src/index.ts" };
+  const input = {
+    main: "packages/causeway/src/main.ts",
+    apiserver: "packages/apiserver/src/index.ts",
+    worker: "packages/apiserver/src/isolation/worker-main.ts",
+    watchdog: "packages/apiserver/src/isolation/watchdog-thread.js",
+  };
   const stamps = await build(input, { dir, format: "esm", chunkFileNames: "[name]-[hash].js" });
   writeFileSync(resolve(dir, MADE_OF), JSON.stringify(stamps));
   writeFileSync(resolve(dir, "package.json"), JSON.stringify({ type: "module" }));

@@ -8,6 +8,7 @@ export type {
   ApiServer,
   ApiServerOptions,
   GuardOptions,
+  IsolationOptions,
   LogicalCluster,
   LogicalClusterLimits,
   LogicalClusterOptions,

@@ -34,8 +34,33 @@ export interface ApiServerOptions {
    * while it was down. Default 0: they have begun when the server is there.
    */
   readonly housekeepingAfter?: number;
+  /**
+   * How logical clusters are kept apart from the management cluster. "none" (default): all are served by this process. Else each is served by a
+   * worker process, at a listener of its own; a state folder of one process is converted at the start. Needs `dir`.
+   */
+  readonly isolation?: "none" | IsolationOptions;
   /** What `firstObjects` answered, of the same sources: saves a new cluster the work of making them. */
   readonly firstObjects?: readonly KubeObject[];
+}
+
+export interface IsolationOptions {
+  /** Worker processes that clusters share, at most. Default 2. A cluster of class "own" has one more. */
+  readonly workers?: number;
+  /** MiB of JavaScript heap of each worker. Default 768. */
+  readonly heap?: number;
+  /** MiB of resident memory at which a worker is ended and started again. Default 1280. */
+  readonly resident?: number;
+  /** Milliseconds without progress after which a worker is ended and started again. Default 10,000. */
+  readonly stuckAfter?: number;
+  /**
+   * Milliseconds without progress after which this process itself is aborted (signal SIGABRT), for a supervisor such as systemd to start it again.
+   * Default: never.
+   */
+  readonly abortAfter?: number;
+  /** The program of worker processes; default: that of this package. */
+  readonly program?: string;
+  /** The program of the thread that watches this process; default: that of this package. */
+  readonly watchdog?: string;
 }
 
 /** A serving certificate from elsewhere. The files are read again when they change. */
@@ -81,6 +106,8 @@ export interface LogicalClusterOptions extends GuardOptions {
   readonly limits?: LogicalClusterLimits;
   /** "v1.34.0": what /version answers. */
   readonly version?: string;
+  /** The class of worker process that serves it: one that it shares with other clusters (default), or its own. Chosen when the cluster is made. */
+  readonly worker?: "shared" | "own";
   /**
    * Whether admission and conversion webhooks of this cluster are called. Default false but for the management cluster: who may write
    * a webhook configuration could have this process send requests to any address it reaches.
@@ -104,6 +131,8 @@ export interface LogicalCluster {
   /** The port of its own listener. */
   readonly port: number | undefined;
   readonly authority: KeyPair;
+  /** Until when (milliseconds since the epoch) it is not served, and why: its requests ended its worker process again and again. */
+  readonly parked?: { readonly until: number; readonly reason: string } | undefined;
   /** A kubeconfig with a new client certificate. Default: kubernetes-admin in system:masters, one year. */
   kubeconfig(options?: { commonName?: string; organizations?: readonly string[]; server?: string }): Promise<string>;
 }
@@ -127,6 +156,8 @@ export interface ApiServer {
    * on. It is as secret as the state folder. `restoreApiServer` makes a state folder of it. Rejects when the disk refuses.
    */
   backup(file: string): Promise<Backup>;
+  /** Calls back when a cluster is parked or served again; returns what ends that. */
+  onChange(listener: (cluster: string) => void): () => void;
   /** Stops listening, ends watches, closes the store: under a second. */
   close(): Promise<void>;
 }

@@ -19,6 +19,9 @@ export async function firstObjects(): Promise<readonly KubeObject[]> {
  * Throws STATE_TOO_NEW, STATE_LOCKED (the state folder), APISERVER_PORT_TAKEN, APISERVER_CANNOT_LISTEN.
  */
 export const startApiServer: StartApiServer = async (options: ApiServerOptions = {}): Promise<ApiServer> => {
+  const { isolation = "none" } = options;
+  // What tenants need is loaded for those who have them.
+  if (isolation !== "none") return (await import("./isolation/isolated-server.ts")).startIsolated(options, isolation);
   const state = new ServerState({ ...options, clock: options.clock ?? systemClock, log: options.log ?? silentLog });
   try {
     await state.open();
@@ -35,6 +38,7 @@ export const startApiServer: StartApiServer = async (options: ApiServerOptions =
     removeCluster: (name) => state.removeCluster(name),
     reload: () => state.reload(),
     backup: (file) => state.backup(file),
+    onChange: () => () => {},
     close: () => state.close(),
   };
 };

@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { startupSnapshot } from "node:v8";
 import { Command } from "commander";
-import { holds, type SnapshotFacts } from "./bundled.js";
+import { BUNDLE, CHECKOUT, holds, type SnapshotFacts } from "./bundled.js";
 import { runCommandLine } from "./command-line.ts";
 import { apiserver } from "./commands/apiserver.ts";
 import { apiserverCommand } from "./definitions/apiserver.ts";
@@ -22,7 +22,9 @@ startupSnapshot.setDeserializeMainFunction(() => {
   if (!stamps.every((stamp) => holds(stamp, checkout))) {
     process.execve?.(process.execPath, [process.execPath, "--max-semi-space-size=4", start, ...words]);
   }
-  void runCommandLine((signal) =>
-    settled(new Command("causeway").addCommand(apiserverCommand((flags) => apiserver(flags, signal, firstObjects)))),
-  );
+  const bundle = `${checkout}${BUNDLE.slice(CHECKOUT.length)}`;
+  const programs = { program: `${bundle}/worker.js`, watchdog: `${bundle}/watchdog.js` };
+  const run = (signal: AbortSignal) =>
+    apiserverCommand((flags) => apiserver(flags, signal, { firstObjects, ...programs }));
+  void runCommandLine((signal) => settled(new Command("causeway").addCommand(run(signal))));
 });

@@ -23,6 +23,8 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
         ...(spec.podCidr === undefined ? {} : { podCidr: spec.podCidr }),
         dnsDomain: spec.dnsDomain,
         version: spec.version,
+        limits: spec.limits,
+        worker: spec.worker,
         listen: {
           host: options.listen ?? spec.endpoint.host,
           port: spec.endpoint.port,
@@ -35,11 +37,17 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
         endpoint: { host: spec.endpoint.host, port },
         version: spec.version,
         names: spec.names,
+        limits: spec.limits,
       };
       running.set(spec.id, state);
       return state;
     },
-    observe: async (id) => running.get(id) ?? leftover(options.apiServer, id),
+    async observe(id) {
+      const state = running.get(id) ?? leftover(options.apiServer, id);
+      const parked = options.apiServer.cluster(id)?.parked;
+      return state && parked ? { ...state, ready: false, parked } : state;
+    },
+    onChange: (listener) => options.apiServer.onChange(listener),
     async remove(id) {
       await options.apiServer.removeCluster(id);
       running.delete(id);
@@ -56,6 +64,7 @@ function leftover(apiServer: ApiServer, id: string): ControlPlaneState | undefin
       endpoint: { host: "", port: cluster.port ?? 0 },
       version: "",
       names: [],
+      limits: { objects: 0, bytes: 0 },
       message: "the control plane is being opened",
     }
   );

@@ -1,3 +1,3 @@
 export { createEmbeddedRuntime, type EmbeddedRuntimeOptions } from "./embedded.ts";
 export { createHostedControlPlane, type HostedControlPlaneOptions } from "./controlplane/controller.ts";
-export type { ControlPlaneRuntime, ControlPlaneSpec, ControlPlaneState } from "./runtime.ts";
+export type { ControlPlaneLimits, ControlPlaneRuntime, ControlPlaneSpec, ControlPlaneState } from "./runtime.ts";

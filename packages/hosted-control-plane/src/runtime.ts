@@ -15,6 +15,16 @@ export interface ControlPlaneSpec {
   readonly dnsDomain: string;
   /** More names and addresses for the serving certificate. */
   readonly names: readonly string[];
+  readonly limits: ControlPlaneLimits;
+  /** The process that serves it: one that it shares with others, or its own. */
+  readonly worker: "shared" | "own";
+}
+
+/** What a control plane may store. */
+export interface ControlPlaneLimits {
+  readonly objects: number;
+  /** Of the objects' JSON. */
+  readonly bytes: number;
 }
 
 export interface ControlPlaneState {
@@ -24,8 +34,11 @@ export interface ControlPlaneState {
   readonly version: string;
   /** More names that the serving certificate has. */
   readonly names: readonly string[];
+  readonly limits: ControlPlaneLimits;
   /** Why it is not ready, for people. */
   readonly message?: string;
+  /** It is not served until then, since its requests ended the process that serves it again and again. */
+  readonly parked?: { readonly until: number; readonly reason: string };
 }
 
 /** Runs control planes. `embedded` is in this package; pods in a service cluster come later. */
@@ -33,6 +46,8 @@ export interface ControlPlaneRuntime {
   /** Makes it so, or starts to; safe to repeat. */
   ensure(spec: ControlPlaneSpec, signal: AbortSignal): Promise<ControlPlaneState>;
   observe(id: string, signal: AbortSignal): Promise<ControlPlaneState | undefined>;
+  /** Calls back when a control plane changes by itself; returns what ends that. */
+  onChange?(listener: (id: string) => void): () => void;
   /** Removes it with all its data. Nothing to do is success. */
   remove(id: string, signal: AbortSignal): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { age, column, conditionColumn, paused } from "../columns.ts";
 import type { Kind } from "../kind.ts";
 import { labels } from "../names.ts";
 import { defineKind } from "../schema/define.ts";
-import { anyText, conditions, flag, instant, int32, int64, object, optional } from "../schema/fields.ts";
+import { anyText, conditions, flag, instant, int32, int64, object, oneOf, optional } from "../schema/fields.ts";
 import { setOf, templateMetadata, text } from "../schema/fields.ts";
 import {
   contractReference,
@@ -18,7 +18,10 @@ import {
 const port = (description: string) => optional(int32({ minimum: 1, maximum: 65535, description }));
 
 const hostedControlPlaneSpec = object({
-  version: text(1, 256, { description: 'Kubernetes version, such as "v1.34.0".' }),
+  version: text(1, 256, {
+    pattern: "^v[0-9]+\\.[0-9]+\\.[0-9]+([-+][0-9A-Za-z.+-]+)?$",
+    description: 'Kubernetes version, such as "v1.34.0".',
+  }),
   replicas: optional(int32({ minimum: 0, default: 1, description: "API servers. The embedded runtime runs one." })),
   endpoint: optional(
     object(
@@ -33,6 +36,23 @@ const hostedControlPlaneSpec = object({
   ),
   names: optional(
     setOf(text(1, 253), { max: 100, description: "More names and addresses for the serving certificate." }),
+  ),
+  limits: optional(
+    object(
+      {
+        objects: optional(
+          int64({ minimum: 1, description: "Objects at most, events and CRDs included. Default 50,000." }),
+        ),
+        bytes: optional(int64({ minimum: 1, description: "Bytes of the objects' JSON at most. Default 1 GiB." })),
+      },
+      { description: "What the control plane may store. Writes beyond it are refused with status 507." },
+    ),
+  ),
+  worker: optional(
+    oneOf(["Shared", "Own"], {
+      description:
+        "The process that serves it: one that it shares with other control planes (default), or its own. Read when it is made.",
+    }),
   ),
   rollout: optional(object({ after: optional(instant()) })),
   machineTemplate: optional(
@@ -56,6 +76,7 @@ const hostedControlPlaneStatus = object({
   externalManagedControlPlane: optional(flag({ description: "True: the control plane has no Machines." })),
   endpoint: optional(object({ host: text(1, 512), port: int32({ minimum: 1, maximum: 65535 }) })),
   version: optional(text(1, 256)),
+  limits: optional(object({ objects: int64(), bytes: int64() }, { description: "The limits in force." })),
   versions: versionCounts(32),
   selector: optional(anyText()),
   replicas: optional(int32()),

@@ -8,7 +8,7 @@ import { isRecord } from "../json.ts";
  */
 const FORMAT = "causeway-apiserver-backup";
 /** Raised with every change that an older Causeway could not read. */
-const VERSION = 1;
+const VERSION = 2;
 const CHUNK = 1 << 20;
 const LONGEST_HEADER = 64 << 20;
 

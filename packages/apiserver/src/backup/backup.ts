@@ -3,7 +3,7 @@ import type { Clock } from "@causeway/foundation";
 import type { StateFiles } from "../clusters/state-files.ts";
 import type { Store } from "../store/index.ts";
 import { STATE_FILE } from "../store/index.ts";
-import { writeArchive } from "./archive.ts";
+import { writeArchive, type Source } from "./archive.ts";
 
 export interface Backup {
   /** The revision of the store that it holds. */
@@ -11,11 +11,16 @@ export interface Backup {
   readonly bytes: number;
 }
 
+export interface BackupOf {
+  readonly store: Store;
+  readonly files: StateFiles;
+  readonly clock: Clock;
+  /** Snapshots of the databases of worker processes, by their place in the state folder. */
+  readonly workers?: readonly Source[];
+}
+
 /** Writes the database, as of one moment, and all state files (authorities, keys, settings) to one archive. */
-export async function backUp(
-  file: string,
-  { store, files, clock }: { readonly store: Store; readonly files: StateFiles; readonly clock: Clock },
-): Promise<Backup> {
+export async function backUp(file: string, { store, files, clock, workers = [] }: BackupOf): Promise<Backup> {
   const snapshot = `${file}.${process.pid}.database`;
   try {
     const revision = await store.snapshot(snapshot);
@@ -23,6 +28,7 @@ export async function backUp(
     const created = new Date(clock.now()).toISOString();
     const { entries } = await writeArchive(file, { created, revision }, [
       { name: STATE_FILE, path: snapshot },
+      ...workers,
       ...kept,
     ]);
     return { revision, bytes: entries.reduce((sum, e) => sum + e.size, 0) };

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { CausewayError } from "@causeway/foundation";
 import { raiseRevision, STATE_FILE } from "../store/index.ts";
 import { openArchive, type Archive } from "./archive.ts";
@@ -24,6 +24,8 @@ export async function restoreApiServer(file: string, { dir }: { readonly dir: st
     mkdirSync(fresh, { recursive: true, mode: 0o700 });
     const bytes = await unpack(archive, fresh);
     const revision = raiseRevision(join(fresh, STATE_FILE));
+    const others = archive.entries.filter(({ name }) => basename(name) === STATE_FILE && name !== STATE_FILE);
+    for (const { name } of others) raiseRevision(join(fresh, name));
     rmSync(dir, { recursive: true, force: true });
     renameSync(fresh, dir);
     return { revision, bytes };

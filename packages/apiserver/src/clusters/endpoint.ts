@@ -2,8 +2,7 @@ import { messageOf } from "@causeway/foundation";
 import type { LogicalClusterOptions } from "../interface.ts";
 import { requestHandler, type Handling } from "../server/handler.ts";
 import { listen, type Listener } from "../server/listener.ts";
-import type { Cluster } from "./cluster.ts";
-import { issueServing, readServing, renewInTime, type Serving } from "./serving.ts";
+import { issueServing, readServing, renewInTime, type Identified, type Serving } from "./serving.ts";
 import type { Shared } from "./open-cluster.ts";
 import type { WatchedFile } from "./watched-files.ts";
 
@@ -27,19 +26,21 @@ export interface Place {
   readonly folder: string;
   readonly listen: NonNullable<LogicalClusterOptions["listen"]>;
   readonly route: Handling["route"];
+  /** Answers every request instead of what `route` leads to. */
+  readonly answer?: ReturnType<typeof requestHandler>;
 }
 
 /** Throws APISERVER_PORT_TAKEN, APISERVER_CANNOT_LISTEN, SERVING_CERTIFICATE_INVALID. */
 export async function openEndpoint(
-  cluster: Cluster,
-  { folder, listen: wanted, route }: Place,
+  cluster: Identified,
+  { folder, listen: wanted, route, answer }: Place,
   { files, clock, log, turns }: Pick<Shared, "files" | "clock" | "log" | "turns">,
 ): Promise<Endpoint> {
   const { host, port, names, serving: given } = wanted;
   const kept = Number(files.read(`${folder}/port`) ?? 0);
   const issue = (): Promise<Serving> => issueServing(cluster, [...names, host]);
   let serving = given ? readServing(given, { clock, log }) : await issue();
-  const handler = requestHandler({ route, log });
+  const handler = answer ?? requestHandler({ route, log });
   const accepted = (): void => turns.noticed();
   const { certificate } = serving;
   const listener: Listener = await listen({ host, port: port || kept, certificate, handler, accepted });

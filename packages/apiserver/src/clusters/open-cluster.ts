@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { CausewayError, type Clock, type Log } from "@causeway/foundation";
+import { CausewayError, silentLog, systemClock, type Clock, type KeyPair, type Log } from "@causeway/foundation";
 import { openAdmission } from "../admission/open.ts";
 import { openAudit } from "../audit/audit.ts";
 import { AccountEnds } from "../auth/account-ends.ts";
@@ -28,8 +28,9 @@ import { Changes, type Cluster } from "./cluster.ts";
 import { createWebhookClient } from "../webhooks/client.ts";
 import type { WebhookClient } from "../webhooks/interface.ts";
 import type { FirstObjects } from "./first-objects.ts";
-import { clusterIdentity, type Identity } from "./identity.ts";
+import { clusterIdentity } from "./identity.ts";
 import { Quota } from "./quota.ts";
+import { readServing } from "./serving.ts";
 import type { StateFiles } from "./state-files.ts";
 
 export interface Shared {
@@ -57,7 +58,7 @@ export interface OpenCluster extends ServedCluster {
   stop(): Promise<void>;
 }
 
-const DEFAULT_SERVICE_CIDR = "10.96.0.0/12";
+export const DEFAULT_SERVICE_CIDR = "10.96.0.0/12";
 const DEFAULT_VERSION = "v1.34.0";
 
 /** Brings a logical cluster to life: roots, built-in objects, definitions, controllers. `url` is asked when needed. */
@@ -69,7 +70,7 @@ export async function openCluster(
   checkOptions(options);
   const { store, files, clock, log } = shared;
   const identity = await clusterIdentity(files, place.folder, { options, clock });
-  checkAuthority(identity);
+  checkAuthority(identity.authority);
   const webhooks = createWebhookClient({ name: place.name, store }, options.webhooks ?? place.name === "");
   const keys = lazily(() => accountKeys(identity.serviceAccountKey, options.serviceAccountVerificationKeys ?? []));
   const tokens = lazily(() => clusterTokens(cluster, options.authentication));
@@ -153,7 +154,10 @@ function conversionsOf(registered: readonly KindConversion[], webhooks: WebhookC
   return { registered: (group, kind) => byKind.get(`${group}/${kind}`), webhooks };
 }
 
-function checkOptions({ serviceCidr, version }: LogicalClusterOptions): void {
+/** What can be said of options before anything is changed. Throws APISERVER_VERSION_INVALID, APISERVER_CIDR_INVALID, APISERVER_AUTHORITY_INVALID, SERVING_CERTIFICATE_INVALID. */
+export function checkOptions({ serviceCidr, version, authority, listen }: LogicalClusterOptions): void {
+  if (authority) checkAuthority(authority);
+  if (listen?.serving) readServing(listen.serving, { clock: systemClock, log: silentLog });
   if (version !== undefined && !/^v\d+\.\d+\.\d+/.test(version)) {
     throw new CausewayError("APISERVER_VERSION_INVALID", `${version} is not a Kubernetes version`, {
       hint: 'Write it like "v1.34.0".',
@@ -170,10 +174,18 @@ function checkOptions({ serviceCidr, version }: LogicalClusterOptions): void {
   }
 }
 
-function checkAuthority({ authority }: Identity): void {
-  if (!new X509Certificate(authority.certificate).ca) {
+function checkAuthority({ certificate }: KeyPair): void {
+  if (!isAuthority(certificate)) {
     throw new CausewayError("APISERVER_AUTHORITY_INVALID", "the cluster's authority is not a CA certificate", {
       hint: "Give a certificate with basicConstraints CA:TRUE and its key.",
     });
+  }
+}
+
+function isAuthority(certificate: string): boolean {
+  try {
+    return new X509Certificate(certificate).ca;
+  } catch {
+    return false;
   }
 }

@@ -1,4 +1,8 @@
+import type { Source } from "../backup/archive.ts";
 import { backUp, type Backup } from "../backup/backup.ts";
+import type { ThreadTime } from "../flow/thread-time.ts";
+import type { Parked } from "../isolation/brake.ts";
+import type { ClusterInfo } from "../isolation/messages.ts";
 import { canonicalJson, CausewayError, messageOf, type Clock, type Log } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import type { ApiServerOptions, LogicalCluster, LogicalClusterOptions } from "../interface.ts";
@@ -14,7 +18,8 @@ import { encryptionAtRest, type EncryptionAtRest } from "../encryption/at-rest.t
 import { openEndpoint, type Endpoint } from "./endpoint.ts";
 import { FirstObjects } from "./first-objects.ts";
 import { makeKubeconfig } from "./kubeconfig.ts";
-import { openCluster, type OpenCluster, type Shared } from "./open-cluster.ts";
+import { checkOptions, openCluster, type OpenCluster, type Shared } from "./open-cluster.ts";
+import { openParked } from "./parked.ts";
 import { stateFiles, type StateFiles } from "./state-files.ts";
 import { watchFiles, type WatchedFile } from "./watched-files.ts";
 
@@ -25,13 +30,23 @@ interface Opened {
   readonly listener: Endpoint | undefined;
 }
 
-type Settings = ApiServerOptions & { readonly clock: Clock; readonly log: Log };
+interface Settings extends ApiServerOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Where logical clusters other than management are served: here too, only they here (in a worker process), or in worker processes. Default: here. */
+  readonly tenants?: "here" | "only" | "elsewhere";
+  /** Clusters that are not served for now. */
+  readonly parked?: ReadonlyMap<string, Parked>;
+  readonly thread?: ThreadTime;
+}
 
 /** Everything a running server holds: the store, the listeners, the open clusters. */
 export class ServerState {
   readonly #settings: Settings;
   readonly #clusters = new Map<string, Opened>();
   readonly #opening = new Map<string, Promise<LogicalCluster>>();
+  /** Endpoints of clusters that are parked. */
+  readonly #parked = new Map<string, Endpoint>();
   readonly #closing = new AbortController();
   #store: Store | undefined;
   #files: StateFiles = stateFiles(undefined);
@@ -47,8 +62,7 @@ export class ServerState {
   }
 
   async open(): Promise<void> {
-    const { dir, host = "127.0.0.1", port = 0, clock, log, crds = [], management: guard = {} } = this.#settings;
-    const { conversions = [] } = this.#settings;
+    const { dir, clock, log, conversions = [] } = this.#settings;
     this.#files = stateFiles(dir);
     const { encryption, history } = this.#settings;
     const thread = new ThreadTime();
@@ -69,13 +83,26 @@ export class ServerState {
       turns: new Turns(),
       thread,
     };
+    if (this.#tenants !== "only") await this.#openManagement(this.#shared);
+    if (this.#tenants !== "elsewhere") await this.#openTenants();
+    this.#watch = watchFiles(() => this.#watched(), { clock, log }, this.#closing.signal);
+    this.#watch();
+    this.#rewriteLater();
+  }
+
+  get #tenants(): NonNullable<Settings["tenants"]> {
+    return this.#settings.tenants ?? "here";
+  }
+
+  async #openManagement(shared: Shared): Promise<void> {
+    const { host = "127.0.0.1", port = 0, crds = [], management: guard = {} } = this.#settings;
     const place = {
       name: "",
       folder: "management",
       url: () => this.#urlOf(""),
       servingAuthority: () => this.#servingOf(""),
     };
-    const management = await openCluster(this.#shared, place, guard);
+    const management = await openCluster(shared, place, guard);
     await ensureDefinitions(management.cluster, crds);
     this.#clusters.set("", { open: management, listener: undefined });
     const { serving } = this.#settings;
@@ -84,7 +111,7 @@ export class ServerState {
       listen: { host, port, names: [], ...(serving ? { serving } : {}) },
       route: (path: string) => this.#route(path),
     };
-    this.#listener = await openEndpoint(management.cluster, where, this.#shared);
+    this.#listener = await openEndpoint(management.cluster, where, shared);
     const keepHouse = () => {
       this.#listener?.keepPort();
       management.resume();
@@ -92,13 +119,22 @@ export class ServerState {
     const { housekeepingAfter = 0 } = this.#settings;
     if (housekeepingAfter > 0) this.#resume = setTimeout(keepHouse, housekeepingAfter);
     else keepHouse();
+  }
+
+  /** In a worker process a cluster that cannot be opened is reported, and does not keep the others from being served. */
+  async #openTenants(): Promise<void> {
     for (const name of this.#files.names("clusters")) {
       const saved = this.#files.read(`clusters/${name}/cluster.json`);
-      if (saved !== undefined) await this.ensureCluster(name, JSON.parse(saved) as LogicalClusterOptions);
+      if (saved === undefined) continue;
+      try {
+        const parked = this.#settings.parked?.get(name);
+        if (parked) await this.park(name, parked);
+        else await this.ensureCluster(name, JSON.parse(saved) as LogicalClusterOptions);
+      } catch (error) {
+        if (this.#tenants !== "only") throw error;
+        this.#settings.log.error("a logical cluster could not be opened", { cluster: name, error });
+      }
     }
-    this.#watch = watchFiles(() => this.#watched(), { clock, log }, this.#closing.signal);
-    this.#watch();
-    this.#rewriteLater();
   }
 
   get firstObjects(): readonly KubeObject[] {
@@ -114,11 +150,7 @@ export class ServerState {
   }
 
   async ensureCluster(name: string, options: LogicalClusterOptions): Promise<LogicalCluster> {
-    if (!NAME.test(name)) {
-      throw new CausewayError("APISERVER_NAME_INVALID", `"${name}" cannot name a logical cluster`, {
-        hint: "Use lower-case letters, digits, '-' and '.', at most 253.",
-      });
-    }
+    checkName(name);
     const known = this.#clusters.get(name);
     if (known && !differs(known, options)) return this.#logical(name);
     const before = this.#opening.get(name) ?? Promise.resolve();
@@ -136,44 +168,94 @@ export class ServerState {
     if (known && !differs(known, options)) return this.#logical(name);
     const folder = `clusters/${name}`;
     const merged = { ...savedOptions(this.#files, folder), ...options };
+    checkOptions(merged);
     if (known) await this.#end(name);
+    try {
+      await this.#serve(name, merged, shared);
+    } catch (error) {
+      // What was served before is served again.
+      if (known) await this.#serve(name, known.open.options, shared).catch(() => {});
+      throw error;
+    }
+    this.#watch();
+    return this.#logical(name);
+  }
+
+  async #serve(name: string, options: LogicalClusterOptions, shared: Shared): Promise<void> {
+    const folder = `clusters/${name}`;
     const place = { name, folder, url: () => this.#urlOf(name), servingAuthority: () => this.#servingOf(name) };
-    const open = await openCluster(shared, place, merged);
-    const listener = merged.listen
-      ? await openEndpoint(
-          open.cluster,
-          { folder, listen: merged.listen, route: (path) => ({ served: open, path }) },
-          shared,
-        )
-      : undefined;
-    const { authority: _authority, serviceAccountKey: _key, ...kept } = merged;
-    this.#files.write(`${folder}/cluster.json`, JSON.stringify(kept));
+    const open = await openCluster(shared, place, options);
+    let listener: Endpoint | undefined;
+    try {
+      const route = (path: string) => ({ served: open, path });
+      const { listen } = options;
+      if (listen) listener = await openEndpoint(open.cluster, { folder, listen, route }, shared);
+      const { authority: _authority, serviceAccountKey: _key, ...kept } = options;
+      this.#files.write(`${folder}/cluster.json`, JSON.stringify(kept));
+    } catch (error) {
+      await listener?.close();
+      await open.stop();
+      throw error;
+    }
     listener?.keepPort();
     this.#clusters.set(name, { open, listener });
     open.resume();
-    this.#watch();
-    return this.#logical(name);
+  }
+
+  /** Has a cluster's endpoint answer 503 and serves nothing else of it; without `parked` it is served again. */
+  async park(name: string, parked: Parked | undefined): Promise<void> {
+    await this.#opening.get(name)?.catch(() => {});
+    const shared = this.#running();
+    await this.#end(name);
+    await this.#parked.get(name)?.close();
+    this.#parked.delete(name);
+    const folder = `clusters/${name}`;
+    const options = savedOptions(this.#files, folder);
+    if (!parked) await this.ensureCluster(name, options);
+    else if (options.listen) {
+      this.#parked.set(name, await openParked({ name, folder, options, listen: options.listen, parked }, shared));
+    }
+  }
+
+  /** What a supervisor has to know of a cluster. */
+  info(name: string): ClusterInfo {
+    const { url, port, authority } = this.#logical(name);
+    return { name, url, port, authority, servingAuthority: this.#servingOf(name) };
+  }
+
+  get infos(): readonly ClusterInfo[] {
+    return [...this.#clusters.keys()].map((name) => this.info(name));
+  }
+
+  /** Copies the database to a file, as of one moment; resolves with its revision. */
+  snapshot(path: string): Promise<number> {
+    return this.#running().store.snapshot(path);
   }
 
   async removeCluster(name: string): Promise<void> {
     await this.#opening.get(name)?.catch(() => {});
     const shared = this.#running();
-    if (name === "" || (!this.#clusters.has(name) && !shared.store.clusters().includes(name))) return;
+    const isKnown = this.#clusters.has(name) || this.#parked.has(name);
+    if (name === "" || (!isKnown && !shared.store.clusters().includes(name))) return;
     await this.#end(name);
+    await this.#parked.get(name)?.close();
+    this.#parked.delete(name);
     await shared.store.drop(name);
     this.#files.remove(`clusters/${name}`);
   }
 
-  backup(file: string): Promise<Backup> {
+  /** `workers` names the snapshots of databases that worker processes have, by their place in the state folder. */
+  backup(file: string, workers: readonly Source[] = []): Promise<Backup> {
     const { store, files, clock } = this.#running();
-    return backUp(file, { store, files, clock });
+    return backUp(file, { store, files, clock, workers });
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
     clearTimeout(this.#resume);
     for (const { open } of this.#clusters.values()) open.endWatches();
-    const listeners = [this.#listener, ...[...this.#clusters.values()].map((c) => c.listener)];
+    const own = [...this.#clusters.values()].map((c) => c.listener);
+    const listeners = [this.#listener, ...own, ...this.#parked.values()];
     await Promise.all(listeners.filter((l) => l !== undefined).map((l) => l.close()));
     await Promise.all([...this.#clusters.values()].map((c) => c.open.stop()));
     this.#clusters.clear();
@@ -288,6 +370,14 @@ export class ServerState {
       hint: "Start the server again.",
     });
   }
+}
+
+/** Throws APISERVER_NAME_INVALID. */
+export function checkName(name: string): void {
+  if (NAME.test(name)) return;
+  throw new CausewayError("APISERVER_NAME_INVALID", `"${name}" cannot name a logical cluster`, {
+    hint: "Use lower-case letters, digits, '-' and '.', at most 253.",
+  });
 }
 
 function savedOptions(files: StateFiles, folder: string): LogicalClusterOptions {

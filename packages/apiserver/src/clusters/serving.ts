@@ -18,9 +18,12 @@ export interface Serving {
   readonly authority: string;
 }
 
+/** What a serving certificate is made of. */
+export type Identified = Pick<Cluster, "authority" | "dnsDomain" | "serviceCidr" | "clock">;
+
 /** A certificate of the cluster's own authority for its names and addresses, for a year. */
 export async function issueServing(
-  { authority, dnsDomain, serviceCidr, clock }: Cluster,
+  { authority, dnsDomain, serviceCidr, clock }: Identified,
   names: readonly string[],
 ): Promise<Serving> {
   const unique = [...new Set([...names, ...clusterNames(dnsDomain, serviceCidr)])];

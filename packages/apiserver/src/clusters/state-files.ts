@@ -66,8 +66,8 @@ function onDisk(dir: string): StateFiles {
     },
     all() {
       const entries = readdirSync(dir, { recursive: true, withFileTypes: true }).filter((e) => e.isFile());
-      const names = entries.map((e) => relative(dir, join(e.parentPath, e.name)));
-      return names.filter((n) => !n.startsWith(STATE_FILE) && !n.endsWith(".new")).toSorted();
+      const kept = entries.filter(({ name }) => !name.startsWith(STATE_FILE) && !name.endsWith(".new"));
+      return kept.map((e) => relative(dir, join(e.parentPath, e.name))).toSorted();
     },
   };
 }

@@ -5,7 +5,7 @@ import { CausewayError, messageOf } from "@causeway/foundation";
 import { sync } from "./sync.ts";
 
 /** Layout version of the state file; raised with every change that an older Causeway could not read. */
-export const STATE_VERSION = 2;
+export const STATE_VERSION = 3;
 /** "CWAY": tells our files from any other SQLite file. */
 const APPLICATION_ID = 0x43574159;
 export const STATE_FILE = "state.sqlite";
@@ -116,7 +116,7 @@ function prepared(database: DatabaseSync, path = ":memory:"): DatabaseSync {
       },
     );
   }
-  // Of version 1 is what may have no encrypted values.
+  // Of version 1 is what may have no encrypted values; of version 2 what has all clusters in one file.
   if (version < STATE_VERSION) database.exec(`PRAGMA user_version = ${STATE_VERSION}`);
   return database;
 }

@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createLog, silentLog, whenAborted, type LogLevel } from "@causeway/foundation";
-import { startApiServer, type ApiServerOptions } from "@causeway/apiserver";
+import { startApiServer, type ApiServerOptions, type IsolationOptions } from "@causeway/apiserver";
 
 export interface ApiServerFlags {
   readonly state: string;
@@ -17,14 +17,23 @@ export interface ApiServerFlags {
 /** Milliseconds that who waits for the server has it for himself: what it has to see to takes as long as the first answers. */
 const FIRST_ANSWERS = 50;
 
+/** What a program that was built of these sources has beside them. */
+export interface BuiltWith extends Pick<IsolationOptions, "program" | "watchdog"> {
+  /** The first objects of clusters. */
+  readonly firstObjects?: NonNullable<ApiServerOptions["firstObjects"]>;
+}
+
+/** Milliseconds without progress after which the process is aborted, so that what supervises it starts it again. */
+const ABORT_AFTER = 60_000;
+
 /**
- * Runs an API server alone until the signal aborts. `known` are the first objects of clusters, where the program was built with them.
+ * Runs an API server alone until the signal aborts. Logical clusters that its state folder has are served by worker processes.
  * @throws STATE_TOO_NEW, STATE_LOCKED, APISERVER_PORT_TAKEN, APISERVER_CANNOT_LISTEN, SERVING_CERTIFICATE_INVALID
  */
 export async function apiserver(
   flags: ApiServerFlags,
   signal: AbortSignal,
-  known?: ApiServerOptions["firstObjects"],
+  { firstObjects, ...programs }: BuiltWith = {},
 ): Promise<void> {
   const { state, port } = flags;
   const server = await startApiServer({
@@ -34,7 +43,8 @@ export async function apiserver(
     log: flags.logLevel === "silent" ? silentLog : createLog({ level: flags.logLevel }),
     ...(port === undefined ? {} : { port }),
     ...servingOf(flags),
-    ...(known ? { firstObjects: known } : {}),
+    ...(firstObjects ? { firstObjects } : {}),
+    isolation: { ...programs, abortAfter: ABORT_AFTER },
   });
   try {
     process.stdout.write(`Kubernetes API at ${server.management.url}\n`);

@@ -19,7 +19,7 @@ export interface SystemOptions {
   readonly log: Log;
 }
 
-/** Everything `causeway up` runs in one process. */
+/** Everything `causeway up` runs: all in this process, but for the API servers of workload clusters, which worker processes serve. */
 export interface System {
   readonly apiServer: ApiServer;
   readonly client: KubernetesClient;
@@ -31,6 +31,9 @@ export interface System {
   stop(): Promise<void>;
 }
 
+/** Milliseconds without progress after which the process is aborted, so that what supervises it starts it again. */
+const ABORT_AFTER = 60_000;
+
 /** Starts the embedded API server and every controller on it, and, in a simulated cloud, plays its machines. */
 export async function startSystem(options: SystemOptions): Promise<System> {
   const { state, cloud, clock, log } = options;
@@ -38,6 +41,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     dir: state.path("apiserver"),
     ...(options.port === undefined ? {} : { port: options.port }),
     crds: allKinds.map(toCustomResourceDefinition),
+    isolation: { abortAfter: ABORT_AFTER },
     clock,
     log: log.with({ component: "apiserver" }),
   });

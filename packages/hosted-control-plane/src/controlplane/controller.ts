@@ -10,6 +10,7 @@ import {
   type ObjectKey,
   type Plan,
   type Road,
+  type Source,
 } from "@causeway/kubernetes";
 import { HostedControlPlane } from "@causeway/api";
 import type { ControlPlaneRuntime } from "../runtime.ts";
@@ -66,6 +67,7 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
     watchInformer(from.controlPlanes),
     watchInformer(from.clusters, (change) => ownersOf(change.object)),
     watchInformer(from.secrets, (change) => ownersOf(change.object)),
+    ...(runtime.onChange ? [watchRuntime(runtime.onChange)] : []),
   ];
   return {
     run: (signal) =>
@@ -81,6 +83,15 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
         signal,
       ),
   };
+}
+
+/** A source of the control planes that change by themselves. */
+function watchRuntime(onChange: NonNullable<ControlPlaneRuntime["onChange"]>): Source {
+  return (enqueue) =>
+    onChange((id) => {
+      const dot = id.indexOf(".");
+      enqueue({ namespace: id.slice(0, dot), name: id.slice(dot + 1) });
+    });
 }
 
 function failed(

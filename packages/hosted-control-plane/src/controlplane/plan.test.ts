@@ -9,7 +9,8 @@ const now = Date.UTC(2026, 0, 1);
 const pair = { certificate: "certificate", key: "key" };
 const roots = { ca: pair, proxy: pair, sa: pair };
 const endpoint = { host: "10.0.0.1", port: 6443 };
-const running = { ready: true, endpoint, version: "v1.34.0", names: [] };
+const limits = { objects: 50_000, bytes: 2 ** 30 };
+const running = { ready: true, endpoint, version: "v1.34.0", names: [], limits };
 const kubeconfig = { server: "https://10.0.0.1:6443", renewAt: now + 1000 };
 
 const cluster = {

@@ -1,6 +1,6 @@
 import { setConditions, type Condition, type Plan, type Secret, type WantedCondition } from "@causeway/kubernetes";
 import type { HostedControlPlane } from "@causeway/api";
-import type { ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
+import type { ControlPlaneLimits, ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
 import { runtimeId, type Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
@@ -13,6 +13,7 @@ export const finalizer = "hostedcontrolplane.controlplane.cluster.x-k8s.io";
  */
 export const secretFinalizer = "hostedcontrolplane.controlplane.cluster.x-k8s.io/secret";
 
+type Parked = NonNullable<ControlPlaneState["parked"]>;
 type HostedControlPlaneStatus = NonNullable<HostedControlPlane["status"]>;
 
 /**
@@ -45,6 +46,7 @@ export function plan(observed: Observed, now: number): Plan<Step, HostedControlP
     steps: steps.slice(0, firstBarrier(steps)),
     status: status(observed, told(notPaused, certificates(observed), initialization(observed), availability(observed))),
     ...waiting(observed, now),
+    ...parkedEvents(observed),
   };
 }
 
@@ -127,8 +129,13 @@ export function desired(observed: Observed): ControlPlaneSpec | undefined {
     ...(podCidr === undefined ? {} : { podCidr }),
     dnsDomain: network?.serviceDomain ?? "cluster.local",
     names: object.spec.names ?? [],
+    limits: { ...DEFAULT_LIMITS, ...object.spec.limits },
+    worker: object.spec.worker === "Own" ? "own" : "shared",
   };
 }
+
+/** What a control plane may store when its object does not say: a tenth of what etcd is made for, so that one tenant leaves room for others. */
+const DEFAULT_LIMITS: ControlPlaneLimits = { objects: 50_000, bytes: 2 ** 30 };
 
 /** An endpoint once published never changes by itself: nodes hold it. Port 0: any free one. */
 function endpointOf(object: HostedControlPlane, defaultHost: string): { host: string; port: number } {
@@ -140,11 +147,15 @@ function endpointOf(object: HostedControlPlane, defaultHost: string): { host: st
 function run(observed: Observed): Step[] {
   const spec = desired(observed);
   if (spec === undefined) return [];
+  // What is parked comes back by itself.
+  if (observed.state?.parked) return [];
   return isRunning(observed.state, spec) ? [] : [{ type: "run", spec }];
 }
 
 function isRunning(state: ControlPlaneState | undefined, spec: ControlPlaneSpec): boolean {
-  return state !== undefined && state.ready && state.version === spec.version && sameNames(state.names, spec.names);
+  if (state === undefined || !state.ready || state.version !== spec.version) return false;
+  const { objects, bytes } = spec.limits;
+  return state.limits.objects === objects && state.limits.bytes === bytes && sameNames(state.names, spec.names);
 }
 
 function sameNames(a: readonly string[], b: readonly string[]): boolean {
@@ -176,12 +187,26 @@ function initialization(observed: Observed): WantedCondition {
 
 function availability(observed: Observed): WantedCondition {
   const type = "Available";
+  const { parked } = observed.state ?? {};
+  if (parked) return { type, status: "False", reason: "Parked", message: parkedMessage(parked) };
   if (isReady(observed)) return { type, status: "True", reason: "Available" };
   const unplaced = observed.defaults.host === undefined;
   const going = unplaced
     ? "waiting for the address at which machines reach this host"
     : "the control plane is being started";
   return { type, status: "False", reason: "Starting", message: observed.state?.message ?? going };
+}
+
+function parkedMessage({ until, reason }: Parked): string {
+  return `not served until ${new Date(until).toISOString()}: ${reason}`;
+}
+
+/** One event for each pause: when the condition does not say it yet. */
+function parkedEvents({ object, state }: Observed): Pick<Plan<Step, HostedControlPlaneStatus>, "events"> {
+  if (!state?.parked) return {};
+  const message = parkedMessage(state.parked);
+  const known = object.status?.conditions?.find((condition) => condition.type === "Available");
+  return known?.message === message ? {} : { events: [{ type: "Warning", reason: "Parked", message }] };
 }
 
 function isReady({ state, kubeconfig }: Observed): boolean {
@@ -201,12 +226,17 @@ function status(observed: Observed, conditions: Condition[]): HostedControlPlane
     availableReplicas: count,
     upToDateReplicas: count,
     initialization: { controlPlaneInitialized: initialized || ready },
-    ...(state?.ready === true ? { version: state.version, endpoint: state.endpoint } : carried(object.status)),
+    ...(state?.ready === true
+      ? { version: state.version, endpoint: state.endpoint, limits: state.limits }
+      : carried(object.status)),
   };
 }
 
-function carried(before: HostedControlPlane["status"]): Pick<HostedControlPlaneStatus, "version" | "endpoint"> {
+function carried(
+  before: HostedControlPlane["status"],
+): Pick<HostedControlPlaneStatus, "version" | "endpoint" | "limits"> {
   return {
+    ...(before?.limits === undefined ? {} : { limits: before.limits }),
     ...(before?.version === undefined ? {} : { version: before.version }),
     ...(before?.endpoint === undefined ? {} : { endpoint: before.endpoint }),
   };

@@ -1,0 +1,51 @@
+import { systemClock } from "@causeway/foundation";
+import type { LogicalClusterOptions } from "../interface.ts";
+import type { Parked } from "../isolation/brake.ts";
+import type { Request } from "../server/handler.ts";
+import type { Response } from "../server/respond.ts";
+import { openEndpoint, type Endpoint } from "./endpoint.ts";
+import { clusterIdentity } from "./identity.ts";
+import { DEFAULT_SERVICE_CIDR, type Shared } from "./open-cluster.ts";
+
+interface ParkedCluster {
+  readonly name: string;
+  readonly folder: string;
+  readonly options: LogicalClusterOptions;
+  readonly listen: NonNullable<LogicalClusterOptions["listen"]>;
+  readonly parked: Parked;
+}
+
+/** The endpoint of a cluster that is not served for now: every request is answered with 503. Nothing of its data is read. */
+export async function openParked(
+  { folder, options, listen, parked }: ParkedCluster,
+  shared: Shared,
+): Promise<Endpoint> {
+  const { authority } = await clusterIdentity(shared.files, folder, { options, clock: shared.clock });
+  const { serviceCidr = DEFAULT_SERVICE_CIDR, dnsDomain = "cluster.local" } = options;
+  const identified = { authority, serviceCidr, dnsDomain, clock: shared.clock };
+  const answer = (request: Request, response: Response): void => {
+    request.resume();
+    refuse(response, parked);
+  };
+  return openEndpoint(identified, { folder, listen, route: () => undefined, answer }, shared);
+}
+
+function refuse(response: Response, { until, reason }: Parked): void {
+  const seconds = Math.max(1, Math.ceil((until - systemClock.now()) / 1000));
+  const message = `the cluster is not served until ${new Date(until).toISOString()}: ${reason}`;
+  const body = JSON.stringify({
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message,
+    reason: "ServiceUnavailable",
+    details: { retryAfterSeconds: seconds },
+    code: 503,
+  });
+  response.statusCode = 503;
+  response.setHeader("content-type", "application/json");
+  response.setHeader("content-length", Buffer.byteLength(body));
+  response.setHeader("retry-after", String(seconds));
+  response.end(body);
+}

@@ -1,0 +1,143 @@
+import { rmSync } from "node:fs";
+import { CausewayError, silentLog, systemClock, type Log } from "@causeway/foundation";
+import { makeKubeconfig } from "../clusters/kubeconfig.ts";
+import { checkName, ServerState } from "../clusters/server-state.ts";
+import { stateFiles } from "../clusters/state-files.ts";
+import { ThreadTime } from "../flow/thread-time.ts";
+import type { ApiServer, ApiServerOptions, IsolationOptions, LogicalCluster } from "../interface.ts";
+import { migrate } from "./migrate.ts";
+import type { ClusterInfo, Report } from "./messages.ts";
+import { programOf } from "./programs.ts";
+import { startWatchdog } from "./watchdog.ts";
+import { Workers } from "./workers.ts";
+
+const DEFAULTS = { workers: 2, heap: 768, resident: 1280, stuckAfter: 10_000 } as const;
+
+/** Milliseconds after which the watchdog of the management process is started. */
+const FIRST_ANSWERS = 1000;
+
+/** Starts an API server whose logical clusters are served by worker processes, apart from the management cluster. */
+export async function startIsolated(options: ApiServerOptions, isolation: IsolationOptions): Promise<ApiServer> {
+  const { dir, clock = systemClock, log = silentLog, host = "127.0.0.1", encryption, history } = options;
+  if (dir === undefined) {
+    throw new CausewayError("APISERVER_ISOLATION_NEEDS_DIR", "worker processes keep their state in a folder", {
+      hint: 'Give `dir`, or `isolation: "none"`.',
+    });
+  }
+  const { workers: most, heap, resident, stuckAfter } = { ...DEFAULTS, ...isolation };
+  const thread = new ThreadTime();
+  const listeners = new Set<(cluster: string) => void>();
+  migrate(dir, { most, log });
+  const state = new ServerState({ ...options, clock, log, thread, tenants: "elsewhere" });
+  const workers = new Workers({
+    dir,
+    host,
+    files: stateFiles(dir),
+    most,
+    limits: { heap, resident, stuckAfter },
+    program: isolation.program ?? programOf("worker"),
+    clock,
+    log,
+    changed: (cluster) => listeners.forEach((listener) => listener(cluster)),
+    ...(encryption ? { encryption } : {}),
+    ...(history === undefined ? {} : { history }),
+  });
+  try {
+    await state.open();
+    await workers.start();
+  } catch (error) {
+    await Promise.all([workers.close(), state.close()]);
+    throw error;
+  }
+  // Those who wait for the server have it for themselves first.
+  let watchdog: { stop(): void } | undefined;
+  const watching = setTimeout(() => {
+    watchdog = startWatchdog({ thread, near: Infinity, report: reportTo(log), ...watchdogOf(isolation) });
+  }, FIRST_ANSWERS);
+  watching.unref();
+  const logical = (info: ClusterInfo): LogicalCluster => logicalCluster(info, { workers, clock });
+  return {
+    get management() {
+      return state.management();
+    },
+    ensureCluster: async (name, clusterOptions = {}) => {
+      checkName(name);
+      return logical(await workers.ensure(name, clusterOptions));
+    },
+    cluster: (name) => {
+      const info = workers.info(name);
+      return info && logical(info);
+    },
+    removeCluster: (name) => workers.remove(name),
+    async reload() {
+      await Promise.all([state.reload(), workers.reload()]);
+    },
+    async backup(file) {
+      const path = (worker: string): string => `${file}.${process.pid}.worker-${worker}`;
+      const snapshots = await workers.snapshots(path);
+      try {
+        return await state.backup(file, snapshots);
+      } finally {
+        for (const snapshot of snapshots) {
+          for (const suffix of ["", "-journal", "-wal", "-shm"]) rmSync(`${snapshot.path}${suffix}`, { force: true });
+        }
+      }
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async close() {
+      clearTimeout(watching);
+      watchdog?.stop();
+      await Promise.all([workers.close(), state.close()]);
+    },
+  };
+}
+
+/** A logical cluster of a worker process, as it was when it was last opened. */
+function logicalCluster(
+  { name }: ClusterInfo,
+  { workers, clock }: { readonly workers: Workers; readonly clock: NonNullable<ApiServerOptions["clock"]> },
+): LogicalCluster {
+  const info = (): ClusterInfo => {
+    const known = workers.info(name);
+    if (known) return known;
+    throw new CausewayError("APISERVER_CLOSED", "the cluster is not served any more", { hint: "Make it again." });
+  };
+  return {
+    name,
+    get url() {
+      return info().url;
+    },
+    get port() {
+      return info().port;
+    },
+    get authority() {
+      return info().authority;
+    },
+    get parked() {
+      return workers.parked(name);
+    },
+    kubeconfig: (options = {}) => {
+      const { url, servingAuthority, authority } = info();
+      return makeKubeconfig({ name, server: url, servingAuthority, authority, clock }, options);
+    },
+  };
+}
+
+function watchdogOf({ abortAfter, watchdog }: IsolationOptions): { abortAfter?: number; program?: string } {
+  return {
+    ...(abortAfter === undefined ? {} : { abortAfter }),
+    ...(watchdog === undefined ? {} : { program: watchdog }),
+  };
+}
+
+/** Logs what held the thread, once it is free again: reports at 1, 2, 4 seconds and so on. */
+function reportTo(log: Log): (report: Report) => void {
+  return ({ stuck, holder }) => {
+    if (stuck === undefined || !Number.isInteger(Math.log2(stuck))) return;
+    const [cluster, request] = holder.split("\n");
+    log.warn("a request held the thread of the management process", { seconds: stuck, cluster, request });
+  };
+}

@@ -1,0 +1,76 @@
+import type { KeyPair, LogFields } from "@causeway/foundation";
+import type { ApiServerOptions, LogicalClusterOptions } from "../interface.ts";
+import type { Parked } from "./brake.ts";
+
+/** What the supervisor knows of a logical cluster of a worker. */
+export interface ClusterInfo {
+  readonly name: string;
+  readonly url: string;
+  readonly port: number | undefined;
+  readonly authority: KeyPair;
+  /** PEM: whom clients trust at `url`. */
+  readonly servingAuthority: string;
+}
+
+export interface Limits {
+  /** Milliseconds without a turn of the event loop after which a worker is ended. */
+  readonly stuckAfter: number;
+  /** MiB of JavaScript heap. */
+  readonly heap: number;
+  /** MiB of resident memory. */
+  readonly resident: number;
+}
+
+export interface WorkerOptions extends Pick<ApiServerOptions, "host" | "encryption" | "history"> {
+  readonly dir: string;
+  readonly limits: Limits;
+  readonly parked: Readonly<Record<string, Parked>>;
+}
+
+/** The calls that a worker answers. Everything that goes to and from it is JSON. */
+export interface Calls {
+  /** The first call: opens the state folder and every cluster in it. */
+  open(options: WorkerOptions): readonly ClusterInfo[];
+  ensure(name: string, options: LogicalClusterOptions): ClusterInfo;
+  remove(name: string): null;
+  /** Parks a cluster, or serves it again if `parked` is null. */
+  park(name: string, parked: Parked | null): readonly ClusterInfo[];
+  reload(): readonly ClusterInfo[];
+  /** Copies the database to a file, as of one moment. */
+  snapshot(path: string): number;
+  close(): null;
+}
+
+export interface CallMessage {
+  readonly id: number;
+  readonly call: keyof Calls;
+  readonly args: readonly unknown[];
+}
+
+/** An error on its way through JSON. */
+export interface PlainError {
+  readonly message: string;
+  readonly code?: string;
+  readonly hint?: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+export type WorkerMessage =
+  | { readonly id: number; readonly result: unknown }
+  | { readonly id: number; readonly error: PlainError }
+  | { readonly log: { readonly level: "debug" | "info" | "warn" | "error"; message: string; fields: LogFields } };
+
+/** What a watchdog reports, a line of JSON each. */
+export interface Report {
+  /** Seconds in which the event loop made no turn. */
+  readonly stuck?: number;
+  /** MiB of resident memory, once they are near the limit. */
+  readonly memory?: number;
+  /** An exception that nothing caught, before the process ends. */
+  readonly crash?: string;
+  /** "CLUSTER\nREQUEST" of who holds the main thread; "" if nobody does. */
+  readonly holder: string;
+}
+
+/** The descriptor at which a worker process reports what its watchdog sees: the one after that of the IPC channel. */
+export const REPORTS = 4;

@@ -1,0 +1,196 @@
+import { CausewayError, messageOf, type Clock, type Log } from "@causeway/foundation";
+import { Diagnostician, type Diagnosis } from "./diagnosis.ts";
+import type { Calls, ClusterInfo, Limits, Report, WorkerOptions } from "./messages.ts";
+import { WorkerProcess, type Exit } from "./worker-process.ts";
+
+/** How long a restart waits: nothing after the first end within ten minutes, then ever longer. */
+const WINDOW = 600_000;
+const SHORTEST = 250;
+const LONGEST = 30_000;
+/** Of a worker that does not get its state folder, since the one of a server before still has it. */
+const TAKEN = 100;
+const OPENING = 60_000;
+
+export interface SupervisedOptions {
+  readonly name: string;
+  readonly program: string;
+  readonly limits: Limits;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** What each process opens. */
+  readonly options: () => WorkerOptions;
+  /** A process has opened its state folder. */
+  readonly opened: (clusters: readonly ClusterInfo[]) => void;
+  /** A process ended without being told to. */
+  readonly failed: (diagnosis: Diagnosis) => void;
+}
+
+/** A worker that is kept running: what ends, is stuck or takes too much memory is replaced by a new process on the same state folder. */
+export class SupervisedWorker {
+  readonly #options: SupervisedOptions;
+  #process: WorkerProcess | undefined;
+  #opened = Promise.withResolvers<void>();
+  #isOpen = false;
+  #closing = false;
+  #ends: number[] = [];
+  #diagnostician = new Diagnostician();
+  /** Why it does not serve now. */
+  #problem: string | undefined;
+
+  constructor(options: SupervisedOptions) {
+    this.#options = options;
+    this.#opened.promise.catch(() => {});
+    this.#start();
+  }
+
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  get restarts(): number {
+    return this.#ends.length;
+  }
+
+  /** Why it does not serve its clusters now; undefined while it does. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Resolves when the state folder is open. Rejects with why it could not be opened. */
+  async opened(): Promise<void> {
+    const { clock } = this.#options;
+    const waiting = new AbortController();
+    const late = clock.sleep(OPENING, waiting.signal).then(() => {
+      throw new CausewayError(
+        "APISERVER_WORKER_UNAVAILABLE",
+        `the worker process ${this.#options.name} does not start`,
+        {
+          hint: "The log says why. It is tried again; the clusters of other workers are served.",
+          details: { worker: this.#options.name, ...(this.#problem === undefined ? {} : { reason: this.#problem }) },
+        },
+      );
+    });
+    try {
+      await Promise.race([this.#opened.promise, late]);
+    } finally {
+      waiting.abort();
+      late.catch(() => {});
+    }
+  }
+
+  async call<C extends keyof Calls>(call: C, ...args: Parameters<Calls[C]>): Promise<ReturnType<Calls[C]>> {
+    await this.opened();
+    if (!this.#process) throw new Error("no process");
+    return this.#process.call(call, ...args);
+  }
+
+  /** Ends the process within `grace` milliseconds. */
+  async close(grace: number): Promise<void> {
+    this.#closing = true;
+    this.#opened.reject(new CausewayError("APISERVER_CLOSED", "the API server is closed", { hint: "Start it again." }));
+    const process = this.#process;
+    if (!process) return;
+    const late = new AbortController();
+    const given = this.#isOpen ? process.call("close").catch(() => null) : Promise.resolve(null);
+    await Promise.race([given, this.#options.clock.sleep(grace, late.signal).catch(() => null)]);
+    late.abort();
+    const gone = this.#gone;
+    process.kill();
+    await gone.promise;
+  }
+
+  #gone = Promise.withResolvers<void>();
+
+  #start(): void {
+    const { program, limits, log, name, options, opened } = this.#options;
+    this.#diagnostician = new Diagnostician();
+    this.#gone = Promise.withResolvers();
+    const process = new WorkerProcess({
+      program,
+      limits,
+      log: log.with({ worker: name }),
+      onReport: (report) => this.#hear(report, process),
+      onExit: (exit) => this.#ended(exit),
+    });
+    this.#process = process;
+    process.call("open", options()).then(
+      (clusters) => {
+        if (this.#closing) return;
+        opened(clusters);
+        this.#isOpen = true;
+        this.#problem = undefined;
+        this.#opened.resolve();
+      },
+      (error: unknown) => {
+        // The end of the process says more than a call that it cut off.
+        if ((error as { code?: unknown }).code === "APISERVER_WORKER_ENDED") return;
+        this.#refused(error, process);
+      },
+    );
+  }
+
+  /** The process runs and cannot open its state folder. */
+  #refused(error: unknown, process: WorkerProcess): void {
+    const isTaken = (error as { code?: unknown }).code === "STATE_LOCKED";
+    this.#problem = messageOf(error);
+    if (!isTaken)
+      this.#options.log.error("a worker process cannot open its state", { worker: this.#options.name, error });
+    this.#isRefused = isTaken ? "taken" : "refused";
+    process.kill();
+  }
+
+  #isRefused: "taken" | "refused" | undefined;
+
+  #hear(report: Report, process: WorkerProcess): void {
+    const { clock, log, limits, name } = this.#options;
+    this.#diagnostician.note(report, clock.now());
+    const [cluster, request] = report.holder.split("\n");
+    const about = { worker: name, cluster, request };
+    const { stuck, memory } = report;
+    if (stuck !== undefined) {
+      this.#problem = `it makes no progress for ${stuck} s`;
+      // At 1, 2, 4, 8 seconds and so on.
+      if (Number.isInteger(Math.log2(stuck)))
+        log.warn("a request holds the thread of a worker process", { ...about, seconds: stuck });
+      if (stuck * 1000 < limits.stuckAfter) return;
+      this.#diagnostician.end("APISERVER_WORKER_STUCK", `it made no progress for ${stuck} s`);
+      process.kill();
+    }
+    if (memory !== undefined && memory >= limits.resident) {
+      this.#diagnostician.end("APISERVER_WORKER_OUT_OF_MEMORY", `it used ${memory} MiB of ${limits.resident} MiB`);
+      process.kill();
+    }
+  }
+
+  #ended(exit: Exit): void {
+    const { clock, log, name } = this.#options;
+    const pid = this.#process?.pid;
+    this.#process = undefined;
+    this.#gone.resolve();
+    if (this.#closing) return;
+    if (this.#isOpen) this.#opened = Promise.withResolvers();
+    this.#opened.promise.catch(() => {});
+    this.#isOpen = false;
+    const refused = this.#isRefused;
+    this.#isRefused = undefined;
+    if (refused === "taken") return this.#again(TAKEN);
+    const now = clock.now();
+    this.#ends = [...this.#ends.filter((at) => now - at < WINDOW), now];
+    if (refused === undefined) {
+      const diagnosis = this.#diagnostician.diagnose(exit, now);
+      const { code, reason, cluster, request } = diagnosis;
+      this.#problem = reason;
+      log.error("a worker process ended and is started again", { code, worker: name, pid, reason, cluster, request });
+      this.#options.failed(diagnosis);
+    }
+    const before = this.#ends.length - 1;
+    this.#again(before === 0 ? 0 : Math.min(SHORTEST * 2 ** (before - 1), LONGEST));
+  }
+
+  #again(delay: number): void {
+    const { clock } = this.#options;
+    void clock.sleep(delay).then(() => {
+      if (!this.#closing) this.#start();
+    });
+  }
+}

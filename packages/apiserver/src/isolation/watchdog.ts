@@ -1,0 +1,51 @@
+import { Worker } from "node:worker_threads";
+import type { Holder } from "../flow/thread-time.ts";
+import type { Report } from "./messages.ts";
+import { LENGTH, STOP, TEXT, TURNS } from "./watchdog-words.js";
+import { programOf } from "./programs.ts";
+
+const INTERVAL = 500;
+const LONGEST = 1024;
+
+export interface WatchdogOptions {
+  /** What publishes who holds the main thread. */
+  readonly thread: { onChange?: (holder: Holder | undefined) => void };
+  /** MiB of resident memory from which it is reported. */
+  readonly near: number;
+  /** A worker process reports to this descriptor. */
+  readonly fd?: number;
+  /** The management process reports here when it turns again … */
+  readonly report?: (report: Report) => void;
+  /** … and is aborted after so many milliseconds without a turn. */
+  readonly abortAfter?: number;
+  /** The file of the thread, if it is not beside this one. */
+  readonly program?: string;
+}
+
+/** Starts the thread that watches this one. It reports what it sees while this one is stuck. */
+export function startWatchdog({ thread, near, fd, report, abortAfter, program }: WatchdogOptions): { stop(): void } {
+  const shared = new SharedArrayBuffer(TEXT + LONGEST);
+  const words = new Int32Array(shared, 0, 4);
+  const text = Buffer.from(shared, TEXT);
+  thread.onChange = (holder) => {
+    const length = holder === undefined ? 0 : text.write(`${holder.cluster}\n${holder.request}`);
+    Atomics.store(words, LENGTH, length);
+  };
+  const turn = setInterval(() => Atomics.add(words, TURNS, 1), INTERVAL);
+  turn.unref();
+  const watching = new Worker(program ?? programOf("watchdog"), {
+    workerData: { shared, interval: INTERVAL, near, fd, abortAfter },
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 },
+  });
+  watching.unref();
+  if (report) watching.on("message", report);
+  return {
+    stop() {
+      clearInterval(turn);
+      delete thread.onChange;
+      Atomics.store(words, STOP, 1);
+      Atomics.notify(words, STOP);
+    },
+  };
+}

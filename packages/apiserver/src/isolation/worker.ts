@@ -1,0 +1,112 @@
+import { writeSync } from "node:fs";
+import { constants, setPriority } from "node:os";
+import { messageOf, systemClock } from "@causeway/foundation";
+import { ServerState } from "../clusters/server-state.ts";
+import { ThreadTime } from "../flow/thread-time.ts";
+import {
+  REPORTS,
+  type CallMessage,
+  type Calls,
+  type Report,
+  type WorkerMessage,
+  type WorkerOptions,
+} from "./messages.ts";
+import { startWatchdog } from "./watchdog.ts";
+import { logTo, plainError } from "./worker-log.ts";
+
+/** Memory is reported from this part of the smaller limit on, so that who uses it is known when the process dies of it. */
+const NEAR = 0.8;
+
+/**
+ * Runs a worker process: serves the logical clusters of one state folder as its parent orders over the IPC channel. It ends when the channel does;
+ * what is in its state folder is whole at any instant. `thread` measures who holds the main thread.
+ */
+export function runWorker(thread = new ThreadTime()): void {
+  const send = (message: WorkerMessage): void => {
+    if (process.connected) process.send?.(message);
+  };
+  const worker = new Worker(thread, send);
+  process.on("message", (message: CallMessage) => void worker.answer(message).then(send));
+  process.on("disconnect", () => process.exit());
+  // A terminal and a service manager signal the whole group; the parent says when this process has to end.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
+  process.on("uncaughtException", (error) => {
+    const { cluster, request } = thread.holder ?? { cluster: "", request: "" };
+    const holder = thread.holder === undefined ? "" : `${cluster}\n${request}`;
+    const report: Report = { crash: messageOf(error).slice(0, 500), holder };
+    writeSync(REPORTS, `${JSON.stringify(report)}\n`);
+    process.exit(1);
+  });
+}
+
+class Worker {
+  readonly #thread: ThreadTime;
+  readonly #send: (message: WorkerMessage) => void;
+  #state: ServerState | undefined;
+
+  constructor(thread: ThreadTime, send: (message: WorkerMessage) => void) {
+    this.#thread = thread;
+    this.#send = send;
+  }
+
+  async answer({ id, call, args }: CallMessage): Promise<WorkerMessage> {
+    try {
+      const perform = this.#calls[call] as (...args: readonly unknown[]) => unknown;
+      return { id, result: await perform(...args) };
+    } catch (error) {
+      return { id, error: plainError(error) };
+    }
+  }
+
+  readonly #calls: { readonly [C in keyof Calls]: (...args: Parameters<Calls[C]>) => unknown } = {
+    open: (options) => this.#open(options),
+    ensure: async (name, options) => {
+      await this.#opened.ensureCluster(name, options);
+      return this.#opened.info(name);
+    },
+    remove: async (name) => {
+      await this.#opened.removeCluster(name);
+      return null;
+    },
+    park: async (name, parked) => {
+      await this.#opened.park(name, parked ?? undefined);
+      return this.#opened.infos;
+    },
+    reload: async () => {
+      await this.#opened.reload();
+      return this.#opened.infos;
+    },
+    snapshot: (path) => this.#opened.snapshot(path),
+    close: async () => {
+      await this.#state?.close();
+      return null;
+    },
+  };
+
+  get #opened(): ServerState {
+    if (!this.#state) throw new Error("the worker was not told what to open");
+    return this.#state;
+  }
+
+  async #open({ limits, parked, ...options }: WorkerOptions): Promise<unknown> {
+    startWatchdog({ thread: this.#thread, near: NEAR * Math.min(limits.heap, limits.resident), fd: REPORTS });
+    // The watchdog keeps the priority that the process began with.
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+    const state = new ServerState({
+      ...options,
+      clock: systemClock,
+      log: logTo(this.#send),
+      tenants: "only",
+      parked: new Map(Object.entries(parked)),
+      thread: this.#thread,
+    });
+    try {
+      await state.open();
+    } catch (error) {
+      await state.close();
+      throw error;
+    }
+    this.#state = state;
+    return state.infos;
+  }
+}
