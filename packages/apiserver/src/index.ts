@@ -14,5 +14,6 @@ export type {
   LogicalClusterOptions,
   ServingFiles,
   StartApiServer,
+  WorkerStatus,
 } from "./interface.ts";
 export type { KindConversion, Spoke } from "./conversion/registered.ts";

@@ -137,6 +137,19 @@ export interface LogicalCluster {
   kubeconfig(options?: { commonName?: string; organizations?: readonly string[]; server?: string }): Promise<string>;
 }
 
+/** A worker process that serves logical clusters. */
+export interface WorkerStatus {
+  /** Of its folder in the state folder. */
+  readonly name: string;
+  /** Undefined between the end of a process and the start of the next. */
+  readonly pid: number | undefined;
+  readonly clusters: readonly string[];
+  /** How often it ended by itself or was ended for cause within the last ten minutes. */
+  readonly restarts: number;
+  /** Why it does not serve its clusters now; undefined while it does. */
+  readonly problem: string | undefined;
+}
+
 export interface ApiServer {
   /** The management cluster, at "/" of the server. */
   readonly management: LogicalCluster;
@@ -156,6 +169,8 @@ export interface ApiServer {
    * on. It is as secret as the state folder. `restoreApiServer` makes a state folder of it. Rejects when the disk refuses.
    */
   backup(file: string): Promise<Backup>;
+  /** The worker processes that run; none without `isolation`. */
+  readonly workers: readonly WorkerStatus[];
   /** Calls back when a cluster is parked or served again; returns what ends that. */
   onChange(listener: (cluster: string) => void): () => void;
   /** Stops listening, ends watches, closes the store: under a second. */

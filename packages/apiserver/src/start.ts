@@ -1,6 +1,7 @@
-import { silentLog, systemClock } from "@causeway/foundation";
+import { CausewayError, silentLog, systemClock } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { ServerState } from "./clusters/server-state.ts";
+import { isSplit } from "./isolation/placement.ts";
 import type { ApiServer, ApiServerOptions, StartApiServer } from "./interface.ts";
 
 /** The first objects of clusters, for `ApiServerOptions.firstObjects`: what a server in memory makes, to be kept by whoever builds a program of these sources. */
@@ -22,6 +23,11 @@ export const startApiServer: StartApiServer = async (options: ApiServerOptions =
   const { isolation = "none" } = options;
   // What tenants need is loaded for those who have them.
   if (isolation !== "none") return (await import("./isolation/isolated-server.ts")).startIsolated(options, isolation);
+  if (options.dir !== undefined && isSplit(options.dir)) {
+    throw new CausewayError("APISERVER_STATE_SPLIT", `${options.dir} has logical clusters in worker processes`, {
+      hint: "Start the server with `isolation`.",
+    });
+  }
   const state = new ServerState({ ...options, clock: options.clock ?? systemClock, log: options.log ?? silentLog });
   try {
     await state.open();
@@ -38,6 +44,7 @@ export const startApiServer: StartApiServer = async (options: ApiServerOptions =
     removeCluster: (name) => state.removeCluster(name),
     reload: () => state.reload(),
     backup: (file) => state.backup(file),
+    workers: [],
     onChange: () => () => {},
     close: () => state.close(),
   };

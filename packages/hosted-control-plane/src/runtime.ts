@@ -47,7 +47,7 @@ export interface ControlPlaneRuntime {
   ensure(spec: ControlPlaneSpec, signal: AbortSignal): Promise<ControlPlaneState>;
   observe(id: string, signal: AbortSignal): Promise<ControlPlaneState | undefined>;
   /** Calls back when a control plane changes by itself; returns what ends that. */
-  onChange?(listener: (id: string) => void): () => void;
+  onChange(listener: (id: string) => void): () => void;
   /** Removes it with all its data. Nothing to do is success. */
   remove(id: string, signal: AbortSignal): Promise<void>;
 }

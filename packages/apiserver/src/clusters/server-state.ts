@@ -1,6 +1,5 @@
 import type { Source } from "../backup/archive.ts";
 import { backUp, type Backup } from "../backup/backup.ts";
-import type { ThreadTime } from "../flow/thread-time.ts";
 import type { Parked } from "../isolation/brake.ts";
 import type { ClusterInfo } from "../isolation/messages.ts";
 import { canonicalJson, CausewayError, messageOf, type Clock, type Log } from "@causeway/foundation";
@@ -65,7 +64,7 @@ export class ServerState {
     const { dir, clock, log, conversions = [] } = this.#settings;
     this.#files = stateFiles(dir);
     const { encryption, history } = this.#settings;
-    const thread = new ThreadTime();
+    const { thread = new ThreadTime() } = this.#settings;
     if (dir !== undefined) this.#encryption = encryptionAtRest(this.#files, { options: encryption, log });
     const past = history === undefined ? {} : { history };
     const kept = dir === undefined || !this.#encryption ? {} : { dir, codec: this.#encryption.codec };

@@ -83,6 +83,9 @@ export async function startIsolated(options: ApiServerOptions, isolation: Isolat
         }
       }
     },
+    get workers() {
+      return workers.status;
+    },
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

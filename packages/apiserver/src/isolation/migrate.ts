@@ -38,11 +38,6 @@ export function migrate(dir: string, { most, log }: { readonly most: number; rea
   for (const name of names) files.remove(`${CLUSTERS}/${name}`);
 }
 
-/** Whether a state folder is one of several processes. */
-export function isSplit(dir: string): boolean {
-  return existsSync(join(dir, WORKERS, "placement.json"));
-}
-
 function copyAll(
   dir: string,
   files: StateFiles,

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { StateFiles } from "../clusters/state-files.ts";
 import { isRecord, text } from "../json.ts";
 
@@ -57,6 +59,11 @@ function nextName({ workers }: Placement): string {
 function fewest(placement: Placement, workers: readonly string[]): string {
   const sizes = workers.map((worker) => clustersOf(placement, worker).length);
   return workers[sizes.indexOf(Math.min(...sizes))] ?? nextName(placement);
+}
+
+/** Whether logical clusters of a state folder were placed in workers: no server without workers may open it. */
+export function isSplit(dir: string): boolean {
+  return existsSync(join(dir, FILE));
 }
 
 /** The placement as the state folder has it; undefined if no cluster was ever placed. */

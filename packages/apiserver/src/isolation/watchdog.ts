@@ -22,14 +22,21 @@ export interface WatchdogOptions {
   readonly program?: string;
 }
 
+export interface Watchdog {
+  /** "CLUSTER\nREQUEST" of who holds the main thread, or held it last; "" if nobody ever did. */
+  readonly last: string;
+  stop(): void;
+}
+
 /** Starts the thread that watches this one. It reports what it sees while this one is stuck. */
-export function startWatchdog({ thread, near, fd, report, abortAfter, program }: WatchdogOptions): { stop(): void } {
+export function startWatchdog({ thread, near, fd, report, abortAfter, program }: WatchdogOptions): Watchdog {
   const shared = new SharedArrayBuffer(TEXT + LONGEST);
   const words = new Int32Array(shared, 0, 4);
   const text = Buffer.from(shared, TEXT);
+  let length = 0;
   thread.onChange = (holder) => {
-    const length = holder === undefined ? 0 : text.write(`${holder.cluster}\n${holder.request}`);
-    Atomics.store(words, LENGTH, length);
+    if (holder !== undefined) length = text.write(`${holder.cluster}\n${holder.request}`);
+    Atomics.store(words, LENGTH, holder === undefined ? 0 : length);
   };
   const turn = setInterval(() => Atomics.add(words, TURNS, 1), INTERVAL);
   turn.unref();
@@ -41,6 +48,9 @@ export function startWatchdog({ thread, near, fd, report, abortAfter, program }:
   watching.unref();
   if (report) watching.on("message", report);
   return {
+    get last() {
+      return text.toString("utf8", 0, length);
+    },
     stop() {
       clearInterval(turn);
       delete thread.onChange;

@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import { constants, setPriority } from "node:os";
+import { setPriority } from "node:os";
 import { messageOf, systemClock } from "@causeway/foundation";
 import { ServerState } from "../clusters/server-state.ts";
 import { ThreadTime } from "../flow/thread-time.ts";
@@ -11,17 +11,20 @@ import {
   type WorkerMessage,
   type WorkerOptions,
 } from "./messages.ts";
-import { startWatchdog } from "./watchdog.ts";
+import { startWatchdog, type Watchdog } from "./watchdog.ts";
 import { logTo, plainError } from "./worker-log.ts";
 
 /** Memory is reported from this part of the smaller limit on, so that who uses it is known when the process dies of it. */
 const NEAR = 0.8;
+/** The nice value: where processor time is short, a worker gets a third of what the management process gets. */
+const PRIORITY = 5;
 
 /**
  * Runs a worker process: serves the logical clusters of one state folder as its parent orders over the IPC channel. It ends when the channel does;
- * what is in its state folder is whole at any instant. `thread` measures who holds the main thread.
+ * what is in its state folder is whole at any instant. Returns what measures who holds the main thread.
  */
-export function runWorker(thread = new ThreadTime()): void {
+export function runWorker(): ThreadTime {
+  const thread = new ThreadTime();
   const send = (message: WorkerMessage): void => {
     if (process.connected) process.send?.(message);
   };
@@ -31,22 +34,27 @@ export function runWorker(thread = new ThreadTime()): void {
   // A terminal and a service manager signal the whole group; the parent says when this process has to end.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
   process.on("uncaughtException", (error) => {
-    const { cluster, request } = thread.holder ?? { cluster: "", request: "" };
-    const holder = thread.holder === undefined ? "" : `${cluster}\n${request}`;
-    const report: Report = { crash: messageOf(error).slice(0, 500), holder };
+    const report: Report = { crash: messageOf(error).slice(0, 500), holder: worker.holder };
     writeSync(REPORTS, `${JSON.stringify(report)}\n`);
     process.exit(1);
   });
+  return thread;
 }
 
 class Worker {
   readonly #thread: ThreadTime;
   readonly #send: (message: WorkerMessage) => void;
   #state: ServerState | undefined;
+  #watchdog: Watchdog | undefined;
 
   constructor(thread: ThreadTime, send: (message: WorkerMessage) => void) {
     this.#thread = thread;
     this.#send = send;
+  }
+
+  /** Who holds the main thread, or held it last. */
+  get holder(): string {
+    return this.#watchdog?.last ?? "";
   }
 
   async answer({ id, call, args }: CallMessage): Promise<WorkerMessage> {
@@ -89,9 +97,13 @@ class Worker {
   }
 
   async #open({ limits, parked, ...options }: WorkerOptions): Promise<unknown> {
-    startWatchdog({ thread: this.#thread, near: NEAR * Math.min(limits.heap, limits.resident), fd: REPORTS });
+    this.#watchdog = startWatchdog({
+      thread: this.#thread,
+      near: NEAR * Math.min(limits.heap, limits.resident),
+      fd: REPORTS,
+    });
     // The watchdog keeps the priority that the process began with.
-    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+    setPriority(PRIORITY);
     const state = new ServerState({
       ...options,
       clock: systemClock,

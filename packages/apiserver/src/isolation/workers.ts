@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { CausewayError, messageOf, type Clock, type Log } from "@causeway/foundation";
 import type { StateFiles } from "../clusters/state-files.ts";
-import type { ApiServerOptions, LogicalClusterOptions } from "../interface.ts";
+import type { ApiServerOptions, LogicalClusterOptions, WorkerStatus } from "../interface.ts";
 import { STATE_FILE } from "../store/index.ts";
 import { Brake, type Parked } from "./brake.ts";
 import type { Diagnosis } from "./diagnosis.ts";
@@ -52,20 +52,10 @@ export class Workers {
     return this.#brake.parked(cluster, this.#options.clock.now());
   }
 
-  /** Why workers do not serve their clusters now. */
-  get problems(): readonly string[] {
-    return [...this.#workers].flatMap(([name, { problem }]) =>
-      problem === undefined ? [] : [`worker ${name}: ${problem}`],
-    );
-  }
-
-  get parkedClusters(): readonly string[] {
-    return Object.keys(this.#placement.clusters).filter((cluster) => this.parked(cluster));
-  }
-
-  /** Processes, and how often each was started again within ten minutes. */
-  get processes(): readonly { readonly name: string; readonly pid: number | undefined; readonly restarts: number }[] {
-    return [...this.#workers].map(([name, { pid, restarts }]) => ({ name, pid, restarts }));
+  get status(): readonly WorkerStatus[] {
+    return [...this.#workers].map(([name, { pid, restarts, problem }]) => {
+      return { name, pid, restarts, problem, clusters: clustersOf(this.#placement, name) };
+    });
   }
 
   async ensure(cluster: string, options: LogicalClusterOptions): Promise<ClusterInfo> {

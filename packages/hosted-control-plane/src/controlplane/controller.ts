@@ -67,7 +67,7 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
     watchInformer(from.controlPlanes),
     watchInformer(from.clusters, (change) => ownersOf(change.object)),
     watchInformer(from.secrets, (change) => ownersOf(change.object)),
-    ...(runtime.onChange ? [watchRuntime(runtime.onChange)] : []),
+    watchRuntime(runtime),
   ];
   return {
     run: (signal) =>
@@ -86,9 +86,9 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
 }
 
 /** A source of the control planes that change by themselves. */
-function watchRuntime(onChange: NonNullable<ControlPlaneRuntime["onChange"]>): Source {
+function watchRuntime(runtime: ControlPlaneRuntime): Source {
   return (enqueue) =>
-    onChange((id) => {
+    runtime.onChange((id) => {
       const dot = id.indexOf(".");
       enqueue({ namespace: id.slice(0, dot), name: id.slice(dot + 1) });
     });
