@@ -136,7 +136,6 @@ describe("a worker process", () => {
     });
     expect(lines.find((line) => line["msg"] === "a request holds the thread of a worker process")).toMatchObject({
       cluster: "mallory",
-      seconds: 1,
     });
     expect(await readAgain(mallory)).toMatchObject({ data: { of: "mallory" } });
     expect(server.cluster("mallory")?.url).toBe(url);

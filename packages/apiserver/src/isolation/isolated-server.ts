@@ -136,11 +136,16 @@ function watchdogOf({ abortAfter, watchdog }: IsolationOptions): { abortAfter?: 
   };
 }
 
-/** Logs what held the thread, once it is free again: reports at 1, 2, 4 seconds and so on. */
+/** Logs what held the thread, once it is free again. */
 function reportTo(log: Log): (report: Report) => void {
-  return ({ stuck, holder }) => {
-    if (stuck === undefined || !Number.isInteger(Math.log2(stuck))) return;
-    const [cluster, request] = holder.split("\n");
-    log.warn("a request held the thread of the management process", { seconds: stuck, cluster, request });
+  let longest: Report | undefined;
+  return (report) => {
+    if (report.stuck !== 0) {
+      longest = report;
+      return;
+    }
+    const [cluster, request] = longest?.holder.split("\n") ?? [];
+    log.warn("a request held the thread of the management process", { seconds: longest?.stuck, cluster, request });
+    longest = undefined;
   };
 }

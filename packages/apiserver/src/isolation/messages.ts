@@ -62,7 +62,7 @@ export type WorkerMessage =
 
 /** What a watchdog reports, a line of JSON each. */
 export interface Report {
-  /** Seconds in which the event loop made no turn. */
+  /** Seconds in which the event loop made no turn; 0 when it turns again. */
   readonly stuck?: number;
   /** MiB of resident memory, once they are near the limit. */
   readonly memory?: number;

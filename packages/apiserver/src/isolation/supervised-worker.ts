@@ -104,6 +104,7 @@ export class SupervisedWorker {
   #start(): void {
     const { program, limits, log, name, options, opened } = this.#options;
     this.#diagnostician = new Diagnostician();
+    this.#warnAt = 1;
     this.#gone = Promise.withResolvers();
     const process = new WorkerProcess({
       program,
@@ -140,18 +141,26 @@ export class SupervisedWorker {
   }
 
   #isRefused: "taken" | "refused" | undefined;
+  /** Seconds without progress at which the next line is logged: 1, 2, 4 and so on. */
+  #warnAt = 1;
 
   #hear(report: Report, process: WorkerProcess): void {
     const { clock, log, limits, name } = this.#options;
+    if (report.stuck === 0) {
+      this.#problem = undefined;
+      this.#warnAt = 1;
+      return;
+    }
     this.#diagnostician.note(report, clock.now());
     const [cluster, request] = report.holder.split("\n");
     const about = { worker: name, cluster, request };
     const { stuck, memory } = report;
     if (stuck !== undefined) {
       this.#problem = `it makes no progress for ${stuck} s`;
-      // At 1, 2, 4, 8 seconds and so on.
-      if (Number.isInteger(Math.log2(stuck)))
+      if (stuck >= this.#warnAt) {
+        this.#warnAt = 2 * stuck;
         log.warn("a request holds the thread of a worker process", { ...about, seconds: stuck });
+      }
       if (stuck * 1000 < limits.stuckAfter) return;
       this.#diagnostician.end("APISERVER_WORKER_STUCK", `it made no progress for ${stuck} s`);
       process.kill();

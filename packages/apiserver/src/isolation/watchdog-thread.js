@@ -1,9 +1,10 @@
 /*
  * A thread that watches the main thread of its process: whether the event loop turns, who holds it, and how much memory the process has. JavaScript,
- * since a thread that loads no TypeScript takes half the memory. Times are counted in own wake-ups, so that a process that was suspended or got no
- * processor time does not count as stuck.
+ * since a thread that loads no TypeScript takes half the memory. What counts is the processor time that the main thread used since its last turn, so that
+ * a process that was suspended, or that shares its processors with many others, does not count as stuck. Who waits without using any (for a disk that
+ * does not answer) is stuck when that takes `BLOCKED` times as long.
  */
-import { writeSync } from "node:fs";
+import { readFileSync, writeSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { LENGTH, STOP, TEXT, TURNS } from "./watchdog-words.js";
 
@@ -17,6 +18,9 @@ import { LENGTH, STOP, TEXT, TURNS } from "./watchdog-words.js";
  */
 
 const MIB = 1 << 20;
+const BLOCKED = 6;
+/** Of the unit that Linux counts processor time in, as programs see it, a second has so many on every architecture. */
+const TICKS = 100;
 
 /** @param {WatchdogData} data */
 function watch({ shared, interval, near, fd, abortAfter }) {
@@ -32,21 +36,40 @@ function watch({ shared, interval, near, fd, abortAfter }) {
   };
   let turns = 0;
   let still = 0;
+  let used = 0;
+  let isReported = false;
   for (;;) {
     Atomics.wait(words, STOP, 0, interval);
     if (Atomics.load(words, STOP) !== 0) return;
     const now = Atomics.load(words, TURNS);
     still = now === turns ? still + 1 : 0;
     turns = now;
-    const seconds = ((still - 1) * interval) / 1000;
+    // The first look after a turn may come right after it.
+    if (still <= 1) used = still === 1 ? processorTime() : 0;
+    const waited = Math.max(0, (still - 1) * interval) / 1000;
+    const seconds = still <= 1 ? 0 : Math.round(10 * Math.max(processorTime() - used, waited / BLOCKED)) / 10;
     const orphaned = fd !== undefined && process.ppid !== parent;
     // Who has no parent any more is ended by the main thread at once, if that turns.
     if (orphaned && still > 2) process.kill(process.pid, "SIGKILL");
     if (orphaned) continue;
-    if (seconds >= 1) report({ stuck: seconds });
+    // What was reported is taken back when the thread turns again.
+    if (seconds >= 1 || (isReported && still === 0)) report({ stuck: seconds });
+    if (still === 0) isReported = false;
+    else isReported ||= seconds >= 1;
     const resident = process.memoryUsage.rss() / MIB;
     if (resident >= near) report({ memory: Math.round(resident) });
     if (abortAfter !== undefined && seconds * 1000 >= abortAfter) abort(seconds, holder());
+  }
+}
+
+/** Seconds of a processor that the main thread has used; of the clock where the system does not say. */
+function processorTime() {
+  try {
+    const stat = readFileSync(`/proc/self/task/${process.pid}/stat`, "latin1");
+    const [user = 0, system = 0] = stat.slice(stat.lastIndexOf(")")).split(" ").slice(12, 14).map(Number);
+    return (user + system) / TICKS;
+  } catch {
+    return performance.now() / 1000;
   }
 }
 
