@@ -12,6 +12,7 @@ export type {
   LogicalCluster,
   LogicalClusterLimits,
   LogicalClusterOptions,
+  ServerProblem,
   ServingFiles,
   StartApiServer,
   WorkerStatus,

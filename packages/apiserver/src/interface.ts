@@ -137,6 +137,15 @@ export interface LogicalCluster {
   kubeconfig(options?: { commonName?: string; organizations?: readonly string[]; server?: string }): Promise<string>;
 }
 
+/** What keeps a server from working that its operator has to see to. */
+export interface ServerProblem {
+  /** The check of /readyz that reports it. */
+  readonly check: "disk" | "descriptors" | "workers";
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
 /** A worker process that serves logical clusters. */
 export interface WorkerStatus {
   /** Of its folder in the state folder. */
@@ -171,6 +180,8 @@ export interface ApiServer {
   backup(file: string): Promise<Backup>;
   /** The worker processes that run; none without `isolation`. */
   readonly workers: readonly WorkerStatus[];
+  /** What an operator has to see to, now. */
+  readonly problems: readonly ServerProblem[];
   /** Calls back when a cluster is parked or served again; returns what ends that. */
   onChange(listener: (cluster: string) => void): () => void;
   /** Stops listening, ends watches, closes the store: under a second. */

@@ -45,6 +45,9 @@ export const startApiServer: StartApiServer = async (options: ApiServerOptions =
     reload: () => state.reload(),
     backup: (file) => state.backup(file),
     workers: [],
+    get problems() {
+      return state.problems;
+    },
     onChange: () => () => {},
     close: () => state.close(),
   };

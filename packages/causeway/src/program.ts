@@ -56,6 +56,7 @@ function upCommand(signal: AbortSignal): Command {
         .default(false)
         .implies({ demo: true }),
     )
+    .option("--timeout <seconds>", "with --exit-when-ready: end with an error after so long", whole(1, 86_400), 900)
     .option(
       "--port <port>",
       "port of the management API (default: any free one, kept in the state folder)",

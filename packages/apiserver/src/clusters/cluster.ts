@@ -10,6 +10,7 @@ import type { ThreadTime } from "../flow/thread-time.ts";
 import type { Catalog } from "../kinds/catalog.ts";
 import type { ClusterMetrics } from "../metrics/cluster-metrics.ts";
 import type { Lines } from "../server/lines.ts";
+import type { ServerProblem } from "../interface.ts";
 import type { Quota } from "./quota.ts";
 import type { ClusterView, Resource } from "../kinds/resource.ts";
 
@@ -52,6 +53,8 @@ export interface Cluster extends ClusterView {
   readonly changes: Changes;
   /** Measures what the cluster uses of the thread; shared by all clusters. */
   readonly thread: ThreadTime;
+  /** What keeps the server from working that an operator has to see to. */
+  readonly problems: { readonly all: readonly ServerProblem[] };
   /** What its watches tell. */
   readonly lines: Lines;
 }

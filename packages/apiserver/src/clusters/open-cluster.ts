@@ -29,6 +29,7 @@ import { createWebhookClient } from "../webhooks/client.ts";
 import type { WebhookClient } from "../webhooks/interface.ts";
 import type { FirstObjects } from "./first-objects.ts";
 import { clusterIdentity } from "./identity.ts";
+import type { Problems } from "./problems.ts";
 import { Quota } from "./quota.ts";
 import { readServing } from "./serving.ts";
 import type { StateFiles } from "./state-files.ts";
@@ -46,6 +47,8 @@ export interface Shared {
   readonly turns: Turns;
   /** Measures what each cluster uses of it. */
   readonly thread: ThreadTime;
+  /** What keeps the server from working. */
+  readonly problems: Problems;
 }
 
 export interface OpenCluster extends ServedCluster {
@@ -85,6 +88,7 @@ export async function openCluster(
     changes,
     ...(options.limits ? { quota: new Quota(options.limits, { name: place.name, store, changes }) } : {}),
     thread: shared.thread,
+    problems: shared.problems,
     lines: new Lines(),
     admission: openAdmission(() => cluster),
     webhooks,

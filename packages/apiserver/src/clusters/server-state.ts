@@ -1,17 +1,18 @@
+import { join } from "node:path";
 import type { Source } from "../backup/archive.ts";
 import { backUp, type Backup } from "../backup/backup.ts";
 import type { Parked } from "../isolation/brake.ts";
 import type { ClusterInfo } from "../isolation/messages.ts";
 import { canonicalJson, CausewayError, messageOf, type Clock, type Log } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import type { ApiServerOptions, LogicalCluster, LogicalClusterOptions } from "../interface.ts";
+import type { ApiServerOptions, LogicalCluster, LogicalClusterOptions, ServerProblem } from "../interface.ts";
 import { isRecord, type Json } from "../json.ts";
 import { builtInKinds } from "../kinds/builtin.ts";
 import { ensureDefinitions } from "../definitions/preinstall.ts";
 import type { ServedCluster } from "../server/handler.ts";
 import { ThreadTime } from "../flow/thread-time.ts";
 import { Turns } from "../flow/turns.ts";
-import { openStore, type Store } from "../store/index.ts";
+import { corrupt, isCorrupt, openStore, STATE_FILE, type Store } from "../store/index.ts";
 import type { Charge } from "../store/interface.ts";
 import { encryptionAtRest, type EncryptionAtRest } from "../encryption/at-rest.ts";
 import { openEndpoint, type Endpoint } from "./endpoint.ts";
@@ -19,6 +20,7 @@ import { FirstObjects } from "./first-objects.ts";
 import { makeKubeconfig } from "./kubeconfig.ts";
 import { checkOptions, openCluster, type OpenCluster, type Shared } from "./open-cluster.ts";
 import { openParked } from "./parked.ts";
+import { checkDescriptors, Problems } from "./problems.ts";
 import { stateFiles, type StateFiles } from "./state-files.ts";
 import { watchFiles, type WatchedFile } from "./watched-files.ts";
 
@@ -37,6 +39,8 @@ interface Settings extends ApiServerOptions {
   /** Clusters that are not served for now. */
   readonly parked?: ReadonlyMap<string, Parked>;
   readonly thread?: ThreadTime;
+  /** Why worker processes do not serve their clusters now. */
+  readonly workerProblems?: () => readonly string[];
 }
 
 /** Everything a running server holds: the store, the listeners, the open clusters. */
@@ -47,6 +51,7 @@ export class ServerState {
   /** Endpoints of clusters that are parked. */
   readonly #parked = new Map<string, Endpoint>();
   readonly #closing = new AbortController();
+  readonly #problems: Problems;
   #store: Store | undefined;
   #files: StateFiles = stateFiles(undefined);
   #shared: Shared | undefined;
@@ -58,10 +63,27 @@ export class ServerState {
 
   constructor(settings: Settings) {
     this.#settings = settings;
+    const { dir, clock, workerProblems: workers } = settings;
+    const of = { dir, store: () => this.#store, now: () => clock.now() };
+    this.#problems = new Problems(workers ? { ...of, workers } : of);
   }
 
+  get problems(): readonly ServerProblem[] {
+    return this.#problems.all;
+  }
+
+  /** Throws STATE_CORRUPT, and what `startApiServer` says. */
   async open(): Promise<void> {
+    try {
+      await this.#open();
+    } catch (error) {
+      throw isCorrupt(error) ? corrupt(join(this.#settings.dir ?? "", STATE_FILE), error) : error;
+    }
+  }
+
+  async #open(): Promise<void> {
     const { dir, clock, log, conversions = [] } = this.#settings;
+    checkDescriptors(log);
     this.#files = stateFiles(dir);
     const { encryption, history } = this.#settings;
     const { thread = new ThreadTime() } = this.#settings;
@@ -81,6 +103,7 @@ export class ServerState {
       first: new FirstObjects(this.#settings.firstObjects),
       turns: new Turns(),
       thread,
+      problems: this.#problems,
     };
     if (this.#tenants !== "only") await this.#openManagement(this.#shared);
     if (this.#tenants !== "elsewhere") await this.#openTenants();

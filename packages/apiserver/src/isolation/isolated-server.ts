@@ -28,7 +28,6 @@ export async function startIsolated(options: ApiServerOptions, isolation: Isolat
   const thread = new ThreadTime();
   const listeners = new Set<(cluster: string) => void>();
   migrate(dir, { most, log });
-  const state = new ServerState({ ...options, clock, log, thread, tenants: "elsewhere" });
   const workers = new Workers({
     dir,
     host,
@@ -42,6 +41,9 @@ export async function startIsolated(options: ApiServerOptions, isolation: Isolat
     ...(encryption ? { encryption } : {}),
     ...(history === undefined ? {} : { history }),
   });
+  const workerProblems = (): readonly string[] =>
+    workers.status.flatMap(({ name, problem }) => (problem === undefined ? [] : [`worker ${name}: ${problem}`]));
+  const state = new ServerState({ ...options, clock, log, thread, tenants: "elsewhere", workerProblems });
   try {
     await state.open();
     await workers.start();
@@ -85,6 +87,9 @@ export async function startIsolated(options: ApiServerOptions, isolation: Isolat
     },
     get workers() {
       return workers.status;
+    },
+    get problems() {
+      return state.problems;
     },
     onChange(listener) {
       listeners.add(listener);

@@ -159,6 +159,11 @@ export function stateFamilies(metrics: Metrics) {
       help: "What the cluster may hold at most: objects, bytes.",
       labels: ["resource"],
     }),
+    problems: metrics.gauge({
+      name: "causeway_apiserver_problem",
+      help: "1 for what keeps the server from working: disk, descriptors, workers; else 0.",
+      labels: ["check"],
+    }),
     build: metrics.gauge({
       name: "kubernetes_build_info",
       help: "1, with the Kubernetes version that is served.",

@@ -13,6 +13,9 @@ export async function renderMetrics(cluster: Cluster, flow: FlowControl): Promis
   countObjects(cluster, families);
   tellProcess(cluster.metrics, families);
   tellLimits(cluster, families);
+  for (const check of ["disk", "descriptors", "workers"] as const) {
+    families.problems.set(cluster.problems.all.some((problem) => problem.check === check) ? 1 : 0, { check });
+  }
   tellQueues(cluster.metrics);
   families.build.set(1, buildOf(cluster.version));
   return { type: registry.contentType, body: await registry.render() };

@@ -23,7 +23,7 @@ function broken(): Cluster {
   const list = (): never => {
     throw new Error("disk I/O error");
   };
-  return { name: "", store: { list } } as unknown as Cluster;
+  return { name: "", store: { list }, problems: { all: [] } } as unknown as Cluster;
 }
 
 describe("health of a server that is not well", () => {
@@ -52,5 +52,30 @@ describe("health of a server that is not well", () => {
     const query = "exclude=etcd&exclude=etcd-readiness";
     expect(ask("readyz", "/readyz", query, stopping).body).toContain("[-]shutdown failed: reason withheld\n");
     expect(ask("livez", "/livez", query, stopping).code).toBe(200);
+  });
+});
+
+describe("problems that an operator has to see to", () => {
+  const { signal: closing } = new AbortController();
+  const ask = (check: string, path: string) => {
+    const found = { check, code: "CODE", message: "what is wrong", hint: "" };
+    const store = { list: () => ({ items: [] }) };
+    const cluster = { name: "", store, problems: { all: [found] } } as unknown as Cluster;
+    const { response, answer } = recorded();
+    serveHealth("readyz", { cluster, closing, path, query: new URLSearchParams("verbose") }, response);
+    return answer;
+  };
+
+  test.each(["disk", "descriptors"])("make a server unready: %s", (check) => {
+    expect(ask(check, "/readyz").code).toBe(500);
+    expect(ask(check, "/readyz").body).toContain(`[-]${check} failed: reason withheld\n`);
+    expect(ask(check, `/readyz/${check}`).body).toBe("internal server error: what is wrong (CODE)\n");
+  });
+
+  test("a worker that is stuck is reported, and the management cluster is still ready", () => {
+    const { code, body } = ask("workers", "/readyz");
+    expect(code).toBe(200);
+    expect(body).toContain("[-]workers failed: reason withheld\n");
+    expect(ask("workers", "/readyz/workers").code).toBe(500);
   });
 });

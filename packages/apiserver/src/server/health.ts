@@ -1,4 +1,5 @@
 import type { Cluster } from "../clusters/cluster.ts";
+import type { ServerProblem } from "../interface.ts";
 import { sendText, type Response } from "./respond.ts";
 import { noSuchPath } from "./status.ts";
 
@@ -13,6 +14,8 @@ interface Check {
   readonly name: string;
   /** Throws when it is not well. */
   readonly look: (view: HealthView) => void;
+  /** Its failure is reported, and the whole is well all the same: what one tenant does must not take the management cluster out of service. */
+  readonly isNote?: boolean;
 }
 
 const PLAIN = "text/plain; charset=utf-8";
@@ -46,7 +49,19 @@ const BEGUN: readonly Check[] = [
   started("start-kubernetes-service-cidr-controller"),
 ];
 
+/** What an operator has to see to. */
+function problem(name: ServerProblem["check"], isNote = false): Check {
+  const look = ({ cluster }: HealthView): void => {
+    const found = cluster.problems.all.find(({ check }) => check === name);
+    if (found) throw new Error(`${found.message} (${found.code})`);
+  };
+  return { name, look, isNote };
+}
+
 const READY: readonly Check[] = [
+  problem("disk"),
+  problem("descriptors"),
+  problem("workers", true),
   { name: "etcd-readiness", look: lookAtStore },
   { name: "informer-sync", look: () => {} },
 ];
@@ -121,7 +136,7 @@ function told(checks: readonly Check[], view: HealthView, excluded: Set<string>)
     }
     const isWell = failureOf(check, view) === undefined;
     lines += isWell ? `[+]${check.name} ok\n` : `[-]${check.name} failed: reason withheld\n`;
-    failed ||= !isWell;
+    failed ||= !isWell && !check.isNote;
   }
   const unknown = [...excluded].toSorted().map((name) => JSON.stringify(name));
   if (unknown.length > 0) {

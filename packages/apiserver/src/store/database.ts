@@ -137,8 +137,22 @@ function explained(error: unknown, path: string): CausewayError {
       hint: "Stop the other Causeway that runs on this state folder, or choose another with --state.",
     });
   }
+  if (isCorrupt(error)) return corrupt(path, error);
   return new CausewayError("STATE_UNREADABLE", `${path} cannot be read: ${messageOf(error)}`, {
     cause: error,
     hint: "Restore the state folder from a copy, or choose another with --state.",
+  });
+}
+
+/** Whether SQLite found a page that is not what was written. */
+export function isCorrupt(error: unknown): boolean {
+  return /database disk image is malformed|malformed database schema/.test(messageOf(error));
+}
+
+export function corrupt(path: string, cause: unknown): CausewayError {
+  return new CausewayError("STATE_CORRUPT", `${path} is damaged: ${messageOf(cause)}`, {
+    cause,
+    hint: "Restore the state folder from a backup; check the disk, and the memory of the machine.",
+    details: { path },
   });
 }

@@ -1,4 +1,4 @@
-export { STATE_FILE } from "./database.ts";
+export { corrupt, isCorrupt, STATE_FILE } from "./database.ts";
 export { raiseRevision } from "./snapshot.ts";
 export { clustersIn, copyClusters, removeClusters } from "./split.ts";
 export { openStore } from "./store.ts";

@@ -69,6 +69,8 @@ export interface ListQuery {
 export interface Store {
   /** The newest revision. */
   readonly revision: number;
+  /** Why the last write failed, and when (milliseconds since the epoch); undefined if it did not. */
+  readonly failure: { readonly at: number; readonly reason: string } | undefined;
   get(key: StoreKey, atRevision?: number): Stored | undefined;
   /** Whether there is such an object now, without reading it. */
   has(key: StoreKey): boolean;

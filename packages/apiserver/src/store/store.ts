@@ -27,6 +27,9 @@ export function openStore(options: StoreOptions = {}): Store {
     get revision() {
       return records.revision;
     },
+    get failure() {
+      return writer.failure;
+    },
     get: (key, atRevision) => readOne(records, key, atRevision),
     has: (key) => records.latestRevision(key) !== undefined,
     isAsCreated: (key) => isAsCreated(records, key),

@@ -31,6 +31,8 @@ interface Batch {
  * before it in the queue left. Answers and events go out only after the commit.
  */
 export class Writer {
+  /** Why the last transaction failed, and when; undefined if it did not. */
+  failure: { readonly at: number; readonly reason: string } | undefined;
   readonly #records: Records;
   readonly #watches: Watches;
   readonly #history: number;
@@ -77,6 +79,7 @@ export class Writer {
       this.#abandon(queue, batch, error);
       return;
     }
+    this.failure = undefined;
     this.#watches.dispatch(batch.events);
     for (const settle of batch.settled) settle();
   }
@@ -123,6 +126,7 @@ export class Writer {
     } catch {
       // The disk cannot even be read: the next write tries again before it does anything.
     }
+    this.failure = { at: Date.now(), reason: messageOf(error) };
     const failure = new CausewayError("STATE_WRITE_FAILED", `the state could not be written: ${messageOf(error)}`, {
       cause: error,
       hint: "Free space on the disk of the state folder and see that it is writable.",

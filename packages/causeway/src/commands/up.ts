@@ -5,6 +5,7 @@ import { openCloud, type ChosenCloud } from "../composition/cloud.ts";
 import { openState, type State } from "../composition/state.ts";
 import { startSystem, type System } from "../composition/system.ts";
 import { applyDemo, applyDemoService } from "../demo/apply.ts";
+import { followProblems } from "../demo/problems.ts";
 import { followDemo, type DemoFollower } from "../demo/follow.ts";
 import { demo } from "../demo/manifests.ts";
 import { checkDemoInput } from "../demo/preflight.ts";
@@ -24,6 +25,8 @@ export interface UpOptions {
   readonly image: string;
   readonly logLevel: LogLevel;
   readonly output: OutputFormat;
+  /** Seconds in which the demo has to become ready, with `exitWhenReady`. */
+  readonly timeout: number;
 }
 
 /** Runs the whole system in this process until the signal aborts, or until the demo is ready when asked to. */
@@ -41,7 +44,10 @@ export async function up(options: UpOptions, signal: AbortSignal): Promise<void>
       ...(options.port === undefined ? {} : { port: options.port }),
     });
     try {
-      if (options.demo) await bringUpDemo({ options, state, cloud, system, started }, signal);
+      if (options.demo)
+        await withProblems(options, system, signal, (stop) =>
+          bringUpDemo({ options, state, cloud, system, started }, stop),
+        );
       else
         process.stdout.write(
           `management API ${system.apiServer.management.url}\n  export KUBECONFIG=${system.kubeconfig}\n`,
@@ -52,6 +58,36 @@ export async function up(options: UpOptions, signal: AbortSignal): Promise<void>
     }
   } finally {
     await cloud.close();
+  }
+}
+
+/** Does `work` until it is done, or until the API server reports what keeps the demo from becoming ready. */
+async function withProblems(
+  options: UpOptions,
+  { apiServer }: System,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const done = new AbortController();
+  const failing = new AbortController();
+  const stream = options.output === "table" ? process.stdout : process.stderr;
+  const watching = followProblems(
+    {
+      problems: () => apiServer.problems,
+      clock: systemClock,
+      show: (line) => stream.write(`${line}\n`),
+      ...(options.exitWhenReady ? { timeout: options.timeout * 1000 } : {}),
+    },
+    AbortSignal.any([signal, done.signal]),
+  ).catch((error: unknown) => {
+    failing.abort(error);
+    throw error;
+  });
+  try {
+    await Promise.race([work(AbortSignal.any([signal, failing.signal])), watching]);
+  } finally {
+    done.abort();
+    await watching.catch(() => {});
   }
 }
 
