@@ -6,6 +6,7 @@ import type { User } from "./user.ts";
 
 const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 const GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
+const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 export const BOOTSTRAP_TYPE = "bootstrap.kubernetes.io/token";
 
 export interface BootstrapToken {
@@ -18,7 +19,7 @@ export interface BootstrapToken {
   readonly groups: readonly string[];
 }
 
-/** Reads a Secret of type bootstrap.kubernetes.io/token; undefined when it is not a whole one. */
+/** Reads a Secret of type bootstrap.kubernetes.io/token; undefined when it is not a whole one, or names a group that it may not give. */
 export function bootstrapToken(object: KubeObject): BootstrapToken | undefined {
   const secret = fields(object);
   if (secret["type"] !== BOOTSTRAP_TYPE) return undefined;
@@ -28,18 +29,22 @@ export function bootstrapToken(object: KubeObject): BootstrapToken | undefined {
   if (object.metadata.name !== `bootstrap-token-${id}` || !TOKEN.test(`${id}.${value("token-secret")}`))
     return undefined;
   const expiration = value("expiration");
-  const extra = value("auth-extra-groups")
-    .split(",")
-    .filter((g) => GROUP.test(g));
+  const named = value("auth-extra-groups");
+  const extra = named === "" ? [] : named.split(",");
+  if (!extra.every((group) => GROUP.test(group))) return undefined;
   return {
     id,
     secret: value("token-secret"),
-    // A date that cannot be read has passed.
-    expires: expiration ? Date.parse(expiration) || 0 : undefined,
+    expires: expiration ? endOf(expiration) : undefined,
     forAuthentication: value("usage-bootstrap-authentication") === "true",
     forSigning: value("usage-bootstrap-signing") === "true",
-    groups: ["system:bootstrappers", ...extra],
+    groups: [...new Set(["system:bootstrappers", ...extra])].sort(),
   };
+}
+
+/** A date that is not RFC 3339 has passed. */
+function endOf(expiration: string): number {
+  return RFC3339.test(expiration) ? Date.parse(expiration) || 0 : 0;
 }
 
 /** Whom "id.secret" stands for, while its Secret in kube-system says so and has not expired. */

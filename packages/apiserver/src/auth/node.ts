@@ -1,10 +1,12 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Cluster } from "../clusters/cluster.ts";
-import { at, fields, record, records, text, type Json } from "../json.ts";
+import { at, record, text } from "../json.ts";
 import type { Attributes, Decision } from "./attributes.ts";
+import { namesSecret, referencesOf } from "./references.ts";
 import type { User } from "./user.ts";
 
 const PREFIX = "system:node:";
+const MIRROR = "kubernetes.io/config.mirror";
 const DENIED: Decision = { allowed: false, reason: "" };
 const ALLOWED: Decision = { allowed: true, reason: "" };
 
@@ -166,50 +168,38 @@ function isRelated(cluster: Cluster, node: string, { plural, namespace, name }: 
       return at(stored("storage.k8s.io/volumeattachments"), "spec", "nodeName") === node;
     case "serviceaccounts":
       return podsOn(cluster, node, namespace).some((p) => at(p, "spec", "serviceAccountName") === name);
-    case "persistentvolumes": {
-      const claim = record(at(stored("/persistentvolumes"), "spec", "claimRef"));
-      return uses(cluster, node, { plural: "persistentvolumeclaims", namespace: text(claim["namespace"]) }).has(
-        text(claim["name"]),
-      );
-    }
+    case "persistentvolumes":
+      return usesVolume(cluster, node, stored("/persistentvolumes"));
+    case "secrets":
+      return uses(cluster, node, { plural, namespace, name }) || isOfVolume(cluster, node, { namespace, name });
     default:
-      return uses(cluster, node, { plural, namespace }).has(name);
+      return uses(cluster, node, { plural, namespace, name });
   }
 }
 
-/** The names of all that the pods on a node refer to. */
-function uses(
-  cluster: Cluster,
-  node: string,
-  { plural, namespace }: Pick<Attributes, "plural" | "namespace">,
-): Set<string> {
-  const specs = podsOn(cluster, node, namespace).map((p) => record(fields(p)["spec"]));
-  return new Set(specs.flatMap((spec) => [...names(spec, plural)]));
+type Named = Pick<Attributes, "plural" | "namespace" | "name">;
+
+/** Whether a pod on a node refers to it. */
+function uses(cluster: Cluster, node: string, { plural, namespace, name }: Named): boolean {
+  return podsOn(cluster, node, namespace).some((pod) => referencesOf(pod, plural).has(name));
 }
 
+/** Pods that a kubelet brought along lead to nothing: it could write into them what it likes. */
 function podsOn(cluster: Cluster, node: string, namespace: string): readonly KubeObject[] {
   const { items } = cluster.store.list({ cluster: cluster.name, resource: "/pods", namespace });
-  return items.map((i) => i.object).filter((p) => text(at(p, "spec", "nodeName")) === node);
+  const isOwn = (pod: KubeObject): boolean =>
+    text(at(pod, "spec", "nodeName")) === node && pod.metadata.annotations?.[MIRROR] === undefined;
+  return items.map((i) => i.object).filter(isOwn);
 }
 
-/** Names of Secrets, ConfigMaps or claims that a PodSpec refers to. */
-function names(spec: Json, plural: string): Set<string> {
-  const found = new Set<string>();
-  const add = (value: unknown): void => {
-    if (text(value)) found.add(text(value));
-  };
-  const volumes = records(spec["volumes"]).flatMap((v) => [v, ...records(at(v, "projected", "sources"))]);
-  const containers = [...records(spec["containers"]), ...records(spec["initContainers"])];
-  if (plural === "persistentvolumeclaims") {
-    for (const v of volumes) add(at(v, "persistentVolumeClaim", "claimName"));
-    return found;
-  }
-  const [kind, reference] = plural === "secrets" ? ["secret", "secretKeyRef"] : ["configMap", "configMapKeyRef"];
-  for (const v of volumes) add(at(v, kind ?? "", "secretName") ?? at(v, kind ?? "", "name"));
-  for (const c of containers) {
-    for (const e of records(c["env"])) add(at(e, "valueFrom", reference ?? "", "name"));
-    for (const e of records(c["envFrom"])) add(at(e, `${kind ?? ""}Ref`, "name"));
-  }
-  if (plural === "secrets") for (const s of records(spec["imagePullSecrets"])) add(s["name"]);
-  return found;
+function usesVolume(cluster: Cluster, node: string, volume: KubeObject | undefined): boolean {
+  const claim = record(at(volume, "spec", "claimRef"));
+  const [namespace, name] = [text(claim["namespace"]), text(claim["name"])];
+  return name !== "" && uses(cluster, node, { plural: "persistentvolumeclaims", namespace, name });
+}
+
+/** Whether a Secret is one that a volume which a pod on the node uses is mounted with. */
+function isOfVolume(cluster: Cluster, node: string, secret: Pick<Named, "namespace" | "name">): boolean {
+  const { items } = cluster.store.list({ cluster: cluster.name, resource: "/persistentvolumes" });
+  return items.some(({ object }) => namesSecret(object, secret) && usesVolume(cluster, node, object));
 }
