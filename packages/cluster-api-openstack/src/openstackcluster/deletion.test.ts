@@ -43,6 +43,29 @@ describe("planCluster, deleting", () => {
     expect(w.cloud.inventory).toEqual([]);
   });
 
+  it("deletes its own router, and no router that spec.router names", () => {
+    const w = provisioned();
+    const own = w.cloud.routers.map((r) => r.id);
+    expect(own.length).toBe(1);
+    const steps = () => plan(w).steps.flatMap((step) => (step.do === "delete-router" ? [step.id] : []));
+    const seen: string[] = [];
+    for (let round = 0; round < 20 && plan(w).steps.length > 0; round += 1) {
+      seen.push(...steps());
+      for (const step of plan(w).steps) if (step.do !== "remove-finalizer") w.cloud.applyCluster(step);
+      if (plan(w).steps.some((step) => step.do === "remove-finalizer")) break;
+    }
+    expect([...new Set(seen)]).toEqual(own);
+    for (const router of [{ id: own[0] ?? "" }, { id: "another" }]) {
+      const kept = provisioned();
+      kept.object = { ...kept.object, spec: { ...kept.object.spec, router } };
+      const [first] = kept.cloud.routers;
+      if (!first) throw new Error("no router");
+      kept.cloud.routers = [{ ...first, id: own[0] ?? "" }];
+      settle(kept);
+      expect(kept.cloud.routers.length).toBe(router.id === "another" ? 0 : 1);
+    }
+  });
+
   it("waits for load balancers of Services on its subnet", () => {
     const w = provisioned(demoSpec);
     const ours = settleBalancer(w);
