@@ -1,0 +1,87 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { join } from "node:path";
+import type { Answer, Chosen, Command, Coverage } from "./protocol.ts";
+
+/** What became of a mutant. */
+export interface Verdict {
+  readonly killed: boolean;
+  /** The test that failed, or "timeout". */
+  readonly by?: string;
+}
+
+const START_TIMEOUT = 120_000;
+const COVER_TIMEOUT = 900_000;
+/** Modules of earlier generations are never freed. */
+const MOST_MEMORY = 1_800_000_000;
+
+/** A process that runs tests with mutants, started again when a mutant ends it, spoils its state or does not end. */
+export class Judges {
+  readonly #files: readonly string[];
+  #child: ChildProcess | undefined;
+  starts = 0;
+
+  constructor(files: readonly string[]) {
+    this.#files = files;
+  }
+
+  async cover(file: string, independent: boolean): Promise<Coverage> {
+    const answer = await this.#ask({ type: "cover", file, independent }, COVER_TIMEOUT);
+    if (answer?.type === "covered") return answer.coverage;
+    return { file, loading: [], tests: [], time: 0, failed: ["it did not end"] };
+  }
+
+  async judge(number: number, files: readonly Chosen[], fresh: boolean): Promise<Verdict> {
+    if (files.length === 0) return { killed: false };
+    const time = files.reduce((sum, f) => sum + f.time, 0);
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      const answer = await this.#ask({ type: "judge", number, files, fresh }, 30_000 + 8 * time);
+      if (answer?.type === "judged") {
+        if (answer.memory > MOST_MEMORY) this.close();
+        return answer.killer === undefined ? { killed: false } : { killed: true, by: answer.killer };
+      }
+      this.close();
+      if (answer === undefined) return { killed: true, by: "timeout" };
+    }
+    return { killed: false };
+  }
+
+  close(): void {
+    this.#child?.kill("SIGKILL");
+    this.#child = undefined;
+  }
+
+  async #started(): Promise<ChildProcess> {
+    if (this.#child?.connected) return this.#child;
+    const args = [JSON.stringify(this.#files)];
+    const execArgv = ["--no-warnings", "--max-old-space-size=3000"];
+    const child = fork(join(import.meta.dirname, "worker.ts"), args, {
+      execArgv,
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+    });
+    this.#child = child;
+    this.starts += 1;
+    if ((await answered(child, START_TIMEOUT)) === undefined) throw new Error("the process that judges did not start");
+    return child;
+  }
+
+  async #ask(command: Command, timeout: number): Promise<Answer | undefined> {
+    const child = await this.#started();
+    child.send(command);
+    return answered(child, timeout);
+  }
+}
+
+function answered(child: ChildProcess, timeout: number): Promise<Answer | undefined> {
+  return new Promise((resolve) => {
+    const done = (answer?: Answer): void => {
+      clearTimeout(timer);
+      child.off("message", done);
+      child.off("exit", gone);
+      resolve(answer);
+    };
+    const gone = (): void => done();
+    const timer = setTimeout(gone, timeout);
+    child.on("message", done);
+    child.on("exit", gone);
+  });
+}

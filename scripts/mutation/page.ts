@@ -1,0 +1,47 @@
+/** What became of the mutants of one scope. */
+export interface Row {
+  readonly name: string;
+  /** Which part must be killed or explained. */
+  readonly goal: number;
+  readonly mutants: number;
+  readonly killed: number;
+  readonly explained: number;
+}
+
+interface Survivor {
+  readonly file: string;
+  readonly line: number;
+  readonly original: string;
+  readonly replacement: string;
+}
+
+/** docs/reference/mutation.md. */
+export function pageOf(rows: readonly Row[], survivors: readonly Survivor[]): string {
+  const percent = (part: number, whole: number): string =>
+    whole === 0 ? "-" : `${((100 * part) / whole).toFixed(1)} %`;
+  const table = rows.map(
+    ({ name, goal, mutants, killed, explained }) =>
+      `| ${name} | ${mutants} | ${killed} | ${explained} | ${mutants - killed - explained} | ${percent(killed + explained, mutants)} | ${goal * 100} % |`,
+  );
+  const byFile = new Map<string, number>();
+  for (const { file } of survivors) byFile.set(file, (byFile.get(file) ?? 0) + 1);
+  const files = [...byFile].sort((a, b) => b[1] - a[1]).map(([file, count]) => `| ${file} | ${count} |`);
+  return [
+    "# Mutation tests",
+    "",
+    "`npm run test:mutation` changes one thing of a source file at a time and runs the tests that reach it. A mutant is killed when a test fails. This page is",
+    "written by `npm run test:mutation -- --page`. A scope without mutants was not judged in the run that wrote it.",
+    "",
+    "What is changed: `===` and `!==`, `&&` and `||`, `<` and `<=`, `>` and `>=`, `+` and `-`, `!x`, `true` and `false`; each branch of a condition is removed;",
+    "strings and lists become empty; a `return` in the middle of a block is left out. Template strings and numbers are not changed.",
+    "Explanations, each with its reason, are in `scripts/mutation/explained.json`; one that no longer holds fails the run.",
+    "",
+    "| scope | mutants | killed | explained | survived | killed or explained | goal |",
+    "| --- | --- | --- | --- | --- | --- | --- |",
+    ...table,
+    "",
+    ...(files.length === 0
+      ? []
+      : ["## Where mutants survived", "", "| file | mutants |", "| --- | --- |", ...files, ""]),
+  ].join("\n");
+}

@@ -1,0 +1,52 @@
+import { globSync } from "node:fs";
+import { relative } from "node:path";
+
+/** Source files that are changed, and the test files that must notice. */
+export interface Scope {
+  readonly name: string;
+  readonly files: readonly string[];
+  readonly tests: readonly string[];
+  /** Test files whose tests do not depend on each other: only those that reach a mutant are run. */
+  readonly independent: readonly string[];
+  /** Which part of the mutants must be killed or explained. */
+  readonly goal: number;
+}
+
+const CONTRACT = "test/contracts/kubernetes/causeway.test.ts";
+/** They start processes or take long, and reach nothing that others do not. */
+const LEFT_OUT = /\/(kubectl|soak|snapshot|scenario|memory)[^/]*\.test\.ts$/;
+
+export function allScopes(root: string): readonly Scope[] {
+  const found = (pattern: string): string[] =>
+    globSync(pattern, { cwd: root })
+      .map((path) => relative(".", path))
+      .filter((path) => !path.includes("node_modules"))
+      .sort();
+  const sources = (pattern: string): string[] => found(pattern).filter((path) => !path.endsWith(".test.ts"));
+  const tests = (name: string): string[] => found(`packages/${name}/src/**/*.test.ts`).filter((t) => !LEFT_OUT.test(t));
+  const apiserver = (name: string, folder: string, goal: number): Scope => ({
+    name,
+    files: sources(`packages/apiserver/src/${folder}/**/*.ts`),
+    tests: [...found(`packages/apiserver/src/{${folder},auth,admission}/**/*.test.ts`), CONTRACT],
+    independent: [CONTRACT],
+    goal,
+  });
+  const planned = new Map<string, string[]>();
+  for (const file of sources("packages/*/src/**/plan*.ts")) {
+    const name = file.split("/")[1] ?? "";
+    planned.set(name, [...(planned.get(name) ?? []), file]);
+  }
+  const plans = [...planned].map(([name, files]): Scope => ({
+    name: `plans of ${name}`,
+    files,
+    tests: tests(name),
+    independent: [],
+    goal: 0.9,
+  }));
+  return [
+    apiserver("authentication and authorisation", "auth", 1),
+    apiserver("admission", "admission", 1),
+    apiserver("patches", "patch", 0.9),
+    ...plans,
+  ];
+}
