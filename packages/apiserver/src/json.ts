@@ -1,4 +1,5 @@
 import type { KubeObject } from "@causeway/kubernetes";
+import { cutJson } from "./bounds.ts";
 
 /** A JSON object whose fields nobody has looked at yet. */
 export type Json = Record<string, unknown>;
@@ -67,8 +68,8 @@ export function timestamp(now: number): string {
 
 const IN_HTML: Readonly<Record<string, string>> = { "&": "\\u0026", "<": "\\u003c", ">": "\\u003e" };
 
-/** JSON as Go's messages show it: within lists and objects, what HTML could take for its own is escaped. */
-export function goJson(value: unknown): string {
-  const text = JSON.stringify(value ?? null);
+/** JSON as Go's messages show it, cut after so many characters: within lists and objects, what HTML could take for its own is escaped. */
+export function goJson(value: unknown, limit = Infinity): string {
+  const text = cutJson(value ?? null, limit);
   return typeof value === "object" ? text.replaceAll(/[&<>]/g, (c) => IN_HTML[c] ?? c) : text;
 }

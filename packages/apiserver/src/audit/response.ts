@@ -67,7 +67,9 @@ function bodyOf(response: Response, last: unknown): string | undefined {
   if (!isText || !/^application\/(json|yaml)/.test(type)) return undefined;
   const zipped = response.getHeader("content-encoding") === "gzip" && typeof last !== "string";
   const body = typeof last === "string" ? last : (zipped ? gunzipSync(last) : Buffer.from(last)).toString();
-  return type.startsWith("application/yaml") ? JSON.stringify(yaml().parse(body)) : body.trimEnd();
+  return type.startsWith("application/yaml")
+    ? JSON.stringify(yaml().parse(body, { uniqueKeys: false }))
+    : body.trimEnd();
 }
 
 function isStatus(last: unknown): boolean {

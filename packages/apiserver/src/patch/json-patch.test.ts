@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { applyJsonPatch, applyMergePatch } from "./index.ts";
+import { growthOf, LINEAR } from "../testing/growth.ts";
 import { jsonEqual } from "./json.ts";
 
 /** Document, operations, result: the examples of RFC 6902, appendix A, and what it leaves to the reader. */
@@ -126,6 +127,74 @@ describe("a JSON patch that copies", () => {
     >;
     expect(patched).toEqual({ a: { b: 1 }, c: { b: 1 } });
     expect(patched["c"]).not.toBe(patched["a"]);
+  });
+});
+
+describe("what a JSON patch may cost", () => {
+  const adds = (count: number) =>
+    Array.from({ length: count }, (_, i) => ({ op: "add", path: `/data/k${i}`, value: {} }));
+  const doubles = (count: number) =>
+    Array.from({ length: count }, (_, i) => ({ op: "copy", from: "/data", path: `/data/c${i}` }));
+
+  it("refuses more operations than 10,000", () => {
+    expect(applyJsonPatch({ data: {} }, adds(10_000))).toHaveProperty("data.k9999");
+    expect(() => applyJsonPatch({ data: {} }, adds(10_001))).toThrow(
+      "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001",
+    );
+  });
+
+  it("takes time linear in the number of operations", () => {
+    expect(growthOf(adds, (operations) => applyJsonPatch({ data: {} }, operations), 600)).toBeLessThan(LINEAR);
+  });
+
+  it("refuses copies that add more than a request may have, and copies that nest", () => {
+    const data = { x: "x".repeat(1000) };
+    expect(applyJsonPatch({ data }, doubles(10))).toHaveProperty("data.c9.c8.c7.x");
+    for (const count of [12, 18, 40, 10_000]) {
+      expect(() => applyJsonPatch({ data }, doubles(count)), String(count)).toThrow(
+        "copies add more than 3145728 bytes",
+      );
+    }
+    expect(() => applyJsonPatch({ data: {} }, doubles(10_000))).toThrow("copies add more than 3145728 bytes");
+  });
+
+  it("refuses a result with more bytes or levels than a body may have", () => {
+    const large = { a: "x".repeat(2_000_000) };
+    expect(() => applyJsonPatch(large, [{ op: "add", path: "/b", value: "x".repeat(2_000_000) }])).toThrow(
+      expect.objectContaining({ code: "PATCH_TOO_LARGE" }),
+    );
+    const nested = Array.from({ length: 600 }, (_, i) => ({ op: "add", path: "/a".repeat(i + 1), value: {} }));
+    expect(() => applyJsonPatch({}, nested)).toThrow(expect.objectContaining({ code: "PATCH_FAILED" }));
+    expect(applyJsonPatch({}, nested.slice(0, 400))).toHaveProperty("a");
+  });
+
+  it("refuses operations that move the items of a long list, or count the members of a large object, again and again", () => {
+    const list = Array.from({ length: 50_000 }, () => 0);
+    const members = Object.fromEntries(list.map((_, i) => [`k${i}`, 0]));
+    const repeated = (operation: object): object[] => Array.from({ length: 5000 }, () => operation);
+    for (const operation of [
+      { op: "add", path: "/list/0", value: 1 },
+      { op: "remove", path: "/list/0" },
+      { op: "move", from: "/list/0", path: "/list/1" },
+    ]) {
+      expect(() => applyJsonPatch({ list }, repeated(operation))).toThrow("the operations cost too much");
+      expect(applyJsonPatch({ list }, [operation])).toHaveProperty("list");
+    }
+    const same = repeated({ op: "test", path: "/members", value: members });
+    expect(() => applyJsonPatch({ members }, same)).toThrow("the operations cost too much");
+    expect(() => applyJsonPatch({ a: { members } }, repeated({ op: "test", path: "/a", value: { members } }))).toThrow(
+      "the operations cost too much",
+    );
+  });
+
+  it("does not change the values of the patch", () => {
+    const operations = [
+      { op: "add", path: "/a", value: { b: {} } },
+      { op: "add", path: "/a/b/c", value: 1 },
+    ];
+    expect(applyJsonPatch({}, operations)).toEqual({ a: { b: { c: 1 } } });
+    expect(applyJsonPatch({}, operations)).toEqual({ a: { b: { c: 1 } } });
+    expect(operations[0]?.value).toEqual({ b: {} });
   });
 });
 

@@ -1,5 +1,6 @@
 import { CausewayError } from "@causeway/foundation";
-import { isList, isObject, type Json, type JsonObject, jsonEqual, own, withKey, withoutKey } from "./json.ts";
+import { extentOf, MAXIMUM_BODY, MAXIMUM_DEPTH } from "../bounds.ts";
+import { isList, isObject, type Json, own } from "./json.ts";
 
 const OPERATIONS = ["add", "remove", "replace", "move", "copy", "test"] as const;
 /** As many as kube-apiserver takes in one request. */
@@ -13,21 +14,32 @@ interface Operation {
 }
 
 /**
+ * What operations may cost in all, in members looked at: one on a long list moves what is behind its place, and a test counts members.
+ * Ten thousand operations on lists of ten thousand items stay below it.
+ */
+const MAXIMUM_WORK = 1_000_000;
+/** Items that are moved at the cost of one that is looked at. */
+const MOVED_AT_ONCE = 160;
+
+/**
  * Applies a JSON Patch (RFC 6902) and returns the new document; the given one is not changed, and nothing is returned if one operation fails.
- * Throws PATCH_MALFORMED when `operations` is no JSON Patch and PATCH_FAILED when one cannot be applied; `details.index` names the operation.
+ * Throws PATCH_MALFORMED when `operations` is no JSON Patch, PATCH_FAILED when one cannot be applied or copies add more than
+ * a request may have, and PATCH_TOO_LARGE for too many operations, for those that cost too much, and for too large a result; `details.index` names the operation.
  */
 export function applyJsonPatch(document: unknown, operations: unknown): unknown {
   if (!isList(operations)) throw malformed(-1, "a JSON patch is a list of operations");
   if (operations.length > MAXIMUM_OPERATIONS) {
-    throw malformed(
+    throw tooLarge(
       -1,
-      `The allowed maximum operations in a JSON patch is ${MAXIMUM_OPERATIONS}, got ${operations.length}`,
+      `Request entity too large: The allowed maximum operations in a JSON patch is ${MAXIMUM_OPERATIONS}, got ${operations.length}`,
     );
   }
-  const parsed = operations.map(parseOperation);
-  let result = document as Json;
-  for (const [index, operation] of parsed.entries()) result = perform(result, operation, index);
-  return result;
+  const patch = new Patching(structuredClone(document) as Node);
+  for (const [index, operation] of operations.map(parseOperation).entries()) patch.perform(operation, index);
+  const { depth, bytes } = extentOf(patch.document, MAXIMUM_BODY);
+  if (bytes > MAXIMUM_BODY) throw tooLarge(-1, `the patched object is larger than ${MAXIMUM_BODY} bytes`);
+  if (depth > MAXIMUM_DEPTH) throw failed(-1, [], "the patched object has too many levels");
+  return patch.document;
 }
 
 function parseOperation(operation: Json, index: number): Operation {
@@ -52,89 +64,158 @@ function parsePointer(pointer: Json | undefined, member: string, index: number):
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-function perform(document: Json, operation: Operation, index: number): Json {
-  const { op, path, from, value } = operation;
-  switch (op) {
-    case "add":
-      return add(document, path, value, index);
-    case "remove":
-      return remove(document, path, index);
-    case "replace":
-      orNull(document, path, index);
-      return path.length === 0 ? value : change(document, path, (parent, step) => replaceIn(parent, step, value));
-    case "test":
-      if (!jsonEqual(orNull(document, path, index), value))
-        throw failed(index, path, "the value is not the expected one");
-      return document;
-    case "copy":
-      // A value of its own: who reads the result may change one of the two.
-      return add(document, path, structuredClone(orNull(document, from, index)), index);
-    case "move": {
-      const moved = lookUp(document, from, index);
-      if (isPrefix(from, path)) {
-        if (from.length === path.length) return document;
-        throw failed(index, path, "a value cannot move into itself");
-      }
-      return add(remove(document, from, index), path, moved, index);
+/** A JSON value that operations change in place. */
+type Node = null | boolean | number | string | Node[] | Members;
+interface Members {
+  [key: string]: Node;
+}
+
+/** A document while operations change it: each costs as much as its path, and what it adds. */
+class Patching {
+  document: Node;
+  #copied = 0;
+  #work = 0;
+
+  constructor(document: Node) {
+    this.document = document;
+  }
+
+  perform({ op, path, from, value }: Operation, index: number): void {
+    switch (op) {
+      case "add":
+        return this.#add(path, copyOf(value), index);
+      case "remove":
+        this.#remove(path, index);
+        return;
+      case "replace":
+        this.#valueAt(path, index);
+        return this.#replace(path, copyOf(value));
+      case "test":
+        return this.#test(path, value, index);
+      case "copy":
+        return this.#add(path, this.#copyOf(from, index), index);
+      case "move":
+        return this.#move(from, path, index);
     }
   }
-}
 
-function add(document: Json, path: readonly string[], value: Json, index: number): Json {
-  if (path.length === 0) return value;
-  const parent = lookUp(document, path.slice(0, -1), index);
-  const last = path.at(-1) ?? "";
-  if (isList(parent) && last !== "-" && !isIndex(last, parent.length))
-    throw failed(index, path, "no such place in the list");
-  if (!isList(parent) && !isObject(parent)) throw failed(index, path, "its parent is neither object nor list");
-  return change(document, path, (container, step) => {
-    if (isObject(container)) return withKey(container, step, value);
-    return container.toSpliced(step === "-" ? container.length : Number(step), 0, value);
-  });
-}
-
-function remove(document: Json, path: readonly string[], index: number): Json {
-  lookUp(document, path, index);
-  if (path.length === 0) return null;
-  return change(document, path, (container, step) =>
-    isObject(container) ? withoutKey(container, step) : container.toSpliced(Number(step), 1),
-  );
-}
-
-function replaceIn(container: JsonObject | readonly Json[], step: string, value: Json): Json {
-  return isObject(container) ? withKey(container, step, value) : container.with(Number(step), value);
-}
-
-type Edit = (container: JsonObject | readonly Json[], step: string) => Json;
-
-/** Rebuilds the containers along a path that is known to exist. */
-function change(node: Json, path: readonly string[], edit: Edit): Json {
-  if (!isObject(node) && !isList(node)) return node;
-  const [step = "", ...rest] = path;
-  if (rest.length === 0) return edit(node, step);
-  const child = isObject(node) ? own(node, step) : node[Number(step)];
-  return replaceIn(node, step, change(child ?? null, rest, edit));
-}
-
-function lookUp(document: Json, path: readonly string[], index: number): Json {
-  let node: Json = document;
-  for (const step of path) {
-    const child: Json | undefined = isObject(node)
-      ? own(node, step)
-      : isList(node) && isIndex(step, node.length - 1)
-        ? node[Number(step)]
-        : undefined;
-    if (child === undefined) throw failed(index, path, "no such value");
-    node = child;
+  #add(path: readonly string[], value: Node, index: number): void {
+    const [step] = path.slice(-1);
+    if (step === undefined) {
+      this.document = value;
+      return;
+    }
+    const parent = this.#find(path.slice(0, -1), index);
+    if (isMembers(parent)) return put(parent, step, value);
+    if (!Array.isArray(parent)) throw failed(index, path, "its parent is neither object nor list");
+    if (step !== "-" && !isIndex(step, parent.length)) throw failed(index, path, "no such place in the list");
+    const place = step === "-" ? parent.length : Number(step);
+    this.#spend((parent.length - place) / MOVED_AT_ONCE, index);
+    parent.splice(place, 0, value);
   }
-  return node;
+
+  #remove(path: readonly string[], index: number): Node {
+    const removed = this.#find(path, index);
+    const [step] = path.slice(-1);
+    if (step === undefined) {
+      this.document = null;
+      return removed;
+    }
+    const parent = this.#find(path.slice(0, -1), index);
+    if (isMembers(parent)) delete parent[step];
+    if (Array.isArray(parent)) {
+      this.#spend((parent.length - Number(step)) / MOVED_AT_ONCE, index);
+      parent.splice(Number(step), 1);
+    }
+    return removed;
+  }
+
+  #replace(path: readonly string[], value: Node): void {
+    const [step] = path.slice(-1);
+    if (step === undefined) this.document = value;
+    else {
+      const parent = this.#find(path.slice(0, -1), -1);
+      if (isMembers(parent)) put(parent, step, value);
+      else if (Array.isArray(parent)) parent[Number(step)] = value;
+    }
+  }
+
+  #test(path: readonly string[], value: Json, index: number): void {
+    if (!this.#isSame(this.#valueAt(path, index), value, index))
+      throw failed(index, path, "the value is not the expected one");
+  }
+
+  #isSame(found: Node, value: Json, index: number): boolean {
+    if (!isMembers(found) || !isObject(value)) {
+      if (!Array.isArray(found) || !isList(value)) return found === value;
+      return found.length === value.length && found.every((item, i) => this.#isSame(item, value[i] ?? null, index));
+    }
+    const keys = Object.keys(found);
+    // All members of the one are counted, however few the other has.
+    this.#spend(keys.length, index);
+    if (keys.length !== Object.keys(value).length) return false;
+    return keys.every(
+      (key) => Object.hasOwn(value, key) && this.#isSame(found[key] ?? null, value[key] ?? null, index),
+    );
+  }
+
+  #copyOf(from: readonly string[], index: number): Node {
+    const found = this.#valueAt(from, index);
+    const { bytes, depth } = extentOf(found, MAXIMUM_BODY - this.#copied);
+    this.#copied += bytes;
+    if (this.#copied > MAXIMUM_BODY) throw failed(index, from, `copies add more than ${MAXIMUM_BODY} bytes`);
+    if (depth > MAXIMUM_DEPTH) throw failed(index, from, "the value has too many levels");
+    // A value of its own: who reads the result may change one of the two.
+    return structuredClone(found);
+  }
+
+  #move(from: readonly string[], path: readonly string[], index: number): void {
+    this.#find(from, index);
+    if (!isPrefix(from, path)) return this.#add(path, this.#remove(from, index), index);
+    if (from.length !== path.length) throw failed(index, path, "a value cannot move into itself");
+  }
+
+  #find(path: readonly string[], index: number): Node {
+    let node = this.document;
+    for (const step of path) {
+      const child: Node | undefined = childOf(node, step);
+      if (child === undefined) throw failed(index, path, "no such value");
+      node = child;
+    }
+    return node;
+  }
+
+  /** As kube-apiserver takes it: a member that an object does not have is null, but to those who remove it. */
+  #valueAt(path: readonly string[], index: number): Node {
+    const parent = path.length === 0 ? this.document : this.#find(path.slice(0, -1), index);
+    const isMissing = path.length > 0 && isMembers(parent) && !Object.hasOwn(parent, path.at(-1) ?? "");
+    return isMissing ? null : this.#find(path, index);
+  }
+
+  #spend(work: number, index: number): void {
+    this.#work += work;
+    if (this.#work > MAXIMUM_WORK) throw tooLarge(index, "the operations cost too much; use another type of patch");
+  }
 }
 
-/** As kube-apiserver takes it: a member that an object does not have is null, but to those who remove it. */
-function orNull(document: Json, path: readonly string[], index: number): Json {
-  const parent = path.length === 0 ? document : lookUp(document, path.slice(0, -1), index);
-  const isMissing = path.length > 0 && isObject(parent) && own(parent, path.at(-1) ?? "") === undefined;
-  return isMissing ? null : lookUp(document, path, index);
+function copyOf(value: Json): Node {
+  return typeof value === "object" ? (structuredClone(value) as Node) : value;
+}
+
+function isMembers(node: Node): node is Members {
+  return isObject(node);
+}
+
+function childOf(node: Node, step: string): Node | undefined {
+  if (isMembers(node)) return Object.hasOwn(node, step) ? node[step] : undefined;
+  return Array.isArray(node) && isIndex(step, node.length - 1) ? node[Number(step)] : undefined;
+}
+
+/** Sets a member, in its old place when it had one; right for "__proto__" too. */
+function put(members: Members, key: string, value: Node): void {
+  if (key === "__proto__") {
+    Object.defineProperty(members, key, { value, writable: true, enumerable: true, configurable: true });
+  } else members[key] = value;
 }
 
 function isIndex(step: string, maximum: number): boolean {
@@ -148,6 +229,11 @@ function isPrefix(prefix: readonly string[], path: readonly string[]): boolean {
 function malformed(index: number, message: string): CausewayError {
   const where = index < 0 ? "" : `operation ${index}: `;
   return new CausewayError("PATCH_MALFORMED", where + message, { details: { index } });
+}
+
+function tooLarge(index: number, message: string): CausewayError {
+  const where = index < 0 ? "" : `operation ${index}: `;
+  return new CausewayError("PATCH_TOO_LARGE", where + message, { details: { index } });
 }
 
 function failed(index: number, path: readonly string[], message: string): CausewayError {

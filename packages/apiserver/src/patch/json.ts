@@ -17,17 +17,6 @@ export function own(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** The object with one key set, in its old place when it had one; also right for keys such as "__proto__". */
-export function withKey(object: JsonObject, key: string, value: Json): JsonObject {
-  const entries = Object.entries(object);
-  if (!Object.hasOwn(object, key)) return Object.fromEntries([...entries, [key, value]]);
-  return Object.fromEntries(entries.map(([k, v]) => [k, k === key ? value : v]));
-}
-
-export function withoutKey(object: JsonObject, key: string): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([k]) => k !== key));
-}
-
 /** Equality of JSON values; the order of keys does not count. */
 export function jsonEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;

@@ -1,3 +1,4 @@
+import { cutJson, MAXIMUM_STRICT_ERRORS } from "../bounds.ts";
 import { isOldVersion } from "./old-versions.ts";
 import { malformedInner } from "./embedded.ts";
 import type { Json } from "../json.ts";
@@ -64,9 +65,11 @@ function unreadable({ resource, version }: Call): Refuse {
     badRequest(`${kind} in version ${JSON.stringify(version.name)} cannot be handled as a ${kind}: ${problem}`);
 }
 
-function typed(call: Call, body: unknown, { refuse, problemOf = decodingProblem, isApplied = false }: Reading): Json {
+function typed(call: Call, sent: unknown, { refuse, problemOf = decodingProblem, isApplied = false }: Reading): Json {
   const { resource, version } = call;
   const expected = apiVersionOf(resource.group, version.name);
+  // Go's decoder leaves an object as it is that is given null.
+  const body = sent === null && !resource.custom ? {} : sent;
   if (!isRecord(body)) throw unrecognized(resource.kind, body);
   // What does not say what it is is what the path says.
   if (!resource.custom)
@@ -125,9 +128,7 @@ function unrecognized(kind: string, body: unknown): Error {
   const target =
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
   const why = `json: cannot unmarshal ${type} into Go value of type ${target}`;
-  const shown = Buffer.from(JSON.stringify(body) ?? "")
-    .subarray(0, 30)
-    .toString("hex");
+  const shown = Buffer.from(cutJson(body, 30)).subarray(0, 30).toString("hex");
   return badRequest(
     `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${why} (${shown})`,
   );
@@ -174,6 +175,7 @@ function reportUnknown(call: Call, object: Json, { refuse, problemOf }: Reading)
   const twice = duplicatesOf(object);
   if (unknown.length === 0 && twice.length === 0) return;
   const messages = [...unknown.map((f) => (f.startsWith("unknown field") ? f : `unknown field "${f}"`)), ...twice];
+  messages.length = Math.min(messages.length, MAXIMUM_STRICT_ERRORS);
   if (call.fieldValidation === "Warn") return messages.forEach((m) => call.warn(m));
   const inLines = twice.some((t) => t.startsWith("line "));
   const told = inLines ? `yaml: unmarshal errors:\n  ${twice.join("\n  ")}` : messages.join(", ");

@@ -14,6 +14,7 @@ import { withDefaults } from "./defaults.ts";
 import { dedupOwners } from "./owners.ts";
 import { problemsOf } from "./problems.ts";
 import { noteNulls } from "./residue.ts";
+import { refuseTooLarge } from "./size.ts";
 import { tracked } from "./tracking.ts";
 
 const GENERATED_ATTEMPTS = 8;
@@ -117,6 +118,7 @@ async function persist(call: Call, draft: Draft, gate: Gate): Promise<KubeObject
     if (gate.validate) await gate.validate(draft, undefined);
     const form = storedForm(call, draft);
     const kept = form instanceof Promise ? await form : form;
+    refuseTooLarge(kept, resource.custom);
     if (dryRun) {
       if (cluster.store.get(key)) throw taken(call, key);
       release?.();

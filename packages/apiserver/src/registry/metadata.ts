@@ -29,7 +29,8 @@ const PATH_NAMED = new Set(["Role", "ClusterRole", "RoleBinding", "ClusterRoleBi
 export function validateMetadata(resource: Resource, object: KubeObject, old?: KubeObject): FieldProblem[] {
   const { metadata } = object;
   return [
-    ...(old ? identityProblems(metadata, old.metadata) : nameProblems(resource, metadata)),
+    ...(old ? identityProblems(metadata, old.metadata) : prefixProblems(resource, metadata)),
+    ...(old ? [] : nameProblems(resource, metadata)),
     ...partProblems(metadata, old?.metadata),
     ...ownFinalizers(resource, metadata, old?.metadata),
   ];
@@ -67,6 +68,13 @@ export function pathFaults(name: string): string[] {
 function nameProblems(resource: Resource, metadata: ObjectMeta): FieldProblem[] {
   if (!metadata.name) return [required("metadata.name", "name or generateName is required")];
   return nameFaults(resource, metadata.name).map((why) => invalidValue("metadata.name", metadata.name, why));
+}
+
+/** What is wrong with the beginning of a generated name. It may end with what a name may not end with. */
+function prefixProblems(resource: Resource, { generateName }: ObjectMeta): FieldProblem[] {
+  if (!generateName) return [];
+  const masked = PATH_NAMED.has(resource.kind) ? generateName : generateName.replace(/.-$/, "a");
+  return nameFaults(resource, masked).map((why) => invalidValue("metadata.generateName", generateName, why));
 }
 
 /** What is wrong with labels, in apimachinery's words. */

@@ -1,5 +1,6 @@
 import { hasCode, messageOf } from "@causeway/foundation";
 import type { JsonPatchOperation, KubeObject } from "@causeway/kubernetes";
+import { cutJson } from "../bounds.ts";
 import { fields, isRecord, record, text, timestamp, type Json } from "../json.ts";
 import { apiVersionOf, inVersion, type Draft } from "../kinds/resource.ts";
 import {
@@ -71,17 +72,20 @@ export function patchedBy(
   { seen, body }: { seen: KubeObject; body: unknown },
 ): Patched {
   if (type === "json") {
-    if (!Array.isArray(body))
+    const operations: unknown = body ?? [];
+    if (!Array.isArray(operations))
       throw badRequest(
         "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp",
       );
     try {
       const before = call.resource.custom ? seen : inWireOrder(call.cluster.catalog.tables, seen);
-      return whole(record(applyJsonPatch(before, body as JsonPatchOperation[])));
-    } catch {
+      return whole(record(applyJsonPatch(before, operations as JsonPatchOperation[])));
+    } catch (error) {
+      if (hasCode(error, "PATCH_TOO_LARGE")) throw apiError(413, "RequestEntityTooLarge", messageOf(error));
       throw unprocessable();
     }
   }
+  if (body === null && type === "merge") throw badRequest("Invalid JSON Patch");
   if (!isRecord(body)) {
     const why = "json: cannot unmarshal array into Go value of type map[string]interface {}";
     throw badRequest(type === "merge" ? `error decoding patch: ${why}` : why);
@@ -100,7 +104,7 @@ export function patchedBy(
 }
 
 function whole(patched: Json): Patched {
-  return { patched, reading: { refuse: (problem) => unreadablePatch(JSON.stringify(patched), problem) } };
+  return { patched, reading: { refuse: (problem) => unreadablePatch(cutJson(patched, 4000), problem) } };
 }
 
 function unprocessable(): Error {
@@ -109,7 +113,7 @@ function unprocessable(): Error {
 
 /** The patch itself says for which revision it is. */
 export function namesRevision(type: PatchType, body: unknown): boolean {
-  if (type === "json") return (body as Json[]).some((op) => op["path"] === "/metadata/resourceVersion");
+  if (type === "json") return ((body ?? []) as Json[]).some((op) => op["path"] === "/metadata/resourceVersion");
   return record(record(body)["metadata"])["resourceVersion"] !== undefined;
 }
 
@@ -138,9 +142,9 @@ export async function apply(
   body: unknown,
   force: boolean,
 ): Promise<{ object: KubeObject; created: boolean }> {
-  if (!isRecord(body)) throw badRequest("the apply patch must be an object");
-  noticeDuplicates(call, body);
-  const applied = appliedConfiguration(call, structuredClone(body));
+  if (body !== null && !isRecord(body)) throw badRequest("the apply patch must be an object");
+  noticeDuplicates(call, body ?? {});
+  const applied = appliedConfiguration(call, structuredClone(body ?? {}));
   const leaves: NonNullable<Call["leaves"]> = { residue: "", members: {} };
   const merge = (live?: KubeObject): Draft => {
     const object = laid(call, {

@@ -16,6 +16,7 @@ import { checkIdentity, keepIdentity, refuseOtherName, refuseUnreadable } from "
 import { dedupOwners } from "./owners.ts";
 import { problemsOf } from "./problems.ts";
 import { noteNulls, residueAt } from "./residue.ts";
+import { refuseTooLarge } from "./size.ts";
 import { tracked } from "./tracking.ts";
 
 const ATTEMPTS = 6;
@@ -211,6 +212,7 @@ async function commit(call: Call, old: Read, made: Draft): Promise<KubeObject> {
     if (dryRun || isSettled(call, old, same(draft, kept))) return old.kept;
     return write(call, old, call.leaves?.residue ? draft : (kept as unknown as Draft));
   }
+  refuseTooLarge(draft, resource.custom);
   const release = resource.strategy.allocate?.(draft, old.object, contextOf(call));
   if (dryRun) {
     release?.();

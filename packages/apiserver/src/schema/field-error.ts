@@ -1,3 +1,4 @@
+import { extended } from "../bounds.ts";
 import { goJson } from "../json.ts";
 
 /** The reasons of apimachinery's field errors, as they stand in `details.causes[].reason` of a Status. */
@@ -37,10 +38,16 @@ export function typeInvalid(field: string, value: unknown, detail: string): Fiel
 }
 
 export function notSupported(field: string, value: unknown, supported: readonly unknown[]): FieldError {
-  const values = supported.map((one) => shown(typeof one === "string" ? one : goJson(one))).join(", ");
+  const values = supported
+    .slice(0, LISTED)
+    .map((one) => shown(typeof one === "string" ? one : goJson(one, 1000)))
+    .join(", ");
   const detail = supported.length > 0 ? `supported values: ${values}` : "";
   return { reason: "FieldValueNotSupported", field, message: detailed(`Unsupported value: ${shown(value)}`, detail) };
 }
+
+/** As many of the supported values as a message lists. */
+const LISTED = 200;
 
 export function duplicate(field: string, value: unknown): FieldError {
   return { reason: "FieldValueDuplicate", field, message: `Duplicate value: ${shown(value)}` };
@@ -65,13 +72,17 @@ function detailed(head: string, detail: string): string {
 
 /** Strings quoted, the rest as JSON; cut so that no error grows with the object. */
 function shown(value: unknown): string {
-  const text = goJson(value);
-  return text.length > 1000 ? `${text.slice(0, 1000)}...` : text;
+  return goJson(value, 1000);
 }
 
 /** The path of a member of an object. */
 export function member(path: string, name: string): string {
-  return path === "" ? name : `${path}.${name}`;
+  return path === "" ? extended("", name) : extended(path, `.${name}`);
+}
+
+/** The path of an item of a list, or of a value of a map by its key. */
+export function item(path: string, key: number | string): string {
+  return extended(path, `[${key}]`);
 }
 
 /** The field that a path in a message stands for. */

@@ -1,5 +1,6 @@
+import { MAXIMUM_STRICT_ERRORS } from "../bounds.ts";
 import { isList, isObject, type Json, type JsonObject } from "../patch/json.ts";
-import { member } from "./field-error.ts";
+import { item, member } from "./field-error.ts";
 import type { SchemaNode } from "./node.ts";
 
 /** Members that every Kubernetes object has, whatever its schema says. */
@@ -15,10 +16,12 @@ interface Place {
 /** What is told of a field that goes; `inner` when it was in the metadata of an object within. */
 type Report = (path: string, where?: "inner") => void;
 
-/** The paths of all fields that a schema does not specify, in the order of kube-apiserver: the schema's own first, each kind sorted. */
+/** The paths of fields that a schema does not specify, no more than messages show, in the order of kube-apiserver: the schema's own first, each kind sorted. */
 export function unknownPaths(node: SchemaNode, value: Json): string[] {
   const [own, inner]: [string[], string[]] = [[], []];
-  pruneValue(node, value, rootPlace(true), (path, where) => (where ? inner : own).push(path));
+  pruneValue(node, value, rootPlace(true), (path, where) => {
+    if (own.length + inner.length < MAXIMUM_STRICT_ERRORS) (where ? inner : own).push(path);
+  });
   return [...own.toSorted(), ...inner.toSorted()];
 }
 
@@ -32,9 +35,9 @@ export function pruneValue(node: SchemaNode, value: Json, at: Place, report: Rep
   if (isList(value)) {
     const { items } = node;
     if (items === undefined) return value;
-    return mapList(value, (item, i) => {
-      const place = { path: `${at.path}[${i}]`, keyed: `${at.keyed}[${i}]`, isObjectRoot: items.embedded };
-      return pruneValue(items, item, place, report);
+    return mapList(value, (child, i) => {
+      const place = { path: item(at.path, i), keyed: item(at.keyed, i), isObjectRoot: items.embedded };
+      return pruneValue(items, child, place, report);
     });
   }
   if (!isObject(value)) return value;
@@ -47,7 +50,7 @@ export function pruneValue(node: SchemaNode, value: Json, at: Place, report: Rep
     const schema = property ?? node.additional;
     if (schema === true) return child;
     if (schema !== undefined) {
-      const keyed = property ? member(at.keyed, name) : `${at.keyed}[${name}]`;
+      const keyed = property ? member(at.keyed, name) : item(at.keyed, name);
       return pruneValue(schema, child, { path, keyed, isObjectRoot: schema.embedded }, report);
     }
     if (node.preserveUnknown) return child;

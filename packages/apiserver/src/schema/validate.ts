@@ -1,6 +1,7 @@
+import { extended } from "../bounds.ts";
 import { isList, isObject, type Json, jsonEqual, type JsonObject } from "../patch/json.ts";
 import { isUnchanged, oldItem, oldMember } from "./correlate.ts";
-import { type FieldError, fieldAt, invalid, notSupported, required, tooMany } from "./field-error.ts";
+import { type FieldError, fieldAt, invalid, item, notSupported, required, tooMany } from "./field-error.ts";
 import { knownFormat } from "./formats.ts";
 import type { SchemaNode } from "./node.ts";
 import { formatFault, hasType, numberFaults, stringFault, typeFault } from "./scalars.ts";
@@ -102,8 +103,8 @@ function checkContent(run: Run, node: SchemaNode, { value, path, old }: Judged):
 function checkList(run: Run, node: SchemaNode, value: readonly Json[], { path, old }: Place): void {
   const { items } = node;
   if (items !== undefined) {
-    for (const [i, item] of value.entries()) {
-      judge(run, items, item, { path: `${path}[${i}]`, old: oldItem(node, item, old) });
+    for (const [i, child] of value.entries()) {
+      judge(run, items, child, { path: item(path, i), old: oldItem(node, child, old) });
     }
   }
   if (node.maxItems !== undefined && value.length > node.maxItems) {
@@ -127,14 +128,14 @@ function checkObject(run: Run, node: SchemaNode, value: JsonObject, { path, old 
     );
   }
   for (const name of node.required) {
-    if (!Object.hasOwn(value, name)) run.errors.push(required(fieldAt(`${path}.${name}`)));
+    if (!Object.hasOwn(value, name)) run.errors.push(required(fieldAt(extended(path, `.${name}`))));
   }
   for (const [name, child] of Object.entries(value)) {
     const declared = node.properties.get(name);
     const schema = declared ?? node.additional;
     if (schema === undefined || schema === true) continue;
     // Messages name other members than those of the schema with a point even at the top.
-    const below = declared && path === "" ? name : `${path}.${name}`;
+    const below = extended(path, declared && path === "" ? name : `.${name}`);
     judge(run, schema, child, { path: below, old: oldMember(name, old) });
   }
 }

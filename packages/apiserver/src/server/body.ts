@@ -2,12 +2,11 @@ import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { gunzipSync } from "node:zlib";
 import { messageOf } from "@causeway/foundation";
+import { MAXIMUM_BODY } from "../bounds.ts";
 import { readProtobuf } from "../wire/protobuf.ts";
 import type { Tables } from "../wire/tables.ts";
 import { noBody, parsedJson, parsedYaml, type Purpose } from "./parse.ts";
 import { apiError, badRequest } from "./status.ts";
-
-const LIMIT = 3 * 1024 * 1024;
 
 /** Reads a request body and parses it as its Content-Type says: JSON, YAML or, for built-in kinds, protobuf. undefined when there is none. Throws 400, 413, 415. */
 export async function readBody(
@@ -20,9 +19,7 @@ export async function readBody(
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > LIMIT) {
-      throw apiError(413, "RequestEntityTooLarge", `Request entity too large: limit is ${LIMIT}`);
-    }
+    if (size > MAXIMUM_BODY) throw tooLarge();
     chunks.push(chunk);
   }
   if (size === 0) {
@@ -30,10 +27,23 @@ export async function readBody(
     throw noBody(purpose);
   }
   const raw = Buffer.concat(chunks);
-  const bytes = request.headers["content-encoding"] === "gzip" ? gunzipSync(raw, { maxOutputLength: LIMIT }) : raw;
+  const bytes = request.headers["content-encoding"] === "gzip" ? unzipped(raw) : raw;
   const type = mediaType(request.headers["content-type"]);
   if (type === "application/vnd.kubernetes.protobuf") return parsedProtobuf(bytes, tables);
   return parsed(bytes.toString("utf8"), type, purpose);
+}
+
+function tooLarge(): Error {
+  return apiError(413, "RequestEntityTooLarge", `Request entity too large: limit is ${MAXIMUM_BODY}`);
+}
+
+function unzipped(raw: Buffer): Buffer {
+  try {
+    return gunzipSync(raw, { maxOutputLength: MAXIMUM_BODY });
+  } catch (error) {
+    if (error instanceof RangeError) throw tooLarge();
+    throw badRequest(`the gzip body cannot be read: ${messageOf(error)}`);
+  }
 }
 
 /** "application/json" of "Application/JSON; charset=utf-8". */

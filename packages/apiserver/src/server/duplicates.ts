@@ -1,3 +1,4 @@
+import { endOfString, extentOf, MAXIMUM_STRICT_ERRORS } from "../bounds.ts";
 import { isRecord } from "../json.ts";
 
 const DUPLICATES = Symbol("fields given twice");
@@ -14,21 +15,14 @@ export function duplicatesOf(body: object): readonly string[] {
 
 /** Paths of fields that a JSON text gives more than once: `duplicate field "data.a"`. Costs next to nothing when there are none. */
 export function duplicateFields(text: string, parsed: unknown): string[] {
-  if (marksOf(text) === keysOf(parsed)) return [];
-  return [...new Set(scan(text))].map((path) => `duplicate field ${JSON.stringify(path)}`);
+  if (marksOf(text) === extentOf(parsed).keys) return [];
+  return scan(text).map((path) => `duplicate field ${JSON.stringify(path)}`);
 }
 
 /** How often a quote is followed by a colon: at least once for each key. */
 function marksOf(text: string): number {
   let count = 0;
   for (let at = text.indexOf('":'); at >= 0; at = text.indexOf('":', at + 2)) count += 1;
-  return count;
-}
-
-function keysOf(value: unknown): number {
-  if (typeof value !== "object" || value === null) return 0;
-  let count = Array.isArray(value) ? 0 : Object.keys(value).length;
-  for (const child of Object.values(value)) if (typeof child === "object") count += keysOf(child);
   return count;
 }
 
@@ -40,27 +34,30 @@ interface Frame {
   key: string;
 }
 
-/** Walks tokens; the text is known to be JSON. */
+/** Walks the tokens of a text that is known to be JSON, until there is enough to report. */
 function scan(text: string): string[] {
-  const found: string[] = [];
+  const found = new Set<string>();
   const frames: Frame[] = [];
   let last = "";
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]:,]/g)) {
+  for (let at = 0; at < text.length && found.size < MAXIMUM_STRICT_ERRORS; at += 1) {
+    const token = text.charAt(at);
     const top = frames.at(-1);
-    if (token === "{" || token === "[") {
+    if (token === '"') {
+      const end = endOfString(text, at);
+      last = text.slice(at, end + 1);
+      at = end;
+    } else if (token === "{" || token === "[") {
       const path = top ? placeOf(top) : "";
       frames.push({ path, keys: token === "{" ? new Set() : undefined, index: 0, key: "" });
     } else if (token === "}" || token === "]") frames.pop();
     else if (token === "," && top) top.index += 1;
     else if (token === ":" && top?.keys) {
-      const key = JSON.parse(last) as string;
-      top.key = key;
-      if (top.keys.has(key)) found.push(placeOf(top));
-      top.keys.add(key);
+      top.key = JSON.parse(last) as string;
+      if (top.keys.has(top.key)) found.add(placeOf(top));
+      top.keys.add(top.key);
     }
-    last = token;
   }
-  return found;
+  return [...found];
 }
 
 function placeOf({ path, keys, index, key }: Frame): string {

@@ -1,8 +1,10 @@
-import { messageOf } from "@causeway/foundation";
-import { yaml } from "../later.ts";
+import { CausewayError, messageOf } from "@causeway/foundation";
+import { excessOf } from "../bounds.ts";
 import { duplicateFields, rememberDuplicates } from "./duplicates.ts";
 import { jsonProblem } from "./go-json.ts";
+import { MAXIMUM_YAML, readYaml } from "./parse-yaml.ts";
 import { apiError, badRequest } from "./status.ts";
+import { mayHaveSurrogates, wellFormed } from "./surrogates.ts";
 
 /** What a body is for, which is what a refusal of it tells. */
 export interface Purpose {
@@ -13,8 +15,11 @@ export interface Purpose {
 
 /** Parses JSON. Throws 400, or what kube-apiserver answers where a body cannot be read. */
 export function parsedJson(text: string, purpose: Purpose): unknown {
+  const excess = excessOf(text);
+  if (excess !== "")
+    throw unreadable(text, `json parse error: invalid character '${excess}' exceeded max depth`, purpose);
   try {
-    const value = JSON.parse(text) as unknown;
+    const value = readJson(text);
     rememberDuplicates(value, duplicateFields(text, value));
     return value;
   } catch (error) {
@@ -46,47 +51,41 @@ function summary(text: string): string {
   return `${text.startsWith("{") ? head.toString() : head.toString("hex")}${more}`;
 }
 
-const YAML = { version: "1.1", merge: false } as const;
-
 /** Parses YAML, of which JSON is a part; a key given twice is remembered, and the last one counts. */
 export function parsedYaml(text: string, purpose: Purpose): unknown {
-  if (text.trimStart().startsWith("{")) {
-    try {
-      const value = JSON.parse(text) as unknown;
-      return duplicateFields(text, value).length > 0 ? withDuplicates(text) : value;
-    } catch {
-      // Flow-style YAML may start with a brace too.
-    }
+  const json = text.trimStart().startsWith("{") ? jsonOf(text) : undefined;
+  const twice = json === undefined ? [] : duplicateFields(text, json);
+  // Duplicates are reported by their line, as in all YAML, where the text is not too long for that.
+  if (json !== undefined && (twice.length === 0 || text.length > MAXIMUM_YAML)) {
+    rememberDuplicates(json, twice);
+    return json;
   }
   try {
-    return yaml().parse(text, YAML) as unknown;
+    const { value, duplicates } = readYaml(text);
+    rememberDuplicates(value, duplicates);
+    return value;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "DUPLICATE_KEY") return withDuplicates(text);
-    const why = `error converting YAML to JSON: ${messageOf(error)}`;
-    if (purpose.kind === undefined || purpose.method === "PATCH") throw badRequest(why);
+    if (error instanceof CausewayError) throw error;
+    const why = messageOf(error);
+    if (purpose.kind === undefined || purpose.method === "PATCH")
+      throw badRequest(`error converting YAML to JSON: ${why}`);
     throw badRequest(
       `the object provided is unrecognized (must be of type ${purpose.kind}): ${why} (${summary(text)})`,
     );
   }
 }
 
-function withDuplicates(text: string): unknown {
-  const { isMap, isScalar, LineCounter, parseDocument, visit } = yaml();
-  const lineCounter = new LineCounter();
-  const document = parseDocument(text, { ...YAML, uniqueKeys: false, lineCounter });
-  const found: string[] = [];
-  visit(document, {
-    Map(_key, map) {
-      const seen = new Set<unknown>();
-      for (const { key } of map.items) {
-        if (!isScalar(key)) continue;
-        const { line } = lineCounter.linePos(key.range?.[0] ?? 0);
-        if (seen.has(key.value)) found.push(`line ${line}: key ${JSON.stringify(key.value)} already set in map`);
-        seen.add(key.value);
-      }
-    },
-  });
-  const value = document.toJS() as unknown;
-  if (isMap(document.contents)) rememberDuplicates(value, found);
-  return value;
+/** The value of a text that is JSON; undefined for other texts. Flow-style YAML may start with a brace too. */
+function jsonOf(text: string): unknown {
+  if (excessOf(text) !== "") return undefined;
+  try {
+    return readJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function readJson(text: string): unknown {
+  const value = JSON.parse(text) as unknown;
+  return mayHaveSurrogates(text) ? wellFormed(value) : value;
 }

@@ -1,3 +1,4 @@
+import { cutText } from "../bounds.ts";
 import { goJson } from "../json.ts";
 import type { FieldProblem } from "./status.ts";
 
@@ -24,6 +25,9 @@ export function forbiddenField(field: string, detail: string): FieldProblem {
   return { field, message: `Forbidden: ${detail}`, reason: "FieldValueForbidden" };
 }
 
+/** As much of a value as messages show. */
+const SHOWN = 4000;
+
 function shown(value: unknown): string {
-  return goJson(value);
+  return typeof value === "string" ? goJson(cutText(value, SHOWN)) : goJson(value, SHOWN);
 }

@@ -3,7 +3,7 @@ import type { Http2ServerResponse } from "node:http2";
 import { gzip } from "node:zlib";
 import type { Status } from "@causeway/kubernetes";
 import { chosenForm } from "./negotiate.ts";
-import { yaml } from "../later.ts";
+import { writeYaml } from "./write-yaml.ts";
 
 /** `bytesSent` is the length of the body, for metrics; `charge` does work on the account of the request's cluster, once that is known. */
 export type Response = (ServerResponse | Http2ServerResponse) & {
@@ -50,7 +50,7 @@ export function send(response: Response, code: number, body: unknown, wanted?: W
 }
 
 function sendEncoded(response: Response, code: number, body: unknown, wanted: Wanted | undefined): void {
-  const encoded = typeof body === "string" ? body : wanted?.yaml ? yaml().stringify(body) : jsonText(body, wanted);
+  const encoded = typeof body === "string" ? body : wanted?.yaml ? writeYaml(body) : jsonText(body, wanted);
   const type = wanted?.yaml ? "application/yaml" : "application/json";
   sendText(response, code, { type, body: encoded, gzip: wanted?.gzip ?? false });
 }

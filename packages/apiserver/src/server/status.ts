@@ -1,5 +1,6 @@
 import { CausewayError, messageOf } from "@causeway/foundation";
 import type { Status } from "@causeway/kubernetes";
+import { cutText } from "../bounds.ts";
 
 /** Group and plural of a resource, as messages name it: "configmaps", "deployments.apps". */
 export interface GroupResource {
@@ -23,13 +24,20 @@ export function apiError(code: number, reason: string, message: string, details?
     kind: "Status",
     apiVersion: "v1",
     status: "Failure",
-    message,
+    message: cutText(message, MAXIMUM_MESSAGE),
     ...(reason ? { reason } : {}),
-    ...(details ? { details } : {}),
+    ...(details ? { details: { ...details, ...fewCauses(details) } } : {}),
     code,
   };
   const suffix = (reason || "ERROR").replace(/([a-z])([A-Z])/g, "$1_$2").toUpperCase();
   return new CausewayError(`KUBERNETES_${suffix}`, message, { details: { status } });
+}
+
+/** Characters of one message, and causes of one refusal, that are sent: no body may make an answer that is much longer than itself. */
+const [MAXIMUM_MESSAGE, MAXIMUM_CAUSES] = [128 * 1024, 1000];
+
+function fewCauses({ causes }: Details): Pick<Details, "causes"> {
+  return causes ? { causes: causes.slice(0, MAXIMUM_CAUSES) } : {};
 }
 
 export function qualified(resource: GroupResource): string {
@@ -104,8 +112,9 @@ export function invalid(
   name: string,
   problems: readonly FieldProblem[],
 ): CausewayError {
-  const causes = problems.map(({ field, message, reason }) => ({ reason, message, field }));
-  const lines = problems.map((p) => `${p.field}: ${p.message}`);
+  const causes = shownProblems(problems).map(({ field, message, reason }) => ({ reason, message, field }));
+  const lines = causes.map((p) => `${p.field}: ${p.message}`);
+  if (causes.length < problems.length) lines.push(`and ${problems.length - causes.length} more`);
   const summary = lines.length === 1 ? lines[0] : `[${lines.join(", ")}]`;
   const kind = type.group ? `${type.kind}.${type.group}` : type.kind;
   const details = {
@@ -115,6 +124,16 @@ export function invalid(
     causes,
   };
   return apiError(422, "Invalid", `${kind} "${name}" is invalid: ${summary}`, details);
+}
+
+/** As many problems as an answer has room for. */
+function shownProblems(problems: readonly FieldProblem[]): readonly FieldProblem[] {
+  let left = MAXIMUM_MESSAGE / 2;
+  const enough = problems.slice(0, MAXIMUM_CAUSES).findIndex(({ field, message }) => {
+    left -= field.length + message.length;
+    return left < 0;
+  });
+  return problems.slice(0, enough < 0 ? MAXIMUM_CAUSES : Math.max(enough, 1));
 }
 
 /** Options of a request that break rules: 422 about "ListOptions", "CreateOptions"… */

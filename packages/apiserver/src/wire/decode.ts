@@ -1,3 +1,4 @@
+import { extended } from "../bounds.ts";
 import { isRecord } from "../json.ts";
 import { structOf, type Field, type Tables } from "./tables.ts";
 
@@ -62,7 +63,7 @@ function structProblem(tables: Tables, struct: string, at: { value: unknown; pat
   const problems = Object.entries(at.value as Record<string, unknown>).map(([name, value]) => {
     const field = fields?.get(name);
     if (!field || value === null) return undefined;
-    const place = { struct, path: at.path === "" ? name : `${at.path}.${name}` };
+    const place = { struct, path: extended(at.path, at.path === "" ? name : `.${name}`) };
     return fieldProblem(tables, field, { value, place });
   });
   return worst(problems);

@@ -1,3 +1,4 @@
+import { extended } from "../../bounds.ts";
 import { isList, isObject, type Json, type JsonObject } from "../json.ts";
 import type { ListType, MapType, MergeType } from "../../schema/merge-type.ts";
 import { goText } from "../go-text.ts";
@@ -41,7 +42,7 @@ function faultsOf(value: Json, type: MergeType, path: string): Fault[] {
 function mapFaults(value: JsonObject, type: MapType, path: string): Fault[] {
   const faults: Fault[] = [];
   for (const [name, child] of Object.entries(value)) {
-    const below = `${path}.${name}`;
+    const below = extended(path, `.${name}`);
     const known = type.field(name) ?? type.rest;
     if (known === undefined) return [...faults, { path: below, message: "field not declared in schema" }];
     faults.push(...faultsOf(child, known, below));
@@ -50,7 +51,8 @@ function mapFaults(value: JsonObject, type: MapType, path: string): Fault[] {
 }
 
 function listFaults(items: readonly Json[], type: ListType, path: string): Fault[] {
-  if (type.relation === "atomic") return items.flatMap((item, i) => faultsOf(item, type.item, `${path}[${i}]`));
+  if (type.relation === "atomic")
+    return items.flatMap((item, i) => faultsOf(item, type.item, extended(path, `[${i}]`)));
   const seen = new Set<string>();
   const faults: Fault[] = [];
   for (const [i, item] of items.entries()) {
@@ -59,7 +61,7 @@ function listFaults(items: readonly Json[], type: ListType, path: string): Fault
     const shown = printed(found.element);
     if (seen.has(found.element)) faults.push({ path, message: `duplicate entries for key ${shown}`, duplicate: true });
     seen.add(found.element);
-    faults.push(...faultsOf(item, type.item, path + shown));
+    faults.push(...faultsOf(item, type.item, extended(path, shown)));
   }
   return faults;
 }

@@ -1,3 +1,4 @@
+import { extended } from "../../bounds.ts";
 import { isObject, type Json, type JsonObject } from "../json.ts";
 import { printed } from "./elements.ts";
 
@@ -83,8 +84,8 @@ export function fromFieldsV1(wire: unknown, isRoot = true): FieldSet {
 /** Every path of the set, as apimachinery prints it: `.spec.containers[name="a"].image`; what stands at a place before what is below it. */
 export function printedPaths(set: FieldSet, prefix = ""): string[] {
   const children = [...set.children].toSorted(([a], [b]) => order(a, b));
-  const own = children.filter(([, child]) => child.member).map(([element]) => prefix + printed(element));
-  return [...own, ...children.flatMap(([element, child]) => printedPaths(child, prefix + printed(element)))];
+  const own = children.filter(([, child]) => child.member).map(([element]) => extended(prefix, printed(element)));
+  return [...own, ...children.flatMap(([element, child]) => printedPaths(child, extended(prefix, printed(element))))];
 }
 
 /** Fields before items by key, those before values. */

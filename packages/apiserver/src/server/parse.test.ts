@@ -1,0 +1,140 @@
+import { describe, expect, it } from "vitest";
+import { MAXIMUM_DEPTH } from "../bounds.ts";
+import { growthOf, LINEAR } from "../testing/growth.ts";
+import { duplicatesOf } from "./duplicates.ts";
+import { MAXIMUM_TOKENS, MAXIMUM_YAML } from "./parse-yaml.ts";
+import { parsedJson, parsedYaml } from "./parse.ts";
+import { statusOf } from "./status.ts";
+
+const POST = { method: "POST", kind: "ConfigMap" };
+
+function refusal(work: () => unknown): { code: number; message?: string } {
+  try {
+    work();
+  } catch (error) {
+    const { code, message = "" } = statusOf(error);
+    return { code, message };
+  }
+  return { code: 0 };
+}
+
+const yamlOf = (text: string): unknown => parsedYaml(text, POST);
+const jsonOf = (text: string): unknown => parsedJson(text, POST);
+
+describe("reading a YAML body", () => {
+  it("takes time linear in the number of keys", () => {
+    const keys = (count: number): string => Array.from({ length: count }, (_, i) => `k${i}: v`).join("\n");
+    expect(growthOf(keys, yamlOf, 400)).toBeLessThan(LINEAR);
+  });
+
+  it("takes time linear in the number of keys given twice, and reports the first hundred", () => {
+    const twice = (count: number): string => Array.from({ length: count }, (_, i) => `k${i >> 1}: v`).join("\n");
+    expect(growthOf(twice, yamlOf, 400)).toBeLessThan(LINEAR);
+    const found = duplicatesOf(yamlOf(twice(1200)) as object);
+    expect(found).toHaveLength(100);
+    expect(found[0]).toBe('line 2: key "k0" already set in map');
+  });
+
+  it("takes time linear in the number of broken tokens", () => {
+    const broken = (count: number): string => `a: ${"]".repeat(count)}`;
+    expect(growthOf(broken, (text) => refusal(() => yamlOf(text)), 2000)).toBeLessThan(LINEAR);
+    expect(refusal(() => yamlOf(broken(5000)))).toMatchObject({
+      code: 400,
+      message: expect.stringContaining("(must be of type ConfigMap): yaml: ") as string,
+    });
+  });
+
+  it("refuses a text with more bytes or tokens than YAML may have", () => {
+    const limit = (text: string) => refusal(() => yamlOf(text));
+    expect(limit(`a: ${"x".repeat(MAXIMUM_YAML)}`)).toMatchObject({
+      code: 413,
+      message: expect.stringContaining(`limit is ${MAXIMUM_YAML} for YAML`) as string,
+    });
+    expect(limit(`a: [${"a,".repeat(MAXIMUM_TOKENS)}]`)).toMatchObject({
+      code: 413,
+      message: expect.stringContaining(`limit is ${MAXIMUM_TOKENS} tokens`) as string,
+    });
+    expect(yamlOf(`a: ${"x".repeat(MAXIMUM_YAML - 10)}`)).toMatchObject({ a: expect.any(String) as string });
+  });
+
+  it("reads JSON of any size as JSON", () => {
+    const items = Array.from({ length: MAXIMUM_TOKENS }, (_, i) => i);
+    expect(yamlOf(JSON.stringify({ items }))).toEqual({ items });
+    const twice = `{"a":${JSON.stringify(items)},"a":${JSON.stringify(items)}${" ".repeat(MAXIMUM_YAML)}}`;
+    expect(duplicatesOf(yamlOf(twice) as object)).toEqual(['duplicate field "a"']);
+  });
+
+  it.each([
+    ["lists in brackets", "[", "]"],
+    ["objects in braces", "{a: ", "}"],
+    ["lists on one line", "- ", ""],
+  ])("refuses %s beyond the limit of levels, and reads them below it", (_, open, close) => {
+    const nested = (levels: number): string => `a:\n  ${open.repeat(levels)}1${close.repeat(levels)}`;
+    for (const levels of [MAXIMUM_DEPTH + 2, 20_000]) {
+      const message = expect.stringContaining("exceeded max depth") as string;
+      expect(refusal(() => yamlOf(nested(levels)))).toMatchObject({ code: 400, message });
+    }
+    expect(yamlOf(nested(MAXIMUM_DEPTH - 10))).toHaveProperty("a");
+  });
+
+  it("refuses aliases that make a body longer than bodies may be, and gives each alias a value of its own", () => {
+    const nested = `a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c,*c]`;
+    const long = `a: &a ${"x".repeat(100_000)}\nb: [${"*a,".repeat(60)}]`;
+    for (const text of [nested, long]) {
+      expect(refusal(() => yamlOf(text))).toMatchObject({
+        code: 400,
+        message: expect.stringMatching(/alias/i) as string,
+      });
+    }
+    const { a, b } = yamlOf("a: &a {x: 1}\nb: *a") as Record<string, { x: number }>;
+    expect(a).toEqual(b);
+    expect(a).not.toBe(b);
+  });
+
+  it("reads YAML 1.1 as go-yaml does: times and numbers in base 60 are strings, keys are scalars", () => {
+    expect(yamlOf("t: 2026-01-01T00:00:00Z\nd: 2026-01-01\ns: 12:30:45\nb: yes\no: 0b11\nm: 1_000\nx: 010")).toEqual({
+      t: "2026-01-01T00:00:00Z",
+      d: "2026-01-01",
+      s: "12:30:45",
+      b: true,
+      o: 3,
+      m: 1000,
+      x: 8,
+    });
+    for (const text of ["? {a: b}\n: c", "? [a]\n: c", "a: .inf"]) {
+      expect(refusal(() => yamlOf(text)).code, text).toBe(400);
+    }
+    expect(yamlOf("a: 1\n---\nb: [")).toEqual({ a: 1 });
+  });
+});
+
+describe("reading a JSON body", () => {
+  it("refuses more levels than the limit, and reads as many as the limit", () => {
+    const nested = (levels: number): string => `${'{"a":'.repeat(levels - 1)}[]${"}".repeat(levels - 1)}`;
+    for (const levels of [MAXIMUM_DEPTH + 1, 100_000]) {
+      const message = expect.stringMatching(/json parse error: invalid character '[[{]' exceeded max depth/) as string;
+      expect(refusal(() => jsonOf(nested(levels)))).toMatchObject({ code: 400, message });
+      expect(refusal(() => jsonOf("[".repeat(3 * levels)))).toMatchObject({ code: 400, message });
+    }
+    expect(jsonOf(nested(MAXIMUM_DEPTH))).toHaveProperty("a");
+    expect(jsonOf(JSON.stringify({ a: "[".repeat(100_000) }))).toHaveProperty("a");
+  });
+
+  it("reads lone halves of surrogate pairs as U+FFFD, in keys too", () => {
+    expect(jsonOf('{"a":"\\ud800","b":["x\\uDC00\\ud83d\\ude00"],"\\udfff":{"c":"\\ud800"}}')).toEqual({
+      a: "\ufffd",
+      b: ["x\ufffd😀"],
+      "\ufffd": { c: "\ufffd" },
+    });
+    expect(yamlOf('{"a":"\\ud800"}')).toEqual({ a: "\ufffd" });
+  });
+
+  it("reports at most a hundred fields given twice, in time linear in the text", () => {
+    const twice = (count: number): string =>
+      `{${Array.from({ length: count }, (_, i) => `"k${i >> 1}":{"x":1}`).join(",")}}`;
+    expect(duplicatesOf(jsonOf(twice(2000)) as object)).toHaveLength(100);
+    expect(growthOf(twice, jsonOf, 2000)).toBeLessThan(LINEAR);
+    const long = "\\n".repeat(1_000_000);
+    expect(duplicatesOf(jsonOf(`{"a":"${long}","a":1}`) as object)).toEqual(['duplicate field "a"']);
+  });
+});
