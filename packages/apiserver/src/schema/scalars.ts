@@ -1,3 +1,4 @@
+import { cutText } from "../bounds.ts";
 import { isList, type Json } from "../patch/json.ts";
 import { type FieldError, fieldAt, invalid, tooLong, typeInvalid } from "./field-error.ts";
 import { knownFormat, matchesFormat } from "./formats.ts";
@@ -46,8 +47,17 @@ export function stringFault(node: SchemaNode, value: string, path: string): Fiel
   if (node.maxLength !== undefined && length > node.maxLength) return tooLong(fieldAt(path), node.maxLength);
   if (node.minLength !== undefined && length < node.minLength)
     return invalid(fieldAt(path), value, `${path} in body should be at least ${node.minLength} chars long`);
-  if (node.pattern === undefined || compilePattern(node.pattern).test(value)) return undefined;
-  return invalid(fieldAt(path), value, `${path} in body should match '${node.pattern}'`);
+  if (node.pattern === undefined || matches(node.pattern, value)) return undefined;
+  return invalid(fieldAt(path), value, `${path} in body should match '${cutText(node.pattern, 1000)}'`);
+}
+
+/** A text that is too long for its pattern does not match it. */
+function matches(pattern: string, text: string): boolean {
+  try {
+    return compilePattern(pattern).test(text);
+  } catch {
+    return false;
+  }
 }
 
 export function formatFault({ format }: SchemaNode, value: string, path: string): FieldError | undefined {

@@ -9,7 +9,8 @@ import { type CelEnvironment, type CelEnvironments, createEnvironments } from ".
 import { declare, typedEnvironment } from "./declared.ts";
 import { presenceProblem } from "./presence.ts";
 import { compileProblem } from "./problems.ts";
-import { compileProgram, CostError, type Meter, OBJECT_LIMIT, type Program } from "./program.ts";
+import { CostError } from "./cost-error.ts";
+import { compileProgram, type Meter, OBJECT_LIMIT, type Program } from "./program.ts";
 import { toCel } from "./values.ts";
 
 interface CompiledRule {

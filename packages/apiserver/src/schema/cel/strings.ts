@@ -1,4 +1,5 @@
 import { compilePattern } from "../regexp.ts";
+import { CostError } from "./cost-error.ts";
 import type { CelEnvironment } from "./environment.ts";
 
 /** What programs call in the place of matches(), whose own engine may take exponential time. */
@@ -35,17 +36,27 @@ export function registerStrings(environment: CelEnvironment): void {
       if (index < 0n || index > BigInt(points.length)) throw new Error(`index out of range: ${index}`);
       return points[Number(index)] ?? "";
     })
-    .registerFunction("string.replace(string, string): string", (text: string, from: string, to: string) =>
-      text.replaceAll(from, () => to),
-    )
+    .registerFunction("string.replace(string, string): string", (text: string, from: string, to: string) => {
+      refuseGrowth(text, from, to);
+      return text.replaceAll(from, () => to);
+    })
     .registerFunction("string.replace(string, string, int): string", replaceSome)
     .registerFunction("string.format(list): string", (text: string, values: readonly unknown[]) =>
       format(text, values),
     );
 }
 
+/** Replacing makes a text that may be as long as two texts multiplied. */
+function refuseGrowth(text: string, from: string, to: string): void {
+  const most = (text.length / Math.max(from.length, 1) + 1) * to.length;
+  if (most > MAXIMUM_TEXT) throw new CostError("operation cancelled: actual cost limit exceeded");
+}
+
+const MAXIMUM_TEXT = 10_000_000;
+
 // The arity is fixed by CEL: the receiver and three arguments.
 function replaceSome(...[text, from, to, limit]: [string, string, string, bigint]): string {
+  refuseGrowth(text, from, to);
   let left = limit < 0n ? Infinity : Number(limit);
   return text.replaceAll(from, (found) => (left-- > 0 ? to : found));
 }

@@ -1,0 +1,2 @@
+/** An evaluation that costs too much. */
+export class CostError extends Error {}
