@@ -25,6 +25,7 @@ export type {
 export type { Change, ChangeType, Indexes, Informer, Informers, Unsubscribe } from "./cache/interface.ts";
 export type {
   ControllerOptions,
+  Difference,
   Plan,
   PlannedEvent,
   Reconcile,
@@ -32,6 +33,7 @@ export type {
   Road,
   RunController,
   Source,
+  StepAim,
   Wait,
 } from "./controller/interface.ts";
 export { createClient } from "./client/client.ts";
@@ -56,6 +58,8 @@ export { createInformers, type InformersOptions } from "./cache/informers.ts";
 export type { MeasuredQueue } from "./controller/queue-measures.ts";
 export { WorkQueue, type WorkQueueOptions } from "./controller/work-queue.ts";
 export { runController } from "./controller/controller.ts";
+export { Brake, type BrakeOptions } from "./controller/brake.ts";
+export { differencesOf } from "./controller/brake-event.ts";
 export { followRoad, type RoadOptions } from "./controller/road.ts";
 export { watchInformer, watchOwner, watchWith } from "./controller/sources.ts";
 export { secretText } from "./types/secret-text.ts";

@@ -154,6 +154,24 @@ test.each([500, 503, 502])(
   },
 );
 
+test.each([400, 403, 409, 501])(
+  "a create that is refused with %i is tried twice in ten seconds, reported once, and tried at once when the Service changes",
+  async (status) => {
+    const { w, cloud, run, hears, told, writes } = stage();
+    refuse(cloud, "POST /loadbalancers", { status, message: "this cannot be", times: 1_000 });
+    run({ provider: "amphora" }, { clock: fastClock(5) });
+    await w.createService("web");
+    expect(await hears("web", "SyncLoadBalancerFailed")).toContain("this cannot be");
+    // With the first attempt ten seconds.
+    await pause(1_900);
+    expect(writes().filter((call) => call === "POST /loadbalancers").length).toBeLessThanOrEqual(2);
+    expect(await told("web", "SyncLoadBalancerFailed")).toHaveLength(1);
+    cloud.setFaults(undefined);
+    await w.change("web", { spec: { ports: [tcp(81)] } });
+    await w.served("web");
+  },
+);
+
 test("nodes that the cloud refuses as members are told as such, in the cloud's words", async () => {
   const { w, cloud, hears, told } = await served({ provider: "amphora" });
   refuse(cloud, "PUT /pools/ID/members", { status: 400, message: "no such subnet" });

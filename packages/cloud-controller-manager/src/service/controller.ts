@@ -18,6 +18,7 @@ import type { CloudWatch } from "@causeway/openstack";
 import { Standing } from "../events/standing.ts";
 import { NodeSyncs } from "../metrics/node-syncs.ts";
 import { measured, Operations } from "../metrics/reconciles.ts";
+import { aimOf, isIndependent, isRefusal, wishesOf } from "./brake.ts";
 import { concerns } from "./concern.ts";
 import { gather, type Observed } from "./gather.ts";
 import { gatherFrom, type ServiceSurroundings } from "./gather-from.ts";
@@ -45,7 +46,7 @@ export function createServiceController(options: ServiceControllerOptions): {
 } {
   const { informers, cloud, watch, config, clusterName, events, clock, log } = options;
   const from = gatherFrom(options);
-  const { services, nodes, details, freshness, holds, bursts, octavia, missed } = from;
+  const { services, nodes, details, freshness, holds, bursts, octavia, missed, brake } = from;
   const standing = new Standing(events, clock);
   const using = { client: informers.client, cloud, watch, events, details, freshness, holds };
   const operations = new Operations();
@@ -75,6 +76,10 @@ export function createServiceController(options: ServiceControllerOptions): {
       status: planned.status,
       events: isConflict(error) ? [] : [failure(observed, step, error)],
     }),
+    aimOf,
+    isRefusal,
+    isIndependent,
+    epochOf: ({ service }) => wishesOf(service),
   };
   const keysBy = (test: (service: Service) => boolean): ObjectKey[] =>
     services
@@ -96,7 +101,7 @@ export function createServiceController(options: ServiceControllerOptions): {
     ...securityGroupSources(groups, keysBy),
     () => watch.pools.onChange(({ type, object }) => (type === "deleted" ? details.forget(object.id) : undefined)),
   ];
-  const reconcile = measured(groupsFirst(groups, followRoad(road, { clock, log })), {
+  const reconcile = measured(groupsFirst(groups, followRoad(road, { clock, log, brake })), {
     metrics: options.metrics,
     clock,
     operationOf(key) {

@@ -1,5 +1,5 @@
-import type { Clock } from "@causeway/foundation";
-import { Node, Service, type Informers } from "@causeway/kubernetes";
+import type { Clock, Metrics } from "@causeway/foundation";
+import { Brake, Node, Service, type Informers } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
 import { Missed } from "../missed.ts";
@@ -20,11 +20,12 @@ export interface ServiceSurroundings {
   readonly config: CloudControllerConfig;
   readonly clusterName: string;
   readonly clock: Clock;
+  readonly metrics?: Metrics;
 }
 
 /** Where a reconcile of Services reads, with nothing remembered yet. */
 export function gatherFrom(around: ServiceSurroundings): GatherFrom {
-  const { informers, cloud, watch, config, clusterName, clock } = around;
+  const { informers, cloud, watch, config, clusterName, clock, metrics } = around;
   return {
     services: informers.for(Service),
     nodes: informers.for(Node),
@@ -41,5 +42,6 @@ export function gatherFrom(around: ServiceSurroundings): GatherFrom {
     pending: new PendingTimes(clock),
     missed: new Missed(clock),
     clock,
+    brake: new Brake({ clock, name: "service", ...(metrics ? { metrics } : {}) }),
   };
 }

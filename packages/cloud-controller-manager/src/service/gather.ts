@@ -1,5 +1,5 @@
 import type { Clock } from "@causeway/foundation";
-import type { Informer, Node, ObjectKey, Service } from "@causeway/kubernetes";
+import { keyOf, type Brake, type Informer, type Node, type ObjectKey, type Service } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch, FloatingIp, Listener, LoadBalancer, Network, Subnet } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
 import { concerns, wantsLoadBalancer } from "./concern.ts";
@@ -25,6 +25,7 @@ import { parametersOf, type Parameters } from "./parameters.ts";
 import type { PendingTimes } from "./pending-times.ts";
 import type { ObservedPool, PoolDetails } from "./pool-details.ts";
 import { isDualStack, otherFamily, secondName, secondParameters, secondService } from "./second-family.ts";
+import type { OneStep } from "./steps.ts";
 import type { TreeFreshness } from "./tree-freshness.ts";
 
 /** Until when (ms since epoch) something must not be tried again. */
@@ -40,6 +41,8 @@ export interface Held {
   readonly refusedMethods: ReadonlySet<string>;
   /** The cloud does not let us fail the load balancer over. */
   readonly failoverRefused: boolean;
+  /** Until when a step waits that did not settle what it was to settle, or was refused; undefined: it does not. */
+  readonly braked: (step: OneStep) => number | undefined;
   /** Since when (ms since epoch) the load balancer has been PENDING without a break. */
   readonly pendingSince: number | undefined;
 }
@@ -105,6 +108,7 @@ export interface GatherFrom {
   readonly pending: PendingTimes;
   readonly missed: Missed;
   readonly clock: Clock;
+  readonly brake: Brake;
   /** Pools are read whatever their load balancer's status. */
   readonly whole?: boolean;
 }
@@ -173,14 +177,16 @@ async function observe(from: GatherFrom, looking: Looking, signal: AbortSignal):
       lb &&
       (looking.former !== undefined && lb.name === looking.former ? looking.former : formerName(service, lb, lbName)),
     second: undefined,
-    held: heldOf(from, { lbName, lb: lb ?? all[0], parameters }),
+    held: heldOf(from, { lbName, lb: lb ?? all[0], parameters, looking }),
   };
 }
 
 function heldOf(
-  { holds, watch, bursts, pending }: GatherFrom,
-  { lbName, lb, parameters }: { lbName: string; lb: LoadBalancer | undefined; parameters: Parameters },
+  { holds, watch, bursts, pending, brake }: GatherFrom,
+  found: { lbName: string; lb: LoadBalancer | undefined; parameters: Parameters; looking: Looking },
 ): Held {
+  const { lbName, lb, parameters, looking } = found;
+  const key = keyOf(looking.service);
   const { method } = parameters;
   const pools = lb && method !== undefined ? watch.pools.byIndex("loadbalancer", lb.id) : [];
   const refused = pools.filter(({ id }) => method !== undefined && holds.count(methodKey(id, method)) > 0);
@@ -191,6 +197,7 @@ function heldOf(
     broken: holds.until(brokenKey(lbName)),
     nodes: bursts.heldUntil(),
     refusedMethods: new Set(refused.map(({ id }) => id)),
+    braked: (step) => brake.holdOf(key, looking.second === true ? { type: "of-second", step } : step)?.until,
     failoverRefused: lb !== undefined && holds.count(failoverKey(lb.id)) > 0,
     pendingSince: lb && pending.since(lb),
   };

@@ -13,7 +13,12 @@ import type { KubernetesStep, Step, TreeStep } from "./steps.ts";
 export const fieldManager = "causeway-cloud-controller-manager";
 
 /** Makes one step true. */
-export async function perform(using: PerformWith, step: Step, observed: Observed, signal: AbortSignal): Promise<void> {
+export async function perform(
+  using: PerformWith,
+  step: Step,
+  observed: Observed,
+  signal: AbortSignal,
+): Promise<void | "deferred"> {
   const doing: Doing = { using, observed, signal };
   switch (step.type) {
     case "add-finalizer":
@@ -67,7 +72,10 @@ const memberTakes = 500;
  * One POST for the whole tree. It is never repeated without a look for what another attempt made, and where an answer was
  * lost, not before the cloud has had time to finish: a load balancer is not listed until its POST is done.
  */
-async function createLoadBalancer(body: LoadBalancerCreate, { using, observed, signal }: Doing): Promise<void> {
+async function createLoadBalancer(
+  body: LoadBalancerCreate,
+  { using, observed, signal }: Doing,
+): Promise<void | "deferred"> {
   const { cloud, watch, holds, details } = using;
   const { loadBalancers } = cloud.loadBalancing;
   const known = (await loadBalancers.all({ name: body.name }, { signal })).find(
@@ -88,6 +96,7 @@ async function createLoadBalancer(body: LoadBalancerCreate, { using, observed, s
     holds.hold(uncertainKey(body.name), { base: time, cap: time });
     watch.loadBalancers.hurry(holds.until(uncertainKey(body.name)));
     if (holds.count(uncertainKey(body.name)) > 1) throw error;
+    return "deferred";
   }
 }
 
@@ -109,12 +118,13 @@ function createWasAnswered(
   name: string,
   answer: CausewayError,
   { using: { holds, watch } }: Pick<Doing, "using">,
-): void {
+): "deferred" {
   holds.hold(failedCreateKey(name), whenCreateFails);
   const until = holds.until(failedCreateKey(name)) ?? 0;
   holds.holdUntil(uncertainKey(name), until);
   watch.loadBalancers.hurry(until);
   if (holds.count(failedCreateKey(name)) > 1) throw answer;
+  return "deferred";
 }
 
 function isLeaving(lb: LoadBalancer): boolean {
@@ -122,7 +132,7 @@ function isLeaving(lb: LoadBalancer): boolean {
 }
 
 /** A load balancer that something else is changing just now is waited for: that is no error. */
-async function changeLoadBalancer(step: TreeStep, doing: Doing): Promise<void> {
+async function changeLoadBalancer(step: TreeStep, doing: Doing): Promise<void | "deferred"> {
   const { using, observed } = doing;
   const all = [...observed.loadBalancers, ...observed.retiring];
   const lb = all.find((l) => step.type !== "delete-load-balancer" || l.id === step.id);
@@ -135,7 +145,7 @@ async function changeLoadBalancer(step: TreeStep, doing: Doing): Promise<void> {
     using.freshness.touch(lb, "tree");
     if (!isImmutable(error)) throw error;
     using.holds.hold(busyKey(lb.id), whenBusy);
-    return;
+    return "deferred";
   }
   if (step.type === "delete-load-balancer") {
     const now = using.watch.loadBalancers.get(lb.id);

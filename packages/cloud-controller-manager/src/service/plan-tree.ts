@@ -17,23 +17,32 @@ export interface TreeGoal {
 }
 
 /**
- * The next change that brings a load balancer's tree nearer to its Service; undefined when nothing is to be done. Ports that
- * no longer are wanted go first, so that another may take their number; then each port from the listener down.
+ * The next change that brings a load balancer's tree nearer to its Service; undefined when nothing is to be done, or nothing but what
+ * is held back.
  */
 export function nextChange(observed: Observed, goal: TreeGoal): TreeStep | undefined {
+  for (const change of changes(observed, goal)) if (observed.held.braked(change) === undefined) return change;
+  return undefined;
+}
+
+/** When the first of the changes that are held back may be tried again; undefined where none is. */
+export function brakedUntil(observed: Observed, goal: TreeGoal): number | undefined {
+  const untils = [...changes(observed, goal)].flatMap((change) => observed.held.braked(change) ?? []);
+  return untils.length === 0 ? undefined : Math.min(...untils);
+}
+
+/** Ports that no longer are wanted go first, so that another may take their number; then each port from the listener down. */
+function* changes(observed: Observed, goal: TreeGoal): Generator<TreeStep> {
   const own = ownListeners(observed, goal.lb);
-  const extra = own.find((listener) => !goal.wanted.some((port) => isListenerOf(port, listener)));
-  if (extra) return removal(observed, extra);
-  for (const port of goal.wanted) {
-    const change = portChange({ observed, lb: goal.lb, own }, port);
-    if (change) return change;
-  }
-  const stray = observed.pools.find(({ pool }) => isNamedAsOurs(pool.name, observed) && isUnused(pool, observed));
-  if (stray) return { type: "delete-pool", id: stray.pool.id };
+  for (const listener of own)
+    if (!goal.wanted.some((port) => isListenerOf(port, listener))) yield removal(observed, listener);
+  for (const port of goal.wanted) yield* portChanges({ observed, lb: goal.lb, own }, port);
+  for (const { pool } of observed.pools)
+    if (isNamedAsOurs(pool.name, observed) && isUnused(pool, observed)) yield { type: "delete-pool", id: pool.id };
   const { lb } = goal;
   const tags = goal.tags.filter((tag) => !lb.tags.includes(tag));
   const change = { ...enabled(lb), ...(tags.length === 0 ? {} : { tags: [...lb.tags, ...tags] }) };
-  return Object.keys(change).length === 0 ? undefined : { type: "update-load-balancer", id: lb.id, change };
+  if (Object.keys(change).length > 0) yield { type: "update-load-balancer", id: lb.id, change };
 }
 
 /** What somebody switched off serves nobody. */
@@ -90,16 +99,17 @@ interface Place {
   readonly own: readonly Listener[];
 }
 
-function portChange({ observed, lb, own }: Place, port: DesiredPort): TreeStep | undefined {
+function* portChanges({ observed, lb, own }: Place, port: DesiredPort): Generator<TreeStep> {
   const listener = own.find((l) => isListenerOf(port, l));
-  if (!listener) return createListener(observed, lb, port);
+  if (!listener) return yield createListener(observed, lb, port);
   const settings = listenerChange(listener, port);
-  if (settings) return { type: "update-listener", id: listener.id, change: settings };
+  if (settings) yield { type: "update-listener", id: listener.id, change: settings };
   const pool = poolOf(observed, listener);
-  if (!pool) return createPool(port, listener.id);
-  if (pool.pool.protocol !== port.poolProtocol) return { type: "delete-pool", id: pool.pool.id };
-  const change = poolChange(pool, port, observed.held.refusedMethods.has(pool.pool.id));
-  return change && isStuck(observed, pool) ? { type: "delete-pool", id: pool.pool.id } : change;
+  if (!pool) return yield createPool(port, listener.id);
+  if (pool.pool.protocol !== port.poolProtocol) return yield { type: "delete-pool", id: pool.pool.id };
+  const methodRefused = observed.held.refusedMethods.has(pool.pool.id);
+  for (const change of poolChanges(pool, port, methodRefused))
+    yield isStuck(observed, pool) ? { type: "delete-pool", id: pool.pool.id } : change;
 }
 
 /**
@@ -182,7 +192,7 @@ function sameHeaders(a: Readonly<Record<string, string>>, b: Readonly<Record<str
   return sameSet(Object.entries(a).flat(), Object.entries(b).flat());
 }
 
-function poolChange(observed: ObservedPool, port: DesiredPort, methodRefused: boolean): TreeStep | undefined {
+function* poolChanges(observed: ObservedPool, port: DesiredPort, methodRefused: boolean): Generator<TreeStep> {
   const { pool, monitor } = observed;
   const change: PoolUpdate = {
     ...enabled(pool),
@@ -191,11 +201,14 @@ function poolChange(observed: ObservedPool, port: DesiredPort, methodRefused: bo
       ? {}
       : { session_persistence: port.persistence }),
   };
-  if (Object.keys(change).length > 0) return { type: "update-pool", id: pool.id, change };
+  if (Object.keys(change).length > 0) yield { type: "update-pool", id: pool.id, change };
   // A monitor that is not to be there might speak against new members; one that fits another type goes before its successor.
   const unfit = monitor && (port.monitor === undefined || monitor.type !== port.monitor.type);
-  if (unfit) return { type: "delete-monitor", id: monitor.id, poolId: pool.id };
-  return memberChange(observed, port) ?? monitorChange(observed, port);
+  if (unfit) yield { type: "delete-monitor", id: monitor.id, poolId: pool.id };
+  const members = memberChange(observed, port);
+  if (members) yield members;
+  const monitoring = unfit ? undefined : monitorChange(observed, port);
+  if (monitoring) yield monitoring;
 }
 
 function monitorChange({ pool, monitor }: ObservedPool, port: DesiredPort): TreeStep | undefined {

@@ -10,7 +10,7 @@ import { planBroken, stuckEvents } from "./plan-broken.ts";
 import { planFloatingIp } from "./plan-floating-ip.ts";
 import { isHostname } from "./hostname.ts";
 import { planRelease } from "./plan-release.ts";
-import { nextChange, takenPorts, type TreeGoal } from "./plan-tree.ts";
+import { brakedUntil, nextChange, takenPorts, type TreeGoal } from "./plan-tree.ts";
 import { providerChange, retirement } from "./plan-provider.ts";
 import { nextRename } from "./plan-rename.ts";
 import { defaultProvider, limitsOf, type ProviderLimits } from "./provider.ts";
@@ -168,6 +168,9 @@ function planTree(
   if (lb.provisioning_status !== "ACTIVE")
     return { steps: [], events: [], wait: { for: `load balancer ${lb.id} to be ACTIVE`, until: now + patience } };
   const change = nextRename(observed, lb) ?? provider.step ?? nextChange(observed, goal);
+  const until = change ? undefined : brakedUntil(observed, goal);
+  if (until !== undefined)
+    return { steps: [], events: provider.events, wait: { for: "changes that did not settle or were refused", until } };
   if (!change) return { ...retirement(observed, lb, now), events: provider.events };
   const busy = heldBack(observed, change, now);
   const told = provider.step === undefined || change === provider.step ? provider.events : [];

@@ -46,6 +46,7 @@ export const nothingHeld: Observed["held"] = {
   broken: undefined,
   nodes: undefined,
   refusedMethods: new Set(),
+  braked: () => undefined,
   failoverRefused: false,
   pendingSince: undefined,
 };

@@ -200,6 +200,35 @@ describe("what its status says", () => {
       "Available",
       { message: expect.stringContaining("address") },
     ],
+    [
+      "that the infrastructure created an endpoint of its own, where machines do not find it",
+      { cluster: { ...cluster, spec: { ...cluster.spec, controlPlaneEndpoint: { host: "203.0.113.7", port: 6443 } } } },
+      "Available",
+      {
+        status: "False",
+        reason: "EndpointMismatch",
+        message: expect.stringMatching(/endpoint 203.0.113.7:6443, .* serves at 10.0.0.1:6443/),
+      },
+    ],
+    [
+      "nothing against an endpoint that forwards to it, which is a name of its certificate",
+      {
+        object: object({ spec: { names: ["api.example.org"] } }),
+        state: { ...running, names: ["api.example.org"] },
+        cluster: {
+          ...cluster,
+          spec: { ...cluster.spec, controlPlaneEndpoint: { host: "api.example.org", port: 443 } },
+        },
+      },
+      "Available",
+      { status: "True" },
+    ],
+    [
+      "nothing against a Cluster that has taken over its endpoint",
+      { cluster: { ...cluster, spec: { ...cluster.spec, controlPlaneEndpoint: endpoint } } },
+      "Available",
+      { status: "True" },
+    ],
     ["that it waits for a Cluster", { cluster: undefined }, "Available", { reason: "WaitingForCluster" }],
     [
       "whom deletion waits for",

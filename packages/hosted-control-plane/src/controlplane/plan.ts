@@ -189,6 +189,9 @@ function availability(observed: Observed): WantedCondition {
   const type = "Available";
   const { parked } = observed.state ?? {};
   if (parked) return { type, status: "False", reason: "Parked", message: parkedMessage(parked) };
+  const elsewhere = endpointElsewhere(observed);
+  if (isReady(observed) && elsewhere !== undefined)
+    return { type, status: "False", reason: "EndpointMismatch", message: elsewhere };
   if (isReady(observed)) return { type, status: "True", reason: "Available" };
   const unplaced = observed.defaults.host === undefined;
   const going = unplaced
@@ -207,6 +210,18 @@ function parkedEvents({ object, state }: Observed): Pick<Plan<Step, HostedContro
   const message = parkedMessage(state.parked);
   const known = object.status?.conditions?.find((condition) => condition.type === "Available");
   return known?.message === message ? {} : { events: [{ type: "Warning", reason: "Parked", message }] };
+}
+
+/**
+ * The Cluster's endpoint is another one, which the infrastructure or a person set: machines join there and do not find this control
+ * plane. An address that forwards to it is among the names of its certificate.
+ */
+function endpointElsewhere({ object, cluster, state }: Observed): string | undefined {
+  const { host = "", port = 0 } = cluster?.spec.controlPlaneEndpoint ?? {};
+  if (state === undefined || host === "" || host === state.endpoint.host) return undefined;
+  if (object.spec.names?.includes(host) === true) return undefined;
+  const own = `${state.endpoint.host}:${state.endpoint.port}`;
+  return `machines join at the Cluster's endpoint ${host}:${port}, but this control plane serves at ${own}; let the infrastructure object create no endpoint of its own, or add ${host} to spec.names if it forwards to this control plane`;
 }
 
 function isReady({ state, kubeconfig }: Observed): boolean {

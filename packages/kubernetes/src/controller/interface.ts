@@ -51,15 +51,31 @@ export interface Plan<Step, Status> {
   readonly events?: readonly PlannedEvent[];
 }
 
+/** A field that a step sets and that comes back otherwise. */
+export interface Difference {
+  readonly field: string;
+  readonly from: unknown;
+  readonly to: unknown;
+}
+
+/** What a step is about, for the event that it does not settle. */
+export interface StepAim {
+  readonly type: string;
+  readonly target?: string;
+  readonly differences?: readonly Difference[];
+}
+
 /**
  * The one road. `gather` reads (undefined: the object is gone, nothing to do), `plan` decides, `perform`
  * makes one step true and is safe to repeat, `publish` writes status (one server-side apply) and events,
- * and writes nothing when nothing changed. `failed` is the status to publish when a step throws.
+ * and writes nothing when nothing changed. `failed` is the status to publish when a step throws. The other members are for the brake
+ * (`Brake`), which holds back steps that are planned again and again.
  */
 export interface Road<Observed, Step, Status> {
   gather(key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined>;
   plan(observed: Observed, now: number): Plan<Step, Status>;
-  perform(step: Step, observed: Observed, signal: AbortSignal): Promise<void>;
+  /** "deferred": it was not done, and when it is tried again is the plan's affair: the brake does not count it. */
+  perform(step: Step, observed: Observed, signal: AbortSignal): Promise<void | "deferred">;
   publish(observed: Observed, status: Status, events: readonly PlannedEvent[], signal: AbortSignal): Promise<void>;
   failed(
     observed: Observed,
@@ -67,4 +83,12 @@ export interface Road<Observed, Step, Status> {
     step: Step,
     error: unknown,
   ): { status: Status; events: readonly PlannedEvent[] };
+  /** Default: the step's `type` or `do`, and its `id`, `name` or `poolId`. */
+  aimOf?(step: Step, observed: Observed): StepAim;
+  /** Would the same step be refused again? Then it waits 5 s and ever longer. Default: never. */
+  isRefusal?(error: unknown): boolean;
+  /** May `later` be performed while `held` is held back? Default: no. */
+  isIndependent?(later: Step, held: Step): boolean;
+  /** What the object asks for, as a text: when it changes, nothing is held back. Default: nothing is known of it. */
+  epochOf?(observed: Observed): string;
 }

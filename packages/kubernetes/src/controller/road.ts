@@ -6,8 +6,11 @@ import {
   systemClock,
   type Clock,
   type Log,
+  type Metrics,
 } from "@causeway/foundation";
 import type { ObjectKey } from "../types/meta.ts";
+import { Brake } from "./brake.ts";
+import { notConverging } from "./brake-event.ts";
 import type { Plan, PlannedEvent, Reconcile, ReconcileResult, Road } from "./interface.ts";
 
 export interface RoadOptions {
@@ -15,23 +18,27 @@ export interface RoadOptions {
   readonly log?: Log;
   /** Rounds of gather, plan and perform before the key goes to the end of the queue. Default 10. */
   readonly maxRounds?: number;
+  /** The controller's, for the brake's metric. */
+  readonly name?: string;
+  readonly metrics?: Metrics;
+  /** Given where `gather` asks it what is held back, so that the plan can do other things meanwhile. */
+  readonly brake?: Brake;
 }
 
 /**
  * The reconcile that walks a road: gather and plan; while the plan has steps, perform them in order and plan anew;
  * once it has none, publish its status with the events of all rounds. `wait.until` becomes `after`. A step that
  * throws ends the walk: the status from `failed` is published, and the error goes on to the queue's back-off.
+ * A step that the brake holds back ends the walk, too, and comes back when its hold is over.
  */
 export function followRoad<Observed, Step, Status>(
   road: Road<Observed, Step, Status>,
   options: RoadOptions = {},
 ): Reconcile {
-  const walk = {
-    road,
-    clock: options.clock ?? systemClock,
-    log: options.log ?? silentLog,
-    maxRounds: options.maxRounds ?? 10,
-  };
+  const { clock = systemClock, log = silentLog, maxRounds = 10, name, metrics } = options;
+  const brake =
+    options.brake ?? new Brake({ clock, ...(name === undefined ? {} : { name }), ...(metrics ? { metrics } : {}) });
+  const walk = { road, clock, log, maxRounds, brake };
   return (key, signal) => reconcile(walk, key, signal);
 }
 
@@ -40,6 +47,7 @@ interface Walk<Observed, Step, Status> {
   readonly clock: Clock;
   readonly log: Log;
   readonly maxRounds: number;
+  readonly brake: Brake;
 }
 
 async function reconcile<Observed, Step, Status>(
@@ -47,28 +55,75 @@ async function reconcile<Observed, Step, Status>(
   key: ObjectKey,
   signal: AbortSignal,
 ): Promise<ReconcileResult | void> {
-  const { road, clock, log, maxRounds } = walk;
+  const { road, clock, log, maxRounds, brake } = walk;
   const events: PlannedEvent[] = [];
   for (let round = 1; ; round++) {
     signal.throwIfAborted();
     const observed = await road.gather(key, signal);
-    if (observed === undefined) return undefined;
+    if (observed === undefined) return brake.forget(key);
+    if (road.epochOf) brake.begin(key, road.epochOf(observed));
     const plan = road.plan(observed, clock.now());
-    if (plan.steps.length === 0 || round > maxRounds) {
+    if (plan.steps.length === 0) {
+      if (!plan.wait) brake.forget(key);
       await road.publish(observed, plan.status, merged(events, plan.events), signal);
-      if (plan.steps.length === 0) return afterWait(plan, clock.now());
+      return afterWait(plan, clock.now());
+    }
+    const { due, held } = sorted(walk, key, plan.steps);
+    const leg = { key, observed, plan, events, due };
+    if (due.length === 0 && held) return endHeld(walk, { ...leg, held }, signal);
+    if (round > maxRounds) {
+      await road.publish(observed, plan.status, merged(events, plan.events), signal);
       log.warn("more steps than one turn may take; the rest follow in the next", { ...key, rounds: maxRounds });
       return { after: 0 };
     }
-    await performAll(walk, { observed, plan, events }, signal);
+    await performAll(walk, leg, signal);
     events.push(...(plan.events ?? []));
   }
 }
 
+interface Held<Step> {
+  readonly step: Step;
+  readonly until: number;
+  readonly error?: unknown;
+}
+
+/** The steps that may be performed now, and the first that may not. What follows one that may not is left out, unless it is independent of it. */
+function sorted<Observed, Step, Status>(
+  { road, brake }: Walk<Observed, Step, Status>,
+  key: ObjectKey,
+  steps: readonly Step[],
+): { due: Step[]; held: Held<Step> | undefined } {
+  const due: Step[] = [];
+  const held: Held<Step>[] = [];
+  for (const step of steps) {
+    if (!held.every((before) => road.isIndependent?.(step, before.step) === true)) break;
+    const hold = brake.holdOf(key, step);
+    if (hold) held.push({ step, ...hold });
+    else due.push(step);
+  }
+  return { due, held: held.toSorted((a, b) => a.until - b.until)[0] };
+}
+
 interface Leg<Observed, Step, Status> {
+  readonly key: ObjectKey;
   readonly observed: Observed;
   readonly plan: Plan<Step, Status>;
-  readonly events: readonly PlannedEvent[];
+  /** Of the rounds before, and of the brake in this one. */
+  readonly events: PlannedEvent[];
+  readonly due: readonly Step[];
+}
+
+/** Publishes what is so while a step waits. Of the plan's events only warnings: what it announces is not done. */
+async function endHeld<Observed, Step, Status>(
+  { road, clock }: Walk<Observed, Step, Status>,
+  { observed, plan, events, held }: Leg<Observed, Step, Status> & { readonly held: Held<Step> },
+  signal: AbortSignal,
+): Promise<ReconcileResult> {
+  const { step, error, until } = held;
+  const status = error === undefined ? plan.status : road.failed(observed, plan, step, error).status;
+  const warnings = (plan.events ?? []).filter(({ type }) => type === "Warning");
+  await road.publish(observed, status, merged(events, warnings), signal);
+  return { after: Math.max(0, Math.min(until, plan.wait?.until ?? until) - clock.now()) };
 }
 
 async function performAll<Observed, Step, Status>(
@@ -76,14 +131,16 @@ async function performAll<Observed, Step, Status>(
   leg: Leg<Observed, Step, Status>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { road, log } = walk;
-  for (const step of leg.plan.steps) {
+  const { road, log, brake } = walk;
+  for (const step of leg.due) {
     try {
       signal.throwIfAborted();
-      await road.perform(step, leg.observed, signal);
+      const outcome = await road.perform(step, leg.observed, signal);
+      if (outcome !== "deferred") countPerformed(walk, leg, step);
     } catch (error) {
       if (signal.aborted) throw error;
       if (isAborted(error)) throw error;
+      if (road.isRefusal?.(error) === true) brake.refused(leg.key, step, error);
       const { status, events } = road.failed(leg.observed, leg.plan, step, error);
       try {
         await road.publish(leg.observed, status, merged(leg.events, events), signal);
@@ -95,6 +152,19 @@ async function performAll<Observed, Step, Status>(
       throw error;
     }
   }
+}
+
+/** Where the step begins to be held back, an event says so, once. */
+function countPerformed<Observed, Step, Status>(
+  { road, brake, log, clock }: Walk<Observed, Step, Status>,
+  { key, observed, events }: Leg<Observed, Step, Status>,
+  step: Step,
+): void {
+  const braked = brake.performed(key, step);
+  if (!braked) return;
+  const event = notConverging(step, { aim: road.aimOf?.(step, observed), times: braked.times });
+  log.warn("a reconcile does not converge", { ...key, what: event.message, retryMs: braked.until - clock.now() });
+  if (braked.first) events.push(event);
 }
 
 function afterWait<Step, Status>(plan: Plan<Step, Status>, now: number): ReconcileResult | void {
