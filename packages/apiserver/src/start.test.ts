@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -81,6 +81,21 @@ describe("the server", () => {
   });
 });
 
+test("a damaged page of the state file is reported with a code and what to do", async () => {
+  const dir = folder();
+  const server = await start({ dir });
+  await server.close();
+  const path = join(dir, "state.sqlite");
+  const content = readFileSync(path);
+  // All but the first page: the file is still one of SQLite's, and of ours.
+  content.fill(0xab, 4096);
+  writeFileSync(path, content);
+  await expect(startApiServer({ dir })).rejects.toMatchObject({
+    code: "STATE_CORRUPT",
+    hint: expect.stringContaining("backup"),
+  });
+});
+
 describe("logical clusters", () => {
   test("know nothing of each other's objects, definitions and users", async () => {
     const server = await start({ crds: [WIDGETS] });
@@ -113,6 +128,23 @@ describe("logical clusters", () => {
     expect((await client.call("GET", "/version")).code).toBe(404);
     await server.removeCluster("demo");
     expect(server.cluster("demo")).toBeUndefined();
+    client.close();
+  });
+
+  test("keep their endpoint when they are asked to become what they cannot be", async () => {
+    const server = await start();
+    const listen = { host: "127.0.0.1", port: 0, names: [] };
+    const client = await rawClient(await server.ensureCluster("demo", { listen, version: "v1.34.0" }));
+    const taken = Number(new URL(server.management.url).port);
+    for (const [options, code] of [
+      [{ version: "1.34.1" }, "APISERVER_VERSION_INVALID"],
+      [{ serviceCidr: "10.0.0.0/33" }, "APISERVER_CIDR_INVALID"],
+      [{ authority: { certificate: "none", key: "none" } }, "APISERVER_AUTHORITY_INVALID"],
+      [{ listen: { ...listen, port: taken } }, "APISERVER_PORT_TAKEN"],
+    ] as const) {
+      await expect(server.ensureCluster("demo", options)).rejects.toMatchObject({ code });
+      expect((await client.call("GET", "/version")).body["gitVersion"]).toBe("v1.34.0");
+    }
     client.close();
   });
 

@@ -11,6 +11,7 @@ const roots = { ca: pair, proxy: pair, sa: pair };
 const endpoint = { host: "10.0.0.1", port: 6443 };
 const limits = { objects: 50_000, bytes: 2 ** 30 };
 const running = { ready: true, endpoint, version: "v1.34.0", names: [], limits };
+const parked = { until: now + 30_000, reason: "its requests ended its worker process" };
 const kubeconfig = { server: "https://10.0.0.1:6443", renewAt: now + 1000 };
 
 const cluster = {
@@ -108,6 +109,8 @@ describe("steps of a hosted control plane", () => {
       { object: object({ spec: { names: ["b", "a"] } }), state: { ...running, names: ["a", "b"] } },
       [],
     ],
+    ["other limits are run", { object: object({ spec: { limits: { objects: 10 } } }) }, ["run"]],
+    ["one that is parked comes back by itself", { state: { ...running, ready: false, parked } }, []],
     ["when all is well there is nothing to do", {}, []],
     ["without a Cluster it waits", { ...nothing, cluster: undefined }, []],
     [
@@ -161,6 +164,12 @@ describe("what is run", () => {
       dnsDomain: "cluster.local",
       endpoint: { host: "10.0.0.9", port: 0 },
     });
+  });
+
+  test("has limits when none are given, and those that are", () => {
+    expect(spec({})?.limits).toEqual({ objects: 50_000, bytes: 1_073_741_824 });
+    const given = object({ spec: { limits: { bytes: 5 }, worker: "Own" } });
+    expect(spec({ object: given })).toMatchObject({ limits: { objects: 50_000, bytes: 5 }, worker: "own" });
   });
 
   test("an endpoint that was published never changes by itself", () => {
@@ -262,6 +271,22 @@ describe("what its status says", () => {
     const before = object({ status: { endpoint, version: "v1.34.0" } });
     const { status } = plan(world({ object: before, state: undefined, kubeconfig: undefined }), now);
     expect(status).toMatchObject({ initialization: { controlPlaneInitialized: true }, endpoint, readyReplicas: 0 });
+  });
+
+  test("a control plane that is parked says why and until when, with one event for each pause", () => {
+    const state = { ...running, ready: false, parked };
+    const message = "not served until 2026-01-01T00:00:30.000Z: its requests ended its worker process";
+    const planned = plan(world({ state }), now);
+    expect(planned.events).toEqual([{ type: "Warning", reason: "Parked", message }]);
+    expect(condition(world({ state }), "Available")).toMatchObject({ status: "False", reason: "Parked", message });
+    const known = world({ state, object: object({ status: planned.status }) });
+    expect(plan(known, now).events).toBeUndefined();
+    const next = { ...state, parked: { ...parked, until: now + 90_000 } };
+    expect(plan({ ...known, state: next }, now).events?.length).toBe(1);
+  });
+
+  test("the limits in force", () => {
+    expect(plan(world(), now).status.limits).toEqual(limits);
   });
 
   test("it wakes when the kubeconfig is due", () => {

@@ -1,0 +1,15 @@
+/* A process that a request holds for ever, for the watchdog's test. */
+import { ThreadTime } from "../flow/thread-time.ts";
+import { startWatchdog } from "./watchdog.ts";
+
+export const WATCHDOG_CHILD = import.meta.filename;
+
+function forEver(): void {
+  for (;;);
+}
+
+if (import.meta.main) {
+  const thread = new ThreadTime();
+  startWatchdog({ thread, near: Infinity, abortAfter: 1500 });
+  setTimeout(() => thread.run({ cluster: "mallory", request: "GET /x" }, forEver), 500);
+}
