@@ -40,7 +40,7 @@ export async function openEndpoint(
   const kept = Number(files.read(`${folder}/port`) ?? 0);
   const issue = (): Promise<Serving> => issueServing(cluster, [...names, host]);
   let serving = given ? readServing(given, { clock, log }) : await issue();
-  const handler = answer ?? requestHandler({ route, log });
+  const handler = answer ?? requestHandler({ route, log, clock });
   const accepted = (): void => turns.noticed();
   const { certificate } = serving;
   const listener: Listener = await listen({ host, port: port || kept, certificate, handler, accepted });

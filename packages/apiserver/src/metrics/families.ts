@@ -169,6 +169,12 @@ export function stateFamilies(metrics: Metrics) {
       help: "1, with the Kubernetes version that is served.",
       labels: ["major", "minor", "git_version", "git_commit", "git_tree_state", "build_date", "platform"],
     }),
+  };
+}
+
+/** What the operating system and the runtime say of the process. */
+export function processFamilies(metrics: Metrics) {
+  return {
     cpu: metrics.counter({ name: "process_cpu_seconds_total", help: "CPU time of the process." }),
     resident: metrics.gauge({ name: "process_resident_memory_bytes", help: "Resident memory of the process." }),
     virtual: metrics.gauge({ name: "process_virtual_memory_bytes", help: "Virtual memory of the process." }),

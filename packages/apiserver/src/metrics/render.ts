@@ -2,7 +2,7 @@ import type { Cluster } from "../clusters/cluster.ts";
 import type { FlowControl } from "../flow/flow-control.ts";
 import { qualified } from "../server/status.ts";
 import type { ClusterMetrics } from "./cluster-metrics.ts";
-import { stateFamilies } from "./families.ts";
+import { processFamilies, stateFamilies } from "./families.ts";
 import { processState } from "./process.ts";
 
 /** All metrics of a cluster in Prometheus' text format, those of the store and the process as they are now. */
@@ -11,7 +11,8 @@ export async function renderMetrics(cluster: Cluster, flow: FlowControl): Promis
   const families = stateFamilies(registry);
   flow.tell();
   countObjects(cluster, families);
-  tellProcess(cluster.metrics, families);
+  // Of the process the other clusters are part too: a tenant learns nothing of it.
+  if (cluster.name === "") tellProcess(cluster.metrics);
   tellLimits(cluster, families);
   for (const check of ["disk", "descriptors", "workers"] as const) {
     families.problems.set(cluster.problems.all.some((problem) => problem.check === check) ? 1 : 0, { check });
@@ -57,7 +58,8 @@ function countObjects({ name, store, catalog }: Cluster, families: StateFamilies
   }
 }
 
-function tellProcess(metrics: ClusterMetrics, families: StateFamilies): void {
+function tellProcess(metrics: ClusterMetrics): void {
+  const families = processFamilies(metrics.registry);
   const state = processState();
   families.cpu.increment({}, Math.max(0, state.cpuSeconds - metrics.cpuSecondsTold));
   metrics.cpuSecondsTold = state.cpuSeconds;

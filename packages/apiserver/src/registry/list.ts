@@ -277,5 +277,7 @@ function continued(token: string): Continue {
   if (typeof start !== "string" || start === "") {
     throw badRequest(`${UNREADABLE}: encoded start key empty (version meta.k8s.io/v1)`);
   }
+  // As kube-apiserver, which makes a path of it.
+  if (/(^|\/)(\.{1,2})?(\/|$)/.test(start.replace(/^\//, ""))) throw badRequest(`${UNREADABLE}: ${start}`);
   return { rv, start };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { performance } from "node:perf_hooks";
 import type { Http2ServerRequest } from "node:http2";
-import { CausewayError, type Log } from "@causeway/foundation";
+import { systemClock, type Clock, type Log } from "@causeway/foundation";
 import type { Audit } from "../audit/audit.ts";
 import type { RequestAudit } from "../audit/interface.ts";
 import type { AccountEnds } from "../auth/account-ends.ts";
@@ -14,11 +14,13 @@ import { impersonated } from "../auth/impersonate.ts";
 import type { User } from "../auth/user.ts";
 import type { Cluster } from "../clusters/cluster.ts";
 import type { Served, UserRules } from "../kinds/resource.ts";
+import { abandon, answerError } from "./answer-error.ts";
 import { readBody } from "./body.ts";
-import { isTooMany, place, releaseWhenSent, sendTooMany, type Fairness } from "./fairness.ts";
+import { place, releaseWhenSent, type Fairness } from "./fairness.ts";
 import type { Ticket } from "../flow/flow-control.ts";
 import { RequestHolder } from "../flow/thread-time.ts";
 import { isHealthRoot } from "./health.ts";
+import { LogLimit } from "./log-limit.ts";
 import { authenticated, authorized } from "./measured.ts";
 import { observe, terminated } from "./observe.ts";
 import { isQuestion, serveReview } from "../auth/reviews.ts";
@@ -26,9 +28,12 @@ import { isTrue, requestInfo, type RequestInfo } from "./request-info.ts";
 import { checkTimeout } from "./request-timeout.ts";
 import { serveResource } from "./resources.ts";
 import { chosenForm, notAcceptable } from "./negotiate.ts";
-import { send, sendStatus, sendText, wantedForm, type Response, type Wanted } from "./respond.ts";
+import { inRequest } from "./request-scope.ts";
+import { send, wantedForm, type Response, type Wanted } from "./respond.ts";
 import { servePath } from "./paths.ts";
-import { isNoSuchPath, methodNotAllowed, noSuchPath, noSuchResource, statusOf } from "./status.ts";
+import { methodNotAllowed, noSuchPath, noSuchResource, unauthorized } from "./status.ts";
+import { checkName, readTarget } from "./target.ts";
+import { typedBody } from "./typed-body.ts";
 
 export type Request = IncomingMessage | Http2ServerRequest;
 
@@ -51,9 +56,12 @@ export interface Handling {
   /** The cluster a path belongs to, and the path below it; undefined when there is none. */
   route(path: string): { served: ServedCluster; path: string } | undefined;
   readonly log: Log;
+  readonly clock?: Clock;
 }
 
-const PLAIN = "text/plain; charset=utf-8";
+/** The path of a cluster that is served below others' address. */
+const BELOW = /^\/clusters\//;
+const ANONYMOUS = "system:anonymous";
 const NO_BODY = new Set(["GET", "HEAD"]);
 const WRITES: readonly string[] = ["POST", "PUT", "PATCH"];
 const silent = (): void => {};
@@ -70,22 +78,19 @@ interface Exchange {
 /** The one way of every request: route, authenticate, authorize, read, serve. */
 export function requestHandler(handling: Handling): (request: Request, response: Response) => void {
   const certificates: CertificateUsers = new WeakMap();
+  const log = new LogLimit(handling.log, handling.clock ?? systemClock);
   return (request, response) => {
-    const id = [request.headers["audit-id"]].flat()[0] || randomUUID();
-    response.setHeader("audit-id", id);
-    const exchange: Exchange = { request, response, id };
-    const served = serve(handling, certificates, exchange).catch((error: unknown) => {
-      const status = statusOf(error);
-      if (!(error instanceof CausewayError)) exchange.audit?.panicked();
-      if (status.code >= 500 && status.code !== 504) {
-        handling.log.error("request failed", { method: request.method, status: status.code, error });
-      }
-      if (response.headersSent) response.end();
-      else if (isTooMany(status)) sendTooMany(response);
-      else if (isNoSuchPath(status)) sendText(response, 404, { type: PLAIN, body: `${status.message ?? ""}\n` });
-      else sendStatus(response, status);
+    const { method } = request;
+    const failed = (cause: unknown): void => abandon(cause, { method, response, log });
+    inRequest(failed, () => {
+      const id = [request.headers["audit-id"]].flat()[0] || randomUUID();
+      response.setHeader("audit-id", id);
+      const exchange: Exchange = { request, response, id };
+      serve(handling, certificates, exchange)
+        .catch((error: unknown) => answerError(error, { method, response, audit: exchange.audit, log }))
+        .then(() => exchange.ticket && releaseWhenSent(exchange.ticket, response))
+        .catch(failed);
     });
-    void served.then(() => exchange.ticket && releaseWhenSent(exchange.ticket, response));
   };
 }
 
@@ -103,26 +108,27 @@ function kindOf(
 async function serve(handling: Handling, certificates: CertificateUsers, exchange: Exchange): Promise<void> {
   const began = performance.now();
   const { request, response } = exchange;
-  const url = new URL(request.url ?? "/", "https://host");
-  const routed = handling.route(url.pathname);
-  if (!routed) throw noSuchPath();
+  const { path: asked, query } = readTarget(request.url ?? "/");
+  const routed = handling.route(asked);
+  const isBelow = BELOW.test(asked) && routed?.path !== asked;
+  // Who has no identity in a cluster is not told whether there is one.
+  if (!routed) throw isBelow ? unauthorized() : noSuchPath();
   const { served, path } = routed;
   const { cluster } = served;
   const { method = "GET", headers } = request as IncomingMessage;
-  const query = url.searchParams;
   const info = requestInfo(method, path, query);
   if (info.verb !== "watch") checkTimeout(query);
   const wanted = wantedOf(headers, query);
-  const holder = new RequestHolder(cluster.name, method, url.pathname);
+  const holder = new RequestHolder(cluster.name, method, asked);
   const charge = <T>(work: () => T): T => cluster.thread.run(holder, work);
   response.charge = charge;
-  const user = await charge(() => admitted(served, { exchange, certificates, info, query }));
+  const user = await charge(() => admitted(served, { exchange, certificates, info, query, isBelow }));
   holder.user = user.name;
   const { audit } = exchange;
-  const body = NO_BODY.has(method)
+  const read = NO_BODY.has(method)
     ? undefined
     : await readBody(request, cluster.catalog.tables, kindOf(cluster, info, method));
-  audit?.received(body);
+  audit?.received(read);
   const observed = {
     cluster,
     method,
@@ -141,9 +147,10 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
   if (hasSubresource(found, info)) observe(observed, response);
   // Questions have no rows.
   checkAcceptable(headers.accept ?? "", { tables: !isQuestion(found.resource) });
+  const body = typedBody(read, found, info);
   const review = await charge(() => serveReview(served, { found, info, user, body }));
   if (review) return send(response, 201, review, wanted);
-  const asked = {
+  const resourceRequest = {
     cluster,
     info,
     served: found,
@@ -157,7 +164,7 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
     closing: info.verb === "watch" ? served.accountEnds.signalFor(user, served.closing) : served.closing,
     annotate: audit?.annotate ?? silent,
   };
-  return charge(() => serveResource(asked, response));
+  return charge(() => serveResource(resourceRequest, response));
 }
 
 interface Arrival {
@@ -165,10 +172,15 @@ interface Arrival {
   readonly certificates: CertificateUsers;
   readonly info: RequestInfo;
   readonly query: URLSearchParams;
+  /** The path names the cluster. */
+  readonly isBelow: boolean;
 }
 
 /** Who asks, once it is clear that they may; from here on the request is recorded. Throws 401, 403. */
-async function admitted(served: ServedCluster, { exchange, certificates, info, query }: Arrival): Promise<User> {
+async function admitted(
+  served: ServedCluster,
+  { exchange, certificates, info, query, isBelow }: Arrival,
+): Promise<User> {
   const { request } = exchange;
   const { headers } = request;
   const socket = "stream" in request ? request.stream.session?.socket : request.socket;
@@ -177,6 +189,7 @@ async function admitted(served: ServedCluster, { exchange, certificates, info, q
     exchange.audit = served.audit?.begin({ ...exchange, asked: attributesOf(undefined, info, query) });
     throw error;
   });
+  if (isBelow && asker.name === ANONYMOUS) throw unauthorized();
   const audit = served.audit?.begin({ ...exchange, asked: attributesOf(asker, info, query) });
   exchange.audit = audit;
   const user = impersonated(served, asker, request.rawHeaders);
@@ -211,6 +224,7 @@ function resourceOf(cluster: Cluster, info: RequestInfo, method: string): Served
   const found = cluster.catalog.find(info.group, info.version, info.plural);
   if (!found) throw isServed(cluster, info) ? noSuchResource() : noSuchPath();
   if (!isInScope(found, info)) throw noSuchResource();
+  checkName(info.name);
   return found;
 }
 

@@ -2,6 +2,7 @@ import { createSecureServer, type Http2Session } from "node:http2";
 import { BoundSocket, isIP, type AddressInfo, type ListenOptions, type Socket } from "node:net";
 import { CausewayError, messageOf, type KeyPair } from "@causeway/foundation";
 import type { Request } from "./handler.ts";
+import { guardRequests } from "./request-scope.ts";
 import type { Response } from "./respond.ts";
 
 export interface Listener {
@@ -68,6 +69,7 @@ export async function listen({ host, port, certificate, handler, accepted }: Lis
     }
   });
   const bound = server.address() as AddressInfo;
+  const release = guardRequests();
   return {
     host,
     port: bound.port,
@@ -81,6 +83,7 @@ export async function listen({ host, port, certificate, handler, accepted }: Lis
       }, CLOSE_GRACE);
       await closed;
       clearTimeout(timer);
+      release();
     },
   };
 }

@@ -24,16 +24,19 @@ const VERBS: Readonly<Record<string, string>> = {
 
 const NAMESPACE_PARTS = new Set(["status", "finalize"]);
 
-/** Reads a request. `path` is below the logical cluster; a path that names no resource gives isResource false. */
+/** Reads a request. `path` is below the logical cluster, and decoded; a path that names no resource gives isResource false. */
 export function requestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
   const none = { group: "", version: "", namespace: "", plural: "", name: "", subresource: "", rest: [] };
   const plain = { ...none, isResource: false, path, verb: method.toLowerCase() };
-  const parts = path.split("/").filter(Boolean).map(decoded);
+  const parts = path.split("/").filter(Boolean);
   const core = parts[0] === "api";
   if (!core && parts[0] !== "apis") return plain;
   const group = core ? "" : (parts[1] ?? "");
   const version = (core ? parts[1] : parts[2]) ?? "";
   let below = parts.slice(core ? 2 : 3);
+  // The old way of asking for a watch.
+  const isWatch = method === "GET" && below[0] === "watch" && below.length > 1;
+  if (isWatch) below = below.slice(1);
   if (below.length === 0) return plain;
   let namespace = "";
   if (below[0] === "namespaces" && below[1] !== undefined) {
@@ -41,7 +44,7 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
     if (below.length > 2 && !NAMESPACE_PARTS.has(below[2] ?? "")) below = below.slice(2);
   }
   const [plural = "", name = "", subresource = "", ...rest] = below;
-  const verb = verbOf(method, name, query);
+  const verb = isWatch ? "watch" : verbOf(method, name, query);
   if (core && plural === "namespaces") namespace = name;
   return { isResource: true, path, verb, group, version, namespace, plural, name, subresource, rest };
 }
@@ -56,12 +59,4 @@ function verbOf(method: string, name: string, query: URLSearchParams): string {
 /** How query parameters say yes. */
 export function isTrue(value: string | null): boolean {
   return value !== null && value !== "false" && value !== "0";
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }

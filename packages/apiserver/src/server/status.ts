@@ -162,6 +162,33 @@ export function statusOf(error: unknown): Status & { code: number } {
   };
 }
 
+/** What a message, and all causes of a Status together, may take. */
+const LONGEST_MESSAGE = 64 * 1024;
+const LONGEST_CAUSES = 1024 * 1024;
+const LONGEST_CAUSE = 16 * 1024;
+
+/** The same Status with what is too long cut, so that an error costs little whatever it is about. */
+export function boundedStatus(status: Status & { code: number }): Status & { code: number } {
+  const { message, details } = status;
+  const causes = details?.causes;
+  let left = LONGEST_CAUSES;
+  const kept = causes
+    ?.map((cause) => ({
+      ...cause,
+      ...(cause.message === undefined ? {} : { message: cut(cause.message, LONGEST_CAUSE) }),
+    }))
+    .filter((cause) => (left -= (cause.message?.length ?? 0) + (cause.field?.length ?? 0)) > 0);
+  return {
+    ...status,
+    ...(message === undefined ? {} : { message: cut(message, LONGEST_MESSAGE) }),
+    ...(details && kept ? { details: { ...details, causes: kept } } : {}),
+  };
+}
+
+function cut(text: string, limit: number): string {
+  return text.length <= limit ? text : `${text.slice(0, limit)}... (${text.length - limit} more characters)`;
+}
+
 /** What the store says, as clients know it. */
 const STORE_CODES: Readonly<Record<string, Pick<Status, "reason" | "details"> & { code: number }>> = {
   KUBERNETES_EXPIRED: { reason: "Expired", code: 410 },

@@ -2,6 +2,7 @@ import type { Chapter } from "../interface.ts";
 import { access } from "./access.ts";
 import { applying } from "./applying.ts";
 import { auditing } from "./auditing.ts";
+import { connecting } from "./connecting.ts";
 import { converting } from "./converting.ts";
 import { definitions } from "./definitions.ts";
 import { deleting } from "./deleting.ts";
@@ -79,6 +80,7 @@ export const chapters: readonly Chapter[] = [
   discovery,
   openApi,
   reading,
+  connecting,
   watching,
   revisions,
   selectors,
