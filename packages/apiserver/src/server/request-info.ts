@@ -33,10 +33,8 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
   if (!core && parts[0] !== "apis") return plain;
   const group = core ? "" : (parts[1] ?? "");
   const version = (core ? parts[1] : parts[2]) ?? "";
-  let below = parts.slice(core ? 2 : 3);
-  // The old way of asking for a watch.
-  const isWatch = method === "GET" && below[0] === "watch" && below.length > 1;
-  if (isWatch) below = below.slice(1);
+  const { isWatch, rest: named } = watched(method, parts.slice(core ? 2 : 3));
+  let below = named;
   if (below.length === 0) return plain;
   let namespace = "";
   if (below[0] === "namespaces" && below[1] !== undefined) {
@@ -47,6 +45,12 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
   const verb = isWatch ? "watch" : verbOf(method, name, query);
   if (core && plural === "namespaces") namespace = name;
   return { isResource: true, path, verb, group, version, namespace, plural, name, subresource, rest };
+}
+
+/** The old way of asking for a watch: "watch" before what is watched. */
+function watched(method: string, below: string[]): { isWatch: boolean; rest: string[] } {
+  const isWatch = method === "GET" && below[0] === "watch" && below.length > 1;
+  return { isWatch, rest: isWatch ? below.slice(1) : below };
 }
 
 function verbOf(method: string, name: string, query: URLSearchParams): string {
