@@ -18,6 +18,7 @@ import { ClusterMetrics } from "../metrics/cluster-metrics.ts";
 import { Catalog, type BuiltIns } from "../kinds/catalog.ts";
 import { serviceNetworks } from "../kinds/addresses.ts";
 import { FlowControl } from "../flow/flow-control.ts";
+import type { BytesInFlight } from "../flow/in-flight.ts";
 import type { ThreadTime } from "../flow/thread-time.ts";
 import type { Turns } from "../flow/turns.ts";
 import { ObjectCounts } from "../flow/work.ts";
@@ -49,6 +50,8 @@ export interface Shared {
   readonly thread: ThreadTime;
   /** What keeps the server from working. */
   readonly problems: Problems;
+  /** What answers take that clients have not read yet. */
+  readonly bytes: BytesInFlight;
 }
 
 export interface OpenCluster extends ServedCluster {
@@ -117,7 +120,8 @@ export async function openCluster(
   if (options.authentication) tokens();
   if (options.serviceAccountVerificationKeys) keys();
   const audit = options.audit && openAudit(options.audit, cluster);
-  const fairness = { flow: new FlowControl(cluster), counts: new ObjectCounts(cluster), turns: shared.turns };
+  const { turns, bytes } = shared;
+  const fairness = { flow: new FlowControl(cluster), counts: new ObjectCounts(cluster), turns, bytes };
   serveDefinitions(cluster);
   const closing = new AbortController();
   const rbac = new Rbac(cluster);

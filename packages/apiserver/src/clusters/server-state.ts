@@ -10,6 +10,7 @@ import { isRecord, type Json } from "../json.ts";
 import { builtInKinds } from "../kinds/builtin.ts";
 import { ensureDefinitions } from "../definitions/preinstall.ts";
 import type { ServedCluster } from "../server/handler.ts";
+import { BytesInFlight } from "../flow/in-flight.ts";
 import { ThreadTime } from "../flow/thread-time.ts";
 import { Turns } from "../flow/turns.ts";
 import { corrupt, isCorrupt, openStore, STATE_FILE, type Store } from "../store/index.ts";
@@ -104,6 +105,7 @@ export class ServerState {
       turns: new Turns(),
       thread,
       problems: this.#problems,
+      bytes: new BytesInFlight(),
     };
     if (this.#tenants !== "only") await this.#openManagement(this.#shared);
     if (this.#tenants !== "elsewhere") await this.#openTenants();

@@ -1,5 +1,5 @@
 import type { Cluster } from "../clusters/cluster.ts";
-import { apiError } from "../server/status.ts";
+import { apiError, tooManyRequests } from "../server/status.ts";
 import { GROUP, mandatoryFlowObjects } from "./bootstrap.ts";
 import { distinguisherOf, flowSchemaOf, inOrder, matches, type Digest, type FlowSchema } from "./classify.ts";
 import { FlowMetrics } from "./flow-metrics.ts";
@@ -8,8 +8,6 @@ import { levelConfigOf, limitsOf, SERVER_SEATS } from "./limits.ts";
 import type { Queue, Waiting } from "./queues.ts";
 import { OBJECTS_PER_SEAT, type Work } from "./work.ts";
 
-/** What clients are told with 429. */
-export const TOO_MANY = "Too many requests, please try again later.";
 /** How long a request waits for a seat at most: a quarter of the minute that kube-apiserver gives a request. */
 const PATIENCE = 15_000;
 const RESOURCES = new Set(["flowschemas", "prioritylevelconfigurations"]);
@@ -209,7 +207,7 @@ export class FlowControl {
     if (reason === "time-out") level.told.timedOut += 1;
     if (reason === "cancelled") level.told.cancelled += 1;
     this.#metrics.rejected(level, schema, reason);
-    return apiError(429, "TooManyRequests", TOO_MANY, { retryAfterSeconds: 1 });
+    return tooManyRequests();
   }
 
   /** Seats those who wait: of this level first, then of others, which may borrow what it no longer uses. */

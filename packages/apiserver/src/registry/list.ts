@@ -4,7 +4,7 @@ import { andThen, type Maybe } from "../conversion/maybe.ts";
 import { record, scalar, type Json } from "../json.ts";
 import { apiVersionOf, seenAll, shownTo } from "../kinds/resource.ts";
 import { apiError, badRequest, expired } from "../server/status.ts";
-import type { ListPage, ListQuery } from "../store/interface.ts";
+import type { ListPage, ListQuery, TextPage } from "../store/interface.ts";
 import { charged, keyOf, type Call } from "./call.ts";
 import { listOptions, type ListOptions } from "./list-options.ts";
 import { fieldSelector, labelSelector, type Matches } from "./selectors.ts";
@@ -57,12 +57,12 @@ export function list(call: Call, query: URLSearchParams): Maybe<Listed> {
 }
 
 /** At most one object can be selected. */
-function isSingle({ resource }: Call, { name, namespace }: Selection): boolean {
+export function isSingle({ resource }: Call, { name, namespace }: Selection): boolean {
   return name !== undefined && (Boolean(namespace) || !resource.namespaced);
 }
 
 /** Which objects a list asks for, from where, how many and at which revision. Throws 400, 504. */
-function placeOf(call: Call, query: URLSearchParams): PageQuery {
+export function placeOf(call: Call, query: URLSearchParams): PageQuery {
   // Labels are read with the options, fields by the kind.
   labelSelector(query.get("labelSelector") ?? "");
   const options = listOptions(query);
@@ -82,29 +82,29 @@ function placeOf(call: Call, query: URLSearchParams): PageQuery {
   return { selection, limit, after: from?.start, revision: at };
 }
 
-/** A list whose items are JSON texts. */
-export interface TextListed extends Omit<Listed, "items"> {
-  readonly texts: readonly string[];
-}
-
 /**
- * The same as the texts that are stored, where these are what the called version shows and nothing has to be selected by what an object says;
- * undefined where they are not. For long lists it is many times faster.
+ * A page as the texts that are stored, where these are what the called version shows; undefined where they are not. For long lists it is
+ * many times faster than objects.
  */
-export function listTexts(call: Call, query: URLSearchParams): TextListed | undefined {
+export function textPage(call: Call, place: PageQuery): TextPage | undefined {
   const { resource, version } = call;
   const apiVersion = apiVersionOf(resource.group, version.name);
   if (version.fromStored || resource.strategy.shown || resource.storedAs !== apiVersion) return undefined;
-  const place = placeOf(call, query);
-  if (!place.selection.everything) return undefined;
-  const { store } = call.cluster;
-  const page = readPage(place, () => store.texts(storeQuery(call, place)));
+  const page = readPage(place, () => call.cluster.store.texts(storeQuery(call, place)));
   if (page.oldest <= (resource.forms?.since ?? 0) && page.texts.length > 0) return undefined;
-  const head = `{"kind":${JSON.stringify(resource.kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
-  if (!page.texts.every((text) => text.startsWith(head))) return undefined;
-  // Items of built-in lists do not repeat their type.
-  const texts = resource.custom ? page.texts : page.texts.map((text) => `{${text.slice(head.length)}`);
-  return { texts, ...positionOf(page, true) };
+  const head = textHead(call);
+  return page.texts.every((text) => text.startsWith(head)) ? page : undefined;
+}
+
+/** How the stored text of every object of a kind begins. */
+export function textHead({ resource, version }: Call): string {
+  const apiVersion = apiVersionOf(resource.group, version.name);
+  return `{"kind":${JSON.stringify(resource.kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
+}
+
+/** A page as stored objects. */
+export function listedPage(call: Call, place: PageQuery): ListPage {
+  return readPage(place, () => call.cluster.store.list(storeQuery(call, place)));
 }
 
 /** Reads pages until `limit` selected objects are found, or all. */
@@ -117,7 +117,7 @@ function gathered(call: Call, query: PageQuery, items: KubeObject[]): Maybe<List
   const { selection, limit } = query;
   let { after, revision } = query;
   for (;;) {
-    const page = pageOf(call, { selection, limit: limit > 0 ? limit - items.length : PAGE, after, revision });
+    const page = listedPage(call, { selection, limit: limit > 0 ? limit - items.length : PAGE, after, revision });
     const shown = seenAll(
       call,
       page.items.map(({ object }) => object),
@@ -138,7 +138,7 @@ function gathered(call: Call, query: PageQuery, items: KubeObject[]): Maybe<List
   }
 }
 
-function readForms(call: Call, objects: readonly KubeObject[]): readonly KubeObject[] {
+export function readForms(call: Call, objects: readonly KubeObject[]): readonly KubeObject[] {
   return call.resource.strategy.shown ? objects.map((object) => shownTo(call, object)) : objects;
 }
 
@@ -155,7 +155,7 @@ function listedOf(page: ListPage, items: readonly KubeObject[], { everything }: 
 }
 
 /** The metadata of a list that ends with this page. */
-function positionOf(page: Omit<ListPage, "items">, everything: boolean): Omit<Listed, "items"> {
+export function positionOf(page: Omit<ListPage, "items">, everything: boolean): Omit<Listed, "items"> {
   const resourceVersion = String(page.revision);
   if (page.next === undefined) return { resourceVersion };
   const more = { resourceVersion, continue: tokenOf({ rv: page.revision, start: page.next }) };
@@ -163,7 +163,7 @@ function positionOf(page: Omit<ListPage, "items">, everything: boolean): Omit<Li
   return everything && remaining > 0 ? { ...more, remainingItemCount: remaining } : more;
 }
 
-function single(call: Call, selection: Selection): Maybe<Listed> {
+export function single(call: Call, selection: Selection): Maybe<Listed> {
   const { store } = call.cluster;
   const namespace = call.resource.namespaced ? (selection.namespace ?? "") : "";
   const found = store.get(keyOf({ ...call, namespace }, selection.name ?? ""));
@@ -174,19 +174,18 @@ function single(call: Call, selection: Selection): Maybe<Listed> {
   }));
 }
 
-interface PageQuery {
+export interface PageQuery {
+  /** Where a page ends before its limit. */
+  readonly bytes?: number;
   readonly selection: Selection;
   readonly limit: number;
   readonly after: string | undefined;
   readonly revision: number | undefined;
 }
 
-function pageOf(call: Call, place: PageQuery): ListPage {
-  return readPage(place, () => call.cluster.store.list(storeQuery(call, place)));
-}
-
-function storeQuery(call: Call, { selection, limit, after, revision }: PageQuery): ListQuery {
+function storeQuery(call: Call, { selection, limit, after, revision, bytes }: PageQuery): ListQuery {
   return {
+    ...(bytes === undefined ? {} : { bytes }),
     cluster: call.cluster.name,
     resource: call.resource.storage,
     limit,

@@ -1,9 +1,11 @@
 import type { Digest } from "../flow/classify.ts";
-import { TOO_MANY, type FlowControl, type Placed, type Ticket } from "../flow/flow-control.ts";
+import type { BytesInFlight } from "../flow/in-flight.ts";
+import { type FlowControl, type Placed, type Ticket } from "../flow/flow-control.ts";
 import type { Turns } from "../flow/turns.ts";
 import { workOf, type ObjectCounts } from "../flow/work.ts";
 import type { Response } from "./respond.ts";
 import { sendText } from "./respond.ts";
+import { TOO_MANY } from "./status.ts";
 import type { Status } from "@causeway/kubernetes";
 
 /** What shares out a logical cluster's part of the server. */
@@ -12,6 +14,7 @@ export interface Fairness {
   readonly counts: ObjectCounts;
   /** Shared by all clusters of the server. */
   readonly turns: Turns;
+  readonly bytes: BytesInFlight;
 }
 
 const LONG = new Set(["attach", "exec", "portforward", "proxy"]);
@@ -52,7 +55,7 @@ function turnOf(
 /** Gives the seats back when the answer has been taken, or after a minute: a client that does not read keeps them no longer. */
 export function releaseWhenSent(ticket: Ticket, response: Response): void {
   if (response.writableEnded && response.writableLength === 0) return ticket.release();
-  if (!response.writableEnded) return ticket.release();
+  if (!response.writableEnded && !response.isStreamed) return ticket.release();
   const timer = setTimeout(() => ticket.release(), SLOWEST_ANSWER);
   timer.unref();
   response.once("close", () => {

@@ -122,6 +122,9 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
   const holder = new RequestHolder(cluster.name, method, asked);
   const charge = <T>(work: () => T): T => cluster.thread.run(holder, work);
   response.charge = charge;
+  const { bytes } = served.fairness;
+  // The answer to a write is not refused: the write was done.
+  response.inFlight = (size) => (NO_BODY.has(method) ? bytes.take(cluster.name, size) : bytes.hold(cluster.name, size));
   const user = await charge(() => admitted(served, { exchange, certificates, info, query, isBelow }));
   holder.user = user.name;
   const { audit } = exchange;

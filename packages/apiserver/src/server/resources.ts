@@ -4,19 +4,20 @@ import type { AuditNotes } from "../audit/interface.ts";
 import type { User } from "../auth/user.ts";
 import type { Cluster } from "../clusters/cluster.ts";
 import { andThen, type Maybe } from "../conversion/maybe.ts";
-import { record, type Json } from "../json.ts";
+import { record } from "../json.ts";
 import { apiVersionOf, seen, shownTo, type Served } from "../kinds/resource.ts";
 import type { Call } from "../registry/call.ts";
 import { gateOf } from "../registry/admit.ts";
 import { create } from "../registry/create.ts";
 import { current } from "../registry/call.ts";
 import { deleteOptions, remove, type DeleteOptions, type Deletion } from "../registry/delete.ts";
-import { list, selectionOf, type Listed, listTexts, type TextListed } from "../registry/list.ts";
+import { list, selectionOf } from "../registry/list.ts";
 import { apply, patch, patchTypeOf } from "../registry/patch.ts";
 import { update, type Updated } from "../registry/update.ts";
 import { metadataOnly, table, type TableOptions } from "../tables/table.ts";
 import { mediaType } from "./body.ts";
 import { callOf } from "./call-of.ts";
+import { answerList } from "./list-answer.ts";
 import { refuseWrongNumber } from "./negotiate.ts";
 import { isTrue, type RequestInfo } from "./request-info.ts";
 import { send, type Response, type Wanted } from "./respond.ts";
@@ -60,7 +61,7 @@ export async function serveResource(request: ResourceRequest, response: Response
   if (special) return send(response, special.code, special.body, request.wanted);
   switch (verb) {
     case "list":
-      return answerList(request, response, call);
+      return answerList({ ...request, call, tableOptions: () => tableOptions(request) }, response);
     case "watch":
       return serveWatch(watchOf(request, call), response, request.closing);
     case "get":
@@ -123,45 +124,6 @@ function tableOptions({ served, query, cluster }: ResourceRequest): TableOptions
     include: include === "None" || include === "Object" ? include : "Metadata",
     now: cluster.clock.now(),
   };
-}
-
-function answerList(request: ResourceRequest, response: Response, call: Call): Maybe<void> {
-  const { wanted, query } = request;
-  const texts =
-    wanted.table || wanted.metadataOnly || wanted.yaml || wanted.pretty ? undefined : listTexts(call, query);
-  if (texts) return answerTexts(request, response, texts);
-  return andThen(list(call, query), (listed) => answerListed(request, response, listed));
-}
-
-function answerTexts(
-  { served, wanted }: ResourceRequest,
-  response: Response,
-  { texts, ...metadata }: TextListed,
-): void {
-  const { resource, version } = served;
-  const apiVersion = apiVersionOf(resource.group, version.name);
-  const head = JSON.stringify({ kind: resource.listKind, apiVersion, metadata });
-  send(response, 200, `${head.slice(0, -1)},"items":[${texts.join(",")}]}\n`, wanted);
-}
-
-function answerListed(request: ResourceRequest, response: Response, { items, ...page }: Listed): void {
-  const { served, wanted } = request;
-  const { resource, version } = served;
-  const metadata = { ...page } as Json;
-  const told = resource.custom ? items : items.map(({ apiVersion: _version, kind: _kind, ...rest }) => rest);
-  if (wanted.table) return send(response, 200, table(items, metadata, tableOptions(request)), wanted);
-  if (wanted.metadataOnly) {
-    refuseWrongNumber(wanted.accept, { ...resource, isList: true });
-    const body = {
-      kind: "PartialObjectMetadataList",
-      apiVersion: "meta.k8s.io/v1",
-      metadata,
-      items: items.map(metadataOnly),
-    };
-    return send(response, 200, body, wanted);
-  }
-  const apiVersion = apiVersionOf(resource.group, version.name);
-  send(response, 200, { kind: resource.listKind, apiVersion, metadata, items: told }, wanted);
 }
 
 function watchOf(request: ResourceRequest, call: Call): Parameters<typeof serveWatch>[0] {

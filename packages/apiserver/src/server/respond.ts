@@ -4,10 +4,16 @@ import { gzip } from "node:zlib";
 import type { Status } from "@causeway/kubernetes";
 import { chosenForm } from "./negotiate.ts";
 import { writeYaml } from "./write-yaml.ts";
+import { isOver } from "./pace.ts";
+import { tooManyRequests } from "./status.ts";
 
 /** `bytesSent` is the length of the body, for metrics; `charge` does work on the account of the request's cluster, once that is known. */
 export type Response = (ServerResponse | Http2ServerResponse) & {
   bytesSent?: number;
+  /** It is written bit by bit, at the pace of the client. */
+  isStreamed?: boolean;
+  /** Counts what waits for the client to read it; undefined when there is no room for that. The result gives it back. */
+  inFlight?: (bytes: number) => (() => void) | undefined;
   charge?: <T>(work: () => T) => T;
 };
 
@@ -27,6 +33,8 @@ export interface Wanted {
 }
 
 const GZIP_FROM = 128 * 1024;
+/** What is shorter goes into the socket's buffers, and is not counted. */
+const COUNTED = 64 * 1024;
 
 /** Reads the Accept and Accept-Encoding headers: the form that weighs most of those this server has, JSON when it has none. */
 export function wantedForm(accept: string, encoding: string, pretty = false): Wanted {
@@ -72,7 +80,12 @@ export function sendText(
   code: number,
   { type, body, gzip: compress = false, cache = "no-cache, private" }: Sent,
 ): void {
-  if (response.headersSent || response.destroyed) return;
+  if (response.headersSent || isOver(response)) return;
+  if (body.length >= COUNTED && response.inFlight) {
+    const release = response.inFlight(body.length);
+    if (!release) throw tooManyRequests();
+    response.once("close", release);
+  }
   response.statusCode = code;
   response.bytesSent = body.length;
   response.setHeader("content-type", type);
@@ -83,7 +96,7 @@ export function sendText(
     return;
   }
   gzip(body, { level: 1 }, (error, compressed) => {
-    if (response.destroyed) return;
+    if (isOver(response)) return;
     if (!error) response.setHeader("content-encoding", "gzip");
     response.setHeader("vary", "Accept-Encoding");
     response.end(error ? body : compressed);

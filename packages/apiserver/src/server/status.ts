@@ -98,6 +98,13 @@ export function methodNotAllowed(): CausewayError {
   return apiError(405, "MethodNotAllowed", message, {});
 }
 
+/** What clients are told with 429. */
+export const TOO_MANY = "Too many requests, please try again later.";
+
+export function tooManyRequests(): CausewayError {
+  return apiError(429, "TooManyRequests", TOO_MANY, { retryAfterSeconds: 1 });
+}
+
 export function unauthorized(): CausewayError {
   return apiError(401, "Unauthorized", "Unauthorized");
 }

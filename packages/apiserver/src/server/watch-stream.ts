@@ -4,20 +4,18 @@ import { andThen, type Maybe } from "../conversion/maybe.ts";
 import { seenAll } from "../kinds/resource.ts";
 import type { Call } from "../registry/call.ts";
 import type { Selection } from "../registry/list.ts";
+import type { ListStep } from "../registry/reader.ts";
 import type { StoreEvent } from "../store/index.ts";
 import { lineOf } from "./lines.ts";
 import type { Response } from "./respond.ts";
+import { isOver, roomIn, STEP_BYTES } from "./pace.ts";
 import { statusOf } from "./status.ts";
 
 /** What may wait in memory for a client for CATCH_UP_TIME, and what may never. */
 const SLOW_CLIENT_BYTES = 16 * 1024 * 1024;
 const LOST_CLIENT_BYTES = 128 * 1024 * 1024;
 const CATCH_UP_TIME = 5000;
-/** What is written ahead of a client that is told the past, in steps of so many bytes. */
-const AHEAD_BYTES = 1024 * 1024;
-const STEP_BYTES = 128 * 1024;
-/** How long such a client may take to read that, and how many new events may wait for it meanwhile. */
-const SLOW_CLIENT_TIME = 30_000;
+/** How many new events may wait while others are converted. */
 const WAITING_EVENTS = 20_000;
 
 type EventType = "ADDED" | "MODIFIED" | "DELETED";
@@ -46,7 +44,6 @@ export class WatchStream {
   #waiting = 0;
   /** It is being looked whether the client catches up. */
   #isLate = false;
-  #drained: Promise<void> | undefined;
 
   constructor(request: WatchRequest, response: Response, selection: Selection) {
     this.#request = request;
@@ -78,56 +75,23 @@ export class WatchStream {
         () => events,
         (shown) => this.#tell(shown),
       );
-    return this.#room();
+    return roomIn(this.#response);
   }
 
-  /** Tells what exists, at the pace of the client; what happens meanwhile is told after. */
-  initial(objects: readonly KubeObject[]): void {
-    if (objects.length === 0) return;
-    const told = this.#tellAll(objects).finally(() => this.#settled(told));
-    this.#pending = told;
-  }
-
-  async #tellAll(objects: readonly KubeObject[]): Promise<void> {
-    let lines: Buffer[] = [];
-    let size = 0;
-    for (const object of objects) {
-      const line = this.#first(object);
-      lines.push(line);
-      size += line.length;
-      if (size < STEP_BYTES) continue;
-      this.#write(lines);
-      lines = [];
-      size = 0;
-      await this.#room();
-      if (this.#response.destroyed) return;
-    }
-    this.#write(lines);
+  /** Tells a part of what exists: as it is stored, or in the form that the client asked for. */
+  first({ texts, objects }: ListStep): void {
+    const { encode = JSON.stringify } = this.#request;
+    const made = texts ?? objects.map((object) => encode(object));
+    if (made.length === 0) return;
+    const { metrics } = this.#request.call.cluster;
+    for (const text of made) metrics.watchEvent(this.#kind, text.length);
+    this.#write([Buffer.from(made.map((text) => lineOf("ADDED", text)).join(""))]);
   }
 
   #settled(turn: Promise<void>): void {
     if (this.#pending !== turn) return;
     this.#pending = undefined;
     this.#waiting = 0;
-  }
-
-  /** Resolves when the client has read most of what was written for it; undefined when it has. */
-  #room(): Promise<void> | undefined {
-    const response: NodeJS.WritableStream & { writableLength: number; writableNeedDrain: boolean } = this.#response;
-    if (response.writableLength < AHEAD_BYTES || !response.writableNeedDrain) return undefined;
-    this.#drained ??= new Promise((resolve) => {
-      const timer = setTimeout(() => this.#giveUp(), SLOW_CLIENT_TIME).unref();
-      const go = (): void => {
-        clearTimeout(timer);
-        response.off("drain", go);
-        response.off("close", go);
-        this.#drained = undefined;
-        resolve();
-      };
-      response.once("drain", go);
-      response.once("close", go);
-    });
-    return this.#drained;
   }
 
   /** A client that does not read is let go; it lists again. */
@@ -184,12 +148,6 @@ export class WatchStream {
     return this.#counted(encode ? Buffer.from(lineOf(type, encode(object))) : call.cluster.lines.of(type, object));
   }
 
-  /** What exists is told to this client alone. */
-  #first(object: KubeObject): Buffer {
-    const { encode = JSON.stringify } = this.#request;
-    return this.#counted(Buffer.from(lineOf("ADDED", encode(object))));
-  }
-
   #counted(line: Buffer): Buffer {
     this.#request.call.cluster.metrics.watchEvent(this.#kind, line.length);
     return line;
@@ -205,7 +163,7 @@ export class WatchStream {
 
   #write(lines: readonly Buffer[]): void {
     const [first] = lines;
-    if (first === undefined || this.#response.destroyed || this.#response.writableEnded) return;
+    if (first === undefined || isOver(this.#response)) return;
     const size = lines.reduce((sum, line) => sum + line.length, 0);
     // Long lines are shared with other watchers as they are, short ones make one piece.
     if (lines.length === 1) write(this.#response, first);

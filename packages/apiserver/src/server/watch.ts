@@ -1,11 +1,16 @@
 import { hasCode } from "@causeway/foundation";
 import { andThen, type Maybe } from "../conversion/maybe.ts";
 import { watchOptions } from "../registry/list-options.ts";
-import { list, revisionOf, selectionOf, tooLarge, type Listed } from "../registry/list.ts";
+import { revisionOf, selectionOf, tooLarge } from "../registry/list.ts";
+import { ListReader, type ListStep } from "../registry/reader.ts";
+import { isOver, nextTurn, roomIn } from "./pace.ts";
 import type { Response } from "./respond.ts";
-import { apiError } from "./status.ts";
+import { apiError, tooManyRequests } from "./status.ts";
 import { WatchStream, type WatchRequest } from "./watch-stream.ts";
 
+/** What is read at a time of what exists, and what a watch that begins with more may take meanwhile. */
+const INITIAL_STEP = 256 * 1024;
+const RESERVED = 1024 * 1024;
 const BOOKMARK_EVERY = 60_000;
 const LAST_BOOKMARK_SECONDS = 2;
 const DEFAULT_TIMEOUT_SECONDS = 1800;
@@ -33,22 +38,26 @@ export function serveWatch(request: WatchRequest, response: Response, closing: A
     stream.open();
     return stream.fail(tooLarge(start.revision, newest));
   }
-  const initial = start.initial ? list(call, initialQuery(query)) : undefined;
-  return andThen(initial, (listed) => watchFrom(request, response, { closing, start, initial: listed }));
+  if (!start.initial) return watchFrom(request, response, { closing, start, initial: undefined });
+  const reader = new ListReader(call, initialQuery(query), { texts: request.encode === undefined });
+  const first = reader.next(INITIAL_STEP);
+  return andThen(first, (step) => watchFrom(request, response, { closing, start, initial: { reader, step } }));
 }
 
 interface Begin {
   readonly closing: AbortSignal;
   readonly start: Start;
-  /** What exists, when that is to be sent first. */
-  readonly initial: Listed | undefined;
+  /** What exists, when that is to be sent first: its beginning, and what reads on. */
+  readonly initial: { readonly reader: ListReader; readonly step: ListStep } | undefined;
 }
 
 function watchFrom(request: WatchRequest, response: Response, { closing, start, initial }: Begin): void {
   const { call, query } = request;
   const selection = selectionOf(call, query);
-  const from = initial ? Number(initial.resourceVersion) : start.revision;
+  const from = initial ? initial.reader.revision : start.revision;
   const stream = new WatchStream(request, response, selection);
+  const isLong = initial !== undefined && initial.reader.position === undefined;
+  if (isLong) reserve(initial.reader, response);
   let handle: { stop(): void; readonly revision?: number } | undefined;
   const begin = (): void => {
     const { namespace } = selection;
@@ -63,7 +72,7 @@ function watchFrom(request: WatchRequest, response: Response, { closing, start, 
     );
   };
   try {
-    begin();
+    if (!isLong) begin();
   } catch (error) {
     if (!hasCode(error, "KUBERNETES_EXPIRED")) throw error;
     stream.open();
@@ -71,14 +80,26 @@ function watchFrom(request: WatchRequest, response: Response, { closing, start, 
     return;
   }
   stream.open();
-  stream.initial(initial?.items ?? []);
-  if (start.marked) stream.bookmark(from, { "k8s.io/initial-events-end": "true" });
-  const { wantsBookmarks, seconds } = start;
+  if (initial) stream.first(initial.step);
   const mark = (): void => stream.bookmark(handle?.revision ?? 0);
+  const finish = (): void => {
+    if (start.marked) stream.bookmark(from, { "k8s.io/initial-events-end": "true" });
+  };
+  if (!isLong) finish();
+  else {
+    // What happens meanwhile is read from the log afterwards, so that nothing waits in memory.
+    const told = tellRest(initial.reader, stream, response).then(() => {
+      if (isOver(response)) return;
+      finish();
+      begin();
+    });
+    void told.catch((error: unknown) => stream.fail(error)).finally(() => initial.reader.close());
+  }
+  const { wantsBookmarks, seconds } = start;
   const tick = wantsBookmarks ? setInterval(mark, BOOKMARK_EVERY) : undefined;
   // A watch that is about to end tells how far it came.
-  const isLong = wantsBookmarks && seconds > LAST_BOOKMARK_SECONDS;
-  const last = isLong ? setTimeout(mark, (seconds - LAST_BOOKMARK_SECONDS) * 1000) : undefined;
+  const saysWhere = wantsBookmarks && seconds > LAST_BOOKMARK_SECONDS;
+  const last = saysWhere ? setTimeout(mark, (seconds - LAST_BOOKMARK_SECONDS) * 1000) : undefined;
   const timeout = setTimeout(() => response.end(), seconds * 1000);
   const end = (): void => {
     response.end();
@@ -94,6 +115,28 @@ function watchFrom(request: WatchRequest, response: Response, { closing, start, 
     clearTimeout(timeout);
     closing.removeEventListener("abort", end);
   });
+}
+
+/** Counts a watch that begins with much among what waits for clients to read it. Throws 429. */
+function reserve(reader: ListReader, response: Response): void {
+  const release = response.inFlight?.(RESERVED);
+  if (release) response.once("close", release);
+  else if (response.inFlight) {
+    reader.close();
+    throw tooManyRequests();
+  }
+}
+
+/** Sends what exists, step by step, at the pace of the client. */
+async function tellRest(reader: ListReader, stream: WatchStream, response: Response): Promise<void> {
+  const { charge = <T>(work: () => T): T => work() } = response;
+  while (!reader.position) {
+    await nextTurn();
+    await roomIn(response);
+    if (isOver(response)) return;
+    const step = await charge(() => reader.next(INITIAL_STEP));
+    charge(() => stream.first(step));
+  }
 }
 
 function startOf({ call, query }: WatchRequest): Start {

@@ -59,6 +59,8 @@ export interface ListQuery {
   readonly resource: string;
   readonly namespace?: string;
   readonly limit?: number;
+  /** A page ends when its values are this long together, but not before its first; it does not count what remains then. */
+  readonly bytes?: number;
   readonly after?: string;
   readonly atRevision?: number;
 }
@@ -94,11 +96,13 @@ export interface Store {
   watch(
     query: { cluster: string; resource: string; namespace?: string; fromRevision: number },
     listener: {
-      /** May answer with a promise; what is read from the past then comes no sooner than it resolves. What happens now comes when it happens. */
+      /** May answer with a promise: what comes next is read from the past then, no sooner than it resolves. */
       onEvents(events: readonly StoreEvent[]): unknown;
       onFailure?(error: unknown): void;
     },
   ): { stop(): void; readonly revision: number };
+  /** Keeps the state at a revision readable until the result is called. */
+  hold(revision: number): () => void;
   /** Removes everything of a logical cluster. */
   drop(cluster: string): Promise<void>;
   clusters(): readonly string[];

@@ -53,7 +53,13 @@ function readRows(records: Records, query: ListQuery): Omit<ListPage, "items"> &
   const source = sourceOf(query, revision === records.revision);
   const limit = query.limit !== undefined && query.limit > 0 ? query.limit : -1;
   const values = [collection, ...source.values, ...(source.snapshot ? [revision] : [])];
-  const found = records.rows(`${source.page} LIMIT ?`, ...values, limit < 0 ? -1 : limit + 1);
+  const sql = `${source.page} LIMIT ?`;
+  const wanted = limit < 0 ? -1 : limit + 1;
+  const found =
+    query.bytes === undefined
+      ? records.rows(sql, ...values, wanted)
+      : records.rowsUpTo({ sql, column: 3, bytes: query.bytes }, ...values, wanted);
+  const isCut = "isCut" in found && found.isCut;
   const shown = limit > 0 && found.length > limit ? found.slice(0, limit) : found;
   const { cluster, resource } = query;
   const rows = shown.map(([namespace, name, rowRevision, value]): StoredRow => {
@@ -61,9 +67,11 @@ function readRows(records: Records, query: ListQuery): Omit<ListPage, "items"> &
     return { key, revision: rowRevision as number, value };
   });
   const last = rows.at(-1);
-  if (shown.length === found.length || last === undefined) return { rows, revision };
+  if (last === undefined || (shown.length === found.length && !isCut)) return { rows, revision };
+  const next = `${last.key.namespace}/${last.key.name}`;
+  if (limit < 0 || rows.length < limit) return { rows, revision, next };
   const [total] = records.row(source.count, ...values);
-  return { rows, revision, next: `${last.key.namespace}/${last.key.name}`, remaining: Number(total) - rows.length };
+  return { rows, revision, next, remaining: Number(total) - rows.length };
 }
 
 /** Living objects and their bytes, by resource of one cluster. */

@@ -144,6 +144,21 @@ export class Records {
     return this.#prepared(sql).all(...values) as unknown as readonly (readonly unknown[])[];
   }
 
+  /** The first rows, until the values of a column are `bytes` long together; at least one. `isCut` says that there are more. */
+  rowsUpTo(
+    { sql, column, bytes }: { sql: string; column: number; bytes: number },
+    ...values: (string | number | null)[]
+  ): readonly (readonly unknown[])[] & { readonly isCut: boolean } {
+    const found: (readonly unknown[])[] = [];
+    let size = 0;
+    for (const row of this.#prepared(sql).iterate(...values) as unknown as Iterable<readonly unknown[]>) {
+      if (size >= bytes) return Object.assign(found, { isCut: true });
+      found.push(row);
+      size += (row[column] as string | Uint8Array | null)?.length ?? 0;
+    }
+    return Object.assign(found, { isCut: false });
+  }
+
   #prepared(sql: string): StatementSync {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {

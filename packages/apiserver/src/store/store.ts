@@ -39,6 +39,7 @@ export function openStore(options: StoreOptions = {}): Store {
     update: (key, object, expected) => stored({ kind: "update", key, object, expected }),
     remove: (key, expected) => stored({ kind: "remove", key, expected }),
     watch: (query, listener) => watches.start(query, listener),
+    hold: (revision) => watches.hold(revision),
     drop: async (cluster) => {
       await writer.submit({ kind: "drop", cluster });
     },

@@ -5,8 +5,9 @@ import { ADDED, collectionKey, DELETED, withRevision, type Records } from "./rec
 type WatchQuery = Parameters<Store["watch"]>[0];
 type Listener = Parameters<Store["watch"]>[1];
 
-/** Events read from the log in one turn of the event loop. */
+/** Events read from the log in one turn of the event loop, and about how long they may be together. */
 const REPLAY_STEP = 500;
+const REPLAY_BYTES = 512 * 1024;
 
 interface Watcher {
   readonly query: WatchQuery;
@@ -23,6 +24,8 @@ export class Watches {
   readonly #charge: Charge;
   readonly #watchers = new Map<string, Set<Watcher>>();
   readonly #replaying = new Set<Watcher>();
+  /** Revisions whose state somebody is still reading. */
+  readonly #held = new Set<{ readonly revision: number }>();
 
   constructor(records: Records, charge: Charge) {
     this.#records = records;
@@ -54,7 +57,14 @@ export class Watches {
   oldestNeeded(): number {
     let oldest = Infinity;
     for (const watcher of this.#replaying) oldest = Math.min(oldest, watcher.position);
+    for (const { revision } of this.#held) oldest = Math.min(oldest, revision);
     return oldest;
+  }
+
+  hold(revision: number): () => void {
+    const held = { revision };
+    this.#held.add(held);
+    return () => this.#held.delete(held);
   }
 
   /** Hands committed events, in order, to the watchers that have read everything before them. */
@@ -65,7 +75,12 @@ export class Watches {
       const [first] = batch;
       if (watchers === undefined || first === undefined) continue;
       this.#charge(first.key.cluster, `watches of ${first.key.resource}`, () => {
-        for (const watcher of watchers) if (!watcher.replaying) void this.#deliver(watcher, batch);
+        for (const watcher of watchers) {
+          if (watcher.replaying) continue;
+          const room = this.#deliver(watcher, batch);
+          // Who cannot keep up reads the log at its own pace, so that nothing is kept for it in memory.
+          if (room !== undefined && !watcher.stopped) this.#replayLater(watcher, room);
+        }
       });
     }
   }
@@ -97,19 +112,19 @@ export class Watches {
 
   #replay(watcher: Watcher): void {
     if (watcher.stopped) return;
-    const events = this.#readOn(watcher);
-    if (events === undefined) return;
-    const caughtUp = events.length < REPLAY_STEP;
+    const read = this.#readOn(watcher);
+    if (read === undefined) return;
+    const { events, caughtUp } = read;
     const position = caughtUp ? this.#records.revision : (events.at(-1)?.revision ?? watcher.position);
     const room = this.#deliver(watcher, events);
     watcher.position = position;
     if (watcher.stopped) return;
-    if (!caughtUp) return this.#replayLater(watcher, room);
+    if (!caughtUp || room !== undefined) return this.#replayLater(watcher, room);
     watcher.replaying = false;
     this.#replaying.delete(watcher);
   }
 
-  #readOn(watcher: Watcher): StoreEvent[] | undefined {
+  #readOn(watcher: Watcher): Past | undefined {
     try {
       return readEvents(this.#records, watcher.query, watcher.position);
     } catch (error) {
@@ -155,19 +170,23 @@ function grouped(events: readonly StoreEvent[]): Map<string, StoreEvent[]> {
   return groups;
 }
 
-function readEvents(records: Records, query: WatchQuery, after: number): StoreEvent[] {
+interface Past {
+  readonly events: readonly StoreEvent[];
+  /** There is nothing after them. */
+  readonly caughtUp: boolean;
+}
+
+function readEvents(records: Records, query: WatchQuery, after: number): Past {
   const collection = records.collection(query.cluster, query.resource);
-  if (collection === undefined) return [];
+  if (collection === undefined) return { events: [], caughtUp: true };
   const inNamespace = query.namespace === undefined ? "" : " AND e.namespace = ?";
-  const rows = records.rows(
-    `SELECT e.revision, e.namespace, e.name, e.type, e.value, e.previous, p.value
+  const sql = `SELECT e.revision, e.namespace, e.name, e.type, e.value, e.previous, p.value
      FROM log e LEFT JOIN log p ON p.revision = e.previous
-     WHERE e.revision > ? AND +e.collection = ?${inNamespace} ORDER BY e.revision LIMIT ${REPLAY_STEP}`,
-    after,
-    collection,
-    ...(query.namespace === undefined ? [] : [query.namespace]),
-  );
-  return rows.map((row) => eventOf(records, query, row));
+     WHERE e.revision > ? AND +e.collection = ?${inNamespace} ORDER BY e.revision LIMIT ${REPLAY_STEP}`;
+  const inside = query.namespace === undefined ? [] : [query.namespace];
+  const rows = records.rowsUpTo({ sql, column: 4, bytes: REPLAY_BYTES }, after, collection, ...inside);
+  const caughtUp = rows.length < REPLAY_STEP && !rows.isCut;
+  return { events: rows.map((row) => eventOf(records, query, row)), caughtUp };
 }
 
 function eventOf(records: Records, query: WatchQuery, row: readonly unknown[]): StoreEvent {

@@ -42,16 +42,24 @@ export function table(
   metadata: Json,
   options: TableOptions & { readonly headless?: boolean },
 ): Json {
-  const columns = columnsOf(options);
   return {
     kind: "Table",
     apiVersion: "meta.k8s.io/v1",
     metadata,
-    columnDefinitions: options.headless ? [] : columns.map(definition),
-    rows: objects.map((object) => ({
-      cells: columns.map((c) => c.cell(fields(object), options.now) ?? null),
-      ...(options.include === "None" ? {} : { object: included(object, options.include) }),
-    })),
+    columnDefinitions: options.headless ? [] : columnDefinitions(options),
+    rows: objects.map((object) => row(object, options)),
+  };
+}
+
+export function columnDefinitions(options: Pick<TableOptions, "resource" | "version">): readonly Json[] {
+  return columnsOf(options).map(definition);
+}
+
+/** One object as a row of a table. */
+export function row(object: KubeObject, options: TableOptions): Json {
+  return {
+    cells: columnsOf(options).map((c) => c.cell(fields(object), options.now) ?? null),
+    ...(options.include === "None" ? {} : { object: included(object, options.include) }),
   };
 }
 

@@ -1,0 +1,53 @@
+/** Bytes of answers that the server holds for clients to read: of one logical cluster, and of all together. */
+export interface InFlightLimits {
+  readonly perCluster: number;
+  readonly total: number;
+}
+
+const DEFAULTS: InFlightLimits = { perCluster: 64 * 1024 * 1024, total: 256 * 1024 * 1024 };
+/** Of the total, what only the management cluster may use. */
+const KEPT_BACK = 1 / 4;
+
+/**
+ * Counts the memory that answers take while clients read them. A long list or watch takes its share before it begins, and is refused when
+ * there is none: clients that never read cost a bounded amount.
+ */
+export class BytesInFlight {
+  readonly #limits: InFlightLimits;
+  readonly #held = new Map<string, number>();
+  #total = 0;
+
+  constructor(limits: InFlightLimits = DEFAULTS) {
+    this.#limits = limits;
+  }
+
+  /** Takes bytes for a cluster; undefined when there are not so many left. The result gives them back; once is enough. */
+  take(cluster: string, bytes: number): (() => void) | undefined {
+    const held = this.heldBy(cluster);
+    const { perCluster, total } = this.#limits;
+    const most = cluster === "" ? total : total * (1 - KEPT_BACK);
+    if (held + bytes > perCluster || this.#total + bytes > most) return undefined;
+    return this.hold(cluster, bytes);
+  }
+
+  /** Counts bytes that cannot be refused any more: the answer to a write. */
+  hold(cluster: string, bytes: number): () => void {
+    this.#add(cluster, bytes);
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.#add(cluster, -bytes);
+      isHeld = false;
+    };
+  }
+
+  heldBy(cluster: string): number {
+    return this.#held.get(cluster) ?? 0;
+  }
+
+  #add(cluster: string, bytes: number): void {
+    this.#total += bytes;
+    const held = this.heldBy(cluster) + bytes;
+    if (held > 0) this.#held.set(cluster, held);
+    else this.#held.delete(cluster);
+  }
+}

@@ -1,0 +1,60 @@
+import type { KubeObject } from "@causeway/kubernetes";
+import type { Json } from "../json.ts";
+import { yaml } from "../later.ts";
+import type { Position } from "../registry/reader.ts";
+
+/** How a list is written down in parts: a head, its items, a tail. */
+export interface ListForm {
+  readonly type: string;
+  head(position: Position | undefined): string;
+  /** `isFirst`: no item came before. */
+  items(texts: readonly string[], isFirst: boolean): string;
+  /** One item as `items` takes it. */
+  text(item: unknown): string;
+  /** With the list's metadata, where the head did not have it. */
+  tail(position: Position | undefined): string;
+}
+
+/** What stands around the items: the kind, and columns of a table. `key` is the field of the items. */
+export interface Envelope {
+  readonly fields: Json;
+  readonly key: "items" | "rows";
+  /** What an item of the list shows of an object. */
+  readonly shown: (object: KubeObject) => unknown;
+}
+
+export function jsonForm({ fields, key }: Envelope): ListForm {
+  const open = JSON.stringify(fields).slice(0, -1);
+  return {
+    type: "application/json",
+    head: (position) => `${open}${position ? `,"metadata":${JSON.stringify(position)}` : ""},"${key}":[`,
+    items: (texts, isFirst) => `${isFirst ? "" : ","}${texts.join(",")}`,
+    text: (item) => JSON.stringify(item),
+    tail: (position) => `]${position ? `,"metadata":${JSON.stringify(position)}` : ""}}\n`,
+  };
+}
+
+/** On many lines, for people. */
+export function prettyForm({ fields, key }: Envelope): ListForm {
+  const indented = (value: unknown, by: string): string => JSON.stringify(value, null, 2).replaceAll("\n", `\n${by}`);
+  const open = indented(fields, "").slice(0, -2);
+  const metadata = (position: Position): string => `"metadata": ${indented(position, "  ")}`;
+  return {
+    type: "application/json",
+    head: (position) => `${open},\n${position ? `  ${metadata(position)},\n` : ""}  "${key}": [`,
+    items: (texts, isFirst) => texts.map((text, i) => `${isFirst && i === 0 ? "" : ","}\n    ${text}`).join(""),
+    text: (item) => indented(item, "    "),
+    tail: (position) => `\n  ]${position ? `,\n  ${metadata(position)}` : ""}\n}`,
+  };
+}
+
+export function yamlForm({ fields, key }: Envelope): ListForm {
+  const { stringify } = yaml();
+  return {
+    type: "application/yaml",
+    head: (position) => `${stringify({ ...fields, ...(position ? { metadata: position } : {}) })}${key}:\n`,
+    items: (texts) => texts.join(""),
+    text: (item) => stringify([item]),
+    tail: (position) => (position ? stringify({ metadata: position }) : ""),
+  };
+}
