@@ -120,11 +120,7 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
   if (info.verb !== "watch") checkTimeout(query);
   const wanted = wantedOf(headers, query);
   const holder = new RequestHolder(cluster.name, method, asked);
-  const charge = <T>(work: () => T): T => cluster.thread.run(holder, work);
-  response.charge = charge;
-  const { bytes } = served.fairness;
-  // The answer to a write is not refused: the write was done.
-  response.inFlight = (size) => (NO_BODY.has(method) ? bytes.take(cluster.name, size) : bytes.hold(cluster.name, size));
+  const charge = charged(served, holder, { method, response });
   const user = await charge(() => admitted(served, { exchange, certificates, info, query, isBelow }));
   holder.user = user.name;
   const { audit } = exchange;
@@ -164,10 +160,29 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
     contentType: headers["content-type"],
     userAgent: headers["user-agent"] ?? "",
     wanted,
-    closing: info.verb === "watch" ? served.accountEnds.signalFor(user, served.closing) : served.closing,
+    closing: closingOf(served, info, user),
     annotate: audit?.annotate ?? silent,
   };
   return charge(() => serveResource(resourceRequest, response));
+}
+
+/** Has the work of a request, and what its answer takes, charged to its cluster. */
+function charged(
+  { cluster, fairness }: ServedCluster,
+  holder: RequestHolder,
+  { method, response }: { method: string; response: Response },
+): <T>(work: () => T) => T {
+  const charge = <T>(work: () => T): T => cluster.thread.run(holder, work);
+  const { bytes } = fairness;
+  response.charge = charge;
+  // The answer to a write is not refused: the write was done.
+  response.inFlight = (size) => (NO_BODY.has(method) ? bytes.take(cluster.name, size) : bytes.hold(cluster.name, size));
+  return charge;
+}
+
+/** A watch ends with the account of its user too. */
+function closingOf({ accountEnds, closing }: ServedCluster, { verb }: RequestInfo, user: User): AbortSignal {
+  return verb === "watch" ? accountEnds.signalFor(user, closing) : closing;
 }
 
 interface Arrival {
