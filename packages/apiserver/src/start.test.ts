@@ -125,7 +125,7 @@ describe("logical clusters", () => {
     const service = await client.call("GET", "/api/v1/namespaces/default/services/kubernetes");
     expect(at(service.body, "spec", "clusterIP")).toBe("10.128.0.1");
     await server.removeCluster("demo");
-    expect((await client.call("GET", "/version")).code).toBe(404);
+    expect((await client.call("GET", "/version")).code).toBe(401);
     await server.removeCluster("demo");
     expect(server.cluster("demo")).toBeUndefined();
     client.close();
