@@ -7,6 +7,10 @@ const PREFIX = "impersonate-";
 const EXTRA = "impersonate-extra-";
 const API = "authentication.k8s.io";
 
+/** The user name of an account that there can be; another name is that of a user. */
+const ACCOUNT =
+  /^system:serviceaccount:([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?):([a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?)$/;
+
 /** What a request asks to be taken for. */
 interface Wanted {
   readonly user: string;
@@ -27,7 +31,7 @@ export function impersonated(
   const wanted = wantedOf(headers);
   if (!wanted) return asker;
   const { user, uid, groups, extra } = wanted;
-  const account = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user);
+  const account = ACCOUNT.exec(user);
   const check = (about: Pick<Attributes, "plural" | "name"> & Partial<Attributes>): void => {
     const asked: Attributes = {
       user: asker,

@@ -5,6 +5,7 @@ import { at, record, records, same, text, type Json } from "../json.ts";
 import type { Call } from "../registry/call.ts";
 import { forbidden, notFound } from "../server/status.ts";
 import { nodeNameOf } from "./node.ts";
+import { referencesOf } from "./references.ts";
 
 /** Says why a kubelet of this node may not do this; undefined when it may. May throw other Status errors. */
 type Check = (node: string, attempt: Attempt) => string | undefined | Promise<string | undefined>;
@@ -64,6 +65,8 @@ function nodeOf(pod: unknown): unknown {
   return at(pod, "spec", "nodeName");
 }
 
+const EXTENDED = "extendedResourceClaimStatus";
+
 function checkPod(node: string, attempt: Attempt): string | undefined {
   const { call, operation, object, old } = attempt;
   const own = "spec.nodeName set to itself";
@@ -79,9 +82,14 @@ function checkPod(node: string, attempt: Attempt): string | undefined {
       if (!same(record(object?.metadata.labels), record(old?.metadata.labels))) {
         return `node "${node}" cannot update labels through pod status`;
       }
-      return same(at(object, "status", "resourceClaimStatuses") ?? [], at(old, "status", "resourceClaimStatuses") ?? [])
+      if (
+        !same(at(object, "status", "resourceClaimStatuses") ?? [], at(old, "status", "resourceClaimStatuses") ?? [])
+      ) {
+        return `node "${node}" cannot update resource claim statues`;
+      }
+      return same(at(object, "status", EXTENDED) ?? null, at(old, "status", EXTENDED) ?? null)
         ? undefined
-        : `node "${node}" cannot update resource claim statues`;
+        : `node "${node}" cannot update extended resource claim status`;
     case "eviction": {
       const pod = stored(call, "/pods", { namespace: call.namespace, name: nameOf(attempt) });
       return nodeOf(pod) === node ? undefined : `node ${node} can only evict pods with ${own}`;
@@ -147,6 +155,10 @@ function checkNode(node: string, attempt: Attempt): string | undefined {
   const labels = changed.filter(isForbidden).sort().join(", ");
   if (operation === "CREATE") {
     return (labels && `node "${node}" is not allowed to set the following labels: ${labels}`) || undefined;
+  }
+  const source = at(object, "spec", "configSource");
+  if (source && !same(source, at(old, "spec", "configSource"))) {
+    return `node "${node}" is not allowed to update configSource to a new non-nil configSource`;
   }
   if (!same(at(object, "spec", "taints") ?? [], at(old, "spec", "taints") ?? [])) {
     return `node "${node}" is not allowed to modify taints`;
@@ -228,11 +240,30 @@ function checkAudience(call: Call, spec: Json, pod: KubeObject): string | undefi
   const sources = records(at(pod, "spec", "volumes")).flatMap((v) => records(at(v, "projected", "sources")));
   const named = sources.map((s) => s["serviceAccountToken"]).filter(Boolean);
   if (named.some((t) => [asked, audience].includes(text(at(t, "audience"))))) return undefined;
+  if (driversOf(call, pod).some((driver) => wantsAudience(call, driver, [asked, audience]))) return undefined;
   const { user, namespace, name } = call;
   const verb = "request-serviceaccounts-token-audience";
   const about = { group: "", version: "v1", plural: audience, subresource: "", namespace, name };
   if (call.cluster.access.allows({ user, verb, ...about })) return undefined;
   return `audience "${audience}" not found in pod spec volume, ${user.name} is not authorized to request tokens for this audience`;
+}
+
+/** The CSI drivers that a pod's volumes are mounted by, themselves or by way of a claim. */
+function driversOf({ cluster, namespace }: Call, pod: KubeObject): string[] {
+  const found = (resource: string, place: { namespace: string; name: string }): KubeObject | undefined =>
+    cluster.store.get({ cluster: cluster.name, resource, ...place })?.object;
+  const inline = records(at(pod, "spec", "volumes")).map((volume) => at(volume, "csi", "driver"));
+  const claimed = [...referencesOf(pod, "persistentvolumeclaims")].map((name) => {
+    const volume = text(at(found("/persistentvolumeclaims", { namespace, name }), "spec", "volumeName"));
+    return at(volume && found("/persistentvolumes", { namespace: "", name: volume }), "spec", "csi", "driver");
+  });
+  return [...inline, ...claimed].map(text).filter(Boolean);
+}
+
+function wantsAudience({ cluster }: Call, driver: string, audiences: readonly string[]): boolean {
+  const key = { cluster: cluster.name, resource: "storage.k8s.io/csidrivers", namespace: "", name: driver };
+  const requests = records(at(cluster.store.get(key)?.object, "spec", "tokenRequests"));
+  return requests.some((request) => audiences.includes(text(request["audience"])));
 }
 
 function checkLease(node: string, attempt: Attempt): string | undefined {
