@@ -1,5 +1,5 @@
 import { Cluster, labels, Machine, OpenStackCluster, OpenStackMachine } from "@causeway/api";
-import type { Clock, Log } from "@causeway/foundation";
+import type { Clock, Log, Metrics } from "@causeway/foundation";
 import { Secret, type EventRecorder, type Informers } from "@causeway/kubernetes";
 import type { CloudPool } from "@causeway/openstack";
 import { identityOf, runIdentityHolder } from "./identity/holder.ts";
@@ -16,6 +16,7 @@ export interface OpenStackInfrastructureOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly events: EventRecorder;
+  readonly metrics?: Metrics;
 }
 
 export interface OpenStackInfrastructure {
@@ -68,7 +69,7 @@ export function createOpenStackInfrastructure(options: OpenStackInfrastructureOp
       const caches = [clusters, machines, openStackClusters, openStackMachines, secrets];
       await Promise.all(caches.map((cache) => cache.whenSynced(signal))).catch(() => {});
       if (signal.aborted) return;
-      const base = { informers, clock, log, events };
+      const base = { informers, clock, log, events, metrics: options.metrics };
       await Promise.all([
         runIdentityHolder({ ...base, secrets, openStackClusters, openStackMachines }, signal),
         runClusterController(

@@ -1,4 +1,4 @@
-import type { Clock, Log } from "@causeway/foundation";
+import type { Clock, Log, Metrics } from "@causeway/foundation";
 import { Cluster, KubeadmConfig, labels, Machine, MachineDeployment, MachineSet, type Kind } from "@causeway/api";
 import {
   controllerOf,
@@ -33,6 +33,7 @@ export interface ClusterApiOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly events: EventRecorder;
+  readonly metrics?: Metrics;
 }
 
 /** What the controllers share: the caches with their indexes, and the connections to workload clusters. */

@@ -92,7 +92,7 @@ export function createNodeController(options: NodeControllerOptions): { run(sign
       runController(
         {
           name: "cloud-node",
-          reconcile: followRoad(road, { clock, log }),
+          reconcile: followRoad(road, { clock, log, name: "cloud-node", metrics: options.metrics }),
           sources: [watchInformer(nodes), serverChanges, portChanges],
           ready: (stop) => nodes.whenSynced(stop),
           ...(options.metrics ? { measured: { metrics: options.metrics, name: "Nodes" } } : {}),

@@ -72,7 +72,7 @@ export function createRouteController(options: RouteControllerOptions): { run(si
       runController(
         {
           name: "route",
-          reconcile: followRoad(road, { clock, log }),
+          reconcile: followRoad(road, { clock, log, name: "route", metrics: options.metrics }),
           sources: sources.map((source) => gathered(source, clock)),
           ready: (stop) => nodes.whenSynced(stop),
           concurrency: 1,

@@ -11,7 +11,7 @@ import {
   type Road,
   type Source,
 } from "@causeway/kubernetes";
-import type { Clock, Log } from "@causeway/foundation";
+import type { Clock, Log, Metrics } from "@causeway/foundation";
 import { failureOf } from "../reactions/failure.ts";
 import { refusalOf } from "../reactions/holds.ts";
 import { gatherCluster, type ClusterGathered, type ClusterSources } from "./gather.ts";
@@ -26,6 +26,7 @@ export interface ClusterControllerOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly events: EventRecorder;
+  readonly metrics?: Metrics | undefined;
 }
 
 /** The road of OpenStackClusters. */
@@ -58,7 +59,7 @@ export function reconcileCluster(options: ClusterControllerOptions): Reconcile {
       return failureOf(plan.status, { type: step.for, refusal }, moment);
     },
   };
-  return followRoad(road, { clock, log: options.log });
+  return followRoad(road, { clock, log: options.log, name: "openstackcluster", metrics: options.metrics });
 }
 
 /** Runs the controller until the signal aborts. */

@@ -1,5 +1,5 @@
 import { OpenStackMachine, type Machine, type OpenStackMachineStatus } from "@causeway/api";
-import type { Clock, Log } from "@causeway/foundation";
+import type { Clock, Log, Metrics } from "@causeway/foundation";
 import {
   followRoad,
   publishStatus,
@@ -26,6 +26,7 @@ export interface MachineControllerOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly events: EventRecorder;
+  readonly metrics?: Metrics | undefined;
 }
 
 /** The road of OpenStackMachines. */
@@ -60,7 +61,7 @@ export function reconcileMachine(options: MachineControllerOptions): Reconcile {
       return failureOf(plan.status, { type: "InstanceReady", refusal }, moment);
     },
   };
-  return followRoad(road, { clock, log: options.log });
+  return followRoad(road, { clock, log: options.log, name: "openstackmachine", metrics: options.metrics });
 }
 
 /** Runs the controller until the signal aborts. */

@@ -19,7 +19,13 @@ export function clusterController(context: Context): ControllerOptions {
       publish(context, Cluster, { object: cluster, status, events, signal }),
     failed: (_observed, { status }, _step, error) => failure(status, error),
   };
-  return { name: "cluster", reconcile: followRoad(road, { clock, log }), sources: sources(context), clock, log };
+  return {
+    name: "cluster",
+    reconcile: followRoad(road, { clock, log, name: "cluster", metrics: context.metrics }),
+    sources: sources(context),
+    clock,
+    log,
+  };
 }
 
 function sources(context: Context): Source[] {

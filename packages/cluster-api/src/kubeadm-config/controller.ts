@@ -28,7 +28,13 @@ export function kubeadmConfigController(context: Context): ControllerOptions {
       publish(context, KubeadmConfig, { object: config, status, events, signal }),
     failed: (_observed, { status }, _step, error) => failure(status, error),
   };
-  return { name: "kubeadmconfig", reconcile: followRoad(road, { clock, log }), sources: sources(context), clock, log };
+  return {
+    name: "kubeadmconfig",
+    reconcile: followRoad(road, { clock, log, name: "kubeadmconfig", metrics: context.metrics }),
+    sources: sources(context),
+    clock,
+    log,
+  };
 }
 
 function sources(context: Context): Source[] {

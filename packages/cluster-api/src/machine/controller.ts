@@ -36,17 +36,20 @@ export function machineController(context: Context): ControllerOptions {
   const road: Road<MachineFacts, MachineStep, MachineStatus> = {
     gather: (key, signal) => gatherMachine(context, key, signal),
     plan: planMachine,
-    perform: (step, { machine }, signal) =>
-      told(
+    async perform(step, { machine }, signal) {
+      await told(
         context,
         { object: machine, events: machineStepEvents(step) },
         performMachineStep(context, { step, machine }, signal),
-      ),
+      );
+      // Pods end in their own time: they are evicted again until they have.
+      return step.do === "drain" ? "deferred" : undefined;
+    },
     publish: ({ machine }, status, events, signal) =>
       publish(context, Machine, { object: machine, status, events, signal }),
     failed: (_observed, { status }, _step, error) => failure(withBlocker(status, error, clock.now()), error),
   };
-  const reconcile = followRoad(road, { clock, log });
+  const reconcile = followRoad(road, { clock, log, name: "machine", metrics: context.metrics });
   return { name: "machine", reconcile, sources: sources(context), concurrency: 16, clock, log };
 }
 

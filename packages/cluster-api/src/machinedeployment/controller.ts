@@ -28,7 +28,7 @@ export function machineDeploymentController(context: Context): ControllerOptions
       publish(context, MachineDeployment, { object: deployment, status, events, signal }),
     failed: (_observed, { status }, _step, error) => failure(status, error),
   };
-  const reconcile = followRoad(road, { clock, log });
+  const reconcile = followRoad(road, { clock, log, name: "machinedeployment", metrics: context.metrics });
   return { name: "machinedeployment", reconcile, sources: sources(context), clock, log };
 }
 

@@ -32,7 +32,13 @@ export function machineSetController(context: Context): ControllerOptions {
     publish: ({ set }, status, events, signal) => publish(context, MachineSet, { object: set, status, events, signal }),
     failed: (_observed, { status }, _step, error) => failure(status, error),
   };
-  return { name: "machineset", reconcile: followRoad(road, { clock, log }), sources: sources(context), clock, log };
+  return {
+    name: "machineset",
+    reconcile: followRoad(road, { clock, log, name: "machineset", metrics: context.metrics }),
+    sources: sources(context),
+    clock,
+    log,
+  };
 }
 
 function performStep(context: Context, step: MachineSetStep, signal: AbortSignal): Promise<void> {

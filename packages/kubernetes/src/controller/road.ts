@@ -20,7 +20,7 @@ export interface RoadOptions {
   readonly maxRounds?: number;
   /** The controller's, for the brake's metric. */
   readonly name?: string;
-  readonly metrics?: Metrics;
+  readonly metrics?: Metrics | undefined;
   /** Given where `gather` asks it what is held back, so that the plan can do other things meanwhile. */
   readonly brake?: Brake;
 }
