@@ -27,7 +27,8 @@ export function mergeLists([original, patch]: readonly [List, List], merging: Me
   if (original.length === 0 && patch.length === 0) return original;
   const type = itemType([original, patch]);
   if (type !== "map[string]interface {}") {
-    if (isDeletion) return original.filter((item) => !patch.includes(item));
+    const values = new Set(patch);
+    if (isDeletion) return original.filter((item) => !values.has(item));
     return arranged(deduplicated([...original, ...patch]), { order: patch, before: original, key: mergeKey });
   }
   if (mergeKey === "") throw unfollowed("cannot merge lists without merge key for struct");
@@ -38,7 +39,7 @@ export function mergeLists([original, patch]: readonly [List, List], merging: Me
 
 /** What the items with directives leave of the list, and the patch without them. */
 function withoutDirected([original, patch]: readonly [List, readonly Bag[]], key: string): [List, readonly Bag[]] {
-  let kept = original;
+  const deleted = new Set<unknown>();
   const plain = patch.filter((item) => !Object.hasOwn(item, DIRECTIVE));
   let isReplaced = false;
   for (const item of patch.filter((i) => Object.hasOwn(i, DIRECTIVE))) {
@@ -49,10 +50,11 @@ function withoutDirected([original, patch]: readonly [List, readonly Bag[]], key
       throw unfollowed(`unknown patch type: ${goText(directive as Json)} in map: ${goText(item as Json)}`);
     } else {
       if (!Object.hasOwn(item, key)) throw keyless(item, key);
-      kept = kept.filter((other) => (other as Bag)[key] !== item[key]);
+      deleted.add(item[key]);
     }
   }
-  return isReplaced ? [plain as List, []] : [kept, plain];
+  if (isReplaced) return [plain as List, []];
+  return [deleted.size === 0 ? original : original.filter((other) => !deleted.has((other as Bag)[key])), plain];
 }
 
 function mergeItems(
@@ -60,27 +62,59 @@ function mergeItems(
   { key, items, mergeObject }: Merging & { readonly key: string },
 ): List {
   const merged = [...original] as Bag[];
+  const places = placesOf(merged.map((item) => (Object.hasOwn(item, key) ? item[key] : NO_KEY)));
   for (const item of patch) {
     if (!Object.hasOwn(item, key)) throw keyless(item, key);
-    const index = merged.findIndex((other) => Object.hasOwn(other, key) && other[key] === item[key]);
-    if (index < 0) merged.push(item);
-    else merged[index] = mergeObject(merged[index] ?? {}, item, items);
+    const index = places.get(item[key]);
+    if (index !== undefined) merged[index] = mergeObject(merged[index] ?? {}, item, items);
+    else {
+      places.set(item[key], merged.length);
+      merged.push(item);
+    }
   }
   return merged as List;
 }
 
+const NO_KEY = Symbol("item without the merge key");
+
+/** Where each value is first. */
+function placesOf(values: readonly unknown[]): Map<unknown, number> {
+  const places = new Map<unknown, number>();
+  for (const [i, value] of values.entries()) if (!places.has(value)) places.set(value, i);
+  return places;
+}
+
 /** Each value once. A value that came twice gives its place to the last one: so kube-apiserver does it. */
-function deduplicated(items: List): List {
+export function deduplicated(items: List): List {
   const left = [...items];
-  for (let i = 0; i < left.length - 1; i += 1) {
-    for (let j = i + 1; j < left.length; j += 1) {
-      if (left[i] !== left[j]) continue;
-      left[j] = left.at(-1) ?? null;
-      left.pop();
-      j -= 1;
+  const places = new Map<Json, Set<number>>();
+  for (const [i, value] of left.entries()) {
+    const known = places.get(value);
+    if (known) known.add(i);
+    else places.set(value, new Set([i]));
+  }
+  for (let i = 0; i < left.length; i += 1) {
+    const value = left[i] ?? null;
+    const own = places.get(value) ?? new Set();
+    if (own.size < 2) continue;
+    for (const j of [...own].filter((place) => place > i).toSorted((a, b) => a - b)) {
+      // The last value may be the same one, which is not there twice then.
+      while (j < left.length && left[j] === value) takePlace(left, j, places);
     }
   }
   return left;
+}
+
+/** The last value goes to a place whose value goes. */
+function takePlace(left: Json[], place: number, places: ReadonlyMap<Json, Set<number>>): void {
+  const end = left.length - 1;
+  const last = left[end] ?? null;
+  places.get(left[place] ?? null)?.delete(place);
+  left.pop();
+  places.get(last)?.delete(end);
+  if (place === end) return;
+  left[place] = last;
+  places.get(last)?.add(place);
 }
 
 interface Arrangement {
@@ -95,22 +129,26 @@ interface Arrangement {
 function arranged(merged: List, { order, before, key }: Arrangement): List {
   const identity = (item: Json): unknown => (isObject(item) ? (item as Bag)[key] : item);
   if (key !== "") for (const item of merged) if (!Object.hasOwn(item as Bag, key)) throw keyless(item as Bag, key);
-  const placeIn = (list: List, item: Json): number => list.findIndex((other) => identity(other) === identity(item));
+  const [inOrder, inBefore] = [placesOf(order.map(identity)), placesOf(before.map(identity))];
+  const placeIn = (places: ReadonlyMap<unknown, number>, item: Json): number => places.get(identity(item)) ?? -1;
   const by =
-    (list: List) =>
+    (places: ReadonlyMap<unknown, number>) =>
     (a: Json, b: Json): number =>
-      placeIn(list, a) - placeIn(list, b);
-  const named = merged.filter((item) => placeIn(order, item) >= 0).toSorted(by(order));
-  const others = merged.filter((item) => placeIn(order, item) < 0).toSorted(by(before));
+      placeIn(places, a) - placeIn(places, b);
+  const named = merged.filter((item) => placeIn(inOrder, item) >= 0).toSorted(by(inOrder));
+  const others = merged.filter((item) => placeIn(inOrder, item) < 0).toSorted(by(inBefore));
   const result: Json[] = [];
+  let taken = 0;
   for (const item of named) {
-    const place = placeIn(before, item);
-    while (place >= 0 && others[0] !== undefined && isBefore(placeIn(before, others[0]), place)) {
-      result.push(...others.splice(0, 1));
+    const place = placeIn(inBefore, item);
+    for (let next = others[taken]; place >= 0 && next !== undefined; next = others[taken]) {
+      if (!isBefore(placeIn(inBefore, next), place)) break;
+      result.push(next);
+      taken += 1;
     }
     result.push(item);
   }
-  return [...result, ...others];
+  return [...result, ...others.slice(taken)];
 }
 
 function isBefore(place: number, other: number): boolean {
@@ -173,13 +211,14 @@ function listIn(object: Bag, name: string): List | undefined {
 function refuseOtherOrder(brought: List, order: List, key: string): void {
   if (brought.length === 0 || order.length === 0) return;
   const isDirected = (item: Json): boolean => isObject(item) && Object.hasOwn(item, DIRECTIVE);
-  const left = brought.filter((item) => !isDirected(item));
+  const named = brought.filter((item) => !isDirected(item));
+  let passed = 0;
   for (const wanted of order) {
-    const [next] = left;
+    const next = named[passed];
     if (next === undefined) return;
-    if (key === "" ? next === wanted : keyOf(next, key) === keyOf(wanted, key)) left.shift();
+    if (key === "" ? next === wanted : keyOf(next, key) === keyOf(wanted, key)) passed += 1;
   }
-  if (left.length === 0) return;
+  if (passed === named.length) return;
   const lists = `${goText(brought)}\n doesn't match ${ELEMENT_ORDER} list:\n${goText(order)}`;
   throw unfollowed(`The order in patch list:\n${lists}\n`);
 }

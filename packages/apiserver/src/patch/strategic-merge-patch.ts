@@ -73,7 +73,8 @@ function retain(original: Bag, patch: Bag): void {
   const kept = patch[RETAIN_KEYS];
   delete patch[RETAIN_KEYS];
   const isDirective = (name: string): boolean => name.startsWith(DELETE_FROM) || name.startsWith(ELEMENT_ORDER);
-  const isKept = (name: string): boolean => (kept as unknown[]).includes(name);
+  const names = new Set<unknown>(Array.isArray(kept) ? (kept as unknown[]) : []);
+  const isKept = (name: string): boolean => names.has(name);
   const isUnnamed = ([name, value]: [string, unknown]): boolean =>
     value !== null && !isDirective(name) && !isKept(name);
   if (!Array.isArray(kept) || Object.entries(patch).some(isUnnamed)) {

@@ -1,3 +1,4 @@
+import { extentOf } from "../bounds.ts";
 import { isList, isObject, type Json, type JsonObject, own } from "../patch/json.ts";
 
 export interface CelRule {
@@ -7,6 +8,12 @@ export interface CelRule {
   readonly reason?: string;
   readonly fieldPath?: string;
   readonly optionalOldSelf?: boolean;
+}
+
+export interface Defaulted {
+  readonly name: string;
+  readonly value: Json;
+  readonly bytes: number;
 }
 
 /** One level of a structural schema, read from wire form once. Absent members mean no restriction. */
@@ -23,7 +30,11 @@ export interface SchemaNode {
   readonly items?: SchemaNode;
   readonly required: readonly string[];
   readonly default?: Json;
+  /** Properties that have a default, and about how many bytes each default has. */
+  readonly defaults: readonly Defaulted[];
   readonly enum?: readonly Json[];
+  /** The strings among the values of `enum`. */
+  readonly texts: ReadonlySet<string>;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly exclusiveMinimum: boolean;
@@ -49,6 +60,7 @@ export interface SchemaNode {
 /** Reads a JSONSchemaProps of apiextensions.k8s.io/v1. Members of the wrong type are taken as absent: `validateSchema` reports them. */
 export function readNode(wire: unknown): SchemaNode {
   const schema: JsonObject = isObject(wire) ? wire : {};
+  const properties = readProperties(own(schema, "properties"));
   return {
     nullable: own(schema, "nullable") === true,
     intOrString: own(schema, "x-kubernetes-int-or-string") === true,
@@ -57,13 +69,17 @@ export function readNode(wire: unknown): SchemaNode {
     exclusiveMinimum: own(schema, "exclusiveMinimum") === true,
     exclusiveMaximum: own(schema, "exclusiveMaximum") === true,
     mapAtomic: own(schema, "x-kubernetes-map-type") === "atomic",
-    properties: readProperties(own(schema, "properties")),
+    properties,
+    defaults: [...properties].flatMap(([name, { default: value }]) =>
+      value === undefined ? [] : [{ name, value, bytes: extentOf(value).bytes }],
+    ),
     required: strings(own(schema, "required")),
     listKeys: strings(own(schema, "x-kubernetes-list-map-keys")),
     allOf: nodes(own(schema, "allOf")),
     anyOf: nodes(own(schema, "anyOf")),
     oneOf: nodes(own(schema, "oneOf")),
     rules: readRules(own(schema, "x-kubernetes-validations")),
+    texts: new Set(strings(own(schema, "enum"))),
     ...children(schema),
     ...numbers(schema),
     ...texts(schema),

@@ -60,7 +60,7 @@ describe("patterns", () => {
         compiled.test(hostile(length));
         return stepsOfMatching() - before;
       };
-      expect(steps(1000)).toBeLessThanOrEqual(10 * steps(100) + 1);
+      expect(steps(200)).toBeLessThanOrEqual(10 * steps(20) + 1);
       expect(compiled.test(hostile(300))).toBe(false);
       if (patternSize(text) > 100) expect(() => compiled.test(hostile(3_000_000))).toThrow("too long for its pattern");
     }
@@ -70,7 +70,7 @@ describe("patterns", () => {
     for (const text of ["^[a-z]*$", "^a*aaaa$", "^a{1,999}a$", "^a{5}[a-z]+b$"]) {
       expect(plainRest(text), text).toBeDefined();
       expect(
-        growthOf(hostile, (value) => compilePattern(text).test(value), 50_000),
+        growthOf(hostile, (value) => compilePattern(text).test(value), 20_000),
         text,
       ).toBeLessThan(LINEAR);
     }
@@ -78,7 +78,7 @@ describe("patterns", () => {
 
   it("take a bounded number of steps to find all matches", () => {
     expect(compilePattern("[a-z]+").findAll("ab cd ef")).toEqual(["ab", "cd", "ef"]);
-    expect(() => compilePattern("a.*b|a").findAll("a".repeat(100_000))).toThrow("too long for its pattern");
+    expect(() => compilePattern("a.*b|a").findAll("a".repeat(50_000))).toThrow("too long for its pattern");
   });
 
   it.each([

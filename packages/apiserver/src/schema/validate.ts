@@ -1,6 +1,6 @@
 import { extended } from "../bounds.ts";
 import { isList, isObject, type Json, jsonEqual, type JsonObject } from "../patch/json.ts";
-import { isUnchanged, oldItem, oldMember } from "./correlate.ts";
+import { isUnchanged, type Memory, oldItems, oldMember } from "./correlate.ts";
 import { type FieldError, fieldAt, invalid, item, notSupported, required, tooMany } from "./field-error.ts";
 import { knownFormat } from "./formats.ts";
 import type { SchemaNode } from "./node.ts";
@@ -21,7 +21,18 @@ interface Run {
   checks: number;
   /** The checks count, so that nothing may be passed over. */
   readonly isCounted: boolean;
+  readonly shared: Shared;
 }
+
+/** What all judging of one object has in common. */
+interface Shared {
+  readonly memory: Memory;
+  /** Pairs of a value and a schema that may still be looked at. */
+  left: number;
+}
+
+/** As many errors as are looked for, and pairs of a value and one of several schemas that are looked at: a schema may have thousands of them. */
+const [MAXIMUM_ERRORS, MAXIMUM_PAIRS] = [1000, 500_000];
 
 interface Place extends Around {
   readonly path: string;
@@ -29,26 +40,32 @@ interface Place extends Around {
 
 /** Everything in `value` that the schema does not allow, but for lists' items that are there twice and the CEL rules; in kube-apiserver's words. */
 export function validateValue(node: SchemaNode, value: Json, path: string, at: Around = {}): FieldError[] {
-  const run: Run = { errors: [], checks: 0, isCounted: false };
+  const shared = { memory: new Map(), left: MAXIMUM_PAIRS };
+  const run: Run = { errors: [], checks: 0, isCounted: false, shared };
   judge(run, node, value, { path, old: at.old });
-  return run.errors;
+  if (shared.left >= 0) return run.errors;
+  return [...run.errors, invalid("<nil>", "", "the object is too large for the alternatives of its schema")];
 }
 
 /** An update may keep what the schema refuses by now (KEP-4008). */
 function judge(run: Run, node: SchemaNode, value: Json, at: Place): void {
-  if (at.old === undefined || !isUnchanged(node, value, at.old)) return check(run, node, value, at);
+  if (run.errors.length >= MAXIMUM_ERRORS) return;
+  const { memory } = run.shared;
+  if (at.old === undefined || !isUnchanged(node, { value, old: at.old }, memory)) return check(run, node, value, at);
   if (!run.isCounted) return;
-  const own = counted();
+  const own = counted(run);
   check(own, node, value, at);
   run.checks += own.checks;
 }
 
-function counted(): Run {
-  return { errors: [], checks: 0, isCounted: true };
+function counted({ shared }: Run): Run {
+  return { errors: [], checks: 0, isCounted: true, shared };
 }
 
 function check(run: Run, node: SchemaNode, value: Json, at: Place): void {
   const { path } = at;
+  if (run.isCounted) run.shared.left -= 1;
+  if (run.shared.left < 0) return;
   const fault = typeFault(node, value, path);
   if (fault) run.errors.push(fault);
   if (value === null) {
@@ -58,17 +75,22 @@ function check(run: Run, node: SchemaNode, value: Json, at: Place): void {
     checkJunctions(run, node, { ...at, value });
     checkContent(run, node, { ...at, value });
   }
-  if (node.enum !== undefined && !isAllowed(node.enum, value))
+  if (node.enum !== undefined && !(isText(value) ? node.texts.has(value) : isAllowed(run, node.enum, value)))
     run.errors.push(notSupported(fieldAt(path), value, node.enum));
 }
 
 /** Null is never one of the values that are allowed; numbers count as what Go makes of them in the type of the value that is allowed. */
-function isAllowed(allowed: readonly Json[], value: Json): boolean {
+function isAllowed(run: Run, allowed: readonly Json[], value: Json): boolean {
   if (value === null) return false;
+  run.shared.left -= allowed.length / 10;
   return allowed.some((one) => {
     if (typeof value !== "number" || !Number.isInteger(value)) return jsonEqual(one, truncated(value, one));
     return one === value || (typeof one === "string" && one === character(value));
   });
+}
+
+function isText(value: Json): value is string {
+  return typeof value === "string";
 }
 
 function truncated(value: Json, like: Json): Json {
@@ -103,8 +125,9 @@ function checkContent(run: Run, node: SchemaNode, { value, path, old }: Judged):
 function checkList(run: Run, node: SchemaNode, value: readonly Json[], { path, old }: Place): void {
   const { items } = node;
   if (items !== undefined) {
+    const oldOf = oldItems(node, old);
     for (const [i, child] of value.entries()) {
-      judge(run, items, child, { path: item(path, i), old: oldItem(node, child, old) });
+      judge(run, items, child, { path: item(path, i), old: oldOf(child) });
     }
   }
   if (node.maxItems !== undefined && value.length > node.maxItems) {
@@ -152,29 +175,30 @@ function checkJunctions(run: Run, node: SchemaNode, at: Judged): void {
     if (valid !== 1) failed(`must validate one and only one schema (oneOf). ${found}`);
   }
   if (node.allOf.length > 0) {
-    const results = node.allOf.map((schema) => outcome(schema, at));
+    const results = node.allOf.map((schema) => outcome(run, schema, at));
     for (const result of results) take(run, result);
     const valid = results.filter((result) => result.errors.length === 0).length;
     if (valid < results.length) failed(`must validate all the schemas (allOf)${valid === 0 ? ". None validated" : ""}`);
   }
-  if (node.not !== undefined && outcome(node.not, at).errors.length === 0) failed("must not validate the schema (not)");
+  if (node.not !== undefined && outcome(run, node.not, at).errors.length === 0)
+    failed("must not validate the schema (not)");
 }
 
-function outcome(schema: SchemaNode, { value, path, old }: Judged): Run {
-  const run = counted();
+function outcome(within: Run, schema: SchemaNode, { value, path, old }: Judged): Run {
+  const run = counted(within);
   check(run, schema, value, { path, old });
   return run;
 }
 
 function take(run: Run, { errors, checks }: Run): void {
-  run.errors.push(...errors);
+  for (const error of errors) run.errors.push(error);
   run.checks += checks;
 }
 
 function anyHolds(run: Run, schemas: readonly SchemaNode[], at: Judged): boolean {
   const failures: Run[] = [];
   for (const schema of schemas) {
-    const result = outcome(schema, at);
+    const result = outcome(run, schema, at);
     if (result.errors.length > 0) {
       failures.push(result);
       continue;
@@ -187,7 +211,7 @@ function anyHolds(run: Run, schemas: readonly SchemaNode[], at: Judged): boolean
 }
 
 function oneHolds(run: Run, schemas: readonly SchemaNode[], at: Judged): number {
-  const results = schemas.map((schema) => outcome(schema, at));
+  const results = schemas.map((schema) => outcome(run, schema, at));
   const [first, ...others] = results.filter((result) => result.errors.length === 0);
   if (first === undefined) take(run, nearest(results));
   else if (others.length === 0) take(run, first);

@@ -202,6 +202,7 @@ const STORE_CODES: Readonly<Record<string, Pick<Status, "reason" | "details"> & 
   KUBERNETES_CONFLICT: { reason: "Conflict", code: 409 },
   KUBERNETES_ALREADY_EXISTS: { reason: "AlreadyExists", code: 409 },
   KUBERNETES_NOT_FOUND: { reason: "NotFound", code: 404 },
+  SCHEMA_DEFAULTS_TOO_LARGE: { reason: "RequestEntityTooLarge", code: 413 },
   KUBERNETES_REVISION_TOO_LARGE: {
     reason: "Timeout",
     details: {

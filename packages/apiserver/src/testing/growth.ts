@@ -1,9 +1,9 @@
-const FACTOR = 16;
-/** Linear work takes about 16 times as long for 16 times as much, and caches may make that a few times more; quadratic work takes 256 times as long. */
-export const LINEAR = 90;
+const FACTOR = 32;
+/** Linear work takes about 32 times as long for 32 times as much, and caches may make that a few times more; quadratic work takes 1,024 times as long. */
+export const LINEAR = 320;
 
 /**
- * How many times as much processor time some work takes for 16 times as much input: the least of several attempts, so that neither a busy
+ * How many times as much processor time some work takes for 32 times as much input: the least of several attempts, so that neither a busy
  * machine nor the compiler's warm-up counts.
  */
 export function growthOf<T>(make: (size: number) => T, work: (input: T) => unknown, size: number): number {

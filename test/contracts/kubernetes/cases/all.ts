@@ -62,6 +62,7 @@ import { webhookMatching } from "./webhook-matching.ts";
 import { webhooks } from "./webhooks.ts";
 import { watching } from "./watching.ts";
 import { wire } from "./wire.ts";
+import { bodies } from "./bodies.ts";
 import { workloads } from "./workloads.ts";
 import { writing } from "./writing.ts";
 import { wrongTypes } from "./wrong-types.ts";
@@ -109,6 +110,7 @@ export const chapters: readonly Chapter[] = [
   printing,
   kubectl,
   wire,
+  bodies,
   storedRules,
   refusing,
   compacting,

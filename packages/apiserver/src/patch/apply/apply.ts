@@ -3,7 +3,7 @@ import { CausewayError } from "@causeway/foundation";
 import { type Json, jsonEqual, type JsonObject, own } from "../json.ts";
 import { typeProblem } from "./check.ts";
 import { type ApplyConflict, conflictsOf } from "./conflicts.ts";
-import { EMPTY, type FieldSet, isEmpty, without } from "./field-set.ts";
+import { difference, EMPTY, type FieldSet, isEmpty, without } from "./field-set.ts";
 import { allowedByAnnotation, withLastApplied } from "./last-applied.ts";
 import { type Manager, managerKey, type Managers, ownable, readManagers, withManagers } from "./managers.ts";
 import { merge } from "./merge.ts";
@@ -47,36 +47,36 @@ export function applyServerSide(request: ApplyRequest): ApplyResult {
   const { applied, typed, live } = request;
   const before = live === undefined ? {} : bare(live);
   // What nobody owns yet is looked at first: it gets its owner before anything is applied.
-  const isOwned = (readManagers(live?.metadata.managedFields)?.size ?? 0) > 0;
-  if (live !== undefined && !isOwned) refuseUntyped(live, before, typed);
+  const known = readManagers(live?.metadata.managedFields);
+  const isOwned = (known?.size ?? 0) > 0;
+  if (live !== undefined && !isOwned) refuseUntyped(live, before, { typed, isOwned });
   const problem = typeProblem(applied as unknown as Json, typed.type, "refused");
   if (problem !== undefined) throw invalidObject("patch", applied, problem);
-  if (live !== undefined && isOwned) refuseUntyped(live, before, typed);
-  const outcome = attempt(request, before);
+  if (live !== undefined && isOwned) refuseUntyped(live, before, { typed, isOwned });
+  const outcome = attempt(request, before, known);
   if (outcome.contested.length === 0 || request.force === true) return finished(request, before, outcome);
   const allowed = request.manager === KUBECTL ? allowedByAnnotation(live, before, typed) : undefined;
   const left =
-    allowed === undefined ? outcome.contested : outcome.contested.map(([m, set]) => [m, minus(set, allowed)] as const);
+    allowed === undefined
+      ? outcome.contested
+      : outcome.contested.map(([m, set]) => [m, difference(set, allowed)] as const);
   const conflicts = conflictsOf(left);
   if (conflicts.length > 0) return { object: live ?? applied, conflicts };
   return finished(request, before, outcome);
 }
 
 /** A live object may have come to be what its type does not allow, by changes of the type or of what is checked. */
-function refuseUntyped(live: KubeObject, before: Json, { type }: Typed): void {
-  const problem = typeProblem(before, type, "allowed");
+function refuseUntyped(
+  live: KubeObject,
+  before: Json,
+  { typed, isOwned }: { readonly typed: Typed; readonly isOwned: boolean },
+): void {
+  const problem = typeProblem(before, typed.type, "allowed");
   if (problem === undefined) return;
-  if ((readManagers(live.metadata.managedFields)?.size ?? 0) > 0) throw invalidObject("live", live, problem);
+  if (isOwned) throw invalidObject("live", live, problem);
   const what = objectName(live);
   const why = `failed to convert new object (${what}) to smd typed: ${problem}`;
   throw invalid(`failed to create manager for existing fields: ${why}`);
-}
-
-function minus(set: FieldSet, allowed: FieldSet): FieldSet {
-  const children = [...set.children].map(
-    ([element, child]) => [element, minus(child, allowed.children.get(element) ?? EMPTY)] as const,
-  );
-  return { member: set.member && !allowed.member, children: new Map(children.filter(([, child]) => !isEmpty(child))) };
 }
 
 interface Outcome {
@@ -86,7 +86,7 @@ interface Outcome {
   readonly key: string;
 }
 
-function attempt(request: ApplyRequest, before: Json): Outcome {
+function attempt(request: ApplyRequest, before: Json, read: Managers | undefined): Outcome {
   const { typed } = request;
   const configuration = request.applied as unknown as Json;
   const applier: Manager = {
@@ -98,10 +98,12 @@ function attempt(request: ApplyRequest, before: Json): Outcome {
     fields: { ...without(fieldsOf(configuration, typed.type), typed.reset), member: false },
   };
   const key = managerKey(applier);
-  const known = managersOf(request, before);
+  const known = managersOf(request, before, read);
   const claimed = new Map(known).set(key, applier);
   const laid = merge(before, configuration, typed.type) ?? {};
-  const merged = pruned(laid, known.get(key)?.fields ?? EMPTY, claimed, typed);
+  const last = known.get(key)?.fields ?? EMPTY;
+  // What is applied again is owned again: nothing of it goes.
+  const merged = isEmpty(difference(last, applier.fields)) ? laid : pruned(laid, last, claimed, typed);
   const { others, contested } = settle(claimed, key, { before, after: merged }, typed);
   const isNoop = jsonEqual(before, merged);
   const time = isNoop ? known.get(key)?.time : request.now;
@@ -119,8 +121,8 @@ function finished(request: ApplyRequest, before: Json, { merged, managers }: Out
 }
 
 /** Objects that were never tracked belong, as they are, to an entry of their own. */
-function managersOf({ live, blank, typed, now, subresource = "" }: ApplyRequest, before: Json): Managers {
-  const managers = readManagers(live?.metadata.managedFields);
+function managersOf(request: ApplyRequest, before: Json, managers: Managers | undefined): Managers {
+  const { live, blank, typed, now, subresource = "" } = request;
   if (managers === undefined)
     throw new CausewayError("APPLY_INVALID", "the live object's managed fields cannot be read");
   if (managers.size > 0 || live === undefined) return managers;

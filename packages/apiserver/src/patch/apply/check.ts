@@ -8,7 +8,6 @@ import { chosen, narrowed } from "./narrow.ts";
 interface Fault {
   readonly path: string;
   readonly message: string;
-  readonly duplicate?: true;
 }
 
 /**
@@ -16,72 +15,83 @@ interface Fault {
  * stored may have items twice, an applied configuration may not.
  */
 export function typeProblem(value: Json, type: MergeType, duplicates: "allowed" | "refused"): string | undefined {
-  const faults = faultsOf(value, type, "")
-    .filter((fault) => duplicates === "refused" || !fault.duplicate)
-    .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+  const found: Fault[] = [];
+  look({ found, duplicates }, value, { type, path: "" });
+  const faults = found.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
   if (faults.length < 2) return faults[0];
   return ["errors:", ...faults.map((fault) => `  ${fault}`)].join("\n");
 }
 
-function faultsOf(value: Json, type: MergeType, path: string): Fault[] {
+/** As many faults as one message tells. */
+const MAXIMUM_FAULTS = 1000;
+
+interface Search {
+  readonly found: Fault[];
+  readonly duplicates: "allowed" | "refused";
+}
+
+interface Place {
+  readonly type: MergeType;
+  readonly path: string;
+}
+
+function look(search: Search, value: Json, { type, path }: Place): void {
+  if (search.found.length >= MAXIMUM_FAULTS) return;
   const one = narrowed(type, value);
+  const fault = (message: string): void => void search.found.push({ path, message });
   switch (chosen(one)) {
     case "map":
-      if (value === null || one.map === undefined) return [];
-      if (!isObject(value)) return [{ path, message: `expected map, got ${wrapped(value)}` }];
-      return mapFaults(value, one.map, path);
+      if (value === null || one.map === undefined) return;
+      if (!isObject(value)) return fault(`expected map, got ${wrapped(value)}`);
+      return lookInMap(search, value, { type: one.map, path });
     case "scalar":
-      return scalarFaults(value, one.scalar, path);
+      return scalarFault(value, one.scalar, fault);
     case "list":
-      if (value === null || one.list === undefined) return [];
-      if (!isList(value)) return [{ path, message: `expected list, got ${wrapped(value)}` }];
-      return listFaults(value, one.list, path);
+      if (value === null || one.list === undefined) return;
+      if (!isList(value)) return fault(`expected list, got ${wrapped(value)}`);
+      return lookInList(search, value, { type: one.list, path });
   }
 }
 
-function mapFaults(value: JsonObject, type: MapType, path: string): Fault[] {
-  const faults: Fault[] = [];
+function lookInMap(search: Search, value: JsonObject, { type, path }: { type: MapType; path: string }): void {
   for (const [name, child] of Object.entries(value)) {
     const below = extended(path, `.${name}`);
     const known = type.field(name) ?? type.rest;
-    if (known === undefined) return [...faults, { path: below, message: "field not declared in schema" }];
-    faults.push(...faultsOf(child, known, below));
+    if (known === undefined) return void search.found.push({ path: below, message: "field not declared in schema" });
+    look(search, child, { type: known, path: below });
   }
-  return faults;
 }
 
-function listFaults(items: readonly Json[], type: ListType, path: string): Fault[] {
-  if (type.relation === "atomic")
-    return items.flatMap((item, i) => faultsOf(item, type.item, extended(path, `[${i}]`)));
+function lookInList(search: Search, items: readonly Json[], { type, path }: { type: ListType; path: string }): void {
+  if (type.relation === "atomic") {
+    for (const [i, item] of items.entries()) look(search, item, { type: type.item, path: extended(path, `[${i}]`) });
+    return;
+  }
   const seen = new Set<string>();
-  const faults: Fault[] = [];
   for (const [i, item] of items.entries()) {
     const found = itemElement(item, type);
-    if ("problem" in found) return [...faults, { path, message: `element ${i}: ${found.problem}` }];
+    if ("problem" in found) return void search.found.push({ path, message: `element ${i}: ${found.problem}` });
     const shown = printed(found.element);
-    if (seen.has(found.element)) faults.push({ path, message: `duplicate entries for key ${shown}`, duplicate: true });
+    if (search.duplicates === "refused" && seen.has(found.element))
+      search.found.push({ path, message: `duplicate entries for key ${shown}` });
     seen.add(found.element);
-    faults.push(...faultsOf(item, type.item, extended(path, shown)));
+    look(search, item, { type: type.item, path: extended(path, shown) });
   }
-  return faults;
 }
 
-function scalarFaults(value: Json, scalar: MergeType["scalar"], path: string): Fault[] {
-  if (value === null) return [];
+function scalarFault(value: Json, scalar: MergeType["scalar"], fault: (message: string) => void): void {
+  if (value === null) return;
   const isScalar = typeof value !== "object";
   switch (scalar) {
     case "numeric":
-      return typeof value === "number"
-        ? []
-        : [{ path, message: `expected numeric (int or float), got ${typeName(value)}` }];
+      return typeof value === "number" ? undefined : fault(`expected numeric (int or float), got ${typeName(value)}`);
     case "string":
-      return typeof value === "string"
-        ? []
-        : [{ path, message: `expected string, got &value.valueUnstructured{Value:${literal(value)}}` }];
+      if (typeof value === "string") return;
+      return fault(`expected string, got &value.valueUnstructured{Value:${literal(value)}}`);
     case "boolean":
-      return typeof value === "boolean" ? [] : [{ path, message: `expected boolean, got ${wrapped(value)}` }];
+      return typeof value === "boolean" ? undefined : fault(`expected boolean, got ${wrapped(value)}`);
     default:
-      return isScalar ? [] : [{ path, message: `expected any scalar, got ${wrapped(value)}` }];
+      return isScalar ? undefined : fault(`expected any scalar, got ${wrapped(value)}`);
   }
 }
 

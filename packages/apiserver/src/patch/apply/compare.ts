@@ -86,7 +86,11 @@ function group(type: MergeType, before: readonly Json[], after: readonly Json[])
 
 function grouped(list: readonly Json[], type: ListType): Map<string, Json[]> {
   const groups = new Map<string, Json[]>();
-  for (const [element, item] of elementsOf(list, type)) groups.set(element, [...(groups.get(element) ?? []), item]);
+  for (const [element, item] of elementsOf(list, type)) {
+    const same = groups.get(element);
+    if (same) same.push(item);
+    else groups.set(element, [item]);
+  }
   return groups;
 }
 

@@ -33,10 +33,9 @@ export function applyConflictMessage(conflicts: readonly ApplyConflict[]): strin
   if (first !== undefined && conflicts.length === 1) {
     return `Apply failed with 1 conflict: conflict with ${first.manager}: ${first.field}`;
   }
-  const managers = [...new Set(conflicts.map((conflict) => conflict.manager))];
-  const lines = managers.flatMap((manager) => [
+  const lines = [...Map.groupBy(conflicts, ({ manager }) => manager)].flatMap(([manager, own]) => [
     `conflicts with ${manager}:`,
-    ...conflicts.filter((conflict) => conflict.manager === manager).map((conflict) => `- ${conflict.field}`),
+    ...own.map(({ field }) => `- ${field}`),
   ]);
   return `Apply failed with ${conflicts.length} conflicts: ${lines.join("\n")}`;
 }

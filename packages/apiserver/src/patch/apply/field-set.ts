@@ -18,7 +18,7 @@ export const LEAF: FieldSet = { member: true, children: new Map() };
 export function pathsSet(...paths: readonly (readonly string[])[]): FieldSet {
   const one = ([name, ...rest]: readonly string[]): FieldSet =>
     name === undefined ? LEAF : { member: false, children: new Map([[`f:${name}`, one(rest)]]) };
-  return paths.map(one).reduce(union, EMPTY);
+  return unionOf(paths.map(one));
 }
 
 export function isEmpty(set: FieldSet): boolean {
@@ -30,37 +30,84 @@ export function fieldSet(member: boolean, children: Iterable<readonly [string, F
   return { member, children: new Map([...children].filter(([, child]) => !isEmpty(child))) };
 }
 
+/*
+ * Operations walk what the smaller set has, and return the set that they were given when nothing changes: an object may have many managers
+ * that own thousands of fields each, of which one write changes a few.
+ */
+
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmpty(a)) return b;
   if (isEmpty(b)) return a;
-  const children = new Map(a.children);
-  for (const [element, child] of b.children) children.set(element, union(children.get(element) ?? EMPTY, child));
-  return { member: a.member || b.member, children };
+  let children: Map<string, FieldSet> | undefined;
+  for (const [element, child] of b.children) {
+    const known = a.children.get(element);
+    const merged = known === undefined ? child : union(known, child);
+    if (merged !== known) (children ??= new Map(a.children)).set(element, merged);
+  }
+  return changed(a, a.member || b.member, children);
+}
+
+/** The union of any number of sets, in one pass. */
+export function unionOf(sets: readonly FieldSet[]): FieldSet {
+  const [first = EMPTY, ...others] = sets.filter((set) => !isEmpty(set));
+  if (others.length === 0) return first;
+  const parts = new Map<string, FieldSet[]>();
+  for (const { children } of [first, ...others]) {
+    for (const [element, child] of children) {
+      const known = parts.get(element);
+      if (known) known.push(child);
+      else parts.set(element, [child]);
+    }
+  }
+  const children = new Map([...parts].map(([element, same]) => [element, unionOf(same)] as const));
+  return { member: sets.some((set) => set.member), children };
 }
 
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
-  return combine(a, b, (x, y) => x && y);
+  const children = new Map<string, FieldSet>();
+  for (const element of commonOf(a, b)) {
+    const both = intersection(a.children.get(element) ?? EMPTY, b.children.get(element) ?? EMPTY);
+    if (!isEmpty(both)) children.set(element, both);
+  }
+  return { member: a.member && b.member, children };
 }
 
 /** The paths of `a` that are not in `b`. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
-  return combine(a, b, (x, y) => x && !y);
-}
-
-function combine(a: FieldSet, b: FieldSet, keep: (inA: boolean, inB: boolean) => boolean): FieldSet {
-  const children = [...a.children].map(
-    ([element, child]) => [element, combine(child, b.children.get(element) ?? EMPTY, keep)] as const,
-  );
-  return fieldSet(keep(a.member, b.member), children);
+  return reduced(a, b, { member: a.member && !b.member, each: difference });
 }
 
 /** The paths of `a` that are neither in `b` nor below a path of `b`. */
 export function without(a: FieldSet, b: FieldSet): FieldSet {
-  if (b.member) return EMPTY;
-  return fieldSet(
-    a.member,
-    [...a.children].map(([element, child]) => [element, without(child, b.children.get(element) ?? EMPTY)] as const),
-  );
+  return b.member ? EMPTY : reduced(a, b, { member: a.member, each: without });
+}
+
+interface Reduction {
+  readonly member: boolean;
+  readonly each: (a: FieldSet, b: FieldSet) => FieldSet;
+}
+
+function reduced(a: FieldSet, b: FieldSet, { member, each }: Reduction): FieldSet {
+  let children: Map<string, FieldSet> | undefined;
+  for (const element of commonOf(a, b)) {
+    const known = a.children.get(element) ?? EMPTY;
+    const left = each(known, b.children.get(element) ?? EMPTY);
+    if (left === known) continue;
+    children ??= new Map(a.children);
+    if (isEmpty(left)) children.delete(element);
+    else children.set(element, left);
+  }
+  return changed(a, member, children);
+}
+
+function changed(set: FieldSet, member: boolean, children: ReadonlyMap<string, FieldSet> | undefined): FieldSet {
+  return children === undefined && member === set.member ? set : { member, children: children ?? set.children };
+}
+
+/** The elements that both have at their root. */
+function* commonOf(a: FieldSet, b: FieldSet): Iterable<string> {
+  const [few, many] = a.children.size < b.children.size ? [a, b] : [b, a];
+  for (const element of few.children.keys()) if (many.children.has(element)) yield element;
 }
 
 /** As managedFields[].fieldsV1 carries it. */

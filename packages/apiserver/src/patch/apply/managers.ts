@@ -8,7 +8,7 @@ import {
   isEmpty,
   LEAF,
   toFieldsV1,
-  union,
+  unionOf,
 } from "./field-set.ts";
 
 /** One entry of metadata.managedFields. */
@@ -84,6 +84,7 @@ export function capUpdaters(managers: Managers): Managers {
   let surplus = updaters.length - MAXIMUM_UPDATERS;
   const result = new Map(managers);
   const first = new Map<string, string>();
+  const ancient = new Map<string, { readonly bucket: Manager; readonly fields: FieldSet[] }>();
   for (const [key, manager] of updaters) {
     if (surplus <= 0) break;
     const oldest = first.get(manager.apiVersion);
@@ -92,12 +93,17 @@ export function capUpdaters(managers: Managers): Managers {
       continue;
     }
     const bucket = { ...manager, name: ANCIENT, subresource: "" };
-    const known = result.get(managerKey(bucket)) ?? result.get(oldest);
+    const name = managerKey(bucket);
+    const known = result.get(name) ?? result.get(oldest);
+    const fields = ancient.get(name)?.fields ?? [known?.fields ?? EMPTY];
+    fields.push(manager.fields);
+    ancient.set(name, { bucket, fields });
     result.delete(oldest);
     result.delete(key);
-    result.set(managerKey(bucket), { ...bucket, fields: union(known?.fields ?? EMPTY, manager.fields) });
+    result.set(name, bucket);
     surplus -= 1;
   }
+  for (const [name, { bucket, fields }] of ancient) result.set(name, { ...bucket, fields: unionOf(fields) });
   return result;
 }
 

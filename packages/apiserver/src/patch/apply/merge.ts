@@ -53,7 +53,9 @@ function mergeItems(list: ListType, live: readonly Json[], applied: readonly Jso
     const merged = merge(was, is, list.item);
     if (merged !== undefined) result.push(merged);
   };
-  let next = shared.shift();
+  let passed = 0;
+  const following = (): string | undefined => shared[passed++];
+  let next = following();
   let [l, r] = [0, 0];
   while (l < old.length || r < wanted.length) {
     const [leftElement, leftItem] = old[l] ?? [];
@@ -63,7 +65,7 @@ function mergeItems(list: ListType, live: readonly Json[], applied: readonly Jso
         done.add(leftElement);
         take(inOld.get(leftElement), rightItem);
         [l, r] = [l + 1, r + 1];
-        next = shared.shift();
+        next = following();
         continue;
       }
       if (inWanted.has(leftElement) && next !== undefined && next !== leftElement) {
@@ -83,7 +85,7 @@ function mergeItems(list: ListType, live: readonly Json[], applied: readonly Jso
     done.add(rightElement);
     take(inOld.get(rightElement), rightItem);
     r += 1;
-    if (next === rightElement) next = shared.shift();
+    if (next === rightElement) next = following();
   }
   return result;
 }

@@ -45,15 +45,18 @@ export function settle(managers: Managers, self: string, { before, after }: Chan
       known.set(apiVersion, compared({ before: form.of(before), after: form.of(after) }, form.type, form.reset));
     return known.get(apiVersion);
   };
+  const taking = new Map<Comparison, FieldSet>();
   const others = new Map<string, Manager>();
   const contested: [Manager, FieldSet][] = [];
   for (const [key, manager] of managers) {
     const seen = key === self ? undefined : comparisonIn(manager.apiVersion);
     if (!seen) continue;
-    const taken = intersection(manager.fields, union(seen.modified, seen.added));
+    const changed = taking.get(seen) ?? union(seen.modified, seen.added);
+    taking.set(seen, changed);
+    const taken = intersection(manager.fields, changed);
     if (!isEmpty(taken)) contested.push([manager, taken]);
     const fields = difference(difference(manager.fields, taken), seen.removed);
-    if (!isEmpty(fields)) others.set(key, { ...manager, fields });
+    if (!isEmpty(fields)) others.set(key, fields === manager.fields ? manager : { ...manager, fields });
   }
   return { others, contested, comparison };
 }

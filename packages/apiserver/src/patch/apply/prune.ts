@@ -1,6 +1,6 @@
 import type { MergeType } from "../../schema/merge-type.ts";
 import type { Json } from "../json.ts";
-import { difference, EMPTY, type FieldSet, intersection, isEmpty, union } from "./field-set.ts";
+import { difference, type FieldSet, intersection, isEmpty, union, unionOf } from "./field-set.ts";
 import type { Managers } from "./managers.ts";
 import type { Typed } from "./ownership.ts";
 import { fieldsOf, removePaths, withNamedFields } from "./values.ts";
@@ -19,12 +19,15 @@ export function pruned(merged: Json, last: FieldSet, managers: Managers, typed: 
 
 /** Puts back what others own, or the manager itself owns now. */
 function withOwned(merged: Json, without: Json, managers: Managers, typed: Typed): Json {
-  const owned = new Map<string, FieldSet>([[typed.apiVersion, EMPTY]]);
+  const owned = new Map<string, FieldSet[]>([[typed.apiVersion, []]]);
   for (const { apiVersion, fields } of managers.values()) {
-    owned.set(apiVersion, union(owned.get(apiVersion) ?? EMPTY, fields));
+    const known = owned.get(apiVersion);
+    if (known) known.push(fields);
+    else owned.set(apiVersion, [fields]);
   }
   let kept = without;
-  for (const [apiVersion, set] of owned) {
+  for (const [apiVersion, sets] of owned) {
+    const set = unionOf(sets);
     const form = apiVersion === typed.apiVersion ? { type: typed.type, of: same } : typed.form(apiVersion);
     if (!form) continue;
     const [all, left] = [form.of(merged), form.of(kept)];

@@ -1,9 +1,19 @@
 import { Optional } from "@marcbachmann/cel-js";
 import { messageOf } from "@causeway/foundation";
+import { extentOf } from "../../bounds.ts";
 import { isList, isObject, type Json } from "../../patch/json.ts";
-import { duplicate, type FieldError, forbidden, formatFieldError, invalid, member, required } from "../field-error.ts";
+import {
+  duplicate,
+  type FieldError,
+  forbidden,
+  formatFieldError,
+  invalid,
+  item,
+  member,
+  required,
+} from "../field-error.ts";
 import { followPath } from "../definition/field-path.ts";
-import { isUnchanged, oldItem, oldMember } from "../correlate.ts";
+import { isUnchanged, type Memory, oldItems, oldMember } from "../correlate.ts";
 import type { CelRule, SchemaNode } from "../node.ts";
 import { type CelEnvironment, type CelEnvironments, createEnvironments } from "./environment.ts";
 import { declare, typedEnvironment } from "./declared.ts";
@@ -60,6 +70,7 @@ export function compileRules(root: SchemaNode, isUnchecked = false): CheckRules 
       environment: environments.of({}),
       errors: [],
       meter: { left: OBJECT_LIMIT },
+      memory: new Map(),
       ...(warn ? { warn } : {}),
     };
     return runNode(run, compiled, {
@@ -126,8 +137,15 @@ interface Run {
   readonly errors: FieldError[];
   /** What all rules of the object may still cost. */
   readonly meter: Meter;
+  readonly memory: Memory;
   readonly warn?: (message: string) => void;
 }
+
+/** Bytes of a value that are made a value of CEL at the cost of one step. */
+const CONVERTED_AT_ONCE = 10;
+
+/** As many errors as are looked for. */
+const MAXIMUM_ERRORS = 1000;
 
 interface Place {
   readonly value: Json;
@@ -155,24 +173,21 @@ function below(place: Place, value: Json, { node, old, path }: Below): Place {
 
 function runNode(run: Run, compiled: RuleNode, place: Place): FieldError[] {
   const { value, old, path } = place;
-  if (value === null || run.meter.left < 0) return run.errors;
+  if (value === null || run.meter.left < 0 || run.errors.length >= MAXIMUM_ERRORS) return run.errors;
   if (compiled.rules.length > 0) runRules(run, compiled, place);
   if (isList(value)) {
     const { items, node } = compiled;
     if (items === undefined) return run.errors;
-    for (const [i, item] of value.entries()) {
-      runNode(
-        run,
-        items,
-        below(place, item, { node: items.node, old: oldItem(node, item, old), path: `${path}[${i}]` }),
-      );
+    const oldOf = oldItems(node, old);
+    for (const [i, child] of value.entries()) {
+      runNode(run, items, below(place, child, { node: items.node, old: oldOf(child), path: item(path, i) }));
     }
   } else if (isObject(value)) {
     for (const [name, child] of Object.entries(value)) {
       const property = compiled.properties.get(name);
       const inner = property ?? (compiled.node.properties.has(name) ? undefined : compiled.additional);
       if (inner === undefined) continue;
-      const childPath = property === undefined ? `${path}[${name}]` : path === "" ? name : `${path}.${name}`;
+      const childPath = property === undefined ? item(path, name) : member(path, name);
       const was = oldMember(name, old);
       runNode(run, inner, below(place, child, { node: inner.node, old: was, path: childPath }));
     }
@@ -182,6 +197,8 @@ function runNode(run: Run, compiled: RuleNode, place: Place): FieldError[] {
 
 function runRules(run: Run, compiled: RuleNode, place: Place): void {
   const { environment } = run;
+  // Each level that has rules makes values of all that is below it.
+  run.meter.left -= Math.ceil(extentOf(place.value).bytes / CONVERTED_AT_ONCE);
   const self = toCel(environment, compiled.node, place.value);
   // What was null was nothing.
   const oldSelf =
@@ -217,8 +234,7 @@ function tell(run: Run, entry: CompiledRule, { failure, place, node }: Telling):
   }
   const error = fieldErrorOf(entry, node, place, failure.message);
   const { nearest } = place;
-  const unchanged =
-    !entry.usesOldSelf && nearest !== undefined && isUnchanged(nearest.node, nearest.value, nearest.old);
+  const unchanged = !entry.usesOldSelf && nearest !== undefined && isUnchanged(nearest.node, nearest, run.memory);
   if (unchanged && run.warn) run.warn(formatFieldError(error));
   else run.errors.push(error);
 }
