@@ -10,6 +10,7 @@ import { pathToFileURL } from "node:url";
 import { rolldown, type InputOptions, type OutputOptions } from "rolldown";
 import type * as ApiServer from "@causeway/apiserver";
 import { BUNDLE, CHECKOUT, MADE_OF, stampOf, type SnapshotFacts } from "@causeway/causeway/bundled";
+import { bundleOptions } from "./bundle-options.ts";
 
 /** What npm installed last: stands for every file below node_modules. */
 const INSTALLED = "node_modules/.package-lock.json";
@@ -46,13 +47,7 @@ queryObjects(class {});
 
 /** Writes what rolldown makes; answers the stamps of what it was made of. */
 async function build(input: InputOptions["input"], output: OutputOptions): Promise<SnapshotFacts["stamps"]> {
-  const made = await rolldown({
-    cwd: CHECKOUT,
-    input,
-    platform: "node",
-    external: /^node:/,
-    logLevel: "silent",
-  } as InputOptions);
+  const made = await rolldown(bundleOptions(input));
   await made.write({ keepNames: true, ...output });
   const sources = (await made.watchFiles)
     .map((file) => relative(CHECKOUT, file))

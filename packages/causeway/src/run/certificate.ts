@@ -1,14 +1,6 @@
 import { existsSync } from "node:fs";
-import { hostname } from "node:os";
 import { join } from "node:path";
-import {
-  CausewayError,
-  createAuthority,
-  issueCertificate,
-  messageOf,
-  type KeyPair,
-  readTextFile,
-} from "@causeway/foundation";
+import { CausewayError, messageOf, type KeyPair, readTextFile } from "@causeway/foundation";
 
 export interface CertificateFiles {
   readonly tlsCertFile?: string;
@@ -16,22 +8,13 @@ export interface CertificateFiles {
   readonly certDir?: string;
 }
 
-const year = 365 * 86_400_000;
-
 /** The named pair, the one in the folder, or one made for this process. @throws CERTIFICATE_UNREADABLE */
 export async function servingCertificate(files: CertificateFiles): Promise<KeyPair> {
   const { tlsCertFile, tlsPrivateKeyFile, certDir } = files;
   if (tlsCertFile !== undefined && tlsPrivateKeyFile !== undefined) return readPair(tlsCertFile, tlsPrivateKeyFile);
   const [crt, key] = ["crt", "key"].map((end) => join(certDir ?? "", `cloud-controller-manager.${end}`));
   if (certDir !== undefined && crt !== undefined && key !== undefined && existsSync(crt)) return readPair(crt, key);
-  const authority = await createAuthority({ commonName: "causeway-cloud-controller-manager-ca", lifetime: year });
-  return issueCertificate(authority, {
-    commonName: hostname(),
-    dnsNames: [hostname(), "localhost"],
-    ipAddresses: ["127.0.0.1"],
-    usages: ["server"],
-    lifetime: year,
-  });
+  return (await import("./self-signed.ts")).selfSigned();
 }
 
 function readPair(certificate: string, key: string): KeyPair {

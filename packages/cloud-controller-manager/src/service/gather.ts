@@ -32,6 +32,8 @@ import type { TreeFreshness } from "./tree-freshness.ts";
 export interface Held {
   readonly uncertain: number | undefined;
   readonly busy: number | undefined;
+  /** The load balancer is PENDING after a change of its members, and likely to be ACTIVE from then on: it is planned for as if it were. */
+  readonly expectedActive?: number;
   /** How often in a row the load balancer refused a change as immutable. */
   readonly refusals: number;
   readonly broken: number | undefined;
@@ -149,7 +151,12 @@ async function observe(from: GatherFrom, looking: Looking, signal: AbortSignal):
   const all = octavia ? await freshCandidates(from, looking, signal) : [];
   const named = (name: string) => (octavia ? watch.loadBalancers.byIndex("name", name).filter(isStaying) : []);
   const retiring = named(retiringName(lbName)).filter((lb) => !isAnothers(lb, service));
-  const loadBalancers = all.filter((lb) => lb.provisioning_status !== "PENDING_DELETE");
+  const staying = all.filter((lb) => lb.provisioning_status !== "PENDING_DELETE");
+  const [first] = staying;
+  const expectedActive = first && from.freshness.expectedActive(first);
+  // The next change of its members is planned before a list shows it ACTIVE, and sent when it is likely to be.
+  const loadBalancers =
+    first && expectedActive !== undefined ? staying.with(0, { ...first, provisioning_status: "ACTIVE" }) : staying;
   const lb = loadBalancers[0];
   const nodes = eligibleNodes(from.nodes.list(), parameters.nodeSelector);
   return {
@@ -166,7 +173,9 @@ async function observe(from: GatherFrom, looking: Looking, signal: AbortSignal):
     leaving: all.filter((l) => l.provisioning_status === "PENDING_DELETE"),
     listeners: lb ? watch.listeners.byIndex("loadbalancer", lb.id) : [],
     pools:
-      lb && (from.whole === true || lb.provisioning_status === "ACTIVE") ? await observedPools(from, lb, signal) : [],
+      lb && (from.whole === true || lb.provisioning_status === "ACTIVE")
+        ? await observedPools(from, lb, { expected: expectedActive !== undefined, signal })
+        : [],
     ...(await floatingIps(from, { service, lb, lbName }, signal)),
     nodeSubnet: await freshNodeSubnet(from, { service, nodes, parameters, lb }, signal),
     ...(await freshExternalPlace(from, { parameters, lb }, signal)),
@@ -177,8 +186,13 @@ async function observe(from: GatherFrom, looking: Looking, signal: AbortSignal):
       lb &&
       (looking.former !== undefined && lb.name === looking.former ? looking.former : formerName(service, lb, lbName)),
     second: undefined,
-    held: heldOf(from, { lbName, lb: lb ?? all[0], parameters, looking }),
+    held: withExpected(heldOf(from, { lbName, lb: lb ?? all[0], parameters, looking }), expectedActive),
   };
+}
+
+function withExpected(held: Held, expectedActive: number | undefined): Held {
+  if (expectedActive === undefined) return held;
+  return { ...held, expectedActive, busy: Math.max(expectedActive, held.busy ?? 0) };
 }
 
 function heldOf(
@@ -269,9 +283,13 @@ function isStaying({ provisioning_status: status }: LoadBalancer): boolean {
   return status !== "PENDING_DELETE" && status !== "DELETED";
 }
 
-async function observedPools(from: GatherFrom, lb: LoadBalancer, signal: AbortSignal): Promise<ObservedPool[]> {
+async function observedPools(
+  from: GatherFrom,
+  lb: LoadBalancer,
+  { expected, signal }: { readonly expected: boolean; readonly signal: AbortSignal },
+): Promise<ObservedPool[]> {
   const pools = from.watch.pools.byIndex("loadbalancer", lb.id);
-  return Promise.all(pools.map((pool) => from.details.of(pool, lb, signal)));
+  return Promise.all(pools.map((pool) => from.details.of(pool, expected ? undefined : lb, signal)));
 }
 
 async function floatingIps(

@@ -3,10 +3,9 @@ import { isBadRequest, isForbidden, isNotImplemented, isOpenStackNotFound, type 
 import type { Doing } from "./doing.ts";
 import { brokenKey, failoverKey, methodKey, whenBroken, whenRefused } from "./holds.ts";
 import { asWritten } from "./pool-details.ts";
-import type { TreeStep } from "./steps.ts";
+import type { MemberStep, TreeStep } from "./steps.ts";
 
 type PartStep = Exclude<TreeStep, { type: "delete-load-balancer" }>;
-type MemberStep = Extract<PartStep, { type: "replace-members" | "create-member" | "update-member" | "delete-member" }>;
 type MonitorStep = Extract<PartStep, { type: "create-monitor" | "update-monitor" | "delete-monitor" }>;
 
 /** One change of a load balancer's part. What was read of a pool before is forgotten before it changes. */

@@ -8,7 +8,7 @@ import { brokenKey, busyKey, failedCreateKey, uncertainKey, whenBroken, whenBusy
 import { isAnothers } from "./ownership.ts";
 import { performAddress } from "./perform-address.ts";
 import { performTree } from "./perform-tree.ts";
-import type { KubernetesStep, Step, TreeStep } from "./steps.ts";
+import { isOfMembers, type KubernetesStep, type Step, type TreeStep } from "./steps.ts";
 
 export const fieldManager = "causeway-cloud-controller-manager";
 
@@ -141,6 +141,10 @@ async function changeLoadBalancer(step: TreeStep, doing: Doing): Promise<void | 
     await (step.type === "delete-load-balancer" ? deleteLoadBalancer(step, doing) : performTree(step, doing));
     using.holds.release(busyKey(lb.id));
   } catch (error) {
+    const expected = observed.held.expectedActive !== undefined;
+    if (expected) using.freshness.notYetActive(lb);
+    // It was not ACTIVE as early as expected: a list shows when it is.
+    if (expected && isImmutable(error)) return;
     // Whatever was wrong, what is cached may be the reason: the next look is a fresh one.
     using.freshness.touch(lb, "tree");
     if (!isImmutable(error)) throw error;
@@ -151,10 +155,7 @@ async function changeLoadBalancer(step: TreeStep, doing: Doing): Promise<void | 
     const now = using.watch.loadBalancers.get(lb.id);
     if (now) using.watch.loadBalancers.observe({ ...now, provisioning_status: "PENDING_DELETE" });
   } else using.freshness.touch(lb, isOfMembers(step) ? "members" : "tree");
-}
-
-function isOfMembers({ type }: TreeStep): boolean {
-  return ["replace-members", "create-member", "update-member", "delete-member"].includes(type);
+  if (isOfMembers(step) && step.more) using.freshness.expectMore(lb);
 }
 
 async function deleteLoadBalancer(

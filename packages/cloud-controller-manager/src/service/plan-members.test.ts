@@ -2,7 +2,9 @@ import { describe, expect, test } from "vitest";
 import { ModelWorld } from "../testing/model.ts";
 import { aNode, aService } from "../testing/objects.ts";
 import { desiredPorts } from "./desired.ts";
+import { plan } from "./plan.ts";
 import { memberChange } from "./plan-members.ts";
+import { asWritten } from "./pool-details.ts";
 import { limitsOf } from "./provider.ts";
 
 /** How often members' and nodes' addresses are read to compare a pool of so many members with as many other nodes. */
@@ -32,7 +34,54 @@ function reads(count: number): number {
   return made;
 }
 
+/** The changes of members of a Service with so many ports when a node takes another's place; whether each is followed by another. */
+function followed(ports: number): (true | undefined)[] {
+  const [first, second, third] = [1, 2, 3].map((i) => aNode(`n${i}`, { address: `10.0.0.${i}` }));
+  if (!first || !second || !third) throw new Error("no nodes");
+  const port = (i: number) => ({ name: `p${i}`, port: 80 + i, protocol: "TCP" as const, nodePort: 30_080 + i });
+  const world = new ModelWorld(aService({ ports: Array.from({ length: ports }, (_, i) => port(i)) }), [first, second]);
+  world.converge();
+  world.nodes = [first, third];
+  const told: (true | undefined)[] = [];
+  for (let i = 0; i < ports; i += 1) {
+    const observed = world.observe();
+    const [step] = plan(observed, 0).steps;
+    if (step?.type !== "replace-members") throw new Error(`not ${step?.type}`);
+    told.push(step.more);
+    const { members: nodes } = step;
+    world.pools = world.pools.map((pool) =>
+      pool.pool.id === step.poolId ? { ...pool, members: asWritten(pool.members, nodes) } : pool,
+    );
+  }
+  return told;
+}
+
 describe("a change of members", () => {
+  test("says whether another follows it, which shows when it is over", () => {
+    expect(followed(1)).toEqual([undefined]);
+    expect(followed(3)).toEqual([true, true, undefined]);
+  });
+
+  test("is held back whether it was made as one that others follow or as the last", () => {
+    const node = (i: number) => aNode(`n${i}`, { address: `10.0.0.${i}` });
+    const world = new ModelWorld(aService(), [node(1)]);
+    world.converge();
+    world.nodes = [node(2)];
+    const observed = world.observe();
+    const after = (more: true | undefined) =>
+      plan(
+        {
+          ...observed,
+          held: {
+            ...observed.held,
+            braked: (step) => (("more" in step ? step.more : undefined) === more ? 9 : undefined),
+          },
+        },
+        0,
+      ).steps;
+    expect([after(true), after(undefined)]).toEqual([[], []]);
+  });
+
   test("costs as much again for twice as many nodes", () => {
     expect(reads(1_000)).toBe(reads(500) * 2);
     expect(reads(1_000)).toBeLessThan(10_000);

@@ -2,14 +2,14 @@ import type { Member, MemberCreate, MemberUpdate } from "@causeway/openstack";
 import type { DesiredPort } from "./desired.ts";
 import type { ObservedPool } from "./pool-details.ts";
 import type { MemberCosts } from "./provider.ts";
-import type { TreeStep } from "./steps.ts";
+import type { MemberStep } from "./steps.ts";
 
 /**
  * The next change of a pool's members: one batch of all, or one member at a time where the provider takes no batch or where
  * naming what stays costs more than that. On OVN it does: its batch works on every member that it names, and an additive batch on
  * every member that is there (both half a minute beside 40 members, where one member alone takes two seconds).
  */
-export function memberChange({ pool, members }: ObservedPool, port: DesiredPort): TreeStep | undefined {
+export function memberChange({ pool, members }: ObservedPool, port: DesiredPort): MemberStep | undefined {
   // By place: a pool of a thousand members is compared with as many nodes whenever a node changes.
   const alive = new Map(members.filter(isAlive).map((member) => [place(member), member]));
   const desired = new Map(port.members.map((member) => [place(member), member]));
@@ -23,11 +23,17 @@ export function memberChange({ pool, members }: ObservedPool, port: DesiredPort)
   const [gone] = extra;
   const [fresh] = missing;
   const [odd] = altered;
-  if (gone) return { type: "delete-member", id: gone.id, poolId: pool.id };
-  if (odd) return { type: "update-member", id: odd.id, poolId: pool.id, change: odd.change };
+  const more = changed > 1 ? { more: true as const } : {};
+  if (gone) return { type: "delete-member", id: gone.id, poolId: pool.id, ...more };
+  if (odd) return { type: "update-member", id: odd.id, poolId: pool.id, change: odd.change, ...more };
   if (!fresh) return undefined;
   const serialName = `member_${fresh.name}_${fresh.address}_${fresh.protocol_port}`.slice(0, 255);
-  return { type: "create-member", poolId: pool.id, body: port.serial ? { ...fresh, name: serialName } : fresh };
+  return {
+    type: "create-member",
+    poolId: pool.id,
+    body: port.serial ? { ...fresh, name: serialName } : fresh,
+    ...more,
+  };
 }
 
 interface Alteration {

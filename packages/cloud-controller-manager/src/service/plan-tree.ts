@@ -7,7 +7,7 @@ import type { ObservedPool } from "./pool-details.ts";
 import { childName } from "./names.ts";
 import { ownListeners } from "./ownership.ts";
 import { sameSet } from "./same-set.ts";
-import type { TreeStep } from "./steps.ts";
+import { isOfMembers, type TreeStep } from "./steps.ts";
 
 export interface TreeGoal {
   readonly lb: LoadBalancer;
@@ -21,13 +21,20 @@ export interface TreeGoal {
  * is held back.
  */
 export function nextChange(observed: Observed, goal: TreeGoal): TreeStep | undefined {
-  for (const change of changes(observed, goal)) if (observed.held.braked(change) === undefined) return change;
-  return undefined;
+  const free = changes(observed, goal).filter((change) => heldUntil(observed, change) === undefined);
+  const change = free.next().value;
+  if (!change || !isOfMembers(change) || change.more) return change;
+  return free.next().done === true ? change : { ...change, more: true };
+}
+
+/** A change of members was performed as one that others follow, or as the last. */
+function heldUntil({ held }: Observed, change: TreeStep): number | undefined {
+  return held.braked(change) ?? (isOfMembers(change) ? held.braked({ ...change, more: true }) : undefined);
 }
 
 /** When the first of the changes that are held back may be tried again; undefined where none is. */
 export function brakedUntil(observed: Observed, goal: TreeGoal): number | undefined {
-  const untils = [...changes(observed, goal)].flatMap((change) => observed.held.braked(change) ?? []);
+  const untils = [...changes(observed, goal)].flatMap((change) => heldUntil(observed, change) ?? []);
   return untils.length === 0 ? undefined : Math.min(...untils);
 }
 

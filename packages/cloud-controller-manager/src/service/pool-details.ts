@@ -32,13 +32,13 @@ export class PoolDetails {
     this.#cloud = cloud;
   }
 
-  /** The load balancer is ACTIVE. */
-  async of(pool: Pool, lb: Pick<LoadBalancer, "updated_at">, signal: AbortSignal): Promise<ObservedPool> {
+  /** The load balancer is ACTIVE; undefined: it is expected to be, and no list has shown it yet. */
+  async of(pool: Pool, lb: Pick<LoadBalancer, "updated_at"> | undefined, signal: AbortSignal): Promise<ObservedPool> {
     const entry = entryOf(pool);
-    const before = this.#settled(pool, lb);
+    const before = lb ? this.#settled(pool, lb) : this.#kept.get(pool.id);
     if (before && isKnown(before, pool, entry)) {
       const { members, monitor, written } = before;
-      if (written !== pool && !isUnsettled(pool)) this.#kept.set(pool.id, { entry, members, monitor });
+      if (lb && written !== pool && !isUnsettled(pool)) this.#kept.set(pool.id, { entry, members, monitor });
       return { pool, members, monitor };
     }
     const { loadBalancing } = this.#cloud;

@@ -12,6 +12,14 @@ import type {
   PoolUpdate,
 } from "@causeway/openstack";
 
+/** A change of a pool's members. `more`: another change of the load balancer follows it. */
+export type MemberStep = { readonly poolId: string; readonly more?: true } & (
+  | { readonly type: "replace-members"; readonly members: readonly MemberCreate[] }
+  | { readonly type: "create-member"; readonly body: MemberCreate }
+  | { readonly type: "update-member"; readonly id: string; readonly change: MemberUpdate }
+  | { readonly type: "delete-member"; readonly id: string }
+);
+
 /** Changes of a load balancer and its parts. Each leaves it PENDING: the plan never has two of them, and waits after each. */
 export type TreeStep =
   | { readonly type: "update-load-balancer"; readonly id: string; readonly change: LoadBalancerUpdate }
@@ -21,10 +29,7 @@ export type TreeStep =
   | { readonly type: "create-pool"; readonly body: PoolCreate }
   | { readonly type: "update-pool"; readonly id: string; readonly change: PoolUpdate }
   | { readonly type: "delete-pool"; readonly id: string }
-  | { readonly type: "replace-members"; readonly poolId: string; readonly members: readonly MemberCreate[] }
-  | { readonly type: "create-member"; readonly poolId: string; readonly body: MemberCreate }
-  | { readonly type: "update-member"; readonly poolId: string; readonly id: string; readonly change: MemberUpdate }
-  | { readonly type: "delete-member"; readonly poolId: string; readonly id: string }
+  | MemberStep
   | { readonly type: "create-monitor"; readonly body: HealthMonitorCreate }
   | {
       readonly type: "update-monitor";
@@ -75,3 +80,7 @@ export type OneStep =
 
 /** The same, on the way to all its load balancers. */
 export type Step = OneStep | { readonly type: "of-second"; readonly step: OneStep };
+
+export function isOfMembers(step: TreeStep): step is MemberStep {
+  return ["replace-members", "create-member", "update-member", "delete-member"].includes(step.type);
+}

@@ -24,6 +24,21 @@ export class TreeFreshness {
     this.#watch.loadBalancers.observe({ ...lb, provisioning_status: "PENDING_UPDATE" });
   }
 
+  /** After a change of members that others follow: the next one shows whether this one is over, and no list is needed for it. */
+  expectMore({ id }: LoadBalancer): void {
+    this.#watch.loadBalancers.putOff(id);
+  }
+
+  /** When (ms since the epoch) a load balancer whose members we change one pool after the other is expected to be ACTIVE again. */
+  expectedActive({ id, provisioning_status: status }: LoadBalancer): number | undefined {
+    return status === "PENDING_UPDATE" ? this.#watch.loadBalancers.putOffUntil(id) : undefined;
+  }
+
+  /** It was not. */
+  notYetActive({ id }: LoadBalancer): void {
+    this.#watch.loadBalancers.lookAgain(id);
+  }
+
   async ensure(lb: LoadBalancer, signal: AbortSignal): Promise<void> {
     if (lb.provisioning_status !== "ACTIVE") return;
     const { listeners, pools } = this.#watch;

@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { Agent, request as send } from "undici";
+import { Agent } from "undici";
 import {
   CausewayError,
   LimitExceeded,
@@ -60,7 +60,9 @@ export function createTransport(tls: CloudTls = {}, connections = 16): Transport
   return {
     async send({ method, url, headers, body = null, signal, binary = false, limit = LARGEST_ANSWER }) {
       const data = body === null || typeof body === "string" || body instanceof Uint8Array ? body : Readable.from(body);
-      const answer = await send(url, { method, headers: { ...headers }, signal, dispatcher: agent, body: data });
+      const { origin, pathname, search } = new URL(url);
+      const path = `${pathname}${search}`;
+      const answer = await agent.request({ origin, path, method, headers: { ...headers }, signal, body: data });
       const head = { status: answer.statusCode, headers: flatten(answer.headers) };
       const isError = answer.statusCode >= 400;
       const bytes = isError ? await readBeginning(answer.body, LARGEST_ERROR) : await readBounded(answer.body, limit);

@@ -44,6 +44,8 @@ interface UnderWay {
 }
 
 const HURRY = 30_000;
+/** How much later (ms) than expected a transition is looked at whose end a write of ours is to show. */
+const PUT_OFF = 500;
 const afterFailure = backoff({ base: 1_000, cap: 60_000 });
 
 /** One resource type of one project, polled by one loop. See CloudInformer for the contract. */
@@ -53,6 +55,8 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
   readonly #durations = new Durations();
   /** What is in a transition whose length can be learned, by id. */
   readonly #transitions = new Map<string, UnderWay>();
+  /** When the transitions are expected to be over whose end a write of ours will show, by id. */
+  readonly #putOff = new Map<string, number>();
   readonly #handlers = new Set<(change: CloudChange<T>) => void>();
   readonly #closing = new AbortController();
   /** Counts our writes; a list that began before a write says nothing of what was written. */
@@ -106,7 +110,24 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     this.#written.set(id, ++this.#sequence);
     this.#forgotten.add(id);
     this.#transitions.delete(id);
+    this.#putOff.delete(id);
     this.#tell([this.#store.remove(id)]);
+  }
+
+  putOff(id: string): void {
+    const known = this.#transitions.get(id);
+    const expected = known && this.#durations.expected(known.what);
+    if (!known || !expected) return;
+    this.#putOff.set(id, known.since + expected.atMost);
+    this.#wake?.abort();
+  }
+
+  putOffUntil(id: string): number | undefined {
+    return this.#putOff.get(id);
+  }
+
+  lookAgain(id: string): void {
+    if (this.#putOff.delete(id)) this.#wake?.abort();
   }
 
   hurry(until?: number): void {
@@ -217,13 +238,17 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     if (!transition) return;
     if (!inTransition(object, 0)) return this.#settle(object.id, lookedAt ?? now);
     const what = transition(object);
-    const known = this.#transitions.get(object.id);
+    const end = this.#putOff.get(object.id);
+    const known = end !== undefined && lookedAt === undefined ? undefined : this.#transitions.get(object.id);
+    // The write that was to show the end has been made, or a list that is newer than the expected end has come first.
+    if (end !== undefined && (lookedAt === undefined || lookedAt >= end)) this.#putOff.delete(object.id);
     const { since, after } = known?.what.kind === what.kind ? known : { since: now, after: 0 };
     this.#transitions.set(object.id, { what, since, after: Math.max(after, (lookedAt ?? since) - since) });
   }
 
   /** A transition is over: the next of its kind is expected to take as long. */
   #settle(id: string, lookedAt: number): void {
+    this.#putOff.delete(id);
     const known = this.#transitions.get(id);
     if (known === undefined) return;
     this.#transitions.delete(id);
@@ -270,7 +295,9 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     for (const { object, changedAt: since } of this.#store.entries()) {
       if (type.settlesWithAnother || !type.inTransition(object, now - since)) continue;
       const known = this.#transitions.get(object.id);
-      first = Math.min(first, known ? this.#lookAt(known) : due(now - since));
+      const end = this.#putOff.get(object.id);
+      const at = end !== undefined ? end + PUT_OFF : known ? this.#lookAt(known) : due(now - since);
+      first = Math.min(first, at);
     }
     return first;
   }

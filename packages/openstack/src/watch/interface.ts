@@ -24,6 +24,15 @@ export interface CloudInformer<T extends { id: string }> {
   observe(object: T): void;
   /** A delete of ours succeeded (or answered 404): it is gone at once. */
   forget(id: string): void;
+  /**
+   * A write of ours will show whether the object's transition is over: until half a second after its expected end nothing is polled for its sake,
+   * and the next `observe` begins a new transition. Does nothing where no transition of its kind has been seen.
+   */
+  putOff(id: string): void;
+  /** When (ms since epoch) a transition that was put off is expected to be over. */
+  putOffUntil(id: string): number | undefined;
+  /** That write was refused: the transition is looked at as any other. */
+  lookAgain(id: string): void;
   /** Polls soon and fast until `until` (ms since epoch) or, without it, for 30 s. */
   hurry(until?: number): void;
   /** One poll that begins after this call. Concurrent callers share it. */
