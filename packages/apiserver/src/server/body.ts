@@ -11,8 +11,7 @@ import { apiError, badRequest } from "./status.ts";
 /** Reads a request body and parses it as its Content-Type says: JSON, YAML or, for built-in kinds, protobuf. undefined when there is none. Throws 400, 413, 415. */
 export async function readBody(
   request: IncomingMessage | Http2ServerRequest,
-  tables: Tables,
-  kind?: string,
+  { tables, kind, charge }: Reading,
 ): Promise<unknown> {
   const purpose = { method: request.method ?? "", kind };
   const chunks: Buffer[] = [];
@@ -26,11 +25,21 @@ export async function readBody(
     if (kind === undefined || request.method === "DELETE") return undefined;
     throw noBody(purpose);
   }
-  const raw = Buffer.concat(chunks);
-  const bytes = request.headers["content-encoding"] === "gzip" ? unzipped(raw) : raw;
-  const type = mediaType(request.headers["content-type"]);
-  if (type === "application/vnd.kubernetes.protobuf") return parsedProtobuf(bytes, tables);
-  return parsed(bytes.toString("utf8"), type, purpose);
+  return charge(() => {
+    const raw = Buffer.concat(chunks);
+    const bytes = request.headers["content-encoding"] === "gzip" ? unzipped(raw) : raw;
+    const type = mediaType(request.headers["content-type"]);
+    if (type === "application/vnd.kubernetes.protobuf") return parsedProtobuf(bytes, tables);
+    return parsed(bytes.toString("utf8"), type, purpose);
+  });
+}
+
+interface Reading {
+  readonly tables: Tables;
+  /** The kind that is written, when it is known. */
+  readonly kind: string | undefined;
+  /** Has the work done on the account of the request's cluster. */
+  readonly charge: <T>(work: () => T) => T;
 }
 
 function tooLarge(): Error {

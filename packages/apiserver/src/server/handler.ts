@@ -126,7 +126,7 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
   const { audit } = exchange;
   const read = NO_BODY.has(method)
     ? undefined
-    : await readBody(request, cluster.catalog.tables, kindOf(cluster, info, method));
+    : await readBody(request, { tables: cluster.catalog.tables, kind: kindOf(cluster, info, method), charge });
   audit?.received(read);
   const observed = {
     cluster,

@@ -62,7 +62,8 @@ interface Whole {
 }
 
 function answerWhole(form: ListForm, { pieces, position, wanted }: Whole, response: Response): void {
-  const body = `${form.head(position)}${pieces.take()}${form.tail(undefined)}`;
+  const about = { isLate: false, isEmpty: pieces.isEmpty };
+  const body = `${form.head(position)}${pieces.take()}${form.tail(position, about)}`;
   sendText(response, 200, { type: form.type, body, gzip: wanted.gzip });
 }
 
@@ -100,7 +101,9 @@ async function answerLong(reader: ListReader, { form, pieces, wanted }: Long, re
         await read();
         await stream.write(charge(() => pieces.take()));
       }
-      await stream.write(form.tail(first ? undefined : reader.position));
+      if (reader.position) {
+        await stream.write(form.tail(reader.position, { isLate: first === undefined, isEmpty: pieces.isEmpty }));
+      }
       stream.end();
     } finally {
       reader.close();
@@ -134,6 +137,11 @@ class Pieces {
       this.#texts.push(text);
       this.size += text.length;
     }
+  }
+
+  /** There was no item at all. */
+  get isEmpty(): boolean {
+    return this.#isFirst && this.#texts.length === 0;
   }
 
   take(): string {

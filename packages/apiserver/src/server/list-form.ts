@@ -1,7 +1,7 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Json } from "../json.ts";
-import { yaml } from "../later.ts";
 import type { Position } from "../registry/reader.ts";
+import { writeYaml } from "./write-yaml.ts";
 
 /** How a list is written down in parts: a head, its items, a tail. */
 export interface ListForm {
@@ -11,8 +11,8 @@ export interface ListForm {
   items(texts: readonly string[], isFirst: boolean): string;
   /** One item as `items` takes it. */
   text(item: unknown): string;
-  /** With the list's metadata, where the head did not have it. */
-  tail(position: Position | undefined): string;
+  /** `isLate`: the head did not have the list's metadata. */
+  tail(position: Position, about: { readonly isLate: boolean; readonly isEmpty: boolean }): string;
 }
 
 /** What stands around the items: the kind, and columns of a table. `key` is the field of the items. */
@@ -30,7 +30,7 @@ export function jsonForm({ fields, key }: Envelope): ListForm {
     head: (position) => `${open}${position ? `,"metadata":${JSON.stringify(position)}` : ""},"${key}":[`,
     items: (texts, isFirst) => `${isFirst ? "" : ","}${texts.join(",")}`,
     text: (item) => JSON.stringify(item),
-    tail: (position) => `]${position ? `,"metadata":${JSON.stringify(position)}` : ""}}\n`,
+    tail: (position, { isLate }) => `]${isLate ? `,"metadata":${JSON.stringify(position)}` : ""}}\n`,
   };
 }
 
@@ -44,17 +44,25 @@ export function prettyForm({ fields, key }: Envelope): ListForm {
     head: (position) => `${open},\n${position ? `  ${metadata(position)},\n` : ""}  "${key}": [`,
     items: (texts, isFirst) => texts.map((text, i) => `${isFirst && i === 0 ? "" : ","}\n    ${text}`).join(""),
     text: (item) => indented(item, "    "),
-    tail: (position) => `\n  ]${position ? `,\n  ${metadata(position)}` : ""}\n}`,
+    tail: (position, { isLate, isEmpty }) =>
+      `${isEmpty ? "]" : "\n  ]"}${isLate ? `,\n  ${metadata(position)}` : ""}\n}`,
   };
 }
 
+/** Keys in order, as everywhere in YAML. */
 export function yamlForm({ fields, key }: Envelope): ListForm {
-  const { stringify } = yaml();
+  const written = (all: Json, isWanted: (name: string) => boolean): string => {
+    const named = Object.entries(all).filter(([name]) => isWanted(name));
+    return named.length > 0 ? writeYaml(Object.fromEntries(named)) : "";
+  };
   return {
     type: "application/yaml",
-    head: (position) => `${stringify({ ...fields, ...(position ? { metadata: position } : {}) })}${key}:\n`,
-    items: (texts) => texts.join(""),
-    text: (item) => stringify([item]),
-    tail: (position) => (position ? stringify({ metadata: position }) : ""),
+    head: (position) => written({ ...fields, ...(position ? { metadata: position } : {}) }, (name) => name < key),
+    items: (texts, isFirst) => `${isFirst ? `${key}:\n` : ""}${texts.join("")}`,
+    text: (item) => writeYaml([item]),
+    tail: (position, { isLate, isEmpty }) => {
+      const after = (name: string): boolean => name > key || (isLate && name === "metadata");
+      return `${isEmpty ? `${key}: []\n` : ""}${written({ ...fields, metadata: position }, after)}`;
+    },
   };
 }
