@@ -4,6 +4,7 @@ import type { KubeObject } from "@causeway/kubernetes";
 import type { AuthenticationOptions } from "./auth/interface.ts";
 import type { AuditOptions } from "./audit/interface.ts";
 import type { KindConversion } from "./conversion/registered.ts";
+import type { ConnectionLimits } from "./server/connection-pool.ts";
 import type { EncryptionOptions } from "./encryption/interface.ts";
 
 export interface ApiServerOptions {
@@ -27,6 +28,8 @@ export interface ApiServerOptions {
    * keeps them safe from whoever has all of `dir`.
    */
   readonly encryption?: EncryptionOptions;
+  /** Open connections that clients may have. Default: by the descriptors that the process may open, a quarter kept for the management cluster. */
+  readonly connections?: Partial<ConnectionLimits>;
   /** Revisions that lists and watches can go back by; what is older answers 410 Expired. Default 20,000. */
   readonly history?: number;
   /**

@@ -34,7 +34,7 @@ export interface Place {
 export async function openEndpoint(
   cluster: Identified,
   { folder, listen: wanted, route, answer }: Place,
-  { files, clock, log, turns }: Pick<Shared, "files" | "clock" | "log" | "turns">,
+  { files, clock, log, turns, pool }: Pick<Shared, "files" | "clock" | "log" | "turns" | "pool">,
 ): Promise<Endpoint> {
   const { host, port, names, serving: given } = wanted;
   const kept = Number(files.read(`${folder}/port`) ?? 0);
@@ -43,7 +43,9 @@ export async function openEndpoint(
   const handler = answer ?? requestHandler({ route, log, clock });
   const accepted = (): void => turns.noticed();
   const { certificate } = serving;
-  const listener: Listener = await listen({ host, port: port || kept, certificate, handler, accepted });
+  const isManagement = folder === "management";
+  const limits = { clock, pool, isManagement };
+  const listener: Listener = await listen({ host, port: port || kept, certificate, handler, accepted, ...limits });
   const keep = (): void => {
     if (listener.port !== kept) files.write(`${folder}/port`, String(listener.port));
   };

@@ -24,6 +24,7 @@ import type { Turns } from "../flow/turns.ts";
 import { ObjectCounts } from "../flow/work.ts";
 import type { ServedCluster } from "../server/handler.ts";
 import type { Store } from "../store/index.ts";
+import type { ConnectionPool } from "../server/connection-pool.ts";
 import { Lines } from "../server/lines.ts";
 import { Changes, type Cluster } from "./cluster.ts";
 import { createWebhookClient } from "../webhooks/client.ts";
@@ -50,6 +51,8 @@ export interface Shared {
   readonly thread: ThreadTime;
   /** What keeps the server from working. */
   readonly problems: Problems;
+  /** Counts the connections of all listeners. */
+  readonly pool: ConnectionPool;
   /** What answers take that clients have not read yet. */
   readonly bytes: BytesInFlight;
 }

@@ -9,6 +9,8 @@ import type { ApiServerOptions, LogicalCluster, LogicalClusterOptions, ServerPro
 import { isRecord, type Json } from "../json.ts";
 import { builtInKinds } from "../kinds/builtin.ts";
 import { ensureDefinitions } from "../definitions/preinstall.ts";
+import { ConnectionPool, defaultLimits } from "../server/connection-pool.ts";
+import { LogLimit } from "../server/log-limit.ts";
 import type { ServedCluster } from "../server/handler.ts";
 import { BytesInFlight } from "../flow/in-flight.ts";
 import { ThreadTime } from "../flow/thread-time.ts";
@@ -86,7 +88,7 @@ export class ServerState {
     const { dir, clock, log, conversions = [] } = this.#settings;
     checkDescriptors(log);
     this.#files = stateFiles(dir);
-    const { encryption, history } = this.#settings;
+    const { encryption, history, connections } = this.#settings;
     const { thread = new ThreadTime() } = this.#settings;
     if (dir !== undefined) this.#encryption = encryptionAtRest(this.#files, { options: encryption, log });
     const past = history === undefined ? {} : { history };
@@ -106,6 +108,7 @@ export class ServerState {
       thread,
       problems: this.#problems,
       bytes: new BytesInFlight(),
+      pool: new ConnectionPool({ ...defaultLimits(), ...connections }, new LogLimit(log, clock)),
     };
     if (this.#tenants !== "only") await this.#openManagement(this.#shared);
     if (this.#tenants !== "elsewhere") await this.#openTenants();

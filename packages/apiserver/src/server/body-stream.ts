@@ -1,5 +1,5 @@
 import { createGzip, type Gzip } from "node:zlib";
-import { isOver, roomIn } from "./pace.ts";
+import { isOver, roomIn, writeTo } from "./pace.ts";
 import type { Response } from "./respond.ts";
 import { tooManyRequests } from "./status.ts";
 
@@ -52,8 +52,6 @@ export class BodyStream {
   }
 
   #send(bytes: Buffer): void {
-    // Both kinds of response write the same way, but their types do not say so.
-    const response: Pick<NodeJS.WritableStream, "write"> = this.#response;
-    if (!isOver(this.#response)) response.write(bytes);
+    if (!isOver(this.#response)) writeTo(this.#response, bytes);
   }
 }

@@ -1,6 +1,9 @@
-import { createSecureServer, type Http2Session } from "node:http2";
+import { createSecureServer, type Http2Session, type SecureServerOptions } from "node:http2";
 import { BoundSocket, isIP, type AddressInfo, type ListenOptions, type Socket } from "node:net";
-import { CausewayError, messageOf, type KeyPair } from "@causeway/foundation";
+import type { TLSSocket } from "node:tls";
+import { CausewayError, messageOf, type Clock, type KeyPair } from "@causeway/foundation";
+import type { ConnectionPool } from "./connection-pool.ts";
+import { Connections } from "./connections.ts";
 import type { Request } from "./handler.ts";
 import { guardRequests } from "./request-scope.ts";
 import type { Response } from "./respond.ts";
@@ -20,14 +23,20 @@ export interface ListenerOptions {
   readonly handler: (request: Request, response: Response) => void;
   /** Hears of every connection that is accepted. */
   readonly accepted: () => void;
+  readonly clock: Clock;
+  readonly pool: ConnectionPool;
+  /** Connections are kept back for it. */
+  readonly isManagement: boolean;
 }
 
 const CLOSE_GRACE = 300;
-/** How long an HTTP/1.1 connection stays open without a request: as kube-apiserver. */
-const IDLE = 90_000;
+/** Of the request line and headers of HTTP/1.1: long selectors and fat tokens, but not the megabyte of kube-apiserver, which anybody may send. */
+const HEADERS = 256 * 1024;
 
 /** Listens with TLS 1.2 or later, HTTP/2 or HTTP/1.1, asking for client certificates. Throws APISERVER_PORT_TAKEN. */
-export async function listen({ host, port, certificate, handler, accepted }: ListenerOptions): Promise<Listener> {
+export async function listen(options: ListenerOptions): Promise<Listener> {
+  const { host, port, certificate, handler, accepted } = options;
+  const http1: { readonly maxHeaderSize: number } & SecureServerOptions["http1Options"] = { maxHeaderSize: HEADERS };
   const server = createSecureServer({
     allowHTTP1: true,
     // Any certificate may come; which cluster's authority must have signed it depends on the path.
@@ -36,31 +45,42 @@ export async function listen({ host, port, certificate, handler, accepted }: Lis
     minVersion: "TLSv1.2",
     ...contextOf(certificate),
     settings: { maxConcurrentStreams: 1000 },
+    http1Options: http1,
   });
-  // Node's five seconds cut off clients that keep connections, as Go's do, for a minute and a half.
-  Object.assign(server, { keepAliveTimeout: IDLE });
+  // How long connections stay open without a request is seen to by `connections`.
+  Object.assign(server, { keepAliveTimeout: 0 });
   const sessions = new Set<Http2Session>();
-  const sockets = new Set<Socket>();
+  const connections = new Connections(options);
   server.on("session", (session) => {
     sessions.add(session);
+    connections.began(session);
     session.on("close", () => sessions.delete(session));
     session.on("error", () => session.destroy());
   });
   server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
     accepted();
     socket.setNoDelay(true);
-    socket.on("close", () => sockets.delete(socket));
+    connections.accept(socket);
+  });
+  server.on("secureConnection", (socket) => {
+    connections.secured(socket);
+    if (socket.alpnProtocol !== "h2") roomy(socket);
   });
   server.on("request", (request: Request, response: Response) => {
     request.on("error", () => {});
     response.on("error", () => {});
+    connections.served(request, response);
     handler(request, response);
   });
-  server.on("tlsClientError", () => {});
+  server.on("tlsClientError", (error, socket) => {
+    if ("code" in error && error.code === "ERR_SSL_HTTP_REQUEST") connections.rawOf(socket)?.end(PLAIN_HTTP);
+  });
   server.on("sessionError", () => {});
   await new Promise<void>((resolve, reject) => {
-    const refused = (cause: unknown): void => reject(cannotListen(host, port, cause));
+    const refused = (cause: unknown): void => {
+      connections.stop();
+      reject(cannotListen(host, port, cause));
+    };
     server.once("error", refused);
     try {
       server.listen(whereTo(host, port), resolve);
@@ -79,13 +99,30 @@ export async function listen({ host, port, certificate, handler, accepted }: Lis
       for (const session of sessions) session.close();
       const timer = setTimeout(() => {
         for (const session of sessions) session.destroy();
-        for (const socket of sockets) socket.destroy();
+        connections.destroyAll();
       }, CLOSE_GRACE);
       await closed;
       clearTimeout(timer);
+      connections.stop();
       release();
     },
   };
+}
+
+/** What Go's servers say to clients that do not speak TLS. */
+const PLAIN_HTTP = "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
+
+/** More than any answer that is sent in one piece. Longer ones are streamed, and stay below it. */
+const HTTP1_BUFFER = 16 * 1024 * 1024;
+
+/**
+ * Node stops parsing a connection's next request while the buffer of the last answer is full, and takes its own pause, in the middle of a long
+ * body, for a malformed request: the connection is cut. A client that has its answer whole may send the next request before the
+ * server hears that the answer has left, so the buffer must not count as full then.
+ */
+function roomy(socket: TLSSocket): void {
+  const { _writableState: state } = socket as unknown as { _writableState: { highWaterMark: number } };
+  state.highWaterMark = HTTP1_BUFFER;
 }
 
 /** An address is bound as it is: Node would load its resolver for it first, which takes longer than all the rest of listening. Throws what bind(2) refuses. */

@@ -8,12 +8,9 @@ const SLOW_CLIENT_TIME = 30_000;
 
 interface Paced extends NodeJS.WritableStream {
   readonly writableLength: number;
-  readonly writableNeedDrain: boolean;
   readonly destroyed: boolean;
   readonly writableEnded: boolean;
 }
-
-const waiting = new WeakMap<Response, Promise<void>>();
 
 /** What is written to: of HTTP/2, the answer object does not say whether it is full or gone. */
 function streamOf(response: Response): Paced {
@@ -26,26 +23,49 @@ export function isOver(response: Response): boolean {
   return stream.destroyed || stream.writableEnded || response.writableEnded;
 }
 
-/** Resolves when the client has read what was written for it, or has gone; undefined when there is room for more. A client that does not read is let go. */
-export function roomIn(response: Response, patience = SLOW_CLIENT_TIME): Promise<void> | undefined {
+/** What was written beyond AHEAD_BYTES and has not left yet, and who waits for that. */
+interface Backlog {
+  pieces: number;
+  readonly left: Promise<void>;
+  readonly done: () => void;
+}
+
+const backlogs = new WeakMap<Response, Backlog>();
+
+/** Writes a piece of an answer. The buffer of an HTTP/1.1 connection never counts as full, so it is noticed here when a piece has left. */
+export function writeTo(response: Response, piece: Buffer): void {
   const stream = streamOf(response);
-  if (stream.writableLength < AHEAD_BYTES || !stream.writableNeedDrain || stream.destroyed) return undefined;
-  const known = waiting.get(response);
-  if (known) return known;
-  const made = new Promise<void>((resolve) => {
-    const timer = setTimeout(() => response.destroy(new Error("the client does not read")), patience).unref();
-    const go = (): void => {
-      clearTimeout(timer);
-      stream.off("drain", go);
-      stream.off("close", go);
-      waiting.delete(response);
-      resolve();
-    };
-    stream.once("drain", go);
-    stream.once("close", go);
+  // Both kinds of response write the same way, but their types do not say so.
+  const target: Pick<NodeJS.WritableStream, "write"> = response;
+  if (stream.writableLength + piece.length < AHEAD_BYTES) return void target.write(piece);
+  const backlog = backlogOf(response, stream);
+  backlog.pieces += 1;
+  target.write(piece, () => {
+    backlog.pieces -= 1;
+    if (backlog.pieces === 0) backlog.done();
   });
-  waiting.set(response, made);
+}
+
+function backlogOf(response: Response, stream: Paced): Backlog {
+  const known = backlogs.get(response);
+  if (known) return known;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => response.destroy(new Error("the client does not read")), SLOW_CLIENT_TIME).unref();
+  const done = (): void => {
+    clearTimeout(timer);
+    stream.off("close", done);
+    if (backlogs.get(response) === made) backlogs.delete(response);
+    resolve();
+  };
+  const made: Backlog = { pieces: 0, left: promise, done };
+  backlogs.set(response, made);
+  stream.once("close", done);
   return made;
+}
+
+/** Resolves when the client has read what was written for it, or has gone; undefined when there is room for more. A client that does not read is let go. */
+export function roomIn(response: Response): Promise<void> | undefined {
+  return backlogs.get(response)?.left;
 }
 
 /** The next turn of the event loop: what others sent meanwhile is read first. */

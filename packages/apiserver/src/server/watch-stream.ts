@@ -1,4 +1,3 @@
-import type { ServerResponse } from "node:http";
 import type { KubeObject } from "@causeway/kubernetes";
 import { andThen, type Maybe } from "../conversion/maybe.ts";
 import { seenAll } from "../kinds/resource.ts";
@@ -8,7 +7,7 @@ import type { ListStep } from "../registry/reader.ts";
 import type { StoreEvent } from "../store/index.ts";
 import { lineOf } from "./lines.ts";
 import type { Response } from "./respond.ts";
-import { isOver, roomIn, STEP_BYTES } from "./pace.ts";
+import { isOver, roomIn, STEP_BYTES, writeTo } from "./pace.ts";
 import { statusOf } from "./status.ts";
 
 /** What may wait in memory for a client for CATCH_UP_TIME, and what may never. */
@@ -166,9 +165,9 @@ export class WatchStream {
     if (first === undefined || isOver(this.#response)) return;
     const size = lines.reduce((sum, line) => sum + line.length, 0);
     // Long lines are shared with other watchers as they are, short ones make one piece.
-    if (lines.length === 1) write(this.#response, first);
-    else if (size < STEP_BYTES) write(this.#response, Buffer.concat(lines, size));
-    else for (const line of lines) write(this.#response, line);
+    if (lines.length === 1) writeTo(this.#response, first);
+    else if (size < STEP_BYTES) writeTo(this.#response, Buffer.concat(lines, size));
+    else for (const line of lines) writeTo(this.#response, line);
     this.#watchPace();
   }
 
@@ -197,11 +196,6 @@ function eventsSeen(call: Call, events: readonly StoreEvent[]): Maybe<readonly S
       ...(event.previous ? { previous: shown[2 * i + 1] ?? event.previous } : {}),
     }));
   });
-}
-
-/** Both kinds of response write the same way, but their types do not say so. */
-function write(response: Pick<ServerResponse, "write">, chunk: Buffer): void {
-  response.write(chunk);
 }
 
 function headersOf(response: Response): Record<string, string | number> {

@@ -1,0 +1,131 @@
+import type { Http2Session } from "node:http2";
+import type { Socket } from "node:net";
+import type { Clock } from "@causeway/foundation";
+import type { ConnectionPool } from "./connection-pool.ts";
+import type { Request } from "./handler.ts";
+import type { Response } from "./respond.ts";
+
+/** How long a connection may take for its TLS handshake, its first request, a request's body, and to send the next request. As kube-apiserver. */
+const HANDSHAKE = 10_000;
+const FIRST_REQUEST = 32_000;
+const BODY = 60_000;
+const IDLE = 90_000;
+const SWEEP = 2000;
+
+interface Connection {
+  readonly raw: Socket;
+  session?: Http2Session;
+  /** Since when it waits for what comes next. */
+  since: number;
+  waitsFor: "handshake" | "first request" | "request";
+  readonly requests: Map<Request, number>;
+}
+
+/** The open connections of one listener. A connection that takes too long for its next step is closed. */
+export class Connections {
+  readonly #clock: Clock;
+  readonly #pool: ConnectionPool;
+  readonly #isManagement: boolean;
+  readonly #open = new Map<string, Connection>();
+  readonly #stopping = new AbortController();
+
+  constructor({ clock, pool, isManagement }: { clock: Clock; pool: ConnectionPool; isManagement: boolean }) {
+    this.#clock = clock;
+    this.#pool = pool;
+    this.#isManagement = isManagement;
+    void this.#sweep();
+  }
+
+  /** Takes a connection, or ends it when there are too many. */
+  accept(raw: Socket): void {
+    const leave = this.#pool.enter(this, this.#isManagement);
+    if (!leave) return void raw.destroy();
+    const key = keyOf(raw);
+    const connection: Connection = { raw, since: this.#clock.now(), waitsFor: "handshake", requests: new Map() };
+    this.#open.set(key, connection);
+    // A peer that is gone without a word is noticed.
+    raw.setKeepAlive(true, 15_000);
+    raw.once("close", () => {
+      leave();
+      if (this.#open.get(key) === connection) this.#open.delete(key);
+    });
+  }
+
+  secured(socket: Socket): void {
+    const connection = this.#open.get(keyOf(socket));
+    if (connection) this.#waits(connection, "first request");
+  }
+
+  /** A session of HTTP/2, which is told before its connection is closed. */
+  began(session: Http2Session): void {
+    const connection = this.#of(session);
+    if (connection) connection.session = session;
+  }
+
+  served(request: Request, response: Response): void {
+    const connection =
+      "stream" in request
+        ? request.stream.session && this.#of(request.stream.session)
+        : this.#open.get(keyOf(request.socket));
+    if (!connection) return;
+    connection.requests.set(request, this.#clock.now());
+    response.once("close", () => {
+      connection.requests.delete(request);
+      this.#waits(connection, "request");
+    });
+  }
+
+  /** The connection that a TLS error is about. */
+  rawOf(socket: Socket): Socket | undefined {
+    return this.#open.get(keyOf(socket))?.raw;
+  }
+
+  destroyAll(): void {
+    for (const { raw } of this.#open.values()) raw.destroy();
+  }
+
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  #of(session: Http2Session): Connection | undefined {
+    const { socket } = session;
+    return socket ? this.#open.get(keyOf(socket)) : undefined;
+  }
+
+  #waits(connection: Connection, waitsFor: Connection["waitsFor"]): void {
+    connection.waitsFor = waitsFor;
+    connection.since = this.#clock.now();
+  }
+
+  async #sweep(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await this.#clock.sleep(SWEEP, signal).catch(() => {});
+      const now = this.#clock.now();
+      for (const connection of this.#open.values()) this.#look(connection, now);
+    }
+  }
+
+  #look(connection: Connection, now: number): void {
+    const { requests, waitsFor, since } = connection;
+    for (const [request, began] of requests) if (!request.complete && now - began > BODY) cut(request, connection);
+    if (requests.size > 0) return;
+    const limit = { handshake: HANDSHAKE, "first request": FIRST_REQUEST, request: IDLE }[waitsFor];
+    if (now - since <= limit) return;
+    // What a session had told its client is sent before the connection ends.
+    connection.session?.close();
+    connection.raw.destroySoon();
+    if (now - since > limit + SWEEP) connection.raw.destroy();
+  }
+}
+
+/** Ends a request whose body does not come. */
+function cut(request: Request, { raw }: Connection): void {
+  if ("stream" in request) request.stream.close();
+  else raw.destroy();
+}
+
+function keyOf({ remoteAddress = "", remotePort = 0 }: Pick<Socket, "remoteAddress" | "remotePort">): string {
+  return `${remoteAddress} ${remotePort}`;
+}
