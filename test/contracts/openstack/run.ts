@@ -6,14 +6,14 @@ import { at, isRecord, settled, shapeOf } from "./shape.ts";
 
 export type Accounts = Readonly<Record<Who, CloudConfig>>;
 
-interface Session {
+export interface Session {
   readonly token: string;
   readonly projectId: string;
   readonly userId: string;
   readonly endpoint: (type: string) => string | undefined;
 }
 
-interface Answer {
+export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -89,10 +89,18 @@ async function send({ method, url, body, headers = {} }: Request): Promise<Answe
   return { status: response.status, headers: response.headers, text, body: parsed };
 }
 
+/** What may follow the cases of a group, before what they made is undone. */
+export interface Asking {
+  /** What the cases kept. */
+  readonly values: ReadonlyMap<string, string>;
+  readonly ask: (each: RawCase) => Promise<Answer>;
+}
+
 /** Runs a group on a cloud and gives what was seen for each case, by its sentence; "undefined": the cloud has no such service. */
 export async function runGroup(
   group: RawGroup,
   sessions: Readonly<Record<Who, Session>>,
+  then: (asking: Asking) => Promise<void> = async () => {},
 ): Promise<ReadonlyMap<string, Seen> | undefined> {
   const endpoint = sessions.member.endpoint(group.service);
   if (endpoint === undefined) return undefined;
@@ -130,6 +138,7 @@ export async function runGroup(
       }
       seen.set(each.says, comparable(each, answer, wordsOf(group, sessions, run)));
     }
+    await then({ values, ask: (each) => ask(each, { group, sessions, values }) });
   } finally {
     for (const { call, as, headers, service } of undo)
       await undone(

@@ -42,7 +42,7 @@ export function listServers(parts: ComputeParts, caller: Caller, { query, minor,
     throw computeError(400, `'${unknown}' does not match any of the regexes: '^_'`);
   }
   const all = sorted(candidates(parts, caller, { query, rule }), query);
-  const tests = testsOf(parts, query, minor);
+  const tests = testsOf(parts, allowedTo(caller, query, minor), minor);
   return page(
     all.filter((server) => tests.every((test) => test(server))),
     query,
@@ -126,6 +126,24 @@ function sortValue(server: Server, key: string): string {
   if (key === "uuid") return server.id;
   const found: unknown = (server as unknown as Record<string, unknown>)[key];
   return typeof found === "string" ? found : "";
+}
+
+/** What plain users may filter by, and what more from 2.83 on; Nova ignores the others of theirs. */
+const plainFilters = new Set(
+  "reservation_id name status image flavor ip ip6 changes-since changes-before locked tags tags-any not-tags not-tags-any".split(
+    " ",
+  ),
+);
+const laterFilters = new Set(
+  "availability_zone config_drive key_name created_at launched_at terminated_at power_state task_state vm_state progress user_id".split(
+    " ",
+  ),
+);
+
+function allowedTo({ isAdmin }: Caller, query: URLSearchParams, minor: number): URLSearchParams {
+  if (isAdmin) return query;
+  const isAllowed = (name: string) => plainFilters.has(name) || (minor >= 83 && laterFilters.has(name));
+  return new URLSearchParams([...query].filter(([name]) => isAllowed(name)));
 }
 
 type Test = (server: Server) => boolean;

@@ -32,7 +32,10 @@ function passes(view: JsonView, [filter, value]: readonly [string, string]): boo
 export function list(c: IdentityContext, name: string, views: readonly JsonView[]): Response {
   const isKnown = (filter: string): boolean =>
     views.some((v) => (filter.split("__")[0] ?? "") in v || filter in tagTests);
-  const wanted = Object.entries(c.req.query()).filter(([filter]) => isKnown(filter));
+  // Keystone's lists ignore these, and a service's "enabled", too.
+  const isIgnored = (filter: string) =>
+    filter === "id" || filter === "description" || (name === "services" && filter === "enabled");
+  const wanted = Object.entries(c.req.query()).filter(([filter]) => isKnown(filter) && !isIgnored(filter));
   const kept = views.filter((v) => wanted.every(([filter, value]) => passes(v, [filter, value]) && has(v, filter)));
   return c.json({ [name]: kept, links: { next: null, self: selfOf(c), previous: null } });
 }

@@ -1,12 +1,33 @@
 import { createHash } from "node:crypto";
 import { htmlPage } from "../kernel/html-page.ts";
 import type { Kernel, Service } from "../kernel/interface.ts";
-import { imageFor, ownImage, type ImageTables } from "./model.ts";
+import { imageFor, ownImage, type Image, type ImageTables } from "./model.ts";
+
+/** Keeps an image's bytes: it is active, with what is computed of them. */
+export function completed(
+  kernel: Kernel,
+  tables: ImageTables,
+  { image, bytes }: { readonly image: Image; readonly bytes: Buffer },
+): void {
+  const digest = (algorithm: string) => createHash(algorithm).update(bytes).digest("hex");
+  tables.data.insert({ id: image.id, base64: bytes.toString("base64") });
+  tables.images.update(image.id, {
+    status: "active",
+    size: bytes.length,
+    virtual_size: image.disk_format === "raw" ? bytes.length : null,
+    checksum: digest("md5"),
+    os_hash_algo: "sha512",
+    os_hash_value: digest("sha512"),
+    updated_at: kernel.timestamp(),
+    properties: image.properties,
+  });
+}
 
 /** An image's bytes, and whether they may be had. */
 export function addImageDataRoutes(app: Service["app"], kernel: Kernel, tables: ImageTables): void {
   app.put("/v2/images/:id/file", async (c) => {
-    const { id, status, disk_format, container_format } = ownImage(tables, c.get("caller"), c.req.param("id"));
+    const image = ownImage(tables, c.get("caller"), c.req.param("id"));
+    const { status, disk_format, container_format } = image;
     if (c.req.header("content-type") !== "application/octet-stream") {
       throw htmlPage(415, {
         explanation: `The request media type ${c.req.header("content-type") ?? ""} is not supported by this server. `,
@@ -21,17 +42,7 @@ export function addImageDataRoutes(app: Service["app"], kernel: Kernel, tables: 
         explanation: "Properties disk_format, container_format must be set prior to saving data.",
       });
     }
-    const digest = (algorithm: string) => createHash(algorithm).update(bytes).digest("hex");
-    tables.data.insert({ id, base64: Buffer.from(bytes).toString("base64") });
-    tables.images.update(id, {
-      status: "active",
-      size: bytes.length,
-      virtual_size: disk_format === "raw" ? bytes.length : null,
-      checksum: digest("md5"),
-      os_hash_algo: "sha512",
-      os_hash_value: digest("sha512"),
-      updated_at: kernel.timestamp(),
-    });
+    kernel.atomic(() => completed(kernel, tables, { image, bytes: Buffer.from(bytes) }));
     return c.body(null, 204);
   });
   app.get("/v2/images/:id/file", (c) => {

@@ -44,12 +44,15 @@ export interface ImageMember {
 export interface ImageTables {
   readonly images: Table<Image>;
   readonly data: Table<ImageData>;
+  /** Bytes that wait for their import. */
+  readonly staged: Table<ImageData>;
   readonly members: Table<ImageMember>;
 }
 
 export const imageTables = (kernel: Kernel): ImageTables => ({
   images: kernel.table("image", ["name"]),
   data: kernel.table("_image_data"),
+  staged: kernel.table("_image_staged"),
   members: kernel.table("_image_member", ["image_id", "member_id"]),
 });
 
@@ -78,7 +81,8 @@ export function ownImage(tables: ImageTables, caller: Caller, id: string): Image
 /** An image as Glance writes it; where its bytes are is hidden of one that is deactivated. */
 export function imageView({ properties, ...image }: Image, { isAdmin }: Caller): object {
   const self = `/v2/images/${image.id}`;
-  const isHidden = image.status === "queued" || (image.status === "deactivated" && !isAdmin);
+  const isHidden =
+    ["queued", "uploading", "importing"].includes(image.status) || (image.status === "deactivated" && !isAdmin);
   const stores = isHidden ? {} : { stores: "file" };
   return { ...properties, ...image, self, file: `${self}/file`, schema: "/v2/schemas/image", ...stores };
 }

@@ -8,6 +8,8 @@ import { addImageMemberRoutes } from "./members.ts";
 import { addMetadefRoutes } from "./metadefs.ts";
 import { imageFor, imageTables, imageView, type ImageTables } from "./model.ts";
 import { schemas } from "./schemas.ts";
+import { addImportRoutes, importMethods } from "./imports.ts";
+import { taskTable } from "./task-model.ts";
 import { addTaskRoutes } from "./tasks.ts";
 import { addImageWriteRoutes } from "./writes.ts";
 
@@ -52,10 +54,12 @@ export function createImageService(kernel: Kernel): Service {
   addImageDataRoutes(app, kernel, tables);
   addImageMemberRoutes(app, kernel, tables);
   addMetadefRoutes(app, kernel);
-  addTaskRoutes(app);
+  const tasks = taskTable(kernel);
+  addImportRoutes(app, kernel, { ...tables, tasks });
+  addTaskRoutes(app, tasks);
   app.get("/v2/info/import", (c) => {
-    const value = ["glance-direct", "web-download"];
-    return c.json({ "import-methods": { description: "Import methods available.", type: "array", value } });
+    const methods = { description: "Import methods available.", type: "array", value: importMethods };
+    return c.json({ "import-methods": methods });
   });
   app.get("/v2/schemas/:name{.+}", (c) => {
     const schema = schemas[c.req.param("name")];

@@ -3,6 +3,7 @@ import type { Service } from "../kernel/interface.ts";
 import { htmlPage } from "../kernel/html-page.ts";
 import { at, bodyOf, textAt } from "../kernel/json.ts";
 import { ServiceError } from "../kernel/service-error.ts";
+import { taskStub, taskView, type Task, type TaskTable } from "./task-model.ts";
 
 const path = "/v2/tasks";
 const states = ["pending", "processing", "success", "failure"];
@@ -10,20 +11,25 @@ const types = ["import", "api_image_import"];
 const sortKeys = ["created_at", "expires_at", "id", "status", "type", "updated_at"];
 const refused = (explanation: string): ServiceError => htmlPage(400, { explanation });
 
-/**
- * Tasks: https://docs.openstack.org/api-ref/image/v2/#tasks . For administrators only. There are never any: nothing is fetched from
- * elsewhere here, so that the filter of what may be fetched lets nothing pass.
- */
-export function addTaskRoutes(app: Service["app"]): void {
+/** Tasks: https://docs.openstack.org/api-ref/image/v2/#tasks . For administrators only; imports of images make them. */
+export function addTaskRoutes(app: Service["app"], tasks: TaskTable): void {
   const administer = (c: Context): void => {
     if (c.get("caller").isAdmin) return;
     throw htmlPage(403, { explanation: "You are not authorized to complete tasks_api_access action." });
   };
   app.get(path, (c) => {
     administer(c);
-    const url = new URL(c.req.url);
-    checkQuery(url.searchParams);
-    return c.json({ tasks: [], first: `${path}${url.search}`, schema: "/v2/schemas/tasks" });
+    const { searchParams: query } = new URL(c.req.url);
+    const { page, more } = pageOf(tasks.all(), query);
+    const last = page.at(-1);
+    const kept = new URLSearchParams([...query].filter(([name]) => name !== "marker"));
+    const next = new URLSearchParams([...kept, ["marker", last?.id ?? ""]]);
+    return c.json({
+      tasks: page.map(taskStub),
+      first: kept.size === 0 ? path : `${path}?${kept.toString()}`,
+      schema: "/v2/schemas/tasks",
+      ...(more ? { next: `${path}?${next.toString()}` } : {}),
+    });
   });
   app.post(path, async (c) => {
     const body = await bodyOf(c.req);
@@ -41,7 +47,9 @@ export function addTaskRoutes(app: Service["app"]): void {
   });
   app.get(`${path}/:id`, (c) => {
     administer(c);
-    throw htmlPage(404, { explanation: `Could not find task ${c.req.param("id")}` });
+    const task = tasks.get(c.req.param("id"));
+    if (!task) throw htmlPage(404, { explanation: `Could not find task ${c.req.param("id")}` });
+    return c.json(taskView(task));
   });
   app.delete(`${path}/:id`, () => {
     const why =
@@ -53,9 +61,29 @@ export function addTaskRoutes(app: Service["app"]): void {
 
 const isId = (text: string): boolean => /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(text);
 
+/** Newest first, or as the query says. Throws 400 for a wrong filter, order, limit or marker. */
+function pageOf(all: readonly Task[], query: URLSearchParams): { page: readonly Task[]; more: boolean } {
+  checkQuery(query);
+  const filters = [...query].filter(([name]) => !["limit", "marker", "sort_key", "sort_dir"].includes(name));
+  const shown = (task: Task) => taskView(task) as Readonly<Record<string, unknown>>;
+  const found = all.filter((task) => filters.every(([name, value]) => shown(task)[name] === value));
+  const key = query.get("sort_key") ?? "created_at";
+  const sign = query.get("sort_dir") === "asc" ? 1 : -1;
+  const text = (task: Task) => `${String(shown(task)[key] as string)} ${task.id}`;
+  const ordered = found.toSorted((a, b) => (text(a) < text(b) ? -sign : sign));
+  const marker = query.get("marker");
+  const place = marker === null ? -1 : ordered.findIndex((task) => task.id === marker);
+  if (marker !== null && place < 0) {
+    throw refused(isId(marker) ? `Task with the given id ${marker} was not found` : "Invalid marker format");
+  }
+  const limit = Math.min(Number(query.get("limit") ?? 25), 1000);
+  const page = ordered.slice(place + 1, place + 1 + limit);
+  return { page, more: page.length > 0 && page.length === limit };
+}
+
 function checkQuery(query: URLSearchParams): void {
   const [status, type, limit] = [query.get("status"), query.get("type"), query.get("limit")];
-  const [key, direction, marker] = [query.get("sort_key"), query.get("sort_dir"), query.get("marker")];
+  const [key, direction] = [query.get("sort_key"), query.get("sort_dir")];
   if (limit !== null && !/^\d+$/.test(limit)) {
     throw refused(`limit param must be ${/^-\d+$/.test(limit) ? "positive" : "an integer"}`);
   }
@@ -63,6 +91,4 @@ function checkQuery(query: URLSearchParams): void {
   if (status !== null && !states.includes(status)) throw refused(`Invalid status value: ${status}`);
   if (type !== null && !types.includes(type)) throw refused(`Invalid type value: ${type}`);
   if (key !== null && !sortKeys.includes(key)) throw refused("Sort key supplied was not valid.");
-  if (marker !== null)
-    throw refused(isId(marker) ? `Task with the given id ${marker} was not found` : "Invalid marker format");
 }

@@ -88,6 +88,7 @@ export function addImageWriteRoutes(app: Service["app"], kernel: Kernel, tables:
     }
     tables.images.remove(image.id);
     tables.data.remove(image.id);
+    tables.staged.remove(image.id);
     for (const m of tables.members.by("image_id", image.id)) tables.members.remove(m.id);
     return c.body(null, 204);
   });

@@ -13,6 +13,7 @@ import {
   type SecretReference,
 } from "./model.ts";
 import { keyRoot, pageOf } from "./pages.ts";
+import { isLike } from "./secret-filters.ts";
 
 const types = ["generic", "rsa", "certificate"];
 
@@ -23,7 +24,10 @@ export function addContainerRoutes(app: Service["app"], { kernel, tables }: KeyP
     containerView(c, container, tables.consumers.by("of", container.id));
   app.get("/v1/containers", (c) => {
     permit(c.get("caller"), "Containers(s) retrieval");
-    return pageOf(c, "containers", containers.by("project_id", c.get("caller").projectId), (o) => view(c, o));
+    const [name, wanted] = [c.req.query("name") ?? "", c.req.query("type") ?? ""];
+    const mine = containers.by("project_id", c.get("caller").projectId);
+    const found = mine.filter((one) => isLike(one.name, name) && (wanted === "" || one.type === wanted));
+    return pageOf(c, "containers", found, (o) => view(c, o));
   });
   app.on("POST", ["/v1/containers", "/v1/containers/"], async (c) => {
     permit(c.get("caller"), "Container creation");

@@ -5,6 +5,7 @@ import { bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
 import { pythonRepr } from "../compute/python.ts";
 import { instantOf, keyError, owned, permit, readable, type KeyParts, type Secret } from "./model.ts";
 import { keyRoot, pageOf } from "./pages.ts";
+import { filteredSecrets } from "./secret-filters.ts";
 
 const types = ["symmetric", "passphrase", "private", "public", "certificate", "opaque"];
 const TEXT = "text/plain";
@@ -17,10 +18,9 @@ export function addSecretRoutes(app: Service["app"], parts: KeyParts): void {
   const { secrets } = tables;
   app.get("/v1/secrets", (c) => {
     permit(c.get("caller"), "Secret(s) retrieval");
-    const name = c.req.query("name");
     const mine = secrets.by("project_id", c.get("caller").projectId).filter((s) => !isOver(parts, s));
-    const named = mine.filter((s) => name === undefined || s.name === name);
-    return pageOf(c, "secrets", named, (s) => secretView(c, s));
+    const found = filteredSecrets(mine, new URL(c.req.url).searchParams);
+    return pageOf(c, "secrets", found, (s) => secretView(c, s));
   });
   app.on("POST", ["/v1/secrets", "/v1/secrets/"], async (c) => {
     permit(c.get("caller"), "Secret creation");

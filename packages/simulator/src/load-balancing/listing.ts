@@ -5,6 +5,8 @@ import { badPage, denied, fault } from "./errors.ts";
 import type { Resource } from "./resources.ts";
 
 const control = new Set(["fields", "limit", "marker", "sort", "sort_key", "sort_dir", "page_reverse"]);
+/** Octavia takes these filters and answers as if they were not there. */
+const ignored = new Set(["backup", "tls_enabled"]);
 const tagFilters: Readonly<Record<string, (has: readonly string[], asked: readonly string[]) => boolean>> = {
   tags: (has, asked) => asked.every((tag) => has.includes(tag)),
   "tags-any": (has, asked) => asked.some((tag) => has.includes(tag)),
@@ -68,8 +70,10 @@ export function listAnswer<T extends Resource>(ask: ListAsk<T>): JsonObject {
 }
 
 /** Rows of the project that is meant; another's is forbidden. */
-function narrowed<T extends Resource>({ rows, caller, url }: ListAsk<T>): readonly T[] {
-  const asked = url.searchParams.get("project_id") ?? url.searchParams.get("tenant_id");
+function narrowed<T extends Resource>({ rows, caller, url, plural }: ListAsk<T>): readonly T[] {
+  // Whose the pool is has been asked already.
+  if (plural === "members") return rows;
+  const asked = url.searchParams.get("project_id");
   if (asked !== null && asked !== caller.projectId && !caller.isAdmin) throw denied();
   if (asked === null && caller.isAdmin) return rows;
   const projectId = asked ?? caller.projectId;
@@ -82,7 +86,7 @@ function matchesFields<T extends Resource>(
   special: ListAsk<T>["special"],
 ): boolean {
   for (const name of new Set(query.keys())) {
-    if (control.has(name)) continue;
+    if (control.has(name) || ignored.has(name)) continue;
     const values = query.getAll(name);
     const byTags = tagFilters[name];
     const own = special?.[name];
@@ -92,7 +96,7 @@ function matchesFields<T extends Resource>(
     } else if (own) {
       // Every view comes from the row it is asked of.
       if (!own(view as unknown as T, values)) return false;
-    } else if (!Object.hasOwn(view, name)) {
+    } else if (name === "tenant_id" || !Object.hasOwn(view, name)) {
       throw fault(400, "One or more arguments are either duplicate or invalid");
     } else if (!values.some((value) => equals(view[name], value))) return false;
   }

@@ -4,6 +4,7 @@ import { checkPoolProtocol } from "./listeners.ts";
 import { checkAlgorithm, checkProtocol } from "./providers.ts";
 import { born, type BalancerState, type Listener, type LoadBalancer, type Pool } from "./resources.ts";
 import { deleteChild, found, list, postChild, putChild, show, type BalancerApp, type Kind } from "./routes.ts";
+import { defaultTls, noTls, tlsFields } from "./pool-tls.ts";
 import { poolView } from "./views.ts";
 
 const fields = {
@@ -16,6 +17,7 @@ const fields = {
   lb_algorithm: { read: oneOf("ROUND_ROBIN", "LEAST_CONNECTIONS", "SOURCE_IP", "SOURCE_IP_PORT"), required: true },
   session_persistence: { read: orNull(persistence) },
   tls_enabled: { read: bool },
+  ...tlsFields,
 } as const;
 
 /** All four fields, whatever was given. */
@@ -89,6 +91,12 @@ export function mountPools(app: BalancerApp, state: BalancerState, kind: ReturnT
   );
 }
 
+/** What a request says of TLS; null leaves the default. */
+function tlsOf(input: PoolInput): Partial<Pool> {
+  const names = Object.keys(tlsFields) as (keyof typeof tlsFields)[];
+  return Object.fromEntries(names.flatMap((name) => (input[name] ? [[name, input[name]]] : [])));
+}
+
 /** Inserts a pool of a locked load balancer, as its listener's default if one is given. */
 export function makePool(
   state: BalancerState,
@@ -108,6 +116,9 @@ export function makePool(
     lb_algorithm: algorithm,
     session_persistence: input.session_persistence ?? null,
     tls_enabled: input.tls_enabled ?? false,
+    ...noTls,
+    ...(input.tls_enabled === true ? defaultTls : {}),
+    ...tlsOf(input),
   });
   if (listener) state.listeners.update(listener.id, { default_pool_id: pool.id });
   return pool;

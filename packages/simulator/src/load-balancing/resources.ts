@@ -75,6 +75,13 @@ export interface Pool extends Resource {
   readonly lb_algorithm: string;
   readonly session_persistence: Readonly<Record<string, unknown>> | null;
   readonly tls_enabled: boolean;
+  /** How the pool speaks TLS to its members; undefined in a state that an older version wrote. */
+  readonly tls_container_ref?: string | null;
+  readonly ca_tls_container_ref?: string | null;
+  readonly crl_container_ref?: string | null;
+  readonly tls_ciphers?: string | null;
+  readonly tls_versions?: readonly string[] | null;
+  readonly alpn_protocols?: readonly string[] | null;
 }
 
 export interface Member extends Resource {

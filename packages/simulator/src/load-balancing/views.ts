@@ -10,6 +10,7 @@ import type {
   Pool,
   Resource,
 } from "./resources.ts";
+import { noTls } from "./pool-tls.ts";
 import { driverOf } from "./drivers.ts";
 
 /** How the wire shows rows. Operating statuses are derived, never kept. */
@@ -89,6 +90,7 @@ export function poolView(state: BalancerState, row: Pool): JsonObject {
   const { loadbalancer_id: balancer, ...wire } = row;
   const monitor = state.monitors.by("pool_id", row.id)[0];
   return {
+    ...noTls,
     ...wire,
     tenant_id: row.project_id,
     operating_status: poolStatus(state, row),
@@ -96,12 +98,6 @@ export function poolView(state: BalancerState, row: Pool): JsonObject {
     listeners: ids(state.listeners.by("default_pool_id", row.id)),
     members: ids(state.members.by("pool_id", row.id)),
     ...(monitor ? { healthmonitor_id: monitor.id } : {}),
-    tls_container_ref: null,
-    ca_tls_container_ref: null,
-    crl_container_ref: null,
-    tls_ciphers: null,
-    tls_versions: null,
-    alpn_protocols: null,
   };
 }
 

@@ -5,7 +5,7 @@ import { addressGroupNotFound, conflict, invalidValue, neutronError } from "./er
 import { dropPolicies, opened } from "./rbac.ts";
 import { born, defined, touched, type AddressGroup, type NetworkState } from "./resources.ts";
 
-const attributes = { ...common, addresses: { read: cidrs, put: false } } as const;
+const attributes = { ...common, addresses: { read: cidrs, put: false, filter: false } } as const;
 type Attributes = typeof attributes;
 
 export function addressGroupCollection(state: NetworkState): Collection<AddressGroup, Attributes> {

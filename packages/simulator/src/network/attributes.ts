@@ -11,6 +11,17 @@ export interface Attribute<T> {
   readonly required?: true;
   /** Only an administrator may give it. */
   readonly admin?: true;
+  /**
+   * How a filter's value is read; false: lists refuse to filter by it. Default: as the attribute's own value if that is a boolean or a
+   * number, else as it is.
+   */
+  readonly filter?: false | ((value: unknown, field: string) => unknown);
+}
+
+/** How a filter by the attribute reads its value; undefined: as it is. Not of attributes that are no filters. */
+export function filterReader({ read, filter }: Attribute<unknown>): Attribute<unknown>["read"] | undefined {
+  if (filter !== undefined && filter !== false) return filter;
+  return read === bool || read === integer ? read : undefined;
 }
 
 export type Attributes = Readonly<Record<string, Attribute<unknown>>>;

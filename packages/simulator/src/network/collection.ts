@@ -2,6 +2,7 @@ import type { Context, Hono } from "hono";
 import type { Caller, Table } from "../kernel/interface.ts";
 import type { ServiceError } from "../kernel/service-error.ts";
 import {
+  filterReader,
   isObject,
   permitUpdate,
   readCreate,
@@ -186,11 +187,17 @@ function ownerOf(input: object, caller: Caller): string {
 function listSpec<T extends Row, A extends Attributes>(collection: Collection<T, A>): Omit<ListSpec<T>, "shown"> {
   const { plural, special, notFound } = collection;
   const times = ["id", "created_at", "updated_at", "revision_number"];
+  const filters = Object.entries(collection.attributes).filter(([, attribute]) => attribute.filter !== false);
+  const readers = filters.flatMap(([field, attribute]) => {
+    const read = filterReader(attribute);
+    return read ? [[field, read] as const] : [];
+  });
   return {
     plural,
     special,
     notFound,
-    filterable: new Set([...Object.keys(collection.attributes), ...times, ...collection.filters]),
+    filterable: new Set([...filters.map(([field]) => field), ...times, ...collection.filters]),
+    readers: new Map(readers),
     sortable: new Set([...Object.keys(collection.attributes), ...times, ...collection.filters, "tenant_id", "status"]),
   };
 }

@@ -103,7 +103,8 @@ function update(state: NetworkState, { caller, row }: { caller: Caller; row: Flo
   if (fixed && portId === undefined) throw badFloatingIp("fixed_ip_address cannot be specified without a port_id.");
   let floating = state.floatingIps.update(row.id, {
     ...(description === undefined ? {} : { description }),
-    ...(qos === undefined ? {} : { qos_policy_id: qos }),
+    // A PUT that does not name the policy takes it away: Neutron writes what the body has, or nothing.
+    qos_policy_id: qos ?? null,
     ...touched(state.kernel, row),
   });
   if (portId) floating = associate(state, { caller, row: floating }, portId, fixed);

@@ -8,6 +8,8 @@ export interface ListSpec<T extends Row> {
   readonly plural: string;
   /** Fields that filter by equality with what the resource shows. */
   readonly filterable: ReadonlySet<string>;
+  /** How values of filters are read, where not as they are. They throw 400 for what is no value of the field. */
+  readonly readers?: ReadonlyMap<string, (value: unknown, field: string) => unknown>;
   /** All that the resource shows to an administrator: filters and orders read nothing else. */
   readonly shown: (row: T) => JsonObject;
   /** Fields that order lists, in addition to those that are shown. */
@@ -40,7 +42,12 @@ export function filtersOf<T extends Row>(
     }
     const canonical = field === "tenant_id" ? "project_id" : field;
     const known = spec.filterable.has(canonical) || spec.special?.[canonical] || tagFilters[canonical];
-    if (known) filters.set(canonical, query.getAll(field));
+    const read = spec.readers?.get(canonical) ?? ((value: string) => value);
+    if (known)
+      filters.set(
+        canonical,
+        query.getAll(field).map((value) => String(read(value, field))),
+      );
     else unknown.push(`'${field}'`);
   }
   if (unknown.length > 0) throw badRequest(`[${unknown.join(", ")}] is invalid attribute for filtering`);

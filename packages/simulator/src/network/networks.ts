@@ -15,18 +15,18 @@ import { checkZoneHints } from "./zones.ts";
 const attributes = {
   ...common,
   admin_state_up: { read: bool },
-  mtu: { read: notNegative },
+  mtu: { read: notNegative, filter: integer },
   shared: { read: bool, admin: true },
   "router:external": { read: bool, admin: true },
   is_default: { read: bool, admin: true },
-  port_security_enabled: { read: bool },
+  port_security_enabled: { read: bool, filter: false },
   dns_domain: { read: text },
   qos_policy_id: { read: orNull(uuid) },
   availability_zone_hints: { read: listOf(text), put: false },
   "provider:network_type": { read: text, admin: true, put: false },
   "provider:physical_network": { read: orNull(text), admin: true, put: false },
-  "provider:segmentation_id": { read: orNull(integer), admin: true, put: false },
-  segments: { read: segmentList, admin: true, put: false },
+  "provider:segmentation_id": { read: orNull(integer), admin: true, put: false, filter: integer },
+  segments: { read: segmentList, admin: true, put: false, filter: false },
 } as const;
 
 /** A whole number from 0 on. */

@@ -18,11 +18,16 @@ const owner = { read: text };
 const attributes = {
   project_id: owner,
   tenant_id: owner,
-  object_type: { read: text, required: true, put: false },
+  object_type: { read: text, required: true, put: false, filter: objectType },
   object_id: { read: uuid, required: true, put: false },
   action: { read: text, required: true, put: false },
   target_tenant: { read: text, required: true },
 } as const;
+/** A kind of object that can be opened. */
+function objectType(value: unknown): string {
+  if (typeof value === "string" && Object.hasOwn(actions, value)) return value;
+  throw invalidInput(`'${String(value)}' is not a valid RBAC object type.`);
+}
 type Attributes = typeof attributes;
 
 /** True if a policy opens the object to the caller's project. */

@@ -42,8 +42,8 @@ interface GatewayWish {
 const attributes = {
   ...common,
   admin_state_up: { read: bool },
-  external_gateway_info: { read: gatewayInfo },
-  routes: { read: routes, post: false },
+  external_gateway_info: { read: gatewayInfo, filter: false },
+  routes: { read: routes, post: false, filter: false },
   availability_zone_hints: { read: listOf(text), put: false },
 } as const;
 type Attributes = typeof attributes;
@@ -56,7 +56,7 @@ export function routerCollection(state: NetworkState): Collection<Router, Attrib
     attributes,
     table: state.routers,
     indexes: ["name", "project_id"],
-    filters: ["status"],
+    filters: [],
     quota: "router",
     notFound: routerNotFound,
     sees: (caller, row) => caller.isAdmin || row.project_id === caller.projectId,

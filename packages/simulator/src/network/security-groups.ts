@@ -7,7 +7,7 @@ import { addRule, ensureDefaultGroup } from "./default-group.ts";
 import { dropPolicies, opened } from "./rbac.ts";
 import { born, defined, touched, type NetworkState, type SecurityGroup, type SecurityGroupRule } from "./resources.ts";
 
-const attributes = { ...common, stateful: { read: bool } } as const;
+const attributes = { ...common, stateful: { read: bool, filter: false } } as const;
 type Attributes = typeof attributes;
 
 export function securityGroupCollection(state: NetworkState): Collection<SecurityGroup, Attributes> {
@@ -17,7 +17,7 @@ export function securityGroupCollection(state: NetworkState): Collection<Securit
     attributes,
     table: state.groups,
     indexes: ["name", "project_id"],
-    filters: [],
+    filters: ["shared"],
     quota: "security_group",
     notFound: groupNotFound,
     sees: (caller, row) => caller.isAdmin || row.project_id === caller.projectId || opened(state, caller, row.id),

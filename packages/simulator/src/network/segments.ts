@@ -9,7 +9,7 @@ const attributes = {
   network_id: { read: uuid, required: true, put: false },
   network_type: { read: text, required: true, put: false },
   physical_network: { read: orNull(text), put: false },
-  segmentation_id: { read: orNull(integer), put: false },
+  segmentation_id: { read: orNull(integer), put: false, filter: false },
   project_id: { read: text, put: false },
 } as const;
 type Attributes = typeof attributes;

@@ -8,8 +8,8 @@ import { born, defined, touched, type AddressScope, type NetworkState, type Subn
 
 const attributes = {
   ...common,
-  prefixes: { read: prefixes, required: true },
-  default_quota: { read: orNull(integer) },
+  prefixes: { read: prefixes, required: true, filter: false },
+  default_quota: { read: orNull(integer), filter: integer },
   default_prefixlen: { read: integer },
   min_prefixlen: { read: integer },
   max_prefixlen: { read: integer },
@@ -35,7 +35,15 @@ export function subnetPoolCollection(state: NetworkState): Collection<SubnetPool
     quota: "subnetpool",
     notFound: subnetPoolNotFound,
     sees: (caller, row) => seesPool(state, caller, row),
-    view: (row) => ({ ...row, tenant_id: row.project_id, shared: isOpen(state, row.id) }),
+    view: (row) => ({
+      ...row,
+      // As texts, as the real service writes them.
+      default_prefixlen: String(row.default_prefixlen),
+      min_prefixlen: String(row.min_prefixlen),
+      max_prefixlen: String(row.max_prefixlen),
+      tenant_id: row.project_id,
+      shared: isOpen(state, row.id),
+    }),
     create: (caller, projectId, input) => {
       const bounds = boundsOf(input.prefixes ?? [], input);
       if (input.address_scope_id) checkScope(state, caller, { id: input.address_scope_id, version: bounds.ip_version });
@@ -224,7 +232,7 @@ function sized(version: 4 | 6, base: bigint, length: number): Cidr {
 const scopeAttributes = {
   ...common,
   description: { read: text, post: false, put: false },
-  ip_version: { read: oneOfNumbers(4, 6), required: true, put: false },
+  ip_version: { read: oneOfNumbers(4, 6), required: true, put: false, filter: integer },
   shared: { read: bool, admin: true },
 } as const;
 

@@ -29,12 +29,12 @@ const attributes = {
   ...common,
   network_id: { read: uuid, required: true, put: false },
   ip_version: { read: integer, required: true, put: false },
-  cidr: { read: cidrText, put: false },
+  cidr: { read: cidrText, put: false, filter: cidrText },
   gateway_ip: { read: orNull(address) },
-  allocation_pools: { read: pools },
+  allocation_pools: { read: pools, filter: false },
   enable_dhcp: { read: bool },
-  dns_nameservers: { read: nameservers },
-  host_routes: { read: routes },
+  dns_nameservers: { read: nameservers, filter: false },
+  host_routes: { read: routes, filter: false },
   ipv6_ra_mode: { read: orNull(modes), put: false },
   ipv6_address_mode: { read: orNull(modes), put: false },
   service_types: { read: listOf(text) },
@@ -60,7 +60,7 @@ export function subnetCollection(
     attributes: publishes ? attributes : (others as Attributes),
     table: state.subnets,
     indexes: ["network_id", "name", "project_id"],
-    filters: [],
+    filters: ["shared"],
     quota: "subnet",
     notFound: subnetNotFound,
     sees: (caller, row) => seesSubnet(state, caller, row),
@@ -270,10 +270,13 @@ function readCidr(input: Input): Cidr {
   return cidr;
 }
 
-/** Everything but the network, broadcast and gateway addresses. */
+/** Everything but the network, broadcast and gateway addresses; of a subnet of one address, or two of IPv4, all of it. */
 function wholePools(cidr: Cidr, gateway: string | null): readonly Pool[] {
   const { version } = cidr;
-  const [from, to] = [cidr.base + 1n, version === 4 ? cidr.last - 1n : cidr.last];
+  const isTiny = cidr.base === cidr.last || (version === 4 && cidr.last - cidr.base === 1n);
+  const [from, to] = isTiny ? [cidr.base, cidr.last] : [cidr.base + 1n, version === 4 ? cidr.last - 1n : cidr.last];
+  if (cidr.base === cidr.last)
+    return [{ start: formatIp({ version, value: from }), end: formatIp({ version, value: to }) }];
   const ip = gateway === null ? undefined : parseIp(gateway);
   const pool = (start: bigint, end: bigint): Pool[] =>
     start > end ? [] : [{ start: formatIp({ version, value: start }), end: formatIp({ version, value: end }) }];

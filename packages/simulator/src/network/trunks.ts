@@ -8,7 +8,7 @@ const attributes = {
   ...common,
   port_id: { read: uuid, required: true, put: false },
   admin_state_up: { read: bool },
-  sub_ports: { read: subPorts, put: false },
+  sub_ports: { read: subPorts, put: false, filter: false },
 } as const;
 type Attributes = typeof attributes;
 
@@ -19,7 +19,7 @@ export function trunkCollection(state: NetworkState): Collection<Trunk, Attribut
     attributes,
     table: state.trunks,
     indexes: ["port_id", "name", "project_id"],
-    filters: ["status"],
+    filters: [],
     quota: "trunk",
     notFound: trunkNotFound,
     sees: (caller, row) => caller.isAdmin || row.project_id === caller.projectId,

@@ -125,3 +125,14 @@ test("a local segment has no number and takes none", async () => {
   const refused = await admin("POST", "/networks", { network: numbered });
   expect(refused.message).toBe("Invalid input for operation: segmentation_id prohibited for local provider network.");
 });
+
+test("a subnet of one address gives it to a port", async () => {
+  const demo = neutron(networkCloud(), "demo");
+  const { id: network } = await demo("POST", "/networks", { network: { name: "n" } });
+  const cidr = "2001:db8::7/128";
+  const given = { network_id: network, ip_version: 6, cidr, gateway_ip: null, enable_dhcp: false };
+  const subnet = await demo("POST", "/subnets", { subnet: given });
+  expect(subnet.one["allocation_pools"]).toEqual([{ start: "2001:db8::7", end: "2001:db8::7" }]);
+  const port = await demo("POST", "/ports", { port: { network_id: network } });
+  expect(port.one["fixed_ips"]).toEqual([{ subnet_id: subnet.id, ip_address: "2001:db8::7" }]);
+});

@@ -69,16 +69,34 @@ function networkFor(c: ShareContext, { networks }: ShareParts): ShareNetwork {
   return owned(c, networks.get(id), () => computeError(404, `Share network ${id} could not be found.`));
 }
 
+/** Parameters of lists that are no fields of a share network or of its subnets. */
+const ways = new Set([
+  "all_tenants",
+  "created_since",
+  "created_before",
+  "limit",
+  "offset",
+  "security_service_id",
+  "project_id",
+]);
+
+/** True if the field is the value, or, for "field~", has it somewhere. */
+function isMeant(part: object, name: string, wanted: string): boolean {
+  const value = (part as Readonly<Record<string, unknown>>)[name.replace(/~$/, "")];
+  if (typeof value !== "string" && typeof value !== "number") return false;
+  return name.endsWith("~") ? String(value).includes(wanted) : String(value) === wanted;
+}
+
 function listed(c: ShareContext, { networks }: ShareParts): readonly ShareNetwork[] {
   const own = asksForAll(c) ? networks.all() : networks.by("project_id", c.get("caller").projectId);
   const service = c.req.query("security_service_id");
+  const filters = Object.entries(c.req.query()).filter(([name]) => !ways.has(name));
   const fits = (network: ShareNetwork) =>
     (service === undefined || network.services.includes(service)) &&
-    (["neutron_net_id", "neutron_subnet_id"] as const).every((field) => {
-      const wanted = c.req.query(field);
-      return wanted === undefined || network.subnets.some((subnet) => subnet[field] === wanted);
-    });
-  return pageOf(c, own.filter(fits), ["name"]);
+    filters.every(([name, wanted]) =>
+      [{ ...network, status: "active" }, ...network.subnets].some((part) => isMeant(part, name, wanted)),
+    );
+  return pageOf(c, own.filter(fits), []);
 }
 
 /** The subnet for a body. Throws what Manila answers to half of one and to a zone that is not there. */

@@ -24,9 +24,11 @@ export function pageOf<T extends Listed>(
   c: StorageContext,
   all: readonly T[],
   find: (id: string) => T,
+  resource?: keyof typeof filters,
 ): { readonly page: readonly T[]; readonly next: string | undefined } {
   const url = new URL(c.req.url);
   const query = url.searchParams;
+  if (resource !== undefined) refuseFilters(c, resource, query);
   const found = sorted(all.filter((object) => fits(object, query)).toReversed(), query);
   const asked = query.get("limit");
   if (asked !== null && /^-\d+$/.test(asked)) throw computeError(400, "limit param must be positive");
@@ -46,12 +48,38 @@ export function pageOf<T extends Listed>(
   return { page, next: `${url.origin}${url.pathname}?${following.toString()}` };
 }
 
+/** What plain users may filter by: Cinder's own resource_filters.json. */
+const filters = {
+  volume:
+    "name status metadata bootable migration_status availability_zone group_id size created_at updated_at consumes_quota",
+  snapshot: "name status volume_id metadata availability_zone consumes_quota",
+} as const;
+
+/** Throws 400 for filters that the resource does not have for plain users, from 3.31 on. */
+function refuseFilters(c: StorageContext, resource: keyof typeof filters, query: URLSearchParams): void {
+  const bootable = query.get("bootable");
+  if (bootable !== null && !/^(true|false|1|0|t|f|yes|no|y|n|on|off)$/i.test(bootable)) {
+    throw computeError(400, `Invalid input received: 'bootable = ${bootable}'`);
+  }
+  if (c.get("caller").isAdmin || c.get("minor") < 31) return;
+  const known = filters[resource].split(" ");
+  const isKnown = (name: string) => ways.has(name) || known.includes(name) || known.includes(name.replace(/~$/, ""));
+  const unknown = [...new Set(query.keys())].filter((name) => !isKnown(name));
+  if (unknown.length === 0) return;
+  throw computeError(400, `Invalid filters ${unknown.join(",")} are found in query options.`);
+}
+
 function fits(object: object, query: URLSearchParams): boolean {
   const fields = object as Readonly<Record<string, unknown>>;
   for (const [name, value] of query) {
     if (ways.has(name)) continue;
     const field = name.endsWith("~") ? name.slice(0, -1) : name;
-    const has = field === "bootable" ? bootableOf(fields) : fields[field === "display_name" ? "name" : field];
+    const has =
+      field === "consumes_quota"
+        ? true
+        : field === "bootable"
+          ? bootableOf(fields)
+          : fields[field === "display_name" ? "name" : field];
     const text = typeof has === "string" || typeof has === "number" || typeof has === "boolean" ? `${has}` : "";
     if (field === "metadata") {
       if (!metadataFits(fields["metadata"], value)) return false;

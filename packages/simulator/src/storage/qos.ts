@@ -16,6 +16,8 @@ interface QosSpecs {
 
 const view = ({ id, name, consumer, specs }: QosSpecs) => ({ id, name, consumer, specs });
 
+const consumers = ["back-end", "front-end", "both"];
+
 /** Quality of service that volume types may have: https://docs.openstack.org/api-ref/block-storage/v3/#quality-of-service-qos-specifications-qos-specs . */
 export function addQosRoutes(app: StorageApp, parts: StorageParts): void {
   const { kernel, tables } = parts;
@@ -45,7 +47,7 @@ export function addQosRoutes(app: StorageApp, parts: StorageParts): void {
     if (!isObject(given) || name === undefined) throw computeError(400, "'name' is a required property");
     if (table.by("name", name).length > 0) throw computeError(409, `QoS Specs ${name} already exists.`);
     const consumer = textAt(given, "consumer") ?? "back-end";
-    if (!["back-end", "front-end", "both"].includes(consumer)) throw computeError(400, wrongConsumer);
+    if (!consumers.includes(consumer)) throw computeError(400, wrongConsumer);
     return c.json(
       whole(
         c,
@@ -58,7 +60,9 @@ export function addQosRoutes(app: StorageApp, parts: StorageParts): void {
     const given = at(await bodyOf(c.req), "qos_specs");
     const { id, specs } = found(c);
     if (!isObject(given)) throw computeError(400, "'qos_specs' is a required property");
-    table.update(id, { specs: { ...specs, ...texts(given) } });
+    const consumer = textAt(given, "consumer");
+    if (consumer !== undefined && !consumers.includes(consumer)) throw computeError(400, wrongConsumer);
+    table.update(id, { specs: { ...specs, ...texts(given) }, ...(consumer === undefined ? {} : { consumer }) });
     return c.json({ qos_specs: given });
   });
   app.put(`${path}/:id/delete_keys`, async (c) => {

@@ -86,7 +86,7 @@ function addSnapshotRoutes(app: StorageApp, { kernel, tables }: StorageParts, vo
   const base = "/v3/:project/snapshots";
   const list = (c: StorageContext, full: boolean) => {
     const all = mine(c) ? tables.snapshots.by("project_id", c.get("caller").projectId) : tables.snapshots.all();
-    const { page, next } = pageOf(c, all, (id) => snapshotFor(tables, c.get("caller"), id));
+    const { page, next } = pageOf(c, all, (id) => snapshotFor(tables, c.get("caller"), id), "snapshot");
     const links = next ? { snapshots_links: [{ rel: "next", href: next }] } : {};
     return c.json({ snapshots: page.map((snapshot) => snapshotView(c, snapshot, full)), ...links });
   };

@@ -46,11 +46,13 @@ const seenByAll = (specs: Readonly<Record<string, string>>) =>
     ),
   );
 
+/** What plain users may ask a list of types for. */
+const ways = ["is_public", "extra_specs", "limit", "marker", "offset", "sort", "sort_key", "sort_dir"];
+
 /** What a list of types may be asked; from 3.31 users are refused for asking more. */
 function refuseFilters(c: StorageContext): void {
   if (c.get("caller").isAdmin || c.get("minor") < 31) return;
-  const known = ["is_public", "extra_specs", "limit", "marker", "offset", "sort", "sort_key", "sort_dir"];
-  const strange = Object.keys(c.req.query()).filter((key) => !known.includes(key));
+  const strange = Object.keys(c.req.query()).filter((key) => !ways.includes(key));
   if (strange.length > 0) {
     throw computeError(400, `Invalid filters ${strange.join(", ")} are found in query options.`);
   }
@@ -65,7 +67,10 @@ export function addTypeRoutes(app: StorageApp, parts: StorageParts): void {
   app.get(base, (c) => {
     refuseFilters(c);
     const asked = c.req.query("is_public");
-    const types = tables.types.all().filter((type) => sees(c, type));
+    const own = Object.entries(c.req.query()).filter(([name]) => !ways.includes(name));
+    const isMeant = (type: VolumeType) =>
+      own.every(([name, value]) => String((type as unknown as Readonly<Record<string, unknown>>)[name]) === value);
+    const types = tables.types.all().filter((type) => sees(c, type) && isMeant(type));
     const kept = types.filter(
       (type) => asked === undefined || /^none$/i.test(asked) || (type.is_public ?? true) === /^(true|1)$/i.test(asked),
     );

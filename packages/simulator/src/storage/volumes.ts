@@ -26,7 +26,7 @@ export function addVolumeRoutes(app: StorageApp, parts: StorageParts, volumes: V
   });
   const list = (c: StorageContext, view: (volume: Volume) => object) => {
     const all = mine(c) ? tables.volumes.by("project_id", c.get("caller").projectId) : tables.volumes.all();
-    const { page, next } = pageOf(c, all, (id) => volumeFor(tables, c.get("caller"), id));
+    const { page, next } = pageOf(c, all, (id) => volumeFor(tables, c.get("caller"), id), "volume");
     return c.json({ volumes: page.map(view), ...(next ? { volumes_links: [{ rel: "next", href: next }] } : {}) });
   };
   app.get(base, (c) => list(c, (volume) => briefVolume(c, volume)));
