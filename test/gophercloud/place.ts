@@ -14,10 +14,13 @@ export interface Place {
  * A project of its own on a cloud that has flavors m1.tiny and m1.small, an image "cirros" and an external network "public", as devcloud
  * and the simulated cloud have: with a network for the servers, and the administrator in it, as whom most of the tests run.
  */
-export async function openPlace({ cloud: administrator, member: ordinary, text }: SuiteCloud): Promise<Place> {
+export async function openPlace(
+  { cloud: administrator, member: ordinary, text }: SuiteCloud,
+  suite = "gophercloud",
+): Promise<Place> {
   const config = loadCloudsYaml({ cloud: administrator, text });
   const cloud = connectCloud(config);
-  const project = `gophercloud-${randomBytes(4).toString("hex")}`;
+  const project = `${suite}-${randomBytes(4).toString("hex")}`;
   const created = await cloud.identity.projects.create({ name: project });
   await grantAdministration(cloud, created.id);
   const inProject = { ...config, scope: { ...config.scope, projectName: project } };

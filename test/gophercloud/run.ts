@@ -14,6 +14,8 @@ export interface TestRun {
   readonly wanted: RegExp;
   /** Seconds that one test may take. */
   readonly limit: number;
+  /** A test to run before one that fails for this reason, in its process: it relies on what others have configured. */
+  readonly primer?: { readonly reason: RegExp; readonly test: string };
 }
 
 /** The tests of a package, one by one, each in a process of its own, so that one that hangs takes no other with it. */
@@ -35,17 +37,21 @@ function testsOf({ file }: TestPackage): string[] {
 }
 
 async function runAsWanted(tests: TestPackage, name: string, run: TestRun): Promise<TestResult> {
-  const first = await runOne(tests, name, { variables: run.admin, limit: run.limit });
+  const first = await runPrimed(tests, name, { ...run, variables: run.admin });
   const other = first.status === "skip" ? run.others.get(first.reason) : undefined;
-  return other ? runOne(tests, name, { variables: other, limit: run.limit }) : first;
+  return other ? runPrimed(tests, name, { ...run, variables: other }) : first;
 }
 
-async function runOne(
-  tests: TestPackage,
-  name: string,
-  how: { variables: Variables; limit: number },
-): Promise<TestResult> {
-  const args = ["-test.v", "-test.run", `^${name}$`, "-test.timeout", `${how.limit}s`];
+type How = Pick<TestRun, "limit" | "primer"> & { readonly variables: Variables };
+
+async function runPrimed(tests: TestPackage, name: string, { primer, ...how }: How): Promise<TestResult> {
+  const alone = await runOne(tests, name, how);
+  return primer?.reason.test(alone.reason) === true ? runOne(tests, name, { ...how, primer }) : alone;
+}
+
+async function runOne(tests: TestPackage, name: string, how: How): Promise<TestResult> {
+  const pattern = how.primer ? `^(?:${how.primer.test}|${name})$` : `^${name}$`;
+  const args = ["-test.v", "-test.run", pattern, "-test.timeout", `${how.limit}s`];
   const foreign = Object.entries(process.env).filter(([key]) => !key.startsWith("OS_"));
   const env = { ...Object.fromEntries(foreign), ...how.variables };
   const child = spawn(tests.file, args, { env, stdio: ["ignore", "pipe", "pipe"] });

@@ -28,6 +28,8 @@ export interface Suite {
   readonly page: string;
   /** How the page begins, with its title, without the table. */
   readonly head: string;
+  /** Set where the real cloud is not run: the page then gives all failures, and the rate of all tests that were not skipped. */
+  readonly simulatedOnly?: true;
   /** In the page's order. */
   readonly services: readonly string[];
   /** What a run of a part of the tests replaces whole: the class of a test, or its name. */
@@ -170,9 +172,42 @@ export function writePage(suite: Suite): void {
   const reasons = readReasons(suite);
   const known = existsSync(suite.folder) ? readdirSync(suite.folder) : [];
   const services = suite.services.filter((name) => known.includes(`${name}.json`));
-  const rows = services.map((name) => rowOf(name, readRecord(suite, name)));
-  const lists = services.map((name) => differences(suite, name, reasons[name] ?? {}));
-  writeFileSync(suite.page, `${suite.head}\n\n${columns}\n${rows.join("\n")}\n\n${lists.join("")}`.trimEnd() + "\n");
+  const table = suite.simulatedOnly ? simulatedTable(suite, services) : comparedTable(suite, services);
+  const lists = services.map((name) =>
+    suite.simulatedOnly ? failures(suite, name, reasons[name] ?? {}) : differences(suite, name, reasons[name] ?? {}),
+  );
+  writeFileSync(suite.page, `${suite.head}\n\n${table}\n\n${lists.join("")}`.trimEnd() + "\n");
+}
+
+const comparedTable = (suite: Suite, services: readonly string[]): string =>
+  [columns, ...services.map((name) => rowOf(name, readRecord(suite, name)))].join("\n");
+
+/** Counts of the simulated cloud alone, with their sum. */
+function simulatedTable(suite: Suite, services: readonly string[]): string {
+  const counted = services.map((name) => [name, countsOf(readRecord(suite, name).simulated)] as const);
+  const sum = counted.reduce((all, [, one]) => all.map((count, place) => count + (one[place] ?? 0)), [0, 0, 0]);
+  const row = (name: string, [passed = 0, failed = 0, skipped = 0]: readonly number[]) =>
+    `| ${name} | ${passed} | ${failed} | ${skipped} | ${percent({ both: passed, real: passed + failed, differ: [] })} % |`;
+  const head = "| service | passed | failed | skipped | rate |\n| ------- | ------ | ------ | ------- | ---- |";
+  return [head, ...counted.map(([name, one]) => row(name, one)), row("all", sum)].join("\n");
+}
+
+const countsOf = (record: CloudRecord | undefined): readonly number[] =>
+  record
+    ? [record.passed.length, Object.keys(record.failed).length, Object.values(record.skipped).flat().length]
+    : [0, 0, 0];
+
+/** What of a service failed or was skipped, and why. */
+function failures(suite: Suite, name: string, reasons: Reasons[string] = {}): string {
+  const { simulated } = readRecord(suite, name);
+  const [failed, skipped] = [Object.entries(simulated?.failed ?? {}), Object.entries(simulated?.skipped ?? {})];
+  const about = reasons[""];
+  if (failed.length + skipped.length === 0 && about === undefined) return "";
+  const lines = failed.map(([test, why]) => `- ${test}: ${reasons[test] ?? plain(why)}`);
+  const left = skipped.map(([why, which]) => `- ${plain(why)}: ${which.join(", ")}`);
+  const part = (title: string, list: readonly string[]) =>
+    list.length === 0 ? "" : `${title}:\n\n${list.join("\n")}\n\n`;
+  return `## ${name}\n\n${about === undefined ? "" : `${about}\n\n`}${part("Failed", lines)}${part("Skipped", left)}`;
 }
 
 const columns = `| service | real: passed, failed, skipped | simulated: passed, failed, skipped | of the real cloud's passed | rate |
@@ -187,9 +222,7 @@ function rowOf(name: string, record: ServiceRecord): string {
 const percent = ({ both, real }: Rate): string => (real === 0 ? "0" : ((100 * both) / real).toFixed(1));
 
 function counts(record: CloudRecord | undefined): string {
-  if (!record) return "not run";
-  const skipped = Object.values(record.skipped).flat().length;
-  return [record.passed.length, Object.keys(record.failed).length, skipped].join(", ");
+  return record ? countsOf(record).join(", ") : "not run";
 }
 
 function differences(suite: Suite, name: string, reasons: Reasons[string]): string {

@@ -5,4 +5,6 @@ go 1.25.0
 
 tool sigs.k8s.io/cluster-api-provider-openstack
 
-require sigs.k8s.io/cluster-api-provider-openstack v0.14.7
+require (
+	sigs.k8s.io/cluster-api-provider-openstack v0.14.7
+)

@@ -3,4 +3,6 @@ module causeway.invalid/terraform
 
 go 1.24.0
 
-require github.com/terraform-provider-openstack/terraform-provider-openstack/v3 v3.4.0
+require (
+	github.com/terraform-provider-openstack/terraform-provider-openstack/v3 v3.4.0
+)
