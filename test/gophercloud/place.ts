@@ -16,7 +16,7 @@ export interface Place {
  */
 export async function openPlace(
   { cloud: administrator, member: ordinary, text }: SuiteCloud,
-  suite = "gophercloud",
+  { suite = "gophercloud", cidr = "10.77.0.0/24" }: { readonly suite?: string; readonly cidr?: string } = {},
 ): Promise<Place> {
   const config = loadCloudsYaml({ cloud: administrator, text });
   const cloud = connectCloud(config);
@@ -33,7 +33,7 @@ export async function openPlace(
   };
   try {
     await shareType(own);
-    const chosen = { ...(await choices(own)), ...(await network(own, project)) };
+    const chosen = { ...(await choices(own)), ...(await network(own, project, cidr)) };
     const admin = { ...chosen, ...login(inProject, own.region) };
     const member = { ...chosen, ...login(loadCloudsYaml({ cloud: ordinary, text }), own.region) };
     const others = new Map<string, Variables>([
@@ -48,9 +48,9 @@ export async function openPlace(
 }
 
 /** A network for servers, shared with the member who has another project. */
-async function network({ network: neutron }: Cloud, name: string): Promise<Variables> {
+async function network({ network: neutron }: Cloud, name: string, cidr: string): Promise<Variables> {
   const made = await neutron.networks.create({ name, shared: true });
-  const subnet = await neutron.subnets.create({ name, network_id: made.id, ip_version: 4, cidr: "10.77.0.0/24" });
+  const subnet = await neutron.subnets.create({ name, network_id: made.id, ip_version: 4, cidr });
   return { OS_NETWORK_NAME: name, OS_NETWORK_ID: made.id, OS_SUBNET_ID: subnet.id };
 }
 

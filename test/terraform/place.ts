@@ -15,7 +15,7 @@ const flavors = [
 
 /** A project for the tests, and what upstream's own script makes beside it: two flavors, and one of load balancers. */
 export async function openTerraformPlace(cloud: SuiteCloud): Promise<TerraformPlace> {
-  const place = await openPlace(cloud, "terraform");
+  const place = await openPlace(cloud, { suite: "terraform", cidr: "10.0.0.0/24" });
   const undo = await prepare(cloud);
   const { admin: given, others } = place.accounts;
   const extra: Variables = {
