@@ -104,7 +104,7 @@ export class ServerState {
       builtIns: builtInKinds(),
       conversions,
       first: new FirstObjects(this.#settings.firstObjects),
-      turns: new Turns(),
+      turns: new Turns().measuredBy(thread),
       thread,
       problems: this.#problems,
       bytes: new BytesInFlight(),

@@ -103,6 +103,49 @@ describe("turns of the thread", () => {
     expect(begun).toEqual([160]);
   });
 
+  test("let a cluster whose requests take long begin few in a turn, while another wants the thread", async () => {
+    const { turns, end, advance } = manual();
+    let used = 0;
+    turns.measuredBy({ usedBy: (cluster) => (cluster === "noisy" ? used : 0) });
+    let begun = 0;
+    const ask = (): void => {
+      const wait = turns.take("noisy", 1);
+      if (wait) void wait.then(() => (begun += 1));
+      else begun += 1;
+    };
+    for (let i = 0; i < 100; i += 1) {
+      ask();
+      used += 90;
+      await end();
+      advance(90);
+    }
+    begun = 0;
+    for (let i = 0; i < 20; i += 1) ask();
+    expect(begun).toBe(20);
+    await end();
+    begun = 0;
+    void turns.take("", 1);
+    for (let i = 0; i < 20; i += 1) ask();
+    expect(begun).toBe(1);
+    await end();
+    expect(begun).toBe(2);
+    expect(turns.take("", 1)).toBeUndefined();
+  });
+
+  test("refuse what would make the queue of a cluster too long", () => {
+    const { turns } = manual();
+    const refused = (): boolean => {
+      try {
+        void turns.take("noisy", 1);
+        return false;
+      } catch {
+        return true;
+      }
+    };
+    expect(Array.from({ length: 2256 }, refused)).not.toContain(true);
+    expect(refused()).toBe(true);
+  });
+
   test("leave nobody waiting in a cluster that is gone", async () => {
     const { turns } = manual();
     void turns.take("a", 5000);

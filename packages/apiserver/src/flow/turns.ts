@@ -1,4 +1,6 @@
 import { performance } from "node:perf_hooks";
+import { tooManyRequests } from "../server/status.ts";
+import type { ThreadTime } from "./thread-time.ts";
 
 /**
  * Who may use the thread next. All logical clusters share one thread, and a wide request (a long list) keeps it for as long as it takes.
@@ -19,6 +21,10 @@ export class Turns {
   readonly #enough: number;
   #wideTaken = false;
   #armed = false;
+  #thread: Pick<ThreadTime, "usedBy"> | undefined;
+  /** Whose narrow request came last, and the last that was another's. */
+  #last: Tenant | undefined;
+  #other: Tenant | undefined;
   /** The virtual time at which the last wide request began. */
   #virtual = 0;
   /** Turns in a row that brought nothing new. */
@@ -38,6 +44,12 @@ export class Turns {
     this.#enough = enough;
   }
 
+  /** Takes what clusters use of the thread from a measure, so that who takes long for each request begins fewer in a turn. */
+  measuredBy(thread: Pick<ThreadTime, "usedBy">): this {
+    this.#thread = thread;
+    return this;
+  }
+
   /** Something new came: a connection. */
   noticed(): void {
     this.#quiet = 0;
@@ -50,11 +62,42 @@ export class Turns {
     this.#arm();
     if (width > WIDE) return this.#takeWide(tenant, width);
     this.#quiet = 0;
-    if (tenant.narrow.length === 0 && tenant.begun < SHARE) {
+    this.#saw(tenant);
+    if (tenant.narrow.length === 0 && tenant.begun < this.#shareOf(tenant)) {
       tenant.begun += 1;
       return undefined;
     }
+    if (tenant.narrow.length >= LONGEST_QUEUE) throw tooManyRequests();
     return new Promise((resolve) => tenant.narrow.push(resolve));
+  }
+
+  /** Narrow requests that a cluster may begin in a turn: as many as it had time for, while others want the thread too. */
+  #shareOf(tenant: Tenant): number {
+    if (tenant.cost === 0 || !this.#hasOthers(tenant)) return SHARE;
+    return Math.min(SHARE, Math.max(1, Math.floor(TURN_TIME / tenant.cost)));
+  }
+
+  #hasOthers(tenant: Tenant): boolean {
+    const other = this.#last === tenant ? this.#other : this.#last;
+    return other !== undefined && other.seen >= this.#now() - RECENT;
+  }
+
+  #saw(tenant: Tenant): void {
+    if (this.#last !== tenant) this.#other = this.#last;
+    this.#last = tenant;
+    tenant.seen = this.#now();
+  }
+
+  /** What a narrow request of a cluster costs: an average that follows what was measured. */
+  #measure(tenant: Tenant): void {
+    if (!this.#thread) return;
+    const used = this.#thread.usedBy(tenant.cluster);
+    const spent = used - tenant.used;
+    tenant.unmeasured += tenant.begun;
+    if (tenant.unmeasured === 0 || spent === 0) return;
+    tenant.cost += (spent / tenant.unmeasured - tenant.cost) / 4;
+    tenant.used = used;
+    tenant.unmeasured = 0;
   }
 
   /** Forgets a cluster that is served no longer. */
@@ -69,7 +112,8 @@ export class Turns {
   #tenant(cluster: string): Tenant {
     let tenant = this.#tenants.get(cluster);
     if (tenant === undefined) {
-      tenant = { begun: 0, virtual: 0, narrow: [], wide: [] };
+      const used = this.#thread?.usedBy(cluster) ?? 0;
+      tenant = { cluster, begun: 0, virtual: 0, narrow: [], wide: [], seen: -Infinity, cost: 0, used, unmeasured: 0 };
       this.#tenants.set(cluster, tenant);
     }
     return tenant;
@@ -125,7 +169,8 @@ export class Turns {
   #freeNarrow(): Tenant | undefined {
     let first: Tenant | undefined;
     for (const tenant of this.#touched) {
-      const freed = tenant.narrow.splice(0, SHARE);
+      this.#measure(tenant);
+      const freed = tenant.narrow.splice(0, this.#shareOf(tenant));
       tenant.begun = freed.length;
       for (const resolve of freed) resolve();
       if (freed.length > 0) this.#quiet = 0;
@@ -141,6 +186,14 @@ interface Tenant {
   /** Narrow requests begun in this turn. */
   begun: number;
   virtual: number;
+  readonly cluster: string;
+  /** When its last narrow request came. */
+  seen: number;
+  /** Milliseconds of the thread that a narrow request takes. */
+  cost: number;
+  /** What the thread was used for when it was measured last, and the requests begun since. */
+  used: number;
+  unmeasured: number;
   readonly narrow: (() => void)[];
   readonly wide: { readonly width: number; readonly resolve: () => void }[];
 }
@@ -148,5 +201,10 @@ interface Tenant {
 /** Objects that a narrow request reads at most. */
 const WIDE = 100;
 const SHARE = 256;
+/** Milliseconds of a turn that the narrow requests of one cluster may take, while others were seen within RECENT. */
+const TURN_TIME = 10;
+const RECENT = 1000;
+/** Narrow requests of a cluster that wait; more are refused. */
+const LONGEST_QUEUE = 2000;
 /** Turns that bring nothing new take microseconds. */
 const ENOUGH = 10;

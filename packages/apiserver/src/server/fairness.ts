@@ -34,8 +34,13 @@ export function place(
   const work = workOf(digest.info, query, fairness.counts);
   const placed = fairness.flow.place(digest, work, (cancel) => response.once("close", cancel));
   tell(placed.ticket, response);
-  const ready = turnOf(fairness.turns, placed, { cluster, width: work.objects });
-  return { ticket: placed.ticket, ready };
+  try {
+    const ready = turnOf(fairness.turns, placed, { cluster, width: work.objects });
+    return { ticket: placed.ticket, ready };
+  } catch (error) {
+    placed.ticket.release();
+    throw error;
+  }
 }
 
 /** The uids, not the names, which are not everybody's to know. */
