@@ -6,6 +6,7 @@
  *   --seed N        default 1
  *   --fresh         judges all again, also what an earlier run has judged
  *   --fast          only test files that start no server: the tables beside the code
+ *   --report        judges nothing: what earlier runs found out
  *   --json FILE     writes every mutant and what became of it
  *   --page          writes docs/reference/mutation.md, from this run and earlier ones
  */
@@ -31,6 +32,7 @@ const { values: options } = parseArgs({
     page: { type: "boolean", default: false },
     fresh: { type: "boolean", default: false },
     fast: { type: "boolean", default: false },
+    report: { type: "boolean", default: false },
   },
 });
 /** Tests of the contract that one mutant is shown at most, those that reach the fewest mutants first. */
@@ -42,7 +44,8 @@ const FAST = 3000;
 interface Judged {
   readonly scope: string;
   readonly mutant: Mutant;
-  readonly verdict: Verdict;
+  /** undefined where no run has judged it with these tests. */
+  readonly verdict: Verdict | undefined;
   readonly reason?: string;
 }
 
@@ -66,7 +69,9 @@ async function judgeScope(scope: Scope): Promise<void> {
     target.mutants.map((mutant, i) => ({ target, mutant, number: target.first + i })),
   );
   const wanted = sampled(all);
-  const open = wanted.filter(({ mutant, target }) => state.find(mutant, target.source, tests) === undefined);
+  const open = options.report
+    ? []
+    : wanted.filter(({ mutant, target }) => state.find(mutant, target.source, tests) === undefined);
   console.log(`${scope.name}: ${wanted.length} mutants of ${scope.files.length} files, ${open.length} to judge`);
   const judges = new Judges(scope.files);
   const coverage: Coverage[] = [];
@@ -171,23 +176,24 @@ function collect(
     for (const mutant of about) reasons.set(mutant, explanation.reason);
   }
   for (const { mutant, target } of wanted) {
-    const verdict = verdictOf(mutant, target) ?? { killed: false };
-    const reason = verdict.killed ? undefined : reasons.get(mutant);
+    const verdict = verdictOf(mutant, target);
+    const reason = verdict?.killed ? undefined : reasons.get(mutant);
     judged.push({ scope: scope.name, mutant, verdict, ...(reason === undefined ? {} : { reason }) });
   }
 }
 
 function report(): void {
-  const survivors = judged.filter((j) => !j.verdict.killed && j.reason === undefined);
+  const survivors = judged.filter((j) => j.verdict?.killed === false && j.reason === undefined);
   for (const { mutant } of survivors) {
     console.log(`survived: ${mutant.file}:${mutant.line}: ${shown(mutant.original)} -> ${shown(mutant.replacement)}`);
   }
   for (const one of stale) console.log(`stale explanation: ${one}`);
   const rows = allScopes(root).map(({ name, goal }): Row => {
     const own = judged.filter((j) => j.scope === name);
-    const killed = own.filter((j) => j.verdict.killed).length;
+    const killed = own.filter((j) => j.verdict?.killed).length;
     const explained = own.filter((j) => j.reason !== undefined).length;
-    return { name, goal, mutants: own.length, killed, explained };
+    const unknown = own.filter((j) => !j.verdict && j.reason === undefined).length;
+    return { name, goal, mutants: own.length, killed, explained, unknown };
   });
   if (options.page) {
     const left = survivors.map(({ mutant: { file, line, original, replacement } }) => ({
@@ -208,7 +214,7 @@ function report(): void {
       ),
     );
   }
-  const killed = judged.filter((j) => j.verdict.killed).length;
+  const killed = judged.filter((j) => j.verdict?.killed).length;
   const explained = judged.filter((j) => j.reason !== undefined).length;
   console.log(`${killed} passed, ${survivors.length + stale.length} failed, ${explained} skipped`);
   process.exitCode = survivors.length + stale.length > 0 ? 1 : 0;

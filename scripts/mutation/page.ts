@@ -6,6 +6,8 @@ export interface Row {
   readonly mutants: number;
   readonly killed: number;
   readonly explained: number;
+  /** Not judged yet. */
+  readonly unknown: number;
 }
 
 interface Survivor {
@@ -19,10 +21,11 @@ interface Survivor {
 export function pageOf(rows: readonly Row[], survivors: readonly Survivor[]): string {
   const percent = (part: number, whole: number): string =>
     whole === 0 ? "-" : `${((100 * part) / whole).toFixed(1)} %`;
-  const table = rows.map(
-    ({ name, goal, mutants, killed, explained }) =>
-      `| ${name} | ${mutants} | ${killed} | ${explained} | ${mutants - killed - explained} | ${percent(killed + explained, mutants)} | ${goal * 100} % |`,
-  );
+  const table = rows.map(({ name, goal, mutants, killed, explained, unknown }) => {
+    const survived = mutants - killed - explained - unknown;
+    const share = percent(killed + explained, mutants);
+    return `| ${name} | ${mutants} | ${killed} | ${explained} | ${survived} | ${unknown} | ${share} | ${goal * 100} % |`;
+  });
   const byFile = new Map<string, number>();
   for (const { file } of survivors) byFile.set(file, (byFile.get(file) ?? 0) + 1);
   const files = [...byFile].sort((a, b) => b[1] - a[1]).map(([file, count]) => `| ${file} | ${count} |`);
@@ -30,14 +33,16 @@ export function pageOf(rows: readonly Row[], survivors: readonly Survivor[]): st
     "# Mutation tests",
     "",
     "`npm run test:mutation` changes one thing of a source file at a time and runs the tests that reach it. A mutant is killed when a test fails. This page is",
-    "written by `npm run test:mutation -- --page`. A scope without mutants was not judged in the run that wrote it.",
+    "written by `npm run test:mutation -- --report --page` from what runs have found out so far. A survivor is judged again when a test file of its scope changes:",
+    "until then it counts as not judged. With `--fast` only test files that start no server judge, so that a mutant which only the contract suite notices survives.",
+    "The numbers below are of such runs; no run with the contract suite has been finished yet.",
     "",
     "What is changed: `===` and `!==`, `&&` and `||`, `<` and `<=`, `>` and `>=`, `+` and `-`, `!x`, `true` and `false`; each branch of a condition is removed;",
     "strings and lists become empty; a `return` in the middle of a block is left out. Template strings and numbers are not changed.",
     "Explanations, each with its reason, are in `scripts/mutation/explained.json`; one that no longer holds fails the run.",
     "",
-    "| scope | mutants | killed | explained | survived | killed or explained | goal |",
-    "| --- | --- | --- | --- | --- | --- | --- |",
+    "| scope | mutants | killed | explained | survived | not judged | killed or explained | goal |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ...table,
     "",
     ...(files.length === 0
