@@ -4,7 +4,6 @@ import { delimiter, join } from "node:path";
 import { buildMissing, cached, pinnedVersion, root } from "../../scripts/kubernetes-programs.ts";
 
 const MODULE = "github.com/terraform-provider-openstack/terraform-provider-openstack/v3";
-const OPENTOFU = "github.com/opentofu/opentofu";
 const folder = join(root, "tools/terraform");
 
 export interface TerraformPrograms {
@@ -16,7 +15,7 @@ export interface TerraformPrograms {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** The provider's tests and a Terraform, built at first into the user's cache directory; or why there are none. */
+/** The provider's tests, built at first into the user's cache directory, and the Terraform of PATH; or why there are none. */
 export async function terraformPrograms(): Promise<TerraformPrograms | { readonly reason: string }> {
   const program = { name: "openstack.test", source: `${MODULE}/openstack`, flags: "-s -w", tests: "acceptance" };
   const built = await buildMissing([program], folder, cached(`terraform-${pinnedVersion(folder, MODULE)}`));
@@ -24,8 +23,8 @@ export async function terraformPrograms(): Promise<TerraformPrograms | { readonl
   const tests = join(built.dir, program.name);
   const own = onPath("terraform");
   if (own !== undefined) return { tests, terraform: own, variables: {} };
-  const tofu = onPath("tofu") ?? (await builtTofu());
-  if (typeof tofu !== "string") return tofu;
+  const tofu = onPath("tofu");
+  if (tofu === undefined) return { reason: "there is no terraform and no tofu on PATH" };
   const variables = { TF_ACC_PROVIDER_NAMESPACE: "hashicorp", TF_ACC_PROVIDER_HOST: "registry.opentofu.org" };
   return { tests, terraform: tofu, variables };
 }
@@ -33,16 +32,4 @@ export async function terraformPrograms(): Promise<TerraformPrograms | { readonl
 function onPath(name: string): string | undefined {
   const files = (process.env["PATH"] ?? "").split(delimiter).map((dir) => join(dir, name));
   return files.find((file) => existsSync(file) && spawnSync(file, ["version"]).status === 0);
-}
-
-async function builtTofu(): Promise<string | { readonly reason: string }> {
-  const module = join(folder, "tofu");
-  const version = pinnedVersion(module, OPENTOFU);
-  const flags = `-s -w -X ${OPENTOFU}/version.dev=no`;
-  const built = await buildMissing(
-    [{ name: "tofu", source: `${OPENTOFU}/cmd/tofu`, flags }],
-    module,
-    cached(`opentofu-${version}`),
-  );
-  return "reason" in built ? built : join(built.dir, "tofu");
 }

@@ -21,7 +21,7 @@ export const terraformSuite: Suite = {
   head: `# The Terraform provider's acceptance tests on the simulated cloud
 
 The tests of the release in tools/terraform/go.mod, run by \`npm run test:terraform -- --cloud simulated|real --service NAME --run PATTERN\`
-with the \`terraform\` of PATH, else its \`tofu\`, else OpenTofu of the release in tools/terraform/tofu/go.mod. Each test has a process of its
+with the \`terraform\` of PATH, else its \`tofu\`. Each test has a process of its
 own, as the administrator and, if it asks for another user, as a member. What became of each is kept in terraform/NAME.json, from which this
 page is written. Not run are tests of services that the simulated cloud does not have: DNS, Magnum, object storage, firewalls, VPN, BGP VPN,
 tap mirrors, databases, Heat, workflows, and TLS of the provider itself. A test without a service of its own in the cloud is skipped by
