@@ -9,7 +9,7 @@ import { request } from "node:https";
 import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { restoreApiServer, startApiServer, type ApiServer, type IsolationOptions } from "@causeway/apiserver";
-import { createLog, systemClock } from "@causeway/foundation";
+import { createLog, messageOf, systemClock, type Clock } from "@causeway/foundation";
 import { ConfigMap, createClient, isNotFound, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ISOLATED_SERVER, type Said, type Wanted } from "../support/isolated-server.ts";
@@ -20,6 +20,9 @@ import { OBEDIENT_WORKER, type Order } from "../support/obedient-worker.ts";
 const ANSWER = 60_000;
 /** Of processor time: starts and ordinary requests take less in one turn. */
 const stuckAfter = 3000;
+
+/** Milliseconds for which a cluster is not served the first time. */
+const PAUSE = 30_000;
 
 let root: string;
 let lines: { readonly [field: string]: unknown }[];
@@ -36,10 +39,11 @@ afterEach(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-async function start(isolation: IsolationOptions = {}, dir = "state"): Promise<ApiServer> {
+async function start(isolation: IsolationOptions = {}, dir = "state", clock = systemClock): Promise<ApiServer> {
   const destination = { write: (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[number]) };
   const server = await startApiServer({
     dir: join(root, dir),
+    clock,
     log: createLog({ destination }),
     isolation: { program: OBEDIENT_WORKER, ...isolation },
   });
@@ -181,7 +185,14 @@ describe("a worker process", () => {
 
 describe("a cluster", () => {
   test("that ends its worker three times is answered with 503, and the others of the worker are served", async () => {
-    const server = await start({ workers: 1 });
+    // The first pause is over when the test says so.
+    const over = Promise.withResolvers<void>();
+    let now = systemClock.now();
+    const clock: Clock = {
+      now: () => now,
+      sleep: (time, signal) => (time === PAUSE ? over.promise : systemClock.sleep(time, signal)),
+    };
+    const server = await start({ workers: 1 }, "state", clock);
     const [mallory, other] = [await tenant(server, "mallory"), await tenant(server, "other")];
     const changed: string[] = [];
     server.onChange((cluster) => changed.push(cluster));
@@ -198,12 +209,16 @@ describe("a cluster", () => {
     const refused = await mallory
       .get(ConfigMap, { namespace: "default", name: "kept" }, { signal: AbortSignal.timeout(ANSWER) })
       .catch((error: unknown) => error);
-    expect(String(refused)).toMatch(/not served until .*told to throw/);
+    expect(messageOf(refused)).toMatch(/not served until .*told to throw/);
     expect(server.cluster("mallory")?.parked).toMatchObject({ reason: expect.stringContaining("told to throw") });
     expect(server.cluster("other")?.parked).toBeUndefined();
     expect(changed).toEqual(["mallory"]);
     await expect(server.ensureCluster("mallory")).rejects.toMatchObject({ code: "APISERVER_CLUSTER_PARKED" });
     expect(await logged("APISERVER_CLUSTER_PARKED")).toMatchObject({ cluster: "mallory" });
+    now += PAUSE;
+    over.resolve();
+    await until(() => (changed.length === 2 ? true : undefined));
+    expect(await readAgain(mallory)).toMatchObject({ data: { of: "mallory" } });
   });
 
   test("is not reachable at the management address, nor is it told whether there is one", async () => {
