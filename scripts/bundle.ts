@@ -15,7 +15,7 @@ import { bundleOptions } from "./bundle-options.ts";
 /** What npm installed last: stands for every file below node_modules. */
 const INSTALLED = "node_modules/.package-lock.json";
 /** Modules of Node that a snapshot cannot hold: they are loaded when they are first used. */
-const NATIVE = ["child_process", "http", "http2", "https", "readline", "sqlite", "tls", "worker_threads"];
+const NATIVE = ["http", "http2", "https", "sqlite", "tls"];
 /** What starts from the snapshot: it says the flags. */
 const LAUNCH = resolve(CHECKOUT, "packages/causeway/src/launch.sh");
 /** A module of Node that is loaded when the first of its names is read. */
@@ -72,7 +72,12 @@ async function modules(dir: string): Promise<void> {
 async function snapshot(dir: string): Promise<void> {
   const file = resolve(dir, "apiserver.cjs");
   const minify = { compress: false, mangle: false, codegen: { removeWhitespace: true } };
-  const stamps = await build("packages/causeway/src/snapshot.ts", { file, format: "cjs", minify });
+  const stamps = await build("packages/causeway/src/snapshot.ts", {
+    file,
+    format: "cjs",
+    minify,
+    codeSplitting: false,
+  });
   const built = pathToFileURL(resolve(dir, "apiserver.js")).href;
   const { firstObjects } = (await import(built)) as typeof ApiServer;
   const facts: SnapshotFacts = { stamps, firstObjects: await firstObjects() };

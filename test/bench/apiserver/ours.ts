@@ -3,13 +3,20 @@ import { generateKeyPairSync } from "node:crypto";
 import { mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { freePorts } from "../../support/free-ports.ts";
-import { costOf, firstAnswers, installed, stop, type Cost, type Subject } from "./subject.ts";
+import { costOf, firstAnswers, installed, proportionalMiB, stop, type Cost, type Subject } from "./subject.ts";
 
 const LAUNCH = resolve(import.meta.dirname, "../../../packages/causeway/src/launch.sh");
 const SERVER_CHILD = resolve(import.meta.dirname, "server-child.js");
 
 /** What the process that makes clusters tells. */
-export type Said = { readonly is: "ready" } | { readonly is: "made"; readonly milliseconds: readonly number[] };
+export type Said =
+  | { readonly is: "ready" }
+  | {
+      readonly is: "made";
+      readonly milliseconds: readonly number[];
+      /** Worker processes. */
+      readonly workers: readonly (number | undefined)[];
+    };
 
 /** `causeway apiserver`, as who installed it starts it, on a new state folder in `base`. */
 export async function startOurs(base: string): Promise<Subject> {
@@ -73,7 +80,10 @@ export async function makeClusters(
     child.send(count);
     const made = await next();
     await new Promise((done) => setTimeout(done, settle));
-    return { ...costOf({ processes: [child] }), milliseconds: made.is === "made" ? made.milliseconds : [] };
+    if (made.is !== "made") throw new Error("the server made no clusters");
+    const { milliseconds, workers } = made;
+    const processes = [child.pid, ...workers].map((pid) => ({ pid }));
+    return { ...costOf({ processes }), memoryMiB: proportionalMiB(processes), milliseconds };
   } finally {
     await stop(child);
     rmSync(state, { recursive: true, force: true });

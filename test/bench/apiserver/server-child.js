@@ -1,5 +1,5 @@
 /*
- * Our API server in a process that makes as many logical clusters as its parent says, on a state folder: `node server-child.js DIR`. JavaScript,
+ * Our API server with worker processes, in a process that makes as many logical clusters as its parent says, on a state folder: `node server-child.js DIR`. JavaScript,
  * and from the bundle, as the causeway command is (bundled.js).
  */
 import { flushCompileCache } from "node:module";
@@ -15,7 +15,7 @@ keepCompiled(process.env);
 const { startApiServer } = /** @type {typeof import("@causeway/apiserver")} */ (
   await import(bundled("apiserver") ?? "@causeway/apiserver")
 );
-const server = await startApiServer({ dir: process.argv[2] ?? "" });
+const server = await startApiServer({ dir: process.argv[2] ?? "", isolation: {} });
 flushCompileCache();
 say({ is: "ready" });
 process.on("message", (/** @type {number} */ count) => {
@@ -26,6 +26,6 @@ process.on("message", (/** @type {number} */ count) => {
       await server.ensureCluster(`tenant-${i}`);
       milliseconds.push(performance.now() - begun);
     }
-    say({ is: "made", milliseconds });
+    say({ is: "made", milliseconds, workers: server.workers.map(({ pid }) => pid) });
   })();
 });

@@ -29,7 +29,7 @@ export interface Cost {
 }
 
 /** Processor time so far (user and system) and resident memory, of all processes together. Linux counts time in ticks of 10 ms. */
-export function costOf({ processes }: Pick<Subject, "processes">): Cost {
+export function costOf({ processes }: { readonly processes: readonly { readonly pid?: number | undefined }[] }): Cost {
   const all = processes.map(({ pid }) => {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
       .replace(/^.*\) /, "")
@@ -39,6 +39,15 @@ export function costOf({ processes }: Pick<Subject, "processes">): Cost {
   });
   const sum = (field: keyof Cost): number => all.reduce((total, one) => total + one[field], 0);
   return { cpuSeconds: sum("cpuSeconds"), memoryMiB: sum("memoryMiB") };
+}
+
+/** Resident memory of processes together, where a page that several share is counted once (PSS). */
+export function proportionalMiB(processes: readonly { readonly pid?: number | undefined }[]): number {
+  const kilobytes = processes.map(({ pid }) => {
+    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
+    return Number(/^Pss:\s+(\d+) kB$/m.exec(rollup)?.[1] ?? 0);
+  });
+  return kilobytes.reduce((total, one) => total + one, 0) / 1024;
 }
 
 /**

@@ -53,8 +53,9 @@ export async function startIsolated(options: ApiServerOptions, isolation: Isolat
   }
   // Those who wait for the server have it for themselves first.
   let watchdog: { stop(): void } | undefined;
+  const failed = (error: Error): void => log.error("the watchdog of the management process ended", { error });
   const watching = setTimeout(() => {
-    watchdog = startWatchdog({ thread, near: Infinity, report: reportTo(log), ...watchdogOf(isolation) });
+    watchdog = startWatchdog({ thread, near: Infinity, report: reportTo(log), failed, ...watchdogOf(isolation) });
   }, FIRST_ANSWERS);
   watching.unref();
   const logical = (info: ClusterInfo): LogicalCluster => logicalCluster(info, { workers, clock });

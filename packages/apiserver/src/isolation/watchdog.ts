@@ -18,6 +18,8 @@ export interface WatchdogOptions {
   readonly report?: (report: Report) => void;
   /** … and is aborted after so many milliseconds without a turn. */
   readonly abortAfter?: number;
+  /** Hears that the thread ended. */
+  readonly failed?: (error: Error) => void;
   /** The file of the thread, if it is not beside this one. */
   readonly program?: string;
 }
@@ -29,7 +31,7 @@ export interface Watchdog {
 }
 
 /** Starts the thread that watches this one. It reports what it sees while this one is stuck. */
-export function startWatchdog({ thread, near, fd, report, abortAfter, program }: WatchdogOptions): Watchdog {
+export function startWatchdog({ thread, near, fd, report, abortAfter, program, failed }: WatchdogOptions): Watchdog {
   const shared = new SharedArrayBuffer(TEXT + LONGEST);
   const words = new Int32Array(shared, 0, 4);
   const text = Buffer.from(shared, TEXT);
@@ -43,9 +45,11 @@ export function startWatchdog({ thread, near, fd, report, abortAfter, program }:
   const watching = new Worker(program ?? programOf("watchdog"), {
     workerData: { shared, interval: INTERVAL, near, fd, abortAfter },
     execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 },
+    resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 },
   });
   watching.unref();
+  // Without it the process is served all the same.
+  watching.on("error", (error) => failed?.(error));
   if (report) watching.on("message", report);
   return {
     get last() {
