@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { CausewayError, silentLog, systemClock, type Log } from "@causeway/foundation";
+import { CausewayError, messageOf, silentLog, systemClock, type Log } from "@causeway/foundation";
 import { makeKubeconfig } from "../clusters/kubeconfig.ts";
 import { checkName, ServerState } from "../clusters/server-state.ts";
 import { stateFiles } from "../clusters/state-files.ts";
@@ -53,7 +53,8 @@ export async function startIsolated(options: ApiServerOptions, isolation: Isolat
   }
   // Those who wait for the server have it for themselves first.
   let watchdog: { stop(): void } | undefined;
-  const failed = (error: Error): void => log.error("the watchdog of the management process ended", { error });
+  const failed = (error: unknown): void =>
+    log.error("the watchdog of the management process ended", { reason: messageOf(error) });
   const watching = setTimeout(() => {
     watchdog = startWatchdog({ thread, near: Infinity, report: reportTo(log), failed, ...watchdogOf(isolation) });
   }, FIRST_ANSWERS);

@@ -19,7 +19,7 @@ export interface WatchdogOptions {
   /** … and is aborted after so many milliseconds without a turn. */
   readonly abortAfter?: number;
   /** Hears that the thread ended. */
-  readonly failed?: (error: Error) => void;
+  readonly failed?: (error: unknown) => void;
   /** The file of the thread, if it is not beside this one. */
   readonly program?: string;
 }
