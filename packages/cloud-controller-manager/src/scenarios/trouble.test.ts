@@ -141,6 +141,7 @@ test.each([500, 503, 502])(
     const message = "Provider 'amphora' reports error: No more IP addresses available on network n.";
     refuse(cloud, "POST /loadbalancers", { status, message, times: 1_000 });
     run({ provider: "amphora" }, { clock: fastClock(60) });
+    writes();
     await w.createService("web");
     expect(await hears("web", "SyncLoadBalancerFailed")).toContain(message);
     await pause(5_000);
@@ -162,6 +163,7 @@ test.each([400, 403, 409, 501])(
     const clock = fastClock(5);
     run({ provider: "amphora" }, { clock });
     const begun = clock.now();
+    writes();
     await w.createService("web");
     expect(await hears("web", "SyncLoadBalancerFailed")).toContain("this cannot be");
     await pause(1_900);
