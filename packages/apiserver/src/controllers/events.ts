@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { KubeObject } from "@causeway/kubernetes";
 import { messageOf } from "@causeway/foundation";
 import type { Cluster } from "../clusters/cluster.ts";
@@ -21,7 +22,7 @@ export function warn(cluster: Cluster, object: KubeObject, { reason, action, mes
   const body = {
     apiVersion: "v1",
     kind: "Event",
-    metadata: { generateName: `${name.replaceAll(":", "-")}.` },
+    metadata: { name: eventName(name) },
     involvedObject: {
       apiVersion: object.apiVersion,
       kind: object.kind,
@@ -40,4 +41,13 @@ export function warn(cluster: Cluster, object: KubeObject, { reason, action, mes
   create(internalCall(cluster, builtIn(cluster, "", "events"), { namespace }), body).catch((error: unknown) => {
     cluster.log.warn("event not told", { reason, name, error: messageOf(error) });
   });
+}
+
+/** As client-go names Events: the name of the object, and what makes it unique. Addresses of IPv6 have colons, which names may not have. */
+function eventName(name: string): string {
+  const beginning = name
+    .replaceAll(":", "-")
+    .slice(0, 230)
+    .replace(/[-.]+$/, "");
+  return `${beginning}.${randomBytes(8).toString("hex")}`;
 }
