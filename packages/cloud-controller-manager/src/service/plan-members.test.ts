@@ -62,26 +62,6 @@ describe("a change of members", () => {
     expect(followed(3)).toEqual([true, true, undefined]);
   });
 
-  test("is held back whether it was made as one that others follow or as the last", () => {
-    const node = (i: number) => aNode(`n${i}`, { address: `10.0.0.${i}` });
-    const world = new ModelWorld(aService(), [node(1)]);
-    world.converge();
-    world.nodes = [node(2)];
-    const observed = world.observe();
-    const after = (more: true | undefined) =>
-      plan(
-        {
-          ...observed,
-          held: {
-            ...observed.held,
-            braked: (step) => (("more" in step ? step.more : undefined) === more ? 9 : undefined),
-          },
-        },
-        0,
-      ).steps;
-    expect([after(true), after(undefined)]).toEqual([[], []]);
-  });
-
   test("costs as much again for twice as many nodes", () => {
     expect(reads(1_000)).toBe(reads(500) * 2);
     expect(reads(1_000)).toBeLessThan(10_000);

@@ -21,20 +21,15 @@ export interface TreeGoal {
  * is held back.
  */
 export function nextChange(observed: Observed, goal: TreeGoal): TreeStep | undefined {
-  const free = changes(observed, goal).filter((change) => heldUntil(observed, change) === undefined);
+  const free = changes(observed, goal).filter((change) => observed.held.braked(change) === undefined);
   const change = free.next().value;
   if (!change || !isOfMembers(change) || change.more) return change;
   return free.next().done === true ? change : { ...change, more: true };
 }
 
-/** A change of members was performed as one that others follow, or as the last. */
-function heldUntil({ held }: Observed, change: TreeStep): number | undefined {
-  return held.braked(change) ?? (isOfMembers(change) ? held.braked({ ...change, more: true }) : undefined);
-}
-
 /** When the first of the changes that are held back may be tried again; undefined where none is. */
 export function brakedUntil(observed: Observed, goal: TreeGoal): number | undefined {
-  const untils = [...changes(observed, goal)].flatMap((change) => heldUntil(observed, change) ?? []);
+  const untils = [...changes(observed, goal)].flatMap((change) => observed.held.braked(change) ?? []);
   return untils.length === 0 ? undefined : Math.min(...untils);
 }
 

@@ -150,6 +150,13 @@ describe("a plan that does not converge", () => {
 });
 
 describe("a step that is refused", () => {
+  test("is the same step whether or not another follows it", () => {
+    const brake = new Brake({ clock: new VirtualClock() });
+    brake.refused(key, { type: "write", more: true }, new Error("no"));
+    expect(brake.holdOf(key, { type: "write" })).toBeDefined();
+    expect(brake.holdOf(key, { type: "write", more: "text" })).toBeUndefined();
+  });
+
   const refused = (more: Parameters<typeof world>[0] = {}) => {
     const tries: number[] = [];
     const made: ReturnType<typeof world> = world({

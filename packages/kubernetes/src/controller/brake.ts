@@ -133,10 +133,14 @@ function holdFor(first: number, times: number): number {
   return Math.min(LAST_HOLD, first * 2 ** Math.min(times - 1, 30));
 }
 
-/** Locks are new with each attempt; they do not make another step of it. */
+/** Locks are new with each attempt, and `more` says only whether another step follows: neither makes another step of it. */
 function signatureOf(step: unknown): string {
   const text = JSON.stringify(step, (name, value: unknown) =>
-    name === "resourceVersion" ? undefined : typeof value === "bigint" ? String(value) : value,
+    name === "resourceVersion" || (name === "more" && value === true)
+      ? undefined
+      : typeof value === "bigint"
+        ? String(value)
+        : value,
   );
   return createHash("sha256").update(text).digest("base64");
 }
