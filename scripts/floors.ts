@@ -89,7 +89,7 @@ function externalProblems(room: Room, found: Import, where: string): string[] {
 }
 
 function isTest(file: string): boolean {
-  return file.endsWith(".test.ts") || file.includes("/scenarios/");
+  return file.endsWith(".test.ts") || file.includes("/scenarios/") || file.includes("/testing/");
 }
 
 function declaredDependencies(dir: string): Set<string> {

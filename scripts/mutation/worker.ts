@@ -69,7 +69,7 @@ async function cover({ file, independent }: Extract<Command, { type: "cover" }>)
   const tests: Covered[] = [];
   let loading: number[] = [];
   const note = (title: string, start: number, error: unknown): void => {
-    if (error !== undefined) failed.push(`${title}: ${error instanceof Error ? error.message : String(error)}`);
+    if (error !== undefined) failed.push(`${title}: ${error instanceof Error ? error.message : JSON.stringify(error)}`);
     else tests.push({ title, time: performance.now() - start, reached: reached() });
     switches.reached.fill(0);
   };

@@ -18,7 +18,7 @@ function facts(object: Manifest): string[] {
     ...subjects,
     ...(roleRef ? [`of ${text(reference["kind"])} ${text(reference["name"])} ${text(reference["apiGroup"])}`] : []),
     ...(aggregationRule ? [JSON.stringify(aggregationRule)] : []),
-    JSON.stringify(Object.entries(metadata.labels ?? {}).sort()),
+    JSON.stringify(Object.entries(metadata.labels ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))),
     text(object.apiVersion),
   ].map((fact) => `${what}: ${fact}`);
 }
