@@ -44,7 +44,7 @@ export async function openEndpoint(
   const accepted = (): void => turns.noticed();
   const { certificate } = serving;
   const isManagement = folder === "management";
-  const limits = { clock, pool, isManagement };
+  const limits = { pool, isManagement };
   const listener: Listener = await listen({ host, port: port || kept, certificate, handler, accepted, ...limits });
   const keep = (): void => {
     if (listener.port !== kept) files.write(`${folder}/port`, String(listener.port));

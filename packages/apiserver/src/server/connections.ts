@@ -1,6 +1,7 @@
 import type { Http2Session } from "node:http2";
 import type { Socket } from "node:net";
-import type { Clock } from "@causeway/foundation";
+import { performance } from "node:perf_hooks";
+import { systemClock, type Clock } from "@causeway/foundation";
 import type { ConnectionPool } from "./connection-pool.ts";
 import type { Request } from "./handler.ts";
 import type { Response } from "./respond.ts";
@@ -12,6 +13,13 @@ const BODY = 60_000;
 const IDLE = 90_000;
 const SWEEP = 2000;
 
+export interface ConnectionsOptions {
+  readonly steady?: Clock;
+  readonly pool: ConnectionPool;
+  /** Connections are kept back for it. */
+  readonly isManagement: boolean;
+}
+
 interface Connection {
   readonly raw: Socket;
   session?: Http2Session;
@@ -21,6 +29,12 @@ interface Connection {
   readonly requests: Map<Request, number>;
 }
 
+/** Time that passes evenly: setting the machine's clock closes no connection. */
+const steadyClock: Clock = {
+  now: () => performance.now(),
+  sleep: (milliseconds, signal) => systemClock.sleep(milliseconds, signal),
+};
+
 /** The open connections of one listener. A connection that takes too long for its next step is closed. */
 export class Connections {
   readonly #clock: Clock;
@@ -29,8 +43,9 @@ export class Connections {
   readonly #open = new Map<string, Connection>();
   readonly #stopping = new AbortController();
 
-  constructor({ clock, pool, isManagement }: { clock: Clock; pool: ConnectionPool; isManagement: boolean }) {
-    this.#clock = clock;
+  /** `steady` is another clock for tests. */
+  constructor({ steady = steadyClock, pool, isManagement }: ConnectionsOptions) {
+    this.#clock = steady;
     this.#pool = pool;
     this.#isManagement = isManagement;
     void this.#sweep();

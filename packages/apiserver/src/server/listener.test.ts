@@ -7,6 +7,9 @@ import { afterEach, expect, test } from "vitest";
 import type { ApiServer, ApiServerOptions } from "../interface.ts";
 import { startApiServer } from "../start.ts";
 import { eventually, rawClient } from "../testing/client.ts";
+import { ConnectionPool, defaultLimits } from "./connection-pool.ts";
+import { listen } from "./listener.ts";
+import { LogLimit } from "./log-limit.ts";
 
 const opened: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -49,8 +52,20 @@ const tls = (url: string, protocol = "http/1.1"): Promise<Peer> =>
 
 test("connections that do not go on are closed", async () => {
   const clock = new VirtualClock();
-  const server = await started({ clock });
-  const { url } = server.management;
+  const { management } = await started();
+  const pool = new ConnectionPool(defaultLimits(), new LogLimit(silentLog, clock));
+  const listener = await listen({
+    host: "127.0.0.1",
+    port: 0,
+    certificate: management.authority,
+    handler: (request, response) => void (request.method === "GET" && response.end("version")),
+    accepted: () => {},
+    steady: clock,
+    pool,
+    isManagement: true,
+  });
+  opened.push(listener);
+  const url = `https://127.0.0.1:${listener.port}`;
   const silent = tcp(url);
   const mute = await tls(url);
   const half = await tls(url);
@@ -62,7 +77,7 @@ test("connections that do not go on are closed", async () => {
   const session = connectHttp2(url, { rejectUnauthorized: false });
   opened.push({ close: () => session.destroy() });
   await new Promise((resolve) => session.once("connect", resolve));
-  await eventually(async () => (idle.received.includes("gitVersion") ? true : undefined));
+  await eventually(async () => (idle.received.includes("version") ? true : undefined));
   await clock.advance(8000);
   expect(silent.isOpen).toBe(true);
   await clock.advance(8000);

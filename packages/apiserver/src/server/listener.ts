@@ -1,9 +1,8 @@
 import { createSecureServer, type Http2Session, type SecureServerOptions } from "node:http2";
 import { BoundSocket, isIP, type AddressInfo, type ListenOptions, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { CausewayError, messageOf, type Clock, type KeyPair } from "@causeway/foundation";
-import type { ConnectionPool } from "./connection-pool.ts";
-import { Connections } from "./connections.ts";
+import { CausewayError, messageOf, type KeyPair } from "@causeway/foundation";
+import { Connections, type ConnectionsOptions } from "./connections.ts";
 import type { Request } from "./handler.ts";
 import { guardRequests } from "./request-scope.ts";
 import type { Response } from "./respond.ts";
@@ -16,17 +15,13 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-export interface ListenerOptions {
+export interface ListenerOptions extends ConnectionsOptions {
   readonly host: string;
   readonly port: number;
   readonly certificate: KeyPair;
   readonly handler: (request: Request, response: Response) => void;
   /** Hears of every connection that is accepted. */
   readonly accepted: () => void;
-  readonly clock: Clock;
-  readonly pool: ConnectionPool;
-  /** Connections are kept back for it. */
-  readonly isManagement: boolean;
 }
 
 const CLOSE_GRACE = 300;
