@@ -1,6 +1,6 @@
 /**
  * `npm run test:fuzz`: sends generated requests to the API server and fails for each that is slow, large, answered with 500, or that ends
- * a connection or the process. `--inputs N --seed N [--only KIND] [--out FOLDER]`, or `--replay SEED:INDEX` for one input.
+ * a connection or the process. `--inputs N --seed N [--seconds N] [--only KIND] [--out FOLDER]`, or `--replay SEED:INDEX` for one input.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -16,6 +16,8 @@ const { values } = parseArgs({
     first: { type: "string", default: "0" },
     seed: { type: "string", default: "1" },
     only: { type: "string" },
+    /** The most time for a run. */
+    seconds: { type: "string", default: "Infinity" },
     replay: { type: "string" },
     out: { type: "string", default: resolve(import.meta.dirname, "../../.build/fuzz") },
     "no-minimize": { type: "boolean", default: false },
@@ -39,7 +41,12 @@ function kindOf(name: string | undefined): Kind | undefined {
 }
 
 function* inputs(): Generator<Input> {
-  for (let index = first; index < first + count; index += 1) yield inputOf(seed, index, only);
+  for (let index = first; index < first + count && !isTimeUp(); index += 1) yield inputOf(seed, index, only);
+}
+
+/** Inputs that a run has no time for are skipped. */
+function isTimeUp(): boolean {
+  return performance.now() - begun > 1000 * Number(values.seconds);
 }
 
 async function found(finding: Finding): Promise<void> {

@@ -88,7 +88,7 @@ export function faultsOf(input: Input, replies: readonly Reply[]): Fault[] {
 function isBroken(step: Step, reply: Reply): boolean {
   if (step.raw !== undefined || reply.status !== undefined) return false;
   const isRefusedHead = /PROTOCOL_ERROR|ENHANCE_YOUR_CALM|closed with (1|11)$/.test(reply.broken ?? "");
-  return !(isRefusedHead && (step.headers !== undefined || step.path.length > 1000));
+  return !(isRefusedHead && (step.headers !== undefined || step.path.length > 1000 || !step.path.startsWith("/")));
 }
 
 /**
@@ -97,11 +97,12 @@ function isBroken(step: Step, reply: Reply): boolean {
  */
 const UPSTREAM = [
   /"message":"couldn't get version\/kind/,
+  /"message":"no kind \\".*\\" is registered for version/,
+  /"message":"The order in patch list/,
   /"message":"failed to create typed patch object/,
   /"message":"failed to convert new object/,
   /"message":"expected a (\[\]interface \{\}|map|string)/,
   /"message":"Internal error occurred: requested .* without impersonating a user/,
-  /"message":"Internal error occurred: requested \[/,
 ];
 
 /** 503 is overload, 504 a revision that does not come, 507 a quota of storage. */

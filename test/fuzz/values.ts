@@ -149,7 +149,8 @@ export function mutated(random: Random, tree: Tree, changes = random.between(1, 
     mutate(random, random.pick(places), raw);
   }
   const text = JSON.stringify(copy);
-  return text.replaceAll(/"@@hostile@@(\d+)"/g, (_, at: string) => raw[Number(at)] ?? "0");
+  // What stands in an array that was multiplied is there only once.
+  return text.replaceAll(/"@@hostile@@(\d+)"/g, (_, at: string) => raw.splice(Number(at), 1, "0")[0] ?? "0");
 }
 
 interface Place {
@@ -185,9 +186,12 @@ function mutate(random: Random, { within, key }: Place, raw: string[]): void {
   else target[key] = multiplied(random, value);
 }
 
+/** Characters of what a multiplication makes. */
+const MOST_MULTIPLIED = 1_000_000;
+
 /** Many of what there is one of. */
 function multiplied(random: Random, value: unknown): unknown {
-  const size = random.size(3000);
+  const size = Math.min(random.size(3000), Math.ceil(MOST_MULTIPLIED / (JSON.stringify(value)?.length || 1)));
   const varied = random.chance(0.7);
   if (Array.isArray(value))
     return Array.from({ length: size }, (_, i) => renamed(value[i % value.length], varied ? i : 0));

@@ -53,7 +53,7 @@ const SEQUENCES: readonly ((random: Random, n: number) => Operation[])[] = [
   (_, n) => [{ op: "add", path: `/${"a/".repeat(n)}`, value: 1 }],
   (_, n) => [{ op: "add", path: `/data/${"~1~0".repeat(n)}`, value: "1" }],
   (_, n) => {
-    const deep = Array.from({ length: n }).reduce<unknown>((inner) => ({ a: inner }), {});
+    const deep = Array.from({ length: Math.min(n, 1000) }).reduce<unknown>((inner) => ({ a: inner }), {});
     return [{ op: "add", path: "/data", value: deep }];
   },
   (_, n) =>

@@ -201,6 +201,8 @@ export const path: Generator = (random) => {
   return [
     {
       method,
+      // Some lead to watches.
+      endless: true,
       path: `${pathname}${isDelete ? "?dryRun=All" : ""}`,
       ...(method === "POST" || method === "PUT" || method === "PATCH" ? { headers: JSON_TYPE, body: "[]" } : {}),
     },

@@ -9,9 +9,9 @@ import { patterns } from "./patterns.ts";
 export const schema: Generator = (random, index) => {
   const root: Tree = { type: "object", properties: { spec: schemaOf(random, random.between(1, 5)) } };
   if (random.chance(0.3)) Object.assign(root, hostileSchema(random));
-  const spec = root["properties"] as Tree;
+  const { spec } = (root["properties"] ?? {}) as { spec?: Tree };
   if (random.chance(0.5)) return [dryRun(mutated(random, crd(random, index, root), random.below(3)))];
-  const widget = { spec: instanceOf(random, spec["spec"] as Tree, 3) };
+  const widget = { spec: instanceOf(random, spec ?? {}, 3) };
   return tried(crd(random, index, root), index, [
     mutated(random, resource(index, widget), random.below(3)),
     JSON.stringify(resource(index, {})),
@@ -178,9 +178,13 @@ function stringRest(random: Random): Tree {
   };
 }
 
+const DEEPEST = 800;
+
 /** Parts of schemas that are known to hurt: growth by defaults, deep nesting, wide alternatives. */
 function hostileSchema(random: Random): Tree {
   const n = random.size(3000);
+  // The tree is made in memory first; deeper ones are among the shapes of JSON text.
+  const deep = Math.min(n, DEEPEST);
   return random.pick<() => Tree>([
     // Every element of an array gets a long default.
     () => ({
@@ -197,7 +201,7 @@ function hostileSchema(random: Random): Tree {
       },
     }),
     () => ({ properties: { spec: amplified(random, random.between(1, 8)) } }),
-    () => ({ properties: { spec: nested(n) } }),
+    () => ({ properties: { spec: nested(deep) } }),
     () => ({ properties: { spec: { type: "array", items: nested(Math.min(n, 300)) } } }),
     () => ({ properties: Object.fromEntries(Array.from({ length: n }, (_, i) => [`p${i}`, { type: "string" }])) }),
     () => ({ allOf: Array.from({ length: n }, (_, i) => ({ anyOf: [{ required: [`a${i}`] }, { required: ["b"] }] })) }),
@@ -208,7 +212,7 @@ function hostileSchema(random: Random): Tree {
         }),
       ].slice(0, n > 12 ? 0 : 1),
     }),
-    () => ({ not: Array.from({ length: n }).reduce<Tree>((inner) => ({ not: inner }), { required: ["a"] }) }),
+    () => ({ not: Array.from({ length: deep }).reduce<Tree>((inner) => ({ not: inner }), { required: ["a"] }) }),
     () => ({ required: Array.from({ length: n }, (_, i) => `r${i}`) }),
     () => ({ $ref: "#/a", definitions: { a: { $ref: "#/a" } } }),
     () => ({ "x-kubernetes-validations": Array.from({ length: n }, (_, i) => ({ rule: "true", message: `m${i}` })) }),
