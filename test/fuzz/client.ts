@@ -77,7 +77,10 @@ export class Client {
       const answer = new Answer(resolve);
       let stream;
       try {
-        stream = this.#connected().request({ ...headers, ":method": method, ":path": path }, { endStream: false });
+        stream = this.#connected().request(
+          { ...headers, ":method": method, ":path": path },
+          { endStream: body === undefined },
+        );
       } catch (error) {
         // The client's own library does not send it.
         return answer.end({ status: 0, broken: String(error) });
@@ -92,7 +95,7 @@ export class Client {
       stream.on("end", () => answer.end({}));
       stream.on("error", (error) => answer.end({ broken: String(error) }));
       stream.on("close", () => answer.end(endless ? {} : { broken: `stream closed with ${stream.rstCode}` }));
-      stream.end(body);
+      if (body !== undefined) stream.end(body);
     });
   }
 

@@ -56,7 +56,7 @@ async function givenUp(subject: Subject, signal: AbortSignal): Promise<undefined
   while (!signal.aborted && subject.exit === undefined) {
     await setTimeout(LOOK, undefined, { signal }).catch(() => {});
     const now = subject.cpu();
-    idle = now - last < 1 ? idle + LOOK : 0;
+    idle = now - last < LOOK / 20 ? idle + LOOK : 0;
     last = now;
     if (now - begun > STUCK || idle >= SILENT) return undefined;
   }
@@ -99,6 +99,7 @@ const UPSTREAM = [
   /"message":"couldn't get version\/kind/,
   /"message":"no kind \\".*\\" is registered for version/,
   /"message":"The order in patch list/,
+  /"message":"unknown patch type: /,
   /"message":"failed to create typed patch object/,
   /"message":"failed to convert new object/,
   /"message":"expected a (\[\]interface \{\}|map|string)/,

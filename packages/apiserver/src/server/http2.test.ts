@@ -93,3 +93,28 @@ test("groups that are taken on over HTTP/2 are told apart, whatever they have in
   const answer = await call("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", headers, review);
   expect(at(answer, "status", "userInfo", "groups")).toEqual(["a, b", "c", "system:authenticated"]);
 });
+
+test.each([
+  ["/version", 200],
+  ["/api/v1/namespaces", 405],
+  ["/nowhere", 404],
+])("a HEAD of %s over HTTP/2 gets its status %d", async (path, status) => {
+  const stream = session.request({ ":method": "HEAD", ":path": path });
+  const answered = new Promise<unknown>((resolve, reject) => {
+    stream.on("response", (headers) => resolve(headers[":status"]));
+    stream.on("error", reject);
+  });
+  expect(await answered).toBe(status);
+});
+
+test.each([
+  ["DELETE", "/api/v1/namespaces/default/configmaps/none", 404],
+  ["POST", "/api/v1/namespaces/default/configmaps", 400],
+])("a %s over HTTP/2 that ends with its head is answered", async (method, path, status) => {
+  const stream = session.request({ ":method": method, ":path": path }, { endStream: true });
+  const answered = new Promise<unknown>((resolve, reject) => {
+    stream.on("response", (headers) => resolve(headers[":status"]));
+    stream.on("error", reject);
+  });
+  expect(await answered).toBe(status);
+});

@@ -17,10 +17,11 @@ function streamOf(response: Response): Paced {
   return "stream" in response ? response.stream : response;
 }
 
-/** Nothing can be written any more. */
+/** Nothing can be written any more. Node ends the stream of a HEAD over HTTP/2 at once, though its answer still has a head to send. */
 export function isOver(response: Response): boolean {
   const stream = streamOf(response);
-  return stream.destroyed || stream.writableEnded || response.writableEnded;
+  const isHead = "stream" in response && response.stream.headRequest;
+  return stream.destroyed || (stream.writableEnded && !isHead) || response.writableEnded;
 }
 
 /** What was written beyond AHEAD_BYTES and has not left yet, and who waits for that. */
