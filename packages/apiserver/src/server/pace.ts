@@ -20,7 +20,8 @@ function streamOf(response: Response): Paced {
 /** Nothing can be written any more. Node ends the stream of a HEAD over HTTP/2 at once, though its answer still has a head to send. */
 export function isOver(response: Response): boolean {
   const stream = streamOf(response);
-  const isHead = "stream" in response && response.stream.headRequest;
+  // Node's types lack this property of a server's streams.
+  const isHead = "headRequest" in stream && stream.headRequest === true;
   return stream.destroyed || (stream.writableEnded && !isHead) || response.writableEnded;
 }
 
