@@ -227,7 +227,7 @@ describe("a cluster", () => {
     const statuses = await Promise.all(
       ["a", "none"].map((name) => status(`${server.management.url}/clusters/${name}/api`)),
     );
-    expect(statuses).toEqual([404, 404]);
+    expect(statuses).toEqual([401, 401]);
   });
 
   test("with a worker of its own takes it along when it is removed", async () => {

@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import { setPriority } from "node:os";
+import { constants, getPriority, setPriority } from "node:os";
 import { messageOf, systemClock } from "@causeway/foundation";
 import { ServerState } from "../clusters/server-state.ts";
 import { ThreadTime } from "../flow/thread-time.ts";
@@ -16,8 +16,9 @@ import { logTo, plainError } from "./worker-log.ts";
 
 /** Memory is reported from this part of the smaller limit on, so that who uses it is known when the process dies of it. */
 const NEAR = 0.8;
-/** The nice value: where processor time is short, a worker gets a third of what the management process gets. */
-const PRIORITY = 5;
+/** Added to the nice value of the parent: where processor time is short, a worker gets a third of what the management process gets. */
+const LOWER = 5;
+const LOWEST = constants.priority.PRIORITY_LOW;
 
 /**
  * Runs a worker process: serves the logical clusters of one state folder as its parent orders over the IPC channel. It ends when the channel does;
@@ -103,7 +104,7 @@ class Worker {
       fd: REPORTS,
     });
     // The watchdog keeps the priority that the process began with.
-    setPriority(PRIORITY);
+    setPriority(Math.min(getPriority() + LOWER, LOWEST));
     const state = new ServerState({
       ...options,
       clock: systemClock,
