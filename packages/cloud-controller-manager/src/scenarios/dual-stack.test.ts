@@ -62,6 +62,20 @@ describe.each(["amphora", "ovn"])("a Service of both families on %s", (provider)
     expect((await w.loadBalancers())[0]?.name).toBe("kube_service_c_default_web");
   });
 
+  test("leaves nothing when it ends after its cluster was renamed, also if its first load balancer went before the second had its new name", async () => {
+    const { w, run } = stage();
+    const before = run({ provider });
+    await w.createService("web", { ...both }, internal);
+    await published("web", 2);
+    await before.stop();
+    const first = (await w.loadBalancers()).find((lb) => lb.name === "kube_service_c_default_web");
+    await w.cloud.loadBalancing.deleteLoadBalancer(first?.id ?? "", { cascade: true });
+    await w.until("the second alone", async () => ((await w.loadBalancers()).length === 1 ? true : undefined));
+    run({ provider }, { clusterName: "renamed" });
+    await w.remove("web");
+    await w.until("nothing", async () => ((await w.loadBalancers()).length === 0 ? true : undefined));
+  });
+
   test("lets both families through its security group", async () => {
     const { w, run } = stage();
     run({ provider, manageSecurityGroups: true });

@@ -20,7 +20,7 @@ import {
 import { annotation, floatingIpDescription, legacyLoadBalancerName, loadBalancerName, retiringName } from "./names.ts";
 import type { NodeBursts } from "./node-bursts.ts";
 import type { OctaviaFacts, OctaviaReader } from "./octavia-facts.ts";
-import { formerName, isAnothers } from "./ownership.ts";
+import { formerName, isAnothers, proofTags } from "./ownership.ts";
 import { parametersOf, type Parameters } from "./parameters.ts";
 import type { PendingTimes } from "./pending-times.ts";
 import type { ObservedPool, PoolDetails } from "./pool-details.ts";
@@ -125,7 +125,9 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   const parameters = parametersOf(service, from.config.loadBalancer);
   const first = await observe(from, { service, lbName, parameters, octavia }, signal);
   const name = secondName(lbName, otherFamily(service));
-  const former = first.formerName && secondName(first.formerName, otherFamily(service));
+  const former = first.formerName
+    ? secondName(first.formerName, otherFamily(service))
+    : formerSecondName(from.watch, { service, name });
   const there = [name, former ?? name].some((known) => from.watch.loadBalancers.byIndex("name", known).length > 0);
   if (!octavia || !(there || isDualStack(service))) return first;
   const looking = {
@@ -137,6 +139,22 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     second: true,
   };
   return { ...first, second: await observe(from, looking, signal) };
+}
+
+/**
+ * The name that the second one had before the cluster was renamed, where the first cannot tell it, because it is gone or has its new
+ * name: the tag of its owner does. All load balancers are read for it, so only for a Service that lacks a second or that ends.
+ */
+function formerSecondName(
+  watch: CloudWatch,
+  { service, name }: { readonly service: Service; readonly name: string },
+): string | undefined {
+  const ends = service.metadata.deletionTimestamp !== undefined || !wantsLoadBalancer(service);
+  if (!(ends || isDualStack(service)) || watch.loadBalancers.byIndex("name", name).length > 0) return undefined;
+  const end = secondName("", otherFamily(service));
+  return watch.loadBalancers
+    .list()
+    .find((lb) => lb.name.endsWith(end) && isStaying(lb) && proofTags(lb, service).length > 0)?.name;
 }
 
 interface Looking extends Sought {
