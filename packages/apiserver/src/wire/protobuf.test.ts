@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { growthOf, LINEAR } from "../testing/growth.ts";
 import { readProtobuf } from "./protobuf.ts";
 import { CORE_TABLES } from "./core-tables.generated.ts";
 import { DEFINITION_TABLES } from "./definition-tables.generated.ts";
@@ -8,9 +9,11 @@ import { Tables } from "./tables.ts";
 import { unknownBuiltInFields } from "./unknown-fields.ts";
 
 const tables = new Tables();
+const varint = (value: number): number[] =>
+  value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...varint(Math.floor(value / 0x80))];
 const field = (number: number, content: Buffer | string): Buffer => {
   const bytes = Buffer.from(content);
-  return Buffer.concat([Buffer.from([(number << 3) | 2, bytes.length]), bytes]);
+  return Buffer.concat([Buffer.from([(number << 3) | 2, ...varint(bytes.length)]), bytes]);
 };
 const envelope = (apiVersion: string, kind: string, raw: Buffer): Buffer =>
   Buffer.concat([Buffer.from("k8s\0"), field(1, Buffer.concat([field(1, apiVersion), field(2, kind)])), field(2, raw)]);
@@ -25,6 +28,22 @@ test("a Secret is read with its maps and bytes", () => {
     data: { a: "Yg==" },
     type: "Opaque",
   });
+});
+
+test("maps and lists of many entries are read in linear time", () => {
+  const many = (count: number): Buffer => {
+    const data = Array.from({ length: count }, (_, n) => field(2, Buffer.concat([field(1, `key${n}`), field(2, "v")])));
+    const finalizers = Array.from({ length: count }, () => field(14, "f"));
+    return envelope("v1", "ConfigMap", Buffer.concat([field(1, Buffer.concat(finalizers)), ...data]));
+  };
+  expect(Object.keys(readProtobuf(tables, many(100))["data"] as object)).toHaveLength(100);
+  expect(growthOf(many, (bytes) => readProtobuf(tables, bytes), 500)).toBeLessThan(LINEAR);
+});
+
+test("a key that is called __proto__ is a key like any other", () => {
+  const data = field(2, Buffer.concat([field(1, "__proto__"), field(2, "v")]));
+  const read = readProtobuf(tables, envelope("v1", "ConfigMap", data));
+  expect(JSON.stringify(read["data"])).toBe('{"__proto__":"v"}');
 });
 
 test("bytes that are no object are refused, never misread or endless", () => {

@@ -2,6 +2,7 @@ import type { Json } from "../json.ts";
 import { structOf, type Field, type Tables } from "./tables.ts";
 
 const SCHEMA = "definition.JSONSchemaProps";
+const PLAIN = { writable: true, enumerable: true, configurable: true } as const;
 const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 
 /**
@@ -91,12 +92,14 @@ function place(tables: Tables, { out, field, entry }: { out: Json; field: Field;
   }
   if (field.shape === "map") {
     const [key, value] = mapEntry(tables, field, bytesOf(entry));
-    out[field.name] = { ...(out[field.name] as Json | undefined), [key]: value };
+    // Defined, not assigned: a key "__proto__" is a key like any other.
+    Object.defineProperty((out[field.name] ??= {}) as Json, key, { ...PLAIN, value });
     return;
   }
   if (field.shape === "list") {
     const items = field.wrapped ? wrappedItems(tables, field, bytesOf(entry)) : [one(tables, field.type, entry)];
-    out[field.name] = [...((out[field.name] as unknown[] | undefined) ?? []), ...items];
+    const list = (out[field.name] ??= []) as unknown[];
+    for (const item of items) list.push(item);
     return;
   }
   const value = one(tables, field.type, entry);
