@@ -6,6 +6,8 @@ import { expect, test } from "vitest";
 
 const word = (length: number) => fc.stringMatching(new RegExp(`^[a-z0-9]{${length}}$`));
 const text = fc.string().filter((t) => !/\{\{|\{%|\{#/.test(t));
+/** What systemd leaves as it is when it splits kubeadm's line of kubelet flags: neither spaces nor quotes nor backslashes. */
+const flagValue = text.filter((t) => /^[^\s"'\\\p{C}]*$/u.test(t));
 const hex = fc.stringMatching(/^[0-9a-f]{64}$/);
 
 const facts = fc.record({
@@ -23,7 +25,7 @@ const spec = fc.record({
   preKubeadmCommands: fc.array(text.filter((t) => !/kubeadm/.test(t))),
   joinConfiguration: fc.record({
     nodeRegistration: fc.record({
-      kubeletExtraArgs: fc.uniqueArray(fc.record({ name: word(6), value: text }), { selector: (a) => a.name }),
+      kubeletExtraArgs: fc.uniqueArray(fc.record({ name: word(6), value: flagValue }), { selector: (a) => a.name }),
     }),
   }),
 });
