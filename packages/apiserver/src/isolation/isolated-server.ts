@@ -18,7 +18,7 @@ const FIRST_ANSWERS = 1000;
 
 /** Starts an API server whose logical clusters are served by worker processes, apart from the management cluster. */
 export async function startIsolated(options: ApiServerOptions, isolation: IsolationOptions): Promise<ApiServer> {
-  const { dir, clock = systemClock, log = silentLog, host = "127.0.0.1", encryption, history } = options;
+  const { dir, clock = systemClock, log = silentLog, host = "127.0.0.1", encryption, history, connections } = options;
   if (dir === undefined) {
     throw new CausewayError("APISERVER_ISOLATION_NEEDS_DIR", "worker processes keep their state in a folder", {
       hint: 'Give `dir`, or `isolation: "none"`.',
@@ -40,6 +40,7 @@ export async function startIsolated(options: ApiServerOptions, isolation: Isolat
     changed: (cluster) => listeners.forEach((listener) => listener(cluster)),
     ...(encryption ? { encryption } : {}),
     ...(history === undefined ? {} : { history }),
+    ...(connections ? { connections } : {}),
   });
   const workerProblems = (): readonly string[] =>
     workers.status.flatMap(({ name, problem }) => (problem === undefined ? [] : [`worker ${name}: ${problem}`]));

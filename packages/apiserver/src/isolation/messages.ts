@@ -21,7 +21,7 @@ export interface Limits {
   readonly resident: number;
 }
 
-export interface WorkerOptions extends Pick<ApiServerOptions, "host" | "encryption" | "history"> {
+export interface WorkerOptions extends Pick<ApiServerOptions, "host" | "encryption" | "history" | "connections"> {
   readonly dir: string;
   readonly limits: Limits;
   readonly parked: Readonly<Record<string, Parked>>;

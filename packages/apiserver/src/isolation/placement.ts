@@ -27,7 +27,8 @@ export function placed(
   cluster: string,
   { most, wanted }: { readonly most: number; readonly wanted: WorkerClass },
 ): Placement {
-  if (placement.clusters[cluster] !== undefined) return placement;
+  // A cluster may be called "constructor".
+  if (Object.hasOwn(placement.clusters, cluster)) return placement;
   const shared = Object.keys(placement.workers).filter((worker) => placement.workers[worker] === "shared");
   const isNew = wanted === "own" || shared.length < most;
   const worker = isNew ? nextName(placement) : fewest(placement, shared);

@@ -106,13 +106,19 @@ export class SupervisedWorker {
     this.#diagnostician = new Diagnostician();
     this.#warnAt = 1;
     this.#gone = Promise.withResolvers();
-    const process = new WorkerProcess({
-      program,
-      limits,
-      log: log.with({ worker: name }),
-      onReport: (report) => this.#hear(report, process),
-      onExit: (exit) => this.#ended(exit),
-    });
+    let process: WorkerProcess;
+    try {
+      process = new WorkerProcess({
+        program,
+        limits,
+        log: log.with({ worker: name }),
+        onReport: (report) => this.#hear(report, process),
+        onExit: (exit) => this.#ended(exit),
+      });
+    } catch (error) {
+      // Without descriptors or memory for it, no process starts: that is tried again, as after an end.
+      return this.#ended({ code: null, signal: null, lastWords: messageOf(error) });
+    }
     this.#process = process;
     process.call("open", options()).then(
       (clusters) => {

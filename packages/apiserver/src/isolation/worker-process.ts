@@ -43,6 +43,8 @@ export class WorkerProcess {
       stdio: ["ignore", "ignore", "pipe", "ipc", "pipe"],
       env: environment(),
     });
+    // Where no descriptor is left, the child has no pipes: what reads them throws below, and this event still comes.
+    this.#child.on("error", () => {});
     let lastWords = "";
     this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       lastWords = (lastWords + text).slice(-LAST_WORDS);

@@ -2,6 +2,7 @@ import { writeSync } from "node:fs";
 import { constants, getPriority, setPriority } from "node:os";
 import { messageOf, systemClock } from "@causeway/foundation";
 import { ServerState } from "../clusters/server-state.ts";
+import { isOfRequest } from "../server/request-scope.ts";
 import { ThreadTime } from "../flow/thread-time.ts";
 import {
   REPORTS,
@@ -35,6 +36,7 @@ export function runWorker(): ThreadTime {
   // A terminal and a service manager signal the whole group; the parent says when this process has to end.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
   process.on("uncaughtException", (error) => {
+    if (isOfRequest()) return;
     const report: Report = { crash: messageOf(error).slice(0, 500), holder: worker.holder };
     writeSync(REPORTS, `${JSON.stringify(report)}\n`);
     process.exit(1);

@@ -9,7 +9,7 @@ import type { ClusterInfo, Limits } from "./messages.ts";
 import { clustersOf, placed, readPlacement, unplaced, writePlacement, NOTHING_PLACED, WORKERS } from "./placement.ts";
 import { SupervisedWorker } from "./supervised-worker.ts";
 
-export interface WorkersOptions extends Pick<ApiServerOptions, "encryption" | "history"> {
+export interface WorkersOptions extends Pick<ApiServerOptions, "encryption" | "history" | "connections"> {
   readonly dir: string;
   readonly host: string;
   readonly files: StateFiles;
@@ -116,7 +116,7 @@ export class Workers {
   #worker(name: string): SupervisedWorker {
     const known = this.#workers.get(name);
     if (known) return known;
-    const { dir, host, encryption, history, limits, program, clock, log } = this.#options;
+    const { dir, host, encryption, history, connections, limits, program, clock, log } = this.#options;
     const worker = new SupervisedWorker({
       name,
       program,
@@ -130,6 +130,7 @@ export class Workers {
         parked: this.#parkedOf(name),
         ...(encryption ? { encryption } : {}),
         ...(history === undefined ? {} : { history }),
+        ...(connections ? { connections } : {}),
       }),
       opened: (clusters) => {
         for (const info of clusters) this.#infos.set(info.name, info);

@@ -1,5 +1,5 @@
 import { createGzip, type Gzip } from "node:zlib";
-import { isOver, roomIn, writeTo } from "./pace.ts";
+import { isOver, roomIn, whenOver, writeTo } from "./pace.ts";
 import type { Response } from "./respond.ts";
 import { tooManyRequests } from "./status.ts";
 
@@ -15,7 +15,7 @@ export class BodyStream {
   constructor(response: Response, { type, gzip }: { type: string; gzip: boolean }) {
     const release = response.inFlight?.(RESERVED);
     if (response.inFlight && !release) throw tooManyRequests();
-    if (release) response.once("close", release);
+    if (release) whenOver(response, release);
     this.#response = response;
     response.isStreamed = true;
     response.bytesSent = 0;

@@ -23,6 +23,7 @@ import { isHealthRoot } from "./health.ts";
 import { LogLimit } from "./log-limit.ts";
 import { authenticated, authorized } from "./measured.ts";
 import { observe, terminated } from "./observe.ts";
+import { isOver } from "./pace.ts";
 import { isQuestion, serveReview } from "../auth/reviews.ts";
 import { isTrue, requestInfo, type RequestInfo } from "./request-info.ts";
 import { checkTimeout } from "./request-timeout.ts";
@@ -31,7 +32,7 @@ import { chosenForm, notAcceptable } from "./negotiate.ts";
 import { inRequest } from "./request-scope.ts";
 import { send, wantedForm, type Response, type Wanted } from "./respond.ts";
 import { servePath } from "./paths.ts";
-import { methodNotAllowed, noSuchPath, noSuchResource, unauthorized } from "./status.ts";
+import { methodNotAllowed, noSuchPath, noSuchResource, tooManyRequests, unauthorized } from "./status.ts";
 import { checkName, readTarget } from "./target.ts";
 import { typedBody } from "./typed-body.ts";
 
@@ -218,7 +219,11 @@ async function admitted(
     exchange.response,
   );
   exchange.ticket = ticket;
-  if (ready) await ready.catch((error: unknown) => terminated(served.cluster, { request, info, query, error }));
+  if (ready) {
+    await ready.catch((error: unknown) => terminated(served.cluster, { request, info, query, error }));
+    // The client went while its request waited: nothing is done for it.
+    if (isOver(exchange.response)) throw tooManyRequests();
+  }
   const asked = attributesOf(user, info, query);
   const { allowed, reason } = authorized(served, asked);
   audit?.annotate("authorization.k8s.io/decision", allowed ? "allow" : "forbid");

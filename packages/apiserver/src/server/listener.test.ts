@@ -90,6 +90,36 @@ test("connections that do not go on are closed", async () => {
   await eventually(async () => (idle.isOpen || slow.isOpen ? undefined : true));
 });
 
+test("a watch over HTTP/2, whose request has no body, outlives the time for bodies", async () => {
+  const clock = new VirtualClock();
+  const { management } = await started();
+  const pool = new ConnectionPool(defaultLimits(), new LogLimit(silentLog, clock));
+  let served = 0;
+  const listener = await listen({
+    host: "127.0.0.1",
+    port: 0,
+    certificate: management.authority,
+    handler: (_request, response) => {
+      served += 1;
+      if ("stream" in response) response.stream.respond({ ":status": 200 });
+    },
+    accepted: () => {},
+    steady: clock,
+    pool,
+    isManagement: true,
+  });
+  opened.push(listener);
+  const session = connectHttp2(`https://127.0.0.1:${listener.port}`, { rejectUnauthorized: false });
+  opened.push({ close: () => session.destroy() });
+  const watch = session.request({ ":path": "/api/v1/pods?watch=true" });
+  const slow = session.request({ ":path": "/api/v1/pods", ":method": "POST" }, { endStream: false });
+  slow.on("error", () => {});
+  await eventually(async () => (served === 2 ? true : undefined));
+  for (let seconds = 0; seconds < 200; seconds += 20) await clock.advance(20_000);
+  await eventually(async () => (slow.destroyed ? true : undefined));
+  expect([watch.destroyed, session.closed]).toEqual([false, false]);
+});
+
 test("a tenant's clients leave connections to others, and the log has few lines of it", async () => {
   const lines: string[] = [];
   const log: Log = { ...silentLog, warn: (message) => void lines.push(message), with: () => log };

@@ -25,6 +25,12 @@ export function isOver(response: Response): boolean {
   return stream.destroyed || (stream.writableEnded && !isHead) || response.writableEnded;
 }
 
+/** Does something once nothing can be written any more: at once when that is so already, since a closed response emits no second "close". */
+export function whenOver(response: Response, act: () => void): void {
+  if (isOver(response)) act();
+  else response.once("close", act);
+}
+
 /** What was written beyond AHEAD_BYTES and has not left yet, and who waits for that. */
 interface Backlog {
   pieces: number;

@@ -32,6 +32,11 @@ export function guardRequests(): () => void {
   };
 }
 
+/** Whether what fails now belongs to a request: then the guard ends that request, and another listener leaves it alone. */
+export function isOfRequest(): boolean {
+  return scope.getStore() !== undefined;
+}
+
 function onRejection(reason: unknown): void {
   const failed = scope.getStore();
   if (failed) return failed(reason);

@@ -3,7 +3,7 @@ import { andThen, type Maybe } from "../conversion/maybe.ts";
 import { watchOptions } from "../registry/list-options.ts";
 import { revisionOf, selectionOf, tooLarge } from "../registry/list.ts";
 import { ListReader, type ListStep } from "../registry/reader.ts";
-import { isOver, nextTurn, roomIn } from "./pace.ts";
+import { isOver, nextTurn, roomIn, whenOver } from "./pace.ts";
 import type { Response } from "./respond.ts";
 import { apiError, tooManyRequests } from "./status.ts";
 import { WatchStream, type WatchRequest } from "./watch-stream.ts";
@@ -57,7 +57,7 @@ function watchFrom(request: WatchRequest, response: Response, { closing, start, 
   const from = initial ? initial.reader.revision : start.revision;
   const stream = new WatchStream(request, response, selection);
   const isLong = initial !== undefined && initial.reader.position === undefined;
-  if (isLong) reserve(initial.reader, response);
+  const release = isLong ? reserve(initial.reader, response) : undefined;
   let handle: { stop(): void; readonly revision?: number } | undefined;
   const begin = (): void => {
     const { namespace } = selection;
@@ -93,7 +93,11 @@ function watchFrom(request: WatchRequest, response: Response, { closing, start, 
       finish();
       begin();
     });
-    void told.catch((error: unknown) => stream.fail(error)).finally(() => initial.reader.close());
+    const ended = (): void => {
+      initial.reader.close();
+      release?.();
+    };
+    void told.catch((error: unknown) => stream.fail(error)).finally(ended);
   }
   const { wantsBookmarks, seconds } = start;
   const tick = wantsBookmarks ? setInterval(mark, BOOKMARK_EVERY) : undefined;
@@ -117,14 +121,15 @@ function watchFrom(request: WatchRequest, response: Response, { closing, start, 
   });
 }
 
-/** Counts a watch that begins with much among what waits for clients to read it. Throws 429. */
-function reserve(reader: ListReader, response: Response): void {
+/** Counts a watch that begins with much among what waits for clients to read it; the result ends that, and so does the response. Throws 429. */
+function reserve(reader: ListReader, response: Response): (() => void) | undefined {
   const release = response.inFlight?.(RESERVED);
-  if (release) response.once("close", release);
+  if (release) whenOver(response, release);
   else if (response.inFlight) {
     reader.close();
     throw tooManyRequests();
   }
+  return release;
 }
 
 /** Sends what exists, step by step, at the pace of the client. */
