@@ -1,13 +1,17 @@
 import type { Service } from "@causeway/kubernetes";
 import type { Listener, LoadBalancer } from "@causeway/openstack";
 import type { Observed } from "./gather.ts";
-import { annotation, legacyLoadBalancerName, loadBalancerPrefix } from "./names.ts";
+import {
+  annotation,
+  isProofTag,
+  legacyLoadBalancerName,
+  loadBalancerPrefix,
+  ownerPrefix,
+  sharerPrefix,
+} from "./names.ts";
 
 type Whose = Pick<Observed, "service" | "lbName" | "listeners" | "formerName">;
 
-/** Beginnings of the tags that name cluster and UID of a Service. Upstream counts tags that begin with kube_service_; these do not. */
-const ownerPrefix = "k8s-owner=";
-const sharerPrefix = "k8s-sharer=";
 /** So that prefix, cluster, "/" and UID are at most 255 characters. */
 const clusterLimit = 200;
 
@@ -27,11 +31,7 @@ function tagOf(prefix: string, cluster: string, { metadata }: Service): string {
 
 /** The tags of the Service that prove its part in a load balancer, whatever the cluster was called when they were set. */
 export function proofTags(lb: LoadBalancer, service: Service): string[] {
-  return lb.tags.filter((tag) => isProof(tag) && isOf(tag, service));
-}
-
-function isProof(tag: string): boolean {
-  return tag.startsWith(ownerPrefix) || tag.startsWith(sharerPrefix);
+  return lb.tags.filter((tag) => isProofTag(tag) && isOf(tag, service));
 }
 
 function isOf(tag: string, { metadata }: Service): boolean {

@@ -102,4 +102,6 @@ describe("an integer annotation is read as Go's strconv.Atoi reads it; another v
 
 test("a tag that is named twice is sent once", () => {
   expect(parameters({ annotations: { [os("tags")]: "a, b,a" } }).tags).toEqual(["a", "b"]);
+  const forged = { annotations: { [os("tags")]: "k8s-owner=c1/other, mine, k8s-sharer=c1/other" } };
+  expect(parameters(forged).tags).toEqual(["mine"]);
 });

@@ -2,7 +2,7 @@ import { formatCidr, parseCidr } from "@causeway/foundation";
 import type { Service } from "@causeway/kubernetes";
 import type { LbAlgorithm } from "@causeway/openstack";
 import type { LoadBalancerConfig, LoadBalancerPlacement } from "../config/config.ts";
-import { annotation } from "./names.ts";
+import { annotation, isProofTag } from "./names.ts";
 
 /** What a Service asks for, after its annotations, its class and cloud.conf have been weighed. */
 export interface Parameters {
@@ -112,7 +112,7 @@ export function parametersOf(service: Service, config: LoadBalancerConfig): Para
     flavorId: (from.raw(annotation.flavorId) ?? config.flavorId) || undefined,
     availabilityZone: (from.raw(annotation.availabilityZone) ?? config.availabilityZone) || undefined,
     provider: from.text(annotation.provider),
-    tags: [...new Set(listOf(from.text(annotation.tags)))],
+    tags: [...new Set(listOf(from.text(annotation.tags)))].filter((tag) => !isProofTag(tag)),
     monitor: monitorOf(from, config),
     nodeSelector: from.raw(annotation.nodeSelector) ?? config.nodeSelector,
     sourceRanges: sourceRangesOf(service, from),

@@ -39,8 +39,7 @@ function* changes(observed: Observed, goal: TreeGoal): Generator<TreeStep> {
   for (const listener of own)
     if (!goal.wanted.some((port) => isListenerOf(port, listener))) yield removal(observed, listener);
   for (const port of goal.wanted) yield* portChanges({ observed, lb: goal.lb, own }, port);
-  for (const { pool } of observed.pools)
-    if (isNamedAsOurs(pool.name, observed) && isUnused(pool, observed)) yield { type: "delete-pool", id: pool.id };
+  for (const { pool } of observed.pools) if (isStray(pool, observed, goal)) yield { type: "delete-pool", id: pool.id };
   const { lb } = goal;
   const tags = goal.tags.filter((tag) => !lb.tags.includes(tag));
   const change = { ...enabled(lb), ...(tags.length === 0 ? {} : { tags: [...lb.tags, ...tags] }) };
@@ -50,6 +49,17 @@ function* changes(observed: Observed, goal: TreeGoal): Generator<TreeStep> {
 /** What somebody switched off serves nobody. */
 function enabled({ admin_state_up: up }: { admin_state_up?: boolean }): { admin_state_up?: true } {
   return up === false ? { admin_state_up: true } : {};
+}
+
+/** A pool of ours without a listener, unless the listener that is to be created takes it. */
+function isStray(pool: Pool, observed: Observed, { wanted }: TreeGoal): boolean {
+  const isWanted = wanted.some(
+    (port) =>
+      port.poolName === pool.name &&
+      port.poolProtocol === pool.protocol &&
+      !observed.listeners.some((listener) => isListenerOf(port, listener)),
+  );
+  return !isWanted && isNamedAsOurs(pool.name, observed) && isUnused(pool, observed);
 }
 
 function isUnused(pool: Pool, { listeners }: Observed): boolean {
