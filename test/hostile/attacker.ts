@@ -1,4 +1,4 @@
-/** The attacker's process: runs the attacks that it is told by their titles, at a low priority, so that its own work is not what is measured. */
+/** The attacker's process: runs the attacks whose titles it receives, at a low priority, so that its own work does not distort the measurement. */
 import { setPriority } from "node:os";
 import { attacks } from "./attacks/index.ts";
 import { Target, type Place } from "./target.ts";

@@ -60,7 +60,7 @@ export const bodies: readonly Attack[] = [
     },
   },
   {
-    title: "100,000 unknown fields are to be named one by one",
+    title: "the response must name 100,000 unknown fields",
     run: (t) => {
       const unknown = upTo(100_000).map((n) => `"unknownfield${n}":1`);
       const body = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"strict"},${unknown.join(",")}}`;
@@ -68,7 +68,7 @@ export const bodies: readonly Attack[] = [
     },
   },
   {
-    title: "100,000 invalid keys of a ConfigMap are to be named one by one",
+    title: "the response must name 100,000 invalid keys",
     run: (t) => {
       const data = upTo(100_000).map((n) => `"not/valid/${n}":"v"`);
       const body = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"invalid"},"data":{${data.join(",")}}}`;
@@ -76,7 +76,7 @@ export const bodies: readonly Attack[] = [
     },
   },
   {
-    title: "100,000 duplicate keys are to be named one by one",
+    title: "the response must name 100,000 duplicate keys",
     run: (t) => {
       const data = `${'"same":"v",'.repeat(100_000)}"same":"v"`;
       const body = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"twice"},"data":{${data}}}`;
@@ -128,7 +128,7 @@ export const bodies: readonly Attack[] = [
     },
   },
   {
-    title: "an object has 50,000 owner references",
+    title: "an object has 20,000 owner references",
     run: (t) => {
       const ownerReferences = upTo(20_000).map((n) => ({
         apiVersion: "v1",

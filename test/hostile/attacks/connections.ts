@@ -191,7 +191,7 @@ export const connections: readonly Attack[] = [
       })),
   },
   {
-    title: "500 watches by WebSocket are opened by clients that send garbage frames",
+    title: "200 watches by WebSocket are opened by clients that send garbage frames",
     run: async (t) => {
       for (const _ of upTo(200)) {
         const socket = tls(t);

@@ -42,7 +42,7 @@ export const identities: readonly Attack[] = [
     },
   },
   {
-    title: "a binding has 20,000 subjects, and a role 5,000 rules",
+    title: "a binding has 10,000 subjects, and a role 5,000 rules",
     lasts: 3_000,
     run: async (t) => {
       const rules = upTo(5_000).map((n) => ({ apiGroups: [`g${n}`], resources: [`r${n}`], verbs: ["get"] }));
@@ -109,7 +109,7 @@ export const identities: readonly Attack[] = [
       ),
   },
   {
-    title: "1,000 objects own one another in a cycle",
+    title: "300 objects own one another in a cycle",
     run: async (t) => {
       const made = await t.repeat(300, 10, (n) => post(CONFIG_MAPS, configMap(`cycle-${n}`)));
       const uids = made.map((r) => /"uid":"([^"]+)"/.exec(r.start)?.[1] ?? "none");

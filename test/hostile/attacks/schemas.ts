@@ -111,7 +111,7 @@ export const schemas: readonly Attack[] = [
     },
   },
   {
-    title: "a map list of 50,000 items has two keys",
+    title: "a map list of 30,000 items has two keys",
     run: (t) => {
       const items = {
         type: "object",
