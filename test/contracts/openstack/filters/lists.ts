@@ -108,6 +108,11 @@ const volumeLists: readonly FilteredList[] = [
       body: { name: "{run}-p", description: "{run}", volume_id: "{vol}" },
       more: { as: "member" },
     }),
+    {
+      says: "the snapshot is available",
+      call: "GET /snapshots/{id}",
+      until: { field: "snapshot.status", is: ["available", "error"] },
+    },
   ]),
   {
     ...cinder("/types", "volume_types", [made({ path: "/types", one: "volume_type", body: { name: "{run}-t" } })]),
