@@ -123,6 +123,30 @@ describe("what a cloud says about refused credentials", () => {
     expect((await failure(cloud.network.networks.all())).details["serviceMessage"]).toBe("bad password: [redacted]!");
   });
 
+  it.each(["a", "admin", "on"])("keeps its words although the password is the short %s", async (password) => {
+    const config = { auth: { type: "password" as const, username: "u", userDomain: { name: "Default" }, password } };
+    const body = { error: { message: "cannot change an admin's connection", type: "Conflict", given: { password } } };
+    const { cloud } = await start(identity({ status: 401, body }), { config });
+    expect((await failure(cloud.network.networks.all())).details).toMatchObject({
+      serviceMessage: "cannot change an admin's connection",
+    });
+  });
+
+  it("is shown without a short password in a field of JSON, in a body or in a text", async () => {
+    const config = {
+      auth: { type: "password" as const, username: "u", userDomain: { name: "Default" }, password: "admin" },
+    };
+    const refuses = async (body: unknown) => {
+      const { cloud } = await start(identity({ status: 401, body }), { config });
+      return (await failure(cloud.network.networks.all())).details["serviceMessage"];
+    };
+    expect(await refuses({ error: { message: "admin" } })).toBe("[redacted]");
+    expect(await refuses({ error: { message: 'admin: {"password": "admin"}' } })).toBe(
+      'admin: {"password": "[redacted]"}',
+    );
+    expect(await refuses({ error: { message: { password: "admin" } } })).toBe('{"password":"[redacted]"}');
+  });
+
   it("is shown without the token that a service repeats", async () => {
     const { cloud } = await start(({ path, headers }) =>
       path.startsWith("/identity")
@@ -130,5 +154,21 @@ describe("what a cloud says about refused credentials", () => {
         : { status: 403, body: { message: `no: ${String(headers["x-auth-token"])}` } },
     );
     expect((await failure(cloud.network.networks.all())).details["serviceMessage"]).toBe("no: [redacted]");
+  });
+});
+
+describe("an Octavia older than version 2.5 of its API", () => {
+  it("returns objects without tags, which have none then", async () => {
+    const lb = { id: "1", name: "lb" };
+    const { cloud } = await start(({ path, method }) => {
+      if (!path.includes("/loadbalancers")) return undefined;
+      const single = method !== "GET" || path.endsWith("/1");
+      return { status: 200, body: single ? { loadbalancer: lb } : { loadbalancers: [lb] } };
+    });
+    const { loadBalancers } = cloud.loadBalancing;
+    expect((await loadBalancers.all()).map(({ tags }) => tags)).toEqual([[]]);
+    expect((await loadBalancers.get("1")).tags).toEqual([]);
+    expect((await loadBalancers.create({ name: "lb" })).tags).toEqual([]);
+    expect((await loadBalancers.update("1", { name: "lb" })).tags).toEqual([]);
   });
 });

@@ -114,7 +114,16 @@ describe("a list of an API server", () => {
     });
     const { items } = await client.list(ConfigMap, { namespace: "default" });
     expect(items.map(({ metadata }) => metadata.name)).toEqual(["first", "next"]);
-    expect(server.requests.map(({ query }) => query.get("limit"))).toEqual(["500", "50", "5", "500", "50", "5"]);
+    expect(server.requests.map(({ query }) => query.get("limit"))).toEqual(["500", "50", "5", "5"]);
+  });
+
+  test("with one object too large for any page ends with an error that says so", async () => {
+    const { client, server } = await connected((_, response) => forever(response, " "));
+    expect(await failure(client.list(ConfigMap, { namespace: "default" }))).toMatchObject({
+      code: "KUBERNETES_ANSWER_TOO_LARGE",
+      message: expect.stringContaining("one of its objects alone is too large"),
+    });
+    expect(server.requests.map(({ query }) => query.get("limit"))).toEqual(["500", "50", "5", "1"]);
   });
 
   test("whose pages never end has a limit", async () => {
@@ -146,6 +155,23 @@ describe("what a kubeconfig names", () => {
     expect(() => loadKubeconfig({ text: `a: ${"x".repeat(MIB)}` })).toThrow(
       expect.objectContaining({ code: "KUBECONFIG_INVALID", message: expect.stringContaining("larger than 1 MiB") }),
     );
+  });
+
+  test("may be a file of 2 MiB with many contexts, and is refused with a clear message beyond 8 MiB", () => {
+    const folder = mkdtempSync(join(tmpdir(), "kubeconfig-"));
+    try {
+      const path = join(folder, "config");
+      const certificate = "x".repeat(2 * MIB);
+      const cluster = `{name: c, cluster: {server: "https://localhost:1"}}, {name: d, cluster: {server: "https://localhost:2", x: ${certificate}}}`;
+      writeFileSync(path, `clusters: [${cluster}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n`);
+      expect(loadKubeconfig({ path }).server).toBe("https://localhost:1");
+      writeFileSync(path, `a: ${"x".repeat(8 * MIB)}`);
+      expect(() => loadKubeconfig({ path })).toThrow(
+        expect.objectContaining({ code: "KUBECONFIG_INVALID", message: expect.stringContaining("larger than 8 MiB") }),
+      );
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   test("may have many keys, which are read in linear time", () => {

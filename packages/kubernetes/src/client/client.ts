@@ -1,4 +1,4 @@
-import { CausewayError } from "@causeway/foundation";
+import { CausewayError, messageOf } from "@causeway/foundation";
 import type { ClusterConfig } from "../config/interface.ts";
 import type { KubeObject, ObjectKey, ObjectList, ResourceType } from "../types/meta.ts";
 import { keyOf } from "../types/identity.ts";
@@ -180,8 +180,10 @@ class Client implements KubernetesClient {
     const items: T[] = [];
     let token = "";
     let bytes = 0;
+    let limit = PAGE;
     for (let pages = 0; pages < MOST_PAGES && bytes < MOST_BYTES; pages += 1) {
-      const { page, size } = await this.#page(type, options, token);
+      const { page, size, limit: fitting } = await this.#page(type, options, { token, limit });
+      limit = fitting;
       for (const item of page.items) items.push(withType(item, page));
       if (page.continue === "") return { items, resourceVersion: page.resourceVersion };
       token = page.continue;
@@ -190,18 +192,23 @@ class Client implements KubernetesClient {
     throw endless(collectionPath(type, options.namespace));
   }
 
-  /** One page of a list. Where the objects are so large that a page is refused, it is requested with fewer of them. */
-  async #page<T extends KubeObject>(type: ResourceType<T>, options: ListOptions, token: string) {
+  /** One page of a list. Where the objects are so large that a page is refused, it and all that follow are requested with fewer of them. */
+  async #page<T extends KubeObject>(
+    type: ResourceType<T>,
+    options: ListOptions,
+    from: { token: string; limit: number },
+  ) {
     const { labelSelector, fieldSelector, signal } = options;
-    for (let limit = PAGE; ; limit = Math.ceil(limit / 10)) {
-      const query = queryString({ labelSelector, fieldSelector, limit: String(limit), continue: token });
+    for (let { limit } = from; ; limit = Math.ceil(limit / 10)) {
+      const query = queryString({ labelSelector, fieldSelector, limit: String(limit), continue: from.token });
       const path = collectionPath(type, options.namespace) + query;
       const request = { method: "GET", path, signal };
       try {
         const { body, size } = await this.#transport.read(await this.#transport.send(request), request);
-        return { page: parseList<T>(body, path), size };
+        return { page: parseList<T>(body, path), size, limit };
       } catch (error) {
-        if (limit === 1 || !isTooLarge(error)) throw error;
+        if (!isTooLarge(error)) throw error;
+        if (limit === 1) throw tooLargeAlone(path, error);
       }
     }
   }
@@ -277,6 +284,18 @@ function endless(path: string): CausewayError {
     `the list of ${path} was not read to its end: its pages do not end`,
     {
       hint: "Check that the server's address leads to a Kubernetes API server and not to another web server.",
+      details: { path },
+    },
+  );
+}
+
+function tooLargeAlone(path: string, cause: unknown): CausewayError {
+  return new CausewayError(
+    "KUBERNETES_ANSWER_TOO_LARGE",
+    `the list of ${path} was not read: one of its objects alone is too large: ${messageOf(cause)}`,
+    {
+      cause,
+      hint: "Check that the server's address leads to a Kubernetes API server; find and delete the object.",
       details: { path },
     },
   );

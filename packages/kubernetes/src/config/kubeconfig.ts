@@ -6,6 +6,7 @@ import {
   directoryOf,
   invalid,
   LARGEST_FILE,
+  LARGEST_TEXT,
   isRecord,
   mergeKubeconfigs,
   parseKubeconfig,
@@ -47,7 +48,10 @@ export function loadKubeconfig(options: KubeconfigOptions = {}): ClusterConfig {
 }
 
 function readAll(options: KubeconfigOptions): KubeconfigFile[] {
-  if (options.text !== undefined) return [parseKubeconfig(options.text, "given as text", process.cwd())];
+  const { text } = options;
+  if (text !== undefined && text.length > LARGEST_TEXT)
+    throw invalid("given as text", "cannot be used: it is larger than 1 MiB");
+  if (text !== undefined) return [parseKubeconfig(text, "given as text", process.cwd())];
   if (options.path !== undefined) return [readOne(options.path)];
   const env = options.env ?? process.env;
   const listed = (env["KUBECONFIG"] ?? "").split(delimiter).filter((path) => path !== "");
@@ -69,7 +73,7 @@ function readIfPresent(path: string): KubeconfigFile | undefined {
   try {
     text = readTextFile(path, LARGEST_FILE);
   } catch (cause) {
-    if (cause instanceof LimitExceeded) throw invalid(resolve(path), `cannot be used: ${cause.message}`);
+    if (cause instanceof LimitExceeded) throw invalid(resolve(path), "cannot be used: it is larger than 8 MiB");
     if ((cause as { code?: unknown }).code === "ENOENT") return undefined;
     throw new CausewayError("KUBECONFIG_NOT_FOUND", `the kubeconfig ${resolve(path)} cannot be read`, {
       cause,

@@ -19,12 +19,13 @@ export interface Entry {
   readonly origin: string;
 }
 
-/** Bytes. */
-export const LARGEST_FILE = 1024 * 1024;
+/** Characters of a kubeconfig that is given as a text, as in a Secret. */
+export const LARGEST_TEXT = 1024 * 1024;
+/** Bytes of a user's own file: a thousand contexts with their certificates. */
+export const LARGEST_FILE = 8 * 1024 * 1024;
 
 /** Reads one kubeconfig (v1 Config). The text is never quoted in an error: it holds secrets. */
 export function parseKubeconfig(text: string, origin: string, directory: string): KubeconfigFile {
-  if (text.length > LARGEST_FILE) throw invalid(origin, "cannot be used: it is larger than 1 MiB");
   let parsed: unknown;
   try {
     // As kubectl, which takes the last of keys that are equal; to compare each with all before it takes too long.

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { CausewayError, messageOf, readTextFile } from "@causeway/foundation";
+import { CausewayError, LimitExceeded, messageOf, readTextFile } from "@causeway/foundation";
 
 export interface SearchOptions {
   /** A clouds.yaml to take in place of any other. */
@@ -52,10 +52,21 @@ function both(path: string): string[] {
   return [path, path.replace(/\.yaml$/, ".yml")];
 }
 
+/** Bytes of a clouds.yaml, or of one in a Secret. */
+export const LARGEST_CLOUDS_YAML = 1024 * 1024;
+
+/** The error for a clouds.yaml that is larger. */
+export function tooLarge(path: string): CausewayError {
+  return new CausewayError("CLOUDS_YAML_INVALID", `${path} is not read: it is larger than 1 MiB.`, {
+    hint: "Keep only the clouds that are used, or name another file with OS_CLIENT_CONFIG_FILE.",
+  });
+}
+
 function read(path: string): CloudFile {
   try {
-    return { path, text: readTextFile(path, 2 * 1024 * 1024) };
+    return { path, text: readTextFile(path, LARGEST_CLOUDS_YAML) };
   } catch (cause) {
+    if (cause instanceof LimitExceeded) throw tooLarge(path);
     throw new CausewayError("CLOUDS_YAML_INVALID", `${path} cannot be read: ${messageOf(cause)}`, {
       hint: "Make it a file that this user may read, or point OS_CLIENT_CONFIG_FILE at another.",
       cause,

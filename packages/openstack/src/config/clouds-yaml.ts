@@ -1,7 +1,14 @@
 import { CausewayError, messageOf } from "@causeway/foundation";
 import { parse, stringify } from "yaml";
 import { isRecord } from "../errors/message.ts";
-import { findCloudFiles, findCompanion, type CloudFile, type SearchOptions } from "./cloud-files.ts";
+import {
+  findCloudFiles,
+  findCompanion,
+  LARGEST_CLOUDS_YAML,
+  tooLarge,
+  type CloudFile,
+  type SearchOptions,
+} from "./cloud-files.ts";
 import type { ApplicationCredentialAuth, CloudAuth, CloudConfig, DomainReference, PasswordAuth } from "./config.ts";
 import { readEntry } from "./entry.ts";
 
@@ -111,13 +118,8 @@ function withoutUndefined(value: Entries): Entries {
   return Object.fromEntries(kept.map(([k, v]) => [k, isRecord(v) ? withoutUndefined(v) : v]));
 }
 
-/** Characters of a file, or of the text in a Secret. */
-const LARGEST = 1024 * 1024;
-
 function entriesOf(file: CloudFile, key: "clouds" | "public-clouds"): Entries {
-  if (file.text.length > LARGEST) {
-    throw new CausewayError("CLOUDS_YAML_INVALID", `${file.path} is not read: it is larger than 1 MiB.`);
-  }
+  if (file.text.length > LARGEST_CLOUDS_YAML) throw tooLarge(file.path);
   let content: unknown;
   try {
     // As openstacksdk, which takes the last of keys that are equal; to compare each with all before it takes too long.

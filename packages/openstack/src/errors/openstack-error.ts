@@ -1,5 +1,6 @@
 import { CausewayError } from "@causeway/foundation";
 import { readFault, type ServiceFault } from "./message.ts";
+import { redacted, redactedBody } from "./redact.ts";
 
 /** Which call failed. `url` carries no credentials. */
 export interface CallFacts {
@@ -12,8 +13,8 @@ export interface CallFacts {
 export interface FailedAnswer {
   readonly status: number;
   readonly body: unknown;
-  /** Takes secrets out of what the service said. */
-  readonly redact?: (text: string) => string;
+  /** Are taken out of what the service said. */
+  readonly secrets?: readonly string[];
   readonly requestId?: string;
   /** Seconds, from Retry-After. */
   readonly retryAfter?: number;
@@ -32,7 +33,8 @@ const HINTS: Readonly<Record<string, string>> = {
 
 /** The error for an answer of status 400 or more. */
 export function errorFromAnswer(call: CallFacts, answer: FailedAnswer): CausewayError {
-  const fault = redactedFault(readFault(redactedBody(answer.body, answer.redact)), answer.redact);
+  // Before anything is cut out of the body: what is left of a secret then is no longer recognized.
+  const fault = redactedFault(readFault(redactedBody(answer.body, answer.secrets ?? [])), answer.secrets ?? []);
   const code = codeOf(call.service, answer.status, fault);
   const said = fault.message === "" ? "" : `: ${fault.message}`;
   const hint = HINTS[code];
@@ -53,20 +55,12 @@ export function errorFromAnswer(call: CallFacts, answer: FailedAnswer): Causeway
   );
 }
 
-/** Before anything is cut out of the body: what is left of a secret then is no longer recognized. */
-function redactedBody(body: unknown, redact: FailedAnswer["redact"]): unknown {
-  if (!redact || body === undefined) return body;
-  if (typeof body === "string") return redact(body);
-  try {
-    return JSON.parse(redact(JSON.stringify(body))) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-function redactedFault(fault: ServiceFault, redact: FailedAnswer["redact"]): ServiceFault {
-  if (!redact) return fault;
-  return { message: redact(fault.message), ...(fault.type === undefined ? {} : { type: redact(fault.type) }) };
+/** Tags that were taken out of a page may have joined the parts of a secret. */
+function redactedFault(fault: ServiceFault, secrets: readonly string[]): ServiceFault {
+  return {
+    message: redacted(fault.message, secrets),
+    ...(fault.type === undefined ? {} : { type: redacted(fault.type, secrets) }),
+  };
 }
 
 const QUOTA = /quota|exceeds? .*limit|limit .*exceeded|maximum number of/i;
@@ -88,6 +82,8 @@ function codeOf(service: string, status: number, fault: ServiceFault): string {
       return "OPENSTACK_CONFLICT";
     case 412:
       return "OPENSTACK_CONFLICT";
+    case 408:
+      return "OPENSTACK_UNAVAILABLE";
     case 413:
       return quota || fault.type === "overLimit" ? "OPENSTACK_QUOTA_EXCEEDED" : "OPENSTACK_BAD_REQUEST";
     case 429:

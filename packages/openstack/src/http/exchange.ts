@@ -1,7 +1,6 @@
 import { LimitExceeded, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import { errorFromAnswer, type CallFacts } from "../errors/openstack-error.ts";
 import { errorFromDeadline, errorFromNetwork, errorFromSize } from "../errors/network-error.ts";
-import { redacted } from "../errors/redact.ts";
 import type { Budget } from "./budget.ts";
 import { measures } from "./measures.ts";
 import type { CallCounter } from "./stats.ts";
@@ -126,7 +125,7 @@ function refusal({ budget, secrets }: ExchangeOptions, { call, facts, answer }: 
   return errorFromAnswer(facts, {
     status: answer.status,
     body: answer.body,
-    redact: (text) => redacted(text, [...secrets(), ...tokensIn(call.headers)]),
+    secrets: [...secrets(), ...tokensIn(call.headers)],
     ...(requestId !== undefined && { requestId }),
     ...(seconds !== undefined && { retryAfter: seconds }),
   });

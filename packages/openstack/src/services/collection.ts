@@ -25,6 +25,8 @@ export interface CollectionShape<T, Create> {
   readonly change?: { readonly method: "PUT" | "PATCH" | "POST"; readonly body?: (update: never) => unknown };
   /** What a list's element has to be unwrapped from. */
   readonly unwrap?: string;
+  /** Fields that an older release of the API does not return, with what stands for them. */
+  readonly absent?: Partial<T>;
   /** How many things a create makes. */
   readonly size?: (create: Create) => number;
 }
@@ -40,8 +42,9 @@ export function createCollection<T, Create, Update = Partial<Create>>(
 ): Collection<T, Create, Update> {
   const { route, parents = [], one, many } = shape;
   const single = `${route}/{id}`;
+  const whole = (object: T): T => (shape.absent === undefined ? object : { ...shape.absent, ...object });
   const element = (object: unknown): T =>
-    shape.unwrap === undefined ? (object as T) : objectIn<T>(object, shape.unwrap);
+    whole(shape.unwrap === undefined ? (object as T) : objectIn<T>(object, shape.unwrap));
 
   const list: Collection<T, Create, Update>["list"] = async function* (query = {}, options = {}) {
     for (const part of splitQuery({ ...shape.defaults, ...query })) {
@@ -65,7 +68,7 @@ export function createCollection<T, Create, Update = Partial<Create>>(
     }
   };
   const get: Collection<T, Create, Update>["get"] = async (id, options) =>
-    objectIn<T>(await client.send({ method: "GET", route: single, ids: [...parents, id] }, options), one);
+    whole(objectIn<T>(await client.send({ method: "GET", route: single, ids: [...parents, id] }, options), one));
 
   return {
     list,
@@ -86,7 +89,7 @@ export function createCollection<T, Create, Update = Partial<Create>>(
         ids: parents,
         body: shape.envelope ? shape.envelope(body) : one === "" ? body : { [one]: body },
         size: shape.size?.(body) ?? 1,
-        read: (answer) => (shape.complete ? shape.complete(answer, body) : objectIn<T>(answer, one)),
+        read: (answer) => (shape.complete ? shape.complete(answer, body) : whole(objectIn<T>(answer, one))),
         options,
       }),
     async update(id, body, options) {
@@ -95,7 +98,7 @@ export function createCollection<T, Create, Update = Partial<Create>>(
       const condition =
         options?.ifRevision === undefined ? {} : { headers: { "If-Match": `revision_number=${options.ifRevision}` } };
       const call = { method, route: single, ids: [...parents, id], body: sent, ...condition };
-      return objectIn<T>(await client.send(call, options), one);
+      return whole(objectIn<T>(await client.send(call, options), one));
     },
     async delete(id, options) {
       await ignoringNotFound(client.send({ method: "DELETE", route: single, ids: [...parents, id] }, options));

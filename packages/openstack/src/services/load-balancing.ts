@@ -4,12 +4,16 @@ import type * as L from "../types/load-balancing.ts";
 import { createCollection, ignoringNotFound } from "./collection.ts";
 import { createLoadBalancingExtras } from "./load-balancing-extras.ts";
 
+/** Before version 2.5 of the API nothing has tags. */
+const untagged: { tags: string[] } = { tags: [] };
+
 /** Octavia. */
 export function createLoadBalancingService(client: ServiceClient): LoadBalancingService {
   const loadBalancers = createCollection<L.LoadBalancer, L.LoadBalancerCreate, L.LoadBalancerUpdate>(client, {
     route: "/loadbalancers",
     one: "loadbalancer",
     many: "loadbalancers",
+    absent: untagged,
     size: sizeOf,
   });
   return {
@@ -26,12 +30,14 @@ export function createLoadBalancingService(client: ServiceClient): LoadBalancing
       route: "/listeners",
       one: "listener",
       many: "listeners",
+      absent: untagged,
       size: (listener) => 1 + (listener.default_pool?.members?.length ?? 0),
     }),
     pools: createCollection<L.Pool, L.PoolCreate, L.PoolUpdate>(client, {
       route: "/pools",
       one: "pool",
       many: "pools",
+      absent: untagged,
     }),
     members: (poolId) =>
       createCollection<L.Member, L.MemberCreate, L.MemberUpdate>(client, {
@@ -39,6 +45,7 @@ export function createLoadBalancingService(client: ServiceClient): LoadBalancing
         parents: [poolId],
         one: "member",
         many: "members",
+        absent: untagged,
       }),
     async replaceMembers(poolId, members, options = {}) {
       const { additive = false, ...rest } = options;
@@ -50,6 +57,7 @@ export function createLoadBalancingService(client: ServiceClient): LoadBalancing
       route: "/healthmonitors",
       one: "healthmonitor",
       many: "healthmonitors",
+      absent: untagged,
     }),
     providers: createCollection<L.Provider, never>(client, { route: "/providers", one: "provider", many: "providers" }),
   };
