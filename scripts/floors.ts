@@ -18,6 +18,7 @@ export const floors: Readonly<Record<string, number>> = {
   "cluster-api": 3,
   "cluster-api-openstack": 3,
   "hosted-control-plane": 3,
+  "workload-controllers": 3,
   causeway: 4,
 };
 
@@ -29,6 +30,7 @@ const forbidden: Readonly<Record<string, readonly string[]>> = {
   simulator: ["openstack"],
   "hosted-control-plane": ["openstack"],
   "cluster-api": ["openstack"],
+  "workload-controllers": ["openstack"],
 };
 
 interface Import {

@@ -1,0 +1,12 @@
+import type { Clock, Log, Metrics } from "@causeway/foundation";
+import type { EventRecorder, Informers } from "@causeway/kubernetes";
+
+/** What the scheduler and every controller of one cluster share. */
+export interface Context {
+  /** Of the cluster whose workloads run; its owner runs them. */
+  readonly informers: Informers;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: EventRecorder;
+  readonly metrics?: Metrics;
+}
