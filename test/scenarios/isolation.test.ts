@@ -4,13 +4,23 @@
  */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { request } from "node:https";
 import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { restoreApiServer, startApiServer, type ApiServer, type IsolationOptions } from "@causeway/apiserver";
 import { createLog, messageOf, systemClock, type Clock } from "@causeway/foundation";
 import { ConfigMap, createClient, isNotFound, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
+import { createEmbeddedRuntime } from "@causeway/hosted-control-plane";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ISOLATED_SERVER, type Said, type Wanted } from "../support/isolated-server.ts";
 import { PATIENCE } from "../support/processes.ts";
@@ -221,6 +231,30 @@ describe("a cluster", () => {
     expect(await readAgain(mallory)).toMatchObject({ data: { of: "mallory" } });
   });
 
+  test("that cannot be opened when its worker restarts is reported until it is served again", async () => {
+    const server = await start({ workers: 1 });
+    const [mallory, other] = [await tenant(server, "mallory"), await tenant(server, "other")];
+    const runtime = createEmbeddedRuntime({ apiServer: server });
+    const observed = () => runtime.observe("mallory", new AbortController().signal);
+    const changed: string[] = [];
+    server.onChange((cluster) => changed.push(cluster));
+    const settings = join(root, "state/workers/1/clusters/mallory/cluster.json");
+    const saved = readFileSync(settings, "utf8");
+    writeFileSync(settings, '{"version":"none"}');
+    process.kill(pidOf(server, "mallory"), "SIGKILL");
+    const problem = await until(() => server.clusterProblem("mallory"));
+    expect(problem).toContain("none is not a Kubernetes version");
+    expect(changed).toEqual(["mallory"]);
+    expect(await observed()).toMatchObject({ ready: false, message: `not served: ${problem}` });
+    expect(await readAgain(other)).toMatchObject({ data: { of: "other" } });
+    await until(() => lines.find((line) => line["msg"] === "a logical cluster cannot be opened; it is tried again"));
+    writeFileSync(settings, saved);
+    await until(() => (server.clusterProblem("mallory") === undefined ? true : undefined));
+    expect(await readAgain(mallory)).toMatchObject({ data: { of: "mallory" } });
+    expect(changed.at(-1)).toBe("mallory");
+    expect(lines.filter((line) => line["level"] === 50 && line["cluster"] === "mallory").length).toBe(1);
+  });
+
   test("is not reachable at the management address, nor is it told whether there is one", async () => {
     const server = await start();
     await tenant(server, "a");
@@ -253,7 +287,88 @@ describe("a cluster", () => {
   });
 });
 
+describe("a worker process whose database is damaged", () => {
+  test("does not keep others from backup and reload, and its clusters can be removed", async () => {
+    const before = await start();
+    for (const name of ["a", "b", "c"]) await tenant(before, name);
+    await tenant(before, "own", { worker: "own" });
+    await before.close();
+    const placed = { a: "1", b: "2", c: "1", own: "3" };
+    for (const worker of ["1", "3"]) damage(join(root, `state/workers/${worker}/state.sqlite`));
+    const server = await start();
+    expect(server.clusterProblem("a")).toMatch(/cannot be read|damaged/);
+    expect(server.clusterProblem("b")).toBeUndefined();
+    await server.reload();
+    expect(await server.backup(join(root, "backup"))).toMatchObject({ missing: ["a", "c", "own"] });
+    expect(lines.find((line) => line["msg"] === "the backup lacks the objects of logical clusters")).toBeDefined();
+    await server.removeCluster("own");
+    expect(existsSync(join(root, "state/workers/3"))).toBe(false);
+    await server.removeCluster("a");
+    expect(existsSync(join(root, "state/workers/1/clusters/a"))).toBe(false);
+    expect(server.clusterProblem("c")).toBeDefined();
+    // The last cluster of a damaged worker takes it along, and a new one of that name begins with nothing.
+    await server.removeCluster("c");
+    expect(existsSync(join(root, "state/workers/1"))).toBe(false);
+    const again = await tenant(server, "c");
+    expect(await read(again)).toMatchObject({ data: { of: "c" } });
+    expect(placementOf()).toMatchObject({ clusters: { b: placed.b, c: "4" } });
+  });
+
+  test("removes, once it is repaired, what was removed in the meantime", async () => {
+    const before = await start({ workers: 1 });
+    for (const name of ["a", "b"]) await tenant(before, name);
+    await before.close();
+    const database = join(root, "state/workers/1/state.sqlite");
+    copyFileSync(database, join(root, "copy"));
+    damage(database);
+    const server = await start({ workers: 1 });
+    await server.removeCluster("a");
+    expect(placementOf()).toMatchObject({ removed: { 1: ["a"] } });
+    copyFileSync(join(root, "copy"), database);
+    await until(() => (server.clusterProblem("b") === undefined ? true : undefined));
+    await until(() => (Object.keys(placementOf().removed).length === 0 ? true : undefined));
+    const again = clientOf(await (await server.ensureCluster("a")).kubeconfig());
+    await expect(read(again)).rejects.toThrow(/not found/);
+    expect(await read(clientOf((await server.cluster("b")?.kubeconfig()) ?? ""))).toMatchObject({ data: { of: "b" } });
+  });
+});
+
+/** Overwrites the beginning of a database. */
+function damage(path: string): void {
+  writeFileSync(path, Buffer.concat([Buffer.alloc(4096, 0x5a), readFileSync(path).subarray(4096)]));
+}
+
+function placementOf(): { clusters: Record<string, string>; removed: Record<string, string[]> } {
+  return JSON.parse(readFileSync(join(root, "state/workers/placement.json"), "utf8")) as ReturnType<typeof placementOf>;
+}
+
 describe("a server with worker processes", () => {
+  test("makes and removes one cluster in the order of the calls, and uses no folder of a worker twice", async () => {
+    const server = await start();
+    await tenant(server, "kept");
+    const made = [1, 2, 3].flatMap(() => [server.ensureCluster("a", { worker: "own" }), server.removeCluster("a")]);
+    const meanwhile = server.ensureCluster("b", { worker: "own" });
+    await Promise.all([...made, meanwhile]);
+    expect(server.cluster("a")).toBeUndefined();
+    await tenant(server, "b", { worker: "own" });
+    const names = readdirSync(join(root, "state/workers")).filter((name) => name !== "placement.json");
+    expect(names.toSorted()).toEqual(Object.values(placementOf().clusters).toSorted());
+    expect(new Set(Object.values(placementOf().clusters)).size).toBe(2);
+  });
+
+  test("removes the folders of removed workers that an earlier process left", async () => {
+    const before = await start();
+    await tenant(before, "a", { worker: "own" });
+    await before.removeCluster("a");
+    await before.close();
+    mkdirSync(join(root, "state/workers/1"));
+    await start();
+    expect(existsSync(join(root, "state/workers/1"))).toBe(false);
+    expect(lines.find((line) => line["worker"] === "1" && line["level"] === 30)).toMatchObject({
+      msg: "the state folder of a removed worker was left over, and is removed",
+    });
+  });
+
   test("is restored from one backup with the objects of all workers", async () => {
     const server = await start();
     for (const name of ["a", "b", "c"]) await tenant(server, name);

@@ -168,6 +168,8 @@ export interface ApiServer {
   /** Makes it or opens it; with the same name and options it changes nothing. */
   ensureCluster(name: string, options?: LogicalClusterOptions): Promise<LogicalCluster>;
   cluster(name: string): LogicalCluster | undefined;
+  /** Why a logical cluster is not served though it is there: its worker process cannot open it, and tries again. Undefined while it is served. */
+  clusterProblem(name: string): string | undefined;
   /** Removes the cluster and everything in it. Nothing to do is success. */
   removeCluster(name: string): Promise<void>;
   /**
@@ -178,14 +180,15 @@ export interface ApiServer {
   reload(): Promise<void>;
   /**
    * Writes everything (objects of all clusters, authorities, keys, settings) to one file of mode 0600, as of one moment, while requests go
-   * on. It is as secret as the state folder. `restoreApiServer` makes a state folder of it. Rejects when the disk refuses.
+   * on. It is as secret as the state folder. `restoreApiServer` makes a state folder of it. Rejects when the disk refuses. Logical clusters whose
+   * worker process cannot read its database are named in `missing`, and logged.
    */
   backup(file: string): Promise<Backup>;
   /** The worker processes that run; none without `isolation`. */
   readonly workers: readonly WorkerStatus[];
   /** What an operator has to see to, now. */
   readonly problems: readonly ServerProblem[];
-  /** Calls back when a cluster is parked or served again; returns what ends that. */
+  /** Calls back when a cluster is parked, cannot be opened, or is served again; returns what ends that. */
   onChange(listener: (cluster: string) => void): () => void;
   /** Stops listening, ends watches, closes the store: under a second. */
   close(): Promise<void>;

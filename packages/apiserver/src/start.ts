@@ -43,6 +43,7 @@ export const startApiServer: StartApiServer = async (options: ApiServerOptions =
     cluster: (name) => state.cluster(name),
     removeCluster: (name) => state.removeCluster(name),
     reload: () => state.reload(),
+    clusterProblem: () => undefined,
     backup: (file) => state.backup(file),
     workers: [],
     get problems() {

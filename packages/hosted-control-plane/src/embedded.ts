@@ -43,7 +43,9 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
       return state;
     },
     async observe(id) {
-      const state = running.get(id) ?? leftover(options.apiServer, id);
+      const problem = options.apiServer.clusterProblem(id);
+      const state = running.get(id) ?? leftover(options.apiServer, id, problem);
+      if (problem !== undefined) return state && { ...state, ready: false, message: `not served: ${problem}` };
       const parked = options.apiServer.cluster(id)?.parked;
       return state && parked ? { ...state, ready: false, parked } : state;
     },
@@ -56,16 +58,15 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
 }
 
 /** Data of a control plane that this process has not opened yet: there, and not ready. */
-function leftover(apiServer: ApiServer, id: string): ControlPlaneState | undefined {
+function leftover(apiServer: ApiServer, id: string, problem: string | undefined): ControlPlaneState | undefined {
   const cluster = apiServer.cluster(id);
-  return (
-    cluster && {
-      ready: false,
-      endpoint: { host: "", port: cluster.port ?? 0 },
-      version: "",
-      names: [],
-      limits: { objects: 0, bytes: 0 },
-      message: "the control plane is being opened",
-    }
-  );
+  if (cluster === undefined && problem === undefined) return undefined;
+  return {
+    ready: false,
+    endpoint: { host: "", port: cluster?.port ?? 0 },
+    version: "",
+    names: [],
+    limits: { objects: 0, bytes: 0 },
+    message: "the control plane is being opened",
+  };
 }

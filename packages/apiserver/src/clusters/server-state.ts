@@ -23,6 +23,7 @@ import { FirstObjects } from "./first-objects.ts";
 import { makeKubeconfig } from "./kubeconfig.ts";
 import { checkOptions, openCluster, type OpenCluster, type Shared } from "./open-cluster.ts";
 import { openParked } from "./parked.ts";
+import { Reopening } from "./reopening.ts";
 import { checkDescriptors, Problems } from "./problems.ts";
 import { stateFiles, type StateFiles } from "./state-files.ts";
 import { watchFiles, type WatchedFile } from "./watched-files.ts";
@@ -41,9 +42,13 @@ interface Settings extends ApiServerOptions {
   readonly tenants?: "here" | "only" | "elsewhere";
   /** Clusters that are not served for now. */
   readonly parked?: ReadonlyMap<string, Parked>;
+  /** Clusters that were removed while the database could not be opened. */
+  readonly removed?: readonly string[];
   readonly thread?: ThreadTime;
   /** Why worker processes do not serve their clusters now. */
   readonly workerProblems?: () => readonly string[];
+  /** Hears why a cluster cannot be opened, and, without a reason, that it is served after all. Only in a worker process. */
+  readonly changed?: (cluster: string, problem: string | undefined) => void;
 }
 
 /** Everything a running server holds: the store, the listeners, the open clusters. */
@@ -55,6 +60,7 @@ export class ServerState {
   readonly #parked = new Map<string, Endpoint>();
   readonly #closing = new AbortController();
   readonly #problems: Problems;
+  readonly #reopening: Reopening;
   #store: Store | undefined;
   #files: StateFiles = stateFiles(undefined);
   #shared: Shared | undefined;
@@ -66,7 +72,9 @@ export class ServerState {
 
   constructor(settings: Settings) {
     this.#settings = settings;
-    const { dir, clock, workerProblems: workers } = settings;
+    const { dir, clock, log, workerProblems: workers, changed = () => {} } = settings;
+    const open = (name: string) => this.ensureCluster(name, savedOptions(this.#files, `clusters/${name}`));
+    this.#reopening = new Reopening({ open, changed, clock, log, signal: this.#closing.signal });
     const of = { dir, store: () => this.#store, now: () => clock.now() };
     this.#problems = new Problems(workers ? { ...of, workers } : of);
   }
@@ -110,6 +118,7 @@ export class ServerState {
       bytes: new BytesInFlight(),
       pool: new ConnectionPool({ ...defaultLimits(), ...connections }, new LogLimit(log, clock)),
     };
+    for (const name of this.#settings.removed ?? []) await this.removeCluster(name);
     if (this.#tenants !== "only") await this.#openManagement(this.#shared);
     if (this.#tenants !== "elsewhere") await this.#openTenants();
     this.#watch = watchFiles(() => this.#watched(), { clock, log }, this.#closing.signal);
@@ -159,7 +168,7 @@ export class ServerState {
         else await this.ensureCluster(name, JSON.parse(saved) as LogicalClusterOptions);
       } catch (error) {
         if (this.#tenants !== "only") throw error;
-        this.#settings.log.error("a logical cluster could not be opened", { cluster: name, error });
+        this.#unopened(name, error);
       }
     }
   }
@@ -201,7 +210,7 @@ export class ServerState {
       await this.#serve(name, merged, shared);
     } catch (error) {
       // What was served before is served again.
-      if (known) await this.#serve(name, known.open.options, shared).catch(() => {});
+      if (known) await this.#serve(name, known.open.options, shared).catch((e: unknown) => this.#unopened(name, e));
       throw error;
     }
     this.#watch();
@@ -226,7 +235,12 @@ export class ServerState {
     }
     listener?.keepPort();
     this.#clusters.set(name, { open, listener });
+    this.#reopening.served(name);
     open.resume();
+  }
+
+  #unopened(name: string, error: unknown): void {
+    if (this.#tenants === "only") this.#reopening.failed(name, error);
   }
 
   /** Has a cluster's endpoint answer 503 and serves nothing else of it; without `parked` it is served again. */
@@ -238,8 +252,12 @@ export class ServerState {
     this.#parked.delete(name);
     const folder = `clusters/${name}`;
     const options = savedOptions(this.#files, folder);
-    if (!parked) await this.ensureCluster(name, options);
-    else if (options.listen) {
+    if (!parked) {
+      await this.ensureCluster(name, options).catch((error: unknown) => {
+        this.#unopened(name, error);
+        throw error;
+      });
+    } else if (options.listen) {
       this.#parked.set(name, await openParked({ name, folder, options, listen: options.listen, parked }, shared));
     }
   }
@@ -262,13 +280,18 @@ export class ServerState {
   async removeCluster(name: string): Promise<void> {
     await this.#opening.get(name)?.catch(() => {});
     const shared = this.#running();
-    const isKnown = this.#clusters.has(name) || this.#parked.has(name);
-    if (name === "" || (!isKnown && !shared.store.clusters().includes(name))) return;
+    this.#reopening.forget(name);
+    if (name === "" || !this.#isThere(name, shared)) return;
     await this.#end(name);
     await this.#parked.get(name)?.close();
     this.#parked.delete(name);
     await shared.store.drop(name);
     this.#files.remove(`clusters/${name}`);
+  }
+
+  #isThere(name: string, { store }: Shared): boolean {
+    if (this.#clusters.has(name) || this.#parked.has(name)) return true;
+    return store.clusters().includes(name) || this.#files.names("clusters").includes(name);
   }
 
   /** `workers` names the snapshots of databases that worker processes have, by their place in the state folder. */

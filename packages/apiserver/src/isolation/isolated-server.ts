@@ -73,17 +73,19 @@ export async function startIsolated(options: ApiServerOptions, isolation: Isolat
       const info = workers.info(name);
       return info && logical(info);
     },
+    clusterProblem: (name) => workers.problem(name),
     removeCluster: (name) => workers.remove(name),
     async reload() {
       await Promise.all([state.reload(), workers.reload()]);
     },
     async backup(file) {
       const path = (worker: string): string => `${file}.${process.pid}.worker-${worker}`;
-      const snapshots = await workers.snapshots(path);
+      const { sources, missing } = await workers.snapshots(path);
       try {
-        return await state.backup(file, snapshots);
+        const backup = await state.backup(file, sources);
+        return missing.length === 0 ? backup : { ...backup, missing };
       } finally {
-        for (const snapshot of snapshots) {
+        for (const snapshot of sources) {
           for (const suffix of ["", "-journal", "-wal", "-shm"]) rmSync(`${snapshot.path}${suffix}`, { force: true });
         }
       }

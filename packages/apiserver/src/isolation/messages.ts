@@ -25,6 +25,8 @@ export interface WorkerOptions extends Pick<ApiServerOptions, "host" | "encrypti
   readonly dir: string;
   readonly limits: Limits;
   readonly parked: Readonly<Record<string, Parked>>;
+  /** Clusters that were removed while the database could not be opened. */
+  readonly removed: readonly string[];
 }
 
 /** The calls that a worker answers. Everything that goes to and from it is JSON. */
@@ -55,9 +57,15 @@ export interface PlainError {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
+/** A cluster that could not be opened, and why; or, after that, one that is served. */
+export type ClusterChange =
+  | { readonly cluster: string; readonly problem: string }
+  | { readonly cluster: string; readonly info: ClusterInfo };
+
 export type WorkerMessage =
   | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly error: PlainError }
+  | { readonly changed: ClusterChange }
   | { readonly log: { readonly level: "debug" | "info" | "warn" | "error"; message: string; fields: LogFields } };
 
 /** What a watchdog reports, a line of JSON each. */

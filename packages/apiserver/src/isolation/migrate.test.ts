@@ -8,7 +8,7 @@ import { startApiServer } from "../start.ts";
 import { clustersIn, openStore, removeClusters } from "../store/index.ts";
 import { rawClient } from "../testing/client.ts";
 import { migrate } from "./migrate.ts";
-import { isSplit, readPlacement, writePlacement, type Placement } from "./placement.ts";
+import { isSplit, NOTHING_PLACED, readPlacement, writePlacement, type Placement } from "./placement.ts";
 
 const most = 2;
 const NAMES = ["a", "b", "c"];
@@ -92,7 +92,7 @@ test("a conversion that ended before the originals were removed is finished", as
   const revisions = await oneProcess(dir);
   cpSync(dir, join(root, "copy"), { recursive: true });
   migrate(join(root, "copy"), { most, log: silentLog });
-  const placement = readPlacement(stateFiles(join(root, "copy"))) ?? { workers: {}, clusters: {} };
+  const placement = readPlacement(stateFiles(join(root, "copy"))) ?? NOTHING_PLACED;
   cpSync(join(root, "copy/workers"), join(dir, "workers"), { recursive: true });
   writePlacement(stateFiles(dir), placement);
   removeClusters(dir, NAMES);

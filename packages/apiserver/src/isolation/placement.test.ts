@@ -2,10 +2,13 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { stateFiles } from "../clusters/state-files.ts";
 import {
+  abandoned,
   clustersOf,
+  leftovers,
   NOTHING_PLACED,
   placed,
   readPlacement,
+  swept,
   unplaced,
   writePlacement,
   type Placement,
@@ -35,8 +38,9 @@ test("a cluster keeps its worker when it is placed again", () => {
 
 test("a removed cluster leaves its shared worker, and takes its own worker with it", () => {
   const placement = place(["c"], 2, "own", place(["a", "b"]));
-  expect(unplaced(placement, "a")).toEqual({ workers: placement.workers, clusters: { b: "2", c: "3" } });
-  expect(unplaced(placement, "c")).toEqual({ workers: { 1: "shared", 2: "shared" }, clusters: { a: "1", b: "2" } });
+  expect(unplaced(placement, "a")).toMatchObject({ workers: placement.workers, clusters: { b: "2", c: "3" } });
+  const { workers, clusters } = unplaced(placement, "c");
+  expect({ workers, clusters }).toEqual({ workers: { 1: "shared", 2: "shared" }, clusters: { a: "1", b: "2" } });
   expect(unplaced(placement, "other")).toEqual(placement);
 });
 
@@ -53,10 +57,36 @@ test("whatever comes and goes, shared workers differ by one cluster at most whil
   );
 });
 
+test("the folder name of a worker is never used again", () => {
+  const before = unplaced(place(["c"], 2, "own", place(["a", "b"])), "c");
+  const placement = place(["d"], 2, "own", before);
+  expect(placement.clusters).toEqual({ a: "1", b: "2", d: "4" });
+  expect(leftovers(placement, ["1", "2", "3", "4", "5", "placement.json", "3x"])).toEqual(["3"]);
+});
+
+test("a placement of an earlier version names its next worker after the highest", () => {
+  const files = stateFiles(undefined);
+  files.write(
+    "workers/placement.json",
+    '{"version":1,"workers":{"1":"shared","7":"own"},"clusters":{"a":"1","b":"7"}}',
+  );
+  expect(readPlacement(files)).toMatchObject({ next: 8, removed: {} });
+});
+
+test("a cluster that its worker cannot remove is remembered for it, and takes along a worker that has no other", () => {
+  const placement = place(["a", "b"], 1);
+  const without = abandoned(placement, "a");
+  expect(without).toMatchObject({ workers: { 1: "shared" }, clusters: { b: "1" }, removed: { 1: ["a"] } });
+  expect(swept(without, "1")).toMatchObject({ removed: {} });
+  expect(swept(placement, "1")).toBe(placement);
+  expect(abandoned(without, "b")).toEqual({ workers: {}, clusters: {}, next: 2, removed: {} });
+  expect(abandoned(place(["c"], 2, "own"), "c")).toEqual({ workers: {}, clusters: {}, next: 2, removed: {} });
+});
+
 test("what is written is what is read", () => {
   const files = stateFiles(undefined);
   expect(readPlacement(files)).toBeUndefined();
-  const placement = place(["c"], 2, "own", place(["a", "b"]));
+  const placement = abandoned(place(["c", "d", "e"], 2, "own", place(["a", "b", "f"])), "a");
   writePlacement(files, placement);
   expect(readPlacement(files)).toEqual(placement);
 });

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { StateFiles } from "../clusters/state-files.ts";
-import { isRecord, text } from "../json.ts";
+import { isRecord, text, texts } from "../json.ts";
 
 /** "shared" serves several clusters, "own" serves one. */
 export type WorkerClass = "shared" | "own";
@@ -10,13 +10,17 @@ export type WorkerClass = "shared" | "own";
 export interface Placement {
   readonly workers: Readonly<Record<string, WorkerClass>>;
   readonly clusters: Readonly<Record<string, string>>;
+  /** The name of the next new worker: a name is never used twice, since a folder of that name may be left. */
+  readonly next: number;
+  /** Clusters that were removed while their worker could not open its database: it removes them when it can, before it serves. */
+  readonly removed: Readonly<Record<string, readonly string[]>>;
 }
 
 export const WORKERS = "workers";
 const FILE = `${WORKERS}/placement.json`;
 const VERSION = 1;
 
-export const NOTHING_PLACED: Placement = { workers: {}, clusters: {} };
+export const NOTHING_PLACED: Placement = { workers: {}, clusters: {}, next: 1, removed: {} };
 
 /**
  * Places a new cluster: in a worker of its own if its class asks for it; else in a new shared worker until there are `most` of them, then in the
@@ -31,8 +35,10 @@ export function placed(
   if (Object.hasOwn(placement.clusters, cluster)) return placement;
   const shared = Object.keys(placement.workers).filter((worker) => placement.workers[worker] === "shared");
   const isNew = wanted === "own" || shared.length < most;
-  const worker = isNew ? nextName(placement) : fewest(placement, shared);
+  const worker = isNew ? String(placement.next) : fewest(placement, shared);
   return {
+    ...placement,
+    next: isNew ? placement.next + 1 : placement.next,
     workers: { ...placement.workers, [worker]: isNew ? wanted : "shared" },
     clusters: { ...placement.clusters, [cluster]: worker },
   };
@@ -42,8 +48,33 @@ export function placed(
 export function unplaced(placement: Placement, cluster: string): Placement {
   const { [cluster]: worker, ...clusters } = placement.clusters;
   if (worker === undefined || placement.workers[worker] !== "own") return { ...placement, clusters };
-  const { [worker]: _own, ...workers } = placement.workers;
-  return { workers, clusters };
+  return withoutWorker({ ...placement, clusters }, worker);
+}
+
+/** Forgets a cluster whose worker cannot remove it, and the worker if no other cluster is there. */
+export function abandoned(placement: Placement, cluster: string): Placement {
+  const worker = placement.clusters[cluster];
+  const rest = unplaced(placement, cluster);
+  if (worker === undefined || rest.workers[worker] === undefined) return rest;
+  if (clustersOf(rest, worker).length === 0) return withoutWorker(rest, worker);
+  const removed = new Set([...(rest.removed[worker] ?? []), cluster]);
+  return { ...rest, removed: { ...rest.removed, [worker]: [...removed] } };
+}
+
+/** Forgets which clusters a worker has to remove: it did. */
+export function swept(placement: Placement, worker: string): Placement {
+  const { [worker]: gone, ...removed } = placement.removed;
+  return gone ? { ...placement, removed } : placement;
+}
+
+/** Of the names in the folder of workers, those of workers that were removed. */
+export function leftovers({ workers, next }: Placement, names: readonly string[]): readonly string[] {
+  return names.filter((name) => /^[1-9]\d*$/.test(name) && Number(name) < next && workers[name] === undefined);
+}
+
+function withoutWorker(placement: Placement, worker: string): Placement {
+  const { [worker]: _gone, ...workers } = placement.workers;
+  return swept({ ...placement, workers }, worker);
 }
 
 /** The clusters of a worker, in the order of their names. */
@@ -52,14 +83,9 @@ export function clustersOf(placement: Placement, worker: string): readonly strin
   return all.toSorted();
 }
 
-/** Names are numbers that are not used twice, as long as the highest is there. */
-function nextName({ workers }: Placement): string {
-  return String(Math.max(0, ...Object.keys(workers).map(Number)) + 1);
-}
-
 function fewest(placement: Placement, workers: readonly string[]): string {
   const sizes = workers.map((worker) => clustersOf(placement, worker).length);
-  return workers[sizes.indexOf(Math.min(...sizes))] ?? nextName(placement);
+  return workers[sizes.indexOf(Math.min(...sizes))] ?? String(placement.next);
 }
 
 /** Whether logical clusters of a state folder were placed in workers: no server without workers may open it. */
@@ -76,7 +102,13 @@ export function readPlacement(files: StateFiles): Placement | undefined {
     ([name, of]) => [name, of === "own" ? "own" : "shared"] as const,
   );
   const clusters = Object.entries(parsed["clusters"]).map(([name, worker]) => [name, text(worker)] as const);
-  return { workers: Object.fromEntries(workers), clusters: Object.fromEntries(clusters) };
+  const removed = isRecord(parsed["removed"]) ? Object.entries(parsed["removed"]) : [];
+  return {
+    workers: Object.fromEntries(workers),
+    clusters: Object.fromEntries(clusters),
+    next: Math.max(Number(parsed["next"] ?? 1), ...workers.map(([name]) => Number(name) + 1)),
+    removed: Object.fromEntries(removed.map(([worker, names]) => [worker, texts(names)])),
+  };
 }
 
 /** On disk when it returns. Throws STATE_WRITE_FAILED. */

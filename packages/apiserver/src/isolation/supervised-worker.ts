@@ -1,6 +1,6 @@
 import { CausewayError, messageOf, type Clock, type Log } from "@causeway/foundation";
 import { Diagnostician, type Diagnosis } from "./diagnosis.ts";
-import type { Calls, ClusterInfo, Limits, Report, WorkerOptions } from "./messages.ts";
+import type { Calls, ClusterChange, ClusterInfo, Limits, Report, WorkerOptions } from "./messages.ts";
 import { WorkerProcess, type Exit } from "./worker-process.ts";
 
 /** How long a restart waits: nothing after the first end within ten minutes, then ever longer. */
@@ -19,8 +19,12 @@ export interface SupervisedOptions {
   readonly log: Log;
   /** What each process opens. */
   readonly options: () => WorkerOptions;
-  /** A process has opened its state folder. */
-  readonly opened: (clusters: readonly ClusterInfo[]) => void;
+  /** A process has opened its state folder; `wasRefused` if one before it could not. */
+  readonly opened: (clusters: readonly ClusterInfo[], wasRefused: boolean) => void;
+  /** A process reports that a cluster cannot be opened, or is served after all. */
+  readonly changed: (change: ClusterChange) => void;
+  /** The process cannot open its state folder. It is tried again. */
+  readonly refused: () => void;
   /** A process ended without being told to. */
   readonly failed: (diagnosis: Diagnosis) => void;
 }
@@ -36,6 +40,7 @@ export class SupervisedWorker {
   #diagnostician = new Diagnostician();
   /** Why it does not serve now. */
   #problem: string | undefined;
+  #refusal: string | undefined;
 
   constructor(options: SupervisedOptions) {
     this.#options = options;
@@ -56,19 +61,17 @@ export class SupervisedWorker {
     return this.#problem;
   }
 
+  /** Why it cannot open its state folder; undefined while it can. */
+  get refusal(): string | undefined {
+    return this.#refusal;
+  }
+
   /** Resolves when the state folder is open. Rejects with why it could not be opened. */
   async opened(): Promise<void> {
     const { clock } = this.#options;
     const waiting = new AbortController();
     const late = clock.sleep(OPENING, waiting.signal).then(() => {
-      throw new CausewayError(
-        "APISERVER_WORKER_UNAVAILABLE",
-        `the worker process ${this.#options.name} does not start`,
-        {
-          hint: "The log says why. It is tried again; the clusters of other workers are served.",
-          details: { worker: this.#options.name, ...(this.#problem === undefined ? {} : { reason: this.#problem }) },
-        },
-      );
+      throw this.#unavailable("does not start");
     });
     try {
       await Promise.race([this.#opened.promise, late]);
@@ -78,7 +81,19 @@ export class SupervisedWorker {
     }
   }
 
+  #unavailable(what: string): CausewayError {
+    const { name } = this.#options;
+    const reason = this.#refusal ?? this.#problem;
+    const why = reason === undefined ? "" : `: ${reason}`;
+    return new CausewayError("APISERVER_WORKER_UNAVAILABLE", `the worker process ${name} ${what}${why}`, {
+      hint: "The log says why. It is tried again; the clusters of other workers are served.",
+      details: { worker: name, ...(reason === undefined ? {} : { reason }) },
+    });
+  }
+
+  /** Rejects at once while the state folder cannot be opened. */
   async call<C extends keyof Calls>(call: C, ...args: Parameters<Calls[C]>): Promise<ReturnType<Calls[C]>> {
+    if (this.#refusal !== undefined) throw this.#unavailable("cannot open its state");
     await this.opened();
     if (!this.#process) throw new Error("no process");
     return this.#process.call(call, ...args);
@@ -102,7 +117,7 @@ export class SupervisedWorker {
   #gone = Promise.withResolvers<void>();
 
   #start(): void {
-    const { program, limits, log, name, options, opened } = this.#options;
+    const { program, limits, log, name, options, opened, changed } = this.#options;
     this.#diagnostician = new Diagnostician();
     this.#warnAt = 1;
     this.#gone = Promise.withResolvers();
@@ -113,6 +128,9 @@ export class SupervisedWorker {
         limits,
         log: log.with({ worker: name }),
         onReport: (report) => this.#hear(report, process),
+        onChange: (change) => {
+          if (!this.#closing) changed(change);
+        },
         onExit: (exit) => this.#ended(exit),
       });
     } catch (error) {
@@ -123,9 +141,11 @@ export class SupervisedWorker {
     process.call("open", options()).then(
       (clusters) => {
         if (this.#closing) return;
-        opened(clusters);
         this.#isOpen = true;
         this.#problem = undefined;
+        const wasRefused = this.#refusal !== undefined;
+        this.#refusal = undefined;
+        opened(clusters, wasRefused);
         this.#opened.resolve();
       },
       (error: unknown) => {
@@ -139,11 +159,18 @@ export class SupervisedWorker {
   /** The process runs and cannot open its state folder. */
   #refused(error: unknown, process: WorkerProcess): void {
     const isTaken = (error as { code?: unknown }).code === "STATE_LOCKED";
+    const { log, name, refused } = this.#options;
     this.#problem = messageOf(error);
-    if (!isTaken)
-      this.#options.log.error("a worker process cannot open its state", { worker: this.#options.name, error });
     this.#isRefused = isTaken ? "taken" : "refused";
     process.kill();
+    if (isTaken || this.#refusal === this.#problem) return;
+    this.#refusal = this.#problem;
+    log.error("a worker process cannot open its state; it is tried again", { worker: name, error });
+    // Who waits for the state folder hears now why it is not opened.
+    this.#opened.reject(this.#unavailable("cannot open its state"));
+    this.#opened = Promise.withResolvers();
+    this.#opened.promise.catch(() => {});
+    refused();
   }
 
   #isRefused: "taken" | "refused" | undefined;

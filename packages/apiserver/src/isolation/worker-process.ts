@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { CausewayError, type Log } from "@causeway/foundation";
-import { REPORTS, type Calls, type Limits, type Report, type WorkerMessage } from "./messages.ts";
+import { REPORTS, type Calls, type ClusterChange, type Limits, type Report, type WorkerMessage } from "./messages.ts";
 import { errorOf } from "./worker-log.ts";
 
 /** The last of what a dying process wrote. */
@@ -20,6 +20,7 @@ export interface WorkerProcessOptions {
   readonly limits: Limits;
   readonly log: Log;
   readonly onReport: (report: Report) => void;
+  readonly onChange: (change: ClusterChange) => void;
   readonly onExit: (exit: Exit) => void;
 }
 
@@ -36,7 +37,7 @@ export class WorkerProcess {
   #calls = 0;
   #ended = false;
 
-  constructor({ program, limits, log, onReport, onExit }: WorkerProcessOptions) {
+  constructor({ program, limits, log, onReport, onChange, onExit }: WorkerProcessOptions) {
     this.#log = log;
     this.#child = fork(program, [], {
       execArgv: [`--max-old-space-size=${limits.heap}`, "--max-semi-space-size=4"],
@@ -52,7 +53,10 @@ export class WorkerProcess {
     const reports = createInterface({ input: this.#child.stdio[REPORTS] as Readable });
     reports.on("line", (line) => onReport(JSON.parse(line) as Report));
     reports.on("error", () => {});
-    this.#child.on("message", (message: WorkerMessage) => this.#hear(message));
+    this.#child.on("message", (message: WorkerMessage) => {
+      if ("changed" in message) onChange(message.changed);
+      else this.#hear(message);
+    });
     const end = (code: number | null, signal: string | null): void => {
       if (this.#ended) return;
       this.#ended = true;
@@ -90,7 +94,7 @@ export class WorkerProcess {
     this.#child.kill("SIGKILL");
   }
 
-  #hear(message: WorkerMessage): void {
+  #hear(message: Exclude<WorkerMessage, { changed: unknown }>): void {
     if ("log" in message) {
       const { level, message: text, fields } = message.log;
       return this.#log[level](text, fields);

@@ -99,7 +99,7 @@ class Worker {
     return this.#state;
   }
 
-  async #open({ limits, parked, ...options }: WorkerOptions): Promise<unknown> {
+  async #open({ limits, parked, removed, ...options }: WorkerOptions): Promise<unknown> {
     this.#watchdog = startWatchdog({
       thread: this.#thread,
       near: NEAR * Math.min(limits.heap, limits.resident),
@@ -107,13 +107,18 @@ class Worker {
     });
     // The watchdog keeps the priority that the process began with.
     setPriority(Math.min(getPriority() + LOWER, LOWEST));
-    const state = new ServerState({
+    const state: ServerState = new ServerState({
       ...options,
       clock: systemClock,
       log: logTo(this.#send),
       tenants: "only",
       parked: new Map(Object.entries(parked)),
+      removed,
       thread: this.#thread,
+      changed: (cluster, problem) =>
+        this.#send({
+          changed: problem === undefined ? { cluster, info: state.info(cluster) } : { cluster, problem },
+        }),
     });
     try {
       await state.open();

@@ -2,11 +2,24 @@ import { join } from "node:path";
 import { CausewayError, messageOf, type Clock, type Log } from "@causeway/foundation";
 import type { StateFiles } from "../clusters/state-files.ts";
 import type { ApiServerOptions, LogicalClusterOptions, WorkerStatus } from "../interface.ts";
-import { STATE_FILE } from "../store/index.ts";
+import { isCorrupt, STATE_FILE } from "../store/index.ts";
 import { Brake, type Parked } from "./brake.ts";
 import type { Diagnosis } from "./diagnosis.ts";
-import type { ClusterInfo, Limits } from "./messages.ts";
-import { clustersOf, placed, readPlacement, unplaced, writePlacement, NOTHING_PLACED, WORKERS } from "./placement.ts";
+import type { ClusterChange, ClusterInfo, Limits } from "./messages.ts";
+import {
+  abandoned,
+  clustersOf,
+  leftovers,
+  NOTHING_PLACED,
+  placed,
+  readPlacement,
+  swept,
+  unplaced,
+  WORKERS,
+  writePlacement,
+  type Placement,
+} from "./placement.ts";
+import { Serial } from "./serial.ts";
 import { SupervisedWorker } from "./supervised-worker.ts";
 
 export interface WorkersOptions extends Pick<ApiServerOptions, "encryption" | "history" | "connections"> {
@@ -19,7 +32,7 @@ export interface WorkersOptions extends Pick<ApiServerOptions, "encryption" | "h
   readonly program: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Hears that a cluster was parked, or is served again. */
+  /** Hears that a cluster was parked, cannot be opened, or is served again. */
   readonly changed: (cluster: string) => void;
 }
 
@@ -28,9 +41,13 @@ export class Workers {
   readonly #options: WorkersOptions;
   readonly #workers = new Map<string, SupervisedWorker>();
   readonly #infos = new Map<string, ClusterInfo>();
+  /** Why clusters could not be opened. */
+  readonly #problems = new Map<string, string>();
   readonly #brake = new Brake();
+  /** A cluster is made, removed and unparked one after the other. */
+  readonly #serial = new Serial();
   readonly #closing = new AbortController();
-  #placement = NOTHING_PLACED;
+  #placement: Placement;
 
   constructor(options: WorkersOptions) {
     this.#options = options;
@@ -39,6 +56,11 @@ export class Workers {
 
   /** Starts the workers that have clusters; resolves when each has opened its clusters, or could not. */
   async start(): Promise<void> {
+    const { files, log } = this.#options;
+    for (const folder of leftovers(this.#placement, files.names(WORKERS))) {
+      log.info("the state folder of a removed worker was left over, and is removed", { worker: folder });
+      files.remove(`${WORKERS}/${folder}`);
+    }
     const needed = new Set(Object.values(this.#placement.clusters));
     await Promise.allSettled([...needed].map((name) => this.#worker(name).opened()));
   }
@@ -46,6 +68,12 @@ export class Workers {
   /** What is known of a cluster that was opened since the start. */
   info(cluster: string): ClusterInfo | undefined {
     return this.#infos.get(cluster);
+  }
+
+  /** Why a cluster that has a place is not served; undefined while it is, as far as its worker reported. */
+  problem(cluster: string): string | undefined {
+    const worker = this.#placement.clusters[cluster];
+    return this.#problems.get(cluster) ?? (worker === undefined ? undefined : this.#workers.get(worker)?.refusal);
   }
 
   parked(cluster: string): Parked | undefined {
@@ -58,53 +86,98 @@ export class Workers {
     });
   }
 
-  async ensure(cluster: string, options: LogicalClusterOptions): Promise<ClusterInfo> {
+  ensure(cluster: string, options: LogicalClusterOptions): Promise<ClusterInfo> {
+    return this.#serial.run(cluster, () => this.#ensure(cluster, options));
+  }
+
+  async #ensure(cluster: string, options: LogicalClusterOptions): Promise<ClusterInfo> {
     this.#checkOpen();
     const parked = this.parked(cluster);
     if (parked) throw isParked(cluster, parked);
     const { most, host } = this.#options;
     this.#place(placed(this.#placement, cluster, { most, wanted: options.worker ?? "shared" }));
-    const worker = this.#worker(this.#placement.clusters[cluster] ?? "");
+    const name = this.#placement.clusters[cluster] ?? "";
+    const worker = this.#worker(name);
     const listen = options.listen ?? { host, port: 0, names: [] };
     const info = await worker.call("ensure", cluster, { ...options, listen });
-    this.#infos.set(cluster, info);
+    this.#place(swept(this.#placement, name));
+    this.#served(info);
     return info;
   }
 
   /** Removes a cluster and all that is in it. Nothing to do is success. */
-  async remove(cluster: string): Promise<void> {
+  remove(cluster: string): Promise<void> {
+    return this.#serial.run(cluster, () => this.#remove(cluster));
+  }
+
+  async #remove(cluster: string): Promise<void> {
     this.#checkOpen();
+    const { files, log } = this.#options;
     const name = this.#placement.clusters[cluster];
     if (name === undefined) return;
-    await this.#worker(name).call("remove", cluster);
-    this.#infos.delete(cluster);
-    this.#brake.forget(cluster);
-    this.#place(unplaced(this.#placement, cluster));
-    if (this.#placement.workers[name] !== undefined) return;
-    const worker = this.#workers.get(name);
-    this.#workers.delete(name);
-    await worker?.close(GRACE);
-    this.#options.files.remove(`${WORKERS}/${name}`);
-  }
-
-  async reload(): Promise<void> {
-    for (const worker of this.#workers.values()) {
-      for (const info of await worker.call("reload")) this.#infos.set(info.name, info);
+    const worker = this.#worker(name);
+    try {
+      await worker.call("remove", cluster);
+      this.#place(unplaced(this.#placement, cluster));
+    } catch (error) {
+      if (!isBroken(error)) throw error;
+      const reason = messageOf(error);
+      log.warn("a logical cluster was removed whose worker cannot open its database", {
+        cluster,
+        worker: name,
+        reason,
+      });
+      this.#place(abandoned(this.#placement, cluster));
+      files.remove(`${WORKERS}/${name}/clusters/${cluster}`);
     }
+    this.#infos.delete(cluster);
+    this.#problems.delete(cluster);
+    this.#brake.forget(cluster);
+    if (this.#placement.workers[name] !== undefined) return;
+    this.#workers.delete(name);
+    await worker.close(GRACE);
+    files.remove(`${WORKERS}/${name}`);
   }
 
-  /** Copies the database of each worker, as of one moment, to a file of `name`; answers what goes where in the state folder. */
-  async snapshots(
-    name: (worker: string) => string,
-  ): Promise<readonly { readonly name: string; readonly path: string }[]> {
+  /** A worker that cannot open its database reads its files when it can: it is logged, and does not keep the others from reloading. */
+  async reload(): Promise<void> {
+    const workers = [...this.#workers];
+    const reloads = await Promise.allSettled(workers.map(([, worker]) => worker.call("reload")));
+    for (const reload of reloads) if (reload.status === "fulfilled") reload.value.forEach((info) => this.#served(info));
+    const failed = reloads.flatMap((reload, i) =>
+      reload.status === "rejected" ? [{ worker: workers[i]?.[0], error: reload.reason as unknown }] : [],
+    );
+    for (const { worker, error } of failed.filter((f) => isBroken(f.error))) {
+      this.#options.log.error("a worker process could not reload", { worker, reason: messageOf(error) });
+    }
+    const refused = failed.find(({ error }) => !isBroken(error));
+    if (refused) throw refused.error;
+  }
+
+  /**
+   * Copies the database of each worker, as of one moment, to a file of `name`; returns what goes where in the state folder, and the clusters whose
+   * database cannot be read.
+   */
+  async snapshots(name: (worker: string) => string): Promise<Snapshots> {
+    const missing: string[] = [];
     const needed = [...new Set(Object.values(this.#placement.clusters))];
-    return Promise.all(
+    const taken = await Promise.all(
       needed.map(async (worker) => {
         const path = name(worker);
-        await this.#worker(worker).call("snapshot", path);
-        return { name: `${WORKERS}/${worker}/${STATE_FILE}`, path };
+        try {
+          await this.#worker(worker).call("snapshot", path);
+        } catch (error) {
+          if (!isBroken(error)) throw error;
+          const clusters = clustersOf(this.#placement, worker);
+          const reason = messageOf(error);
+          this.#options.log.error("the backup lacks the objects of logical clusters", { worker, clusters, reason });
+          missing.push(...clusters);
+          return [];
+        }
+        return [{ name: `${WORKERS}/${worker}/${STATE_FILE}`, path }];
       }),
     );
+    return { sources: taken.flat(), missing: missing.toSorted() };
   }
 
   async close(): Promise<void> {
@@ -128,17 +201,41 @@ export class Workers {
         host,
         limits,
         parked: this.#parkedOf(name),
+        removed: this.#placement.removed[name] ?? [],
         ...(encryption ? { encryption } : {}),
         ...(history === undefined ? {} : { history }),
         ...(connections ? { connections } : {}),
       }),
-      opened: (clusters) => {
-        for (const info of clusters) this.#infos.set(info.name, info);
-      },
+      opened: (clusters, wasRefused) => this.#opened(name, clusters, wasRefused),
+      changed: (change) => this.#changed(change),
+      refused: () => clustersOf(this.#placement, name).forEach((cluster) => this.#options.changed(cluster)),
       failed: (diagnosis) => this.#failed(name, diagnosis),
     });
     this.#workers.set(name, worker);
     return worker;
+  }
+
+  #opened(worker: string, clusters: readonly ClusterInfo[], wasRefused: boolean): void {
+    const changed = clusters.map(({ name }) => name).filter((name) => wasRefused || this.#problems.has(name));
+    for (const info of clusters) this.#served(info);
+    changed.forEach((name) => this.#options.changed(name));
+    try {
+      this.#place(swept(this.#placement, worker));
+    } catch (error) {
+      this.#options.log.error("the placement of clusters was not written", { worker, reason: messageOf(error) });
+    }
+  }
+
+  #changed(change: ClusterChange): void {
+    if (this.#placement.clusters[change.cluster] === undefined) return;
+    if ("info" in change) this.#served(change.info);
+    else this.#problems.set(change.cluster, change.problem);
+    this.#options.changed(change.cluster);
+  }
+
+  #served(info: ClusterInfo): void {
+    this.#infos.set(info.name, info);
+    this.#problems.delete(info.name);
   }
 
   #parkedOf(worker: string): Record<string, Parked> {
@@ -168,8 +265,13 @@ export class Workers {
     const { clock, log, changed } = this.#options;
     try {
       await clock.sleep(until - clock.now(), this.#closing.signal);
-      if (this.parked(cluster) || this.#placement.clusters[cluster] !== worker) return;
-      for (const info of await this.#worker(worker).call("park", cluster, null)) this.#infos.set(info.name, info);
+      const isPast = (): boolean => Boolean(this.parked(cluster)) || this.#placement.clusters[cluster] !== worker;
+      if (isPast()) return;
+      await this.#serial.run(cluster, async () => {
+        if (isPast()) return;
+        for (const info of await this.#worker(worker).call("park", cluster, null)) this.#served(info);
+      });
+      if (isPast()) return;
       log.info("a logical cluster is served again", { cluster });
       changed(cluster);
     } catch (error) {
@@ -178,7 +280,7 @@ export class Workers {
     }
   }
 
-  #place(placement: typeof NOTHING_PLACED): void {
+  #place(placement: Placement): void {
     if (placement === this.#placement) return;
     writePlacement(this.#options.files, placement);
     this.#placement = placement;
@@ -188,6 +290,18 @@ export class Workers {
     if (!this.#closing.signal.aborted) return;
     throw new CausewayError("APISERVER_CLOSED", "the API server is closed", { hint: "Start it again." });
   }
+}
+
+export interface Snapshots {
+  readonly sources: readonly { readonly name: string; readonly path: string }[];
+  /** Logical clusters that are not in any of them. */
+  readonly missing: readonly string[];
+}
+
+/** Whether a worker cannot read its database, as opposed to what it refuses or cannot do just now. */
+function isBroken(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return code === "APISERVER_WORKER_UNAVAILABLE" || code === "STATE_CORRUPT" || isCorrupt(error);
 }
 
 /** Milliseconds in which a worker closes by itself. */
