@@ -5,7 +5,7 @@ import { silentLog } from "@causeway/foundation";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { stateFiles } from "../clusters/state-files.ts";
 import { startApiServer } from "../start.ts";
-import { clustersIn, openStore, removeClusters } from "../store/index.ts";
+import { openStore, SplitSource } from "../store/index.ts";
 import { rawClient } from "../testing/client.ts";
 import { migrate } from "./migrate.ts";
 import { isSplit, NOTHING_PLACED, readPlacement, writePlacement, type Placement } from "./placement.ts";
@@ -46,10 +46,19 @@ async function found(dir: string, placement: Placement | undefined, name: string
   return answer?.body;
 }
 
+function inDatabase<T>(dir: string, work: (source: SplitSource) => T): T {
+  const source = new SplitSource(dir);
+  try {
+    return work(source);
+  } finally {
+    source.close();
+  }
+}
+
 async function expectMoved(dir: string, revisions: Record<string, unknown>): Promise<void> {
   const placement = readPlacement(stateFiles(dir));
   expect(placement?.clusters).toEqual({ a: "1", b: "2", c: "1" });
-  expect(clustersIn(dir)).toEqual([""]);
+  expect(inDatabase(dir, (source) => source.clusters)).toEqual([""]);
   expect(existsSync(join(dir, "clusters")) ? readdirSync(join(dir, "clusters")) : []).toEqual([]);
   for (const name of NAMES) {
     expect(await found(dir, placement, name)).toMatchObject({
@@ -95,9 +104,26 @@ test("a conversion that ended before the originals were removed is finished", as
   const placement = readPlacement(stateFiles(join(root, "copy"))) ?? NOTHING_PLACED;
   cpSync(join(root, "copy/workers"), join(dir, "workers"), { recursive: true });
   writePlacement(stateFiles(dir), placement);
-  removeClusters(dir, NAMES);
+  inDatabase(dir, (source) => source.remove(NAMES));
   rmSync(join(dir, "clusters/a"), { recursive: true });
   migrate(dir, { most, log: silentLog });
+  await expectMoved(dir, revisions);
+});
+
+test("a second server that starts while a folder is converted is refused, and changes nothing", async () => {
+  const dir = join(root, "state");
+  const revisions = await oneProcess(dir);
+  const refusals: unknown[] = [];
+  // This line comes after the copies and before the originals are removed.
+  const second = (): void => {
+    try {
+      migrate(dir, { most, log: silentLog });
+    } catch (error) {
+      refusals.push(error);
+    }
+  };
+  migrate(dir, { most, log: { ...silentLog, info: second } });
+  expect(refusals).toMatchObject([{ code: "STATE_LOCKED" }]);
   await expectMoved(dir, revisions);
 });
 

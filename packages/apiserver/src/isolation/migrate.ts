@@ -1,9 +1,8 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Log } from "@causeway/foundation";
 import { stateFiles, type StateFiles } from "../clusters/state-files.ts";
 import { isRecord } from "../json.ts";
-import { clustersIn, copyClusters, removeClusters, STATE_FILE } from "../store/index.ts";
+import { SplitSource } from "../store/index.ts";
 import {
   clustersOf,
   NOTHING_PLACED,
@@ -20,32 +19,49 @@ const ENCRYPTION = ["encryption.json", "encryption-keys.json"];
 
 /**
  * Moves logical clusters out of the database of the management cluster into those of workers: a state folder of one process becomes one of several.
- * No process may have the folder open. The placement is written when everything is copied and on disk, and the originals are removed after it; so a
- * process that ends at any point leaves a folder of the old form, or one of the new form whose originals the next start removes.
+ * It holds the lock of the database from the beginning to the end, so no other process has the folder open. The placement is written when everything
+ * is copied and on disk, and the originals are removed after it; so a process that ends at any point leaves a folder of the old form, or one of the
+ * new form whose originals the next start removes. Throws STATE_LOCKED.
  */
 export function migrate(dir: string, { most, log }: { readonly most: number; readonly log: Log }): void {
   const files = stateFiles(dir);
+  if (files.names(CLUSTERS).length === 0) return;
+  const source = new SplitSource(dir);
+  try {
+    convert(dir, files, { source, most, log });
+  } finally {
+    source.close();
+  }
+}
+
+interface Conversion {
+  readonly source: SplitSource;
+  readonly most: number;
+  readonly log: Log;
+}
+
+function convert(dir: string, files: StateFiles, conversion: Conversion): void {
+  // Another process may have converted it until the lock was free.
   const names = files.names(CLUSTERS);
   if (names.length === 0) return;
   const known = readPlacement(files);
-  const placement = known ?? copyAll(dir, files, { names, most });
+  const placement = known ?? copyAll(dir, files, { ...conversion, names });
   if (!known) {
     writePlacement(files, placement);
-    log.info("logical clusters were moved to the databases of worker processes", { clusters: names.length });
+    conversion.log.info("logical clusters were moved to the databases of worker processes", { clusters: names.length });
   }
   // Those that were not copied are remains of clusters that were never opened: nothing was placed for them.
-  removeClusters(dir, names);
+  conversion.source.remove(names);
   for (const name of names) files.remove(`${CLUSTERS}/${name}`);
 }
 
 function copyAll(
   dir: string,
   files: StateFiles,
-  { names, most }: { readonly names: readonly string[]; readonly most: number },
+  { source, names, most }: Conversion & { readonly names: readonly string[] },
 ): Placement {
   files.remove(WORKERS);
-  if (!existsSync(join(dir, STATE_FILE))) return NOTHING_PLACED;
-  const stored = new Set(clustersIn(dir));
+  const stored = new Set(source.clusters);
   const served = names.filter(
     (name) => stored.has(name) && files.read(`${CLUSTERS}/${name}/cluster.json`) !== undefined,
   );
@@ -54,7 +70,7 @@ function copyAll(
   for (const worker of Object.keys(placement.workers)) {
     const clusters = clustersOf(placement, worker);
     const to = join(dir, WORKERS, worker);
-    copyClusters(dir, to, clusters);
+    source.copy(to, clusters);
     const copies = stateFiles(to);
     for (const name of [...ENCRYPTION, ...files.all().filter((file) => isOf(file, clusters))]) {
       const content = files.read(name);

@@ -1,29 +1,30 @@
 import { join } from "node:path";
 import { mkdirSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
 import { openDatabase, STATE_FILE } from "./database.ts";
 import { sync } from "./sync.ts";
 
-/** The clusters that a state folder that no process has open holds anything of. */
-export function clustersIn(dir: string): readonly string[] {
-  const database = openDatabase(dir);
-  try {
-    const rows = database.prepare("SELECT DISTINCT cluster FROM collections").all();
-    return rows.map((row) => String(row["cluster"]));
-  } finally {
-    database.close();
-  }
-}
+/** The database of a state folder whose clusters are moved to others. It is locked until it is closed: no other process can open the folder. */
+export class SplitSource {
+  readonly #database: DatabaseSync;
 
-/**
- * Copies logical clusters from the state folder `from` to a new one, with the revisions they have, history included. No process may have either open.
- * On disk when it returns.
- */
-export function copyClusters(from: string, to: string, clusters: readonly string[]): void {
-  mkdirSync(to, { recursive: true, mode: 0o700 });
-  openDatabase(to).close();
-  const path = join(to, STATE_FILE);
-  const database = openDatabase(from);
-  try {
+  /** Throws STATE_LOCKED, STATE_TOO_NEW or STATE_UNREADABLE. */
+  constructor(dir: string) {
+    this.#database = openDatabase(dir);
+  }
+
+  /** The clusters that it has anything of. */
+  get clusters(): readonly string[] {
+    const rows = this.#database.prepare("SELECT DISTINCT cluster FROM collections").all();
+    return rows.map((row) => String(row["cluster"]));
+  }
+
+  /** Copies logical clusters to a new state folder, with the revisions they have, history included. On disk when it returns. */
+  copy(to: string, clusters: readonly string[]): void {
+    mkdirSync(to, { recursive: true, mode: 0o700 });
+    openDatabase(to).close();
+    const path = join(to, STATE_FILE);
+    const database = this.#database;
     database.prepare("ATTACH ? AS fresh").run(path);
     const names = JSON.stringify(clusters);
     const chosen = "SELECT id FROM main.collections WHERE cluster IN (SELECT value FROM json_each(?))";
@@ -40,19 +41,15 @@ export function copyClusters(from: string, to: string, clusters: readonly string
       "UPDATE fresh.state SET revision = (SELECT revision FROM main.state), floor = (SELECT floor FROM main.state)",
     );
     database.exec("COMMIT; DETACH fresh");
-  } finally {
-    database.close();
+    // What was committed goes from the log into the file.
+    openDatabase(to).close();
+    sync(path);
+    sync(to);
   }
-  // What was committed goes from the log into the file.
-  openDatabase(to).close();
-  sync(path);
-  sync(to);
-}
 
-/** Removes logical clusters from a state folder that no process has open, history included. Nothing to do is success. */
-export function removeClusters(dir: string, clusters: readonly string[]): void {
-  const database = openDatabase(dir);
-  try {
+  /** Removes logical clusters, history included. Nothing to do is success. */
+  remove(clusters: readonly string[]): void {
+    const database = this.#database;
     const names = JSON.stringify(clusters);
     const chosen = "SELECT id FROM collections WHERE cluster IN (SELECT value FROM json_each(?))";
     database.exec("BEGIN IMMEDIATE");
@@ -63,7 +60,9 @@ export function removeClusters(dir: string, clusters: readonly string[]): void {
       database.prepare(`DELETE FROM ${table} WHERE cluster IN (SELECT value FROM json_each(?))`).run(names);
     }
     database.exec("COMMIT");
-  } finally {
-    database.close();
+  }
+
+  close(): void {
+    this.#database.close();
   }
 }
