@@ -206,7 +206,7 @@ describe("a Service of type LoadBalancer", () => {
 
   test("whose load balancer is immutable just now is changed a little later, and nobody is alarmed", async () => {
     const { w, cloud } = await started(2);
-    w.run({ provider: "amphora" });
+    w.run({ provider: "amphora" }, { clock: fastClock(10) });
     await w.joinAll();
     await w.createService("web");
     await w.served("web");
@@ -239,7 +239,7 @@ describe("a Service of type LoadBalancer", () => {
   test("is told when the quota is used up, with the cloud's words, and served when it is raised", async () => {
     const { w, cloud } = await started(1);
     cloud.setQuota("demo", "load_balancer", 0);
-    w.run({ provider: "ovn" });
+    w.run({ provider: "ovn" }, { clock: fastClock(20) });
     await w.joinAll();
     await w.createService("web");
     const message = await w.until("the event", async () => {

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { Event, Node } from "@causeway/kubernetes";
 import type { Route } from "@causeway/openstack";
 import { routeOf } from "../testing/calls.ts";
-import type { RunOptions, World } from "../testing/world.ts";
+import { fastClock, type RunOptions, type World } from "../testing/world.ts";
+import { systemClock } from "@causeway/foundation";
 import { ownWorlds, type OwnWorld } from "./own-world.ts";
 
 const start = ownWorlds(async ({ w }) => {
@@ -47,7 +48,9 @@ const stops: (() => Promise<void>)[] = [];
 
 function run(w: World, options: RunOptions = {}): void {
   const config = { routerId: w.infrastructure.routerId };
-  stops.push(w.run({ enabled: false }, { config, clusterCidr: "10.244.0.0/16", ...options }).stop);
+  stops.push(
+    w.run({ enabled: false }, { config, clusterCidr: "10.244.0.0/16", clock: fastClock(10), ...options }).stop,
+  );
 }
 
 const key = (name: string) => ({ namespace: "", name });
@@ -86,16 +89,16 @@ async function routed(w: World, count: number): Promise<void> {
 describe("routes", () => {
   test("are kept by nobody where cloud.conf names no router; nodes are initialised all the same", async () => {
     const { w, routes } = await started();
-    stops.push(w.run({ enabled: false }, { clusterCidr: "10.244.0.0/16" }).stop);
+    stops.push(w.run({ enabled: false }, { clusterCidr: "10.244.0.0/16", clock: fastClock(10) }).stop);
     await joined(w);
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await new Promise((resolve) => setTimeout(resolve, 500));
     expect(await routes()).toEqual([]);
     expect(await networkUnavailable(w, 0)).toBeUndefined();
   });
 
   test("to two nodes are one read and one write of the router; ports may send their pods' addresses; nodes are told", async () => {
     const { w, routes, work } = await started();
-    run(w);
+    run(w, { clock: systemClock });
     await joined(w);
     await routed(w, 2);
     expect(work().sort()).toEqual(["GET /routers/ID", "PUT /ports/ID", "PUT /ports/ID", "PUT /routers/ID"]);
@@ -123,7 +126,7 @@ describe("routes", () => {
 
   test("to 12 nodes that join together take a call or two of the router, not one for each", async () => {
     const { w, routes, work } = await started({ servers: 12, atomic: true });
-    run(w);
+    run(w, { clock: systemClock });
     await joined(w);
     await until(w, "all routes", async () => (await routes()).length === 12);
     await routed(w, 12);
@@ -138,7 +141,7 @@ describe("routes", () => {
     for (const stop of stops.splice(0)) await stop();
     work();
     run(w);
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    await new Promise((resolve) => setTimeout(resolve, 700));
     expect(work()).toEqual([]);
   });
 
@@ -222,7 +225,7 @@ describe("routes", () => {
     await joined(w);
     await routed(w, 2);
     // What our own writes changed has been listed: from now on only the Node's end can wake the controller.
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    await new Promise((resolve) => setTimeout(resolve, 700));
     await w.client.delete(Node, key("r-node-1"));
     await until(w, "one route", async () => (await routes()).length === 1);
     expect((await routes())[0]?.destination).toBe(cidrOf(0));

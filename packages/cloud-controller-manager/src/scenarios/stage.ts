@@ -5,6 +5,7 @@ import { Event, Node, Service } from "@causeway/kubernetes";
 import { loadCloudsYaml } from "@causeway/openstack";
 import type { LoadBalancerConfig } from "../config/config.ts";
 import { routeOf, workIn } from "../testing/calls.ts";
+import { SkippingClock } from "../testing/skipping-clock.ts";
 import { fastClock, World, type RunOptions, type Running, type WorldServer } from "../testing/world.ts";
 
 export const os = (name: string): string => `loadbalancer.openstack.org/${name}`;
@@ -21,6 +22,8 @@ export const udp = (port: number) => ({ name: `u${port}`, port, protocol: "UDP" 
 export interface Stage {
   readonly w: World;
   readonly cloud: Simulator;
+  /** Moves the cloud's clock forward: what it has under way is done by then. The manager's clock does not move. */
+  readonly skip: (milliseconds: number) => void;
   /** Starts a manager. */
   readonly run: (loadBalancer?: Partial<LoadBalancerConfig>, how?: RunOptions) => Running;
   /** Writes in the cloud since the last time it was asked, as "PUT /pools/ID/members". */
@@ -35,19 +38,20 @@ export interface Stage {
 
 /** Sets the stage before a file's tests and clears it after each: whatever a Service made must be gone. */
 export function setStage(servers = 3, dualStack = false): () => Stage {
-  let held: { w: World; cloud: Simulator; work: () => string[] } | undefined;
+  let held: { w: World; cloud: Simulator; clock: SkippingClock; work: () => string[] } | undefined;
   let running: Running[] = [];
   const set = () => {
     if (!held) throw new Error("the stage is not set");
     return held;
   };
   beforeAll(async () => {
-    const cloud = await startSimulator({ profile: "instant" });
+    const clock = new SkippingClock();
+    const cloud = await startSimulator({ profile: "instant", clock });
     const config = loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator" });
     const server = await startOne(dualStack);
     const intervals = { fast: 15, fastest: 15, slow: 300 };
     const w = await World.start({ server, config, prefix: "c", servers, intervals, dualStack });
-    held = { w, cloud, work: workIn(cloud.calls) };
+    held = { w, cloud, clock, work: workIn(cloud.calls) };
     const first = w.run();
     await w.joinAll();
     await first.stop();
@@ -70,10 +74,11 @@ export function setStage(servers = 3, dualStack = false): () => Stage {
     await held?.cloud.close();
   });
   return () => {
-    const { w, cloud, work } = set();
+    const { w, cloud, clock, work } = set();
     return {
       w,
       cloud,
+      skip: (milliseconds) => clock.skip(milliseconds),
       run(loadBalancer, how) {
         const started = w.run(loadBalancer, { clock: fastClock(10), ...how });
         running.push(started);
