@@ -11,8 +11,8 @@ export interface Finding {
 }
 
 /** Inputs that are sent at the same time: so many, or so many bytes. */
-const BATCH = 24;
-const BATCH_BYTES = 128 * 1024;
+const BATCH = 1;
+const BATCH_BYTES = 64 * 1024;
 /** How often an excess of time or memory is seen before it is believed. */
 const TIMES = 3;
 

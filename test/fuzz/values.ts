@@ -146,11 +146,29 @@ export function mutated(random: Random, tree: Tree, changes = random.between(1, 
   for (let change = 0; change < changes; change += 1) {
     const places = placesIn(copy);
     if (places.length === 0) break;
-    mutate(random, random.pick(places), raw);
+    const { within, key } = random.pick(places);
+    const before = (within as Tree)[key];
+    mutate(random, { within, key }, raw);
+    // What is multiplied within what was multiplied soon has more text than a body, or a string, may have.
+    if (lengthOf(copy) > MOST_TEXT) (within as Tree)[key] = before;
   }
   const text = JSON.stringify(copy);
   // What stands in an array that was multiplied is there only once.
   return text.replaceAll(/"@@hostile@@(\d+)"/g, (_, at: string) => raw.splice(Number(at), 1, "0")[0] ?? "0");
+}
+
+const MOST_TEXT = 4 * 1024 * 1024;
+
+/** About as many characters as its JSON text has; counting ends soon after what a text may have. */
+function lengthOf(value: unknown): number {
+  if (typeof value === "string") return value.length + 2;
+  if (typeof value !== "object" || value === null) return 4;
+  let length = 2;
+  for (const [key, inner] of Object.entries(value)) {
+    if (length > MOST_TEXT) break;
+    length += lengthOf(inner) + (Array.isArray(value) ? 1 : key.length + 4);
+  }
+  return length;
 }
 
 interface Place {

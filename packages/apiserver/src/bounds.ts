@@ -77,14 +77,10 @@ export function extentOf(value: unknown, limit = Infinity): Extent {
   return { keys, depth, bytes };
 }
 
-function scalarBytes(value: unknown): number {
+/** About as many bytes as the JSON text of a value has without its members. */
+export function scalarBytes(value: unknown): number {
   if (typeof value === "string") return value.length + 2;
   return typeof value === "number" ? 8 : typeof value === "object" && value !== null ? 2 : 4;
-}
-
-/** Whether a value has more levels than a body may have. */
-export function isTooDeep(value: unknown): boolean {
-  return extentOf(value).depth > MAXIMUM_DEPTH;
 }
 
 /** Characters of a field's path that messages show: a path has as many levels as the body, each with a key of any length. */

@@ -119,6 +119,14 @@ const NULLS: readonly [unknown, unknown, unknown][] = [
   [{ a: {} }, { a: [{ b: null }] }, { a: [{ b: null }] }],
 ];
 
+/** No object or list stands in two places. */
+function expectSeparate(value: unknown, seen: Set<unknown>): void {
+  if (typeof value !== "object" || value === null) return;
+  expect(seen.has(value)).toBe(false);
+  seen.add(value);
+  for (const member of Object.values(value)) expectSeparate(member, seen);
+}
+
 describe("a JSON patch that copies", () => {
   it("makes a value of its own", () => {
     const patched = applyJsonPatch({ a: { b: 1 } }, [{ op: "copy", from: "/a", path: "/c" }]) as Record<
@@ -127,6 +135,38 @@ describe("a JSON patch that copies", () => {
     >;
     expect(patched).toEqual({ a: { b: 1 }, c: { b: 1 } });
     expect(patched["c"]).not.toBe(patched["a"]);
+  });
+
+  it("gives what copies of whole values give, wherever the copies and their origins change", () => {
+    const pointer = fc.constantFrom("", "/a", "/b", "/a/c", "/a/-", "/b/0", "/b/-", "/a/0/c", "/b/c", "/b/1/0");
+    const operation = fc.record({
+      op: fc.constantFrom("copy", "copy", "move", "add", "remove", "replace"),
+      path: pointer,
+      from: pointer,
+      value: fc.constantFrom(1, "x", [], [{}], { c: {} }, { c: [[]] }),
+    });
+    const slowly = (document: unknown, operations: readonly object[]): unknown =>
+      operations.reduce<unknown>(
+        (state, one) => applyJsonPatch(structuredClone(state), [structuredClone(one)]),
+        document,
+      );
+    const outcome = (work: () => unknown): unknown => {
+      try {
+        return work();
+      } catch (error) {
+        return (error as { code: string }).code;
+      }
+    };
+    fc.assert(
+      fc.property(fc.array(operation, { maxLength: 12 }), (operations) => {
+        const document = { a: [{ c: {} }], b: { c: [1] } };
+        const result = outcome(() => applyJsonPatch(document, operations));
+        expect(result).toEqual(outcome(() => slowly(document, operations)));
+        expect(document).toEqual({ a: [{ c: {} }], b: { c: [1] } });
+        expectSeparate(result, new Set());
+      }),
+      { numRuns: 2000 },
+    );
   });
 });
 
@@ -156,6 +196,19 @@ describe("what a JSON patch may cost", () => {
       );
     }
     expect(() => applyJsonPatch({ data: {} }, doubles(10_000))).toThrow("copies add more than 3145728 bytes");
+  });
+
+  it("reads what it copies once, however often it copies it", () => {
+    let reads = 0;
+    const counted = {
+      get x() {
+        reads += 1;
+        return "x";
+      },
+    };
+    const copies = Array.from({ length: 60 }, () => ({ op: "copy", from: "/list", path: "/list/-" }));
+    expect(() => applyJsonPatch({ list: [counted] }, copies)).toThrow("copies add more than 3145728 bytes");
+    expect(reads).toBeLessThan(10);
   });
 
   it("refuses a result with more bytes or levels than a body may have", () => {

@@ -1,6 +1,7 @@
 import { CausewayError } from "@causeway/foundation";
-import { extentOf, MAXIMUM_BODY, MAXIMUM_DEPTH } from "../bounds.ts";
-import { isList, isObject, type Json, own } from "./json.ts";
+import { MAXIMUM_BODY } from "../bounds.ts";
+import { isList, isMembers, isObject, type Json, type Node, own, put } from "./json.ts";
+import { isIndex, TooDeep, Tree } from "./shared-tree.ts";
 
 const OPERATIONS = ["add", "remove", "replace", "move", "copy", "test"] as const;
 /** As many as kube-apiserver takes in one request. */
@@ -34,12 +35,9 @@ export function applyJsonPatch(document: unknown, operations: unknown): unknown 
       `Request entity too large: The allowed maximum operations in a JSON patch is ${MAXIMUM_OPERATIONS}, got ${operations.length}`,
     );
   }
-  const patch = new Patching(structuredClone(document) as Node);
+  const patch = new Patching(document as Node);
   for (const [index, operation] of operations.map(parseOperation).entries()) patch.perform(operation, index);
-  const { depth, bytes } = extentOf(patch.document, MAXIMUM_BODY);
-  if (bytes > MAXIMUM_BODY) throw tooLarge(-1, `the patched object is larger than ${MAXIMUM_BODY} bytes`);
-  if (depth > MAXIMUM_DEPTH) throw failed(-1, [], "the patched object has too many levels");
-  return patch.document;
+  return patch.result();
 }
 
 function parseOperation(operation: Json, index: number): Operation {
@@ -64,32 +62,33 @@ function parsePointer(pointer: Json | undefined, member: string, index: number):
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** A JSON value that operations change in place. */
-type Node = null | boolean | number | string | Node[] | Members;
-interface Members {
-  [key: string]: Node;
-}
-
 /** A document while operations change it: each costs as much as its path, and what it adds. */
 class Patching {
-  document: Node;
+  readonly #tree: Tree;
   #copied = 0;
   #work = 0;
 
   constructor(document: Node) {
-    this.document = document;
+    this.#tree = new Tree(document, (work) => (this.#work += work));
+  }
+
+  /** The document, of which no part is one of the given values, or stands in two places. */
+  result(): Node {
+    const bytes = this.#sizeOf(this.#tree.root, () => failed(-1, [], "the patched object has too many levels"));
+    if (bytes > MAXIMUM_BODY) throw tooLarge(-1, `the patched object is larger than ${MAXIMUM_BODY} bytes`);
+    return this.#tree.separate();
   }
 
   perform({ op, path, from, value }: Operation, index: number): void {
     switch (op) {
       case "add":
-        return this.#add(path, copyOf(value), index);
+        return this.#add(path, value as Node, index);
       case "remove":
         this.#remove(path, index);
         return;
       case "replace":
         this.#valueAt(path, index);
-        return this.#replace(path, copyOf(value));
+        return this.#replace(path, value as Node);
       case "test":
         return this.#test(path, value, index);
       case "copy":
@@ -102,10 +101,10 @@ class Patching {
   #add(path: readonly string[], value: Node, index: number): void {
     const [step] = path.slice(-1);
     if (step === undefined) {
-      this.document = value;
+      this.#tree.root = value;
       return;
     }
-    const parent = this.#find(path.slice(0, -1), index);
+    const parent = this.#changed(path.slice(0, -1), index);
     if (isMembers(parent)) return put(parent, step, value);
     if (!Array.isArray(parent)) throw failed(index, path, "its parent is neither object nor list");
     if (step !== "-" && !isIndex(step, parent.length)) throw failed(index, path, "no such place in the list");
@@ -118,10 +117,10 @@ class Patching {
     const removed = this.#find(path, index);
     const [step] = path.slice(-1);
     if (step === undefined) {
-      this.document = null;
+      this.#tree.root = null;
       return removed;
     }
-    const parent = this.#find(path.slice(0, -1), index);
+    const parent = this.#changed(path.slice(0, -1), index);
     if (isMembers(parent)) delete parent[step];
     if (Array.isArray(parent)) {
       this.#spend((parent.length - Number(step)) / MOVED_AT_ONCE, index);
@@ -132,9 +131,9 @@ class Patching {
 
   #replace(path: readonly string[], value: Node): void {
     const [step] = path.slice(-1);
-    if (step === undefined) this.document = value;
+    if (step === undefined) this.#tree.root = value;
     else {
-      const parent = this.#find(path.slice(0, -1), -1);
+      const parent = this.#changed(path.slice(0, -1), -1);
       if (isMembers(parent)) put(parent, step, value);
       else if (Array.isArray(parent)) parent[Number(step)] = value;
     }
@@ -161,12 +160,18 @@ class Patching {
 
   #copyOf(from: readonly string[], index: number): Node {
     const found = this.#valueAt(from, index);
-    const { bytes, depth } = extentOf(found, MAXIMUM_BODY - this.#copied);
-    this.#copied += bytes;
+    this.#tree.share(found);
+    this.#copied += this.#sizeOf(found, () => failed(index, from, "the value has too many levels"));
     if (this.#copied > MAXIMUM_BODY) throw failed(index, from, `copies add more than ${MAXIMUM_BODY} bytes`);
-    if (depth > MAXIMUM_DEPTH) throw failed(index, from, "the value has too many levels");
-    // A value of its own: who reads the result may change one of the two.
-    return structuredClone(found);
+    return found;
+  }
+
+  #sizeOf(node: Node, tooDeep: () => CausewayError): number {
+    try {
+      return this.#tree.bytesOf(node);
+    } catch (error) {
+      throw error instanceof TooDeep ? tooDeep() : error;
+    }
   }
 
   #move(from: readonly string[], path: readonly string[], index: number): void {
@@ -176,18 +181,22 @@ class Patching {
   }
 
   #find(path: readonly string[], index: number): Node {
-    let node = this.document;
-    for (const step of path) {
-      const child: Node | undefined = childOf(node, step);
-      if (child === undefined) throw failed(index, path, "no such value");
-      node = child;
-    }
-    return node;
+    const found = this.#tree.at(path);
+    if (found === undefined) throw failed(index, path, "no such value");
+    return found;
+  }
+
+  /** What is at a path, for a change of its members. */
+  #changed(path: readonly string[], index: number): Node {
+    this.#find(path, index);
+    const changed = this.#tree.own(path);
+    this.#spend(0, index);
+    return changed;
   }
 
   /** As kube-apiserver takes it: a member that an object does not have is null, but to those who remove it. */
   #valueAt(path: readonly string[], index: number): Node {
-    const parent = path.length === 0 ? this.document : this.#find(path.slice(0, -1), index);
+    const parent = path.length === 0 ? this.#tree.root : this.#find(path.slice(0, -1), index);
     const isMissing = path.length > 0 && isMembers(parent) && !Object.hasOwn(parent, path.at(-1) ?? "");
     return isMissing ? null : this.#find(path, index);
   }
@@ -196,30 +205,6 @@ class Patching {
     this.#work += work;
     if (this.#work > MAXIMUM_WORK) throw tooLarge(index, "the operations cost too much; use another type of patch");
   }
-}
-
-function copyOf(value: Json): Node {
-  return typeof value === "object" ? (structuredClone(value) as Node) : value;
-}
-
-function isMembers(node: Node): node is Members {
-  return isObject(node);
-}
-
-function childOf(node: Node, step: string): Node | undefined {
-  if (isMembers(node)) return Object.hasOwn(node, step) ? node[step] : undefined;
-  return Array.isArray(node) && isIndex(step, node.length - 1) ? node[Number(step)] : undefined;
-}
-
-/** Sets a member, in its old place when it had one; right for "__proto__" too. */
-function put(members: Members, key: string, value: Node): void {
-  if (key === "__proto__") {
-    Object.defineProperty(members, key, { value, writable: true, enumerable: true, configurable: true });
-  } else members[key] = value;
-}
-
-function isIndex(step: string, maximum: number): boolean {
-  return /^(0|[1-9]\d{0,8})$/.test(step) && Number(step) <= maximum;
 }
 
 function isPrefix(prefix: readonly string[], path: readonly string[]): boolean {

@@ -12,6 +12,23 @@ export function isList(value: unknown): value is readonly Json[] {
   return Array.isArray(value);
 }
 
+/** A JSON value that is changed in place. */
+export type Node = null | boolean | number | string | Node[] | Members;
+export interface Members {
+  [key: string]: Node;
+}
+
+export function isMembers(node: Node | undefined): node is Members {
+  return isObject(node);
+}
+
+/** Sets a member, in its old place when it had one; right for "__proto__" too. */
+export function put(members: Members, key: string, value: Node): void {
+  if (key === "__proto__") {
+    Object.defineProperty(members, key, { value, writable: true, enumerable: true, configurable: true });
+  } else members[key] = value;
+}
+
 /** The value of an own key; inherited names such as "constructor" are absent. */
 export function own(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;

@@ -1,7 +1,8 @@
-import type { CST, Document, LineCounter, ParsedNode, Tags, YAMLMap } from "yaml";
-import { extentOf, isTooDeep, MAXIMUM_BODY, MAXIMUM_DEPTH, MAXIMUM_STRICT_ERRORS } from "../bounds.ts";
+import type { CST, Document, LineCounter, ParsedNode, Tags } from "yaml";
+import { MAXIMUM_DEPTH } from "../bounds.ts";
 import { yaml } from "../later.ts";
 import { apiError } from "./status.ts";
+import { type ReadYaml, yamlValue } from "./yaml-value.ts";
 
 /**
  * What one YAML body may have: reading YAML takes some hundred times as long as reading JSON, most of it for each token. A body of this
@@ -9,6 +10,9 @@ import { apiError } from "./status.ts";
  */
 export const MAXIMUM_YAML = 1024 * 1024;
 export const MAXIMUM_TOKENS = 100_000;
+/** Indented YAML has less than one token for a byte; only a long text of nothing but separators has more. */
+const TOKENS_PER_BYTE = 0.9;
+const LEAST_TOKENS = 8000;
 
 const OPTIONS = {
   version: "1.1",
@@ -32,79 +36,62 @@ function knownTags(tags: Tags): Tags {
 
 const UNKNOWN = /:(?:timestamp|omap|set|pairs|binary)$/;
 
-export interface ReadYaml {
-  readonly value: unknown;
-  /** Keys given twice, in go-yaml's words. */
-  readonly duplicates: readonly string[];
-}
-
 /** Reads the first YAML 1.1 document of a text in one pass. Throws an error that says why it cannot be read; 413 for one that is too large. */
 export function readYaml(text: string): ReadYaml {
   if (Buffer.byteLength(text) > MAXIMUM_YAML) throw tooLarge(`limit is ${MAXIMUM_YAML} for YAML, send JSON`);
-  const { LineCounter, visit } = yaml();
-  const lines = new LineCounter();
-  const document = composed(text, lines.addNewLine);
-  const [problem] = document.errors;
-  if (problem) throw new Error(`yaml: line ${lines.linePos(problem.pos[0]).line}: ${problem.message}`);
-  const duplicates: string[] = [];
-  let hasAliases = false;
-  visit(document, {
-    Alias: () => void (hasAliases = true),
-    Scalar: (_key, { value }) => {
-      if (typeof value === "number" && !Number.isFinite(value))
-        throw new Error(`json: unsupported value: ${value > 0 ? "+Inf" : value < 0 ? "-Inf" : "NaN"}`);
-    },
-    Map: (_key, map) => {
-      for (const { key, line } of repeatedKeys(map, lines)) {
-        if (duplicates.length === MAXIMUM_STRICT_ERRORS) return;
-        duplicates.push(`line ${line}: key ${JSON.stringify(key)} already set in map`);
-      }
-    },
-  });
-  const value = document.toJS({ maxAliasCount: 100 }) as unknown;
-  return { value: hasAliases ? unshared(value) : value, duplicates };
+  const lines = new (yaml().LineCounter)();
+  const document = composed(text, lines);
+  return yamlValue(document.contents, { lines, size: text.length });
 }
 
-function* repeatedKeys(map: YAMLMap, lines: LineCounter): Iterable<{ readonly key: unknown; readonly line: number }> {
-  const seen = new Set<unknown>();
-  for (const { key } of map.items) {
-    if (!yaml().isScalar(key)) throw new Error("yaml: invalid map key");
-    if (seen.has(key.value)) yield { key: key.value, line: lines.linePos(key.range?.[0] ?? 0).line };
-    seen.add(key.value);
-  }
-}
-
-function composed(text: string, onNewLine: (offset: number) => void): Document<ParsedNode> {
+function composed(text: string, lines: LineCounter): Document<ParsedNode> {
   const { Composer, Lexer, Parser } = yaml();
-  const parser = new Parser(onNewLine);
+  const parser = new Parser(lines.addNewLine);
   const composer = new Composer<ParsedNode>(OPTIONS);
-  const documents: Document<ParsedNode>[] = [];
-  const take = (token: CST.Token): void => {
-    if (token.type === "error") throw new Error(`yaml: ${token.message}`);
-    documents.push(...(composer.next(token) as Iterable<Document<ParsedNode>>));
-  };
+  // The library collects all errors and warnings, each with a stack; only the first error is of use.
+  Object.assign(composer, { onError: firstError(lines) });
+  const most = Math.min(MAXIMUM_TOKENS, LEAST_TOKENS + TOKENS_PER_BYTE * text.length);
   let tokens = 0;
-  onNewLine(0);
-  // As go-yaml, which leaves the rest unread.
+  let hasDocument = false;
+  /** Whether the first document is over; go-yaml too leaves the rest unread. */
+  const take = (token: CST.Token): boolean => {
+    if (token.type === "error") throw new Error(`yaml: ${token.message}`);
+    if (hasDocument) return ENDS.has(token.type);
+    hasDocument = token.type === "document";
+    composer.next(token).next();
+    return false;
+  };
+  const ended = (): Document<ParsedNode> => {
+    const [document] = composer.end(true, text.length) as Iterable<Document<ParsedNode>>;
+    if (!document) throw new Error("yaml: no document");
+    const [problem] = document.errors;
+    if (problem) throw new Error(`yaml: line ${lines.linePos(problem.pos[0]).line}: ${problem.message}`);
+    return document;
+  };
+  lines.addNewLine(0);
   for (const source of new Lexer().lex(text)) {
     tokens += 1;
-    if (tokens > MAXIMUM_TOKENS) throw tooLarge(`limit is ${MAXIMUM_TOKENS} tokens of YAML, send JSON`);
-    for (const token of parser.next(source)) take(token);
-    if (documents[0]) return documents[0];
+    if (tokens > most) throw tooLarge(`limit is ${Math.floor(most)} tokens of YAML, send JSON`);
+    for (const token of parser.next(source)) if (take(token)) return ended();
     if (parser.stack.length > MAXIMUM_DEPTH + 1) throw new Error(`yaml: exceeded max depth of ${MAXIMUM_DEPTH}`);
   }
-  for (const token of parser.end()) take(token);
-  documents.push(...(composer.end(true, text.length) as Iterable<Document<ParsedNode>>));
-  const [document] = documents;
-  if (!document) throw new Error("yaml: no document");
-  return document;
+  for (const token of parser.end()) if (take(token)) break;
+  return ended();
 }
 
-/** A value of its own for each alias: aliases of long texts must not make a body longer than bodies may be. */
-function unshared(value: unknown): unknown {
-  if (isTooDeep(value)) throw new Error(`yaml: exceeded max depth of ${MAXIMUM_DEPTH}`);
-  if (extentOf(value, MAXIMUM_BODY).bytes > MAXIMUM_BODY) throw new Error("yaml: document contains excessive aliasing");
-  return structuredClone(JSON.parse(JSON.stringify(value)));
+const ENDS: ReadonlySet<string> = new Set(["document", "directive", "doc-end"]);
+
+type Place = number | readonly [number, number] | { readonly offset: number };
+
+/** Throws the first error. The library catches what is thrown within a collection and reports it once more: then it is thrown again. */
+function firstError(lines: LineCounter) {
+  let first: Error | undefined;
+  return (place: Place, _code: string, message: string, isWarning?: boolean): void => {
+    if (isWarning) return;
+    const offset = typeof place === "number" ? place : "offset" in place ? place.offset : place[0];
+    first ??= new Error(`yaml: line ${lines.linePos(offset).line}: ${message}`);
+    throw first;
+  };
 }
 
 function tooLarge(why: string): Error {

@@ -50,10 +50,18 @@ describe("reading a YAML body", () => {
       code: 413,
       message: expect.stringContaining(`limit is ${MAXIMUM_YAML} for YAML`) as string,
     });
-    expect(limit(`a: [${"a,".repeat(MAXIMUM_TOKENS)}]`)).toMatchObject({
+    for (const unit of ["ab, ", "a,"]) {
+      expect(limit(`a: [${unit.repeat(MAXIMUM_TOKENS)}]`)).toMatchObject({
+        code: 413,
+        message: expect.stringContaining(`limit is ${MAXIMUM_TOKENS} tokens`) as string,
+      });
+    }
+    // Nothing but separators costs more for each byte than other texts.
+    expect(limit(`[${"a,".repeat(20_000)}]`)).toMatchObject({
       code: 413,
-      message: expect.stringContaining(`limit is ${MAXIMUM_TOKENS} tokens`) as string,
+      message: expect.stringMatching(/limit is 44001 tokens/) as string,
     });
+    expect(yamlOf(`a: [${"a,".repeat(2000)}]`)).toHaveProperty("a");
     expect(yamlOf(`a: ${"x".repeat(MAXIMUM_YAML - 10)}`)).toMatchObject({ a: expect.any(String) as string });
   });
 
@@ -78,7 +86,7 @@ describe("reading a YAML body", () => {
   });
 
   it("refuses aliases that make a body longer than bodies may be, and gives each alias a value of its own", () => {
-    const nested = `a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c,*c]`;
+    const nested = `a: &a [x,x]\n${["ba", "cb", "dc"].map(([to, from]) => `${to}: &${to} [${`*${from},`.repeat(40)}]\n`).join("")}`;
     const long = `a: &a ${"x".repeat(100_000)}\nb: [${"*a,".repeat(60)}]`;
     for (const text of [nested, long]) {
       expect(refusal(() => yamlOf(text))).toMatchObject({
@@ -89,6 +97,40 @@ describe("reading a YAML body", () => {
     const { a, b } = yamlOf("a: &a {x: 1}\nb: *a") as Record<string, { x: number }>;
     expect(a).toEqual(b);
     expect(a).not.toBe(b);
+  });
+
+  it("takes time linear in the number of anchors, aliases and errors", () => {
+    const lines = (count: number, line: (i: number) => string): string =>
+      Array.from({ length: count }, (_, i) => line(i)).join("\n");
+    const aliases = (count: number): string =>
+      `${lines(count, (i) => `a${i}: &x${i} v`)}\n${lines(count, (i) => `b${i}: *x${i}`)}`;
+    const tags = (count: number): string => "!a ".repeat(count);
+    const directives = (count: number): string => `${"%X y\n".repeat(count)}---\na: 1`;
+    for (const text of [aliases, tags, directives]) {
+      expect(growthOf(text, (made) => refusal(() => yamlOf(made)), 200)).toBeLessThan(LINEAR);
+    }
+    expect(yamlOf(aliases(300))).toMatchObject({ a299: "v", b0: "v", b299: "v" });
+  });
+
+  it("reads an alias as the value of the last anchor before it, and refuses one without an anchor or within its own", () => {
+    expect(yamlOf("a: &x 1\nb: &y [*x, {c: *x}]\nc: &x 2\nd: *y\ne: *x\n&k f: *k\n__proto__: *y")).toEqual(
+      JSON.parse('{"a":1,"b":[1,{"c":1}],"c":2,"d":[1,{"c":1}],"e":2,"f":"f","__proto__":[1,{"c":1}]}'),
+    );
+    const why = (text: string) => refusal(() => yamlOf(text)).message;
+    expect(why("a: *x")).toContain("yaml: unknown anchor 'x' referenced");
+    expect(why("a: &x {b: *x}")).toContain("yaml: anchor 'x' value contains itself");
+    const chain = Array.from({ length: 600 }, (_, i) => `a${i + 1}: &a${i + 1} [*a${i}]`).join("\n");
+    expect(why(`a0: &a0 1\n${chain}`)).toMatch(/exceeded max depth|excessive aliasing/);
+  });
+
+  it("tells the first error once, and reads the first document whatever follows it", () => {
+    expect(refusal(() => yamlOf("a:\n  b: [{c: !a !b d}]")).message).toMatch(
+      /\): yaml: line 2: A node can have at most one tag \(/,
+    );
+    for (const rest of ["---\n[", "...\n]", "---\nb: !a !a c", "# comment\n\n"]) {
+      expect(yamlOf(`a: 1\n${rest}`), rest).toEqual({ a: 1 });
+    }
+    expect(yamlOf("%X y\n---\na: 1\n")).toEqual({ a: 1 });
   });
 
   it("reads YAML 1.1 as go-yaml does: times and numbers in base 60 are strings, keys are scalars", () => {
