@@ -7,14 +7,17 @@ export type { EncryptionOptions } from "./encryption/interface.ts";
 export type {
   ApiServer,
   ApiServerOptions,
+  ControlledCluster,
   GuardOptions,
   IsolationOptions,
   LogicalCluster,
   LogicalClusterLimits,
   LogicalClusterOptions,
+  RunningControllers,
   ServerProblem,
   ServingFiles,
   StartApiServer,
+  StartClusterControllers,
   WorkerStatus,
 } from "./interface.ts";
 export type { KindConversion, Spoke } from "./conversion/registered.ts";

@@ -1,6 +1,7 @@
 import type { Backup } from "./backup/backup.ts";
 import type { Clock, KeyPair, Log } from "@causeway/foundation";
-import type { KubeObject } from "@causeway/kubernetes";
+import type { KubeObject, KubernetesClient } from "@causeway/kubernetes";
+import type { User } from "./auth/user.ts";
 import type { AuthenticationOptions } from "./auth/interface.ts";
 import type { AuditOptions } from "./audit/interface.ts";
 import type { KindConversion } from "./conversion/registered.ts";
@@ -17,8 +18,13 @@ export interface ApiServerOptions {
   readonly log?: Log;
   /** CustomResourceDefinition manifests that exist from the start in the management cluster. */
   readonly crds?: readonly unknown[];
-  /** How the management cluster is guarded and watched; not kept over restarts. */
-  readonly management?: GuardOptions;
+  /** How the management cluster is guarded and watched; not kept over restarts. `controllers`: those of `controllers` below run for it. */
+  readonly management?: GuardOptions & { readonly controllers?: boolean };
+  /**
+   * Starts controllers beside the server's own, for each cluster that has option `controllers`, in the process that serves it. A worker process has
+   * those that its program gives to `runWorker`.
+   */
+  readonly controllers?: StartClusterControllers;
   /** Conversions among versions of kinds of the management cluster; each wins over what the kind's definition says. */
   readonly conversions?: readonly KindConversion[];
   /** Where the server has its own certificate from; default: the management cluster's authority issues it. */
@@ -116,6 +122,8 @@ export interface LogicalClusterOptions extends GuardOptions {
    * a webhook configuration could have this process send requests to any address it reaches.
    */
   readonly webhooks?: boolean;
+  /** The controllers that the server's owner brings run for this cluster. Default false. */
+  readonly controllers?: boolean;
   /** A listener of its own, so that the cluster stands at "/" of https://host:port. Port 0: any free one, kept over restarts. */
   readonly listen?: {
     readonly host: string;
@@ -125,6 +133,29 @@ export interface LogicalClusterOptions extends GuardOptions {
     readonly serving?: ServingFiles;
   };
 }
+
+/** A cluster as its controllers in the same process see it. */
+export interface ControlledCluster {
+  /** "" is the management cluster. */
+  readonly name: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** A client that writes as `user` and needs no connection. What it hands out shares its contents with the store: nobody changes them. */
+  client(user: User): KubernetesClient;
+  /**
+   * Resolves when one of the resources ("apps/deployments", "/pods") has an object, at once if one has; rejects when `signal` aborts or the cluster
+   * closes. Controllers that wait for it cost an empty cluster nothing.
+   */
+  whenStored(resources: readonly string[], signal: AbortSignal): Promise<void>;
+}
+
+export interface RunningControllers {
+  /** Ends them; resolves when what is under way has ended. Must not reject. */
+  stop(): Promise<void>;
+}
+
+/** Called once the cluster is served; must not throw. */
+export type StartClusterControllers = (cluster: ControlledCluster) => RunningControllers;
 
 /** One logical cluster: identities, data, quotas and watches of its own. */
 export interface LogicalCluster {

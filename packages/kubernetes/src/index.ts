@@ -17,6 +17,7 @@ export type {
   JsonPatchOperation,
   KubernetesClient,
   ListOptions,
+  Mirror,
   Patch,
   WatchEvent,
   WatchOptions,

@@ -13,7 +13,7 @@ import { startControllers } from "../controllers/start.ts";
 import type { KindConversion } from "../conversion/registered.ts";
 import type { Conversions } from "../definitions/resource.ts";
 import { serveDefinitions } from "../definitions/serve.ts";
-import type { LogicalClusterOptions } from "../interface.ts";
+import type { LogicalClusterOptions, RunningControllers } from "../interface.ts";
 import { ClusterMetrics } from "../metrics/cluster-metrics.ts";
 import { Catalog, type BuiltIns } from "../kinds/catalog.ts";
 import { serviceNetworks } from "../kinds/addresses.ts";
@@ -55,6 +55,8 @@ export interface Shared {
   readonly pool: ConnectionPool;
   /** What answers take that clients have not read yet. */
   readonly bytes: BytesInFlight;
+  /** Starts what the server's owner has run for clusters. */
+  readonly owners?: ((cluster: Cluster) => RunningControllers) | undefined;
 }
 
 export interface OpenCluster extends ServedCluster {
@@ -131,6 +133,7 @@ export async function openCluster(
   const authorize = authorizer(cluster, rbac);
   const controllers = startControllers(cluster);
   await bootstrapCluster(cluster, shared.first);
+  let owners: RunningControllers | undefined;
   return {
     cluster,
     options,
@@ -138,12 +141,16 @@ export async function openCluster(
     fairness,
     ...(audit ? { audit } : {}),
     rulesFor: (user, namespace) => rbac.rulesFor(user, namespace),
-    resume: () => controllers.resume(),
+    resume: () => {
+      controllers.resume();
+      if (options.controllers) owners ??= shared.owners?.(cluster);
+    },
     closing: closing.signal,
     accountEnds: new AccountEnds(cluster),
     endWatches: () => closing.abort(),
     stop: async () => {
       closing.abort();
+      await owners?.stop();
       shared.turns.forget(cluster.name);
       shared.thread.forget(cluster.name);
       cluster.webhooks.close();

@@ -7,6 +7,7 @@ import { canonicalJson, CausewayError, messageOf, type Clock, type Log } from "@
 import type { KubeObject } from "@causeway/kubernetes";
 import type { ApiServerOptions, LogicalCluster, LogicalClusterOptions, ServerProblem } from "../interface.ts";
 import { isRecord, type Json } from "../json.ts";
+import { startOwners } from "../local/controllers.ts";
 import { builtInKinds } from "../kinds/builtin.ts";
 import { ensureDefinitions } from "../definitions/preinstall.ts";
 import { ConnectionPool, defaultLimits } from "../server/connection-pool.ts";
@@ -104,7 +105,9 @@ export class ServerState {
     const charge: Charge = (cluster, request, work) => thread.run({ cluster, request }, work);
     this.#store = openStore({ ...past, ...kept, charge });
     this.#encryption?.open(this.#store.revision === 0);
+    const { controllers } = this.#settings;
     this.#shared = {
+      owners: controllers && ((cluster) => startOwners(cluster, controllers)),
       store: this.#store,
       files: this.#files,
       clock,

@@ -1,6 +1,7 @@
 import { writeSync } from "node:fs";
 import { constants, getPriority, setPriority } from "node:os";
 import { messageOf, systemClock } from "@causeway/foundation";
+import type { StartClusterControllers } from "../interface.ts";
 import { ServerState } from "../clusters/server-state.ts";
 import { isOfRequest } from "../server/request-scope.ts";
 import { ThreadTime } from "../flow/thread-time.ts";
@@ -23,14 +24,15 @@ const LOWEST = constants.priority.PRIORITY_LOW;
 
 /**
  * Runs a worker process: serves the logical clusters of one state folder as its parent orders over the IPC channel. It ends when the channel does;
- * what is in its state folder is whole at any instant. Returns what measures who holds the main thread.
+ * what is in its state folder is whole at any instant. `controllers` run for clusters that have option `controllers`. Returns what measures who holds the
+ * main thread.
  */
-export function runWorker(): ThreadTime {
+export function runWorker(controllers?: StartClusterControllers): ThreadTime {
   const thread = new ThreadTime();
   const send = (message: WorkerMessage): void => {
     if (process.connected) process.send?.(message);
   };
-  const worker = new Worker(thread, send);
+  const worker = new Worker(thread, send, controllers);
   process.on("message", (message: CallMessage) => void worker.answer(message).then(send));
   process.on("disconnect", () => process.exit());
   // A terminal and a service manager signal the whole group; the parent says when this process has to end.
@@ -50,9 +52,16 @@ class Worker {
   #state: ServerState | undefined;
   #watchdog: Watchdog | undefined;
 
-  constructor(thread: ThreadTime, send: (message: WorkerMessage) => void) {
+  readonly #controllers: StartClusterControllers | undefined;
+
+  constructor(
+    thread: ThreadTime,
+    send: (message: WorkerMessage) => void,
+    controllers: StartClusterControllers | undefined,
+  ) {
     this.#thread = thread;
     this.#send = send;
+    this.#controllers = controllers;
   }
 
   /** Who holds the main thread, or held it last. */
@@ -112,6 +121,7 @@ class Worker {
       clock: systemClock,
       log: logTo(this.#send),
       tenants: "only",
+      ...(this.#controllers ? { controllers: this.#controllers } : {}),
       parked: new Map(Object.entries(parked)),
       removed,
       thread: this.#thread,

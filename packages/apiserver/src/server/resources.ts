@@ -201,7 +201,7 @@ const JOBS_WARNING =
   "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
 
 /** Jobs and replication controllers leave their pods behind unless they are told otherwise. */
-function optionsOfDeletion(call: Call, { body, query }: ResourceRequest): DeleteOptions {
+export function optionsOfDeletion(call: Call, { body, query }: Pick<ResourceRequest, "body" | "query">): DeleteOptions {
   const options = deleteOptions(body, query);
   const isJob = call.resource.storage === "batch/jobs";
   if ((!isJob && call.resource.storage !== "/replicationcontrollers") || options.policy !== undefined) return options;

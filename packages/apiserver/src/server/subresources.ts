@@ -17,7 +17,10 @@ interface Special {
 }
 
 /** Subresources whose bodies or rules are their own; undefined for those that act like the object itself. */
-export async function subresourceRequest(call: Call, request: ResourceRequest): Promise<Special | undefined> {
+export async function subresourceRequest(
+  call: Call,
+  request: Pick<ResourceRequest, "body">,
+): Promise<Special | undefined> {
   switch (`${call.resource.kind}/${call.subresource}`) {
     case "ServiceAccount/token":
       return { code: 201, body: await issueToken(call, await admitted(call, request.body as KubeObject)) };

@@ -3,6 +3,7 @@ import { andThen, type Maybe } from "../conversion/maybe.ts";
 import { seenAll } from "../kinds/resource.ts";
 import type { Call } from "../registry/call.ts";
 import type { Selection } from "../registry/list.ts";
+import { watchedAs } from "../registry/watched.ts";
 import type { ListStep } from "../registry/reader.ts";
 import type { StoreEvent } from "../store/index.ts";
 import { lineOf } from "./lines.ts";
@@ -116,12 +117,8 @@ export class WatchStream {
   #tell(events: readonly StoreEvent[]): void {
     const lines: Buffer[] = [];
     for (const event of events) {
-      const type = this.#seenAs(event);
-      if (!type) continue;
-      // A client for which the object only left the selection sees its last selected state, at this revision.
-      const left = type === "DELETED" && event.type !== "DELETED" && event.previous !== undefined;
-      const object = left ? leaving(event) : event.object;
-      lines.push(this.#line(type, object));
+      const watched = watchedAs(event, this.#selection);
+      if (watched) lines.push(this.#line(watched.type, watched.object));
     }
     this.#write(lines);
   }
@@ -150,14 +147,6 @@ export class WatchStream {
   #counted(line: Buffer): Buffer {
     this.#request.call.cluster.metrics.watchEvent(this.#kind, line.length);
     return line;
-  }
-
-  #seenAs(event: StoreEvent): EventType | undefined {
-    if (this.#selection.everything) return event.type;
-    const now = event.type !== "DELETED" && this.#selection.matches(event.object);
-    const before = event.previous !== undefined && this.#selection.matches(event.previous);
-    if (now) return before ? "MODIFIED" : "ADDED";
-    return before || (event.type === "DELETED" && this.#selection.matches(event.object)) ? "DELETED" : undefined;
   }
 
   #write(lines: readonly Buffer[]): void {
@@ -200,9 +189,4 @@ function eventsSeen(call: Call, events: readonly StoreEvent[]): Maybe<readonly S
 
 function headersOf(response: Response): Record<string, string | number> {
   return { ":status": 200, ...(response.getHeaders() as Record<string, string>) };
-}
-
-function leaving(event: StoreEvent): KubeObject {
-  const previous = event.previous ?? event.object;
-  return { ...previous, metadata: { ...previous.metadata, resourceVersion: String(event.revision) } };
 }

@@ -1,13 +1,7 @@
 import { backoff, messageOf, type Clock, type Log } from "@causeway/foundation";
-import type { KubernetesClient, ListOptions, WatchEvent } from "../client/interface.ts";
+import type { KubernetesClient, ListOptions, Mirror } from "../client/interface.ts";
 import { isExpired, isNotFound, isUnreachable } from "../client/errors.ts";
-import type { KubeObject, ObjectList, ResourceType } from "../types/meta.ts";
-
-/** Who is told what the server holds. */
-export interface Mirror<T extends KubeObject> {
-  replace(list: ObjectList<T>): void;
-  told(event: WatchEvent<T>): void;
-}
+import type { KubeObject, ResourceType } from "../types/meta.ts";
 
 export interface ReflectorOptions<T extends KubeObject> {
   readonly client: KubernetesClient;
@@ -37,6 +31,10 @@ export async function reflect<T extends KubeObject>(options: ReflectorOptions<T>
   let revision: string | undefined;
   while (!signal.aborted) {
     try {
+      if (options.client.follow) {
+        await options.client.follow(options.type, options.scope, mirror, signal);
+        continue;
+      }
       if (revision === undefined) {
         const list = await options.client.list(options.type, { ...options.scope, signal });
         mirror.replace(list);

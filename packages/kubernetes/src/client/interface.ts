@@ -32,6 +32,12 @@ export type WatchEvent<T extends KubeObject> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
   | { readonly type: "BOOKMARK"; readonly resourceVersion: string };
 
+/** Who is told what the server holds. */
+export interface Mirror<T extends KubeObject> {
+  replace(list: ObjectList<T>): void;
+  told(event: WatchEvent<T>): void;
+}
+
 export type Patch =
   | { readonly type: "json"; readonly body: readonly JsonPatchOperation[] }
   | { readonly type: "merge" | "strategic"; readonly body: Readonly<Record<string, unknown>> };
@@ -62,6 +68,16 @@ export interface KubernetesClient {
   /** All objects, however many pages they take. */
   list<T extends KubeObject>(type: ResourceType<T>, options?: ListOptions): Promise<ObjectList<T>>;
   watch<T extends KubeObject>(type: ResourceType<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>>;
+  /**
+   * Has `mirror` hold what there is, and each change of it, until `signal` aborts. Only a client in the server's own process has it: there is
+   * no connection that has to be watched or renewed.
+   */
+  follow?<T extends KubeObject>(
+    type: ResourceType<T>,
+    scope: Pick<ListOptions, "namespace" | "labelSelector" | "fieldSelector">,
+    mirror: Mirror<T>,
+    signal: AbortSignal,
+  ): Promise<void>;
   create<T extends KubeObject>(type: ResourceType<T>, object: T, options?: WriteOptions): Promise<T>;
   update<T extends KubeObject>(type: ResourceType<T>, object: T, options?: WriteOptions): Promise<T>;
   patch<T extends KubeObject>(type: ResourceType<T>, key: ObjectKey, patch: Patch, options?: WriteOptions): Promise<T>;
