@@ -124,9 +124,26 @@ export interface PodStatus {
   podIP?: string;
   podIPs?: { ip: string }[];
   hostIP?: string;
-  conditions?: { type: string; status: "True" | "False" | "Unknown"; reason?: string; message?: string }[];
+  conditions?: {
+    type: string;
+    status: "True" | "False" | "Unknown";
+    reason?: string;
+    message?: string;
+    lastTransitionTime?: string;
+  }[];
   reason?: string;
   message?: string;
+  startTime?: string;
+  containerStatuses?: ContainerStatus[];
+  initContainerStatuses?: ContainerStatus[];
+}
+
+export interface ContainerStatus {
+  name: string;
+  ready?: boolean;
+  restartCount?: number;
+  state?: { waiting?: object; running?: object; terminated?: { exitCode: number; finishedAt?: string } };
+  [field: string]: unknown;
 }
 
 export type Pod = Resource<PodSpec, PodStatus>;

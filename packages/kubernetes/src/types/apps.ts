@@ -1,0 +1,171 @@
+import type { KubeObject, ObjectMeta, Resource, ResourceType } from "./meta.ts";
+import type { PodTemplateSpec } from "./core.ts";
+
+/** Wire types of apps/v1, and of core/v1 ReplicationController; unknown fields are kept. */
+
+/** An absolute number, or a percentage such as "25%". */
+export type IntOrString = number | string;
+
+export interface LabelSelectorRequirement {
+  key: string;
+  operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+  values?: string[];
+}
+
+/** metav1.LabelSelector. */
+export interface LabelSelector {
+  matchLabels?: Record<string, string>;
+  matchExpressions?: LabelSelectorRequirement[];
+}
+
+/** A condition of a workload: `reason` and times may be absent. */
+export interface WorkloadCondition {
+  type: string;
+  status: "True" | "False" | "Unknown";
+  reason?: string;
+  message?: string;
+  lastTransitionTime?: string;
+  lastUpdateTime?: string;
+  lastProbeTime?: string;
+}
+
+export interface ReplicaSetSpec {
+  replicas?: number;
+  minReadySeconds?: number;
+  selector: LabelSelector;
+  template: PodTemplateSpec;
+}
+
+export interface ReplicaSetStatus {
+  replicas: number;
+  fullyLabeledReplicas?: number;
+  readyReplicas?: number;
+  availableReplicas?: number;
+  observedGeneration?: number;
+  conditions?: WorkloadCondition[];
+}
+
+export type ReplicaSet = Resource<ReplicaSetSpec, ReplicaSetStatus>;
+
+export interface ReplicationControllerSpec {
+  replicas?: number;
+  minReadySeconds?: number;
+  selector?: Record<string, string>;
+  template?: PodTemplateSpec;
+}
+
+export type ReplicationController = Resource<ReplicationControllerSpec, ReplicaSetStatus>;
+
+export interface DeploymentSpec {
+  replicas?: number;
+  selector: LabelSelector;
+  template: PodTemplateSpec;
+  strategy?: {
+    type?: "Recreate" | "RollingUpdate";
+    rollingUpdate?: { maxSurge?: IntOrString; maxUnavailable?: IntOrString };
+  };
+  minReadySeconds?: number;
+  revisionHistoryLimit?: number;
+  paused?: boolean;
+  progressDeadlineSeconds?: number;
+}
+
+export interface DeploymentStatus {
+  observedGeneration?: number;
+  replicas?: number;
+  updatedReplicas?: number;
+  readyReplicas?: number;
+  availableReplicas?: number;
+  unavailableReplicas?: number;
+  collisionCount?: number;
+  conditions?: WorkloadCondition[];
+}
+
+export type Deployment = Resource<DeploymentSpec, DeploymentStatus>;
+
+export interface ControllerRevision extends KubeObject {
+  revision: number;
+  data?: unknown;
+}
+
+export interface VolumeClaimTemplate {
+  apiVersion?: string;
+  kind?: string;
+  metadata: Partial<ObjectMeta> & { name: string };
+  spec: Record<string, unknown>;
+}
+
+export interface StatefulSetSpec {
+  replicas?: number;
+  selector: LabelSelector;
+  template: PodTemplateSpec;
+  serviceName?: string;
+  volumeClaimTemplates?: VolumeClaimTemplate[];
+  podManagementPolicy?: "OrderedReady" | "Parallel";
+  updateStrategy?: {
+    type?: "RollingUpdate" | "OnDelete";
+    rollingUpdate?: { partition?: number; maxUnavailable?: IntOrString };
+  };
+  revisionHistoryLimit?: number;
+  minReadySeconds?: number;
+  persistentVolumeClaimRetentionPolicy?: { whenDeleted?: "Retain" | "Delete"; whenScaled?: "Retain" | "Delete" };
+  ordinals?: { start?: number };
+}
+
+export interface StatefulSetStatus {
+  observedGeneration?: number;
+  replicas: number;
+  readyReplicas?: number;
+  currentReplicas?: number;
+  updatedReplicas?: number;
+  availableReplicas?: number;
+  currentRevision?: string;
+  updateRevision?: string;
+  collisionCount?: number;
+  conditions?: WorkloadCondition[];
+}
+
+export type StatefulSet = Resource<StatefulSetSpec, StatefulSetStatus>;
+
+export interface DaemonSetSpec {
+  selector: LabelSelector;
+  template: PodTemplateSpec;
+  updateStrategy?: {
+    type?: "RollingUpdate" | "OnDelete";
+    rollingUpdate?: { maxSurge?: IntOrString; maxUnavailable?: IntOrString };
+  };
+  minReadySeconds?: number;
+  revisionHistoryLimit?: number;
+}
+
+export interface DaemonSetStatus {
+  currentNumberScheduled: number;
+  numberMisscheduled: number;
+  desiredNumberScheduled: number;
+  numberReady: number;
+  observedGeneration?: number;
+  updatedNumberScheduled?: number;
+  numberAvailable?: number;
+  numberUnavailable?: number;
+  collisionCount?: number;
+  conditions?: WorkloadCondition[];
+}
+
+export type DaemonSet = Resource<DaemonSetSpec, DaemonSetStatus>;
+
+export const ReplicationController: ResourceType<ReplicationController> = {
+  group: "",
+  version: "v1",
+  kind: "ReplicationController",
+  plural: "replicationcontrollers",
+  namespaced: true,
+};
+export const ReplicaSet: ResourceType<ReplicaSet> = apps("ReplicaSet", "replicasets");
+export const Deployment: ResourceType<Deployment> = apps("Deployment", "deployments");
+export const StatefulSet: ResourceType<StatefulSet> = apps("StatefulSet", "statefulsets");
+export const DaemonSet: ResourceType<DaemonSet> = apps("DaemonSet", "daemonsets");
+export const ControllerRevision: ResourceType<ControllerRevision> = apps("ControllerRevision", "controllerrevisions");
+
+function apps<T extends KubeObject>(kind: string, plural: string): ResourceType<T> {
+  return { group: "apps", version: "v1", kind, plural, namespaced: true };
+}

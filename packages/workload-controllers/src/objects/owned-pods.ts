@@ -1,0 +1,130 @@
+import { CausewayError } from "@causeway/foundation";
+import {
+  isConflict,
+  isNotFound,
+  Pod,
+  type Informer,
+  type KubeObject,
+  type LabelSelector,
+  type PlannedEvent,
+} from "@causeway/kubernetes";
+import type { Context } from "../context.ts";
+import { by, podsOf } from "./caches.ts";
+import type { Target } from "./claim.ts";
+import { fieldManager } from "./road.ts";
+import { selectorText } from "./selector.ts";
+
+/** How long a deletion that the cache does not show yet is remembered, in milliseconds. */
+const MEMORY = 30_000;
+/** Writes under way at once, for one owner. */
+const AT_ONCE = 32;
+
+/**
+ * The pods of one controller's owners, and the writes to them. It remembers two things that the cache may not show: deletions that the server
+ * accepted, and owners for which the answer to a create was lost. Before the next plan of such an owner its pods are listed from the server.
+ */
+export class OwnedPods {
+  readonly pods: Informer<Pod>;
+  readonly #context: Context;
+  readonly #deleted = new Map<string, number>();
+  readonly #uncertain = new Set<string>();
+
+  constructor(context: Context) {
+    this.#context = context;
+    this.pods = podsOf(context);
+  }
+
+  /** The pods that `owner` controls, deletions included that the cache does not show yet. */
+  controlledBy(owner: KubeObject): Pod[] {
+    return this.pods.byIndex(by.controller, owner.metadata.uid ?? "").map((pod) => this.#view(pod));
+  }
+
+  orphans(namespace: string): readonly Pod[] {
+    return this.pods.byIndex(by.orphan, namespace);
+  }
+
+  /** Makes the cache complete where the answer to a create was lost. */
+  async settle(owner: KubeObject, selector: LabelSelector | undefined, signal: AbortSignal): Promise<void> {
+    const uid = owner.metadata.uid ?? "";
+    if (!this.#uncertain.has(uid)) return;
+    const { client } = this.#context.informers;
+    const { namespace = "" } = owner.metadata;
+    const labelSelector = selector ? selectorText(selector) : "";
+    const { items } = await client.list(Pod, { namespace, ...(labelSelector ? { labelSelector } : {}), signal });
+    for (const pod of items) this.pods.observe(pod);
+    this.#uncertain.delete(uid);
+  }
+
+  /**
+   * Creates the pods: first one, then twice as many each time all of a batch succeeded (upstream's slow start), so that a quota refuses one
+   * request and not a thousand. Throws the first error once the batch has ended.
+   */
+  async create(owner: KubeObject, pods: readonly Pod[], signal: AbortSignal): Promise<void> {
+    let size = 1;
+    for (let start = 0; start < pods.length; start += size / 2) {
+      const batch = pods.slice(start, start + size);
+      await this.#all(batch, (pod) => this.#createOne(owner, pod, signal));
+      size *= 2;
+    }
+  }
+
+  async delete(owner: KubeObject, targets: readonly Target[], signal: AbortSignal): Promise<void> {
+    await this.#all(targets, (target) => this.#deleteOne(owner, target, signal));
+  }
+
+  async #createOne(owner: KubeObject, pod: Pod, signal: AbortSignal): Promise<void> {
+    try {
+      const made = await this.#context.informers.client.create(Pod, pod, { fieldManager, signal });
+      this.#event(owner, "SuccessfulCreate", `Created pod: ${made.metadata.name}`);
+    } catch (error) {
+      if (!isRefusal(error)) this.#uncertain.add(owner.metadata.uid ?? "");
+      throw error;
+    }
+  }
+
+  async #deleteOne(owner: KubeObject, target: Target, signal: AbortSignal): Promise<void> {
+    const { client } = this.#context.informers;
+    try {
+      await client.delete(Pod, target, { preconditions: { uid: target.uid }, signal });
+    } catch (error) {
+      if (!isNotFound(error) && !isConflict(error)) throw error;
+    }
+    this.#note(target.uid);
+    this.#event(owner, "SuccessfulDelete", `Deleted pod: ${target.name}`);
+  }
+
+  #event(owner: KubeObject, reason: PlannedEvent["reason"], message: string): void {
+    this.#context.events.event(owner, { type: "Normal", reason, message });
+  }
+
+  /** What has begun is finished before an error is thrown, so that the next plan sees everything. */
+  async #all<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+    for (let start = 0; start < items.length; start += AT_ONCE) {
+      const results = await Promise.allSettled(items.slice(start, start + AT_ONCE).map(work));
+      const failed = results.find((result) => result.status === "rejected");
+      if (failed) throw failed.reason;
+    }
+  }
+
+  #note(uid: string): void {
+    const now = this.#context.clock.now();
+    for (const [known, at] of this.#deleted) {
+      if (now - at <= MEMORY) break;
+      this.#deleted.delete(known);
+    }
+    this.#deleted.set(uid, now);
+  }
+
+  #view(pod: Pod): Pod {
+    const { uid = "", deletionTimestamp } = pod.metadata;
+    const at = this.#deleted.get(uid);
+    if (at === undefined || deletionTimestamp !== undefined || this.#context.clock.now() - at > MEMORY) return pod;
+    return { ...pod, metadata: { ...pod.metadata, deletionTimestamp: new Date(at).toISOString() } };
+  }
+}
+
+/** The server answered that it did not do it; any other failure may hide a success. */
+export function isRefusal(error: unknown): boolean {
+  const status = error instanceof CausewayError ? error.details?.["httpStatus"] : undefined;
+  return typeof status === "number" && status >= 400 && status < 500 && status !== 408;
+}

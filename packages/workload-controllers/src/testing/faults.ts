@@ -1,0 +1,57 @@
+import { CausewayError } from "@causeway/foundation";
+import type { KubernetesClient } from "@causeway/kubernetes";
+
+/** What happens to one write: it is performed, its answer is lost, it never arrives, or the process ends before or after it. */
+export type Fate = "performed" | "answer-lost" | "request-lost" | "killed-before" | "killed-after";
+
+export interface Faults {
+  next(): Fate;
+  kill(): void;
+}
+
+/** A sequence of numbers in [0, 1) that is the same for the same seed (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** The client with these faults in its writes. */
+export function faulty(client: KubernetesClient, faults: Faults): KubernetesClient {
+  const write = async <T>(perform: () => Promise<T>): Promise<T> => {
+    const fate = faults.next();
+    if (fate === "request-lost") throw lost();
+    if (fate === "killed-before") return ended(faults);
+    const answer = await perform();
+    if (fate === "answer-lost") throw lost();
+    if (fate === "killed-after") return ended(faults);
+    return answer;
+  };
+  return {
+    server: client.server,
+    get: (type, key, options) => client.get(type, key, options),
+    find: (type, key, options) => client.find(type, key, options),
+    list: (type, options) => client.list(type, options),
+    watch: (type, options) => client.watch(type, options),
+    create: (type, object, options) => write(() => client.create(type, object, options)),
+    update: (type, object, options) => write(() => client.update(type, object, options)),
+    patch: (type, key, patch, options) => write(() => client.patch(type, key, patch, options)),
+    apply: (type, object, options) => write(() => client.apply(type, object, options)),
+    delete: (type, key, options) => write(() => client.delete(type, key, options)),
+    request: (method, path, options) => write(() => client.request(method, path, options)),
+    close: () => client.close(),
+  };
+}
+
+function ended(faults: Faults): never {
+  faults.kill();
+  throw lost();
+}
+
+function lost(): CausewayError {
+  return new CausewayError("KUBERNETES_UNREACHABLE", "the connection was lost");
+}
