@@ -41,6 +41,24 @@ export interface Watch {
   readonly close: () => void;
 }
 
+/** A message, or a part of one, of a WebSocket. */
+export interface Frame {
+  readonly isLast: boolean;
+  /** 1 text, 2 binary, 8 close, 9 ping, 10 pong. */
+  readonly opcode: number;
+  readonly payload: Buffer;
+}
+
+/** What a request for a WebSocket led to: one, when `code` is 101, or an ordinary answer. */
+export interface Upgraded extends Answer {
+  /** The next frames, within five seconds. */
+  readonly take: (count: number) => Promise<Frame[]>;
+  /** All frames until the server ends the connection, within five seconds. */
+  readonly rest: () => Promise<Frame[]>;
+  readonly send: (opcode: number, payload?: Buffer) => void;
+  readonly close: () => void;
+}
+
 export interface CallExtras {
   readonly headers?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
@@ -57,6 +75,8 @@ export interface Raw {
   readonly patch: (path: string, type: "json" | "merge" | "strategic" | "apply", body: unknown) => Promise<Answer>;
   /** Events go to `listen` as they come, where one is given: `take` and `rest` have none then. */
   readonly watch: (path: string, listen?: (event: Json) => void) => Promise<Watch>;
+  /** Asks for a WebSocket; a header of "" is not sent. */
+  readonly upgrade: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Upgraded>;
   readonly close: () => void;
 }
 

@@ -1,5 +1,6 @@
 import { Agent, request } from "node:https";
 import type { ClientRequest, IncomingMessage } from "node:http";
+import { HANDSHAKE, NO_FRAMES, upgradedOf } from "./frames.ts";
 import type { Answer, CallExtras, Json, Raw, Watch } from "./interface.ts";
 
 const PATIENCE = 5000;
@@ -52,6 +53,17 @@ export function rawClient({ url, ca, certificate, key, token }: Connection): Raw
         const sent = begin("GET", path, {});
         sent.on("error", reject);
         sent.on("response", (response) => resolve(watchOf(sent, response, listen)));
+        sent.end();
+      }),
+    upgrade: (path, headers = {}) =>
+      new Promise((resolve, reject) => {
+        const wanted = Object.entries({ ...HANDSHAKE, ...headers }).filter(([, value]) => value !== "");
+        const sent = begin("GET", path, Object.fromEntries(wanted));
+        sent.on("error", reject);
+        sent.on("upgrade", (response, socket, head) => resolve(upgradedOf(response, socket, head)));
+        sent.on("response", (response) => {
+          textOf(response).then((text) => resolve({ ...answerOf(response, text), ...NO_FRAMES }), reject);
+        });
         sent.end();
       }),
     close: () => agent.destroy(),

@@ -35,6 +35,7 @@ import { servePath } from "./paths.ts";
 import { methodNotAllowed, noSuchPath, noSuchResource, tooManyRequests, unauthorized } from "./status.ts";
 import { checkName, readTarget } from "./target.ts";
 import { typedBody } from "./typed-body.ts";
+import { asksForWebSocket } from "./websocket.ts";
 
 export type Request = IncomingMessage | Http2ServerRequest;
 
@@ -203,7 +204,16 @@ async function admitted(
   const { request } = exchange;
   const { headers } = request;
   const socket = "stream" in request ? request.stream.session?.socket : request.socket;
-  const credentials = { socket, authorization: headers.authorization, path: info.path };
+  const protocols = {
+    value: headers["sec-websocket-protocol"],
+    accepted: (others: string): void => void (headers["sec-websocket-protocol"] = others),
+  };
+  const credentials = {
+    socket,
+    authorization: headers.authorization,
+    path: info.path,
+    ...(asksForWebSocket(headers) ? { protocols } : {}),
+  };
   const asker = await authenticated(served.cluster, credentials, certificates).catch((error: unknown) => {
     exchange.audit = served.audit?.begin({ ...exchange, asked: attributesOf(undefined, info, query) });
     throw error;

@@ -1,4 +1,5 @@
 import { createSecureServer, type Http2Session, type SecureServerOptions } from "node:http2";
+import type { IncomingMessage, ServerOptions } from "node:http";
 import { BoundSocket, isIP, type AddressInfo, type ListenOptions, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { CausewayError, messageOf, type KeyPair } from "@causeway/foundation";
@@ -6,6 +7,7 @@ import { Connections, type ConnectionsOptions } from "./connections.ts";
 import type { Request } from "./handler.ts";
 import { guardRequests } from "./request-scope.ts";
 import type { Response } from "./respond.ts";
+import { isWebSocketWatch } from "./websocket.ts";
 
 export interface Listener {
   readonly host: string;
@@ -24,6 +26,9 @@ export interface ListenerOptions extends ConnectionsOptions {
   readonly accepted: () => void;
 }
 
+/** Options of HTTP/1.1 that Node's types lack here. */
+type HttpOptions = Pick<ServerOptions, "maxHeaderSize" | "shouldUpgradeCallback">;
+
 const CLOSE_GRACE = 300;
 /** Of the request line and headers of HTTP/1.1: long selectors and fat tokens, but not the megabyte of kube-apiserver, which anybody may send. */
 const HEADERS = 256 * 1024;
@@ -31,7 +36,10 @@ const HEADERS = 256 * 1024;
 /** Listens with TLS 1.2 or later, HTTP/2 or HTTP/1.1, asking for client certificates. Throws APISERVER_PORT_TAKEN. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const { host, port, certificate, handler, accepted } = options;
-  const http1: { readonly maxHeaderSize: number } & SecureServerOptions["http1Options"] = { maxHeaderSize: HEADERS };
+  const http1: HttpOptions & SecureServerOptions["http1Options"] = {
+    maxHeaderSize: HEADERS,
+    shouldUpgradeCallback: isWebSocketWatch,
+  };
   const server = createSecureServer({
     allowHTTP1: true,
     // Any certificate may come; which cluster's authority must have signed it depends on the path.
@@ -61,11 +69,19 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     connections.secured(socket);
     if (socket.alpnProtocol !== "h2") roomy(socket);
   });
-  server.on("request", (request: Request, response: Response) => {
+  const serve = (request: Request, response: Response): void => {
     request.on("error", () => {});
     response.on("error", () => {});
     connections.served(request, response);
     handler(request, response);
+  };
+  server.on("request", serve);
+  server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    socket.on("error", () => {});
+    // What WebSockets need is loaded for those who ask for one.
+    void import("./websocket-response.ts").then(({ WebSocketResponse }) => {
+      if (!socket.destroyed) serve(request, new WebSocketResponse(request, socket, head));
+    });
   });
   server.on("tlsClientError", (error, socket) => {
     if ("code" in error && error.code === "ERR_SSL_HTTP_REQUEST") connections.rawOf(socket)?.end(PLAIN_HTTP);

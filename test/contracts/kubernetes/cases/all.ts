@@ -61,6 +61,7 @@ import { webhookFailures } from "./webhook-failures.ts";
 import { webhookMatching } from "./webhook-matching.ts";
 import { webhooks } from "./webhooks.ts";
 import { watching } from "./watching.ts";
+import { webSockets } from "./web-sockets.ts";
 import { wire } from "./wire.ts";
 import { bodies } from "./bodies.ts";
 import { workloads } from "./workloads.ts";
@@ -83,6 +84,7 @@ export const chapters: readonly Chapter[] = [
   reading,
   connecting,
   watching,
+  webSockets,
   revisions,
   selectors,
   writing,

@@ -1,0 +1,19 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { requestInfo } from "./request-info.ts";
+import { readTarget } from "./target.ts";
+
+/** Whether a request asks for a WebSocket. */
+export function asksForWebSocket({ upgrade = "", connection = "" }: IncomingHttpHeaders): boolean {
+  return upgrade.toLowerCase() === "websocket" && /(^|.*,\s*)upgrade($|\s*,)/i.test(connection);
+}
+
+/** Whether a request is a watch that is to be served by WebSocket. Others are answered as if they did not ask. */
+export function isWebSocketWatch({ method = "", url = "/", headers }: IncomingMessage): boolean {
+  if (!asksForWebSocket(headers)) return false;
+  try {
+    const { path, query } = readTarget(url);
+    return requestInfo(method, path.replace(/^\/clusters\/[^/]+/, ""), query).verb === "watch";
+  } catch {
+    return false;
+  }
+}
