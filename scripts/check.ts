@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { checkErrorCatalogue } from "./error-catalogue.ts";
 import { checkFloors } from "./floors.ts";
+import { checkLanguage } from "./language.ts";
 
 const root = resolve(import.meta.dirname, "..");
 
@@ -46,6 +47,7 @@ const steps: readonly Step[] = [
   command("lint", "oxlint", "--type-aware", "--deny-warnings", "."),
   own("floors and doors", checkFloors),
   own("error catalogue", checkErrorCatalogue),
+  own("language", checkLanguage),
   command("dead code", "knip", "--no-progress"),
 ];
 

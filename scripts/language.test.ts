@@ -1,0 +1,19 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { checkLanguage } from "./language.ts";
+
+const root = mkdtempSync(join(tmpdir(), "language-"));
+afterAll(() => rmSync(root, { recursive: true }));
+
+test("reports each replaced word with its place and what to write", () => {
+  mkdirSync(join(root, "docs/truth"), { recursive: true });
+  const word = ["ane", "w"].join("");
+  writeFileSync(join(root, "docs/a.md"), `one line\nmade ${word}, and ${word.toUpperCase()}\n`);
+  writeFileSync(join(root, "docs/truth/b.md"), word);
+  expect(checkLanguage(root, ["docs", "missing"])).toEqual([
+    `docs/a.md:2 uses "${word}"; write: again; recreate`,
+    `docs/a.md:2 uses "${word.toUpperCase()}"; write: again; recreate`,
+  ]);
+});
