@@ -8,6 +8,7 @@ import type { ApiServer, ApiServerOptions, IsolationOptions, LogicalCluster } fr
 import { migrate } from "./migrate.ts";
 import type { ClusterInfo, Report } from "./messages.ts";
 import { programOf } from "./programs.ts";
+import { collectWhenIdle } from "./idle-collector.ts";
 import { startWatchdog } from "./watchdog.ts";
 import { Workers } from "./workers.ts";
 
@@ -54,10 +55,12 @@ export async function startIsolated(options: ApiServerOptions, isolation: Isolat
   }
   // Those who wait for the server have it for themselves first.
   let watchdog: { stop(): void } | undefined;
+  let collecting: { stop(): void } | undefined;
   const failed = (error: unknown): void =>
     log.error("the watchdog of the management process ended", { reason: messageOf(error) });
   const watching = setTimeout(() => {
     watchdog = startWatchdog({ thread, near: Infinity, report: reportTo(log), failed, ...watchdogOf(isolation) });
+    collecting = collectWhenIdle();
   }, FIRST_ANSWERS);
   watching.unref();
   const logical = (info: ClusterInfo): LogicalCluster => logicalCluster(info, { workers, clock });
@@ -103,6 +106,7 @@ export async function startIsolated(options: ApiServerOptions, isolation: Isolat
     async close() {
       clearTimeout(watching);
       watchdog?.stop();
+      collecting?.stop();
       await Promise.all([workers.close(), state.close()]);
     },
   };

@@ -1,5 +1,4 @@
 import { writeSync } from "node:fs";
-import { constants, getPriority, setPriority } from "node:os";
 import { messageOf, systemClock } from "@causeway/foundation";
 import type { StartClusterControllers } from "../interface.ts";
 import { ServerState } from "../clusters/server-state.ts";
@@ -13,6 +12,8 @@ import {
   type WorkerMessage,
   type WorkerOptions,
 } from "./messages.ts";
+import { collectWhenIdle } from "./idle-collector.ts";
+import { lowerPriority, threadsOf } from "./priority.ts";
 import { startWatchdog, type Watchdog } from "./watchdog.ts";
 import { logTo, plainError } from "./worker-log.ts";
 
@@ -20,7 +21,6 @@ import { logTo, plainError } from "./worker-log.ts";
 const NEAR = 0.8;
 /** Added to the nice value of the parent: where processor time is short, a worker gets a third of what the management process gets. */
 const LOWER = 5;
-const LOWEST = constants.priority.PRIORITY_LOW;
 
 /**
  * Runs a worker process: serves the logical clusters of one state folder as its parent orders over the IPC channel. It ends when the channel does;
@@ -109,13 +109,15 @@ class Worker {
   }
 
   async #open({ limits, parked, removed, ...options }: WorkerOptions): Promise<unknown> {
+    const threads = threadsOf();
     this.#watchdog = startWatchdog({
       thread: this.#thread,
       near: NEAR * Math.min(limits.heap, limits.resident),
       fd: REPORTS,
     });
     // The watchdog keeps the priority that the process began with.
-    setPriority(Math.min(getPriority() + LOWER, LOWEST));
+    lowerPriority(threads, LOWER);
+    collectWhenIdle();
     const state: ServerState = new ServerState({
       ...options,
       clock: systemClock,

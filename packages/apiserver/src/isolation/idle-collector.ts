@@ -1,0 +1,84 @@
+import { performance } from "node:perf_hooks";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+
+/** What a look at the process found. */
+export interface Look {
+  /** Milliseconds. */
+  readonly now: number;
+  /** The part of the time since the last look in which the event loop was busy. */
+  readonly busy: number;
+  /** Bytes that JavaScript objects and their buffers take. */
+  readonly memory: number;
+}
+
+const INTERVAL = 5_000;
+/** A process whose event loop is busy for a smaller part of the time is idle. */
+const IDLE = 0.25;
+/** Growth since the last collection from which one is worth its pause: a part of what there was, and bytes. */
+const GROWTH = 0.15;
+const LEAST_GROWTH = 8 * 1024 * 1024;
+/** Milliseconds from one collection to the next at least. */
+const SPACING = 30_000;
+/** A second pass frees what the first left in pages that were half full: apart from it, so that neither pause is long. */
+const SECOND_PASS = 1_000;
+
+/**
+ * Decides when an idle process collects garbage. V8 collects when a process allocates, so one that had a busy minute and is idle afterwards would keep
+ * the garbage of that minute.
+ */
+export class IdleCollector {
+  #level: number | undefined;
+  #collectedAt = -Infinity;
+  #isAfter = false;
+
+  /** Whether to collect now. */
+  look({ now, busy, memory }: Look): boolean {
+    // The first look after a collection says how much it left.
+    if (this.#level === undefined || this.#isAfter) this.#level = memory;
+    this.#isAfter = false;
+    // What V8 collected itself is the level to grow from.
+    this.#level = Math.min(this.#level, memory);
+    const grown = memory - this.#level;
+    if (busy >= IDLE || now - this.#collectedAt < SPACING) return false;
+    if (grown < Math.max(LEAST_GROWTH, GROWTH * this.#level)) return false;
+    this.#collectedAt = now;
+    this.#isAfter = true;
+    return true;
+  }
+}
+
+/** Collects this process' garbage whenever it is idle and has grown. It does not keep the process alive. */
+export function collectWhenIdle(): { stop(): void } {
+  const collector = new IdleCollector();
+  let collect: (() => void) | undefined;
+  let before = performance.eventLoopUtilization();
+  let second: NodeJS.Timeout | undefined;
+  const look = (): void => {
+    const now = performance.eventLoopUtilization();
+    const busy = performance.eventLoopUtilization(now, before).utilization;
+    before = now;
+    const { heapUsed, external } = process.memoryUsage();
+    if (!collector.look({ now: performance.now(), busy, memory: heapUsed + external })) return;
+    const run = (collect ??= garbageCollection());
+    run();
+    second = setTimeout(run, SECOND_PASS).unref();
+  };
+  const timer = setInterval(look, INTERVAL).unref();
+  return {
+    stop() {
+      clearInterval(timer);
+      clearTimeout(second);
+    },
+  };
+}
+
+/** V8's full collection. The flag adds it to contexts that are made while it is set; programs see nothing of it. */
+function garbageCollection(): () => void {
+  setFlagsFromString("--expose-gc");
+  try {
+    return runInNewContext("gc") as () => void;
+  } finally {
+    setFlagsFromString("--no-expose-gc");
+  }
+}
