@@ -27,3 +27,17 @@ test("what cannot be refused counts too", () => {
   written();
   expect(bytes.take("a", 1)).toBeDefined();
 });
+
+test("what one cluster holds beyond its share is not charged to others", () => {
+  const bytes = new BytesInFlight({ perCluster: 10, total: 40 });
+  const written = Array.from({ length: 20 }, () => bytes.hold("a", 10));
+  expect([bytes.isFull("a"), bytes.isFull("b")]).toEqual([true, false]);
+  const other = bytes.take("b", 10);
+  expect(other).toBeDefined();
+  for (const release of written) release();
+  other?.();
+  expect(bytes.isFull("a")).toBe(false);
+  // Nothing is left of what was counted.
+  expect(["a", "b", "c"].map((name) => bytes.take(name, 10) !== undefined)).toEqual([true, true, true]);
+  expect(bytes.take("d", 10)).toBeUndefined();
+});

@@ -15,7 +15,8 @@ const KEPT_BACK = 1 / 4;
 export class BytesInFlight {
   readonly #limits: InFlightLimits;
   readonly #held = new Map<string, number>();
-  #total = 0;
+  /** What all clusters hold, of each as much as it may hold: what one has beyond that is no reason to refuse others. */
+  #counted = 0;
 
   constructor(limits: InFlightLimits = DEFAULTS) {
     this.#limits = limits;
@@ -26,11 +27,16 @@ export class BytesInFlight {
     const held = this.heldBy(cluster);
     const { perCluster, total } = this.#limits;
     const most = cluster === "" ? total : total * (1 - KEPT_BACK);
-    if (held + bytes > perCluster || this.#total + bytes > most) return undefined;
+    if (held + bytes > perCluster || this.#counted + bytes > most) return undefined;
     return this.hold(cluster, bytes);
   }
 
-  /** Counts bytes that cannot be refused any more: the answer to a write. */
+  /** Whether a cluster holds all that it may: it may not begin what ends with `hold`. */
+  isFull(cluster: string): boolean {
+    return this.heldBy(cluster) >= this.#limits.perCluster;
+  }
+
+  /** Counts bytes that cannot be refused any more: the answer to a write that is done. */
   hold(cluster: string, bytes: number): () => void {
     this.#add(cluster, bytes);
     let isHeld = true;
@@ -45,8 +51,10 @@ export class BytesInFlight {
   }
 
   #add(cluster: string, bytes: number): void {
-    this.#total += bytes;
-    const held = this.heldBy(cluster) + bytes;
+    const { perCluster } = this.#limits;
+    const before = this.heldBy(cluster);
+    const held = before + bytes;
+    this.#counted += Math.min(held, perCluster) - Math.min(before, perCluster);
     if (held > 0) this.#held.set(cluster, held);
     else this.#held.delete(cluster);
   }

@@ -130,6 +130,8 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
     ? undefined
     : await readBody(request, { tables: cluster.catalog.tables, kind: kindOf(cluster, info, method), charge });
   audit?.received(read);
+  // A write whose answer could not be held is not begun.
+  if (!NO_BODY.has(method) && served.fairness.bytes.isFull(cluster.name)) throw tooManyRequests();
   const observed = {
     cluster,
     method,

@@ -35,6 +35,8 @@ export interface Wanted {
 const GZIP_FROM = 128 * 1024;
 /** What is shorter goes into the socket's buffers, and is not counted. */
 const COUNTED = 64 * 1024;
+/** Milliseconds within which a client has to read it: kube-apiserver gives a request no longer either. */
+const READ_WITHIN = 60_000;
 
 /** Reads the Accept and Accept-Encoding headers: the form that weighs most of those this server has, JSON when it has none. */
 export function wantedForm(accept: string, encoding: string, pretty = false): Wanted {
@@ -84,7 +86,11 @@ export function sendText(
   if (body.length >= COUNTED && response.inFlight) {
     const release = response.inFlight(body.length);
     if (!release) throw tooManyRequests();
-    response.once("close", release);
+    const timer = setTimeout(() => response.destroy(new Error("the client does not read")), READ_WITHIN).unref();
+    response.once("close", () => {
+      clearTimeout(timer);
+      release();
+    });
   }
   response.statusCode = code;
   response.bytesSent = body.length;
