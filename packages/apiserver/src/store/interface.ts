@@ -91,7 +91,7 @@ export interface Store {
    * Every event of the resource after `fromRevision`, in order, without gap or duplicate, until `stop`.
    * Throws KUBERNETES_EXPIRED when that is compacted. Events come in later turns, never inside the call. The returned `revision` is
    * the one up to which everything was handed over: what a bookmark may say. A watch that cannot be read on (a value that the codec
-   * refuses) is stopped, after `onFailure` was told.
+   * refuses, or KUBERNETES_EXPIRED since its listener waited too long) is stopped, after `onFailure` was called.
    */
   watch(
     query: { cluster: string; resource: string; namespace?: string; fromRevision: number },
@@ -101,7 +101,7 @@ export interface Store {
       onFailure?(error: unknown): void;
     },
   ): { stop(): void; readonly revision: number };
-  /** Keeps the state at a revision readable until the result is called. */
+  /** Keeps the state at a revision readable until the result is called, or until twice as much history was written as the store keeps. */
   hold(revision: number): () => void;
   /** Removes everything of a logical cluster. */
   drop(cluster: string): Promise<void>;

@@ -53,7 +53,7 @@ export class Watches {
     return this.#watchers.has(collectionKey(of.cluster, of.resource));
   }
 
-  /** History after this revision is still to be read by somebody. */
+  /** History after this revision is still to be read by a watch or a list. */
   oldestNeeded(): number {
     let oldest = Infinity;
     for (const watcher of this.#replaying) oldest = Math.min(oldest, watcher.position);
@@ -126,6 +126,9 @@ export class Watches {
 
   #readOn(watcher: Watcher): Past | undefined {
     try {
+      // What a client did not read in time may be gone.
+      const floor = this.#records.floorOf(watcher.query.cluster);
+      if (watcher.position < floor) throw expired(watcher.position, floor);
       return readEvents(this.#records, watcher.query, watcher.position);
     } catch (error) {
       this.#stop(watcher);

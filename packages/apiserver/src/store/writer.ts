@@ -101,11 +101,16 @@ export class Writer {
     }
     if (batch.revision !== start) {
       this.#records.run("UPDATE state SET revision = ?", batch.revision);
-      const horizon = Math.min(batch.revision - this.#history, this.#watches.oldestNeeded());
-      compactStep(this.#records, horizon, batch.revision - start);
+      compactStep(this.#records, this.#horizon(batch.revision), batch.revision - start);
     }
     database.exec("COMMIT");
     this.#records.revision = batch.revision;
+  }
+
+  /** Up to where history may go: slow readers keep as much again as there always is, and end as expired beyond it. */
+  #horizon(revision: number): number {
+    const latest = revision - this.#history;
+    return Math.min(latest, Math.max(this.#watches.oldestNeeded(), latest - this.#history));
   }
 
   /** After a failed transaction: undoes it, and takes what is known from the disk again. */
