@@ -146,6 +146,71 @@ describe("turns of the thread", () => {
     expect(refused()).toBe(true);
   });
 
+  test("go to the user of a cluster that has had least", async () => {
+    const { turns, end } = manual();
+    const order: string[] = [];
+    const ask = (user: string): unknown => turns.take("a", 5000, user)?.then(() => order.push(user));
+    for (let i = 0; i < 200; i += 1) ask("noisy");
+    for (let i = 0; i < 3; i += 1) await end();
+    for (let i = 0; i < 3; i += 1) ask("quiet");
+    for (let i = 0; i < 6; i += 1) await end();
+    expect(order).toEqual(["noisy", "noisy", "noisy", "quiet", "noisy", "quiet", "noisy", "quiet", "noisy"]);
+  });
+
+  test("give the management cluster four times what a tenant gets", async () => {
+    const { turns, end } = manual();
+    const order: string[] = [];
+    for (const cluster of ["tenant", ""]) {
+      for (let i = 0; i < 50; i += 1) void turns.take(cluster, 5000)?.then(() => order.push(cluster));
+    }
+    for (let i = 0; i < 40; i += 1) await end();
+    const own = order.filter((cluster) => cluster === "").length;
+    expect(order.length).toBe(40);
+    expect(own).toBeGreaterThanOrEqual(31);
+    expect(own).toBeLessThanOrEqual(33);
+  });
+
+  test("let a user whose requests take long begin few in a turn, while another of the same cluster wants the thread", async () => {
+    const { turns, end, advance } = manual();
+    let used = 0;
+    turns.measuredBy({ usedBy: () => used });
+    const begun: string[] = [];
+    const ask = (user: string): void => {
+      const wait = turns.take("a", 1, user);
+      if (wait) void wait.then(() => begun.push(user));
+      else begun.push(user);
+    };
+    for (let i = 0; i < 100; i += 1) {
+      ask("noisy");
+      used += 90;
+      await end();
+      advance(90);
+    }
+    ask("quiet");
+    await end();
+    begun.length = 0;
+    for (let i = 0; i < 20; i += 1) ask("noisy");
+    ask("quiet");
+    for (let i = 0; i < 3; i += 1) await end();
+    // Not behind the twenty that came before.
+    expect(begun.slice(0, 4)).toContain("quiet");
+    expect(begun.length).toBeLessThan(6);
+  });
+
+  test("refuse only the users who fill the queue of a cluster", () => {
+    const { turns } = manual();
+    const isRefused = (user: string): boolean => {
+      try {
+        void turns.take("a", 1, user);
+        return false;
+      } catch {
+        return true;
+      }
+    };
+    for (let i = 0; i < 2256; i += 1) isRefused("noisy");
+    expect([isRefused("noisy"), isRefused("quiet"), isRefused("noisy")]).toEqual([true, false, true]);
+  });
+
   test("leave nobody waiting in a cluster that is gone", async () => {
     const { turns } = manual();
     void turns.take("a", 5000);

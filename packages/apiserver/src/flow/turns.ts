@@ -1,13 +1,14 @@
 import { performance } from "node:perf_hooks";
 import { tooManyRequests } from "../server/status.ts";
+import { FairQueue } from "./fair-queue.ts";
 import type { ThreadTime } from "./thread-time.ts";
 
 /**
  * Who may use the thread next. All logical clusters share one thread, and a wide request (a long list) keeps it for as long as it takes.
  * So at most one wide request begins in a turn of the event loop: between two of them the loop reads what others sent meanwhile, and of
  * several clusters that wait, the one that has had least goes first (start-time fair queueing over the width of requests). Of narrow
- * requests a cluster may begin `SHARE` in one turn; more wait for the next. Nobody is refused here, and nobody waits while the
- * thread is free.
+ * requests a cluster may begin `SHARE` in one turn; more wait for the next. Of the users of one cluster who wait, the one that has had least goes first.
+ * The management cluster counts for a quarter of what it takes. No request waits while the thread is free.
  *
  * A turn of the loop accepts one connection. So after a wide request the next one waits until some turns brought nothing new, or for as long
  * as the last one took: else a client that is not connected yet would stand behind every list of those that are.
@@ -23,8 +24,8 @@ export class Turns {
   #armed = false;
   #thread: Pick<ThreadTime, "usedBy"> | undefined;
   /** Whose narrow request came last, and the last that was another's. */
-  #last: Tenant | undefined;
-  #other: Tenant | undefined;
+  #last: Seen = NEVER;
+  #other: Seen = NEVER;
   /** The virtual time at which the last wide request began. */
   #virtual = 0;
   /** Turns in a row that brought nothing new. */
@@ -56,36 +57,38 @@ export class Turns {
   }
 
   /** Undefined when the request may go on at once, else what to wait for. `width` is the number of objects it reads. */
-  take(cluster: string, width: number): Promise<void> | undefined {
+  take(cluster: string, width: number, user = ""): Promise<void> | undefined {
     const tenant = this.#tenant(cluster);
     this.#touched.add(tenant);
     this.#arm();
-    if (width > WIDE) return this.#takeWide(tenant, width);
+    if (width > WIDE) return this.#takeWide(tenant, width, user);
     this.#quiet = 0;
-    this.#saw(tenant);
+    this.#saw(cluster, user);
     if (tenant.narrow.length === 0 && tenant.begun < this.#shareOf(tenant)) {
       tenant.begun += 1;
       return undefined;
     }
-    if (tenant.narrow.length >= LONGEST_QUEUE) throw tooManyRequests();
-    return new Promise((resolve) => tenant.narrow.push(resolve));
+    if (isFull(tenant.narrow, user)) throw tooManyRequests();
+    return new Promise((resolve) => tenant.narrow.push(user, 1, resolve));
   }
 
-  /** Narrow requests that a cluster may begin in a turn: as many as it had time for, while others want the thread too. */
+  /** Narrow requests that a cluster may begin in a turn: as many as it had time for, while other clusters, or other users of it, want the thread too. */
   #shareOf(tenant: Tenant): number {
     if (tenant.cost === 0 || !this.#hasOthers(tenant)) return SHARE;
-    return Math.min(SHARE, Math.max(1, Math.floor(TURN_TIME / tenant.cost)));
+    return Math.min(SHARE, Math.max(1, Math.floor((TURN_TIME * weightOf(tenant)) / tenant.cost)));
   }
 
-  #hasOthers(tenant: Tenant): boolean {
-    const other = this.#last === tenant ? this.#other : this.#last;
-    return other !== undefined && other.seen >= this.#now() - RECENT;
+  /** Whether not all recent requests are of one user of this cluster. */
+  #hasOthers({ cluster }: Tenant): boolean {
+    const since = this.#now() - RECENT;
+    if (this.#last.at >= since && this.#last.cluster !== cluster) return true;
+    return this.#other.at >= since;
   }
 
-  #saw(tenant: Tenant): void {
-    if (this.#last !== tenant) this.#other = this.#last;
-    this.#last = tenant;
-    tenant.seen = this.#now();
+  #saw(cluster: string, user: string): void {
+    const { cluster: before, user: by } = this.#last;
+    if (before !== cluster || by !== user) this.#other = this.#last;
+    this.#last = { cluster, user, at: this.#now() };
   }
 
   /** What a narrow request of a cluster costs: an average that follows what was measured. */
@@ -105,28 +108,36 @@ export class Turns {
     const tenant = this.#tenants.get(cluster);
     this.#tenants.delete(cluster);
     if (!tenant) return;
-    for (const resolve of tenant.narrow.splice(0)) resolve();
-    for (const { resolve } of tenant.wide.splice(0)) resolve();
+    for (const queue of [tenant.narrow, tenant.wide]) while (queue.length > 0) queue.shift()?.();
   }
 
   #tenant(cluster: string): Tenant {
     let tenant = this.#tenants.get(cluster);
     if (tenant === undefined) {
       const used = this.#thread?.usedBy(cluster) ?? 0;
-      tenant = { cluster, begun: 0, virtual: 0, narrow: [], wide: [], seen: -Infinity, cost: 0, used, unmeasured: 0 };
+      tenant = {
+        cluster,
+        begun: 0,
+        virtual: 0,
+        narrow: new FairQueue(),
+        wide: new FairQueue(),
+        cost: 0,
+        used,
+        unmeasured: 0,
+      };
       this.#tenants.set(cluster, tenant);
     }
     return tenant;
   }
 
-  #takeWide(tenant: Tenant, width: number): Promise<void> | undefined {
+  #takeWide(tenant: Tenant, width: number, user: string): Promise<void> | undefined {
     if (!this.#wideTaken && this.#until === undefined && !this.#someWideWaits()) {
       this.#begin(tenant, width);
       return undefined;
     }
     // Who comes back after a pause has saved nothing up.
     if (tenant.wide.length === 0) tenant.virtual = Math.max(tenant.virtual, this.#virtual);
-    return new Promise((resolve) => tenant.wide.push({ width, resolve }));
+    return new Promise((resolve) => tenant.wide.push(user, width, resolve));
   }
 
   #begin(tenant: Tenant, width: number): void {
@@ -135,7 +146,7 @@ export class Turns {
     this.#quiet = 0;
     tenant.virtual = Math.max(tenant.virtual, this.#virtual);
     this.#virtual = tenant.virtual;
-    tenant.virtual += width;
+    tenant.virtual += width / weightOf(tenant);
   }
 
   #someWideWaits(): boolean {
@@ -157,10 +168,10 @@ export class Turns {
     const first = this.#freeNarrow();
     if (this.#until !== undefined && (this.#quiet >= this.#enough || now >= this.#until)) this.#until = undefined;
     this.#quiet += 1;
-    const head = this.#until === undefined ? first?.wide.shift() : undefined;
+    const head = this.#until === undefined ? first?.wide.take() : undefined;
     if (first && head) {
       this.#begin(first, head.width);
-      head.resolve();
+      head.item();
     }
     if (this.#touched.size > 0 || this.#until !== undefined) this.#arm();
   }
@@ -170,12 +181,11 @@ export class Turns {
     let first: Tenant | undefined;
     for (const tenant of this.#touched) {
       this.#measure(tenant);
-      const freed = tenant.narrow.splice(0, this.#shareOf(tenant));
-      tenant.begun = freed.length;
-      for (const resolve of freed) resolve();
-      if (freed.length > 0) this.#quiet = 0;
+      tenant.begun = Math.min(tenant.narrow.length, this.#shareOf(tenant));
+      for (let i = 0; i < tenant.begun; i += 1) tenant.narrow.shift()?.();
+      if (tenant.begun > 0) this.#quiet = 0;
       if (tenant.wide.length === 0) {
-        if (freed.length === 0) this.#touched.delete(tenant);
+        if (tenant.begun === 0) this.#touched.delete(tenant);
       } else if (first === undefined || tenant.virtual < first.virtual) first = tenant;
     }
     return first;
@@ -187,15 +197,33 @@ interface Tenant {
   begun: number;
   virtual: number;
   readonly cluster: string;
-  /** When its last narrow request came. */
-  seen: number;
   /** Milliseconds of the thread that a narrow request takes. */
   cost: number;
   /** What the thread was used for when it was measured last, and the requests begun since. */
   used: number;
   unmeasured: number;
-  readonly narrow: (() => void)[];
-  readonly wide: { readonly width: number; readonly resolve: () => void }[];
+  readonly narrow: FairQueue<() => void>;
+  readonly wide: FairQueue<() => void>;
+}
+
+/** Whose request came, and when. */
+interface Seen {
+  readonly cluster: string;
+  readonly user: string;
+  readonly at: number;
+}
+
+const NEVER: Seen = { cluster: "", user: "", at: -Infinity };
+/** How much more of the thread the management cluster gets than a tenant, while both want it. */
+const MANAGEMENT_WEIGHT = 4;
+
+function weightOf({ cluster }: Tenant): number {
+  return cluster === "" ? MANAGEMENT_WEIGHT : 1;
+}
+
+/** Of a full queue, users who have less than their part of it may still add to it. */
+function isFull(queue: FairQueue<unknown>, user: string): boolean {
+  return queue.length >= LONGEST_QUEUE && queue.lengthOf(user) >= LONGEST_QUEUE / (queue.users + 1);
 }
 
 /** Objects that a narrow request reads at most. */
@@ -204,7 +232,7 @@ const SHARE = 256;
 /** Milliseconds of a turn that the narrow requests of one cluster may take, while others were seen within RECENT. */
 const TURN_TIME = 10;
 const RECENT = 1000;
-/** Narrow requests of a cluster that wait; more are refused. */
+/** Narrow requests of a cluster that wait; of more, those of the users who have most are refused. */
 const LONGEST_QUEUE = 2000;
 /** Turns that bring nothing new take microseconds. */
 const ENOUGH = 10;

@@ -35,7 +35,7 @@ export function place(
   const placed = fairness.flow.place(digest, work, (cancel) => response.once("close", cancel));
   tell(placed.ticket, response);
   try {
-    const ready = turnOf(fairness.turns, placed, { cluster, width: work.objects });
+    const ready = turnOf(fairness.turns, placed, { cluster, width: work.objects, user: digest.user.name });
     return { ticket: placed.ticket, ready };
   } catch (error) {
     placed.ticket.release();
@@ -52,9 +52,9 @@ function tell({ level, schema }: Ticket, response: Response): void {
 function turnOf(
   turns: Turns,
   { seated }: Placed,
-  { cluster, width }: { cluster: string; width: number },
+  { cluster, width, user }: { cluster: string; width: number; user: string },
 ): Promise<void> | undefined {
-  return seated ? seated.then(() => turns.take(cluster, width)) : turns.take(cluster, width);
+  return seated ? seated.then(() => turns.take(cluster, width, user)) : turns.take(cluster, width, user);
 }
 
 /** Gives the seats back when the answer has been taken, or after a minute: a client that does not read keeps them no longer. */
