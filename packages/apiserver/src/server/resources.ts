@@ -17,6 +17,7 @@ import { update, type Updated } from "../registry/update.ts";
 import { metadataOnly, table, type TableOptions } from "../tables/table.ts";
 import { mediaType } from "./body.ts";
 import { callOf } from "./call-of.ts";
+import type { Form } from "./lines.ts";
 import { answerList } from "./list-answer.ts";
 import { refuseWrongNumber } from "./negotiate.ts";
 import { isTrue, type RequestInfo } from "./request-info.ts";
@@ -129,19 +130,12 @@ function tableOptions({ served, query, cluster }: ResourceRequest): TableOptions
 function watchOf(request: ResourceRequest, call: Call): Parameters<typeof serveWatch>[0] {
   const { served, wanted, query } = request;
   const { resource, version } = served;
-  let headless = false;
-  const shaped = (object: KubeObject): unknown => {
-    if (wanted.metadataOnly) return metadataOnly(object);
-    const { resourceVersion } = object.metadata;
-    const made = table([object], { resourceVersion }, { ...tableOptions(request), headless });
-    headless = true;
-    return made;
-  };
   return {
     call,
     query,
-    // Objects told as they are become the same line for everybody.
-    ...(wanted.metadataOnly || wanted.table ? { encode: (object) => JSON.stringify(shaped(object)) } : {}),
+    ...(wanted.metadataOnly || wanted.table
+      ? { form: wanted.metadataOnly ? () => METADATA : tableForms(request) }
+      : {}),
     bookmark: (metadata) => {
       const kind = wanted.metadataOnly ? "PartialObjectMetadata" : resource.kind;
       const apiVersion = wanted.metadataOnly ? "meta.k8s.io/v1" : apiVersionOf(resource.group, version.name);
@@ -156,6 +150,28 @@ function watchOf(request: ResourceRequest, call: Call): Parameters<typeof serveW
           }
         : empty;
     },
+  };
+}
+
+const METADATA: Form = {
+  name: "PartialObjectMetadata",
+  depends: [],
+  encode: (object) => JSON.stringify(metadataOnly(object)),
+};
+
+/** Tables of one object each, of which the first has the columns' definitions. Their ages are whole seconds. */
+function tableForms(request: ResourceRequest): () => Form {
+  let headless = false;
+  return () => {
+    const options = { ...tableOptions(request), headless };
+    headless = true;
+    const { include, version, now } = options;
+    return {
+      name: `Table ${include} ${options.headless}`,
+      depends: [version, Math.floor(now / 1000)],
+      encode: (object) =>
+        JSON.stringify(table([object], { resourceVersion: object.metadata.resourceVersion }, options)),
+    };
   };
 }
 

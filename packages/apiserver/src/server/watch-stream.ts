@@ -6,7 +6,7 @@ import type { Selection } from "../registry/list.ts";
 import { watchedAs } from "../registry/watched.ts";
 import type { ListStep } from "../registry/reader.ts";
 import type { StoreEvent } from "../store/index.ts";
-import { lineOf } from "./lines.ts";
+import { lineOf, type Form } from "./lines.ts";
 import type { Response } from "./respond.ts";
 import { isOver, roomIn, STEP_BYTES, writeTo } from "./pace.ts";
 import { statusOf } from "./status.ts";
@@ -20,14 +20,11 @@ const WAITING_EVENTS = 20_000;
 
 type EventType = "ADDED" | "MODIFIED" | "DELETED";
 
-/** Turns an object of the called version into the JSON text of the form the client asked for. */
-export type Encode = (object: KubeObject) => string;
-
 export interface WatchRequest {
   readonly call: Call;
   readonly query: URLSearchParams;
-  /** Absent: objects are told as they are. */
-  readonly encode?: Encode;
+  /** The form in which the next event shows its object. Absent: whole objects. */
+  readonly form?: () => Form;
   /** An object of the right kind that carries nothing but a revision and annotations. */
   bookmark(metadata: { resourceVersion: string; annotations?: Record<string, string> }): unknown;
 }
@@ -80,8 +77,8 @@ export class WatchStream {
 
   /** Tells a part of what exists: as it is stored, or in the form that the client asked for. */
   first({ texts, objects }: ListStep): void {
-    const { encode = JSON.stringify } = this.#request;
-    const made = texts ?? objects.map((object) => encode(object));
+    const { form } = this.#request;
+    const made = texts ?? objects.map((object) => (form ? form().encode(object) : JSON.stringify(object)));
     if (made.length === 0) return;
     const { metrics } = this.#request.call.cluster;
     for (const text of made) metrics.watchEvent(this.#kind, text.length);
@@ -140,8 +137,8 @@ export class WatchStream {
   }
 
   #line(type: EventType, object: KubeObject): Buffer {
-    const { encode, call } = this.#request;
-    return this.#counted(encode ? Buffer.from(lineOf(type, encode(object))) : call.cluster.lines.of(type, object));
+    const { form, call } = this.#request;
+    return this.#counted(call.cluster.lines.of(type, object, form?.()));
   }
 
   #counted(line: Buffer): Buffer {

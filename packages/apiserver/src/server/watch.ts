@@ -39,7 +39,7 @@ export function serveWatch(request: WatchRequest, response: Response, closing: A
     return stream.fail(tooLarge(start.revision, newest));
   }
   if (!start.initial) return watchFrom(request, response, { closing, start, initial: undefined });
-  const reader = new ListReader(call, initialQuery(query), { texts: request.encode === undefined });
+  const reader = new ListReader(call, initialQuery(query), { texts: request.form === undefined });
   const first = reader.next(INITIAL_STEP);
   return andThen(first, (step) => watchFrom(request, response, { closing, start, initial: { reader, step } }));
 }

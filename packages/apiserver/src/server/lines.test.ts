@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import type { KubeObject } from "@causeway/kubernetes";
+import { Lines, type Form } from "./lines.ts";
+
+const object: KubeObject = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "m" } };
+
+test("an event is encoded once for all watches of one form", () => {
+  const lines = new Lines();
+  let encodings = 0;
+  const form = (name: string, ...depends: readonly unknown[]): Form => ({
+    name,
+    depends,
+    encode: ({ metadata }) => {
+      encodings += 1;
+      return JSON.stringify({ kind: name, depends, metadata });
+    },
+  });
+  const text = (made: Form): string => lines.of("ADDED", object, made).toString();
+  const table = text(form("Table", 1));
+  for (let i = 0; i < 1000; i += 1) expect(text(form("Table", 1))).toBe(table);
+  expect(encodings).toBe(1);
+  expect(table).toBe('{"type":"ADDED","object":{"kind":"Table","depends":[1],"metadata":{"name":"m"}}}\n');
+  // Another form, another time, another type: other lines.
+  expect(text(form("Metadata"))).toContain('"kind":"Metadata"');
+  expect(text(form("Table", 2))).toContain('"depends":[2]');
+  expect(lines.of("DELETED", object, form("Table", 2)).toString()).toContain("DELETED");
+  expect(lines.of("ADDED", object).toString()).toBe(`{"type":"ADDED","object":${JSON.stringify(object)}}\n`);
+  expect(encodings).toBe(4);
+});
