@@ -130,8 +130,7 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
     ? undefined
     : await readBody(request, { tables: cluster.catalog.tables, kind: kindOf(cluster, info, method), charge });
   audit?.received(read);
-  // A write whose answer could not be held is not begun.
-  if (!NO_BODY.has(method) && served.fairness.bytes.isFull(cluster.name)) throw tooManyRequests();
+  checkRoom(served, method);
   const observed = {
     cluster,
     method,
@@ -182,6 +181,11 @@ function charged(
   // The answer to a write is not refused: the write was done.
   response.inFlight = (size) => (NO_BODY.has(method) ? bytes.take(cluster.name, size) : bytes.hold(cluster.name, size));
   return charge;
+}
+
+/** A write is not begun when its cluster holds too many answers that clients do not read. Throws 429. */
+function checkRoom({ cluster, fairness }: ServedCluster, method: string): void {
+  if (!NO_BODY.has(method) && fairness.bytes.isFull(cluster.name)) throw tooManyRequests();
 }
 
 /** A watch ends with the account of its user too. */
