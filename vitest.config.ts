@@ -1,9 +1,17 @@
 import { defineConfig } from "vitest/config";
+import { longScenarios } from "./vitest.scenarios.config.ts";
 
 export default defineConfig({
   test: {
     include: ["packages/*/src/**/*.test.ts", "scripts/**/*.test.ts", "test/**/*.test.ts"],
-    exclude: ["test/openstack/**", "test/faults/**", "test/programs/**", "test/hostile/**", "**/node_modules/**"],
+    exclude: [
+      "test/openstack/**",
+      "test/faults/**",
+      "test/programs/**",
+      "test/hostile/**",
+      "**/node_modules/**",
+      ...longScenarios,
+    ],
     pool: "threads",
     isolate: false,
     maxWorkers: 2,

@@ -16,7 +16,7 @@ async function main(): Promise<number> {
     if ("dir" in made) env[BINARIES] = made.dir;
     else {
       console.log(`skipped: no real kube-apiserver here: ${made.reason}. The suite runs on ours alone.`);
-      files = ["causeway.test.ts"];
+      files = ["causeway.test.ts", "causeway-kubectl.test.ts"];
     }
   }
   const args = ["run", "--config", "vitest.kubernetes.config.ts", ...files, ...process.argv.slice(2)];

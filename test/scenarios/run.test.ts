@@ -4,7 +4,6 @@ import { Agent, get } from "node:https";
 import { afterEach, expect, test } from "vitest";
 import { Lease } from "@causeway/kubernetes";
 import { cloudConf, stageFolder, stageManager, type ManagerStage } from "../support/manager-stage.ts";
-import { PATIENCE, eventually } from "../support/processes.ts";
 
 let stage: ManagerStage | undefined;
 afterEach(async () => {
@@ -99,64 +98,4 @@ test("its metrics bear upstream's names after one load balancer", async () => {
   ])
     expect(text).toContain(series);
   await w.remove("web");
-});
-
-test("one that is killed while it works is followed by the other, and there is one load balancer", async () => {
-  const { w, start, simulator } = await staged();
-  const election = "--leader-elect-lease-duration=4s --leader-elect-renew-deadline=3s --leader-elect-retry-period=1s";
-  const flags = ["--secure-port=0", ...election.split(" ")];
-  const first = start(...flags);
-  await w.joinAll();
-  const second = start(...flags);
-  await new Promise((done) => setTimeout(done, 1_500));
-  simulator.setDelay("request.load-balancer", 300);
-  await w.createService("web");
-  await w.until("a finalizer", async () => (await w.service("web")).metadata.finalizers?.[0]);
-  await first.stop("SIGKILL");
-  await w.served("web");
-  expect(await w.loadBalancers()).toHaveLength(1);
-  expect(second.child.exitCode).toBeNull();
-  simulator.setDelay("request.load-balancer", 0);
-  await w.remove("web");
-});
-
-test("in a migration, what moves waits until the program that it comes from lets go of the shared Lease", async () => {
-  const { w, start } = await staged();
-  const now = `${new Date().toISOString().slice(0, -1)}000Z`;
-  const name = "cloud-provider-extraction-migration";
-  const made = await w.client.create(Lease, {
-    apiVersion: "coordination.k8s.io/v1",
-    kind: "Lease",
-    metadata: { namespace: "kube-system", name },
-    spec: {
-      holderIdentity: "kube-controller-manager",
-      leaseDurationSeconds: 3_600,
-      acquireTime: now,
-      renewTime: now,
-    },
-  });
-  start("--secure-port=0", "--enable-leader-migration");
-  await w.joinAll();
-  await w.createService("web");
-  await new Promise((done) => setTimeout(done, 3_000));
-  expect((await w.service("web")).metadata.finalizers ?? []).toEqual([]);
-  const spec = { ...made.spec, holderIdentity: "", leaseDurationSeconds: 1 };
-  const { metadata } = await w.client.get(Lease, { namespace: "kube-system", name });
-  await w.client.update(Lease, { ...made, metadata, spec });
-  await w.served("web");
-  await w.remove("web");
-});
-
-test.each([
-  ["--leader-migration-config=/none/file", "/none/file cannot be used for the migration"],
-  ["--cluster-cidr=pods", "--cluster-cidr is not a CIDR"],
-  ["--controllers=nodes", "--controllers is not *"],
-  ["--leader-elect-lease-duration=15", "--leader-elect-lease-duration is not a duration"],
-  ["--kubeconfig=/none/admin.conf", "there is no kubeconfig at /none/admin.conf"],
-  ["--cloud-config=/none/cloud.conf", "/none/cloud.conf cannot be read"],
-])("%s ends it with status 2 before anything is started", async (flag, message) => {
-  const { start } = await staged();
-  const ccm = start("--enable-leader-migration", flag);
-  expect(await ccm.ended).toBe(2);
-  await eventually(PATIENCE, () => ccm.output().includes(message));
 });

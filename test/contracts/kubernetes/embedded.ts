@@ -9,7 +9,7 @@ import { rawClient } from "./raw.ts";
 import type { Target } from "./interface.ts";
 
 /** Revisions that are kept: more than any case goes back by. */
-const HISTORY = 600;
+const HISTORY = 300;
 const WRITERS = 20;
 
 /** Writes until what was is history no more. */

@@ -2,10 +2,14 @@ import { afterAll, beforeAll, describe, test } from "vitest";
 import { chapters } from "./cases/all.ts";
 import { prepareContraptions } from "./cases/contraption.ts";
 import { openRunner, type Runner } from "./context.ts";
-import type { ContractCase, ServerName, Target } from "./interface.ts";
+import type { Chapter, ContractCase, ServerName, Target } from "./interface.ts";
 
-/** Holds one server to every case. */
-export function holdToContract(name: ServerName, start: () => Promise<Target>): void {
+/** Holds one server to every case of these chapters; all of them by default. */
+export function holdToContract(
+  name: ServerName,
+  start: () => Promise<Target>,
+  held: readonly Chapter[] = chapters,
+): void {
   describe(`${name} keeps the contract`, () => {
     let target: Target | undefined;
     let runner: Runner | undefined;
@@ -30,7 +34,7 @@ export function holdToContract(name: ServerName, start: () => Promise<Target>): 
       return runner.run(contractCase);
     };
 
-    for (const { title, cases } of chapters) {
+    for (const { title, cases } of held) {
       describe(title, () => {
         for (const contractCase of cases) {
           const { except, missing, patience } = contractCase;

@@ -3,8 +3,8 @@
  * none is left. The full matrix, each call of the demo in turn, is test/faults/crash.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { killAt, loseAnswers } from "../support/cut.ts";
-import { demoInventory } from "../support/reference.ts";
+import { killAt, loseAnswers } from "../../support/cut.ts";
+import { demoInventory } from "../../support/reference.ts";
 import {
   deleteDemo,
   demoGone,
@@ -14,7 +14,7 @@ import {
   openStage,
   settled,
   type Stage,
-} from "../support/stage.ts";
+} from "../../support/stage.ts";
 
 /** Lives are short enough to be many, and long enough that this suite stays one of seconds. */
 const stride = 3;

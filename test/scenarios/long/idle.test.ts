@@ -3,9 +3,9 @@
  * test/faults/idle.test.ts; here a quarter of it, with three workers and with thirty side by side.
  */
 import { expect, test } from "vitest";
-import { PATIENCE } from "../support/processes.ts";
-import { idleCost, restingDemo } from "../support/idle.ts";
-import { describeCall } from "../support/stage.ts";
+import { PATIENCE } from "../../support/processes.ts";
+import { idleCost, restingDemo } from "../../support/idle.ts";
+import { describeCall } from "../../support/stage.ts";
 
 const seconds = 1000;
 

@@ -1,0 +1,23 @@
+/** What `causeway run cloud-controller-manager` refuses before it starts anything. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { stageFolder, stageManager, type ManagerStage } from "../support/manager-stage.ts";
+import { PATIENCE, eventually } from "../support/processes.ts";
+
+let stage: ManagerStage;
+beforeAll(async () => {
+  stage = await stageManager(stageFolder());
+});
+afterAll(() => stage?.close());
+
+test.each([
+  ["--leader-migration-config=/none/file", "/none/file cannot be used for the migration"],
+  ["--cluster-cidr=pods", "--cluster-cidr is not a CIDR"],
+  ["--controllers=nodes", "--controllers is not *"],
+  ["--leader-elect-lease-duration=15", "--leader-elect-lease-duration is not a duration"],
+  ["--kubeconfig=/none/admin.conf", "there is no kubeconfig at /none/admin.conf"],
+  ["--cloud-config=/none/cloud.conf", "/none/cloud.conf cannot be read"],
+])("%s ends it with status 2 before anything is started", async (flag, message) => {
+  const ccm = stage.start("--enable-leader-migration", flag);
+  expect(await ccm.ended).toBe(2);
+  await eventually(PATIENCE, () => ccm.output().includes(message));
+});
