@@ -1,5 +1,6 @@
 import { runController, type ControllerOptions } from "@causeway/kubernetes";
 import type { Context } from "./context.ts";
+import { deploymentController } from "./deployment/controller.ts";
 import { replicaSetController, replicationControllerController } from "./replicaset/controller.ts";
 
 export interface WorkloadControllers {
@@ -9,6 +10,7 @@ export interface WorkloadControllers {
 
 /** One line for each controller. */
 const controllers: readonly ((context: Context) => ControllerOptions)[] = [
+  deploymentController,
   replicaSetController,
   replicationControllerController,
 ];

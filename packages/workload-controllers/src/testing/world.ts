@@ -112,13 +112,13 @@ export class World {
     return items.map(({ reason, message }) => `${reason}: ${message}`);
   }
 
-  /** Waits until `check` returns something, while the clock moves. */
-  async until<T>(what: string, check: () => Promise<T | undefined | false>): Promise<T> {
+  /** Waits until `check` returns something, while the clock moves by `step` milliseconds at a time. */
+  async until<T>(what: string, check: () => Promise<T | undefined | false>, step = 20): Promise<T> {
     const end = Date.now() + 120_000;
     while (Date.now() < end) {
       const found = await check();
       if (found) return found;
-      await this.pass(20);
+      await this.pass(step);
     }
     throw new Error(`never came: ${what}`);
   }

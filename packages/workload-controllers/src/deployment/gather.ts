@@ -1,0 +1,32 @@
+import type { Deployment, Informer, ObjectKey, Pod, ReplicaSet } from "@causeway/kubernetes";
+import { by } from "../objects/caches.ts";
+
+export interface Observed {
+  readonly deployment: Deployment;
+  /** ReplicaSets that the Deployment controls, whether it selects them or not. */
+  readonly sets: readonly ReplicaSet[];
+  /** ReplicaSets of the namespace without a controller. */
+  readonly orphans: readonly ReplicaSet[];
+  /** Pods by the uid of their ReplicaSet. Only the strategy Recreate needs them. */
+  readonly pods: ReadonlyMap<string, readonly Pod[]>;
+}
+
+export interface Caches {
+  readonly deployments: Informer<Deployment>;
+  readonly sets: Informer<ReplicaSet>;
+  readonly pods: Informer<Pod>;
+}
+
+export function gather({ deployments, sets, pods }: Caches, key: ObjectKey): Observed | undefined {
+  const deployment = deployments.get(key);
+  if (!deployment) return undefined;
+  const controlled = sets.byIndex(by.controller, deployment.metadata.uid ?? "");
+  const uids =
+    deployment.spec.strategy?.type === "Recreate" ? controlled.map(({ metadata }) => metadata.uid ?? "") : [];
+  return {
+    deployment,
+    sets: controlled,
+    orphans: sets.byIndex(by.orphan, key.namespace),
+    pods: new Map(uids.map((uid) => [uid, pods.byIndex(by.controller, uid)])),
+  };
+}

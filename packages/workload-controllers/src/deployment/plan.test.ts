@@ -1,0 +1,187 @@
+import { describe, expect, test } from "vitest";
+import type { Deployment, ReplicaSet } from "@causeway/kubernetes";
+import { templateHash } from "../objects/pod-template.ts";
+import { at, controlledBy, now, pod, template } from "../testing/objects.ts";
+import { newSetAnnotations } from "./annotations.ts";
+import { plan } from "./plan.ts";
+import { maxSurge, maxUnavailable } from "./replicas.ts";
+
+const deployment = (spec: Partial<Deployment["spec"]> = {}, fields: Partial<Deployment> = {}): Deployment => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "web", namespace: "default", uid: "web", generation: 1, annotations: { note: "a" } },
+  spec: {
+    replicas: 2,
+    selector: { matchLabels: { app: "web" } },
+    template: template("web:2"),
+    progressDeadlineSeconds: 60,
+    revisionHistoryLimit: 1,
+    strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+    ...spec,
+  },
+  ...fields,
+});
+const set = (
+  name: string,
+  image: string,
+  facts: { size?: number; revision?: number; age?: number } = {},
+): ReplicaSet => {
+  const { size = 0, revision = 1, age = 100 } = facts;
+  return {
+    apiVersion: "apps/v1",
+    kind: "ReplicaSet",
+    metadata: {
+      name,
+      namespace: "default",
+      uid: name,
+      labels: { app: "web" },
+      creationTimestamp: at(age),
+      resourceVersion: "7",
+      ownerReferences: [controlledBy(deployment())],
+      annotations: {
+        note: "a",
+        "deployment.kubernetes.io/revision": String(revision),
+        "deployment.kubernetes.io/desired-replicas": "2",
+        "deployment.kubernetes.io/max-replicas": "3",
+      },
+    },
+    spec: {
+      replicas: size,
+      selector: { matchLabels: { app: "web", "pod-template-hash": "x" } },
+      template: template(image, { labels: { app: "web", "pod-template-hash": "x" } }),
+    },
+    status: { replicas: size, readyReplicas: size, availableReplicas: size },
+  };
+};
+const planned = (object: Deployment, sets: readonly ReplicaSet[], pods = new Map()) =>
+  plan({ deployment: object, sets, orphans: [], pods }, now);
+
+describe("a Deployment", () => {
+  test("creates a ReplicaSet named by the hash of its template, which its labels and selector have", () => {
+    const { steps } = planned(deployment(), []);
+    const hash = templateHash(template("web:2"), undefined);
+    expect(steps).toMatchObject([
+      {
+        type: "create-replica-set",
+        set: {
+          metadata: {
+            name: `web-${hash}`,
+            labels: { app: "web", "pod-template-hash": hash },
+            annotations: {
+              note: "a",
+              "deployment.kubernetes.io/revision": "1",
+              "deployment.kubernetes.io/desired-replicas": "2",
+              "deployment.kubernetes.io/max-replicas": "3",
+            },
+          },
+          spec: { replicas: 2, selector: { matchLabels: { app: "web", "pod-template-hash": hash } } },
+        },
+      },
+    ]);
+  });
+
+  test("names it otherwise after a collision of hashes", () => {
+    const [step] = planned(deployment({}, { status: { collisionCount: 1 } }), []).steps;
+    expect(step?.type === "create-replica-set" && step.set.metadata.name).toBe(
+      `web-${templateHash(template("web:2"), 1)}`,
+    );
+    expect(templateHash(template("web:2"), 1)).not.toBe(templateHash(template("web:2"), undefined));
+  });
+
+  test("finds the ReplicaSet of its template whatever its hash, the oldest of several", () => {
+    const sets = [set("young", "web:2", { size: 2, age: 5 }), set("old", "web:2", { size: 0, revision: 2, age: 50 })];
+    const [step] = planned(deployment(), sets).steps;
+    expect(step).toMatchObject({ type: "change-replica-set", target: { name: "old" }, scale: { from: 0, to: 1 } });
+  });
+
+  test("scales up the new ReplicaSet first, by maxSurge", () => {
+    const sets = [set("a", "web:1", { size: 2 }), set("b", "web:2", { revision: 2, age: 5 })];
+    expect(planned(deployment(), sets).steps).toMatchObject([
+      { target: { name: "b" }, scale: { from: 0, to: 1 }, resourceVersion: "7" },
+    ]);
+  });
+
+  test("Recreate empties the old ReplicaSets, and creates no new one while their pods run", () => {
+    const object = deployment({ strategy: { type: "Recreate" } });
+    expect(planned(object, [set("a", "web:1", { size: 2 })]).steps).toMatchObject([
+      { target: { name: "a" }, scale: { to: 0 } },
+    ]);
+    const empty = [set("a", "web:1")];
+    expect(planned(object, empty, new Map([["a", [pod("p", { deleted: true })]]])).steps).toEqual([]);
+    expect(planned(object, empty, new Map([["a", [pod("p", { phase: "Failed" })]]])).steps).toMatchObject([
+      { type: "create-replica-set", set: { spec: { replicas: 2 } } },
+    ]);
+  });
+
+  test("creates no ReplicaSet while it is paused, and says so", () => {
+    const { steps, status } = planned(deployment({ paused: true }), []);
+    expect(steps).toEqual([]);
+    expect(status.status.conditions?.[0]).toMatchObject({
+      type: "Progressing",
+      status: "Unknown",
+      reason: "DeploymentPaused",
+    });
+  });
+
+  test("deletes empty old ReplicaSets beyond revisionHistoryLimit once it is complete, the oldest revisions first", () => {
+    const sets = [
+      set("one", "web:0", { revision: 1 }),
+      set("two", "web:1", { revision: 2 }),
+      set("new", "web:2", { revision: 3, size: 2 }),
+    ];
+    const status = { observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 2 };
+    expect(planned(deployment({}, { status }), sets).steps).toEqual([
+      { type: "delete-replica-set", target: { namespace: "default", name: "one", uid: "one" } },
+    ]);
+  });
+
+  test("exceeds its progress deadline when nothing moves, and looks again when it would", () => {
+    const stuck = (seconds: number) => {
+      const condition = {
+        type: "Progressing",
+        status: "True",
+        reason: "ReplicaSetUpdated",
+        lastUpdateTime: at(seconds),
+        lastTransitionTime: at(seconds),
+      } as const;
+      const status = { replicas: 2, updatedReplicas: 2, conditions: [condition] };
+      const metadata = {
+        ...deployment().metadata,
+        annotations: { note: "a", "deployment.kubernetes.io/revision": "1" },
+      };
+      const unready = { ...set("new", "web:2", { size: 2 }), status: { replicas: 2 } };
+      return planned(deployment({}, { status, metadata }), [unready]);
+    };
+    expect(stuck(50).wait?.until).toBe(now + 11_000);
+    const late = stuck(61);
+    expect(late.wait).toBeUndefined();
+    expect(late.status.status.conditions).toContainEqual({
+      type: "Progressing",
+      status: "False",
+      reason: "ProgressDeadlineExceeded",
+      message: 'ReplicaSet "new" has timed out progressing.',
+      lastUpdateTime: "2026-01-01T12:00:00Z",
+      lastTransitionTime: "2026-01-01T12:00:00Z",
+    });
+  });
+});
+
+test.each([
+  [10, "25%", "25%", 3, 2],
+  [1, "25%", "25%", 1, 0],
+  [3, 0, "10%", 0, 1],
+  [2, 0, 5, 0, 2],
+  [0, "50%", "50%", 0, 0],
+])("of %i replicas, maxSurge %s and maxUnavailable %s are %i and %i", (replicas, surge, unavailable, up, down) => {
+  const rollingUpdate = { maxSurge: surge, maxUnavailable: unavailable };
+  const object = deployment({ replicas, strategy: { type: "RollingUpdate", rollingUpdate } });
+  expect([maxSurge(object), maxUnavailable(object)]).toEqual([up, down]);
+});
+
+test("the history of revisions is cut to 2,000 characters", () => {
+  const history = Array.from({ length: 500 }, (_, i) => String(1_000 + i)).join(",");
+  const held = { "deployment.kubernetes.io/revision": "1500", "deployment.kubernetes.io/revision-history": history };
+  const cut = newSetAnnotations(deployment(), held, 1_501)["deployment.kubernetes.io/revision-history"] ?? "";
+  expect(cut.length).toBeLessThanOrEqual(2_000);
+  expect(cut.endsWith(",1499,1500")).toBe(true);
+});
