@@ -9,8 +9,11 @@ import type * as Yaml from "yaml";
  */
 const load = createRequire(import.meta.url);
 
+let loadedYaml: typeof Yaml | undefined;
+
+/** To find a library again takes many times as long as to use it for one node of a text. */
 export function yaml(): typeof Yaml {
-  return load("yaml") as typeof Yaml;
+  return (loadedYaml ??= load("yaml") as typeof Yaml);
 }
 
 export function jose(): typeof Jose {

@@ -18,6 +18,7 @@ import { refuseTooLarge } from "./size.ts";
 import { tracked } from "./tracking.ts";
 
 const GENERATED_ATTEMPTS = 8;
+const LONGEST_REVISION = 20;
 const SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
 
 /** Creates an object from a parsed body; answers its stored form. */
@@ -35,9 +36,6 @@ export async function create(call: Call, body: unknown): Promise<KubeObject> {
 /** Creates what is already in its stored form and belongs to the caller. */
 export async function createDraft(call: Call, draft: Draft, prepared = false): Promise<KubeObject> {
   checkNamespace(call, draft.metadata.name);
-  if (draft.metadata.resourceVersion) {
-    throw apiError(500, "", "resourceVersion should not be set on objects to be created");
-  }
   const gate = gateOf(call, "CREATE");
   const asked = { draft, isTracked: prepared };
   const isMutated = gate.mutate !== undefined || call.resource.strategy.mutate !== undefined;
@@ -124,6 +122,7 @@ async function persist(call: Call, draft: Draft, gate: Gate): Promise<KubeObject
       release?.();
       return kept;
     }
+    refuseRevision(kept);
     const write = () => cluster.store.create(key, kept);
     const stored = await (cluster.quota?.write({ user: call.user, object: kept }, write) ?? write());
     announce(call, "ADDED", stored.object);
@@ -133,6 +132,13 @@ async function persist(call: Call, draft: Draft, gate: Gate): Promise<KubeObject
     if (hasCode(error, "KUBERNETES_ALREADY_EXISTS")) throw taken(call, key);
     throw error;
   }
+}
+
+/** As kube-apiserver's store refuses it, and only there: what is no revision is passed over, and so is each in a dry run. */
+function refuseRevision({ metadata: { resourceVersion = "" } }: Draft): void {
+  if (!/^\d+$/.test(resourceVersion) || /^0+$/.test(resourceVersion)) return;
+  if (BigInt(resourceVersion.slice(0, LONGEST_REVISION + 1)) >= 2n ** 64n) return;
+  throw apiError(500, "", "resourceVersion should not be set on objects to be created");
 }
 
 /** What stands in the way may be on its way out. */

@@ -1,5 +1,5 @@
 import type { OwnerReference } from "@causeway/kubernetes";
-import { same } from "../json.ts";
+import { canonicalJson } from "@causeway/foundation";
 import type { Draft } from "../kinds/resource.ts";
 import type { Call } from "./call.ts";
 
@@ -13,14 +13,15 @@ const PROMISE =
 export function dedupOwners(call: Call, { metadata }: Draft, when: When): void {
   const owners = metadata.ownerReferences;
   if (!Array.isArray(owners) || owners.length < 2) return;
-  const kept: OwnerReference[] = [];
+  const kept = new Map<string, OwnerReference>();
   const twice: string[] = [];
   for (const owner of owners) {
-    if (kept.some((other) => same(other, owner))) twice.push(owner.uid);
-    else kept.push(owner);
+    const key = canonicalJson(owner);
+    if (kept.has(key)) twice.push(owner.uid);
+    else kept.set(key, owner);
   }
   if (twice.length === 0) return;
-  metadata.ownerReferences = kept;
+  metadata.ownerReferences = [...kept.values()];
   const where = when === "made" ? " after mutating admission happens" : "";
   const told = `duplicate UID(s) observed: ${twice.join(", ")}`;
   call.warn(`.metadata.ownerReferences contains duplicate entries${where}; ${PROMISE}; ${told}`);

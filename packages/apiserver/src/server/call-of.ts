@@ -1,15 +1,16 @@
 import { record, type Json } from "../json.ts";
 import type { Call } from "../registry/call.ts";
 import { dependentsProblems } from "../registry/delete.ts";
-import { warningHeader, type Response } from "./respond.ts";
+import type { Response } from "./respond.ts";
 import { notSupported } from "./problems.ts";
 import { invalid, invalidOptions, type FieldProblem } from "./status.ts";
 import type { ResourceRequest } from "./resources.ts";
+import { Warnings } from "./warnings.ts";
 
 /** What a request on a resource asks for, with its options checked. Throws 400 and 422 for options that are none. */
 export function callOf(request: ResourceRequest, response: Response): Call {
   const { cluster, info, served, user, query, holder } = request;
-  const warnings: string[] = [];
+  const warnings = new Warnings();
   return {
     cluster,
     ...served,
@@ -25,8 +26,8 @@ export function callOf(request: ResourceRequest, response: Response): Call {
     fieldValidation: fieldValidation(query.get("fieldValidation"), request),
     options: () => admissionOptions(request),
     warn: (message) => {
-      warnings.push(warningHeader(message));
-      if (!response.headersSent) response.setHeader("warning", warnings);
+      warnings.add(message);
+      if (!response.headersSent) response.setHeader("warning", warnings.headers.slice());
     },
     annotate: request.annotate,
   };

@@ -7,6 +7,7 @@ export function jsonProblem(text: string): string | undefined {
 }
 
 const END = "unexpected end of JSON input";
+const SPACES = [0x20, 0x09, 0x0a, 0x0d];
 const LITERALS = ["true", "false", "null"];
 
 class Problem extends Error {}
@@ -32,7 +33,7 @@ class Checker {
   }
 
   #space(): void {
-    while (/^[ \t\r\n]$/.test(this.#text.charAt(this.#at))) this.#at += 1;
+    while (SPACES.includes(this.#text.charCodeAt(this.#at))) this.#at += 1;
   }
 
   #unexpected(where: string): Problem {

@@ -117,11 +117,3 @@ export function sendStatus(response: Response, status: Status & { code: number }
   if (status.code === 413 && !("stream" in response)) response.setHeader("connection", "close");
   send(response, status.code, { metadata: {}, ...status });
 }
-
-/** A Warning header as RFC 7234 and Kubernetes write it. */
-export function warningHeader(message: string): string {
-  return `299 - "${message
-    .replaceAll("\\", "\\\\")
-    .replaceAll('"', '\\"')
-    .replaceAll(/[\r\n]+/g, " ")}"`;
-}

@@ -30,10 +30,30 @@ export function childrenOf(node: CelNode): readonly CelNode[] {
   return node.op === "value" || node.op === "id" ? [] : node.args;
 }
 
-/** Every node, from the top down. */
-export function* nodesOf(node: CelNode): Generator<CelNode> {
-  yield node;
-  for (const child of childrenOf(node)) yield* nodesOf(child);
+/** Every node, from the top down; without recursion, since chains of operators are as deep as they are long. */
+export function* nodesOf(root: CelNode): Generator<CelNode> {
+  const left = [root];
+  for (let node = left.pop(); node !== undefined; node = left.pop()) {
+    yield node;
+    left.push(...childrenOf(node).toReversed());
+  }
+}
+
+/** Operators within operators that an expression may have, as cel-go's parser counts them: chains of && and || count as one. */
+const MAXIMUM_DEPTH = 250;
+/** The same with those chains, which are walked here operator by operator. */
+const MAXIMUM_CHAIN = 1000;
+
+/** Whether an expression has more levels than cel-go takes, or than can be walked. Without recursion. */
+export function isTooDeep(root: CelNode): boolean {
+  const left = [{ node: root, depth: 0, all: 0 }];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const { node, depth, all } = next;
+    if (depth > MAXIMUM_DEPTH || all > MAXIMUM_CHAIN) return true;
+    const isLogic = node.op === "&&" || node.op === "||";
+    for (const child of childrenOf(node)) left.push({ node: child, depth: isLogic ? depth : depth + 1, all: all + 1 });
+  }
+  return false;
 }
 
 /** Macros that walk a list or map with one variable, or with two. */

@@ -1,5 +1,5 @@
 import { messageOf } from "@causeway/foundation";
-import { callOf, childrenOf, type CelNode, typeOf } from "./ast.ts";
+import { callOf, childrenOf, type CelNode, isTooDeep, typeOf } from "./ast.ts";
 import type { CelEnvironment } from "./environment.ts";
 
 interface Complaint {
@@ -11,11 +11,22 @@ interface Complaint {
 
 /** What is wrong with an expression and where, as cel-go prints it; undefined when it compiles. */
 export function compileProblem(environment: CelEnvironment, text: string): string | undefined {
+  const parsed = parsedText(environment, text);
+  if (parsed && isTooDeep(parsed)) return "ERROR: <input>:-1:0: max recursion depth exceeded";
   const result = environment.check(text);
   if (result.valid) return undefined;
   const complaint = complaintOf(result.error);
   const { what, at } = inGoWords(environment, complaint, text);
   return printed(text, what, at);
+}
+
+/** undefined when the text is no expression, which the check says better. */
+function parsedText(environment: CelEnvironment, text: string): CelNode | undefined {
+  try {
+    return environment.parse(text).ast;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A complaint about one place of an expression, as cel-go prints it. `at` counts UTF-16 units. */
