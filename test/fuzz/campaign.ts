@@ -1,5 +1,6 @@
 import { bytesOf, type Input } from "./input.ts";
 import { limitsOf, type Limits } from "./limits.ts";
+import { Pace } from "./pace.ts";
 import type { Reply } from "./client.ts";
 import { fixtures } from "./fixtures.ts";
 import { faultsOf, play, type Fault } from "./run-input.ts";
@@ -10,32 +11,31 @@ export interface Finding {
   readonly fault: Fault;
 }
 
-/** Inputs that are sent at the same time: so many, or so many bytes. */
-const BATCH = 1;
-const BATCH_BYTES = 64 * 1024;
 /** How often an excess of time or memory is seen before it is believed. */
-const TIMES = 3;
+const TIMES = 5;
 
-/** One server under test. Inputs go to it in batches; those of a batch that cost too much are sent again one by one. */
+/** One server under test. Each input goes to it as it comes; one that seems to cost too much is judged with care. */
 export class Campaign {
   #subject: Subject | undefined;
   /** Starts of the server: one, and one after each time that it died or got stuck. */
   starts = 0;
+  /** Inputs that were judged with care. */
+  judged = 0;
+  readonly #pace = new Pace();
 
   async close(): Promise<void> {
     await this.#subject?.stop();
     this.#subject = undefined;
   }
 
-  /** Sends inputs in batches and reports what is wrong; `done` gets the number that each batch finished. */
-  async run(inputs: Iterable<Input>, found: (finding: Finding) => Promise<void>, done: (count: number) => void) {
-    for (const batch of batches(inputs)) {
-      for (const input of await this.#suspects(batch)) {
-        // A batch of its own costs little; only who exceeds a limit in it is judged with care.
-        if (batch.length > 1 && (await this.#suspects([input])).length === 0) continue;
+  /** Sends inputs one after the other and reports what is wrong; `done` is called after each. */
+  async run(inputs: Iterable<Input>, found: (finding: Finding) => Promise<void>, done: () => void): Promise<void> {
+    for (const input of inputs) {
+      if (await this.#isSuspect(input)) {
+        this.judged += 1;
         for (const fault of await this.judge(input)) await found({ input, fault });
       }
-      done(batch.length);
+      done();
     }
   }
 
@@ -48,28 +48,29 @@ export class Campaign {
       const cost = await this.#cost(input);
       if ("fault" in cost) return [cost.fault];
       last = cost.replies;
-      milliseconds = Math.min(milliseconds, cost.milliseconds);
+      milliseconds = Math.min(milliseconds, cost.milliseconds / this.#pace.now());
       memory = Math.min(memory, cost.memory);
       if (milliseconds <= limits.milliseconds && memory <= limits.memory) break;
     }
     return [...faultsOf(input, last), ...costFaults({ milliseconds, memory }, limits, bytesOf(input))];
   }
 
-  /** The inputs of a batch that may be at fault: those whose replies show it, and all when the batch as a whole cost too much. */
-  async #suspects(batch: readonly Input[]): Promise<readonly Input[]> {
+  /** Whether an input may be at fault: its replies show it, or it costs too much, with what was left to do of those before it. */
+  async #isSuspect(input: Input): Promise<boolean> {
     const subject = await this.#started();
     const before = { cpu: subject.cpu(), memory: subject.memory().now };
     subject.resetPeak();
-    const played = await play(subject, batch);
-    if (played.includes(undefined) || subject.exit !== undefined) {
+    const [played] = await play(subject, [input]);
+    if (played === undefined || subject.exit !== undefined) {
       await this.close();
-      return batch;
+      return true;
     }
-    const limits = batch.map((input) => limitsOf(bytesOf(input)));
-    const least = (field: keyof Limits): number => Math.min(...limits.map((l) => l[field]));
-    const isCostly =
-      subject.cpu() - before.cpu > least("milliseconds") || subject.memory().peak - before.memory > least("memory");
-    return isCostly ? batch : batch.filter((input, at) => faultsOf(input, played[at] ?? []).length > 0);
+    const limits = limitsOf(bytesOf(input));
+    return (
+      subject.cpu() - before.cpu > limits.milliseconds ||
+      subject.memory().peak - before.memory > limits.memory ||
+      faultsOf(input, played).length > 0
+    );
   }
 
   async #cost(input: Input): Promise<Cost | { readonly fault: Fault }> {
@@ -141,18 +142,6 @@ function partsOf({ steps }: Input): Input["steps"][] {
     else parts.push([step]);
   }
   return parts;
-}
-
-export function* batches(inputs: Iterable<Input>): Generator<Input[]> {
-  let [batch, bytes]: [Input[], number] = [[], 0];
-  for (const input of inputs) {
-    batch.push(input);
-    bytes += bytesOf(input);
-    if (batch.length < BATCH && bytes < BATCH_BYTES) continue;
-    yield batch;
-    [batch, bytes] = [[], 0];
-  }
-  if (batch.length > 0) yield batch;
 }
 
 /** The objects that inputs read, list and patch. */

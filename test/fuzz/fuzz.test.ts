@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { batches } from "./campaign.ts";
 import { inputOf } from "./generate.ts";
-import { bytesOf, KINDS, type Input } from "./input.ts";
+import { KINDS, type Input } from "./input.ts";
 import { limitsOf } from "./limits.ts";
+import { Pace } from "./pace.ts";
 import { minimized } from "./minimize.ts";
 import { faultsOf } from "./run-input.ts";
 
@@ -35,17 +35,6 @@ describe("inputs of the fuzzer", () => {
         // A delete is tried only, unless it takes away what the input created.
         if (method === "DELETE") expect(path).toMatch(/dryRun=All|\d/);
       }
-    }
-  });
-
-  test("are sent together up to a number and a size", () => {
-    const made = inputs(300);
-    const sent = [...batches(made)];
-    expect(sent.flat()).toEqual(made);
-    for (const batch of sent) {
-      expect(batch.length).toBeLessThanOrEqual(24);
-      const before = batch.slice(0, -1).reduce((sum, one) => sum + bytesOf(one), 0);
-      expect(before).toBeLessThan(128 * 1024);
     }
   });
 });
@@ -86,4 +75,9 @@ test("an input that fails is made smaller as long as it fails in the same way", 
   const body = String(small.steps[0]?.body);
   expect(body).toContain("bad");
   expect(body.length).toBeLessThan(40);
+});
+
+test("the pace is never better than the best", () => {
+  const pace = new Pace(3);
+  for (let round = 0; round < 3; round += 1) expect(pace.now()).toBeGreaterThanOrEqual(1);
 });

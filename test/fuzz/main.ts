@@ -63,8 +63,8 @@ async function found(finding: Finding): Promise<void> {
   console.log(`  ${bytesOf(small)} bytes show the same: ${file}`);
 }
 
-function progress(done: number): void {
-  finished += done;
+function progress(): void {
+  finished += 1;
   const now = performance.now();
   if (now - reported < 10_000) return;
   reported = now;
@@ -78,6 +78,8 @@ try {
   await campaign.close();
 }
 const seconds = Math.round((performance.now() - begun) / 1000);
-console.log(`seed ${seed}: ${finished} inputs in ${seconds} s, ${campaign.starts} starts of the server`);
+console.log(
+  `seed ${seed}: ${finished} inputs in ${seconds} s, ${campaign.judged} judged alone, ${campaign.starts} starts of the server`,
+);
 console.log(`${finished - failed.size} passed, ${failed.size} failed, ${count - finished} skipped`);
 process.exitCode = failed.size === 0 ? 0 : 1;

@@ -26,8 +26,7 @@ export function callOf(request: ResourceRequest, response: Response): Call {
     fieldValidation: fieldValidation(query.get("fieldValidation"), request),
     options: () => admissionOptions(request),
     warn: (message) => {
-      warnings.add(message);
-      if (!response.headersSent) response.setHeader("warning", warnings.headers.slice());
+      if (warnings.add(message) && !response.headersSent) response.setHeader("warning", warnings.headers.slice());
     },
     annotate: request.annotate,
   };

@@ -16,7 +16,25 @@ export function duplicatesOf(body: object): readonly string[] {
 /** Paths of fields that a JSON text gives more than once: `duplicate field "data.a"`. Costs next to nothing when there are none. */
 export function duplicateFields(text: string, parsed: unknown): string[] {
   if (marksOf(text) === extentOf(parsed).keys) return [];
-  return scan(text).map((path) => `duplicate field ${JSON.stringify(path)}`);
+  const found = new Set<string>();
+  for (const { frame } of repeated(text)) {
+    found.add(placeOf(frame));
+    if (found.size === MAXIMUM_STRICT_ERRORS) break;
+  }
+  return Array.from(found, (path) => `duplicate field ${JSON.stringify(path)}`);
+}
+
+/** The same as go-yaml reports them of JSON in a YAML body: by line and key. */
+export function duplicateKeys(text: string, parsed: unknown): string[] {
+  if (marksOf(text) === extentOf(parsed).keys) return [];
+  const found: string[] = [];
+  let [line, from] = [1, 0];
+  for (const { frame, at } of repeated(text)) {
+    for (; from < at; from += 1) if (text.charAt(from) === "\n") line += 1;
+    found.push(`line ${line}: key ${JSON.stringify(frame.key)} already set in map`);
+    if (found.length === MAXIMUM_STRICT_ERRORS) break;
+  }
+  return found;
 }
 
 /** How often a quote is followed by a colon: at least once for each key. */
@@ -34,18 +52,23 @@ interface Frame {
   key: string;
 }
 
-/** Walks the tokens of a text that is known to be JSON, until there is enough to report. */
-function scan(text: string): string[] {
-  const found = new Set<string>();
+interface Repeated {
+  /** Where the key stands. */
+  readonly frame: Frame;
+  readonly at: number;
+}
+
+/** Walks the tokens of a text that is known to be JSON: each key that its object has already. */
+function* repeated(text: string): Generator<Repeated> {
   const frames: Frame[] = [];
-  let last = "";
-  for (let at = 0; at < text.length && found.size < MAXIMUM_STRICT_ERRORS; at += 1) {
+  let [last, start] = ["", 0];
+  for (let at = 0; at < text.length; at += 1) {
     const token = text.charAt(at);
     const top = frames.at(-1);
     if (token === '"') {
-      const end = endOfString(text, at);
-      last = text.slice(at, end + 1);
-      at = end;
+      start = at;
+      at = endOfString(text, at);
+      last = text.slice(start, at + 1);
     } else if (token === "{" || token === "[") {
       const path = top ? placeOf(top) : "";
       frames.push({ path, keys: token === "{" ? new Set() : undefined, index: 0, key: "" });
@@ -53,11 +76,10 @@ function scan(text: string): string[] {
     else if (token === "," && top) top.index += 1;
     else if (token === ":" && top?.keys) {
       top.key = JSON.parse(last) as string;
-      if (top.keys.has(top.key)) found.add(placeOf(top));
+      if (top.keys.has(top.key)) yield { frame: top, at: start };
       top.keys.add(top.key);
     }
   }
-  return [...found];
 }
 
 function placeOf({ path, keys, index, key }: Frame): string {

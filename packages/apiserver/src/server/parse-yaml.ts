@@ -12,7 +12,7 @@ export const MAXIMUM_YAML = 1024 * 1024;
 export const MAXIMUM_TOKENS = 100_000;
 /** Indented YAML has less than one token for a byte; only a long text of nothing but separators has more. */
 const TOKENS_PER_BYTE = 0.9;
-const LEAST_TOKENS = 8000;
+const LEAST_TOKENS = 20_000;
 
 const OPTIONS = {
   version: "1.1",
@@ -50,7 +50,7 @@ function composed(text: string, lines: LineCounter): Document<ParsedNode> {
   const composer = new Composer<ParsedNode>(OPTIONS);
   // The library collects all errors and warnings, each with a stack; only the first error is of use.
   Object.assign(composer, { onError: firstError(lines) });
-  const most = Math.min(MAXIMUM_TOKENS, LEAST_TOKENS + TOKENS_PER_BYTE * text.length);
+  const most = Math.min(MAXIMUM_TOKENS, Math.max(LEAST_TOKENS, TOKENS_PER_BYTE * text.length));
   let tokens = 0;
   let hasDocument = false;
   /** Whether the first document is over; go-yaml too leaves the rest unread. */

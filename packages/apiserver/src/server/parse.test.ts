@@ -59,7 +59,7 @@ describe("reading a YAML body", () => {
     // Nothing but separators costs more for each byte than other texts.
     expect(limit(`[${"a,".repeat(20_000)}]`)).toMatchObject({
       code: 413,
-      message: expect.stringMatching(/limit is 44001 tokens/) as string,
+      message: expect.stringMatching(/limit is 36001 tokens/) as string,
     });
     expect(yamlOf(`a: [${"a,".repeat(2000)}]`)).toHaveProperty("a");
     expect(yamlOf(`a: ${"x".repeat(MAXIMUM_YAML - 10)}`)).toMatchObject({ a: expect.any(String) as string });
@@ -68,8 +68,20 @@ describe("reading a YAML body", () => {
   it("reads JSON of any size as JSON", () => {
     const items = Array.from({ length: MAXIMUM_TOKENS }, (_, i) => i);
     expect(yamlOf(JSON.stringify({ items }))).toEqual({ items });
-    const twice = `{"a":${JSON.stringify(items)},"a":${JSON.stringify(items)}${" ".repeat(MAXIMUM_YAML)}}`;
-    expect(duplicatesOf(yamlOf(twice) as object)).toEqual(['duplicate field "a"']);
+    const twice = `{"a":${JSON.stringify(items)},\n"a":${JSON.stringify(items)}${" ".repeat(MAXIMUM_YAML)}}`;
+    expect(duplicatesOf(yamlOf(twice) as object)).toEqual(['line 2: key "a" already set in map']);
+  });
+
+  it("reports keys given twice in JSON by their lines, as in all YAML", () => {
+    const text = '{"a": {\n"b": 1, "b": [\n{"c:": 1, "c:": "\\"d\\": 1"}]},\n\n"a": 2,\n"a": 3}';
+    expect(yamlOf(text)).toEqual({ a: 3 });
+    expect(duplicatesOf(yamlOf(text) as object)).toEqual([
+      'line 2: key "b" already set in map',
+      'line 3: key "c:" already set in map',
+      'line 5: key "a" already set in map',
+      'line 6: key "a" already set in map',
+    ]);
+    expect(duplicatesOf(yamlOf(`#\n${text}`) as object)).toEqual(duplicatesOf(yamlOf(`\n${text}`) as object));
   });
 
   it.each([

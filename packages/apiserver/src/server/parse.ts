@@ -1,8 +1,8 @@
 import { CausewayError, messageOf } from "@causeway/foundation";
 import { excessOf } from "../bounds.ts";
-import { duplicateFields, rememberDuplicates } from "./duplicates.ts";
+import { duplicateFields, duplicateKeys, rememberDuplicates } from "./duplicates.ts";
 import { jsonProblem } from "./go-json.ts";
-import { MAXIMUM_YAML, readYaml } from "./parse-yaml.ts";
+import { readYaml } from "./parse-yaml.ts";
 import { apiError, badRequest } from "./status.ts";
 import { mayHaveSurrogates, wellFormed } from "./surrogates.ts";
 
@@ -54,10 +54,8 @@ function summary(text: string): string {
 /** Parses YAML, of which JSON is a part; a key given twice is remembered, and the last one counts. */
 export function parsedYaml(text: string, purpose: Purpose): unknown {
   const json = text.trimStart().startsWith("{") ? jsonOf(text) : undefined;
-  const twice = json === undefined ? [] : duplicateFields(text, json);
-  // Duplicates are reported by their line, as in all YAML, where the text is not too long for that.
-  if (json !== undefined && (twice.length === 0 || text.length > MAXIMUM_YAML)) {
-    rememberDuplicates(json, twice);
+  if (json !== undefined) {
+    rememberDuplicates(json, duplicateKeys(text, json));
     return json;
   }
   try {

@@ -9,8 +9,9 @@ export class Warnings {
   #written = 0;
   #isCut = false;
 
-  add(message: string): void {
-    if (message === "" || this.#told.has(message) || (this.#isCut && this.#written >= MAXIMUM_TOTAL)) return;
+  /** Whether the headers are others now. */
+  add(message: string): boolean {
+    if ((this.#isCut && this.#written >= MAXIMUM_TOTAL) || message === "" || this.#told.has(message)) return false;
     this.#told.add(message);
     if (!this.#isCut && this.#written + charactersOf(message) > MAXIMUM_TOTAL) {
       this.#isCut = true;
@@ -18,6 +19,7 @@ export class Warnings {
       this.headers.length = 0;
       for (const told of this.#told) this.#write(told);
     } else this.#write(message);
+    return true;
   }
 
   #write(message: string): void {
