@@ -61,7 +61,7 @@ async function modules(dir: string): Promise<void> {
   const input = {
     main: "packages/causeway/src/main.ts",
     apiserver: "packages/apiserver/src/index.ts",
-    worker: "packages/apiserver/src/isolation/worker-main.ts",
+    worker: "packages/causeway/src/workloads/worker-main.ts",
     watchdog: "packages/apiserver/src/isolation/watchdog-thread.js",
   };
   const stamps = await build(input, { dir, format: "esm", chunkFileNames: "[name]-[hash].js" });

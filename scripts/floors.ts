@@ -71,7 +71,8 @@ function judge(room: Room, found: Import): string[] {
   if (to === room.name) return [];
   const problems: string[] = [];
   const door = match[2];
-  if (door !== undefined && door !== "/testing") problems.push(`${where} goes past the door of ${to}: ${specifier}`);
+  if (door !== undefined && door !== "/testing" && !isExported(room.root, to, door))
+    problems.push(`${where} goes past the door of ${to}: ${specifier}`);
   if (!room.declared.has(specifier.replace(/(@causeway\/[^/]+).*/, "$1")) && !isTest(found.file))
     problems.push(`${where} uses @causeway/${to}, which package.json does not name`);
   const down = (floors[room.name] ?? -1) > (floors[to] ?? 99) || (sidewaysPairs[room.name] ?? []).includes(to);
@@ -92,6 +93,13 @@ function externalProblems(room: Room, found: Import, where: string): string[] {
 
 function isTest(file: string): boolean {
   return file.endsWith(".test.ts") || file.includes("/scenarios/") || file.includes("/testing/");
+}
+
+/** A package has an entry of its own for what must not be loaded with the rest. */
+function isExported(root: string, name: string, entry: string): boolean {
+  const file = join(root, "packages", name, "package.json");
+  const { exports = {} } = JSON.parse(readFileSync(file, "utf8")) as { exports?: Record<string, string> };
+  return Object.hasOwn(exports, `.${entry}`);
 }
 
 function declaredDependencies(dir: string): Set<string> {

@@ -25,6 +25,7 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
         version: spec.version,
         limits: spec.limits,
         worker: spec.worker,
+        controllers: true,
         listen: {
           host: options.listen ?? spec.endpoint.host,
           port: spec.endpoint.port,

@@ -11,6 +11,8 @@ export interface ApiServerFlags {
   readonly tlsPrivateKeyFile?: string;
   readonly tlsAuthorityFile?: string;
   readonly kubeconfig: boolean;
+  /** Run the scheduler and the workload controllers. */
+  readonly controllers?: boolean;
   readonly logLevel: LogLevel;
 }
 
@@ -36,6 +38,8 @@ export async function apiserver(
   { firstObjects, ...programs }: BuiltWith = {},
 ): Promise<void> {
   const { state, port } = flags;
+  // What runs workloads is loaded for those who want it.
+  const workloads = flags.controllers === true ? (await import("../workloads/start.ts")).startWorkloads : undefined;
   const server = await startApiServer({
     dir: state,
     housekeepingAfter: FIRST_ANSWERS,
@@ -44,6 +48,7 @@ export async function apiserver(
     ...(port === undefined ? {} : { port }),
     ...servingOf(flags),
     ...(firstObjects ? { firstObjects } : {}),
+    ...(workloads ? { controllers: workloads, management: { controllers: true } } : {}),
     isolation: { ...programs, abortAfter: ABORT_AFTER },
   });
   try {

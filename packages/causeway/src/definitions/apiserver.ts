@@ -15,6 +15,7 @@ export function apiserverCommand(run: (flags: ApiServerFlags) => Promise<void>):
     .option("--tls-private-key-file <file>", "the key of --tls-cert-file")
     .option("--tls-authority-file <file>", "whom clients trust for it (default: the certificates of --tls-cert-file)")
     .option("--no-kubeconfig", "write no administrator's kubeconfig into the state folder")
+    .option("--controllers", "run the scheduler and the workload controllers: pods are created and bound to nodes")
     .addOption(logLevel())
     .addHelpText(
       "after",
@@ -22,6 +23,7 @@ export function apiserverCommand(run: (flags: ApiServerFlags) => Promise<void>):
 Examples:
   causeway apiserver
   KUBECONFIG=.causeway/kubernetes/admin.kubeconfig kubectl get namespaces
+  causeway apiserver --controllers
   causeway apiserver --state /var/lib/kubernetes --port 6443 --log-level info`,
     )
     .action(run);

@@ -1,0 +1,45 @@
+import { messageOf } from "@causeway/foundation";
+import type { ControlledCluster, StartClusterControllers } from "@causeway/apiserver";
+import { createEventRecorder, createInformers } from "@causeway/kubernetes";
+import { createWorkloadControllers } from "@causeway/workload-controllers";
+
+/** The controllers of a cluster start when it has an object of one of these resources: an empty cluster costs nothing. */
+const WORKLOADS: readonly string[] = [
+  "/pods",
+  "/replicationcontrollers",
+  "apps/daemonsets",
+  "apps/deployments",
+  "apps/replicasets",
+  "apps/statefulsets",
+  "batch/cronjobs",
+  "batch/jobs",
+];
+
+/** Who the controllers are, as admission and managedFields see it. */
+const USER = { name: "system:kube-controller-manager", groups: [] };
+
+/** Runs the scheduler and the workload controllers of a cluster in the process that serves it. */
+export const startWorkloads: StartClusterControllers = (cluster) => {
+  const stopping = new AbortController();
+  const running = run(cluster, stopping.signal).catch((error: unknown) => {
+    if (!stopping.signal.aborted) cluster.log.error("the workload controllers ended", { reason: messageOf(error) });
+  });
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+};
+
+async function run(cluster: ControlledCluster, signal: AbortSignal): Promise<void> {
+  const { clock } = cluster;
+  await cluster.whenStored(WORKLOADS, signal);
+  const log = cluster.log.with({ component: "workload-controllers" });
+  const client = cluster.client(USER);
+  const informers = createInformers(client, { clock, log });
+  const events = createEventRecorder(client, { component: "workload-controllers", clock, log, signal });
+  const controllers = createWorkloadControllers({ informers, events, clock, log });
+  log.info("the workload controllers started");
+  await Promise.all([informers.run(signal), controllers.run(signal)]);
+}
