@@ -1,5 +1,5 @@
 import type { Backup } from "./backup/backup.ts";
-import type { Clock, KeyPair, Log } from "@causeway/foundation";
+import type { Clock, KeyPair, Log, Metrics } from "@causeway/foundation";
 import type { KubeObject, KubernetesClient } from "@causeway/kubernetes";
 import type { User } from "./auth/user.ts";
 import type { AuthenticationOptions } from "./auth/interface.ts";
@@ -219,6 +219,8 @@ export interface ApiServer {
   readonly workers: readonly WorkerStatus[];
   /** What an operator has to see to, now. */
   readonly problems: readonly ServerProblem[];
+  /** What the management cluster's /metrics shows; parts of the same process may add families of their own. */
+  readonly metrics: Metrics;
   /** Calls back when a cluster is parked, cannot be opened, or is served again; returns what ends that. */
   onChange(listener: (cluster: string) => void): () => void;
   /** Stops listening, ends watches, closes the store: under a second. */

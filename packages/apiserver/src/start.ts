@@ -49,6 +49,9 @@ export const startApiServer: StartApiServer = async (options: ApiServerOptions =
     get problems() {
       return state.problems;
     },
+    get metrics() {
+      return state.metrics;
+    },
     onChange: () => () => {},
     close: () => state.close(),
   };

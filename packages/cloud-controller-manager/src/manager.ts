@@ -27,6 +27,8 @@ export interface CloudControllerManagerOptions {
   readonly clusterCidrs?: readonly Cidr[];
   /** Where reconciles are measured, under cloud-provider-openstack's names. */
   readonly metrics?: Metrics;
+  /** Where reconciles that do not converge are counted. Default `metrics`. Managers of several clusters may share it. */
+  readonly brakes?: Metrics;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Log;

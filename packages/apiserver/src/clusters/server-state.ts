@@ -3,7 +3,7 @@ import type { Source } from "../backup/archive.ts";
 import { backUp, type Backup } from "../backup/backup.ts";
 import type { Parked } from "../isolation/brake.ts";
 import type { ClusterInfo } from "../isolation/messages.ts";
-import { canonicalJson, CausewayError, messageOf, type Clock, type Log } from "@causeway/foundation";
+import { canonicalJson, CausewayError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import type { ApiServerOptions, LogicalCluster, LogicalClusterOptions, ServerProblem } from "../interface.ts";
 import { isRecord, type Json } from "../json.ts";
@@ -82,6 +82,11 @@ export class ServerState {
 
   get problems(): readonly ServerProblem[] {
     return this.#problems.all;
+  }
+
+  /** Of the management cluster. */
+  get metrics(): Metrics {
+    return this.#opened("").open.cluster.metrics.registry;
   }
 
   /** Throws STATE_CORRUPT, and what `startApiServer` says. */

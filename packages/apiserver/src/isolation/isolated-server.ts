@@ -99,6 +99,9 @@ export async function startIsolated(options: ApiServerOptions, isolation: Isolat
     get problems() {
       return state.problems;
     },
+    get metrics() {
+      return state.metrics;
+    },
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

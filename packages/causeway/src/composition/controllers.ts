@@ -1,4 +1,4 @@
-import type { Clock, Log } from "@causeway/foundation";
+import type { Clock, Log, Metrics } from "@causeway/foundation";
 import { allKinds } from "@causeway/api";
 import { createClusterApi } from "@causeway/cluster-api";
 import { createOpenStackInfrastructure } from "@causeway/cluster-api-openstack";
@@ -23,6 +23,8 @@ export interface ControllersOptions {
   readonly advertise: string | undefined;
   /** The load balancer provider of workload clusters' Services; undefined: the cloud's default. */
   readonly provider: string | undefined;
+  /** Where reconciles that do not converge are counted. */
+  readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -36,13 +38,14 @@ export interface Controllers {
 
 /** Every controller of a management cluster, on one set of informers. */
 export function createControllers(options: ControllersOptions): Controllers {
-  const { client, clouds, clock, log } = options;
+  const { client, clouds, metrics, clock, log } = options;
   const informers = createInformers(client, { clock, log });
   const remoteClusters = createRemoteClusters({ informers, clock, log });
   const recorder = (component: string) => createEventRecorder(client, { component, clock });
   const components = [
     createClusterApi({
       informers,
+      metrics,
       remoteClusters,
       kinds: allKinds,
       clock,
@@ -51,6 +54,7 @@ export function createControllers(options: ControllersOptions): Controllers {
     }),
     createOpenStackInfrastructure({
       informers,
+      metrics,
       clouds,
       clock,
       log: log.with({ component: "cluster-api-openstack" }),
@@ -58,6 +62,7 @@ export function createControllers(options: ControllersOptions): Controllers {
     }),
     createHostedControlPlane({
       informers,
+      metrics,
       runtime: options.runtime,
       advertise: options.advertise === undefined ? advertiseTowardsRouter(informers) : async () => options.advertise,
       clock,
@@ -66,6 +71,7 @@ export function createControllers(options: ControllersOptions): Controllers {
     }),
     createFleet({
       informers,
+      metrics,
       remoteClusters,
       clouds,
       provider: options.provider,

@@ -56,6 +56,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     runtime: createEmbeddedRuntime({ apiServer }),
     advertise: cloud.advertise,
     provider: cloud.provider,
+    metrics: apiServer.metrics,
     clock,
     log,
   });

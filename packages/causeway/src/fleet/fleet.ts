@@ -1,4 +1,4 @@
-import type { Clock, Log } from "@causeway/foundation";
+import type { Clock, Log, Metrics } from "@causeway/foundation";
 import { Cluster, HostedControlPlane, OpenStackCluster } from "@causeway/api";
 import {
   addFinalizer,
@@ -23,6 +23,8 @@ export interface FleetOptions {
   readonly remoteClusters: RemoteClusters;
   readonly clouds: CloudPool;
   readonly provider: string | undefined;
+  /** Where reconciles that do not converge are counted, of all clusters together. */
+  readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
   readonly events: EventRecorder;

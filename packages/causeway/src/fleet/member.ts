@@ -1,4 +1,4 @@
-import { messageOf, type Clock, type Log } from "@causeway/foundation";
+import { messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import type { Cluster, OpenStackCluster } from "@causeway/api";
 import {
   createCloudControllerManager,
@@ -14,6 +14,7 @@ export interface MemberOptions {
   readonly informers: Informers;
   readonly clouds: CloudPool;
   readonly provider: string | undefined;
+  readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
   readonly cluster: Cluster;
@@ -43,6 +44,7 @@ export async function startMember(options: MemberOptions, signal: AbortSignal): 
     informers: remote.informers,
     cloud,
     watch,
+    brakes: options.metrics,
     config:
       options.provider === undefined
         ? defaults

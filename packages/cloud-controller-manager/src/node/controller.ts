@@ -33,6 +33,7 @@ export interface NodeControllerOptions {
   readonly config: CloudControllerConfig;
   readonly duties: Duties;
   readonly metrics?: Metrics;
+  readonly brakes?: Metrics;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Log;
@@ -92,7 +93,7 @@ export function createNodeController(options: NodeControllerOptions): { run(sign
       runController(
         {
           name: "cloud-node",
-          reconcile: followRoad(road, { clock, log, name: "cloud-node", metrics: options.metrics }),
+          reconcile: followRoad(road, { clock, log, name: "cloud-node", metrics: options.brakes ?? options.metrics }),
           sources: [watchInformer(nodes), serverChanges, portChanges],
           ready: (stop) => nodes.whenSynced(stop),
           ...(options.metrics ? { measured: { metrics: options.metrics, name: "Nodes" } } : {}),

@@ -25,6 +25,7 @@ export interface RouteControllerOptions {
   readonly routerId: string;
   readonly clusterCidrs: readonly Cidr[];
   readonly metrics?: Metrics;
+  readonly brakes?: Metrics;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Log;
@@ -72,7 +73,7 @@ export function createRouteController(options: RouteControllerOptions): { run(si
       runController(
         {
           name: "route",
-          reconcile: followRoad(road, { clock, log, name: "route", metrics: options.metrics }),
+          reconcile: followRoad(road, { clock, log, name: "route", metrics: options.brakes ?? options.metrics }),
           sources: sources.map((source) => gathered(source, clock)),
           ready: (stop) => nodes.whenSynced(stop),
           concurrency: 1,

@@ -135,6 +135,10 @@ describe("a load balancer that Services share", () => {
     await first.stop();
     await w.change("a", { metadata: { finalizers: null } });
     await w.client.delete(Service, { namespace: "default", name: "a" });
+    // Its members are another cluster's nodes.
+    const [pool] = await w.cloud.loadBalancing.pools.all();
+    await w.cloud.loadBalancing.replaceMembers(pool?.id ?? "", [{ address: "10.99.0.1", protocol_port: 30000 }]);
+    await w.settled("other members");
     await w.createService("a", { ports: [tcp(80)] }, annotations);
     const before = await treeOf(w, lb?.id ?? "");
     run({ provider: "ovn" });
@@ -148,6 +152,77 @@ describe("a load balancer that Services share", () => {
     await w.remove("a");
     expect((await w.loadBalancers()).map(({ id }) => id)).toEqual([lb?.id]);
     expect(own).not.toBe(lb?.id);
+    await removed(w, lb?.id ?? "");
+  });
+
+  test("whose Service was restored from a backup with another UID is adopted, since it serves this cluster's nodes", async () => {
+    const { w, run, writes, hears } = stage();
+    const first = run({ provider: "ovn" });
+    await w.createService("a", { ports: [tcp(80)] });
+    const before = await w.served("a");
+    const [lb] = await w.loadBalancers();
+    await first.stop();
+    await w.change("a", { metadata: { finalizers: null } });
+    await w.client.delete(Service, { namespace: "default", name: "a" });
+    const [{ nodePort = 0 } = {}] = before.spec.ports ?? [];
+    await w.createService("a", { ports: [{ ...tcp(80), nodePort }] }, before.metadata.annotations);
+    const { uid } = before.metadata;
+    expect((await w.service("a")).metadata.uid).not.toBe(uid);
+    writes();
+    run({ provider: "ovn" });
+    expect(await hears("a", "LoadBalancerAdopted")).toContain(uid);
+    const now = await w.served("a");
+    expect(now.status).toEqual(before.status);
+    const owner = await ownerOf(w, "a");
+    const adopted = await w.settled("its owner's tag", ({ tags }) => tags.includes(owner));
+    expect(adopted.id).toBe(lb?.id);
+    expect(adopted.tags.toSorted()).toEqual([owner, name("a")]);
+    expect(writes()).toEqual(["PUT /loadbalancers/ID"]);
+  });
+
+  test("from before the cluster was renamed, without a tag of its owner, is recognised by name, description and address", async () => {
+    const { w, run, writes, hears } = stage();
+    const first = run({ provider: "ovn" });
+    await w.createService("a", { ports: [tcp(80)] });
+    const before = await w.served("a");
+    const [lb] = await w.loadBalancers();
+    await first.stop();
+    await w.cloud.loadBalancing.loadBalancers.update(lb?.id ?? "", { tags: [name("a")] });
+    await w.settled("it");
+    writes();
+    run({ provider: "ovn" }, { clusterName: "c_renamed" });
+    expect(await hears("a", "LoadBalancerAdopted")).toMatch(/renamed from c to c_renamed/);
+    const owner = await ownerOf(w, "a", "c_renamed");
+    const renamed = await w.settled("its owner's tag", ({ tags }) => tags.includes(owner));
+    expect(renamed).toMatchObject({ id: lb?.id, name: "kube_service_c_renamed_default_a" });
+    expect(renamed.tags.toSorted()).toEqual([owner, "kube_service_c_renamed_default_a"]);
+    expect((await w.service("a")).status).toEqual(before.status);
+    expect(writes().filter((call) => !call.startsWith("PUT"))).toEqual([]);
+    expect(await w.cloud.network.floatingIps.all()).toHaveLength(1);
+  });
+
+  test("of another cluster's name that nothing proves to be the Service's serves on unchanged, with one Warning of what to do", async () => {
+    const { w, run, writes, hears, told } = stage();
+    const first = run({ provider: "ovn" });
+    await w.createService("a", { ports: [tcp(80)] });
+    const before = await w.served("a");
+    const [lb] = await w.loadBalancers();
+    await first.stop();
+    const change = { tags: [name("a")], description: "written by a person" };
+    await w.cloud.loadBalancing.loadBalancers.update(lb?.id ?? "", change);
+    await w.settled("it");
+    const tree = await treeOf(w, lb?.id ?? "");
+    writes();
+    const second = run({ provider: "ovn" }, { clusterName: "c_renamed" });
+    expect(await hears("a", "LoadBalancerOwnerUnknown")).toMatch(/start the controller once with --cluster-name=c,/);
+    await w.label("c-node-0", { x: "y" });
+    await pause(300);
+    expect(await told("a", "LoadBalancerOwnerUnknown")).toHaveLength(1);
+    expect(writes()).toEqual([]);
+    expect(await treeOf(w, lb?.id ?? "")).toEqual(tree);
+    expect((await w.service("a")).status).toEqual(before.status);
+    await w.remove("a");
+    await second.stop();
     await removed(w, lb?.id ?? "");
   });
 

@@ -157,6 +157,79 @@ test.each([500, 503, 502])(
   },
 );
 
+test("a create that Octavia refused is tried at once when its owner corrects the Service, and waits otherwise", async () => {
+  const { w, cloud, run, hears, writes } = stage();
+  const fast = fastClock(10);
+  let stopped: number | undefined;
+  run({ provider: "amphora" }, { clock: { ...fast, now: () => stopped ?? fast.now() } });
+  const message = "Provider 'amphora' reports error: the address is in use";
+  refuse(cloud, "POST /loadbalancers", { status: 500, message, times: 1_000 });
+  await w.createService("web");
+  expect(await hears("web", "SyncLoadBalancerFailed")).toContain(message);
+  // No hold ends from now on.
+  stopped = fast.now();
+  cloud.setFaults(undefined);
+  await pause(200);
+  writes();
+  await w.label("c-node-0", { x: "y" });
+  await pause(200);
+  expect(writes()).toEqual([]);
+  await w.change("web", { spec: { ports: [tcp(81)] } });
+  await w.until("another create", async () => (writes().includes("POST /loadbalancers") ? true : undefined));
+  stopped = undefined;
+});
+
+test.each([500, 502, 503, 504])(
+  "a create that a proxy before Octavia answers with %i is looked for before it is sent again, since Octavia may be at work",
+  async (status) => {
+    const { w, cloud, run } = stage();
+    let posts = 0;
+    cloud.setFaults((call) => {
+      if (call.method !== "POST" || !call.path.endsWith("/loadbalancers")) return undefined;
+      posts += 1;
+      return { when: "before", status, body: { message: "upstream connect error" } };
+    });
+    run({ provider: "amphora" }, { clock: fastClock(10) });
+    await w.createService("web");
+    await w.until("a create", async () => (posts > 0 ? true : undefined));
+    // Octavia's own refusal would be tried again after two seconds, which are 200 ms here; what it may be at work on has 10 s.
+    await pause(600);
+    expect(posts).toBe(1);
+    const [subnet] = (await w.cloud.network.subnets.all()).filter(({ name }) => name.startsWith("c"));
+    const name = "kube_service_c_default_web";
+    cloud.setFaults(undefined);
+    const tags = [name, await ownerOf(w, "web")];
+    const made = await w.cloud.loadBalancing.loadBalancers.create({ name, tags, vip_subnet_id: subnet?.id ?? "" });
+    await w.served("web");
+    expect((await w.loadBalancers()).map(({ id }) => id)).toEqual([made.id]);
+  },
+);
+
+test("a create under way when the process ends is found by the next one, though no list has it when that begins", async () => {
+  const { w, cloud, run } = stage();
+  let posts = 0;
+  cloud.setFaults((call) => {
+    if (call.method !== "POST" || !call.path.endsWith("/loadbalancers")) return undefined;
+    posts += 1;
+    return { when: "before", status: 504, body: "" };
+  });
+  const first = run({ provider: "ovn" });
+  await w.createService("web");
+  await w.until("a create", async () => (posts > 0 ? true : undefined));
+  await first.stop();
+  cloud.setFaults(undefined);
+  run({ provider: "ovn" }, { clock: fastClock(10) });
+  await pause(400);
+  expect(await w.loadBalancers()).toEqual([]);
+  const [subnet] = (await w.cloud.network.subnets.all()).filter(({ name }) => name.startsWith("c"));
+  const name = "kube_service_c_default_web";
+  const tags = [name, await ownerOf(w, "web")];
+  const body = { name, tags, provider: "ovn", vip_subnet_id: subnet?.id ?? "" };
+  const made = await w.cloud.loadBalancing.loadBalancers.create(body);
+  await w.served("web");
+  expect((await w.loadBalancers()).map(({ id }) => id)).toEqual([made.id]);
+});
+
 test.each([400, 403, 409, 501])(
   "a create that is refused with %i is tried again after 5 s, 10 s and so on, reported once, and tried at once when the Service changes",
   async (status) => {

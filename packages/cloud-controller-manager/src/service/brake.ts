@@ -17,11 +17,20 @@ export function isRefusal(error: unknown): boolean {
   return kinds.some((is) => is(error));
 }
 
-/** An address that cannot be had holds up no member; what takes the load balancer or the finalizer away waits for all before it. */
+/**
+ * An address that cannot be had holds up no member; what takes the load balancer or the finalizer away waits for all before it. The two address
+ * families are independent, but for the finalizer.
+ */
 export function isIndependent(later: Step, held: Step): boolean {
+  if (later.type === "remove-finalizer") return false;
+  const [of, after] = [ofFamily(held), ofFamily(later)];
+  if (of.second !== after.second) return !["add-finalizer", "annotate", "clear-status"].includes(of.step.type);
   const address = ["create-floating-ip", "attach-floating-ip", "describe-floating-ip"];
-  const end = ["delete-load-balancer", "remove-finalizer", "of-second"];
-  return address.includes(held.type) && !end.includes(later.type);
+  return address.includes(of.step.type) && after.step.type !== "delete-load-balancer";
+}
+
+function ofFamily(step: Step): { readonly step: OneStep; readonly second: boolean } {
+  return step.type === "of-second" ? { step: step.step, second: true } : { step, second: false };
 }
 
 /** What a person may change so that what was refused is tried anew; not what we note on the Service ourselves. */

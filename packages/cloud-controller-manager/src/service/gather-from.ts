@@ -4,6 +4,7 @@ import type { Cloud, CloudWatch } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
 import { Missed } from "../missed.ts";
 import { Certificates } from "./certificates.ts";
+import { EarlierCreates } from "./earlier-creates.ts";
 import type { GatherFrom } from "./gather.ts";
 import { Holds } from "./holds.ts";
 import { NodeBursts } from "./node-bursts.ts";
@@ -21,11 +22,14 @@ export interface ServiceSurroundings {
   readonly clusterName: string;
   readonly clock: Clock;
   readonly metrics?: Metrics;
+  /** Where the brake counts. Default `metrics`. */
+  readonly brakes?: Metrics;
 }
 
 /** Where a reconcile of Services reads, with nothing remembered yet. */
 export function gatherFrom(around: ServiceSurroundings): GatherFrom {
-  const { informers, cloud, watch, config, clusterName, clock, metrics } = around;
+  const { informers, cloud, watch, config, clusterName, clock } = around;
+  const metrics = around.brakes ?? around.metrics;
   return {
     services: informers.for(Service),
     nodes: informers.for(Node),
@@ -40,6 +44,7 @@ export function gatherFrom(around: ServiceSurroundings): GatherFrom {
     certificates: new Certificates(cloud, clock),
     bursts: new NodeBursts(clock),
     pending: new PendingTimes(clock),
+    earlier: new EarlierCreates(clock),
     missed: new Missed(clock),
     clock,
     brake: new Brake({ clock, name: "service", ...(metrics ? { metrics } : {}) }),

@@ -1,53 +1,26 @@
 import type { Clock } from "@causeway/foundation";
-import { keyOf, type Brake, type Informer, type Node, type ObjectKey, type Service } from "@causeway/kubernetes";
+import type { Brake, Informer, Node, ObjectKey, Service } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch, FloatingIp, Listener, LoadBalancer, Network, Subnet } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
+import type { Adoption } from "./adoption.ts";
 import { concerns, wantsLoadBalancer } from "./concern.ts";
 import type { Missed } from "../missed.ts";
 import { eligibleNodes, nodeAddress } from "./desired.ts";
+import type { EarlierCreates } from "./earlier-creates.ts";
 import { matchingSubnets } from "./floating-subnets.ts";
 import type { Certificates } from "./certificates.ts";
-import {
-  brokenKey,
-  busyKey,
-  failoverKey,
-  methodKey,
-  soughtKey,
-  uncertainKey,
-  whenSought,
-  type Holds,
-} from "./holds.ts";
+import { soughtKey, whenSought, type Holds } from "./holds.ts";
+import { heldOf, withExpected, type Held } from "./held.ts";
 import { annotation, floatingIpDescription, legacyLoadBalancerName, loadBalancerName, retiringName } from "./names.ts";
 import type { NodeBursts } from "./node-bursts.ts";
 import type { OctaviaFacts, OctaviaReader } from "./octavia-facts.ts";
+import { recognised } from "./recognise.ts";
 import { formerName, isAnothers, proofTags } from "./ownership.ts";
 import { parametersOf, type Parameters } from "./parameters.ts";
 import type { PendingTimes } from "./pending-times.ts";
 import type { ObservedPool, PoolDetails } from "./pool-details.ts";
 import { isDualStack, otherFamily, secondName, secondParameters, secondService } from "./second-family.ts";
-import type { OneStep } from "./steps.ts";
 import type { TreeFreshness } from "./tree-freshness.ts";
-
-/** Until when (ms since epoch) something must not be tried again. */
-export interface Held {
-  readonly uncertain: number | undefined;
-  readonly busy: number | undefined;
-  /** The load balancer is PENDING after a change of its members, and likely to be ACTIVE from then on: it is planned for as if it were. */
-  readonly expectedActive?: number;
-  /** How often in a row the load balancer refused a change as immutable. */
-  readonly refusals: number;
-  readonly broken: number | undefined;
-  /** Members are left as they are, for more nodes may come or go. */
-  readonly nodes: number | undefined;
-  /** Pools whose provider refused the wanted method. */
-  readonly refusedMethods: ReadonlySet<string>;
-  /** The cloud does not let us fail the load balancer over. */
-  readonly failoverRefused: boolean;
-  /** Until when a step waits that did not settle what it was to settle, or was refused; undefined: it does not. */
-  readonly braked: (step: OneStep) => number | undefined;
-  /** Since when (ms since epoch) the load balancer has been PENDING without a break. */
-  readonly pendingSince: number | undefined;
-}
 
 export interface Observed {
   readonly service: Service;
@@ -90,6 +63,10 @@ export interface Observed {
   /** The load balancer's name from before the cluster was named otherwise. */
   readonly formerName: string | undefined;
   readonly held: Held;
+  /** A load balancer of the Service that its tags do not say to be so. */
+  readonly adoption?: Adoption | undefined;
+  /** What a person is to do about a load balancer that serves the Service and that nothing proves to be its own. */
+  readonly unproved?: string | undefined;
   /** What is to be, or is, behind the address of the other family. */
   readonly second: Observed | undefined;
 }
@@ -108,6 +85,7 @@ export interface GatherFrom {
   readonly certificates: Certificates;
   readonly bursts: NodeBursts;
   readonly pending: PendingTimes;
+  readonly earlier: EarlierCreates;
   readonly missed: Missed;
   readonly clock: Clock;
   readonly brake: Brake;
@@ -169,7 +147,9 @@ async function observe(from: GatherFrom, looking: Looking, signal: AbortSignal):
   const all = octavia ? await freshCandidates(from, looking, signal) : [];
   const named = (name: string) => (octavia ? watch.loadBalancers.byIndex("name", name).filter(isStaying) : []);
   const retiring = named(retiringName(lbName)).filter((lb) => !isAnothers(lb, service));
-  const staying = all.filter((lb) => lb.provisioning_status !== "PENDING_DELETE");
+  const anothers = named(lbName).filter((lb) => isAnothers(lb, service));
+  const known = all.filter((lb) => lb.provisioning_status !== "PENDING_DELETE");
+  const { former, adoption, unproved, staying } = await recognised(from, { ...looking, known, anothers }, signal);
   const [first] = staying;
   const expectedActive = first && from.freshness.expectedActive(first);
   // The next change of its members is planned before a list shows it ACTIVE, and sent when it is likely to be.
@@ -185,7 +165,9 @@ async function observe(from: GatherFrom, looking: Looking, signal: AbortSignal):
     lbName,
     nodes,
     loadBalancers,
-    anothers: named(lbName).filter((lb) => isAnothers(lb, service)),
+    anothers: anothers.filter((lb) => lb.id !== adoption?.lb.id),
+    adoption,
+    unproved,
     retiring,
     retiringFloatingIp: retiring[0] && watch.floatingIps.byIndex("port", retiring[0].vip_port_id)[0],
     leaving: all.filter((l) => l.provisioning_status === "PENDING_DELETE"),
@@ -202,36 +184,12 @@ async function observe(from: GatherFrom, looking: Looking, signal: AbortSignal):
     tlsProblem: await tlsProblem(from, { service, parameters }, signal),
     formerName:
       lb &&
-      (looking.former !== undefined && lb.name === looking.former ? looking.former : formerName(service, lb, lbName)),
+      (former ??
+        (looking.former !== undefined && lb.name === looking.former
+          ? looking.former
+          : formerName(service, lb, lbName))),
     second: undefined,
-    held: withExpected(heldOf(from, { lbName, lb: lb ?? all[0], parameters, looking }), expectedActive),
-  };
-}
-
-function withExpected(held: Held, expectedActive: number | undefined): Held {
-  if (expectedActive === undefined) return held;
-  return { ...held, expectedActive, busy: Math.max(expectedActive, held.busy ?? 0) };
-}
-
-function heldOf(
-  { holds, watch, bursts, pending, brake }: GatherFrom,
-  found: { lbName: string; lb: LoadBalancer | undefined; parameters: Parameters; looking: Looking },
-): Held {
-  const { lbName, lb, parameters, looking } = found;
-  const key = keyOf(looking.service);
-  const { method } = parameters;
-  const pools = lb && method !== undefined ? watch.pools.byIndex("loadbalancer", lb.id) : [];
-  const refused = pools.filter(({ id }) => method !== undefined && holds.count(methodKey(id, method)) > 0);
-  return {
-    uncertain: holds.until(uncertainKey(lbName)),
-    busy: lb && holds.until(busyKey(lb.id)),
-    refusals: lb ? holds.count(busyKey(lb.id)) : 0,
-    broken: holds.until(brokenKey(lbName)),
-    nodes: bursts.heldUntil(),
-    refusedMethods: new Set(refused.map(({ id }) => id)),
-    braked: (step) => brake.holdOf(key, looking.second === true ? { type: "of-second", step } : step)?.until,
-    failoverRefused: lb !== undefined && holds.count(failoverKey(lb.id)) > 0,
-    pendingSince: lb && pending.since(lb),
+    held: withExpected(heldOf(from, { ...looking, lb: adoption?.lb ?? lb ?? all[0], nodes }), expectedActive),
   };
 }
 

@@ -3,6 +3,8 @@ import type { Clock } from "@causeway/foundation";
 interface Hold {
   readonly count: number;
   readonly until: number;
+  /** What was requested when it was held. */
+  readonly about?: string | undefined;
 }
 
 export interface HoldPace {
@@ -35,23 +37,30 @@ export class Holds {
     this.#clock = clock;
   }
 
-  hold(key: string, pace: HoldPace): void {
-    const count = this.#held.get(key)?.count ?? 0;
-    this.#held.set(key, { count: count + 1, until: this.#clock.now() + Math.min(pace.cap, pace.base * 2 ** count) });
-  }
-
-  holdUntil(key: string, until: number): void {
-    this.#held.set(key, { count: (this.#held.get(key)?.count ?? 0) + 1, until });
+  /** `about`: what was requested. Another request is not held, and begins to count again. */
+  hold(key: string, pace: HoldPace, about?: string): void {
+    const count = this.count(key, about);
+    const until = this.#clock.now() + Math.min(pace.cap, pace.base * 2 ** count);
+    this.#held.set(key, { count: count + 1, until, about });
   }
 
   /** Milliseconds since the epoch; undefined when nothing was held. It may be past. */
-  until(key: string): number | undefined {
-    return this.#held.get(key)?.until;
+  until(key: string, about?: string): number | undefined {
+    return this.#of(key, about)?.until;
   }
 
   /** How often in a row it was held. */
-  count(key: string): number {
-    return this.#held.get(key)?.count ?? 0;
+  count(key: string, about?: string): number {
+    return this.#of(key, about)?.count ?? 0;
+  }
+
+  #of(key: string, about: string | undefined): Hold | undefined {
+    const held = this.#held.get(key);
+    return held?.about === about ? held : undefined;
+  }
+
+  has(key: string): boolean {
+    return this.#held.has(key);
   }
 
   release(key: string): void {
@@ -61,7 +70,7 @@ export class Holds {
 
 /** A create of this load balancer was sent and its outcome is not known. */
 export const uncertainKey = (lbName: string): string => `uncertain ${lbName}`;
-/** A create of this load balancer was answered with an error, so often in a row. */
+/** A create of this load balancer failed, so often in a row, for what the Service requests (`wishesOf`). */
 export const failedCreateKey = (lbName: string): string => `failed create ${lbName}`;
 /** A floating IP that a Service names by its address is not in the cache. */
 export const soughtKey = (address: string): string => `sought ${address}`;

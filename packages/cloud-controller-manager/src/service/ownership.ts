@@ -5,6 +5,7 @@ import {
   annotation,
   isProofTag,
   legacyLoadBalancerName,
+  loadBalancerName,
   loadBalancerPrefix,
   ownerPrefix,
   sharerPrefix,
@@ -36,6 +37,19 @@ export function proofTags(lb: LoadBalancer, service: Service): string[] {
 
 function isOf(tag: string, { metadata }: Service): boolean {
   return metadata.uid !== undefined && tag.endsWith(`/${metadata.uid}`);
+}
+
+/** The owner that a load balancer's tags name first. */
+export function ownerOf({
+  tags,
+}: Pick<LoadBalancer, "tags">): { readonly cluster: string; readonly uid: string } | undefined {
+  const tag = tags.find((one) => one.startsWith(ownerPrefix));
+  return tag === undefined ? undefined : partsOf(tag);
+}
+
+function partsOf(tag: string): { readonly cluster: string; readonly uid: string } {
+  const at = tag.lastIndexOf("/");
+  return { cluster: tag.slice(tag.indexOf("=") + 1, at), uid: tag.slice(at + 1) };
 }
 
 /** Does a tag name another Service as its owner, and none this one? */
@@ -80,19 +94,23 @@ export function othersTags(
 }
 
 /**
- * The name that the Service had on this load balancer before the cluster was renamed; undefined when it had none. Names and
- * namespaces have no underscores, so its end tells whose it is. A tag with the Service's UID must prove it, in addition to what a
- * controller noted: id and address are annotations, which a copy of the Service in another cluster has, too.
+ * The name that the Service had on this load balancer before the cluster was renamed; undefined when it had none. A tag with the Service's UID
+ * proves it and has the cluster's name of that time; id and address are annotations, which a copy of the Service in another cluster has, too.
  */
 export function formerName(service: Service, lb: LoadBalancer, lbName: string): string | undefined {
-  const { namespace, name, annotations = {} } = service.metadata;
-  if (lb.name === lbName || proofTags(lb, service).length === 0) return undefined;
+  const { annotations = {} } = service.metadata;
   const published = service.status?.loadBalancer?.ingress ?? [];
-  const noted = annotations[annotation.loadBalancerAddress];
-  if (annotations[annotation.loadBalancerId] !== lb.id || noted === undefined || published.length === 0)
-    return undefined;
-  const end = `_${namespace}_${name}`;
-  return [lb.name, ...lb.tags].find(
-    (known) => known.startsWith(loadBalancerPrefix) && known.endsWith(end) && known !== lbName,
-  );
+  const noted = annotations[annotation.loadBalancerId] === lb.id && annotations[annotation.loadBalancerAddress];
+  if (lb.name === lbName || !noted || published.length === 0) return undefined;
+  const known = [lb.name, ...lb.tags].filter((name) => name.startsWith(loadBalancerPrefix) && name !== lbName);
+  const formers = proofTags(lb, service).map((tag) => nameBefore(service, tag));
+  return known.find((name) => formers.some((former) => former(name)));
+}
+
+/** Whether a name is the one of the time of a proof tag. Of a cluster's name the tag has only the beginning, where that is long. */
+function nameBefore(service: Service, tag: string): (name: string) => boolean {
+  const { cluster } = partsOf(tag);
+  const end = `_${service.metadata.namespace}_${service.metadata.name}`;
+  if (cluster.length < clusterLimit) return (name) => name === loadBalancerName(cluster, service);
+  return (name) => name.startsWith(`${loadBalancerPrefix}${cluster}`) && name.endsWith(end);
 }

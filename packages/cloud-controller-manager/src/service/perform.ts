@@ -4,6 +4,8 @@ import { isImmutable, isOutcomeUnknown, type LoadBalancer, type LoadBalancerCrea
 import type { Doing, PerformWith } from "./doing.ts";
 import { serviceFinalizer } from "./concern.ts";
 import type { Observed } from "./gather.ts";
+import { wishesOf } from "./brake.ts";
+import { creationTime } from "./earlier-creates.ts";
 import { brokenKey, busyKey, failedCreateKey, uncertainKey, whenBroken, whenBusy, whenCreateFails } from "./holds.ts";
 import { isAnothers } from "./ownership.ts";
 import { performAddress } from "./perform-address.ts";
@@ -63,11 +65,6 @@ async function performKubernetes(step: KubernetesStep, { using, observed, signal
   }
 }
 
-/** How long (ms) a create may go on in the cloud after its connection was lost, besides the time its members take. */
-const lostFor = 10_000;
-/** Measured on the OVN provider: 170 ms a member. */
-const memberTakes = 500;
-
 /**
  * One POST for the whole tree. It is never repeated without a look for what another attempt made, and where an answer was
  * lost, not before the cloud has had time to finish: a load balancer is not listed until its POST is done.
@@ -89,42 +86,40 @@ async function createLoadBalancer(
     watch.loadBalancers.observe(made);
   } catch (error) {
     if (!isOutcomeUnknown(error)) throw error;
-    const answer = answerOf(error as CausewayError);
-    if (answer) return createWasAnswered(body.name, answer, { using });
-    const members = (body.listeners ?? []).reduce((sum, l) => sum + (l.default_pool?.members?.length ?? 0), 0);
-    const time = lostFor + memberTakes * members;
-    holds.hold(uncertainKey(body.name), { base: time, cap: time });
-    watch.loadBalancers.hurry(holds.until(uncertainKey(body.name)));
-    if (holds.count(uncertainKey(body.name)) > 1) throw error;
-    return "deferred";
+    return createFailed(body, error as CausewayError, { using, observed });
   }
-}
-
-/** What a gateway answers that lost Octavia, which may be at work still. */
-const gatewayLost: readonly unknown[] = [502, 504];
-
-/** Octavia's own answer with an error; undefined where none came. */
-function answerOf({ cause }: Error): CausewayError | undefined {
-  if (!(cause instanceof CausewayError) || typeof cause.details["status"] !== "number") return undefined;
-  const { status, serviceType } = cause.details;
-  return serviceType !== undefined || !gatewayLost.includes(status) ? cause : undefined;
 }
 
 /**
  * Octavia answers errors of Neutron and of its drivers with 500. One such answer may come of a moment's trouble; the second is
- * reported in Octavia's words. What the create may have left all the same is read by name before the next one.
+ * reported in Octavia's words. What the create may have left all the same is read by name before the next one. Where the answer was
+ * lost, or was that of a proxy, Octavia may be at work still: the cloud has time to finish before the next look.
  */
-function createWasAnswered(
-  name: string,
-  answer: CausewayError,
-  { using: { holds, watch } }: Pick<Doing, "using">,
+function createFailed(
+  body: LoadBalancerCreate,
+  error: CausewayError,
+  { using: { holds, watch }, observed }: Pick<Doing, "using" | "observed">,
 ): "deferred" {
-  holds.hold(failedCreateKey(name), whenCreateFails);
-  const until = holds.until(failedCreateKey(name)) ?? 0;
-  holds.holdUntil(uncertainKey(name), until);
-  watch.loadBalancers.hurry(until);
-  if (holds.count(failedCreateKey(name)) > 1) throw answer;
+  const { name } = body;
+  const wishes = wishesOf(observed.service);
+  const answer = answerOf(error);
+  if (!answer) {
+    const members = (body.listeners ?? []).reduce((sum, l) => sum + (l.default_pool?.members?.length ?? 0), 0);
+    const time = creationTime(members);
+    holds.hold(uncertainKey(name), { base: time, cap: time });
+  }
+  holds.hold(failedCreateKey(name), whenCreateFails, wishes);
+  watch.loadBalancers.hurry(
+    Math.max(holds.until(failedCreateKey(name), wishes) ?? 0, holds.until(uncertainKey(name)) ?? 0),
+  );
+  if (holds.count(failedCreateKey(name), wishes) > 1) throw answer ?? error;
   return "deferred";
+}
+
+/** Octavia's own answer with an error, which has a fault code; undefined where none came, or that of a proxy before it. */
+function answerOf({ cause }: Error): CausewayError | undefined {
+  if (!(cause instanceof CausewayError)) return undefined;
+  return cause.details["serviceType"] === "Client" || cause.details["serviceType"] === "Server" ? cause : undefined;
 }
 
 function isLeaving(lb: LoadBalancer): boolean {
@@ -134,7 +129,8 @@ function isLeaving(lb: LoadBalancer): boolean {
 /** A load balancer that something else is changing just now is waited for: that is no error. */
 async function changeLoadBalancer(step: TreeStep, doing: Doing): Promise<void | "deferred"> {
   const { using, observed } = doing;
-  const all = [...observed.loadBalancers, ...observed.retiring];
+  const adopted = observed.adoption ? [observed.adoption.lb] : [];
+  const all = [...adopted, ...observed.loadBalancers, ...observed.retiring];
   const lb = all.find((l) => step.type !== "delete-load-balancer" || l.id === step.id);
   if (!lb) return;
   try {
@@ -144,7 +140,7 @@ async function changeLoadBalancer(step: TreeStep, doing: Doing): Promise<void | 
     const expected = observed.held.expectedActive !== undefined;
     if (expected) using.freshness.notYetActive(lb);
     // It was not ACTIVE as early as expected: a list shows when it is.
-    if (expected && isImmutable(error)) return;
+    if (expected && isImmutable(error)) return "deferred";
     // Whatever was wrong, what is cached may be the reason: the next look is a fresh one.
     using.freshness.touch(lb, "tree");
     if (!isImmutable(error)) throw error;

@@ -15,6 +15,8 @@ export function planBoth(observed: Observed, now: number): ServicePlan {
   if (!second) return first;
   // Its address and its deletion need the Service's finalizer to be there.
   if (first.steps.some((step) => step.type === "add-finalizer")) return first;
+  // By the first one's former name the second is found: nothing is created before that is known.
+  if (observed.adoption || observed.unproved !== undefined) return first;
   const other = plan(second, now);
   const steps = other.steps.filter(isOfCloud);
   const last = steps.length > 0 || other.wait !== undefined;

@@ -3,6 +3,7 @@ import type { Observed } from "./gather.ts";
 import { loadBalancerDescription } from "./names.ts";
 import { isOwner, ownerTag, ownListeners, proofTags, sharerTag } from "./ownership.ts";
 import type { ObservedPool } from "./pool-details.ts";
+import { limitsOf } from "./provider.ts";
 import type { TreeStep } from "./steps.ts";
 
 /** Octavia's limit of names. */
@@ -17,6 +18,7 @@ export function nextRename(observed: Observed, lb: LoadBalancer): TreeStep | und
   if (former === undefined) return undefined;
   const renamed = (name: string) => name.replace(former, lbName).slice(0, limit);
   const tagged = (tags: readonly string[]) => [...new Set(tags.map((tag) => (tag === former ? lbName : tag)))];
+  const hasTags = limitsOf(lb.provider, observed.facts.version).tags;
   const own = ownListeners(observed, lb);
   const served = ({ pool }: ObservedPool) =>
     pool.listeners.length === 0 || pool.listeners.some((l) => own.some((o) => o.id === l.id));
@@ -27,14 +29,15 @@ export function nextRename(observed: Observed, lb: LoadBalancer): TreeStep | und
   }
   const listener = own.find((l) => l.tags.includes(former) || l.name.includes(former));
   if (listener) {
-    const change = { name: renamed(listener.name), tags: tagged(listener.tags) };
+    const change = { name: renamed(listener.name), ...(hasTags ? { tags: tagged(listener.tags) } : {}) };
     return { type: "update-listener", id: listener.id, change };
   }
+  if (!hasTags && lb.name !== former) return undefined;
   const description = loadBalancerDescription(observed.clusterName, observed.service);
   const owned = lb.name === former ? { name: lbName, description } : {};
   const { clusterName, service } = observed;
   const mine = new Set(proofTags(lb, service));
   const proof = isOwner(observed, lb) ? ownerTag(clusterName, service) : sharerTag(clusterName, service);
   const tags = [...tagged(lb.tags.filter((tag) => !mine.has(tag))), proof];
-  return { type: "update-load-balancer", id: lb.id, change: { ...owned, tags } };
+  return { type: "update-load-balancer", id: lb.id, change: { ...owned, ...(hasTags ? { tags } : {}) } };
 }

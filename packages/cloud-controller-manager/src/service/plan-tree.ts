@@ -27,9 +27,9 @@ export function nextChange(observed: Observed, goal: TreeGoal): TreeStep | undef
   return free.next().done === true ? change : { ...change, more: true };
 }
 
-/** When the first of the changes that are held back may be tried again; undefined where none is. */
-export function brakedUntil(observed: Observed, goal: TreeGoal): number | undefined {
-  const untils = [...changes(observed, goal)].flatMap((change) => observed.held.braked(change) ?? []);
+/** When the first of the changes that are held back may be tried again; undefined where none is. `more`: changes besides those of the tree. */
+export function brakedUntil(observed: Observed, goal: TreeGoal, more: readonly TreeStep[] = []): number | undefined {
+  const untils = [...more, ...changes(observed, goal)].flatMap((change) => observed.held.braked(change) ?? []);
   return untils.length === 0 ? undefined : Math.min(...untils);
 }
 

@@ -6,6 +6,7 @@ import { serviceFinalizer, wantsLoadBalancer } from "./concern.ts";
 import type { Observed } from "./gather.ts";
 import { annotation } from "./names.ts";
 import { isOwner, othersTags, ownListeners, sharerTag } from "./ownership.ts";
+import { planAdoption } from "./plan-adoption.ts";
 import { planBroken, stuckEvents } from "./plan-broken.ts";
 import { planFloatingIp } from "./plan-floating-ip.ts";
 import { isHostname } from "./hostname.ts";
@@ -28,12 +29,15 @@ type ServicePlan = Plan<Step, ServiceStatus>;
  */
 export function plan(observed: Observed, now: number): ServicePlan {
   const { service } = observed;
+  const { adoption } = observed;
+  const isHeld = service.metadata.finalizers?.includes(serviceFinalizer) === true;
   if (service.metadata.deletionTimestamp !== undefined || !wantsLoadBalancer(service))
-    return planRelease(observed, now);
+    return adoption && isHeld ? planAdoption(observed, adoption, now) : planRelease(observed, now);
   const refusal = refuse(observed);
   if (refusal !== undefined) return failedPlan(observed, refusal, now);
-  if (!service.metadata.finalizers?.includes(serviceFinalizer))
-    return { steps: [{ type: "add-finalizer" }], status: statusOf(observed) };
+  if (!isHeld) return { steps: [{ type: "add-finalizer" }], status: statusOf(observed) };
+  if (adoption) return planAdoption(observed, adoption, now);
+  if (observed.unproved !== undefined) return planUnproved(observed, observed.unproved, now);
   const lb = observed.loadBalancers[0];
   return lb ? planExisting(observed, lb, now) : planCreate(observed, now);
 }
@@ -74,6 +78,16 @@ function failedPlan(observed: Observed, message: string, now: number): ServicePl
   };
 }
 
+/** It serves as before, and a person says whose it is. */
+function planUnproved({ service }: Observed, message: string, now: number): ServicePlan {
+  return {
+    steps: [],
+    status: service.status ?? {},
+    events: [{ type: "Warning", reason: "LoadBalancerOwnerUnknown", message }],
+    wait: { for: "a person to say whose the load balancer is", until: now + patience },
+  };
+}
+
 function syncFailed(message: string): PlannedEvent {
   return { type: "Warning", reason: "SyncLoadBalancerFailed", message: `Error syncing load balancer: ${message}` };
 }
@@ -110,7 +124,7 @@ function planCreate(observed: Observed, now: number): ServicePlan {
 }
 
 function ownedByAnother({ id, name }: LoadBalancer): PlannedEvent {
-  const message = `load balancer ${id} is named ${name} but its tags name another Service as its owner; it is left alone and another one is created. Do two clusters have the same --cluster-name?`;
+  const message = `load balancer ${id} is named ${name} but its tags name another Service as its owner, and it serves no node of this cluster; it is left alone and another one is created. Do two clusters have the same --cluster-name? If the Service was restored from a backup into a new cluster, delete the load balancer when the former cluster no longer needs it`;
   return { type: "Warning", reason: "LoadBalancerOwnedByAnother", message };
 }
 
@@ -142,6 +156,7 @@ function planExisting(observed: Observed, lb: LoadBalancer, now: number): Servic
   const events = [
     ...address.events,
     ...tree.events,
+    ...observed.anothers.map(ownedByAnother),
     ...warningsOf(observed, limits),
     ...stuckEvents(observed, lb, now),
   ];
@@ -167,10 +182,14 @@ function planTree(
   const provider = providerChange(observed, lb);
   if (lb.provisioning_status !== "ACTIVE")
     return { steps: [], events: [], wait: { for: `load balancer ${lb.id} to be ACTIVE`, until: now + patience } };
-  const change = nextRename(observed, lb) ?? provider.step ?? nextChange(observed, goal);
-  const until = change ? undefined : brakedUntil(observed, goal);
-  if (until !== undefined)
-    return { steps: [], events: provider.events, wait: { for: "changes that did not settle or were refused", until } };
+  const first = [nextRename(observed, lb), provider.step].filter((step) => step !== undefined);
+  // A rename or a change of provider that is held back holds up no member.
+  const change = first.find((step) => observed.held.braked(step) === undefined) ?? nextChange(observed, goal);
+  const until = change ? undefined : brakedUntil(observed, goal, first);
+  if (until !== undefined) {
+    const wait = { for: "changes that did not settle or were refused", until, onlyHeld: true } as const;
+    return { steps: [], events: provider.events, wait };
+  }
   if (!change) return { ...retirement(observed, lb, now), events: provider.events };
   const busy = heldBack(observed, change, now);
   const told = provider.step === undefined || change === provider.step ? provider.events : [];

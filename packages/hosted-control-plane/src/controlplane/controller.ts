@@ -1,4 +1,4 @@
-import { CausewayError, messageOf, type Clock, type Log } from "@causeway/foundation";
+import { CausewayError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import {
   followRoad,
   publishStatus,
@@ -25,6 +25,8 @@ export interface HostedControlPlaneOptions {
   /** The host that nodes reach control planes at, when the object names none; undefined: not known yet. */
   readonly advertise: (object: HostedControlPlane) => Promise<string | undefined>;
   readonly events: EventRecorder;
+  /** Where reconciles that do not converge are counted. */
+  readonly metrics?: Metrics;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -74,7 +76,7 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
       runController(
         {
           name: "hosted-control-plane",
-          reconcile: followRoad(road, { clock, log }),
+          reconcile: followRoad(road, { clock, log, name: "hosted-control-plane", metrics: options.metrics }),
           sources,
           clock,
           log,

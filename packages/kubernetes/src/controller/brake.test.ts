@@ -129,6 +129,36 @@ describe("a plan that does not converge", () => {
     expect([seen.performed.length, seen.events]).toEqual([20, []]);
   });
 
+  test.each([
+    ["in the plan", false],
+    ["in what the plan waits for", true],
+  ])("is forgotten when it converges while another is held, which is %s", async (_, waits) => {
+    const held: Step = { type: "paint", id: "door", change: { colour: "" } };
+    const { seen, live, clock } = world({
+      plan: ({ wanted, colour }) => {
+        const own: Step[] = wanted === colour ? [] : [{ type: "paint", id: "wall", change: { colour: wanted } }];
+        if (!waits) return { steps: [held, ...own], status: colour };
+        const wait = { for: "the door", until: clock.now() + 60_000, onlyHeld: true } as const;
+        return { steps: own, status: colour, ...(own.length > 0 ? {} : { wait }) };
+      },
+      async perform(step) {
+        if (step.id === "door") throw new Error("400");
+        seen.performed.push(clock.now());
+        seen.colour = step.change.colour;
+      },
+      isRefusal: () => true,
+      isIndependent: (later, before) => before.id === "door" && later.id === "wall",
+    });
+    await live(1_000);
+    for (let i = 0; i < 20; i++) {
+      seen.colour = "drifted";
+      await live(1_000);
+      if (!waits && seen.colour !== "blue") await live(6_000);
+      expect(seen.colour).toBe("blue");
+    }
+    expect(seen.events.filter(({ reason }) => reason === "ReconcileNotConverging")).toEqual([]);
+  });
+
   test("does not count a step that was deferred", async () => {
     const { seen, live } = world({ perform: () => Promise.resolve("deferred") });
     await live(60_000);

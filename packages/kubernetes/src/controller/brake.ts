@@ -97,6 +97,13 @@ export class Brake {
     this.#epochs.delete(idOf(key));
   }
 
+  /** Only steps that are held back are left to do: what was performed before, and is not planned again, has settled. */
+  forgetSettled(key: ObjectKey): void {
+    const trials = this.#trials.get(idOf(key));
+    const now = this.#clock.now();
+    for (const [signature, { until }] of trials ?? []) if (until <= now) trials?.delete(signature);
+  }
+
   /** What the object asks for, as a text: when it changes, everything is tried anew. */
   begin(key: ObjectKey, epoch: string): void {
     const id = idOf(key);

@@ -34,6 +34,8 @@ export type RunController = (options: ControllerOptions, signal: AbortSignal) =>
 export interface Wait {
   readonly for: string;
   readonly until?: number;
+  /** Only steps that the brake holds back are left to do: every other step has settled. */
+  readonly onlyHeld?: true;
 }
 
 /** An event to record on the reconciled object. Repeats are merged by (reason, message). */

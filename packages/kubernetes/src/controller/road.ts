@@ -65,12 +65,13 @@ async function reconcile<Observed, Step, Status>(
     const plan = road.plan(observed, clock.now());
     if (plan.steps.length === 0) {
       if (!plan.wait) brake.forget(key);
+      else if (plan.wait.onlyHeld) brake.forgetSettled(key);
       await road.publish(observed, plan.status, merged(events, plan.events), signal);
       return afterWait(plan, clock.now());
     }
-    const { due, held } = sorted(walk, key, plan.steps);
+    const { due, held, only } = sorted(walk, key, plan.steps);
     const leg = { key, observed, plan, events, due };
-    if (due.length === 0 && held) return endHeld(walk, { ...leg, held }, signal);
+    if (due.length === 0 && held) return endHeld(walk, { ...leg, held, only }, signal);
     if (round > maxRounds) {
       await road.publish(observed, plan.status, merged(events, plan.events), signal);
       log.warn("more steps than one turn may take; the rest follow in the next", { ...key, rounds: maxRounds });
@@ -92,7 +93,7 @@ function sorted<Observed, Step, Status>(
   { road, brake }: Walk<Observed, Step, Status>,
   key: ObjectKey,
   steps: readonly Step[],
-): { due: Step[]; held: Held<Step> | undefined } {
+): { due: Step[]; held: Held<Step> | undefined; only: boolean } {
   const due: Step[] = [];
   const held: Held<Step>[] = [];
   for (const step of steps) {
@@ -101,7 +102,8 @@ function sorted<Observed, Step, Status>(
     if (hold) held.push({ step, ...hold });
     else due.push(step);
   }
-  return { due, held: held.toSorted((a, b) => a.until - b.until)[0] };
+  const only = due.length + held.length === steps.length;
+  return { due, held: held.toSorted((a, b) => a.until - b.until)[0], only };
 }
 
 interface Leg<Observed, Step, Status> {
@@ -113,12 +115,19 @@ interface Leg<Observed, Step, Status> {
   readonly due: readonly Step[];
 }
 
+interface EndOfHeld<Step> {
+  readonly held: Held<Step>;
+  /** No step was left out because of it. */
+  readonly only: boolean;
+}
+
 /** Publishes what is so while a step waits. Of the plan's events only warnings: what it announces is not done. */
 async function endHeld<Observed, Step, Status>(
-  { road, clock }: Walk<Observed, Step, Status>,
-  { observed, plan, events, held }: Leg<Observed, Step, Status> & { readonly held: Held<Step> },
+  { road, clock, brake }: Walk<Observed, Step, Status>,
+  { key, observed, plan, events, held, only }: Leg<Observed, Step, Status> & EndOfHeld<Step>,
   signal: AbortSignal,
 ): Promise<ReconcileResult> {
+  if (only && (!plan.wait || plan.wait.onlyHeld)) brake.forgetSettled(key);
   const { step, error, until } = held;
   const status = error === undefined ? plan.status : road.failed(observed, plan, step, error).status;
   const warnings = (plan.events ?? []).filter(({ type }) => type === "Warning");

@@ -1,4 +1,4 @@
-import { messageOf, type Clock, type Log } from "@causeway/foundation";
+import { messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import { followRoad, isConflict, type ObjectKey, type Reconcile, type Road, type Source } from "@causeway/kubernetes";
 import type { Standing } from "../../events/standing.ts";
 import { gather, type GatherFrom, type Observed } from "./gather.ts";
@@ -9,6 +9,8 @@ import type { Step } from "./steps.ts";
 
 export interface SecurityGroupOptions extends GatherFrom {
   readonly standing: Standing;
+  readonly metrics?: Metrics;
+  readonly brakes?: Metrics;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -29,7 +31,7 @@ export function securityGroupReconcile(options: SecurityGroupOptions): Reconcile
       return { status: undefined, events: isConflict(error) ? [] : events };
     },
   };
-  return followRoad(road, { clock, log });
+  return followRoad(road, { clock, log, name: "service-security-group", metrics: options.brakes ?? options.metrics });
 }
 
 /**

@@ -1,0 +1,26 @@
+import type { Plan, ServiceStatus } from "@causeway/kubernetes";
+import type { Adoption } from "./adoption.ts";
+import type { Observed } from "./gather.ts";
+import type { Step } from "./steps.ts";
+
+const patience = 60_000;
+
+/** The tags are rewritten first, so that they alone say whose the load balancer is. What is published stays until then. */
+export function planAdoption(
+  { service, held }: Observed,
+  { lb, tags, event }: Adoption,
+  now: number,
+): Plan<Step, ServiceStatus> {
+  const status = service.status ?? {};
+  if (lb.provisioning_status === "ERROR") {
+    const message = `Error syncing load balancer: load balancer ${lb.id} is in ERROR and cannot be adopted: fail it over (openstack loadbalancer failover ${lb.id}), or delete it and another one is created`;
+    const events = [{ type: "Warning", reason: "SyncLoadBalancerFailed", message }] as const;
+    return { steps: [], status, events, wait: { for: `load balancer ${lb.id} in ERROR`, until: now + patience } };
+  }
+  const busy = held.busy !== undefined && held.busy > now ? held.busy : undefined;
+  const until = lb.provisioning_status === "ACTIVE" ? busy : now + patience;
+  if (until !== undefined)
+    return { steps: [], status, wait: { for: `load balancer ${lb.id} to be changeable`, until } };
+  const step: Step = { type: "update-load-balancer", id: lb.id, change: { tags: [...tags] } };
+  return { steps: [step], status, events: [event] };
+}
