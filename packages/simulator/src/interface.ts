@@ -14,7 +14,7 @@ export interface CallRecord {
   status: number;
 }
 
-/** What to do to a request. "before": never reaches the service; "after": done, then the answer is lost or replaced. */
+/** What to do to a request. "before": never reaches the service; "after": done, then the response is lost or replaced. */
 export type Fault =
   | { readonly when: "before" | "after"; readonly cut: true }
   | {
@@ -39,7 +39,7 @@ export interface SimulatorOptions {
   readonly extensions?: readonly ("extraroute-atomic" | "subnet-dns-publish-fixed-ip")[];
 }
 
-/** A server with a disk, for whoever plays its operating system. */
+/** A server with a disk, for the program that simulates its operating system. */
 export interface RunningMachine {
   readonly id: string;
   readonly name: string;
@@ -67,7 +67,7 @@ export interface Simulator {
   setQuota(project: string, resource: string, limit: number): void;
   /** How provisioning ends from now on ("server.create" of a name or flavor → "error" or "stuck"); replaces earlier orders. */
   setOutcomes(rules: readonly OutcomeRule[]): void;
-  /** Milliseconds that an operation takes from now on; "request" and "request.SERVICE" delay answers. */
+  /** Milliseconds that an operation takes from now on; "request" and "request.SERVICE" delay responses. */
   setDelay(operation: string, milliseconds: number): void;
   /** Every resource of a project as "type id name", sorted: to compare before and after. */
   inventory(project?: string): readonly string[];

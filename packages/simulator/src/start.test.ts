@@ -69,7 +69,7 @@ test("clouds.yaml names four clouds, and each seeded user gets a token of its pr
   }
 });
 
-test("an application credential stands for its user and project until it is deleted", async () => {
+test("an application credential authenticates as its user and project until it is deleted", async () => {
   const client = await started();
   const tokens = `${client.origin}/identity/v3/auth/tokens`;
   const own = await client.call("GET", "/identity/v3/auth/projects");
@@ -99,7 +99,7 @@ test("an application credential stands for its user and project until it is dele
 
 const logins: readonly [string, unknown, number][] = [
   ["a wrong password", passwordBody("demo", "demo", "wrong"), 401],
-  ["an unknown user", passwordBody("nobody"), 401],
+  ["an unknown user", passwordBody("unknown"), 401],
   ["a project of others", passwordBody("demo", "alt"), 401],
   ["no auth at all", {}, 400],
   [
@@ -114,7 +114,7 @@ test.each(logins)("a login with %s is refused with Keystone's body", async (_, b
   expect([answer.status, at(answer.body, "error", "code")]).toEqual([status, status]);
 });
 
-test("a server lives: BUILD, ACTIVE, stopped, started, gone; its own port goes with it, a given one stays", async () => {
+test("a server is built, stopped, started and deleted; the port that Nova created is deleted with it, a given port remains", async () => {
   const clock = new VirtualClock();
   const client = await started({ clock, profile: "real" });
   const network = await client.call("POST", "/network/v2.0/networks", { network: { name: "n" } });
@@ -199,7 +199,7 @@ test.each(refusals)("a server with %s is refused in Nova's words", async (_, cha
   expect(client.simulator.inventory("demo").filter((line) => line.startsWith("server"))).toEqual([]);
 });
 
-test("over quota a server is 403 and nothing is made", async () => {
+test("a server over quota is refused with 403 and nothing is created", async () => {
   const client = await started();
   client.simulator.setQuota("demo", "cores", 3);
   const server = { name: "s", flavorRef: "4", imageRef: await imageId(client), networks: "none" };
@@ -289,7 +289,7 @@ test("server groups change their shape at 2.64, key pairs are imported once", as
   expect((await client.call("POST", "/compute/v2.1/os-keypairs", { keypair }, newest)).status).toBe(409);
 });
 
-test("a cloud started again on its folder has the same port, tokens, resources and unfinished business", async () => {
+test("a cloud restarted on its folder has the same port, tokens, resources and unfinished operations", async () => {
   const dir = folder();
   const clock = new VirtualClock();
   const first = await started({ dir, clock, profile: "real" });
@@ -307,7 +307,7 @@ test("a cloud started again on its folder has the same port, tokens, resources a
   await until(first, id, "ACTIVE");
 });
 
-test("an answer lost on the way: the server is there all the same", async () => {
+test("a server exists although the response to its create was lost", async () => {
   const client = await started();
   const imageRef = await imageId(client);
   client.simulator.setFaults((call) => (call.method === "POST" ? { when: "after", cut: true } : undefined));
@@ -317,14 +317,14 @@ test("an answer lost on the way: the server is there all the same", async () => 
   expect(client.simulator.inventory("demo").some((line) => /^server \S+ lost$/.test(line))).toBe(true);
 });
 
-test("a taken port and a host beyond loopback are refused with a reason", async () => {
+test("a port in use and a host other than loopback are refused with a reason", async () => {
   const client = await started();
   const port = Number(new URL(client.origin).port);
   await expect(startSimulator({ port })).rejects.toMatchObject({ code: "PORT_TAKEN" });
   await expect(startSimulator({ host: "0.0.0.0" })).rejects.toMatchObject({ code: "NOT_LOOPBACK" });
 });
 
-test("orders come over HTTP too, as JSON alone", async () => {
+test("the control API accepts orders over HTTP, as JSON only", async () => {
   const { origin, call, simulator } = await started();
   const order = (path: string, body: unknown) => send(`${origin}/_control/${path}`, { method: "POST", body });
   const fault = { when: "before", status: 503, headers: { "retry-after": "1" } };
@@ -345,7 +345,7 @@ test("orders come over HTTP too, as JSON alone", async () => {
   expect(at(calls.body, "calls")).toHaveLength(simulator.calls.length);
 });
 
-test("a thousand servers come and go in seconds", async () => {
+test("creates and deletes a thousand servers in seconds", async () => {
   const client = await started({ dir: folder() });
   client.simulator.setQuota("demo", "instances", -1);
   const imageRef = await imageId(client);

@@ -26,7 +26,7 @@ import { createStorageService } from "./storage/service.ts";
 const region = "RegionOne";
 
 /**
- * Starts a cloud, new or as `dir` has it, and waits until it answers. Errors: STATE_TOO_NEW, STATE_IN_USE,
+ * Starts a cloud, new or with the state in `dir`, and waits until it accepts requests. Errors: STATE_TOO_NEW, STATE_IN_USE,
  * STATE_UNREADABLE, PORT_TAKEN, NOT_LOOPBACK.
  */
 export const startSimulator: StartSimulator = async (options = {}) => {
@@ -85,7 +85,7 @@ interface Handles {
   readonly projectId: (idOrName: string) => string;
 }
 
-/** Every service under one roof, and the control API beside them. */
+/** All services and the control API in one app. */
 function assemble(kernel: OwnedKernel, network: NetworkService, { calls, faults, projectId }: Handles): CloudApp {
   const mounted: Mounted[] = [];
   const identity = createIdentityService(kernel, { region, services: () => mounted });
@@ -112,7 +112,7 @@ function assemble(kernel: OwnedKernel, network: NetworkService, { calls, faults,
   return app;
 }
 
-/** A service's root is one with a slash at its end and without, as with the real ones: Go's SDK asks for the former. So is all of Keystone. */
+/** A service's root is one with a slash at its end and without, as with the real ones: Go's SDK requests the former. So is all of Keystone. */
 function withoutRootSlash(path: string): string {
   return path.replace(/^(\/[^/]+|\/identity\/v3\/.+)\/$/, "$1");
 }

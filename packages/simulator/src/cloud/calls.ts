@@ -1,6 +1,6 @@
 import type { CallRecord } from "../interface.ts";
 
-/** Records kept at most; past that the oldest fifth is dropped, `sequence` goes on. */
+/** Maximum number of records; beyond it the oldest fifth is dropped and `sequence` continues. */
 const KEPT = 50_000;
 
 /** The log of requests. */

@@ -8,7 +8,7 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** Plain HTTP is spoken on loopback only. Throws NOT_LOOPBACK. */
+/** The cloud serves plain HTTP on loopback only. Throws NOT_LOOPBACK. */
 export function requireLoopback(host: string): void {
   if (host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host)) return;
   throw new CausewayError("NOT_LOOPBACK", `The simulated cloud listens on loopback only, not on ${host}.`, {
@@ -39,9 +39,13 @@ export async function listen(
 
 function listenError(cause: NodeJS.ErrnoException, host: string, port: number): Error {
   if (cause.code !== "EADDRINUSE") return cause;
-  return new CausewayError("PORT_TAKEN", `Port ${port} on ${host} is taken; the simulated cloud cannot listen there.`, {
-    cause,
-    hint: "Stop what listens there, or choose another port.",
-    details: { host, port },
-  });
+  return new CausewayError(
+    "PORT_TAKEN",
+    `Port ${port} on ${host} is in use; the simulated cloud cannot listen on it.`,
+    {
+      cause,
+      hint: "Stop the process that listens on the port, or choose another port.",
+      details: { host, port },
+    },
+  );
 }

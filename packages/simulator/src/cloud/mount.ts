@@ -14,7 +14,7 @@ export type CloudVariables = { caller: Caller; requestId: string };
 export type CloudApp = Hono<{ Bindings: HttpBindings; Variables: CloudVariables }>;
 type CloudContext = Context<{ Bindings: HttpBindings; Variables: CloudVariables }>;
 
-/** A service and the path it stands under ("/network"). */
+/** A service and the path that it is mounted under ("/network"). */
 export interface Mounted {
   readonly root: string;
   readonly service: Service;
@@ -28,7 +28,7 @@ export interface Front {
   readonly authenticate: (token: string) => Caller | undefined;
 }
 
-/** All services under one app, each behind the same gate: call log, token, faults, commit before the answer, request id. */
+/** All services under one app, each behind the same middleware: call log, token, faults, commit before the response, request id. */
 export function mountServices(front: Front, mounted: readonly Mounted[]): CloudApp {
   const app: CloudApp = new Hono();
   app.onError((error, c) => answerError(error, c));
@@ -113,7 +113,7 @@ async function latency(kernel: OwnedKernel, type: string): Promise<void> {
 
 function meet(c: CloudContext, fault: Fault, call: CallRecord): Response {
   if ("cut" in fault) {
-    // In-process requests have no socket to cut; they see the answer that a broken gateway would give.
+    // In-process requests have no socket to cut; they get the response that a broken gateway would give.
     const socket = c.env?.incoming?.socket;
     if (!socket) return answer(c, { status: 502, body: "cut", headers: {} });
     socket.destroy();

@@ -11,5 +11,5 @@ export interface Doing {
   readonly argument: unknown;
 }
 
-/** Undefined answers 202 without a body, an object 200; a response is sent as it is. */
+/** Undefined responds 202 without a body, an object 200; a response is sent as it is. */
 export type Action = (doing: Doing) => unknown;

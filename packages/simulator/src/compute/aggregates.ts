@@ -4,7 +4,7 @@ import { computeError, requireAdmin, zones, type Aggregate, type ComputeApp, typ
 import { pythonRepr } from "./python.ts";
 import type { ComputeContext } from "./views.ts";
 
-/** Groups of hosts. Zones of the seeded ones are what servers can be placed in; those of others are only told. */
+/** Groups of hosts. Zones of the seeded ones are what servers can be placed in; zones of others are only returned. */
 export function addAggregateRoutes(app: ComputeApp, parts: ComputeParts): void {
   const { kernel, tables } = parts;
   const stamp = () => kernel.timestamp().replace(/Z$/, ".000000");
@@ -75,7 +75,7 @@ export function addAggregateRoutes(app: ComputeApp, parts: ComputeParts): void {
     requireAdmin(c.get("caller"), `os-aggregates:${name}`);
     const row = aggregateOf(c);
     const changed = touch(row, { metadata: metadataAfter(row, at(argument, "metadata")) });
-    // The answer tells of a change that the database keeps with the metadata.
+    // The response shows a change that the database keeps with the metadata.
     return answer(c, { ...changed, updated_at: stamp() });
   });
   app.post("/v2.1/os-aggregates/:id/images", (c) => {
@@ -112,8 +112,8 @@ function view({ uuid, ...row }: Aggregate, minor: number) {
 
 /** A new aggregate does not tell its hosts and metadata. */
 function answerMade(c: ComputeContext, row: Aggregate): Response {
-  const { hosts: _h, metadata: _m, ...told } = view(row, c.get("minor"));
-  return c.json({ aggregate: told });
+  const { hosts: _h, metadata: _m, ...visible } = view(row, c.get("minor"));
+  return c.json({ aggregate: visible });
 }
 
 function nameOf(given: unknown): string {

@@ -246,7 +246,7 @@ function disks({ parts, caller, request }: Making, zone: string): readonly Disk[
   });
 }
 
-/** A refusal of the block storage service is told as Nova's own: 403 where it was over quota. */
+/** An error of the block storage service is returned as Nova's own: 403 if it was over quota. */
 function bootVolume(parts: ComputeParts, projectId: string, request: VolumeRequest): LinkedVolume {
   try {
     return parts.volumes.createVolume(projectId, request);

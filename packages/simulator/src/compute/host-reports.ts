@@ -9,7 +9,7 @@ import { hostOf, type ComputeContext } from "./views.ts";
 
 const hostsGoneAt = 43;
 
-/** What administrators are told of hosts and of the insides of servers, and events that other services report. */
+/** Host and server diagnostics for administrators, and events that other services report. */
 export function addHostReportRoutes(app: ComputeApp, parts: ComputeParts): void {
   addHosts(app, parts);
   addAuditLog(app);
@@ -137,7 +137,7 @@ function addAuditLog(app: ComputeApp): void {
   });
 }
 
-/** What the fake hypervisor tells of every server. */
+/** What the fake hypervisor reports for every server. */
 function addDiagnostics(app: ComputeApp, parts: ComputeParts): void {
   app.get("/v2.1/servers/:id/diagnostics", (c) => {
     requireAdmin(c.get("caller"), "os-server-diagnostics");
@@ -201,7 +201,7 @@ const diagnostics = {
   memory_details: { maximum: 524_288, used: 0 },
 };
 
-/** Each event is answered with a code of its own; the whole is 207 when some of them could not be brought to a host. */
+/** Each event gets its own code; the response is 207 when some events could not be delivered to a host. */
 function addExternalEvents(app: ComputeApp, parts: ComputeParts): void {
   app.post("/v2.1/os-server-external-events", async (c) => {
     const body = await bodyOf(c.req);
@@ -215,8 +215,8 @@ function addExternalEvents(app: ComputeApp, parts: ComputeParts): void {
       const code = server === undefined ? 404 : hostOf(server) === null ? 422 : 200;
       const status = textAt(event, "status") ?? "completed";
       const tag = textAt(event, "tag");
-      const told = tag === undefined ? {} : { tag };
-      return { name, server_uuid: uuid, ...told, status: code === 200 ? status : "failed", code };
+      const tagged = tag === undefined ? {} : { tag };
+      return { name, server_uuid: uuid, ...tagged, status: code === 200 ? status : "failed", code };
     });
     if (events.length > 0 && events.every(({ code }) => code !== 200)) {
       throw computeError(404, "No instances found for any event");

@@ -119,8 +119,8 @@ function addHypervisorRoutes(app: ComputeApp, parts: ComputeParts): void {
     const pattern = c.req.query("hypervisor_hostname_pattern");
     const found = hypervisors.filter(({ host }) => host.includes(pattern ?? ""));
     if (found.length === 0) throw computeError(404, `No hypervisor matching '${pattern}' could be found.`);
-    const told = /^(true|1)$/i.test(c.req.query("with_servers") ?? "") ? withServers : () => ({});
-    return c.json({ hypervisors: found.map((one) => ({ ...view(one, minor), ...told(one) })) });
+    const details = /^(true|1)$/i.test(c.req.query("with_servers") ?? "") ? withServers : () => ({});
+    return c.json({ hypervisors: found.map((one) => ({ ...view(one, minor), ...details(one) })) });
   };
   app.get("/v2.1/os-hypervisors", (c) => list(c, brief));
   app.get("/v2.1/os-hypervisors/detail", (c) => list(c, full));
@@ -145,8 +145,8 @@ function addHypervisorRoutes(app: ComputeApp, parts: ComputeParts): void {
       throw computeError(400, `Invalid uuid ${c.req.param("id")}`);
     }
     const found = hypervisorOf(c);
-    const told = /^(true|1)$/i.test(c.req.query("with_servers") ?? "") ? withServers(found) : {};
-    return c.json({ hypervisor: { ...full(found, c.get("minor")), ...told } });
+    const details = /^(true|1)$/i.test(c.req.query("with_servers") ?? "") ? withServers(found) : {};
+    return c.json({ hypervisor: { ...full(found, c.get("minor")), ...details } });
   });
   app.get("/v2.1/os-hypervisors/:id/uptime", (c) => {
     requireAdmin(c.get("caller"), "os-hypervisors:uptime");
@@ -158,8 +158,8 @@ function addHypervisorRoutes(app: ComputeApp, parts: ComputeParts): void {
     const pattern = c.req.param("pattern");
     const found = hypervisors.filter(({ host }) => host.includes(pattern));
     if (found.length === 0) throw computeError(404, `No hypervisor matching '${pattern}' could be found.`);
-    const told = c.req.param("what") === "servers" ? withServers : () => ({});
-    return c.json({ hypervisors: found.map((one) => ({ ...brief(one, c.get("minor")), ...told(one) })) });
+    const details = c.req.param("what") === "servers" ? withServers : () => ({});
+    return c.json({ hypervisors: found.map((one) => ({ ...brief(one, c.get("minor")), ...details(one) })) });
   });
 }
 

@@ -7,7 +7,7 @@ import { asked, callerUntil } from "./old-proxy.ts";
 import { computeError, type ComputeApp, type ComputeParts } from "./model.ts";
 import { linksOf, nextLink, rootOf, type ComputeContext } from "./views.ts";
 
-/** What Nova told of Glance's images before 2.36, and of their metadata before 2.39. */
+/** Nova's proxies of Glance's images before 2.36, and of their metadata before 2.39. */
 export function addImageProxyRoutes(app: ComputeApp, parts: ComputeParts): void {
   const list = (c: ComputeContext, view: (c: ComputeContext, image: Image) => object) => {
     const { projectId, isAdmin } = callerUntil(c);

@@ -8,7 +8,7 @@ const deletedKept = 500;
 /** The user that Cinder speaks to Nova as. */
 const cinder = fixedId(7, 1).replaceAll("-", "");
 
-/** What happens to servers after the answer: building, stopping, dying. */
+/** What happens to servers after the response: build, stop, delete. */
 export class Lifecycle {
   readonly #parts: ComputeParts;
 
@@ -17,7 +17,7 @@ export class Lifecycle {
     const { agenda } = parts.kernel;
     agenda.handler("server.network", (id) => this.#setUpNetwork(id));
     agenda.handler("server.run", (id) => this.#run(id));
-    // Cinder tells Nova under the name of a service.
+    // Cinder notifies Nova as a service user.
     parts.volumes.onGrown((id) => {
       const server = parts.tables.servers.get(id);
       const by = { request_id: `req-${parts.kernel.newId()}`, user_id: cinder };

@@ -27,7 +27,7 @@ export interface Page {
   readonly more: boolean;
 }
 
-/** A list that is asked for. */
+/** A requested list. */
 export interface Asked {
   readonly query: URLSearchParams;
   readonly minor: number;
@@ -35,7 +35,7 @@ export interface Asked {
   readonly rule: "index" | "detail";
 }
 
-/** The servers a query asks for. Throws Nova's 400 for a bad query, 403 for all_tenants of a plain user. */
+/** The servers that a query requests. Throws Nova's 400 for a bad query, 403 for all_tenants of a plain user. */
 export function listServers(parts: ComputeParts, caller: Caller, { query, minor, rule }: Asked): Page {
   const unknown = [...query.keys()].find((key) => !known.has(key) && !key.startsWith("_"));
   if (unknown !== undefined && minor >= 75) {
@@ -83,7 +83,7 @@ function candidates(
 
 const truth = (value: string | null) => value !== null && !/^(0|false|f|no|n|off)$/i.test(value);
 
-/** What servers may be sorted by: those of Nova's columns that it tells, then those that it knows and leaves alone. */
+/** What servers may be sorted by: those of Nova's columns that it returns, then those that it accepts and ignores. */
 const sortKeys = [
   ..."access_ip_v4 access_ip_v6 auto_disk_config availability_zone config_drive created_at display_description".split(
     " ",

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { NetworkLinks } from "../kernel/links.ts";
 import type { ComputeTables, Server } from "./model.ts";
 
-/** What a server is told of itself, and what its documents are made of. */
+/** The metadata of a server, and the data of its documents. */
 export interface ServerDocuments {
   readonly tables: ComputeTables;
   readonly network: NetworkLinks;
@@ -69,7 +69,7 @@ export function networkData({ network }: ServerDocuments, server: Server): objec
 export const userData = ({ user_data }: Server): string | undefined =>
   user_data === null ? undefined : Buffer.from(user_data, "base64").toString("utf8");
 
-/** What stands on the server's config drive, by path; undefined: it has none. */
+/** The files of the server's config drive, by path; undefined: it has none. */
 export function configDrive(documents: ServerDocuments, server: Server): Readonly<Record<string, string>> | undefined {
   if (!server.config_drive) return undefined;
   const user = userData(server);
@@ -77,10 +77,10 @@ export function configDrive(documents: ServerDocuments, server: Server): Readonl
     const content_path = `/content/${String(place).padStart(4, "0")}`;
     return { path, content_path, text: Buffer.from(contents, "base64").toString("utf8") };
   });
-  const told =
+  const fileList =
     injected.length === 0 ? {} : { files: injected.map(({ path, content_path }) => ({ content_path, path })) };
   const files = {
-    "meta_data.json": JSON.stringify({ ...metaData(documents, server), ...told }),
+    "meta_data.json": JSON.stringify({ ...metaData(documents, server), ...fileList }),
     "network_data.json": JSON.stringify(networkData(documents, server)),
     "vendor_data.json": "{}",
     "vendor_data2.json": "{}",

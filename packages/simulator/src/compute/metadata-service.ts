@@ -12,7 +12,7 @@ import {
 } from "./metadata-documents.ts";
 
 /**
- * What a server finds at http://169.254.169.254, as Neutron's proxy asks Nova for it: who asks is told by `X-Instance-ID`, for there is no
+ * What a server reads at http://169.254.169.254, as Neutron's proxy requests it from Nova: `X-Instance-ID` identifies the server, for there is no
  * network of which one could see where a request comes from. https://docs.openstack.org/nova/latest/user/metadata.html
  */
 export function createMetadataService(kernel: Kernel, network: NetworkLinks): Hono {
@@ -63,7 +63,7 @@ export function createMetadataService(kernel: Kernel, network: NetworkLinks): Ho
   return app;
 }
 
-/** A value, or the names that stand below a path; folders end in "/". */
+/** A value, or the names below a path; folders end in "/". */
 function below(data: ReadonlyMap<string, string>, path: string): string | undefined {
   const value = data.get(path);
   if (value !== undefined) return value;

@@ -13,7 +13,7 @@ export interface MicroversionRange {
   readonly legacyHeader?: string;
 }
 
-/** The minor version a request asks for: the lowest if none. Throws 400 for a malformed one, 406 for one out of range. */
+/** The minor version that a request asks for: the lowest if none. Throws 400 for a malformed one, 406 for one out of range. */
 export function minorOf(c: Context, range: MicroversionRange): number {
   const asked = askedVersion(c, range);
   if (asked === undefined) return range.minimum;
@@ -43,16 +43,16 @@ function askedVersion(c: Context, range: MicroversionRange): string | undefined 
   return range.legacyHeader === undefined ? undefined : c.req.header(range.legacyHeader);
 }
 
-/** Puts the minor version of a request in `minor` and tells it, with the request id, in the answer. */
+/** Puts the minor version of a request in `minor` and returns it, with the request id, in the response headers. */
 export function microversions(range: MicroversionRange): MiddlewareHandler {
   return async (c, next) => {
     const minor = minorOf(c, range);
     c.set("minor", minor);
     await next();
-    // The page for a path that no version knows comes from before any version was looked at.
+    // The page for a path that no version knows is sent before any version is checked.
     if (c.error instanceof ServiceError && c.error.headers["content-type"]?.startsWith("text/html")) return;
-    const told = versionHeaders(`${range.major}.${minor}`, range);
-    for (const [name, value] of Object.entries(told)) c.res.headers.set(name, value);
+    const headers = versionHeaders(`${range.major}.${minor}`, range);
+    for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value);
     c.res.headers.append("vary", "OpenStack-API-Version");
     if (range.legacyHeader !== undefined) c.res.headers.append("vary", range.legacyHeader);
     c.res.headers.set("x-compute-request-id", String(c.get("requestId") ?? ""));

@@ -92,7 +92,7 @@ export interface Server {
   readonly locked_reason: string | null;
   readonly requested: readonly RequestedNetwork[];
   readonly security_groups: readonly string[];
-  /** Addresses are told only once the network is set up. */
+  /** Addresses are returned only once the network is set up. */
   readonly networked: boolean;
   /** Ports that Nova made, and so deletes. */
   readonly own_ports: readonly string[];
@@ -227,7 +227,7 @@ export const serverNotFound = (id: string): ServiceError => computeError(404, `I
 export const denied = (rule: string): ServiceError =>
   computeError(403, `Policy doesn't allow ${rule} to be performed.`);
 
-/** Admits administrators alone: what `rule` of os_compute_api lets nobody else do. */
+/** Admits only administrators: `rule` of os_compute_api forbids it to all other users. */
 export function requireAdmin({ isAdmin }: Caller, rule: string): void {
   if (!isAdmin) throw denied(`os_compute_api:${rule}`);
 }
@@ -239,7 +239,7 @@ export function serverFor(tables: ComputeTables, caller: Caller, id: string): Se
   return server;
 }
 
-/** What is answered for a resource that the asked version does not know. */
+/** The response for a resource that the requested version does not support. */
 export const notInThisVersion = (): ServiceError => computeError(404, "The resource could not be found.");
 
 /** The page that the web framework of the real services gives where there is no such route. */

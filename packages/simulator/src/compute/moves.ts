@@ -72,7 +72,7 @@ const moved =
     lifecycle.begin(server, move.task, { state: move.to, operation: move.operation });
   };
 
-/** What was kept of a shelved server's disk is taken away. */
+/** Removes what was kept of a shelved server's disk. */
 function dropShelved({ parts, server }: Doing): void {
   const kept = parts.tables.images.by("name", `${server.name}-shelved`);
   for (const { id, properties } of kept) if (properties["instance_uuid"] === server.id) parts.tables.images.remove(id);
@@ -149,11 +149,11 @@ function rebuild(doing: Doing): Response {
   const now = parts.tables.servers.get(server.id) ?? changed;
   const minor = c.get("minor");
   const { "OS-EXT-SRV-ATTR:user_data": _twice, ...view } = changedView(c, parts, now);
-  const told = {
+  const masked = {
     ...(minor >= 54 ? { key_name: now.key_name } : {}),
     ...(minor >= 57 ? { user_data: now.user_data } : {}),
   };
-  return c.json({ server: { ...view, ...told, adminPass: password(argument) } }, 202);
+  return c.json({ server: { ...view, ...masked, adminPass: password(argument) } }, 202);
 }
 
 function changeGroups({ c, parts, server, argument }: Doing, verb: "add" | "remove"): void {

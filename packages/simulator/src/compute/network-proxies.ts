@@ -4,7 +4,7 @@ import { asked, callerUntil, rowsOf } from "./old-proxy.ts";
 import { computeError, type ComputeApp, type ComputeParts } from "./model.ts";
 import type { ComputeContext } from "./views.ts";
 
-/** What Nova told of Neutron's networks and floating IPs before 2.36. */
+/** Nova's proxies of Neutron's networks and floating IPs before 2.36. */
 export function addNetworkProxyRoutes(app: ComputeApp, parts: ComputeParts): void {
   addNetworkRoutes(app, parts);
   addFloatingIpRoutes(app, parts);
@@ -112,7 +112,7 @@ function addFloatingIpRoutes(app: ComputeApp, parts: ComputeParts): void {
 
 const actionsGoneAt = 44;
 
-/** The two orders to a server, before the other orders are looked at. */
+/** The two orders to a server, checked before the other orders. */
 function addAssociations(app: ComputeApp, parts: ComputeParts): void {
   app.post("/v2.1/servers/:id/action", async (c, next) => {
     // The body can be read again by the route of the other orders.

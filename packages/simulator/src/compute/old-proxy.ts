@@ -4,7 +4,7 @@ import type { Caller } from "../kernel/interface.ts";
 import { computeError, notInThisVersion, type ComputeParts } from "./model.ts";
 import type { ComputeContext } from "./views.ts";
 
-/** The caller of a route that went away with a version: 2.36 for most that only ask another service. Throws 404 after it. */
+/** The caller of a route that a version removed: 2.36 for most proxies of another service. Throws 404 after it. */
 export function callerUntil(c: ComputeContext, goneAt = 36): Caller {
   if (c.get("minor") >= goneAt) throw notInThisVersion();
   return c.get("caller");

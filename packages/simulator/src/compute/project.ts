@@ -6,7 +6,7 @@ import { computeError, requireAdmin, type ComputeApp, type ComputeParts } from "
 import { pythonRepr } from "./python.ts";
 import type { ComputeContext } from "./views.ts";
 
-/** Limits and quotas: what a project may ask about itself. */
+/** Limits and quotas: what a project may read about itself. */
 export function addProjectRoutes(app: ComputeApp, parts: ComputeParts): void {
   addQuotaRoutes(app, parts);
   app.get("/v2.1/limits", (c) => c.json({ limits: { rate: [], absolute: limitsOf(c, parts) } }));

@@ -17,18 +17,18 @@ afterEach(async () => {
 
 const nova = "/compute/v2.1";
 
-test("a rule made through Nova is Neutron's, with the ports of its protocol; a group in use is not deleted", async () => {
+test("a security group rule created through Nova is Neutron's, with the ports of its protocol; a group in use is not deleted", async () => {
   const { call } = await started();
   const group = await call("POST", `${nova}/os-security-groups`, { security_group: { name: "g", description: "d" } });
   const id = textAt(group.body, "security_group", "id") ?? "";
   const rule = { parent_group_id: id, ip_protocol: "tcp", from_port: 22, to_port: 22, cidr: "10.0.0.0/8" };
   const made = await call("POST", `${nova}/os-security-group-rules`, { security_group_rule: rule });
   expect(made.body).toMatchObject({ security_group_rule: { from_port: 22, ip_range: { cidr: "10.0.0.0/8" } } });
-  const told = await call(
+  const ruleReply = await call(
     "GET",
     `/network/v2.0/security-group-rules/${textAt(made.body, "security_group_rule", "id")}`,
   );
-  expect(told.body).toMatchObject({ security_group_rule: { port_range_min: 22, remote_ip_prefix: "10.0.0.0/8" } });
+  expect(ruleReply.body).toMatchObject({ security_group_rule: { port_range_min: 22, remote_ip_prefix: "10.0.0.0/8" } });
   const wrong = { ...rule, from_port: 80, to_port: 22 };
   expect((await call("POST", `${nova}/os-security-group-rules`, { security_group_rule: wrong })).status).toBe(400);
   const list = await call("GET", `${nova}/os-security-groups`);
@@ -37,7 +37,7 @@ test("a rule made through Nova is Neutron's, with the ports of its protocol; a g
   expect((await call("DELETE", `${nova}/os-security-groups/${id}`)).status).toBe(202);
 });
 
-test("a floating IP of a pool comes and goes through Nova until 2.36", async () => {
+test("Nova allocates and releases a floating IP of a pool until 2.36", async () => {
   const { call } = await started();
   const made = await call("POST", `${nova}/os-floating-ips`, { pool: "public" });
   expect(made.body).toMatchObject({ floating_ip: { pool: "public", fixed_ip: null, instance_id: null } });
@@ -49,7 +49,7 @@ test("a floating IP of a pool comes and goes through Nova until 2.36", async () 
   expect((await call("POST", `${nova}/os-floating-ips`, { pool: "none" })).status).toBe(404);
 });
 
-test("a volume made through Nova is Cinder's", async () => {
+test("a volume created through Nova is Cinder's", async () => {
   const { call, projectId } = await started();
   const made = await call("POST", `${nova}/os-volumes`, { volume: { size: 1, display_name: "v" } });
   const id = textAt(made.body, "volume", "id") ?? "";

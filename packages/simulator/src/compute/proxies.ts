@@ -9,7 +9,7 @@ import { requireState } from "./server-devices.ts";
 import { serverOf } from "./servers.ts";
 import { addVolumeProxyRoutes } from "./volume-proxies.ts";
 
-/** What Nova still tells, before 2.36, of other services' resources; and of a server's insides. */
+/** Nova's proxies, before 2.36, of other services' resources; and diagnostics of a server. */
 export function addProxyRoutes(app: ComputeApp, parts: ComputeParts): void {
   addSecurityGroupProxyRoutes(app, parts);
   addNetworkProxyRoutes(app, parts);

@@ -6,7 +6,7 @@ import { computeError, type ComputeApp, type ComputeParts } from "./model.ts";
 import { serverOf } from "./servers.ts";
 import type { ComputeContext } from "./views.ts";
 
-/** What Nova told of Neutron's security groups, and changed of them, before 2.36; a server's own are still told. */
+/** Nova's proxies of Neutron's security groups, reads and writes, before 2.36; a server's own groups are still returned. */
 export function addSecurityGroupProxyRoutes(app: ComputeApp, parts: ComputeParts): void {
   const groupOf = (c: ComputeContext, id: string): LinkedGroup => {
     const { projectId } = callerUntil(c);
@@ -94,8 +94,8 @@ function addRuleRoutes(
     const made = await asked(parts, { ...question, body, refusals: { 409: [400] } });
     const id = textAt(made, "security_group_rule", "id");
     const group = groupOf(c, parent.id);
-    const told = group.rules.find((one) => one.id === id);
-    return c.json({ security_group_rule: told && ruleView(group, told) });
+    const found = group.rules.find((one) => one.id === id);
+    return c.json({ security_group_rule: found && ruleView(group, found) });
   });
   app.delete("/v2.1/os-security-group-rules/:id", async (c) => {
     const caller = callerUntil(c);
@@ -124,17 +124,17 @@ function ruleOf(wanted: JsonObject, source: string | undefined): JsonObject {
   if (!["tcp", "udp", "icmp"].includes(protocol)) throw computeError(400, `Invalid IP protocol ${protocol}.`);
   checkPorts(protocol, low, high);
   const cidr = textAt(wanted, "cidr") ?? "0.0.0.0/0";
-  const told = (port: number) => (protocol === "icmp" && port === -1 ? null : port);
+  const portOf = (port: number) => (protocol === "icmp" && port === -1 ? null : port);
   return {
     protocol,
-    port_range_min: told(low),
-    port_range_max: told(high),
+    port_range_min: portOf(low),
+    port_range_max: portOf(high),
     ethertype: source === undefined && cidr.includes(":") ? "IPv6" : "IPv4",
     ...(source === undefined ? { remote_ip_prefix: cidr } : { remote_group_id: source }),
   };
 }
 
-/** The ports that are asked for; from a group, if none are, all. */
+/** The requested ports; all, if a group is given without ports. */
 function portsOf(
   wanted: JsonObject,
   { protocol, source }: { readonly protocol: string | undefined; readonly source: string | undefined },

@@ -41,7 +41,7 @@ const recordedAs: Readonly<Record<string, string>> = {
   ...recordedMoves,
 };
 
-/** A server that was shelved away is on no host that could be told. */
+/** A shelved and offloaded server has no host to return. */
 function requireHost(server: Server): void {
   if (server.vm_state === "shelved_offloaded") throw computeError(409, `Instance ${server.id} is not ready`);
 }

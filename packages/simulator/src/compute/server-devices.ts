@@ -65,7 +65,7 @@ function addInterfaceRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lif
     requireUnlocked(c, server);
     requireState(server, ["active", "paused", "stopped"], "detach_interface");
     lifecycle.note(server, { action: "detach_interface", ...orderedBy(c) });
-    // Nova only orders its host to; what is not there is found out later, by nobody.
+    // Nova only sends the order to the host; no error is ever reported for a missing port.
     kernel.agenda.after(kernel.delay("server.detach"), "server.detach-port", `${server.id} ${c.req.param("port")}`);
     return c.body(null, 202);
   });
@@ -89,7 +89,7 @@ function attachPort(parts: ComputeParts, server: Server, asked: unknown): Linked
   if (port.device_id !== "") throw computeError(409, `Port ${id} is still in use.`);
   network.bindPort(id, server.id, server.zone);
   if (given === undefined) tables.servers.update(server.id, { own_ports: [...server.own_ports, id] });
-  // The answer leaves before Neutron has seen the interface come up.
+  // The response is sent before Neutron has seen the interface come up.
   const bound = network.port(id) ?? port;
   network.activatePort(id);
   return bound;
@@ -193,7 +193,7 @@ function attachable({ volumes }: ComputeParts, server: Server, id: string): stri
   throw computeError(400, `Invalid volume: volume ${id} status must be 'available'; it is '${volume.status}'`);
 }
 
-/** The name asked for, on the bus of the root disk; else the next free one. */
+/** The requested name, on the bus of the root disk; else the next free one. */
 const deviceFor = (server: Server, asked: string | undefined): string =>
   asked === undefined ? nextDevice(server) : `/dev/sd${asked.replace(/^(\/dev\/)?([shv]|xv)d/, "")}`;
 

@@ -58,7 +58,7 @@ export function addServerRoutes(app: ComputeApp, parts: ComputeParts, lifecycle:
   });
 }
 
-/** Whose request it is, as the record of a server's actions tells it. */
+/** Who made the request, as the record of a server's actions names the caller. */
 export const orderedBy = (c: ComputeContext) => ({
   request_id: c.get("requestId") ?? "",
   user_id: c.get("caller").userId,

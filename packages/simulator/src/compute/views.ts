@@ -78,7 +78,7 @@ export const briefView = (c: Context, server: Server): View => ({
   links: linksOf(c, "servers", server.id),
 });
 
-/** A server in full. `show`: the answer of one GET, which tells more than a list does. */
+/** A server in full. `show`: the response to GET of one server, which has more fields than a list. */
 export function serverView(c: ComputeContext, parts: ComputeParts, server: Server, show = true): View {
   const minor = c.get("minor");
   const status = statusOf(server);
@@ -123,7 +123,7 @@ export function serverView(c: ComputeContext, parts: ComputeParts, server: Serve
   };
 }
 
-/** Fields that the answers of PUT and of a rebuild have only from 2.75 on; a rebuild names the key from 2.54 on. */
+/** Fields that the responses of PUT and of a rebuild have only from 2.75 on; a rebuild names the key from 2.54 on. */
 const laterInChanges = [
   ..."OS-EXT-AZ:availability_zone OS-EXT-STS:power_state OS-EXT-STS:task_state OS-EXT-STS:vm_state".split(" "),
   ..."OS-SRV-USG:launched_at OS-SRV-USG:terminated_at config_drive key_name security_groups host_status".split(" "),
@@ -133,12 +133,12 @@ const laterInChanges = [
   ..."OS-EXT-SRV-ATTR:root_device_name OS-EXT-SRV-ATTR:user_data".split(" "),
 ];
 
-/** A server as PUT and rebuild answer it. */
+/** A server as PUT and rebuild return it. */
 export function changedView(c: ComputeContext, parts: ComputeParts, server: Server): View {
   const all = serverView(c, parts, server);
   if (c.get("minor") >= 75) return all;
-  const told = { ...all, addresses: server.networked ? addressesOf(parts, server, true) : {} };
-  return Object.fromEntries(Object.entries(told).filter(([field]) => !laterInChanges.includes(field)));
+  const shown = { ...all, addresses: server.networked ? addressesOf(parts, server, true) : {} };
+  return Object.fromEntries(Object.entries(shown).filter(([field]) => !laterInChanges.includes(field)));
 }
 
 function laterFields(server: Server, { minor, admin, show }: { minor: number; admin: boolean; show: boolean }): View {
@@ -173,10 +173,10 @@ function adminView(server: Server, minor: number): View {
   };
 }
 
-/** Statuses in which a server tells its progress. */
+/** Statuses in which a server shows its progress. */
 const progressing = new Set(["ACTIVE", "BUILD", "REBUILD", "RESIZE", "VERIFY_RESIZE", "MIGRATING"]);
 
-/** The host under a name that tells a project nothing but whether two servers share it. */
+/** The host under a name that shows a project only whether two servers share it. */
 export const hostId = (server: Server) =>
   createHash("sha224")
     .update(server.project_id + (zones[server.zone] ?? ""))
@@ -210,7 +210,7 @@ export function addressesOf(parts: ComputeParts, server: Server, brief = false):
   return out;
 }
 
-/** One entry per port and group, as Nova tells them: with repeats; absent while there is no port. */
+/** One entry per port and group, as Nova returns them: with repeats; absent while there is no port. */
 function securityGroups(parts: ComputeParts, server: Server): View {
   if (!server.networked) return {};
   const names = parts.network.portsOf(server.id).flatMap((port) => parts.network.securityGroupNames(port.id));

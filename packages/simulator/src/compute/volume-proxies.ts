@@ -6,7 +6,7 @@ import { computeError, type ComputeApp, type ComputeParts } from "./model.ts";
 import { pythonRepr } from "./python.ts";
 import { rootOf, type ComputeContext } from "./views.ts";
 
-/** What Nova told of Cinder's volumes and snapshots, and had made there, before 2.36. */
+/** Nova's proxies of Cinder's volumes and snapshots, reads and creates, before 2.36. */
 export function addVolumeProxyRoutes(app: ComputeApp, parts: ComputeParts): void {
   addRoutes(app, parts, { path: "os-volumes", at: "volumes", one: "volume", view: volumeView });
   addRoutes(app, parts, { path: "os-snapshots", at: "snapshots", one: "snapshot", view: snapshotView });

@@ -123,7 +123,7 @@ export function projectKind(tables: IdentityTables): AccountKind<Project> {
         extra: { ...old.extra, ...extraOf(given, PROJECT).extra },
       };
     },
-    told: (c, project) => ({
+    details: (c, project) => ({
       ...(c.req.query("parents_as_ids") === undefined ? {} : { parents: parentsOf(tables, project) }),
       ...(c.req.query("subtree_as_ids") === undefined ? {} : { subtree: subtreeOf(tables, project.id) }),
     }),

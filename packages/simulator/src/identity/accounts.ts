@@ -21,15 +21,15 @@ export interface AccountKind<T extends { readonly id: string; readonly name: str
   /** The object for a checked body. Throws Keystone's 400, 403 or 409. */
   make(id: string, given: JsonObject, c: IdentityContext): T;
   change(old: T, given: JsonObject): Partial<T>;
-  /** What only the answer to a change tells. */
+  /** The view that only the response to a change returns. */
   changedView?(object: T): JsonView;
-  /** What GET of one tells beside its view, by the query. */
-  told?(c: IdentityContext, object: T): JsonView;
+  /** What GET of one object returns in addition to its view, by the query. */
+  details?(c: IdentityContext, object: T): JsonView;
   /** Before it goes: throws where it may not, removes what hangs on it. */
   release?(object: T): void;
-  /** What a list tells of; undefined: all. */
+  /** What a list includes; undefined: all. */
   listed?(c: IdentityContext, object: T): boolean;
-  /** What somebody who is no administrator may read. */
+  /** What a caller who is no administrator may read. */
   mayRead?(c: IdentityContext, object: T | undefined): boolean;
 }
 
@@ -79,7 +79,7 @@ export function addAccountRoutes<T extends { readonly id: string; readonly name:
     callerOf(c);
     if (kind.mayRead?.(c, object) !== true) requireAdmin(c, `get_${one}`);
     const asked = found(c);
-    return c.json({ [one]: { ...kind.view(asked, baseOf(c)), ...kind.told?.(c, asked) } });
+    return c.json({ [one]: { ...kind.view(asked, baseOf(c)), ...kind.details?.(c, asked) } });
   });
   app.patch(`/v3/${many}/:id`, async (c) => {
     requireAdmin(c, `update_${one}`);

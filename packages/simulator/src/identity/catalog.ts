@@ -6,8 +6,8 @@ import { baseOf, type IdentityApp, type IdentityContext, type IdentityParts } fr
 import { endpointInterfaces, endpointViews } from "./views.ts";
 
 /**
- * Services, endpoints and regions: those of this cloud, which stay as they are, and those that an administrator adds, which no token's
- * catalog tells. Policies, consumers and credentials beside them.
+ * Services, endpoints and regions: those of this cloud, which are immutable, and those that an administrator adds, which no token's
+ * catalog includes. Policies, consumers and credentials, too.
  */
 export function addCatalogRoutes(app: IdentityApp, parts: IdentityParts): void {
   for (const kind of [
@@ -156,7 +156,7 @@ const policies: PlainKind = {
   make: (given) => ({ ...given, type: required(given, "type"), blob: required(given, "blob") }),
 };
 
-/** How users of another identity provider are seen here: kept and told, nobody comes from one. */
+/** Mappings of another identity provider's users: stored and returned; no user comes from one. */
 const mappings: PlainKind = {
   path: "OS-FEDERATION/mappings",
   one: "mapping",

@@ -16,7 +16,7 @@ import { credentialView } from "./views.ts";
 
 const path = "/v3/users/:user/application_credentials";
 
-/** Application credentials of the caller. Their secret is told once, in the answer to the create. */
+/** Application credentials of the caller. Their secret is returned once, in the response to the create. */
 export function addCredentialRoutes(app: IdentityApp, parts: IdentityParts): void {
   const { kernel, tables } = parts;
   addAccessRuleRoutes(app, parts);
@@ -111,7 +111,7 @@ function expiryOf(kernel: IdentityParts["kernel"], given: unknown): string | nul
   throw identityError(400, `${why} or otherwise incorrect. The client is assumed to be in error.`);
 }
 
-/** A credential's access rules: each is kept once for its user. They are told; requests are not held to them. */
+/** A credential's access rules: each is kept once for its user. They are returned, but not enforced. */
 function accessRules(
   { kernel, tables }: IdentityParts,
   user: string,
@@ -159,7 +159,7 @@ function addAccessRuleRoutes(app: IdentityApp, { tables }: IdentityParts): void 
   });
 }
 
-/** The roles asked for, which the caller must have; all of the caller's if none is named. */
+/** The requested roles, which the caller must have; all of the caller's if none is named. */
 function rolesOf(asked: unknown, held: readonly string[], tables: IdentityTables): readonly string[] {
   if (!Array.isArray(asked) || asked.length === 0) return held;
   return asked.filter(isObject).map((role) => {

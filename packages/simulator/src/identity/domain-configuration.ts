@@ -15,7 +15,7 @@ const defaults: Configuration["config"] = {
   ldap: { url: "ldap://localhost", user: null, suffix: "cn=example,cn=com", query_scope: "one", page_size: 0 },
 };
 
-/** Options of domains: they are kept and told, and do nothing. */
+/** Options of domains: they are stored and returned, and have no effect. */
 export function addDomainConfigurationRoutes(app: IdentityApp, { kernel, tables }: IdentityParts): void {
   const table: Table<Configuration> = kernel.table("_domain_configuration");
   for (const [path, depth] of [

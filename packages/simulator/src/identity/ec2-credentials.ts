@@ -20,7 +20,7 @@ interface Ec2Credential {
   readonly tenant_id: string;
 }
 
-/** Access keys for EC2's API: kept and told; nothing here takes them. */
+/** Access keys for EC2's API: stored and returned; nothing here accepts them. */
 export function addEc2Routes(app: IdentityApp, { kernel, tables }: IdentityParts): void {
   const table: Table<Ec2Credential> = kernel.table("_ec2_credential", ["user_id"]);
   const path = "/v3/users/:user/credentials/OS-EC2";

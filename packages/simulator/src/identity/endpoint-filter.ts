@@ -10,7 +10,7 @@ interface Association extends Identified {
   readonly endpoint_id: string;
 }
 
-/** Which endpoints a project is to see: kept and told; a token's catalog has all of them. */
+/** Which endpoints a project is to see: stored and returned; a token's catalog has all of them. */
 export function addEndpointFilterRoutes(app: IdentityApp, parts: IdentityParts): void {
   const { kernel, tables, source } = parts;
   const table: Table<Association> = kernel.table("_endpoint_filter", ["project_id", "endpoint_id"]);

@@ -72,7 +72,7 @@ function addGrants(app: IdentityApp, tables: IdentityTables, { where, who, inher
     }
     return c.body(null, 204);
   });
-  // Hono answers HEAD by GET.
+  // Hono handles HEAD as GET.
   app.get(path, (c) => {
     requireAdmin(c, "check_grant");
     if (tables.assignments.get(key(c))) return c.body(null, 204);
@@ -88,7 +88,7 @@ function addGrants(app: IdentityApp, tables: IdentityTables, { where, who, inher
   });
 }
 
-/** Roles on the cloud as a whole: /v3/system/users/{user}/roles. They are kept and told; no token is scoped to the system. */
+/** Roles on the cloud as a whole: /v3/system/users/{user}/roles. They are stored and returned; no token is scoped to the system. */
 function addSystemGrants(app: IdentityApp, tables: IdentityTables, who: "users" | "groups"): void {
   const roles = `/v3/system/${who}/:actor/roles`;
   const key = (c: IdentityContext) => `system/${c.req.param("actor")}/${c.req.param("role")}`;
@@ -146,7 +146,7 @@ function assignmentsFor(c: IdentityContext, tables: IdentityTables): readonly As
   const all = effective
     ? tables.assignments
         .all()
-        // What holds on the cloud as a whole is asked for by its own scope.
+        // What holds on the cloud as a whole is requested with its own scope.
         .filter((a) => a.system !== true || c.req.query("scope.system") !== undefined)
         .flatMap((a) => ofUsers(tables, a))
         .flatMap((a) => ofTargets(tables, a))

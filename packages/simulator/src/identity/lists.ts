@@ -8,7 +8,7 @@ const comparisons: Readonly<Record<string, (field: string, value: string) => boo
   endswith: (field, value) => field.endsWith(value),
 };
 
-/** Lists of tags, told with commas. */
+/** Lists of tags, separated by commas. */
 const tagTests: Readonly<Record<string, (tags: readonly unknown[], asked: readonly string[]) => boolean>> = {
   tags: (tags, asked) => asked.every((tag) => tags.includes(tag)),
   "tags-any": (tags, asked) => asked.some((tag) => tags.includes(tag)),
@@ -21,11 +21,11 @@ function passes(view: JsonView, [filter, value]: readonly [string, string]): boo
   if (tagTest) return tagTest(view["tags"] as readonly unknown[], value.split(","));
   const [field = "", how] = filter.split("__");
   if (!(field in view)) return true;
-  const told = String(view[field]);
-  if (how === undefined) return told.toLowerCase() === value.toLowerCase();
+  const actual = String(view[field]);
+  if (how === undefined) return actual.toLowerCase() === value.toLowerCase();
   const exact = comparisons[how];
-  if (exact) return exact(told, value);
-  return comparisons[how.replace(/^i/, "")]?.(told.toLowerCase(), value.toLowerCase()) ?? true;
+  if (exact) return exact(actual, value);
+  return comparisons[how.replace(/^i/, "")]?.(actual.toLowerCase(), value.toLowerCase()) ?? true;
 }
 
 /** A list in Keystone's envelope, kept to what passes every query parameter that names a field of any of them. */

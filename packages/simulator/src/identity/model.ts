@@ -31,7 +31,7 @@ export interface User extends Extended {
   readonly secret?: SecretHash;
   readonly default_project_id?: string;
   readonly description?: string;
-  /** "ignore_password_expiry", "multi_factor_auth_rules", …: kept and told. */
+  /** "ignore_password_expiry", "multi_factor_auth_rules", …: stored and returned. */
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
@@ -189,7 +189,7 @@ export function identityError(code: number, message: string): ServiceError {
 export const unauthorized = (): ServiceError =>
   identityError(401, "The request you have made requires authentication.");
 
-/** A body that Keystone's schemas refuse. The real message goes on with the schema itself. */
+/** A body that Keystone's schemas refuse. The real message continues with the schema itself. */
 export const schemaError = (problem: string): ServiceError => identityError(400, problem);
 
 export const malformed = (what: string): ServiceError =>

@@ -22,15 +22,15 @@ export interface PlainKind {
   readonly path: string;
   readonly one: string;
   readonly many: string;
-  /** What has a name of its own beside what is kept: seeded objects. */
+  /** Seeded objects that exist in addition to the stored ones. */
   seeded?(c: IdentityContext): readonly JsonView[];
   /** Checked fields of a new one. Throws Keystone's 400 or 409. */
   make(given: JsonObject, id: string): JsonObject;
-  /** Checks a change, and what it makes of the fields beside those given. */
+  /** Checks a change, and returns the further fields that it sets. */
   check?(given: JsonObject, old: PlainObject): JsonObject;
   /** Before it goes. */
   release?(id: string): void;
-  /** What is told only in the answer to the create. */
+  /** Fields that only the response to the create returns. */
   readonly once?: readonly string[];
   /** Anybody with a token may read it. */
   readonly open?: boolean;
@@ -50,8 +50,8 @@ export function addPlainRoutes(app: IdentityApp, parts: IdentityParts, kind: Pla
   const { path, one, many } = kind;
   const table = plainTable(parts, one);
   const viewOf = (c: IdentityContext, { id, fields }: PlainObject): JsonView => {
-    const told = Object.entries(fields).filter(([key]) => kind.once?.includes(key) !== true);
-    return { ...Object.fromEntries(told), id, links: { self: `${baseOf(c)}/${path}/${id}` } };
+    const shown = Object.entries(fields).filter(([key]) => kind.once?.includes(key) !== true);
+    return { ...Object.fromEntries(shown), id, links: { self: `${baseOf(c)}/${path}/${id}` } };
   };
   const may = (c: IdentityContext, rule: string) => (kind.open === true ? callerOf(c) : requireAdmin(c, rule));
   const kept = (c: IdentityContext): PlainObject => {

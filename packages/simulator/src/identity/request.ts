@@ -14,7 +14,7 @@ export interface IdentityParts {
   readonly source: CatalogSource;
 }
 
-/** Where this Keystone stands, as the caller sees it: "http://127.0.0.1:5000/identity/v3". */
+/** The base URL of this Keystone, as the caller sees it: "http://127.0.0.1:5000/identity/v3". */
 export const baseOf = (c: Context): string => `${new URL(c.req.url).origin}/identity/v3`;
 
 /** The caller, or Keystone's 401. */

@@ -2,7 +2,7 @@ import type { Kernel } from "../kernel/interface.ts";
 import { hashSecret, identityId, identityTables, type IdentityTables } from "./model.ts";
 import { bootstrapped } from "./roles.ts";
 
-/** Password of every seeded account; the cloud answers on loopback only. */
+/** Password of every seeded account; the cloud listens on loopback only. */
 export const seededPassword = "devcloud";
 
 const roleNames = [

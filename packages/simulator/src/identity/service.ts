@@ -70,7 +70,7 @@ export function createIdentityService(kernel: Kernel, source: CatalogSource): Id
     type: "identity",
     name: "keystone",
     catalogPath: "/v3",
-    // Every route asks for the caller itself: tokens are what this service makes.
+    // Every route authenticates the caller itself: this service issues the tokens.
     open: ["*"],
     app,
     authenticate: (token) => tokens.caller(token),

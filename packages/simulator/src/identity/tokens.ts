@@ -20,12 +20,12 @@ import {
 
 const lifetime = 24 * 3600 * 1000;
 
-/** Who somebody proved to be, and what that proof allows. */
+/** The authenticated identity, and what its proof allows. */
 interface Proof {
   readonly user: User;
   readonly methods: readonly string[];
   readonly credential?: Credential;
-  /** The token that was the proof: its scope is kept when none is asked for, and its end is not passed. */
+  /** The token that was the proof: its scope is kept when none is requested, and its expiry is not exceeded. */
   readonly token?: Token;
 }
 

@@ -106,7 +106,7 @@ export function credentialView(c: Credential, tables: IdentityTables, base: stri
   };
 }
 
-/** A rule as its credential tells it. */
+/** A rule as its credential returns it. */
 function accessRuleView(tables: IdentityTables, id: string): readonly JsonView[] {
   const rule = tables.accessRules.get(id);
   return rule ? [{ id, path: rule.path, method: rule.method, service: rule.service }] : [];

@@ -27,7 +27,7 @@ const sortKeys = ["name", "status", "container_format", "disk_format", "size", "
 const visibilities = ["community", "public", "private", "shared", "all"];
 const memberStatuses = ["pending", "accepted", "rejected", "all"];
 
-/** The images a query asks for, newest first or as `sort` says. Throws 400 for a bad limit, marker, order or filter. */
+/** The images that a query requests, newest first or as `sort` says. Throws 400 for a bad limit, marker, order or filter. */
 export function listImages(tables: ImageTables, caller: Caller, query: URLSearchParams): ImagePage {
   checkFilters(query);
   const seen = (image: Image) => visible(tables, caller, { image, query });
@@ -72,7 +72,7 @@ interface Sight {
   readonly query: URLSearchParams;
 }
 
-/** Others' community images are listed only when they are asked for; shared ones by how their member answered (default: accepted). */
+/** Others' community images are listed only on request; shared ones by their member's status (default: accepted). */
 function visible({ members }: ImageTables, caller: Caller, { image, query }: Sight): boolean {
   const wanted = query.get("visibility");
   if (image.os_hidden && query.get("os_hidden")?.toLowerCase() !== "true") return false;

@@ -2,7 +2,7 @@ import { htmlPage } from "../kernel/html-page.ts";
 import type { Caller, Kernel, Table } from "../kernel/interface.ts";
 import type { JsonObject } from "../kernel/json.ts";
 
-/** What stands in a namespace: an object, a property, a tag, or a resource type that it is for. */
+/** What is in a namespace: an object, a property, a tag, or a resource type that it is for. */
 export interface MetadefPart {
   readonly name: string;
   /** What the caller gave, without the name. */
@@ -38,7 +38,7 @@ export interface Metadefs {
   readonly resourceTypes: Table<ResourceType>;
 }
 
-/** Where namespaces stand. */
+/** The path of namespaces. */
 export const namespacesPath = "/v2/metadefs/namespaces";
 
 export const nameIn = (request: { param(name: string): string | undefined }): string =>

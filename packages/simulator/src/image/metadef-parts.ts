@@ -72,7 +72,7 @@ const resourceTypes: PartKind = {
   listed: (parts) => ({ resource_type_associations: parts.map(datedView) }),
 };
 
-/** What stands in namespaces: objects, properties, tags, and the resource types that they are for. */
+/** What is in namespaces: objects, properties, tags, and the resource types that they are for. */
 export function addMetadefPartRoutes(app: Service["app"], metadefs: Metadefs): void {
   for (const kind of [objects, properties, tags]) addWhole(app, metadefs, kind);
   addResourceTypes(app, metadefs);
@@ -215,8 +215,8 @@ function drop({ namespaces }: Metadefs, { namespace, of, name }: Removal): void 
   namespaces.update(namespace.id, { [of.kind]: namespace[of.kind].filter((each) => each !== part) });
 }
 
-/** What a caller gives, without what only the service tells. */
+/** The fields that a caller sets, without those that only the service sets. */
 function withoutTold(fields: JsonObject): JsonObject {
-  const told = ["created_at", "updated_at", "self", "schema"];
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !told.includes(name)));
+  const readOnly = ["created_at", "updated_at", "self", "schema"];
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !readOnly.includes(name)));
 }

@@ -28,7 +28,7 @@ const statuses = "queued saving active killed deleted uploading importing pendin
 const hex = "([0-9a-fA-F])";
 const uuid = `^${[8, 4, 4, 4, 12].map((count) => `${hex}{${count}}`).join("-")}$`;
 const text: Schema = { type: "string" };
-const told: Schema = { type: "string", readOnly: true };
+const readOnlyText: Schema = { type: "string", readOnly: true };
 const instant: Schema = { type: "string", readOnly: true, format: "date-time" };
 const upTo = (maxLength: number): Schema => ({ type: "string", maxLength });
 const orNull = (maxLength: number): Schema => ({ type: ["null", "string"], maxLength });
@@ -62,7 +62,7 @@ export const imageSchema: Schema = {
   properties: {
     id: { type: "string", pattern: uuid },
     name: orNull(255),
-    status: { ...told, enum: statuses },
+    status: { ...readOnlyText, enum: statuses },
     visibility: { type: "string", enum: ["community", "public", "private", "shared"] },
     protected: flag,
     os_hidden: flag,
@@ -74,16 +74,16 @@ export const imageSchema: Schema = {
     virtual_size: { type: ["null", "integer"], readOnly: true },
     container_format: { type: ["null", "string"], enum: [null, ...containerFormats] },
     disk_format: { type: ["null", "string"], enum: [null, ...diskFormats] },
-    created_at: told,
-    updated_at: told,
+    created_at: readOnlyText,
+    updated_at: readOnlyText,
     tags: { type: "array", items: upTo(255) },
-    direct_url: told,
+    direct_url: readOnlyText,
     min_ram: count,
     min_disk: count,
-    self: told,
-    file: told,
-    stores: told,
-    schema: told,
+    self: readOnlyText,
+    file: readOnlyText,
+    stores: readOnlyText,
+    schema: readOnlyText,
     locations: { type: "array", items: location },
     kernel_id: custom({ type: ["null", "string"], pattern: uuid }),
     ramdisk_id: custom({ type: ["null", "string"], pattern: uuid }),
@@ -111,7 +111,7 @@ const memberSchema: Schema = {
     created_at: text,
     updated_at: text,
     status: { type: "string", enum: ["pending", "accepted", "rejected"] },
-    schema: told,
+    schema: readOnlyText,
   },
 };
 
@@ -156,8 +156,8 @@ export const metadefSchemas = {
       owner: upTo(255),
       created_at: instant,
       updated_at: instant,
-      schema: told,
-      self: told,
+      schema: readOnlyText,
+      self: readOnlyText,
       resource_type_associations: {
         type: "array",
         items: { type: "object", properties: { name: text, prefix: text, properties_target: text } },
@@ -183,7 +183,7 @@ export const metadefSchemas = {
   },
   object: {
     name: "object",
-    properties: { ...objectFields, schema: told, self: told, created_at: instant, updated_at: instant },
+    properties: { ...objectFields, schema: readOnlyText, self: readOnlyText, created_at: instant, updated_at: instant },
     additionalProperties: false,
     required: ["name"],
   },

@@ -1,6 +1,6 @@
 import type { Kernel, Table } from "../kernel/interface.ts";
 
-/** Work on an image that goes on after its request was answered. */
+/** Work on an image that continues after the response to its request. */
 export interface Task {
   readonly id: string;
   readonly image_id: string;

@@ -15,5 +15,5 @@ export interface Reply {
   readonly body: unknown;
 }
 
-/** Asks a service ("network", "volumev3") as its own API answers; a refusal is a reply. Nothing of it is in the call log. */
+/** Calls a service ("network", "volumev3") through its own API; an error status is a reply. The call log does not record it. */
 export type Ask = (service: string, question: Question) => Promise<Reply>;

@@ -9,7 +9,7 @@ interface Passage {
 const operations: Readonly<Record<string, Passage>> = latencies.operations;
 const settled = (operation: string): number => operations[operation]?.settled.p50 ?? 0;
 
-/** What is told to be over by a status of its own; the rest is over with its answer. */
+/** Operations whose completion a status shows; the others are complete with their response. */
 const asTheyAre = Object.fromEntries(
   Object.entries(operations)
     .filter(([, { statuses }]) => statuses.length > 0)

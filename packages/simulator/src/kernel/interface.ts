@@ -9,7 +9,7 @@ export interface Identified {
 /**
  * A table of resources of one kind: in memory, written through to SQLite when the cloud has a folder. The name is the
  * singular type ("server", "port") as the inventory prints it; tables whose name begins with "_" are internal and not listed.
- * Objects are never changed in place. What a request changed is on disk before its answer leaves.
+ * Objects are never changed in place. What a request changed is on disk before its response is sent.
  */
 export interface Table<T extends Identified> {
   get(id: string): T | undefined;
@@ -24,7 +24,7 @@ export interface Table<T extends Identified> {
   remove(id: string): void;
 }
 
-/** What happens later: provisioning. Kept with the state, so a cloud started again goes on. */
+/** What happens later: provisioning. Stored with the state, so a restarted cloud continues. */
 export interface Agenda {
   /** Runs the named handler with `argument` after `milliseconds` (0: on the next turn of the loop). */
   after(milliseconds: number, handler: string, argument: string): void;
@@ -32,7 +32,7 @@ export interface Agenda {
   handler(name: string, run: (argument: string) => void): void;
 }
 
-/** How a provisioning ends: well, in ERROR, or never (a resource stays in its pending state). */
+/** How provisioning ends: in success, in ERROR, or never (a resource remains in its pending state). */
 export type Outcome = "ok" | "error" | "stuck";
 
 /** The caller of a request, from its token. */
@@ -74,7 +74,7 @@ export interface Service {
   readonly catalogPath: string;
   /** Paths below the root that need no token (version documents); default "" and "/". The root's "/" is one of them or 404. */
   readonly open?: readonly string[];
-  /** What a request without a token is answered; default as most services' middleware does, with a document. */
+  /** The response to a request without a token; default: a document, as most services' middleware returns. */
   readonly unauthorized?: () => ServiceError;
   readonly app: Hono<{ Variables: { caller: Caller } }>;
 }

@@ -5,7 +5,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What stands at this path of fields, or undefined. */
+/** The value at this path of fields, or undefined. */
 export function at(value: unknown, ...path: readonly string[]): unknown {
   let here = value;
   for (const field of path) here = isObject(here) ? here[field] : undefined;

@@ -58,7 +58,7 @@ test("atomic work that throws changes nothing", () => {
   expect(kernel.table("_agenda").all()).toEqual([]);
 });
 
-test("what was flushed is there again, in the same order; what was not is as if the process had been killed", () => {
+test("flushed changes are restored in the same order; unflushed changes are lost as after a kill", () => {
   const dir = folder();
   const first = createKernel({ dir });
   const things = first.table<Thing>("thing");

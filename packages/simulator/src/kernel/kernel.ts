@@ -29,7 +29,7 @@ export interface OwnedKernel extends Kernel {
   close(): void;
 }
 
-/** The ground all simulated services stand on. Errors: STATE_TOO_NEW, STATE_IN_USE, STATE_UNREADABLE. */
+/** The base of all simulated services. Errors: STATE_TOO_NEW, STATE_IN_USE, STATE_UNREADABLE. */
 export function createKernel(options: KernelOptions = {}): OwnedKernel {
   const clock = options.clock ?? systemClock;
   const store = options.dir === undefined ? memoryStore() : openStore(options.dir);

@@ -10,12 +10,12 @@ export interface LinkedPort {
   readonly status: string;
 }
 
-/** What a port is asked to be. One of `network_id` and `subnet_id` is needed; the address is the caller's wish. */
+/** What a port is asked to be. One of `network_id` and `subnet_id` is needed; the address is the one that the caller requests. */
 export interface PortRequest {
   readonly network_id?: string;
   readonly subnet_id?: string;
   readonly ip_address?: string;
-  /** Addresses on further subnets, beside the first. */
+  /** Addresses on further subnets, in addition to the first. */
   readonly more_ips?: readonly { readonly subnet_id: string; readonly ip_address?: string }[];
   readonly name?: string;
   readonly device_id?: string;
@@ -36,7 +36,7 @@ export interface ServerAddress {
   readonly kind: "fixed" | "floating";
 }
 
-/** A security group and its rules for incoming traffic, as Nova tells them. */
+/** A security group and its rules for incoming traffic, as Nova returns them. */
 export interface LinkedGroup {
   readonly id: string;
   readonly name: string;
@@ -57,9 +57,9 @@ export interface LinkedRule {
 
 /** What the network service does for Nova and Octavia. Calls are synchronous; errors are the network service's own. */
 export interface NetworkLinks {
-  /** Makes a port of the project; throws what POST /v2.0/ports would answer (quota, no address left, no such network). */
+  /** Creates a port in the project; throws what POST /v2.0/ports would respond (quota, no address left, no such network). */
   createPort(projectId: string, request: PortRequest): LinkedPort;
-  /** Ties a port to a server: device_id, device_owner "compute:ZONE", host. Its status stays DOWN until `activatePort`. */
+  /** Binds a port to a server: device_id, device_owner "compute:ZONE", host. Its status remains DOWN until `activatePort`. */
   bindPort(id: string, serverId: string, zone: string): void;
   /** ACTIVE, as when the server runs. Nothing if the port is gone. */
   activatePort(id: string): void;

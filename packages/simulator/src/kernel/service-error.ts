@@ -1,4 +1,4 @@
-/** An answer that is not a success, thrown from anywhere below a route; status, body and headers are sent as they are. */
+/** An error response, thrown from anywhere below a route; status, body and headers are sent as they are. */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
   readonly status: number;

@@ -67,7 +67,7 @@ function openDatabase(file: string): DatabaseSync {
       : ["STATE_UNREADABLE", `The simulated cloud's state ${file} cannot be read.`];
     const hint = locked
       ? "Stop the other process, or choose another state folder."
-      : "Remove the file, or choose another state folder.";
+      : "Remove the file, fix its permissions, or choose another state folder.";
     throw new CausewayError(code ?? "", message ?? "", { cause, hint });
   }
 }
@@ -76,10 +76,14 @@ function checkVersion(database: DatabaseSync, file: string): void {
   const row = database.prepare("SELECT value FROM settings WHERE key = 'version'").get();
   const version = row ? Number(row["value"]) : STATE_VERSION;
   if (version > STATE_VERSION) {
-    throw new CausewayError("STATE_TOO_NEW", `${file} has version ${version}; this Causeway knows ${STATE_VERSION}.`, {
-      hint: "Use the newer Causeway, or another state folder.",
-      details: { version, known: STATE_VERSION },
-    });
+    throw new CausewayError(
+      "STATE_TOO_NEW",
+      `${file} has version ${version}; this Causeway supports ${STATE_VERSION} at most.`,
+      {
+        hint: "Use the newer Causeway, or choose another state folder.",
+        details: { version, known: STATE_VERSION },
+      },
+    );
   }
   database.exec(
     "CREATE TABLE IF NOT EXISTS objects (kind TEXT NOT NULL, id TEXT NOT NULL, value TEXT NOT NULL, UNIQUE (kind, id));",

@@ -22,13 +22,13 @@ export interface VolumeRequest {
 export interface VolumeLinks {
   /** The volume, if the project may see it. */
   volume(projectId: string, id: string): LinkedVolume | undefined;
-  /** Makes a volume; throws what POST /volumes would answer. */
+  /** Creates a volume; throws what POST /volumes would respond. */
   createVolume(projectId: string, request: VolumeRequest): LinkedVolume;
   /** Takes the volume for a server: "attaching", then "in-use" after `milliseconds`. Gives the attachment's id. */
   attach(id: string, target: { readonly serverId: string; readonly device: string }, milliseconds: number): string;
   /** Frees the volume of this server: "detaching", then "available" after `milliseconds`. Nothing if it is gone. */
   detach(id: string, serverId: string, milliseconds: number): void;
-  /** Has each server told, by its id, when a volume has grown under it. */
+  /** Notifies each server, by its id, when a volume attached to it was extended. */
   onGrown(tell: (serverId: string) => void): void;
   /** Deletes the volume, whatever its state. Nothing if it is gone. */
   deleteVolume(id: string): void;

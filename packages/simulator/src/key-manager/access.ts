@@ -3,7 +3,7 @@ import { at, bodyOf } from "../kernel/json.ts";
 import { instantOf, keyError, owned, readable, type Access, type KeyParts } from "./model.ts";
 import { keyRoot } from "./pages.ts";
 
-/** Who may read a secret or a container, beside its project. */
+/** Who may read a secret or a container, in addition to its project. */
 export function addAccessRoutes(app: Service["app"], { kernel, tables }: KeyParts): void {
   for (const [kind, what] of [
     ["secrets", "Secret"],

@@ -1,7 +1,7 @@
 import type { Caller, Kernel, Table } from "../kernel/interface.ts";
 import { ServiceError } from "../kernel/service-error.ts";
 
-/** Who may read beside the project. */
+/** Who may read in addition to the project. */
 export interface Access {
   readonly users: readonly string[];
   readonly "project-access": boolean;
@@ -99,7 +99,7 @@ export function keyError(code: number, title: string, description: string): Serv
   return new ServiceError(code, { code, title, description });
 }
 
-/** What somebody is about to do, as a refusal names it: "Secret deletion" of a "Secret". */
+/** The action of the caller, as an error names it: "Secret deletion" of a "Secret". */
 export interface Deed {
   readonly what: string;
   readonly doing: string;

@@ -66,7 +66,7 @@ export function keepPair(parts: KeyParts, ordering: Ordering, pair: KeyPair | un
   return { status: "ACTIVE", container_id: id };
 }
 
-/** One secret of an order, with what the order says of it; answers its id. */
+/** One secret of an order, with what the order says of it; returns its id. */
 function keep({ kernel, tables }: KeyParts, { meta, project_id, creator_id, now }: Ordering, part: Part): string {
   const { id } = tables.secrets.insert({
     id: kernel.newId(),

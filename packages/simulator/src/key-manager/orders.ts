@@ -41,12 +41,12 @@ export function addOrderRoutes(app: Service["app"], parts: KeyParts): void {
     const { projectId: project_id, userId: creator_id } = c.get("caller");
     const now = instantOf(kernel);
     const ordering = { meta, project_id, creator_id, now, root: keyRoot(c) };
-    const told = type === "key" ? meta : { name: null, expiration: null, ...meta };
+    const fullMeta = type === "key" ? meta : { name: null, expiration: null, ...meta };
     const pair = type === "key" ? undefined : await pairOf(meta);
     const id = kernel.newId();
     kernel.atomic(() => {
       const outcome = type === "key" ? keepKey(parts, ordering) : keepPair(parts, ordering, pair);
-      orders.insert({ id, project_id, creator_id, type, meta: told, ...outcome, created: now, updated: now });
+      orders.insert({ id, project_id, creator_id, type, meta: fullMeta, ...outcome, created: now, updated: now });
     });
     const order_ref = `${keyRoot(c)}/orders/${id}`;
     return c.json({ order_ref }, 202, { location: order_ref });
@@ -54,7 +54,7 @@ export function addOrderRoutes(app: Service["app"], parts: KeyParts): void {
   app.get("/v1/orders/:id", (c) => c.json(orderView(c, mine(c, "Order retrieval"))));
   app.delete("/v1/orders/:id", (c) => {
     const { id } = mine(c, "Order deletion");
-    // Whoever may order is not who may take an order away.
+    // The right to create an order does not include the right to delete it.
     if (!c.get("caller").roles.includes("admin")) throw refusal("Order deletion");
     orders.remove(id);
     return c.body(null, 204);
@@ -83,7 +83,7 @@ function requireLength(type: "key" | "asymmetric", meta: JsonObject): void {
   throw keyError(400, "Bad Request", type === "asymmetric" ? "Provided field value is not supported" : why);
 }
 
-/** What Barbican tells of an order that asks for nothing more. */
+/** What Barbican returns for an order without further options. */
 const settled = { sub_status: "Unknown", sub_status_message: "Unknown" };
 
 function orderView(c: Context, o: Order): object {

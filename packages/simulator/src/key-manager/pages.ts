@@ -3,7 +3,7 @@ import type { Context } from "hono";
 /** Root of the API as the caller sees it. */
 export const keyRoot = (c: Context): string => `${new URL(c.req.url).origin}/key-manager/v1`;
 
-/** A page of a list, with the number of all and links to its neighbours: limit 10 and offset 0 unless asked for. */
+/** A page of a list, with the number of all and links to its neighbours: limit 10 and offset 0 by default. */
 export function pageOf<T>(c: Context, many: string, all: readonly T[], view: (object: T) => object): Response {
   const number = (name: string, otherwise: number) => {
     const asked = Number(c.req.query(name) ?? otherwise);

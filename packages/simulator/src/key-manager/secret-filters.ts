@@ -29,7 +29,7 @@ const comparisons: Readonly<Record<string, (has: number, asked: number) => boole
   lte: (has, asked) => has <= asked,
   eq: (has, asked) => has === asked,
 };
-/** What each comparison may not stand with. */
+/** What each comparison cannot be combined with. */
 const excluded: Readonly<Record<string, readonly string[]>> = {
   gt: ["gt", "gte"],
   gte: ["gt", "gte", "eq"],
@@ -86,7 +86,7 @@ function compared(a: Secret, b: Secret, orders: readonly Order[]): number {
   return 0;
 }
 
-/** SQL's LIKE without regard to case; true for the empty pattern, which asks for nothing. Linear in text times pattern. */
+/** SQL's LIKE without regard to case; true for the empty pattern, which filters nothing. Linear in text times pattern. */
 export function isLike(value: string | null, like: string): boolean {
   if (like === "") return true;
   if (value === null) return false;

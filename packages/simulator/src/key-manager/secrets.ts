@@ -111,7 +111,7 @@ function payload(c: Context, secret: Secret): Response {
   const kept = secret.content_type ?? TEXT;
   const bytes = Buffer.from(secret.base64, "base64");
   const asked = accept === "" || accept === "*/*" ? kept : accept;
-  // Bytes that are text are told as either.
+  // Bytes that are text are returned as either.
   if (!known.includes(asked) || (asked.startsWith(TEXT) && !isUtf8(bytes))) {
     throw keyError(
       406,

@@ -4,7 +4,7 @@ import { denied } from "./errors.ts";
 
 /** Roles that may read what their project owns. */
 const readers = ["load-balancer_observer", "load-balancer_member"];
-/** Only administrators even look at these. */
+/** Only administrators may read these. */
 const administrators =
   /\/(amphorae|flavorprofiles|availabilityzoneprofiles|flavor_capabilities|availability_zone_capabilities)(\/|$)/;
 

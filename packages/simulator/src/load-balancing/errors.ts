@@ -22,6 +22,6 @@ export const noAction = (provider: string, why: string) =>
 export const providerFailed = (provider: string, why: string) =>
   fault(500, `Provider '${provider}' reports error: ${why}`);
 
-/** Paths that lead nowhere, and pages that are none, are answered by the web framework, not in JSON. */
+/** Paths that lead nowhere, and pages that are none, get their response from the web framework, not in JSON. */
 export const noPath = () => htmlPage(404, {});
 export const badPage = (detail: string) => htmlPage(400, { detail });

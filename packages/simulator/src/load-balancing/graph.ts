@@ -10,7 +10,7 @@ import type { BalancerState, Listener, LoadBalancer, Pool } from "./resources.ts
 import { checkQuota } from "./routes.ts";
 import { listenerView, monitorView, poolView } from "./views.ts";
 
-/** The children of a fully populated create, as they stand in its body. */
+/** The children of a fully populated create, as its body has them. */
 export interface GraphAsk {
   readonly listeners: readonly JsonObject[];
   readonly pools: readonly JsonObject[];
@@ -23,8 +23,8 @@ export const graphFields = {
 } as const;
 
 /**
- * Makes all children of a new load balancer; answers the references that become ACTIVE with it. With OVN the monitors are
- * not among them: they stay PENDING_CREATE for good, as with the OVN provider of OpenStack Zed.
+ * Creates all children of a new load balancer; returns the references that become ACTIVE with it. With OVN the monitors are
+ * not among them: they remain PENDING_CREATE for good, as with the OVN provider of OpenStack Zed.
  */
 export function makeGraph(state: BalancerState, balancer: LoadBalancer, ask: GraphAsk): readonly string[] {
   const touched: string[] = [];
@@ -55,7 +55,7 @@ interface DefaultPoolAsk {
   readonly touched: string[];
 }
 
-/** A whole pool, or by name one of those given beside the listeners. */
+/** A whole pool, or by name one of those given next to the listeners. */
 function defaultPool(state: BalancerState, balancer: LoadBalancer, { wanted, byName, touched }: DefaultPoolAsk): Pool {
   const given = object(wanted, "default_pool");
   const reference = Object.keys(given).length === 1 && typeof given["name"] === "string" ? given["name"] : undefined;
@@ -103,7 +103,7 @@ function quota(state: BalancerState, { project_id: project }: LoadBalancer, reso
   checkQuota(state, project, { quota: resource, label: kind.label, used: kind.used() });
 }
 
-/** What the answer of a create shows of the children: whole, not by id. */
+/** What the response to a create shows of the children: whole, not by id. */
 export function graphView(state: BalancerState, balancer: LoadBalancer): JsonObject {
   const listeners = state.listeners.by("loadbalancer_id", balancer.id).map((row) => withoutParent(state, row));
   const pools = state.pools.by("loadbalancer_id", balancer.id).map((pool) => {

@@ -5,7 +5,7 @@ import { badPage, denied, fault } from "./errors.ts";
 import type { Resource } from "./resources.ts";
 
 const control = new Set(["fields", "limit", "marker", "sort", "sort_key", "sort_dir", "page_reverse"]);
-/** Octavia takes these filters and answers as if they were not there. */
+/** Octavia accepts these filters and ignores them. */
 const ignored = new Set(["backup", "tls_enabled"]);
 const tagFilters: Readonly<Record<string, (has: readonly string[], asked: readonly string[]) => boolean>> = {
   tags: (has, asked) => asked.every((tag) => has.includes(tag)),
@@ -46,7 +46,7 @@ export interface ListAsk<T extends Resource> {
   readonly url: URL;
 }
 
-/** The answer of a list: filtered, ordered by creation, cut to a page with a link to the next. */
+/** The response to a list: filtered, ordered by creation, cut to a page with a link to the next. */
 export function listAnswer<T extends Resource>(ask: ListAsk<T>): JsonObject {
   const { url, plural } = ask;
   const query = url.searchParams;
@@ -71,7 +71,7 @@ export function listAnswer<T extends Resource>(ask: ListAsk<T>): JsonObject {
 
 /** Rows of the project that is meant; another's is forbidden. */
 function narrowed<T extends Resource>({ rows, caller, url, plural }: ListAsk<T>): readonly T[] {
-  // Whose the pool is has been asked already.
+  // The owner of the pool was checked already.
   if (plural === "members") return rows;
   const asked = url.searchParams.get("project_id");
   if (asked !== null && asked !== caller.projectId && !caller.isAdmin) throw denied();
@@ -94,7 +94,7 @@ function matchesFields<T extends Resource>(
       const asked = values.flatMap((value) => value.split(","));
       if (!byTags(view["tags"] as readonly string[], asked)) return false;
     } else if (own) {
-      // Every view comes from the row it is asked of.
+      // Every view comes from its own row.
       if (!own(view as unknown as T, values)) return false;
     } else if (name === "tenant_id" || !Object.hasOwn(view, name)) {
       throw fault(400, "One or more arguments are either duplicate or invalid");

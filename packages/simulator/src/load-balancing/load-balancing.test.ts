@@ -23,7 +23,7 @@ const pool = (listener: string) => ({
   pool: { listener_id: listener, protocol: "TCP", lb_algorithm: "SOURCE_IP_PORT" },
 });
 
-test("one call makes a whole load balancer; a cascade delete leaves nothing", async () => {
+test("one call creates a fully populated load balancer; a cascade delete leaves nothing", async () => {
   const cloud = balancerCloud();
   const call = octavia(cloud, "demo");
   const { subnet } = await place(neutron(cloud, "demo"));
@@ -52,7 +52,7 @@ test("one call makes a whole load balancer; a cascade delete leaves nothing", as
   expect(cloud.kernel.inventory()).toEqual(before);
 });
 
-test("a pool without a name ends a populated create, and leaves no port behind", async () => {
+test("a pool without a name fails a fully populated create, and leaves no port behind", async () => {
   const { call, cloud, subnet } = await readyBalancer();
   const before = cloud.kernel.inventory();
   const pools = [{ protocol: "TCP", lb_algorithm: "SOURCE_IP_PORT" }];
@@ -240,7 +240,7 @@ test("provisioning can be ordered to fail or to stick", async () => {
   expect((await call("GET", `/loadbalancers/${slow.id}`)).one["provisioning_status"]).toBe("PENDING_CREATE");
 });
 
-test("a dead member degrades what stands above it", async () => {
+test("a failed member degrades its pool, listener and load balancer", async () => {
   const { cloud, call, id } = await readyBalancer();
   const made = await call("POST", "/pools", {
     pool: { loadbalancer_id: id, protocol: "TCP", lb_algorithm: "SOURCE_IP_PORT" },
@@ -284,7 +284,7 @@ test("lists are filtered by tags and fields, and paged with a link", async () =>
   expect([...(await names("limit=1")), ...rest].sort()).toEqual(["lb", "two"]);
 });
 
-test("a quota ends it with Octavia's words", async () => {
+test("a create over quota is refused with Octavia's message", async () => {
   const { cloud, call, subnet } = await readyBalancer();
   cloud.kernel.setQuota("demo", "load_balancer", 1);
   expect(await balancer(call, subnet)).toMatchObject({

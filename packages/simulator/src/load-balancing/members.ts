@@ -174,7 +174,7 @@ function created(state: BalancerState, kind: MemberKind, place: Place, input: Me
 
 function updated(state: BalancerState, old: Member, input: MemberInput): string {
   const { project_id: _p, address: _a, protocol_port: _o, subnet_id: _s, ...rest } = given(input);
-  // What has a default in a create has it here, too; all else stays where it is not named (seen on Zed).
+  // What has a default in a create has it here, too; all other fields keep their values unless named (seen on Zed).
   state.members.update(old.id, { weight: 1, backup: false, admin_state_up: true, ...rest });
   return `member:${old.id}`;
 }
@@ -185,6 +185,6 @@ const keyOf = (member: Pick<Member, "address" | "protocol_port">): string =>
 const duplicate = (address: string, port: number) =>
   fault(409, `Another member on this pool is already using ip ${address} on protocol_port ${port}`);
 
-/** The full answer of members made with their load balancer. */
+/** The full view of members created with their load balancer. */
 export const memberViews = (state: BalancerState, pool: Pool): readonly JsonObject[] =>
   state.members.by("pool_id", pool.id).map((member) => memberView(state, member));

@@ -12,7 +12,7 @@ const profile = (provider_name: string, data: object = { loadbalancer_topology: 
   flavorprofile: { name: "p", provider_name, flavor_data: JSON.stringify(data) },
 });
 
-test("a flavor names the provider; its profile cannot go while it is used, nor it while a load balancer has it", async () => {
+test("a flavor names the provider; neither its profile nor the flavor can be deleted while in use", async () => {
   const { admin, call, subnet } = await readyCloud();
   const made = await admin("POST", "/flavorprofiles", profile("amphora"));
   const flavor = await admin("POST", "/flavors", { flavor: { name: "f", flavor_profile_id: made.one["id"] } });
@@ -28,7 +28,7 @@ test("a flavor names the provider; its profile cannot go while it is used, nor i
   expect(refused.fault).toBe(`Flavor '${String(flavor.one["id"])}' is not compatible with provider 'ovn'`);
 });
 
-test("a disabled flavor and one that is not there are refused in different words", async () => {
+test("a disabled flavor and a missing one are refused with different messages", async () => {
   const { admin, call, subnet } = await readyCloud();
   const made = await admin("POST", "/flavorprofiles", profile("amphora"));
   const body = { name: "f", flavor_profile_id: made.one["id"], enabled: false };
@@ -39,14 +39,14 @@ test("a disabled flavor and one that is not there are refused in different words
   expect((await create("7f0e2f1c-3b56-4a61-9d4c-5a0f4b3e2d10")).fault).toBe("Validation failure: Invalid flavor_id.");
 });
 
-test("OVN takes no profiles, and amphora none with options that it does not know; a member may make none", async () => {
+test("OVN accepts no flavor profiles, amphora none with unknown options; a member may create none", async () => {
   const { admin, call } = await readyCloud();
   expect(await admin("POST", "/flavorprofiles", profile("ovn"))).toMatchObject({ status: 501 });
   expect(await admin("POST", "/flavorprofiles", profile("amphora", { a: 1 }))).toMatchObject({ status: 501 });
   expect(await call("POST", "/flavorprofiles", profile("amphora"))).toMatchObject({ status: 403 });
 });
 
-test("an amphora load balancer has one amphora, another after a failover, none when it is gone; OVN fails none over", async () => {
+test("an amphora load balancer has one amphora, another after a failover, none when deleted; OVN does not support failover", async () => {
   const { admin, call, subnet } = await readyCloud();
   const balancer = async (provider: string) => {
     const made = await call("POST", "/loadbalancers", { loadbalancer: { vip_subnet_id: subnet, provider } });

@@ -3,7 +3,7 @@ import { isObject } from "../network/attributes.ts";
 import { fault, invalid, noAction, noOption } from "./errors.ts";
 import { driverOf } from "./drivers.ts";
 
-/** What an administrator offers under a flavor or a zone: the provider, and what it is told. */
+/** What an administrator offers as a flavor or a zone: the provider, and the options passed to it. */
 export interface Profile {
   readonly id: string;
   readonly name: string;
@@ -118,7 +118,7 @@ export function checkProfileData(words: OfferWords, provider: string, data: stri
   throw noOption(provider, `Additional properties are not allowed ('${unknown}' was unexpected)`);
 }
 
-/** The flavor or zone that a load balancer is asked to have, with its provider. Throws Octavia's 400. */
+/** The flavor or zone that a load balancer requests, with its provider. Throws Octavia's 400. */
 export function chosenOffer(
   { words, offers, profiles }: Offers,
   asked: string,

@@ -100,7 +100,7 @@ function settleChild(state: BalancerState, child: string, status: Provisioning):
   else table.update(id, { provisioning_status: status, updated_at: now(state.kernel) });
 }
 
-/** Removes a child with what stands below it. */
+/** Removes a child with everything below it. */
 export function removeChild(state: BalancerState, child: string): void {
   const [table, id] = split(state, child);
   if (child.startsWith("pool:")) {

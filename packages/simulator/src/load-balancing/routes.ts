@@ -11,7 +11,7 @@ import type { BalancerState, LoadBalancer, Resource } from "./resources.ts";
 export type BalancerApp = Hono<{ Variables: { caller: Caller } }>;
 export type BalancerRequest = Context<{ Variables: { caller: Caller } }>;
 
-/** One kind of child resource: what it looks like, and whom it belongs to. */
+/** One kind of child resource: its fields, and its parent. */
 export interface Kind<T extends Resource, F extends Fields> {
   readonly singular: string;
   readonly plural: string;
@@ -77,7 +77,7 @@ export async function readBody(c: BalancerRequest): Promise<JsonObject> {
   throw fault(400, "Request is not in valid JSON format");
 }
 
-/** Answers one resource, with the asked fields. */
+/** Responds with one resource, reduced to the requested fields. */
 export function show(c: BalancerRequest, singular: string, view: JsonObject) {
   return c.json({ [singular]: picked(view, c.req.queries("fields") ?? []) });
 }

@@ -130,7 +130,7 @@ export function ruleView(_: BalancerState, row: L7Rule): JsonObject {
   return { ...wire, tenant_id: row.project_id, operating_status: isDown(row) ? "OFFLINE" : "ONLINE" };
 }
 
-/** GET /loadbalancers/ID/status: what hangs on the listeners, with both statuses; a pool of no listener is not told of. */
+/** GET /loadbalancers/ID/status: what belongs to the listeners, with both statuses; a pool without a listener is not included. */
 export function statusTree(state: BalancerState, row: LoadBalancer): JsonObject {
   const head = (r: Resource, status: string) => ({
     id: r.id,

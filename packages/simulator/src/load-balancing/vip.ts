@@ -30,7 +30,7 @@ type Vip = Pick<
   "vip_address" | "vip_port_id" | "vip_subnet_id" | "vip_network_id" | "owns_port" | "additional_vips"
 >;
 
-/** Throws Octavia's 400 if where the VIP is wanted is not there; looked at before all else. */
+/** Throws Octavia's 400 if the requested network, subnet or port of the VIP does not exist; checked first. */
 export function checkVip(
   state: BalancerState,
   caller: Caller,
@@ -59,7 +59,7 @@ export function takeVip(state: BalancerState, caller: Caller, wish: VipWish): Vi
   const more = checkedMore(state, subnetId, wish.additional_vips ?? []);
   const port = makePort(state, wish, { networkId, subnetId, more });
   const [, ...others] = port.fixed_ips;
-  // OVN's provider keeps what it was asked for and gives it no address.
+  // OVN's provider stores what was requested and gives it no address.
   const additional_vips = more.map(({ subnet_id }) => ({
     subnet_id,
     ip_address: others.find((other) => other.subnet_id === subnet_id)?.ip_address ?? null,

@@ -179,11 +179,11 @@ interface Permission {
   readonly verb: "create" | "update";
 }
 
-/** 403 naming every rule that the given attributes ask for, nested as Neutron's policy engine joins them. */
+/** 403 naming every rule that the given attributes require, nested as Neutron's policy engine joins them. */
 function permit({ attributes, singular }: Kind<Attributes>, { given, caller, verb }: Permission): void {
   if (caller.isAdmin) return;
   const values: Readonly<Record<string, unknown>> = { ...given };
-  // Only a value other than the default needs a right, and all that administrators may set is false if nobody says so.
+  // Only a value other than the default needs a right, and everything that only administrators may set is false by default.
   const isPlain = (field: string) => verb === "create" && values[field] === false;
   const asked = Object.keys(attributes).filter(
     (field) => Object.hasOwn(given, field) && attributes[field]?.admin && !isPlain(field),

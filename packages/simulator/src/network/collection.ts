@@ -25,7 +25,7 @@ export interface Row {
   readonly revision_number: number;
 }
 
-/** One kind of resource: what it looks like and what happens to it. */
+/** One kind of resource: its fields and its operations. */
 export interface Collection<T extends Row, A extends Attributes> extends Kind<A> {
   readonly plural: string;
   /** Below /v2.0; default: the plural, with dashes. */
@@ -45,7 +45,7 @@ export interface Collection<T extends Row, A extends Attributes> extends Kind<A>
   /** True if the caller may change it; default: owner or administrator. */
   readonly owns?: (caller: Caller, row: T) => boolean;
   readonly view: (row: T, caller: Caller) => JsonObject;
-  /** What the answer to POST tells, where it is not what is told later. */
+  /** The view that POST returns, where it differs from later views. */
   readonly viewMade?: (row: T, caller: Caller) => JsonObject;
   /** Runs before every list and creation of a project. */
   readonly prepare?: (projectId: string) => void;
@@ -125,7 +125,7 @@ export async function readBody(c: NetworkRequest): Promise<JsonObject> {
     const body: unknown = JSON.parse(await c.req.text());
     if (isObject(body)) return body;
   } catch {
-    // Falls through to the same answer.
+    // Falls through to the same response.
   }
   throw badRequest("Body contains invalid data");
 }

@@ -4,7 +4,7 @@ import { owned, readBody, type NetworkApp } from "./collection.ts";
 import { touched, type NetworkState, type Route, type Router } from "./resources.ts";
 import { checkRoutes, routerView, type routerCollection } from "./routers.ts";
 
-/** PUT /routers/ID/add_extraroutes and remove_extraroutes: the routes that are not named stay as they are. */
+/** PUT /routers/ID/add_extraroutes and remove_extraroutes: routes that are not named do not change. */
 export function mountExtraRoutes(
   app: NetworkApp,
   state: NetworkState,
@@ -29,7 +29,7 @@ function set(
 ): JsonObject {
   checkRoutes(state, router, wanted);
   const now = state.routers.update(router.id, { routes: wanted, ...touched(state.kernel, router) });
-  // An action's answer is not cut to what a plain user may read.
+  // An action's response is not reduced to what a plain user may read.
   return { router: routerView(now, { ...caller, isAdmin: true }) };
 }
 

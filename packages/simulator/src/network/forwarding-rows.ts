@@ -1,6 +1,6 @@
 import { touched, type NetworkState } from "./resources.ts";
 
-/** What a floating IP tells of its forwardings. */
+/** What a floating IP returns of its port forwardings. */
 export const forwardingsOf = (state: NetworkState, floatingIpId: string) =>
   state.forwardings.by("floatingip_id", floatingIpId).map((row) => ({
     protocol: row.protocol,

@@ -54,7 +54,7 @@ export function filtersOf<T extends Row>(
   return filters;
 }
 
-/** An instant as rows have theirs. Only whole seconds of UTC are told apart. */
+/** An instant as rows have theirs. Only whole seconds of UTC are distinguished. */
 function sinceOf(text: string): string {
   const instant = Date.parse(text.endsWith("Z") ? text : `${text}Z`);
   if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|\+00:00)?$/.test(text) && !Number.isNaN(instant)) {
@@ -108,7 +108,7 @@ export function pageOf<T extends Row>(rows: T[], url: URL, spec: ListSpec<T>): P
   return { rows: ordered.slice(from, end), links: linksOf(ordered.slice(from, end), limit, url) };
 }
 
-/** The asked fields of an object; all of them when none is asked. */
+/** The requested fields of an object; all of them when none is requested. */
 export function picked(view: JsonObject, fields: readonly string[]): JsonObject {
   if (fields.length === 0) return view;
   const out: Record<string, unknown> = {};

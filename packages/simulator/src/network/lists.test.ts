@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { formatIp, parseCidr, parseIp } from "./addresses.ts";
 import { networkCloud, neutron, place } from "./testing.ts";
 
-test("addresses are never given twice, and freed ones can be taken again", async () => {
+test("addresses are never allocated twice, and released ones can be allocated again", async () => {
   const steps = fc.array(fc.oneof(fc.constant("make" as const), fc.nat(20)), { maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(steps, async (plan) => {
@@ -44,7 +44,7 @@ test("every IPv6 and IPv4 value reads back from its text", () => {
   expect(parseIp("1:2:3:4:5:6:7:8::")).toBeUndefined();
 });
 
-test("10,000 ports are listed page after page in no time", async () => {
+test("10,000 ports are listed page after page without delay", async () => {
   const cloud = networkCloud();
   cloud.kernel.setQuota("demo", "port", -1);
   const demo = neutron(cloud, "demo");
@@ -110,7 +110,7 @@ test("a stale revision is a failed precondition", async () => {
   expect((await put(now)).status).toBe(200);
 });
 
-test("changed_since tells what has changed since, and refuses what is no instant", async () => {
+test("changed_since lists what changed since, and refuses a value that is no instant", async () => {
   const demo = neutron(networkCloud(), "demo");
   await place(demo);
   const now = new Date().toISOString().slice(0, 10);

@@ -45,7 +45,7 @@ export function newSegments(
 
 const plainSegment: SegmentKind = { network_type: "geneve", physical_network: null, segmentation_id: null };
 
-/** The segments of a new network, as asked for; 400 for those that this cloud does not have. */
+/** The segments of a new network, as requested; 400 for those that this cloud does not support. */
 function askedSegments(input: SegmentsInput): readonly SegmentKind[] {
   const own = {
     network_type: input["provider:network_type"],

@@ -25,7 +25,7 @@ export function isTaken(state: NetworkState, subnetId: string, ip: string): bool
   return state.ports.by("allocations", allocationKey(subnetId, ip)).length > 0;
 }
 
-/** Inserts a port; what is not given is as of a port without any wish. Checks and addresses are the caller's. */
+/** Inserts a port; fields that are not given have their defaults. Checks and addresses are the caller's. */
 export function insertPort(state: NetworkState, given: Partial<Port> & Pick<Port, "project_id" | "network_id">): Port {
   return state.ports.insert({
     mac_address: freeMac(state, given.network_id),
@@ -83,7 +83,7 @@ export function defaultAddresses(state: NetworkState, wish: AddressWish): readon
   return out;
 }
 
-/** The addresses that `fixed_ips` asks for; 400, 404 or 409 as Neutron answers. */
+/** The addresses that `fixed_ips` requests; 400, 404 or 409 as in Neutron. */
 export function askedAddresses(
   state: NetworkState,
   asked: readonly { readonly subnet_id?: string | undefined; readonly ip_address?: string | undefined }[],
@@ -180,7 +180,7 @@ export function firstFree(
   return undefined;
 }
 
-/** The port OVN answers DHCP and metadata from; one per network. */
+/** The port from which OVN serves DHCP and metadata; one per network. */
 export function addMetadataPort(state: NetworkState, network: Network): void {
   insertPort(state, {
     project_id: network.project_id,

@@ -222,7 +222,7 @@ interface SecurityWish {
   readonly projectId: string;
 }
 
-/** A port that has groups keeps its security until they are taken away. */
+/** Port security of a port with security groups cannot be disabled until they are removed. */
 const groupsOnInsecurePort = () =>
   conflict(
     "PortSecurityPortHasSecurityGroup",
@@ -305,7 +305,7 @@ function canonicalIp(value: string): string {
 
 const domain = "simulator.example.";
 
-/** Field by field, not by spreading a row: lists of many thousand ports are told often. */
+/** Field by field, not by spreading a row: lists of many thousand ports are returned often. */
 function portView(state: NetworkState, row: Port, caller: Caller): JsonObject {
   const trunk = state.trunks.by("port_id", row.id)[0];
   const view: Record<string, unknown> = {
@@ -344,7 +344,7 @@ function portView(state: NetworkState, row: Port, caller: Caller): JsonObject {
   return caller.isAdmin ? { ...view, ...bindingOf(row) } : view;
 }
 
-/** What only administrators are told. */
+/** The fields that only administrators see. */
 function bindingOf(row: Port): JsonObject {
   const bound = row["binding:host_id"] !== "";
   return {

@@ -75,7 +75,7 @@ function remove(state: NetworkState, row: QosPolicy): void {
   state.qosPolicies.remove(row.id);
 }
 
-/** Throws unless the caller may use the policy on this port or network; null and undefined ask for none. */
+/** Throws unless the caller may use the policy on this port or network; null and undefined mean none. */
 export function checkQos(
   state: NetworkState,
   caller: Caller,

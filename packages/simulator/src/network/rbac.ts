@@ -37,7 +37,7 @@ export function opened(state: NetworkState, caller: Caller, objectId: string, ac
     .some((row) => row.action === action && ["*", caller.projectId].includes(row.target_tenant));
 }
 
-/** True if the object is open to all projects, as its field "shared" tells and sets. */
+/** True if the object is open to all projects, as its field "shared" shows and sets. */
 export const isOpen = (state: NetworkState, objectId: string, action = "access_as_shared"): boolean =>
   openPolicy(state, objectId, action) !== undefined;
 
@@ -98,9 +98,9 @@ export function rbacCollection(state: NetworkState): Collection<RbacPolicy, Attr
         .by("object_id", objectId)
         .some((row) => row.action === action && row.target_tenant === target);
       if (twin) throw conflict("DuplicateRbacPolicy", "An RBAC policy already exists with those values.");
-      const told = { project_id: projectId, object_type: type, object_id: objectId, action, target_tenant: target };
-      markNetwork(state, told, true);
-      return state.rbac.insert({ id: state.kernel.newId(), ...told, revision_number: 0 });
+      const grant = { project_id: projectId, object_type: type, object_id: objectId, action, target_tenant: target };
+      markNetwork(state, grant, true);
+      return state.rbac.insert({ id: state.kernel.newId(), ...grant, revision_number: 0 });
     },
     update: (caller, row, { target_tenant: target }) => {
       if (target === undefined || target === row.target_tenant) return row;
@@ -118,7 +118,7 @@ export function rbacCollection(state: NetworkState): Collection<RbacPolicy, Attr
   };
 }
 
-/** The rules that a policy open to all projects asks for, nested as Neutron's policy engine joins them. */
+/** The rules that a policy open to all projects requires, nested as Neutron's policy engine joins them. */
 const wildcardRule = (verb: string): string =>
   ["object_type", "object_id", "target_tenant", "action"].reduce(
     (left, field) => `(${left} and rule:${verb}_rbac_policy:${field})`,

@@ -193,7 +193,7 @@ test.each(refusals)("%s is refused and changes nothing", async (_, ask, status, 
   expect(cloud.kernel.inventory()).toEqual(before);
 });
 
-test("what is another project's is not found", async () => {
+test("resources of another project are not found", async () => {
   const cloud = networkCloud();
   const s = await scene(neutron(cloud, "demo"));
   const alt = neutron(cloud, "alt");
@@ -213,7 +213,7 @@ test("what is another project's is not found", async () => {
   expect((await admin("GET", `/ports/${s.port}`)).one["binding:vif_type"]).toBe("unbound");
 });
 
-test("a bulk create is done whole or not at all", async () => {
+test("a bulk create is atomic", async () => {
   const cloud = networkCloud();
   const demo = neutron(cloud, "demo");
   const { network } = await place(demo, { cidr: "10.0.0.0/29" });
@@ -225,7 +225,7 @@ test("a bulk create is done whole or not at all", async () => {
   expect((await demo("POST", "/ports", ports(4))).list).toHaveLength(4);
 });
 
-test("a quota refuses before anything is made", async () => {
+test("a create over quota is refused before anything is created", async () => {
   const cloud = networkCloud();
   const demo = neutron(cloud, "demo");
   cloud.kernel.setQuota("demo", "router", 1);

@@ -31,7 +31,7 @@ export interface Network extends Resource {
 /** A kind of service that routers may be of. */
 export interface ServiceFlavor {
   readonly id: string;
-  /** "": nobody's own. */
+  /** "": of no project. */
   readonly project_id: string;
   readonly revision_number: number;
   readonly name: string;
@@ -55,7 +55,7 @@ export interface ServiceProfile {
 /** Where a network's frames run. */
 export interface Segment {
   readonly id: string;
-  /** "": segments are nobody's own. */
+  /** "": segments belong to no project. */
   readonly project_id: string;
   readonly network_id: string;
   readonly name: string | null;
@@ -129,7 +129,7 @@ export interface Port extends Resource {
   readonly "binding:profile": Readonly<Record<string, unknown>>;
   readonly "binding:host_id": string;
   readonly qos_policy_id?: string | null;
-  /** What `ip_allocation` tells; undefined: by its addresses. */
+  /** The value of `ip_allocation`; undefined: by its addresses. */
   readonly ip_allocation?: string;
   /** Every address as "subnet|address", and the addresses alone: for the table's indexes. Not on the wire. */
   readonly allocations: readonly string[];

@@ -115,7 +115,7 @@ function update(state: NetworkState, { caller, row }: { caller: Caller; row: Rou
   return setGateway(state, router, kept, caller);
 }
 
-/** What a subnet alone asks for is met by an address that the router has on it already. */
+/** A request with only a subnet is met by an address that the router has on it already. */
 function stayingIps({ external_fixed_ips: had }: GatewayInfo, wish: GatewayWish): GatewayWish["external_fixed_ips"] {
   const asked = wish.external_fixed_ips?.map((entry) =>
     entry.ip_address === undefined ? (had.find((ip) => ip.subnet_id === entry.subnet_id) ?? entry) : entry,

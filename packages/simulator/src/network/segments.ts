@@ -100,7 +100,7 @@ export function segmentsOfOld(state: NetworkState): void {
 
 const types = ["flat", "geneve", "local", "vlan", "vxlan"];
 
-/** Throws 400 for a kind of network, or a place, that this cloud has not. */
+/** Throws 400 for a kind of network, or a place, that this cloud does not support. */
 export function checkSegment({
   network_type: type,
   physical_network: physical,

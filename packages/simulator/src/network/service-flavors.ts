@@ -21,7 +21,7 @@ const profileAttributes = {
 /** Of the services that a cloud of OVN has. */
 const serviceTypes: ReadonlySet<string> = new Set(["L3_ROUTER_NAT", "FLAVORS"]);
 
-/** Flavors of services are nobody's own, and told without the fields that others have. */
+/** Flavors of services belong to no project, and are returned without the fields that other resources have. */
 const unowned = { project_id: "", revision_number: 0 };
 
 /** Kinds of service that projects may choose from: https://docs.openstack.org/api-ref/network/v2/#networking-flavors-framework-v2-0-current-flavor-service-profile . */
@@ -59,7 +59,7 @@ export function serviceFlavorCollection(state: NetworkState): Collection<Service
   };
 }
 
-/** What stands behind a flavor: for administrators only. */
+/** The service profiles of a flavor: for administrators only. */
 export function serviceProfileCollection(state: NetworkState): Collection<ServiceProfile, typeof profileAttributes> {
   return {
     singular: "service_profile",
@@ -115,7 +115,7 @@ export function mountProfileBindings(
       throw conflict("FlavorServiceProfileBindingExists", why);
     }
     state.kernel.atomic(() => state.serviceFlavors.update(flavor.id, { profiles: [...flavor.profiles, id] }));
-    // The real service answers with the flavor's id.
+    // The real service returns the flavor's id.
     return c.json({ service_profile: { id: flavor.id } }, 201);
   });
   app.delete(`${path}/:id`, (c) => {

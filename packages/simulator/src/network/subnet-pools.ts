@@ -23,7 +23,7 @@ type Input = InputOf<Attributes>;
 export const subnetPoolNotFound = (id: string) =>
   neutronError(404, "SubnetPoolNotFound", `Subnet pool ${id} could not be found.`);
 
-/** Subnet pools: where subnets that ask for no range of their own get one. */
+/** Subnet pools: where subnets that request no range of their own get one. */
 export function subnetPoolCollection(state: NetworkState): Collection<SubnetPool, Attributes> {
   return {
     singular: "subnetpool",

@@ -105,7 +105,7 @@ function sharedNetwork(state: NetworkState, caller: Caller, networkId: string): 
 const isAutomatic = (row: Subnet): boolean =>
   row.ipv6_address_mode === "slaac" || row.ipv6_address_mode === "dhcpv6-stateless";
 
-/** Forgets a subnet and the metadata port's address in it; callers look for other ports first. */
+/** Forgets a subnet and the metadata port's address in it; callers check for other ports first. */
 export function deleteSubnet(state: NetworkState, row: Subnet): void {
   dropMetadataAddress(state, row);
   state.subnets.remove(row.id);

@@ -11,13 +11,13 @@ export function networkCloud(options: KernelOptions = {}): TestCloud {
   }, options);
 }
 
-/** What a test may read out of an answer without ceremony. */
+/** A response in a form that tests can read. */
 export interface Answered {
   readonly status: number;
   /** Error type of Neutron, "" if it is no error. */
   readonly type: string;
   readonly message: string;
-  /** The one resource of the answer. */
+  /** The one resource of the response. */
   readonly one: Readonly<Record<string, unknown>>;
   /** Its id, "" if it has none. */
   readonly id: string;
@@ -48,7 +48,7 @@ export function neutron(cloud: TestCloud, who: string) {
 
 export type Neutron = ReturnType<typeof neutron>;
 
-/** A network with one subnet, and optionally a router to the outside; answers ids. */
+/** A network with one subnet, and optionally a router to the outside; returns ids. */
 export async function place(call: Neutron, options: { cidr?: string; routed?: boolean } = {}) {
   const { id: network } = await call("POST", "/networks", { network: { name: "net" } });
   const given = { network_id: network, ip_version: 4, cidr: options.cidr ?? "10.0.0.0/24" };

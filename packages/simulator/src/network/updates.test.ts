@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { networkCloud, neutron, place } from "./testing.ts";
 
-test("an empty PUT takes a floating IP from its port, one that changes something else does not", async () => {
+test("an empty PUT disassociates a floating IP from its port, one that changes another field does not", async () => {
   const demo = neutron(networkCloud(), "demo");
   const { network, external } = await place(demo, { routed: true });
   const port = await demo("POST", "/ports", { port: { network_id: network } });

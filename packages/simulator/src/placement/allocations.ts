@@ -29,7 +29,7 @@ export function addAllocationRoutes(app: PlacementApp, state: PlacementState): v
     const body = requireObject(await bodyOf(c.req));
     administer(c, "allocations:manage");
     kernel.atomic(() => {
-      // What is given up makes room for what is taken.
+      // Released amounts are available to new allocations.
       const emptied = Object.entries(body).filter(([, one]) => Object.keys(at(one, "allocations") ?? {}).length === 0);
       for (const [consumer, one] of emptied) put(state, consumer, requireObject(one));
       const others = Object.entries(body).filter(([consumer]) => !emptied.some(([gone]) => gone === consumer));
@@ -78,16 +78,16 @@ function put(state: PlacementState, consumer: string, body: Readonly<Record<stri
   });
 }
 
-/** 409 if somebody else has changed the consumer meanwhile; null is a new one. */
-function checkConsumer(known: Allocation | undefined, told: unknown): void {
+/** 409 if another client changed the consumer meanwhile; null is a new one. */
+function checkConsumer(known: Allocation | undefined, generation: unknown): void {
   const expected = known?.generation ?? null;
-  if (told === expected) return;
-  const got = told === null ? "None" : String(told as number);
+  if (generation === expected) return;
+  const got = generation === null ? "None" : String(generation as number);
   const why = `consumer generation conflict - expected ${expected ?? "null"} but got ${got}`;
   throw placementError(409, why, "placement.concurrent_update");
 }
 
-/** What is taken of one provider, if it has the room. */
+/** What is allocated of one provider, if it has the capacity. */
 function taking(state: PlacementState, providerId: string, amounts: unknown): Readonly<Record<string, number>> {
   const provider = state.providers.get(providerId);
   if (!provider) throw placementError(400, `Allocation for resource provider '${providerId}' that does not exist.`);
@@ -111,12 +111,12 @@ function taking(state: PlacementState, providerId: string, amounts: unknown): Re
 }
 
 function view({ providers }: PlacementState, row: Allocation, minor: number) {
-  const told = Object.entries(row.resources).map(([id, resources]) => [
+  const views = Object.entries(row.resources).map(([id, resources]) => [
     id,
     { resources, generation: providers.get(id)?.generation ?? 0 },
   ]);
   return {
-    allocations: Object.fromEntries(told) as Readonly<Record<string, unknown>>,
+    allocations: Object.fromEntries(views) as Readonly<Record<string, unknown>>,
     ...(minor >= 12 ? { project_id: row.project_id, user_id: row.user_id } : {}),
     ...(minor >= 28 ? { consumer_generation: row.generation } : {}),
     ...(minor >= 38 ? { consumer_type: row.type } : {}),
@@ -135,9 +135,9 @@ function sumOf(rows: readonly Allocation[]): Record<string, number> {
 
 function byType(rows: readonly Allocation[]): Readonly<Record<string, unknown>> {
   const types = [...new Set(rows.map((row) => row.type))];
-  const told = types.map((type) => {
+  const views = types.map((type) => {
     const mine = rows.filter((row) => row.type === type);
     return [type, { ...sumOf(mine), consumer_count: mine.length }] as const;
   });
-  return Object.fromEntries(told);
+  return Object.fromEntries(views);
 }

@@ -41,7 +41,7 @@ export function addInventoryRoutes(app: PlacementApp, state: PlacementState): vo
     checkGeneration(row, body["resource_provider_generation"]);
     return c.json(whole(keep(row, Object.fromEntries(read))));
   });
-  // A generation that the body tells is not looked at.
+  // A generation in the body is ignored.
   app.post(path, async (c) => {
     const { resource_class: given, ...body } = requireObject(await bodyOf(c.req));
     administer(c, "resource_providers:inventories:create");

@@ -154,7 +154,7 @@ export function usedOf(state: PlacementState, provider: Provider): Readonly<Reco
 export const capacityOf = (inventory: Inventory): number =>
   Math.floor((inventory.total - inventory.reserved) * inventory.allocation_ratio);
 
-/** True if the provider has room for the amount. */
+/** True if the provider has capacity for the amount. */
 export function fits(inventory: Inventory | undefined, used: number, amount: number): boolean {
   if (!inventory || amount < inventory.min_unit || amount > inventory.max_unit) return false;
   return amount % inventory.step_size === 0 && used + amount <= capacityOf(inventory);
@@ -215,8 +215,8 @@ export function administer(c: PlacementContext, rule: string): void {
   throw placementError(403, `Policy does not allow placement:${rule} to be performed.`);
 }
 
-/** 409 where somebody else changed the provider meanwhile. */
-export function checkGeneration(provider: Provider, told: unknown): void {
-  if (told === provider.generation) return;
+/** 409 if another client changed the provider meanwhile. */
+export function checkGeneration(provider: Provider, generation: unknown): void {
+  if (generation === provider.generation) return;
   throw placementError(409, "resource provider generation conflict", "placement.concurrent_update");
 }

@@ -19,7 +19,7 @@ function placement() {
 const consumer = "/allocations/3c1d6b22-8a4c-4d5a-9f0b-222222222222";
 
 /** Statuses, codes and words are those of the real service, called in this order. */
-test("a provider is made, filled, taken from and emptied, and only then can go", async () => {
+test("a resource provider is created, gets inventories and allocations, and is deleted only when it has none", async () => {
   const call = placement();
   const made = await call("POST", "/resource_providers", { name: "shelf" });
   const id = String(made.answer["uuid"] as string);
@@ -62,7 +62,7 @@ test("a provider is made, filled, taken from and emptied, and only then can go",
   expect((await call("DELETE", `/resource_providers/${id}`)).detail).toContain(`${id} found for delete`);
 });
 
-test("traits and classes of one's own can be made, and cannot go while they are used", async () => {
+test("custom traits and resource classes can be created, and not deleted while they are used", async () => {
   const call = placement();
   const id = String((await call("POST", "/resource_providers", { name: "shelf" })).answer["uuid"] as string);
   const put = (generation: number) =>
@@ -80,7 +80,7 @@ test("traits and classes of one's own can be made, and cannot go while they are 
   expect((await call("DELETE", "/resource_classes/VCPU")).status).toBe(400);
 });
 
-test("the hosts of Nova are providers with room, and a query that names no resource is refused", async () => {
+test("the hosts of Nova are providers with capacity, and a query that names no resource is refused", async () => {
   const call = placement();
   const { answer } = await call("GET", "/allocation_candidates?resources=VCPU:1,MEMORY_MB:64&limit=1");
   expect(Object.values(answer["provider_summaries"] as object)[0]).toMatchObject({

@@ -83,11 +83,11 @@ function addPartRoutes(app: PlacementApp, state: PlacementState): void {
   app.get("/resource_providers/:id/allocations", (c) => {
     administer(c, "resource_providers:allocations:list");
     const row = providerOf(c, state);
-    const told = consumersOf(state, row).map(({ id, generation, resources }) => [
+    const consumers = consumersOf(state, row).map(({ id, generation, resources }) => [
       id,
       { resources: resources[row.id], ...(c.get("minor") >= 28 ? { consumer_generation: generation } : {}) },
     ]);
-    const allocations = Object.fromEntries(told) as Readonly<Record<string, unknown>>;
+    const allocations = Object.fromEntries(consumers) as Readonly<Record<string, unknown>>;
     return c.json({ allocations, resource_provider_generation: row.generation });
   });
   const generation = (row: Provider, minor: number) =>

@@ -42,7 +42,7 @@ export function createPlacementService(kernel: Kernel): Service {
     c.res.headers.append("vary", "openstack-api-version");
   });
   app.onError((error, c) => {
-    throw error instanceof ServiceError ? told(c, error) : error;
+    throw error instanceof ServiceError ? errorOfVersion(c, error) : error;
   });
   addProviderRoutes(app, state);
   addInventoryRoutes(app, state);
@@ -56,8 +56,8 @@ export function createPlacementService(kernel: Kernel): Service {
   return { type: "placement", name: "placement", catalogPath: "", app: app as unknown as Service["app"] };
 }
 
-/** An error as its version tells it: with the id of the request, and with a code since 1.23. */
-function told(c: PlacementContext, { status, body, headers }: ServiceError): ServiceError {
+/** An error in the form of its version: with the id of the request, and with a code since 1.23. */
+function errorOfVersion(c: PlacementContext, { status, body, headers }: ServiceError): ServiceError {
   const errors = at(body, "errors");
   if (!Array.isArray(errors)) return new ServiceError(status, body, headers);
   const request_id = c.get("requestId");
@@ -186,7 +186,7 @@ function addClassRoutes(app: PlacementApp, { classes, providers }: PlacementStat
   });
 }
 
-/** GET /allocation_candidates: each provider that has room for the one unnumbered group of resources. */
+/** GET /allocation_candidates: each provider that has capacity for the one unnumbered group of resources. */
 function addCandidateRoute(app: PlacementApp, state: PlacementState): void {
   app.get("/allocation_candidates", (c) => {
     administer(c, "allocation_candidates:list");

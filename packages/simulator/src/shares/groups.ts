@@ -28,8 +28,8 @@ export function addGroupTypeRoutes(app: ShareApp, parts: ShareParts): void {
     throw computeError(404, `Share group type with id ${id} not found.`);
   };
   app.get(base, (c) => {
-    const told = types.all().filter((type) => sees(c, type));
-    return c.json({ share_group_types: told.map(typeView) });
+    const visible = types.all().filter((type) => sees(c, type));
+    return c.json({ share_group_types: visible.map(typeView) });
   });
   app.get(`${base}/:id`, (c) => c.json({ share_group_type: typeView(found(c)) }));
   app.post(base, async (c) => {
@@ -53,7 +53,7 @@ export function addGroupTypeRoutes(app: ShareApp, parts: ShareParts): void {
 
 const typeView = ({ projects: _projects, ...type }: GroupType) => ({ ...type, is_default: false });
 
-/** The type for a body. Throws what Manila answers. */
+/** The type for a body. Throws what Manila responds. */
 function askedType({ types }: ShareParts, given: unknown): Omit<GroupType, "id"> {
   if (!isObject(given)) {
     const why = "The server could not comply with the request since it is either malformed or otherwise incorrect.";

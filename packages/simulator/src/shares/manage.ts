@@ -49,7 +49,7 @@ export function addManageRoutes(app: ShareApp, parts: ShareParts): void {
   });
 }
 
-/** Gives a share up, which stays on the backend. Throws Manila's 403 for one that has snapshots. */
+/** Unmanages a share, which remains on the backend. Throws Manila's 403 for one that has snapshots. */
 export function unmanage({ kernel, shares, snapshots }: ShareParts, { id }: Share): void {
   const count = snapshots.by("share_id", id).length;
   if (count > 0) {

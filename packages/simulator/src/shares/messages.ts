@@ -3,7 +3,7 @@ import type { Table } from "../kernel/interface.ts";
 import { instantOf, linksOf, notThere } from "./model.ts";
 import type { Share, ShareApp, ShareContext, ShareParts } from "./model.ts";
 
-/** Why something went wrong that was answered with 200: https://docs.openstack.org/api-ref/shared-file-system/#user-messages-since-api-v2-37 . */
+/** Why a request failed after its response was 200: https://docs.openstack.org/api-ref/shared-file-system/#user-messages-since-api-v2-37 . */
 interface Message {
   readonly id: string;
   readonly project_id: string;
@@ -33,7 +33,7 @@ const reasons = {
   },
 } as const;
 
-/** Tells the owner of a share why it is in error. */
+/** Reports to the owner of a share why it is in error. */
 export function noteOf(parts: ShareParts, share: Share, detail: keyof typeof reasons): void {
   const { kernel } = parts;
   messagesOf(parts).insert({

@@ -22,7 +22,7 @@ export interface Share {
   readonly type?: { readonly id: string; readonly name: string };
   /** What its type let it do when it was made. Absent: what the default type does. */
   readonly supports?: Support;
-  /** Whether a backend has it, and tells where. Absent: as its status says. */
+  /** True if a backend has it and returns its location. Absent: as its status says. */
   readonly place?: "none" | "taken" | "exported";
   /** Its backend had it before Manila did. */
   readonly managed?: true;
@@ -97,7 +97,7 @@ export interface ShareSubnet {
   readonly updated_at: string | null;
 }
 
-/** Who knows the users of shares: LDAP, Kerberos or Active Directory. The password is told to its project, as Manila does. */
+/** The directory of the users of shares: LDAP, Kerberos or Active Directory. The password is returned to its project, as in Manila. */
 export interface SecurityService {
   readonly id: string;
   readonly project_id: string;
@@ -171,7 +171,7 @@ export const shareFor = (c: ShareContext, { shares }: ShareParts, id: string): S
 /** A flag of a query that is set. */
 export const isTrue = (word: string | undefined): boolean => /^(1|true)$/i.test(word ?? "");
 
-/** An administrator asks for what all projects have. */
+/** An administrator requests what all projects have. */
 export const asksForAll = (c: ShareContext): boolean => c.get("caller").isAdmin && isTrue(c.req.query("all_tenants"));
 
 export const linksOf = (c: ShareContext, kind: string, id: string): readonly object[] => {

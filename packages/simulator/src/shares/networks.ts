@@ -6,7 +6,7 @@ import { checkShareQuota } from "./quotas.ts";
 import { securityServiceFor } from "./security-services.ts";
 import { shareNetworkView, shareSubnetView } from "./views.ts";
 
-/** Share networks: where share servers would stand. They are kept; the one backend here has no servers. */
+/** Share networks: where share servers would run. They are stored; the one backend here has no servers. */
 export function addShareNetworkRoutes(app: ShareApp, parts: ShareParts): void {
   const { kernel, networks } = parts;
   const found = (c: ShareContext) => networkFor(c, parts);
@@ -99,7 +99,7 @@ function listed(c: ShareContext, { networks }: ShareParts): readonly ShareNetwor
   return pageOf(c, own.filter(fits), []);
 }
 
-/** The subnet for a body. Throws what Manila answers to half of one and to a zone that is not there. */
+/** The subnet for a body. Throws what Manila responds to an incomplete subnet and to a zone that does not exist. */
 function askedSubnet({ kernel }: ShareParts, given: JsonObject): ShareSubnet {
   const [net, subnet] = [textAt(given, "neutron_net_id") ?? null, textAt(given, "neutron_subnet_id") ?? null];
   if ((net === null) !== (subnet === null)) {
@@ -145,7 +145,7 @@ function changedSubnets({ kernel }: ShareParts, network: ShareNetwork, given: Js
   return network.subnets.map((each) => (each === one ? changed : each));
 }
 
-/** The network after `add_security_service` or `remove_security_service`. Throws what Manila answers. */
+/** The network after `add_security_service` or `remove_security_service`. Throws what Manila responds. */
 function orderedServices(c: ShareContext, parts: ShareParts, body: unknown): ShareNetwork {
   const network = networkFor(c, parts);
   const name = isObject(body) ? (Object.keys(body)[0] ?? "") : "";

@@ -68,7 +68,7 @@ export function checkGrowth(parts: ShareParts, projectId: string, gigabytes: num
   if (isOver(parts, projectId, ["gigabytes", gigabytes])) throw computeError(403, growthRefusal);
 }
 
-/** The limits that a body gives. Throws what Manila answers to what is none. */
+/** The limits that a body gives. Throws what Manila responds to an invalid limit. */
 function askedLimits(given: JsonObject): readonly (readonly [Resource, number])[] {
   const known = [...Object.keys(resources), ...Object.keys(untouched)];
   const unknown = Object.keys(given).filter((key) => !known.includes(key) && key !== "force" && key !== "tenant_id");
@@ -78,8 +78,8 @@ function askedLimits(given: JsonObject): readonly (readonly [Resource, number])[
   for (const [key, value] of asked) {
     const limit = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
     if (!Number.isInteger(limit)) {
-      const told = typeof value === "string" ? value : JSON.stringify(value);
-      throw computeError(400, `Quota '${told}' for ${key} should be integer.`);
+      const written = typeof value === "string" ? value : JSON.stringify(value);
+      throw computeError(400, `Quota '${written}' for ${key} should be integer.`);
     }
     if (Number(limit) < -1) throw computeError(400, "Quota limit must be -1 or greater.");
   }

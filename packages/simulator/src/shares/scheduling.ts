@@ -2,7 +2,7 @@ import { noteOf } from "./messages.ts";
 import type { Share, ShareParts, Support } from "./model.ts";
 import type { ShareType } from "./types.ts";
 
-/** What the one backend can do; a type that asks for more finds none. */
+/** The capabilities of the one backend; a type that requires more finds no backend. */
 const capabilities: Readonly<Record<string, unknown>> = {
   driver_handles_share_servers: false,
   snapshot_support: true,
@@ -32,7 +32,7 @@ export const poolCapabilities = (used: number): object => ({
   replication_domain: null,
 });
 
-/** The words "<is> True", "True" and a plain value ask for equality: https://docs.openstack.org/manila/latest/admin/capabilities_and_extra_specs.html . */
+/** The words "<is> True", "True" and a plain value require equality: https://docs.openstack.org/manila/latest/admin/capabilities_and_extra_specs.html . */
 function matches(capability: unknown, asked: string): boolean {
   const wanted = asked.replace(/^<is>\s*/, "").toLowerCase();
   if (typeof capability !== "boolean") return String(capability).toLowerCase() === wanted;

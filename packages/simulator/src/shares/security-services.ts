@@ -7,7 +7,7 @@ const kinds = ["active_directory", "ldap", "kerberos"];
 const fields = ["name", "description", "dns_ip", "server", "domain", "user", "password", "ou"] as const;
 const filters = ["name", "id", "type", "user", "server", "dns_ip", "domain"] as const;
 
-/** The security service of this id, whosever it is. Throws 404 in the words of who is asked for one by another resource. */
+/** The security service of this id, whosever it is. Throws 404 with the message of the resource that refers to it. */
 export function securityServiceFor({ services }: ShareParts, id: string): SecurityService {
   const service = services.get(id);
   if (service) return service;
@@ -31,12 +31,12 @@ export function addSecurityServiceRoutes(app: ShareApp, parts: ShareParts): void
       .filter((network) => network.services.includes(id))
       .map((network) => network.id);
   app.get(path, (c) => {
-    const told = listed(c, parts).map(({ id, name, type }) => ({ id, name, type, status: "new" }));
-    return c.json({ security_services: told });
+    const views = listed(c, parts).map(({ id, name, type }) => ({ id, name, type, status: "new" }));
+    return c.json({ security_services: views });
   });
   app.get(`${path}/detail`, (c) => {
-    const told = listed(c, parts).map((service) => ({ ...viewOf(c, service), share_networks: users(service.id) }));
-    return c.json({ security_services: told });
+    const views = listed(c, parts).map((service) => ({ ...viewOf(c, service), share_networks: users(service.id) }));
+    return c.json({ security_services: views });
   });
   app.get(`${path}/:id`, (c) => c.json({ security_service: viewOf(c, found(c, "show")) }));
   app.post(path, async (c) => {

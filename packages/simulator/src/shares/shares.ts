@@ -18,7 +18,7 @@ export function addShareRoutes(app: ShareApp, parts: ShareParts): void {
   const found = (c: ShareContext) => shareFor(c, parts, c.req.param("id") ?? "");
   const listed = (c: ShareContext) => {
     const { projectId } = c.get("caller");
-    // Nothing is deleted softly here; public shares of others are told to who asks for them.
+    // Nothing is deleted softly here; public shares of others are returned on request.
     if (isTrue(c.req.query("is_soft_deleted"))) return [];
     const others = isTrue(c.req.query("is_public"));
     const seen = shares.all().filter((share) => share.project_id === projectId || (others && share.is_public));
@@ -77,7 +77,7 @@ function settle(parts: ShareParts): void {
   });
 }
 
-/** The share for a body. Throws what Manila answers, which for missing fields is a 500. */
+/** The share for a body. Throws what Manila responds, which for missing fields is a 500. */
 function asked(c: ShareContext, parts: ShareParts, given: JsonObject): Share {
   const { kernel } = parts;
   const proto = textAt(given, "share_proto")?.toUpperCase();
@@ -113,7 +113,7 @@ function asked(c: ShareContext, parts: ShareParts, given: JsonObject): Share {
     ...origins,
     type: { id: type.id, name: type.name },
     supports: supportOfType(type),
-    // A copy stands where its original does.
+    // A copy is where its original is.
     place: origins.snapshot_id === null ? "none" : "taken",
     created_at: instantOf(kernel),
   };
@@ -148,8 +148,8 @@ function publicity(c: ShareContext, given: JsonObject): boolean | undefined {
   const isPublic = ["1", "on", "t", "true", "y", "yes"].includes(word);
   if (!isPublic && !["0", "f", "false", "n", "no", "off"].includes(word)) {
     const words = "'0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'";
-    const told = typeof said === "string" ? said : JSON.stringify(said);
-    throw computeError(400, `Unrecognized value '${told}', acceptable values are: ${words}`);
+    const written = typeof said === "string" ? said : JSON.stringify(said);
+    throw computeError(400, `Unrecognized value '${written}', acceptable values are: ${words}`);
   }
   if (isPublic && !c.get("caller").isAdmin) {
     throw computeError(403, "User is not authorized to set 'is_public' to True in the request.");
@@ -160,6 +160,6 @@ function publicity(c: ShareContext, given: JsonObject): boolean | undefined {
 function sizeOf(given: unknown): number {
   const size = Number(given);
   if (Number.isInteger(size) && size >= 1) return size;
-  const told = typeof given === "string" ? given : JSON.stringify(given);
-  throw computeError(400, `Invalid input received: Share size '${told}' must be an integer and greater than 0.`);
+  const written = typeof given === "string" ? given : JSON.stringify(given);
+  throw computeError(400, `Invalid input received: Share size '${written}' must be an integer and greater than 0.`);
 }

@@ -11,7 +11,7 @@ import {
   type ShareParts,
 } from "./model.ts";
 
-/** A kind of shares. What it asks of backends is kept and told; all shares are made in the same way. */
+/** A kind of shares. Its requirements for backends are stored and returned; all shares are created in the same way. */
 export interface ShareType {
   readonly id: string;
   readonly name: string;
@@ -44,7 +44,7 @@ export function seedTypes({ kernel, types }: ShareParts): void {
   });
 }
 
-/** The type that a share is asked to have, if its maker may use it; 404 otherwise. */
+/** The type that a share requests, if its maker may use it; 404 otherwise. */
 export function usableType({ types }: ShareParts, c: ShareContext, asked: string | undefined): ShareType {
   const type = types.get(asked ?? typeId) ?? types.by("name", asked ?? "")[0];
   if (type && sees(c, type)) return type;
@@ -54,7 +54,7 @@ export function usableType({ types }: ShareParts, c: ShareContext, asked: string
 const sees = (c: ShareContext, { is_public, projects }: ShareType): boolean =>
   is_public || c.get("caller").isAdmin || projects.includes(c.get("caller").projectId);
 
-/** Share types, what they ask for and who may use them: https://docs.openstack.org/api-ref/shared-file-system/#share-types . */
+/** Share types, their requirements and who may use them: https://docs.openstack.org/api-ref/shared-file-system/#share-types . */
 export function addTypeRoutes(app: ShareApp, parts: ShareParts): void {
   const { kernel, types } = parts;
   const base = "/v2/types";
@@ -71,10 +71,10 @@ export function addTypeRoutes(app: ShareApp, parts: ShareParts): void {
   app.get(base, (c) => {
     const asked = c.req.query("is_public");
     const all = asked === "all" && c.get("caller").isAdmin;
-    const told = types
+    const listed = types
       .all()
       .filter((type) => all || type.is_public || type.projects.includes(c.get("caller").projectId));
-    const views = told.map((type) => typeView(c, type));
+    const views = listed.map((type) => typeView(c, type));
     return c.json({ volume_types: views, share_types: views });
   });
   app.get(`${base}/:id`, (c) => c.json(both(c, found(c))));
@@ -144,8 +144,8 @@ const seen: Readonly<Record<string, boolean>> = {
 
 function specsFor(c: ShareContext, specs: ShareType["extra_specs"]): JsonObject {
   if (c.get("caller").isAdmin) return specs;
-  const told = Object.entries(specs).filter(([name]) => name === servers || Object.hasOwn(seen, name));
-  return { ...seen, ...Object.fromEntries(told) };
+  const visible = Object.entries(specs).filter(([name]) => name === servers || Object.hasOwn(seen, name));
+  return { ...seen, ...Object.fromEntries(visible) };
 }
 
 function typeView(c: ShareContext, type: ShareType, required?: unknown): JsonObject {

@@ -2,7 +2,7 @@ import { locationsOf, pool } from "./locations.ts";
 import { linksOf, placeOf, supportOf, typeId } from "./model.ts";
 import type { Share, ShareContext, ShareNetwork, ShareSnapshot, ShareSubnet } from "./model.ts";
 
-/** A share as its version tells it: fields come with their microversions. */
+/** A share in the form of its version: fields come with their microversions. */
 export function shareView(c: ShareContext, share: Share): object {
   const minor = c.get("minor");
   const { type = { id: typeId, name: "default" } } = share;
@@ -88,7 +88,7 @@ export function shareSubnetView(network: ShareNetwork, subnet: ShareSubnet): obj
   return { ...subnetView(subnet), ...of, ...gateway };
 }
 
-/** Known only once a share server stands there. */
+/** Known only once a share server runs. */
 const gateway = { mtu: null, gateway: null };
 
 function placeInNeutron(subnet: ShareSubnet | undefined): object {

@@ -9,7 +9,7 @@ const badState = (volume: Volume, wanted: string) =>
     `Invalid volume: Volume ${volume.id} status must be ${wanted}, but current status is ${volume.status}.`,
   );
 
-/** What Nova of old asked of a volume on its way to a server, and what is set over its image's metadata. */
+/** The actions by which older Nova attaches a volume to a server, and the metadata that overrides its image's. */
 export function attachActions({ kernel, tables }: StorageParts): Readonly<Record<string, Action>> {
   const change = (volume: Volume, to: Partial<Volume>) =>
     tables.volumes.update(volume.id, { ...to, updated_at: instantOf(kernel) });

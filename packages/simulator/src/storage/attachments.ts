@@ -7,7 +7,7 @@ import { mine } from "./volumes.ts";
 
 const base = "/v3/:project/attachments";
 
-/** The attachments API (3.27): a volume is reserved, given a connector, said to be attached, and let go. */
+/** The attachments API (3.27): a volume is reserved, given a connector, marked as attached, and released. */
 export function addAttachmentRoutes(app: StorageApp, { kernel, tables }: StorageParts): void {
   const found = (c: StorageContext, id = c.req.param("id") ?? ""): Attachment => {
     const attachment = tables.attachments.get(id);

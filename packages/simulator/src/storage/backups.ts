@@ -101,7 +101,7 @@ interface Restoring {
   readonly given: unknown;
 }
 
-/** The volume asked for, or a new one of the backup's size. */
+/** The requested volume, or a new one of the backup's size. */
 function targetOf(c: StorageContext, { tables }: StorageParts, { backup, volumes, given }: Restoring) {
   const { projectId, userId } = c.get("caller");
   const volume_id = textAt(given, "volume_id");

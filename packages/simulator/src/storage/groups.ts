@@ -79,8 +79,8 @@ function addGroupTypeRoutes(app: StorageApp, { kernel }: StorageParts, { groups,
     if (!isObject(body)) throw computeError(400, "'group_type' is a required property");
     return body;
   };
-  /** What a type asks of the backend is the operator's own. */
-  const told = (c: StorageContext, { group_specs, ...type }: GroupType) =>
+  /** Only the operator may read what a type requires of the backend. */
+  const groupTypeView = (c: StorageContext, { group_specs, ...type }: GroupType) =>
     c.get("caller").isAdmin ? { ...type, group_specs } : type;
   app.get(base, (c) => {
     const asked = c.req.query("is_public");
@@ -91,9 +91,9 @@ function addGroupTypeRoutes(app: StorageApp, { kernel }: StorageParts, { groups,
     const newest = kept.toReversed();
     const sorted = key === "name" ? newest.toSorted((a, b) => (a.name < b.name ? 1 : -1)) : newest;
     const ordered = direction === "asc" ? sorted.toReversed() : sorted;
-    return c.json({ group_types: ordered.map((type) => told(c, type)) });
+    return c.json({ group_types: ordered.map((type) => groupTypeView(c, type)) });
   });
-  app.get(`${base}/:id`, (c) => c.json({ group_type: told(c, found(c)) }));
+  app.get(`${base}/:id`, (c) => c.json({ group_type: groupTypeView(c, found(c)) }));
   app.post(base, async (c) => {
     const body = await given(c, "create");
     const name = textAt(body, "name") ?? "";

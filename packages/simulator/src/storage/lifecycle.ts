@@ -5,14 +5,14 @@ import { noBackendFor } from "./messages.ts";
 import { checkQuota } from "./quota.ts";
 import { defaultType, instantOf, storageZones, type Snapshot, type StorageParts, type Volume } from "./model.ts";
 
-/** What the one backend says of itself, by the extra specs that ask for it. */
+/** The capabilities of the one backend, by the extra specs that require them. */
 const capabilities: Readonly<Record<string, string>> = {
   volume_backend_name: "simulated",
   storage_protocol: "fake",
   vendor_name: "Open Source",
 };
 
-/** What a new volume is asked to be. */
+/** The requested fields of a new volume. */
 export interface NewVolume extends VolumeRequest {
   readonly name?: string | null;
   readonly description?: string | null;
@@ -185,7 +185,7 @@ export class Volumes implements VolumeLinks {
     return source && (source.bootable ?? source.image_id !== null) ? { bootable: true } : {};
   }
 
-  /** True if the backend has what the type asks for: extra specs with a scope of their own are not for the scheduler. */
+  /** True if the backend has what the type requires: extra specs with a scope of their own are not for the scheduler. */
   isPlaceable(type: string): boolean {
     const wanted = this.#parts.tables.types.by("name", type)[0]?.extra_specs ?? {};
     return Object.entries(wanted).every(([key, value]) => {

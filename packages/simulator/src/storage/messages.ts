@@ -3,7 +3,7 @@ import type { Table } from "../kernel/interface.ts";
 import { instantOf, type StorageApp, type StorageParts, type Volume } from "./model.ts";
 import { linksOf, type StorageContext } from "./views.ts";
 
-/** Why something went wrong that was answered with 202: https://docs.openstack.org/api-ref/block-storage/v3/#messages . */
+/** Why a request failed after its response was 202: https://docs.openstack.org/api-ref/block-storage/v3/#messages . */
 interface Message {
   readonly id: string;
   readonly project_id: string;
@@ -18,7 +18,7 @@ interface Message {
 const messagesOf = ({ kernel }: StorageParts): Table<Message> => kernel.table("_volume_message", ["project_id"]);
 const month = 30 * 24 * 3600 * 1000;
 
-/** Tells the owner of a volume that no backend could be found for it. */
+/** Reports to the owner of a volume that no backend could be found for it. */
 export function noBackendFor(parts: StorageParts, volume: Volume): void {
   const { kernel } = parts;
   const until = new Date(kernel.clock.now() + month).toISOString();

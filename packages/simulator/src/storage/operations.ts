@@ -15,7 +15,7 @@ const services = [
   { binary: "cinder-volume", host: "storage-1@simulated-az2", zone: "az2" },
 ];
 
-/** What an operator asks: services, pools, hosts, default quotas, QoS specs; and a project's summary and messages. */
+/** What an operator reads: services, pools, hosts, default quotas, QoS specs; and a project's summary and messages. */
 export function addOperationRoutes(app: StorageApp, parts: StorageParts): void {
   addServiceRoutes(app, parts);
   addListRoutes(app);
@@ -91,7 +91,7 @@ function addServiceRoutes(app: StorageApp, { tables }: StorageParts): void {
   app.get("/v3/:project/os-services", (c) => {
     requireStorageAdmin(c, "volume_extension:services:index");
     const [binary, on] = [c.req.query("binary"), c.req.query("host")];
-    const told = services
+    const views = services
       .filter((s) => (binary === undefined || s.binary === binary) && (on === undefined || s.host.startsWith(on)))
       .map((s) => ({
         ...s,
@@ -100,7 +100,7 @@ function addServiceRoutes(app: StorageApp, { tables }: StorageParts): void {
         updated_at: "2026-01-01T00:00:00.000000",
         disabled_reason: null,
       }));
-    return c.json({ services: told });
+    return c.json({ services: views });
   });
   app.put("/v3/:project/os-services/:action", async (c) => {
     requireStorageAdmin(c, "volume_extension:services:update");

@@ -11,7 +11,7 @@ test("a PUT changes who enforces a QoS specification, and keeps its other keys",
     expect((await call("PUT", one, { qos_specs: { consumer: "back-end" } })).status).toBe(200);
     const shown = await call("GET", one);
     expect(shown.body).toMatchObject({ qos_specs: { consumer: "back-end", specs: { iops: "5" } } });
-    expect((await call("PUT", one, { qos_specs: { consumer: "nobody" } })).status).toBe(400);
+    expect((await call("PUT", one, { qos_specs: { consumer: "unknown" } })).status).toBe(400);
   } finally {
     await simulator.close();
   }

@@ -84,8 +84,8 @@ export function addQosRoutes(app: StorageApp, parts: StorageParts): void {
   });
   app.get(`${path}/:id/associations`, (c) => {
     const types = users(found(c).id);
-    const told = types.map(({ id, name }) => ({ association_type: "volume_type", name, id }));
-    return c.json({ qos_associations: told });
+    const associations = types.map(({ id, name }) => ({ association_type: "volume_type", name, id }));
+    return c.json({ qos_associations: associations });
   });
   const associate = (to: boolean) => (c: StorageContext) => {
     const { id } = found(c);

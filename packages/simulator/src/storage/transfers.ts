@@ -17,7 +17,7 @@ interface Transfer {
   readonly no_snapshots: boolean;
 }
 
-/** A volume changes its project: offered with a key, taken by whoever has it. os-volume-transfer, and volume-transfers from 3.55. */
+/** A volume changes its project: offered with a key, accepted by the project that has the key. os-volume-transfer, and volume-transfers from 3.55. */
 export function addTransferRoutes(app: StorageApp, parts: StorageParts): void {
   for (const path of ["os-volume-transfer", "volume-transfers"]) addRoutes(app, parts, path);
 }
@@ -53,7 +53,7 @@ function addRoutes(app: StorageApp, parts: StorageParts, path: string): void {
   };
   app.get(base, (c) => list(c, (t) => brief(c, t)));
   app.get(`${base}/detail`, (c) => list(c, (t) => full(c, t)));
-  /** Whoever has the key may accept; only whose volume it was may look at the offer and take it back. */
+  /** Any caller with the key may accept; only the volume's owner may read and withdraw the offer. */
   const own = (c: StorageContext): Transfer => {
     const transfer = found(c);
     const { isAdmin, projectId } = c.get("caller");

@@ -46,10 +46,10 @@ const seenByAll = (specs: Readonly<Record<string, string>>) =>
     ),
   );
 
-/** What plain users may ask a list of types for. */
+/** The filters of type lists that plain users may use. */
 const ways = ["is_public", "extra_specs", "limit", "marker", "offset", "sort", "sort_key", "sort_dir"];
 
-/** What a list of types may be asked; from 3.31 users are refused for asking more. */
+/** The filters of a list of types; from 3.31 users are refused for any other filter. */
 function refuseFilters(c: StorageContext): void {
   if (c.get("caller").isAdmin || c.get("minor") < 31) return;
   const strange = Object.keys(c.req.query()).filter((key) => !ways.includes(key));

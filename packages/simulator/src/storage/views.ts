@@ -23,13 +23,13 @@ export const briefVolume = (c: StorageContext, volume: Volume): object => ({
   links: linksOf(c, "volumes", volume.id),
 });
 
-/** What a view looks up: the type's id; images only for an answer that shows, which tells more than one that makes. */
+/** What a view looks up: the type's id; images only for the response to a show, which has more fields than that to a create. */
 interface Known {
   readonly types?: Table<VolumeType>;
   readonly images?: Table<Image>;
 }
 
-/** A volume in full; an answer to a create knows less than a later show. */
+/** A volume in full; the response to a create has fewer fields than a later show. */
 export function volumeView(c: StorageContext, volume: Volume, known: Known = {}): object {
   const minor = c.get("minor");
   const { types, images } = known;
@@ -79,7 +79,7 @@ export function volumeView(c: StorageContext, volume: Volume, known: Known = {})
 /** The id of the service that keeps all volumes. */
 const backend = "0b3d6a52-7d0f-4a39-8f9e-2f6a3f1f6d51";
 
-/** What only administrators are told, and the most of it not in the answer to a create. */
+/** The fields that only administrators see, most of them not in the response to a create. */
 const adminFields = (minor: number, shows: boolean) => ({
   migration_status: null,
   ...(minor >= 21 ? { provider_id: null } : {}),

@@ -55,7 +55,7 @@ function actionsOf({ kernel, tables }: StorageParts, volumes: Volumes): Readonly
         const why = `Volume ${volume.id} status must be available or in-use, but current status is: ${volume.status}.`;
         throw computeError(400, `Invalid volume: ${why}`);
       }
-      // Without a place for it the volume stays what it was, and nobody is told.
+      // If no backend can hold it, the volume keeps its type, and no error is returned.
       if (volumes.isPlaceable(type.name)) change(volume, { volume_type: type.name });
       return c.body(null, 202);
     },

@@ -52,13 +52,13 @@ export function addVolumeRoutes(app: StorageApp, parts: StorageParts, volumes: V
   });
 }
 
-/** A volume that was just asked for has no place yet, and nothing on it. */
+/** A volume that was just requested has no host yet, and no content. */
 const unplaced = (c: StorageContext) => ({
   bootable: "false",
   ...(c.get("minor") >= 48 ? { shared_targets: true, service_uuid: null } : {}),
 });
 
-/** True unless an admin asks for all projects. */
+/** True unless an admin requests all projects. */
 export const mine = (c: StorageContext): boolean =>
   !(c.get("caller").isAdmin && /^(1|true|t|y|yes|on)$/i.test(c.req.query("all_tenants") ?? ""));
 
@@ -90,7 +90,7 @@ function readVolume(c: StorageContext, parts: StorageParts, given: unknown): New
   };
 }
 
-/** A type as it was asked for, unless the caller may not use it: then there is none for them. */
+/** The requested type; undefined if the caller may not use it. */
 function usableType(c: StorageContext, { tables }: StorageParts, asked: string): string {
   const type = tables.types.get(asked) ?? tables.types.by("name", asked)[0];
   const { projectId } = c.get("caller");
