@@ -255,7 +255,7 @@ describe("microversions", () => {
   });
 });
 
-describe("what is told", () => {
+describe("logs, metrics and statistics", () => {
   it("has counts by route, without ids, and token requests are no writes", async () => {
     const { cloud } = await start(inTurn({ status: 404 }));
     await cloud.network.ports.delete("a-b-c");
@@ -271,10 +271,10 @@ describe("what is told", () => {
     const metrics = createMetrics();
     const { cloud } = await start(inTurn({ status: 500 }), { log, metrics });
     const error = await failure(cloud.network.networks.create({ name: "n" }, { recover: async () => undefined }));
-    const told = `${lines.join("")} ${error.stack} ${JSON.stringify(error)} ${await metrics.render()}`;
-    expect(told).toContain("/networks");
-    expect(told).not.toContain(PASSWORD);
-    expect(told).not.toContain("token-1");
+    const output = `${lines.join("")} ${error.stack} ${JSON.stringify(error)} ${await metrics.render()}`;
+    expect(output).toContain("/networks");
+    expect(output).not.toContain(PASSWORD);
+    expect(output).not.toContain("token-1");
   });
   it("warns of credentials in the clear, but not on loopback", async () => {
     const lines: string[] = [];

@@ -21,9 +21,9 @@ export interface ConnectOptions {
   readonly budget?: BudgetOptions;
   readonly metrics?: Metrics;
   /**
-   * Reads the config again where it came from, such as `() => loadCloudsYaml({ cloud })`. It is asked before each
+   * Reads the config again where it came from, such as `() => loadCloudsYaml({ cloud })`. It is called before each
    * authentication (a token ends, or was refused) and when a certificate is refused, so that rotated credentials and
-   * authorities are used without a restart. Files of certificates are looked at anew even without it.
+   * authorities are used without a restart. Certificate files are read again even without it.
    */
   readonly reload?: ReloadConfig;
 }

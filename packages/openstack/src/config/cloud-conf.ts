@@ -25,7 +25,7 @@ const AUTH: Readonly<Record<string, string>> = {
   "application-credential-secret": "application_credential_secret",
 };
 
-/** And those that stand beside `auth`. */
+/** And those next to `auth`. */
 const BESIDE: Readonly<Record<string, string>> = {
   region: "region_name",
   "os-endpoint-type": "interface",
@@ -40,7 +40,7 @@ const LARGEST = 1024 * 1024;
 /**
  * The cloud that [Global] of a cloud.conf describes (cloud-provider-openstack's configuration file). With
  * `use-clouds = true` the entry `cloud` of clouds.yaml fills in what the file itself leaves open. Other sections and
- * unknown keys are not looked at. Throws INI_INVALID, CLOUD_CONFIG_INVALID, and what loadCloudsYaml throws.
+ * unknown keys are ignored. Throws INI_INVALID, CLOUD_CONFIG_INVALID, and what loadCloudsYaml throws.
  */
 export function parseCloudConf(text: string, options: Omit<SearchOptions, "path"> = {}): CloudConfig {
   if (text.length > LARGEST) {
@@ -61,7 +61,7 @@ function entryOf(global: IniSection | undefined): Entries {
   for (const [field, value] of Object.entries(trustee)) if (value !== undefined) auth[field] = value;
   if ((given(global, "cert-file") === undefined) !== (given(global, "key-file") === undefined)) {
     throw new CausewayError("CLOUD_CONFIG_INVALID", "cloud.conf has only one of cert-file and key-file.", {
-      hint: "A client certificate needs both.",
+      hint: "A client certificate needs both; set the other one or remove this one.",
     });
   }
   const insecure = iniBoolean(global, "tls-insecure") === true;

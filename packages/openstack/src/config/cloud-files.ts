@@ -16,7 +16,7 @@ export interface CloudFile {
   readonly text: string;
 }
 
-/** The clouds.yaml to use. Throws CLOUDS_YAML_NOT_FOUND with the places looked at. */
+/** The clouds.yaml to use. Throws CLOUDS_YAML_NOT_FOUND with the places that were searched. */
 export function findCloudFiles(options: SearchOptions): CloudFile {
   const named = options.path ?? (options.env ?? process.env)["OS_CLIENT_CONFIG_FILE"];
   const places =
@@ -25,7 +25,7 @@ export function findCloudFiles(options: SearchOptions): CloudFile {
       : [resolve(named)];
   const path = places.find((p) => existsSync(p));
   if (path === undefined) {
-    throw new CausewayError("CLOUDS_YAML_NOT_FOUND", `There is no clouds.yaml; looked at ${places.join(", ")}.`, {
+    throw new CausewayError("CLOUDS_YAML_NOT_FOUND", `No clouds.yaml was found; searched ${places.join(", ")}.`, {
       hint: "Download it from the cloud's dashboard (API access) and point OS_CLIENT_CONFIG_FILE at it.",
       details: { places },
     });
@@ -33,7 +33,7 @@ export function findCloudFiles(options: SearchOptions): CloudFile {
   return read(path);
 }
 
-/** secure.yaml or clouds-public.yaml: beside the clouds.yaml, or in the places where that may be. */
+/** secure.yaml or clouds-public.yaml: next to the clouds.yaml, or in the places where that may be. */
 export function findCompanion(name: string, file: CloudFile, options: SearchOptions): CloudFile | undefined {
   const named = name === "secure.yaml" ? (options.env ?? process.env)["OS_CLIENT_SECURE_FILE"] : undefined;
   const places = named === undefined ? [dirname(file.path), ...folders(options)].map((f) => join(f, name)) : [named];
@@ -57,7 +57,7 @@ export const LARGEST_CLOUDS_YAML = 1024 * 1024;
 
 /** The error for a clouds.yaml that is larger. */
 export function tooLarge(path: string): CausewayError {
-  return new CausewayError("CLOUDS_YAML_INVALID", `${path} is not read: it is larger than 1 MiB.`, {
+  return new CausewayError("CLOUDS_YAML_INVALID", `${path} was not read: it is larger than 1 MiB.`, {
     hint: "Keep only the clouds that are used, or name another file with OS_CLIENT_CONFIG_FILE.",
   });
 }
@@ -68,7 +68,7 @@ function read(path: string): CloudFile {
   } catch (cause) {
     if (cause instanceof LimitExceeded) throw tooLarge(path);
     throw new CausewayError("CLOUDS_YAML_INVALID", `${path} cannot be read: ${messageOf(cause)}`, {
-      hint: "Make it a file that this user may read, or point OS_CLIENT_CONFIG_FILE at another.",
+      hint: "Make the file readable for this user, or point OS_CLIENT_CONFIG_FILE at another file.",
       cause,
     });
   }

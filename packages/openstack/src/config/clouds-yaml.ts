@@ -17,7 +17,7 @@ export interface LoadOptions extends SearchOptions {
   readonly cloud?: string | undefined;
   /** The content of a clouds.yaml, in place of any file (as from a Secret). */
   readonly text?: string | undefined;
-  /** PEM of the authorities to trust, which a Secret holds beside clouds.yaml. Wins over the entry's cacert. */
+  /** PEM of the authorities to trust, which a Secret holds next to clouds.yaml. Takes precedence over the entry's cacert. */
   readonly ca?: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export function loadCloudsYaml(options: LoadOptions = {}): CloudConfig {
   return options.ca === undefined ? config : { ...config, tls: { ...config.tls, ca: options.ca } };
 }
 
-/** The fields of an entry as they stand in the files, profile and secure.yaml merged in. */
+/** The fields of an entry as the files have them, profile and secure.yaml merged in. */
 export function loadEntry(options: LoadOptions): { readonly name: string; readonly fields: Entries } {
   const env = options.env ?? process.env;
   const file = options.text === undefined ? findCloudFiles(options) : { path: "the given text", text: options.text };
@@ -157,19 +157,19 @@ export function mergeEntries(below: Entries, above: Entries): Entries {
 function onlyName(clouds: Entries, file: CloudFile): string {
   const names = Object.keys(clouds);
   if (names.length === 1 && names[0] !== undefined) return names[0];
-  throw new CausewayError("CLOUD_NOT_FOUND", `No cloud is chosen of those in ${file.path}.`, {
+  throw new CausewayError("CLOUD_NOT_FOUND", `${file.path} has several clouds and none is selected.`, {
     hint: `Set OS_CLOUD or name one of: ${names.join(", ")}.`,
   });
 }
 
 function notFound(name: string, clouds: Entries, file: CloudFile): CausewayError {
-  return new CausewayError("CLOUD_NOT_FOUND", `There is no cloud ${name} in ${file.path}.`, {
-    hint: `The clouds there: ${Object.keys(clouds).join(", ") || "none"}.`,
+  return new CausewayError("CLOUD_NOT_FOUND", `Cloud ${name} is not in ${file.path}.`, {
+    hint: `Clouds in this file: ${Object.keys(clouds).join(", ") || "none"}.`,
     details: { cloud: name, path: file.path, clouds: Object.keys(clouds) },
   });
 }
 
-/** A YAML parser's message goes on with an excerpt, which may hold a password. */
+/** A YAML parser's message continues with an excerpt, which may hold a password. */
 function firstLine(message: string): string {
   return message.split("\n")[0] ?? "";
 }

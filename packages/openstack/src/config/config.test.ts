@@ -71,7 +71,7 @@ describe("clouds.yaml is found", () => {
     const at = files({ "work/clouds.yaml": entry("one") });
     expect(loadCloudsYaml({ ...at, env: { ...at.env, OS_CLIENT_CONFIG_FILE: "" } }).name).toBe("one");
   });
-  it("nowhere: it names the places it looked at", () => {
+  it("nowhere: the error names the places that were searched", () => {
     const at = files({});
     const error = failure(() => loadCloudsYaml({ ...at, path: join(at.directory, "none.yaml") }));
     expect(error.code).toBe("CLOUDS_YAML_NOT_FOUND");
@@ -83,7 +83,7 @@ describe("clouds.yaml is found", () => {
 });
 
 describe("an entry of clouds.yaml", () => {
-  it("that is not there: the hint names those that are", () => {
+  it("that does not exist: the hint names the entries that do", () => {
     const error = failure(() => loadCloudsYaml({ text: entry("one"), cloud: "two" }));
     expect(error).toMatchObject({ code: "CLOUD_NOT_FOUND", hint: expect.stringContaining("one") });
   });
@@ -92,19 +92,19 @@ describe("an entry of clouds.yaml", () => {
     const two = `${entry("one")}  two: {}\n`;
     expect(failure(() => loadCloudsYaml({ text: two, env: {} })).hint).toContain("one, two");
   });
-  it("gets its secrets from secure.yaml beside it", () => {
+  it("gets its secrets from secure.yaml next to it", () => {
     const secure = "clouds: { one: { auth: { password: better } } }";
     const at = files({ "work/clouds.yaml": entry("one"), "work/secure.yaml": secure });
     expect(loadCloudsYaml(at).auth).toMatchObject({ password: "better", username: "demo" });
   });
-  it("stands over the profile it names", () => {
+  it("overrides the profile that it names", () => {
     const text = "clouds: { mine: { profile: vendor, auth: { username: u, password: p } } }";
     const vendor =
       "public-clouds: { vendor: { auth: { auth_url: 'https://vendor' }, region_name: R, interface: internal } }";
     const at = files({ "work/clouds.yaml": text, "work/clouds-public.yaml": vendor });
     expect(loadCloudsYaml(at)).toMatchObject({ authUrl: "https://vendor", region: "R", interface: "internal" });
   });
-  it("takes an authority from a Secret over its own", () => {
+  it("prefers the certificate authority of a Secret to its own", () => {
     expect(loadCloudsYaml({ text: entry("one"), ca: "PEM" }).tls).toEqual({ ca: "PEM" });
   });
 
@@ -245,7 +245,7 @@ enabled = true
     const text = "[Global]\nauth-url=u\ntoken=t\ncert-file=c";
     expect(failure(() => parseCloudConf(text, { env: {} })).message).toContain("cert-file and key-file");
   });
-  it("without [Global] says what is missing", () => {
+  it("without [Global] is refused with the name of the missing section", () => {
     expect(failure(() => parseCloudConf("[Other]\n", { env: {} })).message).toContain("auth_url");
   });
 });

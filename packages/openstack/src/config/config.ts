@@ -69,6 +69,6 @@ export interface CloudConfig {
   /** Default public. */
   readonly interface?: EndpointInterface;
   readonly tls?: CloudTls;
-  /** URLs that stand in for the catalog's, by service type ("network", "load-balancer", …). */
+  /** URLs that replace the catalog's, by service type ("network", "load-balancer", …). */
   readonly endpointOverrides?: Readonly<Record<string, string>>;
 }

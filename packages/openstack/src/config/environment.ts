@@ -1,7 +1,7 @@
 import type { CloudConfig } from "./config.ts";
 import { readEntry } from "./entry.ts";
 
-/** OS_ variables that stand beside `auth` in a clouds.yaml entry; all others belong into it. */
+/** OS_ variables that are next to `auth` in a clouds.yaml entry; all others belong into it. */
 const BESIDE = new Set(["auth_type", "region_name", "interface", "endpoint_type", "cacert", "cert", "key", "insecure"]);
 
 /** The cloud that OS_AUTH_URL and its fellows describe (an openrc file); undefined where OS_AUTH_URL is not set. */

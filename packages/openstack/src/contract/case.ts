@@ -28,7 +28,7 @@ export interface ContractContext {
   readonly clock: Clock;
   /** Another connection with parts of the config or options changed; closed by itself. */
   readonly connect: (config: Partial<CloudConfig>, options?: ConnectOptions) => Cloud;
-  /** A name that nobody else uses. */
+  /** A unique name. */
   readonly name: (what: string) => string;
   readonly cleanup: (work: () => Promise<unknown>) => void;
   readonly externalNetwork: string;
@@ -52,7 +52,7 @@ export interface Needs {
 }
 
 /**
- * Runs one case on a cloud and removes what it made. Throws what the case throws. Answers why the cloud cannot be asked, if it has
+ * Runs one case on a cloud and removes what it made. Throws what the case throws. Returns why the case cannot run on the cloud, if it has
  * not what the case needs.
  */
 export async function runContractCase(
@@ -112,7 +112,7 @@ export async function failsWith(promise: Promise<unknown>, ...codes: readonly st
   throw new Error(`${codes.join(" or ")} was expected, not ${String(error)}`, { cause: error });
 }
 
-/** Asks again until the answer satisfies the predicate, five minutes at most. */
+/** Polls until the response satisfies the predicate, five minutes at most. */
 export async function eventually<T>(
   context: ContractContext,
   ask: () => Promise<T>,

@@ -47,8 +47,8 @@ export const loadBalancingCases: readonly ContractCase[] = [
   {
     name: "Octavia lists the versions of its API",
     async run(context) {
-      const told = await context.cloud.describe("load-balancer");
-      const versions = told?.versions.map(({ id }) => id) ?? [];
+      const described = await context.cloud.describe("load-balancer");
+      const versions = described?.versions.map(({ id }) => id) ?? [];
       assert.ok(versions.includes("v2.0") && versions.includes("v2.26"), versions.join(", "));
     },
   },
@@ -70,7 +70,7 @@ export const loadBalancingCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "what the OVN provider cannot do is not implemented, and a taken port a conflict",
+    name: "a feature that the OVN provider does not support is not implemented, and a port in use a conflict",
     async run(context) {
       const { listeners, pools } = context.cloud.loadBalancing;
       const lb = await settled(context, (await makeLoadBalancer(context)).id);

@@ -6,12 +6,12 @@ import { identityUrl } from "../session/endpoints.ts";
 export interface LossyProxy {
   /** In place of the cloud's own auth_url; calls to the network service go through the proxy, too. */
   readonly authUrl: string;
-  /** How many answers were thrown away. */
+  /** How many responses were dropped. */
   lost(): number;
   close(): Promise<void>;
 }
 
-/** Stands before a cloud's identity and network services and throws away the first answer to a POST of this path. */
+/** A proxy before a cloud's identity and network services that drops the first response to a POST of this path. */
 export async function lossyProxy(authUrl: string, path: string): Promise<LossyProxy> {
   let network = "";
   let lost = 0;

@@ -4,7 +4,7 @@ import { failsWith, makeSubnet, type ContractCase, type ContractContext } from "
 
 export const networkCases: readonly ContractCase[] = [
   {
-    name: "a network, its subnet and ports come with tags, and go",
+    name: "a network, its subnet and ports are created with tags, and deleted",
     async run(context) {
       const { network } = context.cloud;
       const subnet = await makeSubnet(context);
@@ -30,7 +30,7 @@ export const networkCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "an address that is taken is a conflict, and a wrong CIDR a bad request",
+    name: "an address that is in use is a conflict, and a wrong CIDR a bad request",
     async run(context) {
       const { network } = context.cloud;
       const subnet = await makeSubnet(context);
@@ -117,7 +117,7 @@ export const networkCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "a create whose answer is lost is found again by its name",
+    name: "a create whose response is lost is found again by its name",
     async run(context) {
       const { cloud } = context;
       const name = context.name("lost");
@@ -136,7 +136,7 @@ export const networkCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "a create whose answer is lost, with no way to look for it, has an unknown outcome",
+    name: "a create whose response is lost, without recover, has an unknown outcome",
     async run(context) {
       const { network } = context.cloud;
       const name = context.name("unknown");

@@ -40,7 +40,7 @@ export const networkExtensionCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "a port forwarding of a floating IP leads to a port, and the pair of port and protocol is taken",
+    name: "a port forwarding of a floating IP leads to a port, and the pair of port and protocol is then in use",
     needs: { extensions: ["floating-ip-port-forwarding"] },
     async run(context) {
       const { network } = context.cloud;
@@ -198,7 +198,7 @@ export const networkExtensionCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "a project's quota tells limits and what is used of them",
+    name: "a project's quota returns limits and usage",
     needs: { extensions: ["quota_details"] },
     async run(context) {
       const { network } = context.cloud;

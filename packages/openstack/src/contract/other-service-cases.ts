@@ -5,7 +5,7 @@ const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 export const otherServiceCases: readonly ContractCase[] = [
   {
-    name: "a secret is kept, read back and gone when deleted",
+    name: "a secret is stored, read and deleted",
     needs: { services: ["key-manager"] },
     async run(context) {
       const { keyManager } = context.cloud;
@@ -77,7 +77,7 @@ export const otherServiceCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "a share is made, allowed, grown and deleted",
+    name: "a share is created, granted access, extended and deleted",
     needs: { services: ["shared-file-system"] },
     async run(context) {
       const { sharedFileSystem: manila } = context.cloud;
@@ -182,7 +182,7 @@ export const otherServiceCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "a stack is made of a template, tells its resources and outputs, and takes them with it",
+    name: "a stack is created from a template, lists its resources and outputs, and is deleted with them",
     needs: { services: ["orchestration"] },
     async run(context) {
       const { orchestration } = context.cloud;

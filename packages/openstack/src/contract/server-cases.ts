@@ -5,7 +5,7 @@ import { eventually, failsWith, makeSubnet, type ContractCase, type ContractCont
 
 export const serverCases: readonly ContractCase[] = [
   {
-    name: "a server on a given port, with user data and tags, becomes ACTIVE and goes; its port stays",
+    name: "a server on a given port, with user data and tags, becomes ACTIVE and is deleted; its port remains",
     async run(context) {
       const { compute, network } = context.cloud;
       const { server, port, create } = await makeServer(context);
@@ -57,7 +57,7 @@ export const serverCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "what a quota forbids says so, and makes nothing",
+    name: "a create over quota is refused as such, and creates nothing",
     async run(context) {
       const { compute, blockStorage } = context.cloud;
       const most = (await compute.limits())["maxTotalInstances"] ?? -1;
@@ -74,7 +74,7 @@ export const serverCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "a server group comes with its policy, and goes",
+    name: "a server group is created with its policy, and deleted",
     async run(context) {
       const { serverGroups } = context.cloud.compute;
       const group = await serverGroups.create({ name: context.name("group"), policy: "soft-anti-affinity" });
@@ -85,7 +85,7 @@ export const serverCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "a volume becomes available, and goes",
+    name: "a volume becomes available, and is deleted",
     async run(context) {
       const { volumes } = context.cloud.blockStorage;
       const volume = await volumes.create({ name: context.name("volume"), size: 1, metadata: { owner: "contract" } });

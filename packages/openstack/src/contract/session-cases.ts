@@ -4,12 +4,12 @@ import { failsWith, type ContractCase } from "./case.ts";
 
 export const sessionCases: readonly ContractCase[] = [
   {
-    name: "services tell their versions, and their clocks are ours",
+    name: "services return their versions, and their clocks agree with ours",
     async run({ cloud }) {
       for (const service of ["compute", "network", "load-balancer", "image", "identity"] as const) {
-        const told = await cloud.describe(service);
-        assert.ok((told?.versions.length ?? 0) > 0, service);
-        assert.ok(Math.abs(told?.skew ?? 0) <= 5_000, `${service}: ${told?.skew}`);
+        const described = await cloud.describe(service);
+        assert.ok((described?.versions.length ?? 0) > 0, service);
+        assert.ok(Math.abs(described?.skew ?? 0) <= 5_000, `${service}: ${described?.skew}`);
       }
       const octavia = await cloud.describe("load-balancer");
       assert.ok(octavia?.versions.some((version) => /^v2\.\d+$/.test(version.id) && version.status === "CURRENT"));
@@ -30,14 +30,14 @@ export const sessionCases: readonly ContractCase[] = [
   {
     name: "a wrong password is refused with a hint",
     async run({ connect }) {
-      const wrong = connect({ auth: { type: "password", username: "nobody", password: "wrong" } });
+      const wrong = connect({ auth: { type: "password", username: "unknown", password: "wrong" } });
       const error = await failsWith(wrong.projectId(), "OPENSTACK_UNAUTHORIZED");
       assert.match(error.hint ?? "", /password/);
       assert.equal(error.details["status"], 401);
     },
   },
   {
-    name: "a token or an application credential that there is not is refused, too",
+    name: "an unknown token or application credential is refused, too",
     async run({ connect }) {
       const token = connect({ auth: { type: "token", token: "gAAAAABnonsense" } });
       await failsWith(token.projectId(), "OPENSTACK_UNAUTHORIZED");
@@ -46,14 +46,14 @@ export const sessionCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "a region that is not there is named, with those that are",
+    name: "an unknown region is named in the error, with those that exist",
     async run({ connect }) {
       const error = await failsWith(connect({ region: "Nowhere" }).projectId(), "CLOUD_REGION_NOT_FOUND");
       assert.match(error.hint ?? "", /\w/);
     },
   },
   {
-    name: "every service's missing thing is OPENSTACK_NOT_FOUND, with a message and a request id",
+    name: "a missing resource of every service is OPENSTACK_NOT_FOUND, with a message and a request id",
     async run({ cloud }) {
       const id = "00000000-0000-4000-8000-000000000000";
       const { network, compute, loadBalancing, image, blockStorage } = cloud;
@@ -75,7 +75,7 @@ export const sessionCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "a microversion beyond what the cloud speaks is refused before anything is sent",
+    name: "a microversion beyond what the cloud supports is refused before anything is sent",
     async run({ cloud }) {
       await cloud.compute.servers.all();
       const before = cloud.stats().total;

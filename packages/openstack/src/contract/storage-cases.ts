@@ -26,7 +26,7 @@ function isNow(context: ContractContext, id: string, status: string): Promise<Vo
 
 export const storageCases: readonly ContractCase[] = [
   {
-    name: "a volume is made, renamed, given metadata, extended and deleted",
+    name: "a volume is created, renamed, given metadata, extended and deleted",
     async run(context) {
       const { blockStorage } = context.cloud;
       const volume = await makeVolume(context);
@@ -48,7 +48,7 @@ export const storageCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "a volume is made of a snapshot, and one with snapshots is not deleted",
+    name: "a volume is created from a snapshot, and a volume with snapshots is not deleted",
     async run(context) {
       const { snapshots, volumes } = context.cloud.blockStorage;
       const volume = await makeVolume(context);
@@ -111,7 +111,7 @@ export const storageCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "volume types, zones, limits and quotas tell what there is and what is used",
+    name: "volume types, zones, limits and quotas return what exists and what is used",
     async run(context) {
       const { blockStorage } = context.cloud;
       await makeVolume(context);

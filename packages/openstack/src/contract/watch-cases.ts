@@ -6,7 +6,7 @@ import { makeSubnet, type ContractCase } from "./case.ts";
 
 export const watchCases: readonly ContractCase[] = [
   {
-    name: "informers hold what the project has, external networks included, for one call a type",
+    name: "informers hold the project's resources, external networks included, for one call per type",
     async run(context) {
       const { cloud, clock } = context;
       await cloud.compute.servers.all();
@@ -16,7 +16,7 @@ export const watchCases: readonly ContractCase[] = [
       const informers = Object.values(watch).filter((value) => typeof value === "object");
       const before = cloud.stats().byRoute;
       await Promise.all(informers.map((informer) => informer.start()));
-      // One that began early may look again before the last has begun, when something is on its way.
+      // An informer that began early may poll again before the last has begun, while something is in transition.
       const asked = Object.entries(cloud.stats().byRoute).filter(([route, count]) => count > (before[route] ?? 0));
       assert.equal(asked.length, informers.length, JSON.stringify(asked));
       assert.equal(watch.networks.byIndex("name", context.externalNetwork).length, 1);
@@ -25,7 +25,7 @@ export const watchCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "a server is seen to come and go, and its port with it",
+    name: "informers see a server and its port created and deleted",
     async run(context) {
       const { cloud, clock } = context;
       const watch = watchCloud(cloud, { clock });
@@ -54,7 +54,7 @@ export const watchCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "what is written is seen at once, and a refresh tells what others did",
+    name: "an informer shows its own writes at once, and those of other clients after a refresh",
     async run(context) {
       const { cloud, clock } = context;
       const watch = watchCloud(cloud, { clock });

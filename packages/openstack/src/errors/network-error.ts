@@ -20,49 +20,53 @@ export function isCertificateProblem(cause: unknown): boolean {
   return CERTIFICATE.test(systemCode(cause) ?? "");
 }
 
-/** The error for a call that got no answer. Details: `reason` (system code) and `sent` (false: surely not executed). */
+/** The error for a call without a response. Details: `reason` (system code) and `sent` (false: certainly not executed). */
 export function errorFromNetwork(call: CallFacts, cause: unknown): CausewayError {
   const reason = systemCode(cause) ?? "";
   const where = new URL(call.url).origin;
   const sent = !NOT_SENT.has(reason) && !CERTIFICATE.test(reason);
   const details = { ...call, reason, sent };
   if (CERTIFICATE.test(reason)) {
-    return new CausewayError("OPENSTACK_TLS", `${call.service} at ${where} cannot be trusted: ${messageOf(cause)}`, {
-      cause,
-      hint: "Set cacert (and cert, key) of the cloud to what its endpoints use; verify: false only where nothing is at stake.",
-      details,
-    });
+    return new CausewayError(
+      "OPENSTACK_TLS",
+      `${call.service} at ${where} has a certificate that is not trusted: ${messageOf(cause)}`,
+      {
+        cause,
+        hint: "Set cacert (and cert, key) of the cloud to those of its endpoints; set verify: false only for tests.",
+        details,
+      },
+    );
   }
   const what = sent ? "did not answer" : "cannot be reached";
   return new CausewayError("OPENSTACK_UNREACHABLE", `${call.service} at ${where} ${what}: ${messageOf(cause)}`, {
     cause,
-    hint: "See that the address of the catalog or auth_url is right, and that it is reachable from here.",
+    hint: "Check that the address in the catalog or auth_url is correct, and that it is reachable from here.",
     details,
   });
 }
 
 /** The error for a call that took longer than its deadline. It may have been executed. */
 export function errorFromDeadline(call: CallFacts, milliseconds: number): CausewayError {
-  const message = `${call.method} ${call.service} ${new URL(call.url).pathname} had no answer within ${milliseconds / 1000} s`;
+  const message = `${call.method} ${call.service} ${new URL(call.url).pathname} had no response within ${milliseconds / 1000} s`;
   return new CausewayError("OPENSTACK_UNREACHABLE", message, { details: { ...call, reason: "DEADLINE", sent: true } });
 }
 
-/** The error for an answer that is larger or deeper than any of the service: it was not read to its end. */
+/** The error for a response that is larger or deeper than any of the service: it was not read to its end. */
 export function errorFromSize(call: CallFacts, cause: LimitExceeded): CausewayError {
   const what = `${call.method} ${call.service} ${new URL(call.url).pathname}`;
-  return new CausewayError("OPENSTACK_ANSWER_TOO_LARGE", `The answer to ${what} was not read: ${cause.message}.`, {
+  return new CausewayError("OPENSTACK_ANSWER_TOO_LARGE", `The response to ${what} was not read: ${cause.message}.`, {
     cause,
-    hint: "Something else than the service may answer at its address; see auth_url and the catalog's endpoint.",
+    hint: "Something other than the service may respond at its address; check auth_url and the catalog's endpoint.",
     details: { ...call, limit: cause.limit, sent: true },
   });
 }
 
-/** The error for a create whose answer was lost and that could not be looked for. */
+/** The error for a create whose response was lost and whose result could not be searched for. */
 export function errorOfUnknownOutcome(call: CallFacts, cause: CausewayError): CausewayError {
   const message = `It is unknown whether ${call.method} ${call.service} ${new URL(call.url).pathname} was executed: ${cause.message}`;
   return new CausewayError("OPENSTACK_OUTCOME_UNKNOWN", message, {
     cause,
-    hint: "Look for what it may have made before trying again.",
+    hint: "Search for what it may have created before you retry.",
     details: { ...call },
   });
 }

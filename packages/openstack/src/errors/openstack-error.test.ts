@@ -90,6 +90,6 @@ describe("an answer becomes an error", () => {
     expect(predicate(error)).toBe(true);
     for (const other of all) if (other !== predicate) expect(other(error)).toBe(false);
     expect(error.details).toMatchObject({ status, requestId: "req-1", method: "POST", service });
-    expect(error.message).toContain(`POST ${service} /v2/things answered ${status}`);
+    expect(error.message).toContain(`POST ${service} /v2/things responded ${status}`);
   });
 });

@@ -22,25 +22,25 @@ export interface FailedAnswer {
 
 const HINTS: Readonly<Record<string, string>> = {
   OPENSTACK_QUOTA_EXCEEDED:
-    "Free something in the project or ask the cloud's operator for more; `openstack quota show --usage` tells what is used.",
+    "Delete unused resources of the project or ask the cloud's operator for a higher quota; `openstack quota show --usage` shows the usage.",
   OPENSTACK_FORBIDDEN: "The user's roles in this project do not allow the call; ask the cloud's operator for the role.",
   OPENSTACK_UNAUTHORIZED: "The credentials were refused or withdrawn; renew them in clouds.yaml or in the Secret.",
-  OPENSTACK_RATE_LIMITED: "The cloud asks for fewer calls; lower the budget of this cloud.",
-  OPENSTACK_UNAVAILABLE: "The service is in trouble; the call can be tried again later.",
-  OPENSTACK_IMMUTABLE: "The load balancer is being changed; try again when its provisioning_status is ACTIVE or ERROR.",
-  OPENSTACK_NOT_IMPLEMENTED: "The cloud's driver or release has no such feature; choose another option or provider.",
+  OPENSTACK_RATE_LIMITED: "The cloud limits the rate of calls; lower the budget of this cloud.",
+  OPENSTACK_UNAVAILABLE: "The service failed; retry the call later.",
+  OPENSTACK_IMMUTABLE: "The load balancer is being changed; retry when its provisioning_status is ACTIVE or ERROR.",
+  OPENSTACK_NOT_IMPLEMENTED: "The cloud's driver or release does not support this; choose another option or provider.",
 };
 
-/** The error for an answer of status 400 or more. */
+/** The error for a response of status 400 or more. */
 export function errorFromAnswer(call: CallFacts, answer: FailedAnswer): CausewayError {
-  // Before anything is cut out of the body: what is left of a secret then is no longer recognized.
+  // Redact before the body is truncated: the rest of a truncated secret is no longer recognized.
   const fault = redactedFault(readFault(redactedBody(answer.body, answer.secrets ?? [])), answer.secrets ?? []);
   const code = codeOf(call.service, answer.status, fault);
   const said = fault.message === "" ? "" : `: ${fault.message}`;
   const hint = HINTS[code];
   return new CausewayError(
     code,
-    `${call.method} ${call.service} ${pathOf(call.url)} answered ${answer.status}${said}`,
+    `${call.method} ${call.service} ${pathOf(call.url)} responded ${answer.status}${said}`,
     {
       ...(hint !== undefined && { hint }),
       details: {

@@ -6,7 +6,7 @@ export function errorFromPages(service: string, many: string, why: string): Caus
     "OPENSTACK_LIST_ENDLESS",
     `The list of ${many} of ${service} was not read to its end: ${why}.`,
     {
-      hint: "Something else than the service may answer at its address; see the catalog's endpoint.",
+      hint: "Something other than the service may respond at its address; check the catalog's endpoint.",
       details: { service, list: many },
     },
   );

@@ -30,7 +30,7 @@ export function isForbidden(error: unknown): boolean {
 export function isBadRequest(error: unknown): boolean {
   return hasCode(error, "OPENSTACK_BAD_REQUEST");
 }
-/** A create may or may not have been executed: look before trying again. */
+/** A create may or may not have been executed: search for its result before a retry. */
 export function isOutcomeUnknown(error: unknown): boolean {
   return hasCode(error, "OPENSTACK_OUTCOME_UNKNOWN");
 }
@@ -43,7 +43,7 @@ const RETRYABLE = new Set([
   "OPENSTACK_OUTCOME_UNKNOWN",
 ]);
 
-/** True if the same call, after a look at what there is, may well succeed later without anybody's doing. */
+/** True if the same call, after a search for its result, may well succeed later without any change. */
 export function isRetryableOpenStackError(error: unknown): boolean {
   return error instanceof CausewayError && RETRYABLE.has(error.code);
 }

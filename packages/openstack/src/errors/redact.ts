@@ -14,7 +14,7 @@ export function redacted(text: string, secrets: readonly string[]): string {
   return secrets.filter(isShort).reduce((left, secret) => withoutField(left, secret), rest);
 }
 
-/** A parsed JSON body without the secrets; its shape stays as it is. */
+/** A parsed JSON body without the secrets; its shape does not change. */
 export function redactedBody(body: unknown, secrets: readonly string[]): unknown {
   if (typeof body === "string") return secrets.includes(body) ? REPLACEMENT : redacted(body, secrets);
   if (Array.isArray(body)) return body.map((item: unknown) => redactedBody(item, secrets));

@@ -1,4 +1,4 @@
-// Makes a network with a subnet, and never a second one: a lost answer is looked for by name before the call is repeated.
+// Creates a network with a subnet, and never a second one: after a lost response it searches by name before it repeats the call.
 import { connectCloud, isQuotaExceeded, loadCloudsYaml } from "@causeway/openstack";
 
 const cloud = connectCloud(loadCloudsYaml({ cloud: process.env["OS_CLOUD"] }));

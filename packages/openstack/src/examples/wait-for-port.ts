@@ -1,4 +1,4 @@
-// Waits until a port of this name is there, and tells what happens to the ports meanwhile: one list for all of them.
+// Waits until a port of this name exists, and logs the changes of all ports meanwhile: one list for all of them.
 import { connectCloud, loadCloudsYaml, watchCloud } from "@causeway/openstack";
 
 const cloud = connectCloud(loadCloudsYaml({ cloud: process.env["OS_CLOUD"] }));

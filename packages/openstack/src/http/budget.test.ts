@@ -15,7 +15,7 @@ function queue(budget: Budget, clock: VirtualClock, lanes: readonly string[]) {
 }
 
 describe("a budget", () => {
-  it("lets a burst in at once and the rest at its rate", async () => {
+  it("admits a burst at once and the rest at its rate", async () => {
     const clock = new VirtualClock();
     const admitted = queue(new Budget(clock, { rate: 10, burst: 5, inFlight: 100 }), clock, Array(8).fill("a"));
     await tick();
@@ -46,7 +46,7 @@ describe("a budget", () => {
     expect(admitted.length).toBe(3);
   });
 
-  it("lets services take turns, however long one's line is", async () => {
+  it("serves services in turn, however long the queue of one is", async () => {
     const clock = new VirtualClock();
     const lanes = [...Array<string>(50).fill("ports"), "servers", "servers"];
     const admitted = queue(new Budget(clock, { rate: 10, burst: 1, inFlight: 100 }), clock, lanes);
@@ -69,7 +69,7 @@ describe("a budget", () => {
     ]);
   });
 
-  it("forgets those that give up", async () => {
+  it("drops aborted calls", async () => {
     const clock = new VirtualClock();
     const budget = new Budget(clock, { inFlight: 1 });
     const first = await budget.enter("a");

@@ -14,7 +14,7 @@ interface Waiter {
 }
 
 /**
- * What one cloud is asked at most: a token bucket and a number of calls in flight. Waiting calls stand in one line per
+ * The limits of calls to one cloud: a token bucket and a number of calls in flight. Waiting calls queue in one lane per
  * lane (a service); the lanes take turns, so a long line at one service does not hold up the others.
  */
 export class Budget {
@@ -67,7 +67,7 @@ export class Budget {
     };
   }
 
-  /** Lets nobody of this lane in for so many milliseconds: the service said Retry-After. */
+  /** Admits no call of this lane for so many milliseconds: the service sent Retry-After. */
   pause(lane: string, milliseconds: number): void {
     const until = this.#clock.now() + milliseconds;
     this.#closed.set(lane, Math.max(until, this.#closed.get(lane) ?? 0));
@@ -109,7 +109,7 @@ export class Budget {
     this.#filledAt = now;
   }
 
-  /** Somebody waits for time to pass, not for a call to end: come back when it has. */
+  /** A call waits for time to pass, not for another call to end: wake up when it has passed. */
   #wakeLater(): void {
     this.#timer?.abort();
     this.#timer = undefined;

@@ -17,11 +17,11 @@ export interface Call {
   readonly body?: unknown;
   /** In place of a JSON body. */
   readonly content?: { readonly type: string; readonly data: BodyData | (() => BodyData) } | undefined;
-  /** A media type other than JSON: the answer is then its bytes. */
+  /** A media type other than JSON: the response is then returned as bytes. */
   readonly accept?: string | undefined;
-  /** Milliseconds until the whole answer is there. */
+  /** Milliseconds until the whole response has arrived. */
   readonly deadline: number;
-  /** Bytes that the answer may have. Default 64 MiB. */
+  /** Maximum size of the response in bytes. Default 64 MiB. */
   readonly limit?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -41,7 +41,7 @@ export interface ExchangeOptions {
   readonly closed: AbortSignal;
 }
 
-/** Sends a call within the cloud's budget; anything but an answer below 400 is thrown as a CausewayError. */
+/** Sends a call within the cloud's budget; anything but a status below 400 is thrown as a CausewayError. */
 export type Exchange = (call: Call) => Promise<HttpAnswer>;
 
 export function createExchange(options: ExchangeOptions): Exchange {

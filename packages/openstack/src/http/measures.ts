@@ -1,12 +1,12 @@
 import type { Metrics } from "@causeway/foundation";
 import { requestName, type NamedCall } from "./request-names.ts";
 
-/** Takes in one answered call: the HTTP status, or "none" when there was no answer, and how long it took in seconds. */
+/** Records one call: the HTTP status, or "none" without a response, and its duration in seconds. */
 export type Measure = (call: NamedCall, status: string, seconds: number) => void;
 
 /**
  * The metrics of cloud-provider-openstack (openstack_api_request_duration_seconds, openstack_api_requests_total,
- * openstack_api_request_errors_total, label `request`), and causeway_openstack_requests_total, which tells by status.
+ * openstack_api_request_errors_total, label `request`), and causeway_openstack_requests_total, which counts by status.
  */
 export function measures(metrics: Metrics | undefined): Measure {
   if (metrics === undefined) return () => {};

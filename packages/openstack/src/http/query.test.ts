@@ -2,15 +2,15 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { encodeQuery, splitQuery } from "./query.ts";
 
-it("leaves a query that is short enough as it is", () => {
+it("does not change a short query", () => {
   expect(splitQuery({ name: "a", id: ["1", "2"] })).toEqual([{ name: "a", id: ["1", "2"] }]);
 });
 
-it("never asks for all where the list of wanted ones is empty", () => {
+it("never requests all objects when the list of ids is empty", () => {
   expect(splitQuery({ id: [] })).toEqual([]);
 });
 
-it("asks in parts for every value exactly once, with the other filters in each", () => {
+it("requests every value exactly once in parts, each with the other filters", () => {
   const values = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 40 }), { minLength: 1, maxLength: 600 });
   fc.assert(
     fc.property(values, (id) => {

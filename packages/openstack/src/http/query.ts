@@ -19,7 +19,7 @@ export function encodeQuery(query: Query): string {
 const LONGEST = 6_000;
 
 /**
- * Cuts a query whose repeated filter (many ids) would make the URL too long into several, which together ask for the
+ * Cuts a query whose repeated filter (many ids) would make the URL too long into several, which together request the
  * same. A filter with an empty list of values matches nothing: no query is left.
  */
 export function splitQuery(query: Query): Query[] {

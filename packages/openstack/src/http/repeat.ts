@@ -16,15 +16,15 @@ export function repeatIdempotent<T>(send: () => Promise<T>, options: RepeatOptio
   return retry(send, settings(options, isTransient));
 }
 
-/** Repeats a call only where it surely was not executed: it never left, or was answered with 429. */
+/** Repeats a call only if it certainly was not executed: it was never sent, or the response was 429. */
 export function repeatUnsent<T>(send: () => Promise<T>, options: RepeatOptions): Promise<T> {
   return retry(send, settings(options, wasNotExecuted));
 }
 
 /**
- * Repeats a create. Where it is not known whether an attempt was executed, `recover` looks for its result: at once,
+ * Repeats a create. Where it is not known whether an attempt was executed, `recover` searches for its result: at once,
  * and again after each of `looks` (milliseconds), since a service may still be at work on a request whose connection
- * is gone. Without `recover` the outcome stays unknown and is thrown so.
+ * is gone. Without `recover` the outcome remains unknown, which is thrown as an error.
  */
 export async function repeatCreate<T>(
   send: () => Promise<T>,

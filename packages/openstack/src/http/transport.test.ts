@@ -23,18 +23,18 @@ describe("TLS", async () => {
   };
 
   it("trusts the authority of cacert", async () => expect(await call({ ca: authority.certificate })).toBe("p-1"));
-  it("trusts nobody else", async () => {
+  it("trusts no other authority", async () => {
     await expect(call(undefined)).rejects.toMatchObject({
       code: "OPENSTACK_TLS",
       hint: expect.stringContaining("cacert"),
     });
   });
-  it("trusts anybody with verify: false", async () => expect(await call({ verify: false })).toBe("p-1"));
-  it("shows a client certificate", async () => {
+  it("trusts any certificate with verify: false", async () => expect(await call({ verify: false })).toBe("p-1"));
+  it("presents a client certificate", async () => {
     const tls = { ca: authority.certificate, certificate: client.certificate, key: client.key };
     expect(await call(tls, true)).toBe("p-1");
   });
-  it("says which file of the entry cannot be read", async () => {
+  it("names the file of the entry that cannot be read", async () => {
     await expect(call({ caFile: "/nowhere/ca.pem" })).rejects.toMatchObject({
       code: "CLOUD_CONFIG_INVALID",
       message: expect.stringContaining("/nowhere/ca.pem"),

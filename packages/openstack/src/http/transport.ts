@@ -18,9 +18,9 @@ export interface HttpRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: BodyData | undefined;
-  /** A good answer's body is given as its bytes. */
+  /** A successful response's body is returned as bytes. */
   readonly binary?: boolean;
-  /** Bytes that a good answer may have. Default 64 MiB. */
+  /** Maximum size of a successful response in bytes. Default 64 MiB. */
   readonly limit?: number | undefined;
   readonly signal: AbortSignal;
 }
@@ -28,7 +28,7 @@ export interface HttpRequest {
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Parsed where it is JSON; the text otherwise, or the bytes that were asked for. */
+  /** Parsed where it is JSON; the text otherwise, or the bytes that were requested. */
   readonly body: unknown;
   /** How many bytes the body had. */
   readonly size: number;
@@ -39,10 +39,10 @@ const LARGEST_ANSWER = 64 * 1024 * 1024;
 export const SMALL_ANSWER = 1024 * 1024;
 /** Of an error's body, the rest is not read: it is only shown. */
 const LARGEST_ERROR = 256 * 1024;
-/** No answer of an OpenStack service comes near it. */
+/** No response of an OpenStack service comes near it. */
 const DEEPEST = 1000;
 
-/** The connections to one cloud. An answer that is too large or too deep throws LimitExceeded. Redirects are not followed: a token goes nowhere but where the catalog says. */
+/** The connections to one cloud. A response that is too large or too deep throws LimitExceeded. Redirects are not followed: a token is sent only to the addresses of the catalog. */
 export interface Transport {
   send(request: HttpRequest): Promise<HttpAnswer>;
   /** Takes no more calls; resolves when those under way have ended. */

@@ -19,13 +19,13 @@ export interface CollectionShape<T, Create> {
   readonly defaults?: Query;
   /** The body of a create, where it is not just `{[one]: create}`. */
   readonly envelope?: (create: Create) => unknown;
-  /** The created object, where the answer to a create is not the whole of it. */
+  /** The created object, if the response to a create is incomplete. */
   readonly complete?: (answer: unknown, create: Create) => T;
   /** How an object is changed; default PUT with `{[one]: update}`. */
   readonly change?: { readonly method: "PUT" | "PATCH" | "POST"; readonly body?: (update: never) => unknown };
   /** What a list's element has to be unwrapped from. */
   readonly unwrap?: string;
-  /** Fields that an older release of the API does not return, with what stands for them. */
+  /** Fields that an older release of the API does not return, with their replacements. */
   readonly absent?: Partial<T>;
   /** How many things a create makes. */
   readonly size?: (create: Create) => number;
@@ -106,7 +106,7 @@ export function createCollection<T, Create, Update = Partial<Create>>(
   };
 }
 
-/** A delete of what is not there has done its work. */
+/** A delete of a missing object is a success. */
 export async function ignoringNotFound(deleting: Promise<unknown>): Promise<void> {
   try {
     await deleting;

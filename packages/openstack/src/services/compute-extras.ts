@@ -5,7 +5,7 @@ import { createCollection, ignoringNotFound } from "./collection.ts";
 import { createServerActions } from "./server-actions.ts";
 import { listIn, objectIn } from "./wire.ts";
 
-/** Nova, beside servers themselves. */
+/** Nova's API other than servers. */
 export function createComputeExtras(client: ServiceClient): X.ComputeExtras {
   const quota = (answer: unknown): X.ComputeQuota => {
     const entries = Object.entries(objectIn<Record<string, unknown>>(answer, "quota_set"));

@@ -36,7 +36,7 @@ export function createComputeService(client: ServiceClient, clock: Clock): Compu
 }
 
 /**
- * A server as it stands right after Nova accepted it. Nova's answer to a create (202) has the id and an administrator's
+ * A server right after Nova accepted it. Nova's response to a create (202) has the id and an administrator's
  * password only; the password is dropped here, and what is known by the API's contract fills the rest: the state is
  * BUILD and there are no addresses. Reading it would cost a call for each server and tell nothing more.
  */

@@ -10,7 +10,7 @@ const PATCH = "application/openstack-images-v2.1-json-patch";
 /** A download is held in memory as one array of bytes. */
 const LARGEST_IMAGE = 2 * 1024 ** 3;
 
-/** Glance. Its pages are 25 long unless asked for more. */
+/** Glance. Its pages have 25 items by default. */
 export function createImageService(client: ServiceClient): I.ImageService {
   const images = createCollection<I.Image, I.ImageCreate, I.ImagePatch>(client, {
     route: "/images",

@@ -3,7 +3,7 @@ import type * as X from "../types/load-balancing-extras.ts";
 import { createCollection, ignoringNotFound } from "./collection.ts";
 import { objectIn } from "./wire.ts";
 
-/** Octavia, beside the tree of a load balancer. */
+/** Octavia's API other than the tree of a load balancer. */
 export function createLoadBalancingExtras(client: ServiceClient): X.LoadBalancingExtras {
   const quotaRoute = (id: string) => ({ route: "/quotas/{id}", ids: [id] });
   return {

@@ -33,7 +33,7 @@ export function createRoutes(
   };
 }
 
-/** Reads, changes and writes while the revision that was read still stands (If-Match), again when it does not. */
+/** Reads, changes and writes while the revision that was read is still current (If-Match), again when it is not. */
 async function rewrite(
   client: ServiceClient,
   id: string,

@@ -37,7 +37,7 @@ export interface ServiceParts {
   currentUser(options?: CallOptions): Promise<string>;
 }
 
-/** Adds the services to a cloud, each made when it is first asked for. */
+/** Adds the services to a cloud, each created at its first use. */
 export function createServices(cloud: Omit<Cloud, ServiceField>, parts: ServiceParts): Cloud {
   const client = (service: ServiceName): ServiceClient => parts.client(service);
   const makers: { readonly [F in ServiceField]: () => Services[F] } = {

@@ -32,9 +32,9 @@ function unexpected(key: string): CausewayError {
   const wanted = key === "" ? "an object" : `"${key}"`;
   return new CausewayError(
     "OPENSTACK_UNEXPECTED_ANSWER",
-    `The service's answer has no ${wanted} where the API has it.`,
+    `The service's response has no ${wanted} where the API has it.`,
     {
-      hint: "Something else than the service may answer at its address; see the catalog's endpoint.",
+      hint: "Something other than the service may respond at its address; check the catalog's endpoint.",
     },
   );
 }

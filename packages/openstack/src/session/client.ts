@@ -23,14 +23,14 @@ export interface ServiceCall {
   /** Already encoded, without "?"; or the fields to encode. */
   readonly query?: string | Query | undefined;
   readonly body?: unknown;
-  /** Sent in place of a JSON body. A function is called anew for each attempt. */
+  /** Sent in place of a JSON body. A function is called again for each attempt. */
   readonly content?: Content;
-  /** A media type: the answer is then its bytes (Uint8Array). */
+  /** A media type: the response is then returned as bytes (Uint8Array). */
   readonly accept?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Bytes that the answer may have. Default 64 MiB. */
+  /** Maximum size of the response in bytes. Default 64 MiB. */
   readonly limit?: number;
-  /** Gets the number of bytes that the answer had. */
+  /** Receives the number of bytes of the response. */
   readonly received?: (bytes: number) => void;
   /** How many things the call makes or changes; its deadline grows with them. Default 1. */
   readonly size?: number;
@@ -45,7 +45,7 @@ export interface CreateCall<T> extends ServiceCall {
 /** One service of one cloud: address, token, microversion and repetition for every call. */
 export interface ServiceClient {
   readonly service: ServiceName;
-  /** The parsed body of the answer. GET, PUT, PATCH and DELETE are repeated, other methods only when surely not executed. */
+  /** The parsed body of the response. GET, PUT, PATCH and DELETE are repeated, other methods only when certainly not executed. */
   send(call: ServiceCall, options?: CallOptions): Promise<unknown>;
   create<T>(call: CreateCall<T>): Promise<T>;
 }
@@ -90,7 +90,7 @@ export function createServiceClient(service: ServiceName, parts: ClientParts): S
     const endpoint = await session.endpoint(service, options?.signal);
     if (endpoint !== undefined) return baseUrl(service, endpoint);
     throw new CausewayError("OPENSTACK_NO_SERVICE", `The cloud's catalog has no ${service} service in this region.`, {
-      hint: "See region_name and interface of the cloud's entry, and `openstack catalog list`.",
+      hint: "Check region_name and interface of the cloud's entry, and `openstack catalog list`.",
       details: { service, region: session.region },
     });
   };
@@ -106,7 +106,7 @@ export function createServiceClient(service: ServiceName, parts: ClientParts): S
     if (needed !== undefined && compareVersions(version ?? "0.0", needed) < 0) {
       throw new CausewayError(
         "OPENSTACK_MICROVERSION",
-        `${service} here speaks ${version ?? "no microversion"}, not ${needed}.`,
+        `${service} of this cloud supports ${version ?? "no microversion"}, not ${needed}.`,
         {
           hint: "The cloud's release is too old for this feature.",
           details: { service, needed, newest: version },
@@ -130,7 +130,7 @@ export function createServiceClient(service: ServiceName, parts: ClientParts): S
   };
 }
 
-/** Sends with a token, and once more with a new one if the service answers 401. */
+/** Sends with a token, and once more with a new one if the service responds 401. */
 async function authorized<T>(
   session: Session,
   signal: AbortSignal | undefined,
@@ -174,13 +174,13 @@ async function askVersions(service: ServiceName, base: string, parts: ClientPart
 function urlOf(base: string, call: ServiceCall): string {
   let next = 0;
   const path = call.route.replace(/\{id\}/g, () => encodeURIComponent(call.ids?.[next++] ?? ""));
-  // Octavia's API for its operators stands beside the one for load balancers.
+  // Octavia's API for operators is next to the one for load balancers.
   const root = path.startsWith("/octavia/") ? base.replace(/\/lbaas$/, "") : base;
   const query = typeof call.query === "string" ? call.query : encodeQuery(call.query ?? {});
   return `${root}${path}${query === "" ? "" : `?${query}`}`;
 }
 
-/** Milliseconds. A load balancer's driver may do all the work of a call before it answers. */
+/** Milliseconds. A load balancer's driver may do all the work of a call before it responds. */
 function deadlineOf(service: ServiceName, call: ServiceCall): number {
   if (call.method === "GET") return 30_000;
   const size = call.size ?? 1;

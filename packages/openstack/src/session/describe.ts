@@ -13,7 +13,7 @@ export interface DescribeParts {
   readonly repeat: RepeatOptions;
 }
 
-/** GET of the service's version document. Services answer 300 or 200 there, without looking at the token. */
+/** GET of the service's version document. Services respond 300 or 200 without checking the token. */
 export async function describeService(
   service: ServiceName,
   { session, exchange, repeat }: DescribeParts,
@@ -41,7 +41,7 @@ export async function describeService(
   return { url, versions: versionsIn(answer.body), skew };
 }
 
-/** How far at least a clock is ahead that told `date`, cut to the second, between two instants of ours: a slow answer is no skew. */
+/** The minimum by which the clock that sent `date`, truncated to the second, is ahead between two instants of ours: a slow response is no skew. */
 function skewOf(date: number, begun: number, ended: number): number {
   const [most, least] = [date + 1_000 - begun, date - ended];
   if (least > 0) return Math.round(least / 1_000) * 1_000;

@@ -23,7 +23,7 @@ it.each<[ServiceName, string, string | undefined]>([
   ["compute", "http://c/compute/v2.1/p1", "http://c/compute/v2.1/"],
   ["block-storage", "http://c:8776/v3/p1", "http://c:8776/v3/"],
   ["network", "http://c:9696/v2.0", undefined],
-])("%s at %s tells its versions at %s", (service, base, url) => expect(versionUrl(service, base)).toBe(url));
+])("%s at %s returns its versions at %s", (service, base, url) => expect(versionUrl(service, base)).toBe(url));
 
 it.each([
   "https://c/identity",

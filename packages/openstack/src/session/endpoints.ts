@@ -17,7 +17,7 @@ export type ServiceName =
   | "container-infrastructure-management"
   | "dns";
 
-/** Names that catalogs know a service by, beside its own (service-types authority). */
+/** Names that catalogs know a service by, in addition to its own (service-types authority). */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   "block-storage": ["volumev3", "block-store", "volume"],
   volumev3: ["block-storage", "block-store", "volume"],
@@ -38,12 +38,12 @@ export function chooseRegion(config: CloudConfig, catalog: readonly Endpoint[]):
   }
   const [only] = regions;
   if (regions.length <= 1) return only ?? "";
-  throw new CausewayError("CLOUD_REGION_NOT_FOUND", `Cloud ${config.name} has several regions and none is chosen.`, {
+  throw new CausewayError("CLOUD_REGION_NOT_FOUND", `Cloud ${config.name} has several regions and none is selected.`, {
     hint: `Set region_name to one of: ${regions.join(", ")}.`,
   });
 }
 
-/** The catalog's URL of a service, as it stands there; undefined if there is none in this region and interface. */
+/** The catalog's URL of a service, as the catalog has it; undefined if there is none in this region and interface. */
 export function findEndpoint(
   config: CloudConfig,
   where: { catalog: readonly Endpoint[]; region: string },
@@ -89,7 +89,7 @@ export function baseUrl(service: ServiceName, endpoint: string): string {
   }
 }
 
-/** Where a service tells its microversions; undefined for services that have none. */
+/** The path where a service returns its microversions; undefined for services that have none. */
 export function versionUrl(service: ServiceName, base: string): string | undefined {
   if (service === "placement") return `${base}/`;
   if (service === "container-infrastructure-management") return `${base.replace(/\/v1$/, "")}/`;

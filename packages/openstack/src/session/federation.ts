@@ -29,9 +29,9 @@ export async function federatedProof(
   if (token !== undefined) return { type: "token", token };
   throw new CausewayError(
     "CLOUD_CONFIG_INVALID",
-    `Keystone of cloud ${config.name} gave no token for the access token.`,
+    `Keystone of cloud ${config.name} issued no token for the access token.`,
     {
-      hint: "Something else may answer at auth_url, such as the identity provider's own page.",
+      hint: "Something else may respond at auth_url, such as the identity provider's own page.",
     },
   );
 }

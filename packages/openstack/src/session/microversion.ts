@@ -11,7 +11,7 @@ const NEWEST: Partial<Record<ServiceName, string>> = {
 };
 
 /**
- * The microversion to speak: the newest that both sides know, or undefined where the version document tells none.
+ * The microversion to use: the newest that both sides support, or undefined if the version document has none.
  * Documents: `{"version": {…}}` or `{"versions": [{…}]}` with `id`, `version` or `max_version` (newest) and `min_version`.
  */
 export function negotiate(service: ServiceName, document: unknown): string | undefined {
@@ -41,7 +41,7 @@ const HEADER_NAMES: Partial<Record<ServiceName, string>> = {
   "container-infrastructure-management": "container-infra",
 };
 
-/** The headers that ask for a microversion (API-WG guideline, and Nova's older one). */
+/** The headers that request a microversion (API-WG guideline, and Nova's older one). */
 export function microversionHeaders(service: ServiceName, version: string | undefined): Record<string, string> {
   if (version === undefined) return {};
   if (service === "compute") {

@@ -37,21 +37,21 @@ describe("credentials that have been rotated", () => {
     expect(asked[1]).toMatchObject({ auth: { identity: { methods: ["application_credential"] } } });
   });
 
-  it("end the rest that refused ones have, at once", async () => {
+  it("end the wait after refused credentials at once", async () => {
     const { cloud, write } = await rotated(inTurn(networks), withPassword("old"));
     expect((await failure(cloud.network.networks.all())).code).toBe("OPENSTACK_UNAUTHORIZED");
     write({ auth: withPassword(PASSWORD) });
     expect(await cloud.network.networks.all()).toEqual([]);
   });
 
-  it("that cannot be read yet leave the old ones in use", async () => {
+  it("that cannot be read yet do not replace the old ones", async () => {
     const { cloud, clock } = await rotated(inTurn(networks), withPassword(PASSWORD));
     await cloud.network.networks.all();
     clock.pass(3_500_000);
     expect(await cloud.network.networks.all()).toEqual([]);
   });
 
-  it("for another project are refused, and not asked about again and again", async () => {
+  it("for another project are refused, without repeated authentication requests", async () => {
     const { server, cloud, clock, write } = await rotated(({ path }, { tokens }) => {
       if (!path.endsWith("/auth/tokens")) return path.startsWith("/identity") ? undefined : networks;
       return tokens === 1 ? undefined : { status: 201, headers: { "x-subject-token": "t" }, body: elsewhere };
@@ -121,7 +121,7 @@ describe("an OpenID Connect access token", () => {
       auth: { identity: { methods: ["token"], token: { id: PASSWORD } }, scope: { project: { name: "demo" } } },
     });
   });
-  it("that is refused is told so", async () => {
+  it("that is refused is reported as refused", async () => {
     const { cloud } = await start(({ path }) => (path === federation ? { status: 401 } : undefined), {
       config: { auth },
     });

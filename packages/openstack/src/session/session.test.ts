@@ -6,7 +6,7 @@ afterEach(closeAll);
 const networks = { body: { networks: [] } };
 
 describe("tokens", () => {
-  it("are asked for once by callers that come at the same time", async () => {
+  it("are requested once for concurrent callers", async () => {
     const { server, cloud } = await start(inTurn(networks));
     await Promise.all([cloud.network.networks.all(), cloud.network.networks.all(), cloud.projectId()]);
     expect(server.count("POST", "/auth/tokens")).toBe(1);
@@ -32,13 +32,13 @@ describe("tokens", () => {
     expect(server.count("POST", "/auth/tokens")).toBe(2);
   });
 
-  it("are not asked for again and again when the service refuses new ones, too", async () => {
+  it("are not requested again and again when the service refuses new ones, too", async () => {
     const { server, cloud } = await start(inTurn({ status: 401 }));
     expect((await failure(cloud.network.networks.all())).code).toBe("OPENSTACK_UNAUTHORIZED");
     expect(server.count("POST", "/auth/tokens")).toBe(2);
   });
 
-  it("that are refused for a wrong password give a hint, and a rest", async () => {
+  it("that are refused for a wrong password give a hint, and delay the next attempt", async () => {
     const auth = { type: "password", username: "demo", password: "hunter2" } as const;
     const { server, cloud, clock } = await start(inTurn(networks), { config: { auth } });
     const error = await failure(cloud.network.networks.all());
@@ -53,7 +53,7 @@ describe("tokens", () => {
     expect(server.count("POST", "/auth/tokens")).toBe(2);
   });
 
-  it("of application credentials are asked for without a scope", async () => {
+  it("of application credentials are requested without a scope", async () => {
     const auth = { type: "application_credential", id: "ac-1", secret: PASSWORD } as const;
     const { server, cloud } = await start(inTurn(networks), { config: { auth } });
     await cloud.projectId();
@@ -69,7 +69,7 @@ describe("tokens", () => {
     const { cloud } = await start(() => ({ status: 404, body: gone }));
     expect((await failure(cloud.projectId())).code).toBe("OPENSTACK_UNAUTHORIZED");
   });
-  it("are not had from an address that is not Keystone's", async () => {
+  it("cannot be obtained from an address that is not Keystone's", async () => {
     const { cloud } = await start(() => ({ status: 404, body: "no such page" }));
     expect(await failure(cloud.projectId())).toMatchObject({
       code: "CLOUD_CONFIG_INVALID",
@@ -77,7 +77,7 @@ describe("tokens", () => {
     });
   });
 
-  it("go on being asked for when one of the callers gives up", async () => {
+  it("continue to be requested when one of the callers aborts", async () => {
     const { cloud } = await start(inTurn(networks));
     const controller = new AbortController();
     const impatient = cloud.projectId({ signal: controller.signal });
@@ -89,17 +89,17 @@ describe("tokens", () => {
 });
 
 describe("the catalog", () => {
-  it("tells what there is, by any name of a service", async () => {
+  it("lists services under any of their names", async () => {
     const { cloud } = await start(inTurn(networks));
     expect(await cloud.has("load-balancer")).toBe(true);
     expect(await cloud.has("block-storage")).toBe(true);
     expect(await cloud.has("key-manager")).toBe(false);
   });
-  it("without a service makes its calls fail in words", async () => {
+  it("without a service makes its calls fail with the name of the service", async () => {
     const { cloud } = await start(inTurn(networks), { config: { interface: "internal" } });
     expect((await failure(cloud.network.networks.all())).code).toBe("OPENSTACK_NO_SERVICE");
   });
-  it("without the region names those it has", async () => {
+  it("without the region fails with the names of its regions", async () => {
     const { cloud } = await start(inTurn(networks), { config: { region: "Mars" } });
     expect(await failure(cloud.projectId())).toMatchObject({
       code: "CLOUD_REGION_NOT_FOUND",

@@ -100,7 +100,7 @@ export class Session {
     throw new CausewayError(
       "CLOUD_TARGET_CHANGED",
       `The new credentials of cloud ${name} are for ${target}; this program works on ${this.#target}.`,
-      { hint: "Give credentials for the same region and project, or start the program anew for the other one." },
+      { hint: "Use credentials for the same region and project, or restart the program for the other one." },
     );
   }
 
@@ -122,7 +122,7 @@ export class Session {
   }
 }
 
-/** Keystone answers 404, not 401, for an application credential that has been deleted and for a malformed token. */
+/** Keystone responds 404, not 401, for an application credential that has been deleted and for a malformed token. */
 function isRefusal(error: unknown): boolean {
   if (hasCode(error, "OPENSTACK_UNAUTHORIZED")) return true;
   const said = error instanceof CausewayError ? error.details["serviceMessage"] : undefined;
@@ -130,7 +130,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 function notKeystone(config: CloudConfig, cause: unknown): CausewayError {
-  return new CausewayError("CLOUD_CONFIG_INVALID", `There is no Keystone v3 at the auth_url of cloud ${config.name}.`, {
+  return new CausewayError("CLOUD_CONFIG_INVALID", `The auth_url of cloud ${config.name} does not serve Keystone v3.`, {
     cause,
     hint: "auth_url is the identity service's URL, with or without /v3.",
   });
@@ -161,7 +161,7 @@ function refusedCredentials(config: CloudConfig, cause: unknown): CausewayError 
   );
 }
 
-/** The promise's result, unless the signal aborts first; the promise itself goes on for others. */
+/** The promise's result, unless the signal aborts first; the promise itself continues for other callers. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {

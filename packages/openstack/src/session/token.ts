@@ -19,7 +19,7 @@ export interface Token {
   readonly catalog: readonly Endpoint[];
 }
 
-/** Reads the answer of POST /v3/auth/tokens. */
+/** Reads the response of POST /v3/auth/tokens. */
 export function readToken(cloud: string, token: string | undefined, body: unknown): Token {
   const facts = isRecord(body) ? body["token"] : undefined;
   if (token === undefined || !isRecord(facts)) {
@@ -27,7 +27,7 @@ export function readToken(cloud: string, token: string | undefined, body: unknow
       "CLOUD_CONFIG_INVALID",
       `What answers at the auth_url of cloud ${cloud} is not Keystone v3.`,
       {
-        hint: "auth_url is the identity service's URL; Horizon's address will not do.",
+        hint: "auth_url is the identity service's URL; do not use the address of Horizon.",
       },
     );
   }

@@ -13,7 +13,7 @@ export interface Seen {
   readonly body: unknown;
 }
 
-/** An answer; "cut" ends the connection without one, "hang" never answers. `text` is a body that is no JSON, `endless` one that is repeated for ever. */
+/** A response; "cut" closes the connection without one, "hang" never responds. `text` is a body that is no JSON, `endless` one that is repeated for ever. */
 export type Reply =
   | { status?: number; body?: unknown; text?: string; endless?: string; headers?: Record<string, string> }
   | "cut"
@@ -30,7 +30,7 @@ export interface ScriptedCloud {
 
 export const PASSWORD = "correct horse";
 
-/** The answers of a service for one test; undefined falls through to 404. */
+/** The responses of a service for one test; undefined falls through to 404. */
 export type Script = (seen: Seen, cloud: { url: string; tokens: number }) => Reply | undefined;
 
 export interface ScriptedOptions {
@@ -136,7 +136,7 @@ function token(asked: Seen, url: string, facts: { tokens: number; lifetime: numb
   };
 }
 
-/** A clock that has no patience: short sleeps pass at once and are written down, deadlines (20 s and more) never come. */
+/** A clock without waiting: short sleeps pass at once and are recorded, deadlines (20 s and more) never expire. */
 export class HastyClock implements Clock {
   readonly slept: number[] = [];
   #now = Date.UTC(2026, 0, 1);

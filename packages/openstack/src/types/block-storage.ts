@@ -31,7 +31,7 @@ export interface VolumeCreate {
   backup_id?: string;
   group_id?: string;
   metadata?: Record<string, string>;
-  /** Sent beside the volume, as "OS-SCH-HNT:scheduler_hints". */
+  /** Sent next to the volume, as "OS-SCH-HNT:scheduler_hints". */
   schedulerHints?: Record<string, unknown>;
 }
 export interface VolumeUpdate {

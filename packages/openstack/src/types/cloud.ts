@@ -38,7 +38,7 @@ export interface NetworkService extends NetworkExtensions {
     options?: CallOptions,
   ): Promise<N.SecurityGroupRule[]>;
   createPorts(ports: readonly N.PortCreate[], options?: CallOptions): Promise<N.Port[]>;
-  /** Repeating an add answers 400 on the wire; here it is success when the interface is there. */
+  /** A repeated add gets 400 from the API; here it is success if the interface exists. */
   addRouterInterface(
     routerId: string,
     body: { subnet_id: string } | { port_id: string },
@@ -88,9 +88,9 @@ export interface CallStats {
   readonly byRoute: Readonly<Record<string, number>>;
 }
 
-/** What a service says of itself, without being asked for anything in particular. */
+/** What a service's version document says. */
 export interface ServiceDescription {
-  /** Where its versions are told. */
+  /** The URL of its versions. */
   readonly url: string;
   /** As it lists them; microversions where it has them. */
   readonly versions: readonly {
@@ -99,7 +99,7 @@ export interface ServiceDescription {
     readonly minimum?: string;
     readonly maximum?: string;
   }[];
-  /** How far (ms) its clock is ahead of ours at least, to the second; undefined where it tells no date. */
+  /** How far (ms) its clock is ahead of ours at least, to the second; undefined if it sends no date. */
   readonly skew: number | undefined;
 }
 

@@ -8,7 +8,7 @@ export interface CallOptions {
 
 export interface CreateOptions<T> extends CallOptions {
   /**
-   * Looks for what an earlier attempt may have made, when its answer was lost. Undefined: there is none, and it is
+   * Searches for what an earlier attempt may have created, when its response was lost. Undefined: there is none, and it is
    * safe to try again. Without it a create whose outcome is unknown throws OPENSTACK_OUTCOME_UNKNOWN.
    */
   readonly recover?: () => Promise<T | undefined>;
@@ -16,7 +16,7 @@ export interface CreateOptions<T> extends CallOptions {
 
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-/** The verbs every REST collection has. Bodies and answers are the wire's inner objects (no `{"port": …}` envelope). */
+/** The verbs every REST collection has. Request and response bodies are the API's inner objects (no `{"port": …}` envelope). */
 export interface Collection<T, Create, Update = Partial<Create>> {
   /** Pages as it goes. */
   list(query?: Query, options?: CallOptions): AsyncIterable<T>;

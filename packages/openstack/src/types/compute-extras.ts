@@ -101,7 +101,7 @@ export interface ComputeExtras {
   readonly serverActions: ServerActions;
   interfaces(serverId: string): InterfaceAttachments;
   volumeAttachments(serverId: string): VolumeAttachments;
-  /** Merges into what is there. */
+  /** Merges into the existing values. */
   setMetadata(serverId: string, metadata: Readonly<Record<string, string>>, options?: CallOptions): Promise<void>;
   /** 404 is success. */
   deleteMetadata(serverId: string, key: string, options?: CallOptions): Promise<void>;

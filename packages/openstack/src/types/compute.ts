@@ -82,7 +82,7 @@ export interface ServerCreate {
   min_count?: number;
   max_count?: number;
   description?: string;
-  /** Sent beside the server, as "os:scheduler_hints". */
+  /** Sent next to the server, as "os:scheduler_hints". */
   schedulerHints?: Record<string, unknown>;
 }
 export interface ServerUpdate {

@@ -123,7 +123,7 @@ export interface ApplicationCredential {
   expires_at: string | null;
   unrestricted: boolean;
   access_rules?: AccessRule[];
-  /** In the answer to a create only. */
+  /** In the response to a create only. */
   secret?: string;
 }
 export interface ApplicationCredentialCreate {
@@ -181,7 +181,7 @@ export interface IdentityService {
     { service_id: string; interface: CatalogEndpoint["interface"]; url: string; region_id?: string }
   >;
   readonly roleAssignments: Pick<ReadOnlyCollection<RoleAssignment>, "list" | "all">;
-  /** A user's own credentials; nobody else may make them, administrators neither. */
+  /** A user's own credentials; no other user may create them, not even administrators. */
   applicationCredentials(userId: string): Collection<ApplicationCredential, ApplicationCredentialCreate, never>;
   /** Granting twice is granting once. */
   grant(grant: Grant, options?: CallOptions): Promise<void>;

@@ -44,7 +44,7 @@ export interface ImageMember {
 
 export interface ImageService {
   readonly images: Collection<Image, ImageCreate, ImagePatch>;
-  /** Sends an image's bytes, all in one stream; a function is asked anew for each attempt. */
+  /** Sends an image's bytes, all in one stream; a function is called again for each attempt. */
   upload(id: string, data: Uint8Array | (() => AsyncIterable<Uint8Array>), options?: CallOptions): Promise<void>;
   /** The bytes, all of them in memory. */
   download(id: string, options?: CallOptions): Promise<Uint8Array>;

@@ -55,12 +55,12 @@ export interface KeyOrderCreate {
   type: KeyOrder["type"];
   meta: { name?: string; algorithm: string; bit_length: number; mode?: string; payload_content_type?: string };
 }
-/** Who may read beside the project; https://docs.openstack.org/barbican/latest/api/reference/acls.html */
+/** Who may read in addition to the project; https://docs.openstack.org/barbican/latest/api/reference/acls.html */
 export interface AccessList {
   read?: { users?: string[]; "project-access"?: boolean };
 }
 
-/** A collection whose objects cannot be changed. A create answers the new object's URL. */
+/** A collection whose objects cannot be changed. A create returns the new object's URL. */
 export interface KeyCollection<T, Create> extends ReadOnlyCollection<T> {
   create(body: Create, options?: CallOptions): Promise<string>;
   /** 404 is success. */

@@ -129,7 +129,7 @@ export interface LoadBalancingExtras {
   >;
   /** For administrators. */
   readonly amphorae: Pick<ReadOnlyCollection<Amphora>, "list" | "all" | "get" | "find">;
-  /** Builds the load balancer's amphorae anew. For administrators in most clouds. */
+  /** Recreates the load balancer's amphorae. For administrators in most clouds. */
   failover(loadBalancerId: string, options?: CallOptions): Promise<void>;
   statistics(kind: "loadbalancers" | "listeners", id: string, options?: CallOptions): Promise<TrafficStatistics>;
   quota(projectId: string, options?: CallOptions): Promise<LoadBalancingQuota>;

@@ -159,7 +159,7 @@ export interface ZoneOfNetworks {
   state: string;
 }
 
-/** What stands beside the core of Neutron; each needs an extension of the cloud (`extensions`). */
+/** Neutron's API other than its core; each part needs an extension of the cloud (`extensions`). */
 export interface NetworkExtensions {
   readonly trunks: Collection<Trunk, TrunkCreate, Partial<Omit<TrunkCreate, "port_id" | "sub_ports">>>;
   addSubPorts(trunkId: string, ports: readonly SubPort[], options?: CallOptions): Promise<Trunk>;
@@ -187,7 +187,7 @@ export interface NetworkExtensions {
   createSubnets(subnets: readonly SubnetCreate[], options?: CallOptions): Promise<Subnet[]>;
   /**
    * Adds or removes routes without touching the router's others: one atomic call where the cloud has `extraroute-atomic`, else
-   * read, change and write while the router's revision stands (again when another writer came between).
+   * read, change and write while the router's revision is current (again when another writer changed it meanwhile).
    */
   addRoutes(routerId: string, routes: readonly Route[], options?: CallOptions): Promise<Router>;
   removeRoutes(routerId: string, routes: readonly Route[], options?: CallOptions): Promise<Router>;

@@ -69,6 +69,6 @@ export interface OrchestrationService {
   events(stack: StackReference, query?: Query, options?: CallOptions): AsyncIterable<StackEvent>;
   template(stack: StackReference, options?: CallOptions): Promise<Record<string, unknown>>;
   environment(stack: StackReference, options?: CallOptions): Promise<Record<string, unknown>>;
-  /** Resources stay and the stack is forgotten: the answer describes them (to take an estate over). */
+  /** Abandons the stack: its resources remain, and the response describes them (for adoption by another stack). */
   abandon(stack: StackReference, options?: CallOptions): Promise<Record<string, unknown>>;
 }

@@ -31,14 +31,14 @@ describe("the length of a transition", () => {
     expect(durations.expected({ kind: "other", size })).toBeUndefined();
   });
 
-  it("that lasted very long once does not make the others wait", () => {
+  it("that was very long once does not delay the polls of others", () => {
     const durations = new Durations();
     const k = { kind: "k", size: 1 };
     for (const looked of [at(500, 450), at(3_600_000, 3_500_000), at(600, 550)]) durations.settled(k, looked);
     expect(durations.expected(k)?.atMost).toBe(600);
   });
 
-  it("of a family is that of its quickest", () => {
+  it("of a family is that of its fastest kind", () => {
     const durations = new Durations();
     const create = { kind: "create", family: "ovn", size: 3 };
     expect(durations.quickest(create)).toBeUndefined();
@@ -61,7 +61,7 @@ describe("the length of a transition", () => {
     return { looks, late: time - length };
   };
 
-  it("always the same costs a look each, one more in seven, and hardly any time", () => {
+  it("that is constant costs one poll each, one more in seven, and hardly any time", () => {
     const durations = new Durations();
     durations.settled({ kind: "k", size: 1 }, at(10_700, 9_600));
     const seen = Array.from({ length: 70 }, () => watched(durations, 10_000));
@@ -69,7 +69,7 @@ describe("the length of a transition", () => {
     expect(Math.max(...seen.slice(3).map(({ late }) => late))).toBeLessThan(500);
   });
 
-  it("that becomes another is followed", () => {
+  it("that changes is followed by the estimate", () => {
     const durations = new Durations();
     for (let i = 0; i < 10; i++) watched(durations, 1_000);
     for (let i = 0; i < 4; i++) watched(durations, 4_000);

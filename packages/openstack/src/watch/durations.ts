@@ -4,21 +4,21 @@ const REMEMBERED = 6;
 const SIZES = 16;
 /** From so many on, the shortest of them is not believed: one that was over before it was seen must not make all others be looked at early. */
 const SEVERAL = 3;
-/** So many of those remembered may have been looked at too early by what is expected. */
+/** How many of the remembered transitions the estimate may poll too early. */
 const TOO_EARLY = 1;
-/** What is expected is known well enough when a look so much earlier was too early. */
+/** The estimate is good enough when a poll so much earlier was too early. */
 const NEARLY = 0.95;
-/** What was too early by more than this says nothing of where the end lies. */
+/** A poll that was too early by more than this says nothing about the end. */
 const NEAR = 0.8;
 /** What is shorter (ms) is not tried earlier before as many as are remembered were seen: there is little to win. */
 const SHORT = 2_000;
-/** A little earlier, where no look tells that it would be too early: so that it shortens again when the cloud becomes faster. */
+/** A little earlier, if no poll showed that this is too early: so that the estimate becomes shorter when the cloud becomes faster. */
 const EARLIER = 0.97;
 
 /** What is under way: changes of one kind whose length grows with their size, or does not. */
 export interface Transition {
   readonly kind: string;
-  /** Kinds of one family are not likely to differ by much: where nothing is known of one, the others tell when a first look is worth it. */
+  /** Kinds of one family are not likely to differ by much: where nothing is known of one, the others show when a first poll is worthwhile. */
   readonly family?: string;
   /** In any unit; at least 1. */
   readonly size: number;
@@ -31,7 +31,7 @@ export interface Expected {
   readonly atMost: number;
 }
 
-/** Milliseconds after its begin: the last look that saw the transition go on (0: none did), and the look that saw it over. */
+/** Milliseconds after its begin: the last poll that saw the transition continue (0: none did), and the poll that saw it finished. */
 export interface Looked {
   readonly after: number;
   readonly by: number;
@@ -42,7 +42,7 @@ interface Seen {
   readonly looks: readonly Looked[];
 }
 
-/** How long transitions of each kind took lately: the next one is looked at when it is likely to be over, not all the time. */
+/** How long transitions of each kind took lately: the next one is polled when it is likely to have finished, not continuously. */
 export class Durations {
   readonly #recent = new Map<string, readonly Seen[]>();
   readonly #families = new Map<string, Set<string>>();
@@ -79,8 +79,8 @@ export class Durations {
 }
 
 /**
- * The earliest look that found one over and that would have been too early for hardly any other. A look just after the end costs little
- * time; one just before it costs a whole look, and the time to the next.
+ * The earliest poll that found one finished and that would have been too early for hardly any other. A poll just after the end costs little
+ * time; one just before it costs a whole poll, and the time to the next.
  */
 function usual({ looks }: Seen): number {
   const times = looks.map(({ by }) => by).toSorted((a, b) => a - b);
@@ -88,14 +88,14 @@ function usual({ looks }: Seen): number {
   return believed.find((time) => looks.filter(({ after }) => after >= time).length <= TOO_EARLY) ?? 0;
 }
 
-/** When the next one is looked at: as usual, or earlier where it is not known that this would be too early. */
+/** When the next one is polled: as usual, or earlier where it is not known that this would be too early. */
 function tried(seen: Seen): number {
   const time = usual(seen);
   if (tooEarly(seen) >= time * NEARLY || (time < SHORT && seen.looks.length < REMEMBERED)) return time;
   return Math.min(about(seen), Math.round(tooEarly(seen) >= time * NEAR ? time : time * EARLIER));
 }
 
-/** Between the look that was too early and the one that was not: another size is reckoned from this. */
+/** Between the poll that was too early and the one that was not: estimates for another size use this. */
 function about(seen: Seen): number {
   const time = usual(seen);
   const early = tooEarly(seen);

@@ -27,7 +27,7 @@ const settle = async () => {
   for (let i = 0; i < 5; i++) await new Promise<void>((resolve) => setImmediate(resolve));
 };
 
-/** An informer on a list that the test writes, and that answers at once or when it is told to. */
+/** An informer on a list that the test writes, and that responds at once or on demand. */
 function setUp(type: WatchedType<Thing> = things) {
   const clock = new VirtualClock();
   const world = {
@@ -58,7 +58,7 @@ function setUp(type: WatchedType<Thing> = things) {
 }
 
 describe("an informer", () => {
-  it("asks nothing before it is started, and once for all who start it", async () => {
+  it("sends no request before it is started, and one for all callers that start it", async () => {
     const { informer, world } = setUp();
     await settle();
     expect([world.polls, informer.synced]).toEqual([0, false]);
@@ -67,7 +67,7 @@ describe("an informer", () => {
     await informer.close();
   });
 
-  it("tells what came, changed and went, and nothing else", async () => {
+  it("emits added, changed and deleted objects, and nothing else", async () => {
     const { informer, world, changes, pass } = setUp();
     world.objects = [thing("a", { tags: ["x", "y"] }), thing("b")];
     await informer.start();
@@ -90,7 +90,7 @@ describe("an informer", () => {
     await informer.close();
   });
 
-  it("costs a call a minute when all is still, however many objects there are", async () => {
+  it("costs one call a minute while nothing changes, however many objects there are", async () => {
     const { informer, world, pass } = setUp();
     world.objects = Array.from({ length: 500 }, (_, i) => thing(`t-${i}`));
     await informer.start();
@@ -115,7 +115,7 @@ describe("an informer", () => {
     await informer.close();
   });
 
-  it("polls fast when it is hurried, for half a minute or as long as it is told", async () => {
+  it("polls fast after hurry, for half a minute or the given time", async () => {
     const { informer, world, clock, pass } = setUp();
     await informer.start();
     await pass(10_000);
@@ -133,7 +133,7 @@ describe("an informer", () => {
     await informer.close();
   });
 
-  it("takes in a write at once, and does not let an older list undo it", async () => {
+  it("shows an observed write at once, and an older list does not undo it", async () => {
     const { informer, world, changes } = setUp();
     world.objects = [thing("b")];
     await informer.start();
@@ -178,7 +178,7 @@ describe("an informer", () => {
     await informer.close();
   });
 
-  it("keeps what was forgotten out while it is on its way out, polling fast, and brings back what stays", async () => {
+  it("hides forgotten objects while their deletion is in progress, polling fast, and restores those that remain", async () => {
     const { informer, world, changes, pass } = setUp();
     world.objects = [thing("a")];
     await informer.start();
@@ -195,7 +195,7 @@ describe("an informer", () => {
     await informer.close();
   });
 
-  it("refreshes with one list that begins after the call, for all who ask meanwhile", async () => {
+  it("refreshes with one list that begins after the call, for all concurrent callers", async () => {
     const { informer, world } = setUp();
     await informer.start();
     let release = () => {};
@@ -214,7 +214,7 @@ describe("an informer", () => {
     await informer.close();
   });
 
-  it("survives failing lists, less and less often, and keeps what it has", async () => {
+  it("polls less and less often while lists fail, and keeps its objects", async () => {
     const { informer, world, pass } = setUp();
     world.objects = [thing("a")];
     await informer.start();
@@ -229,7 +229,7 @@ describe("an informer", () => {
     await informer.close();
   });
 
-  it("starts in spite of a service that is away for a while, but says when credentials are wrong", async () => {
+  it("starts although a service is unavailable for a while, but fails on wrong credentials", async () => {
     const { informer, world, pass } = setUp();
     world.failure = new CausewayError("OPENSTACK_UNAVAILABLE", "down");
     const started = informer.start();
@@ -247,7 +247,7 @@ describe("an informer", () => {
     await other.informer.close();
   });
 
-  it("goes on when a handler fails, and stops telling those that left", async () => {
+  it("continues when a handler fails, and does not call removed handlers", async () => {
     const { informer, world, changes } = setUp();
     informer.onChange(() => {
       throw new Error("bad handler");
@@ -260,7 +260,7 @@ describe("an informer", () => {
     await informer.close();
   });
 
-  it("refuses who waits when it is closed", async () => {
+  it("rejects waiting callers when it is closed", async () => {
     const { informer, world } = setUp();
     world.failure = new CausewayError("OPENSTACK_UNAVAILABLE", "down");
     const started = informer.start();
@@ -270,7 +270,7 @@ describe("an informer", () => {
     await expect(informer.refresh()).rejects.toMatchObject({ code: "CLOUD_CLOSED" });
   });
 
-  it("has indexes that agree with a search, whatever comes and goes", async () => {
+  it("has indexes that agree with a full search after any changes", async () => {
     const states = fc.array(
       fc.uniqueArray(
         fc.record({
@@ -323,13 +323,13 @@ describe("an informer", () => {
     );
   });
 
-  it("says when an index is asked for that it has not", () => {
+  it("throws when an unknown index is requested", () => {
     expect(() => setUp().informer.byIndex("colour", "red")).toThrow("colour");
   });
 });
 
 describe("until", () => {
-  it("waits for one object, hurrying meanwhile", async () => {
+  it("waits for one object, polling fast meanwhile", async () => {
     const { informer, world, clock, pass } = setUp();
     const result = until(informer, "a", (t) => t?.status === "ACTIVE", { clock });
     await pass(3_000);
@@ -364,7 +364,7 @@ describe("until", () => {
 describe("a transition whose length is known", () => {
   const timed: WatchedType<Thing> = { ...things, transition: (t) => ({ kind: t.status, size: t.tags?.length ?? 1 }) };
 
-  it("is looked at when it is likely to be over: a tenth of the polls, and as soon", async () => {
+  it("is polled when it is likely to have finished: a tenth of the polls, and its end is seen as soon", async () => {
     const { informer, world, clock, changes, pass } = setUp(timed);
     world.objects = [thing("a")];
     await informer.start();
@@ -373,7 +373,7 @@ describe("a transition whose length is known", () => {
       changes.length = 0;
       const begun = clock.now();
       // A write's answer may tell more than a list does: that is no new transition.
-      informer.observe(thing("a", { status: "PENDING_UPDATE", description: "told by the answer" }));
+      informer.observe(thing("a", { status: "PENDING_UPDATE", description: "set by the response" }));
       world.objects = [thing("a", { status: "PENDING_UPDATE" })];
       let seen = 0;
       for (let at = 50; seen === 0; at += 50) {
@@ -392,7 +392,7 @@ describe("a transition whose length is known", () => {
     await informer.close();
   });
 
-  it("costs few looks however long it is, of a size that was never seen", async () => {
+  it("costs few polls however long it is, of a size that was never seen", async () => {
     const { informer, world, clock, changes, pass } = setUp(timed);
     world.objects = [thing("a")];
     await informer.start();

@@ -18,7 +18,7 @@ export interface WatchedType<T> {
   /** True if a delete of it has been accepted. */
   readonly deleting: (object: T) => boolean;
   readonly hardlyChanges: boolean;
-  /** A new time stamp alone is a change: it tells of parts that no list has. */
+  /** A new time stamp alone is a change: it shows a change of parts that no list has. */
   readonly marksCount?: true;
 }
 
@@ -39,12 +39,12 @@ interface UnderWay {
   readonly what: Transition;
   /** When it was first seen (ms since epoch). */
   readonly since: number;
-  /** Milliseconds to the last poll that saw it go on. */
+  /** Milliseconds to the last poll that saw it continue. */
   readonly after: number;
 }
 
 const HURRY = 30_000;
-/** How much later (ms) than expected a transition is looked at whose end a write of ours is to show. */
+/** How much later (ms) than expected a transition is polled whose end a write of ours is to show. */
 const PUT_OFF = 500;
 const afterFailure = backoff({ base: 1_000, cap: 60_000 });
 
@@ -137,12 +137,12 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     this.#wake?.abort();
   }
 
-  /** Begins polling, too, if nobody has. Rejects when that poll fails; the polling goes on. */
+  /** Also starts polling if it was not started. Rejects when that poll fails; the polling continues. */
   refresh(signal?: AbortSignal): Promise<void> {
     return this.#wait(this.#refreshing, signal);
   }
 
-  /** Rejects when the first list fails for good reason (credentials, no such service); the polling goes on. */
+  /** Rejects when the first list fails permanently (credentials, no such service); the polling continues. */
   start(signal?: AbortSignal): Promise<void> {
     if (this.#synced) return Promise.resolve();
     return this.#wait(this.#starting, signal);
@@ -268,7 +268,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     }
   }
 
-  /** Waits until the next poll is due, which whoever wakes it may have changed. */
+  /** Waits until the next poll is due; a wake-up may have changed when that is. */
   async #pause(): Promise<void> {
     const { clock } = this.#options;
     while (!this.#closing.signal.aborted && this.#refreshing.length === 0) {

@@ -12,7 +12,7 @@ export interface CloudChange<T> {
 
 /**
  * A local copy of every resource of one type in one project, kept current by polling its list: fast while
- * something is in transition or somebody hurries it, slow when all is still. Nothing is polled before the first `start`.
+ * something is in transition or a caller hurries it, slow while nothing changes. Nothing is polled before the first `start`.
  */
 export interface CloudInformer<T extends { id: string }> {
   get(id: string): T | undefined;
@@ -20,9 +20,9 @@ export interface CloudInformer<T extends { id: string }> {
   /** Indexes: "name", and per type "tag", "network", "device", "project"…; see the type's table in watch/. */
   byIndex(index: string, value: string): readonly T[];
   onChange(handler: (change: CloudChange<T>) => void): () => void;
-  /** Takes in the answer of a write of ours; a list that was asked for before it does not undo it. */
+  /** Records the response to a write of ours; a list that was requested before it does not undo it. */
   observe(object: T): void;
-  /** A delete of ours succeeded (or answered 404): it is gone at once. */
+  /** A delete of ours succeeded (or got 404): the object is removed at once. */
   forget(id: string): void;
   /**
    * A write of ours will show whether the object's transition is over: until half a second after its expected end nothing is polled for its sake,
@@ -31,13 +31,13 @@ export interface CloudInformer<T extends { id: string }> {
   putOff(id: string): void;
   /** When (ms since epoch) a transition that was put off is expected to be over. */
   putOffUntil(id: string): number | undefined;
-  /** That write was refused: the transition is looked at as any other. */
+  /** That write was refused: the transition is polled as any other. */
   lookAgain(id: string): void;
   /** Polls soon and fast until `until` (ms since epoch) or, without it, for 30 s. */
   hurry(until?: number): void;
   /** One poll that begins after this call. Concurrent callers share it. */
   refresh(signal?: AbortSignal): Promise<void>;
-  /** Starts polling if nobody has; resolves when the first list is in. */
+  /** Starts polling if it was not started; resolves when the first list is in. */
   start(signal?: AbortSignal): Promise<void>;
   readonly synced: boolean;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { closeLook, nextLook, pace } from "./pace.ts";
 
 describe("a transition of which something is known", () => {
-  it("that is to be long is looked at after 20 s, and whenever it is twice as old", () => {
+  it("that is expected to be long is polled after 20 s, and whenever its age has doubled", () => {
     const expected = { atLeast: 3_600_000, atMost: 3_600_000 };
     const looks = [0, 20_000, 40_000, 1_920_000].map((polledAt) =>
       nextLook({ since: 0, expected, polledAt, took: 100 }),
@@ -10,7 +10,7 @@ describe("a transition of which something is known", () => {
     expect(looks).toEqual([20_000, 40_000, 80_000, 3_600_000]);
   });
 
-  it("that is tried a little earlier is looked at when it is usually over, then", () => {
+  it("that is polled a little earlier once is polled next when it has usually finished", () => {
     const next = (atLeast: number, atMost: number) =>
       nextLook({ since: 0, expected: { atLeast, atMost }, polledAt: atLeast, took: 5 });
     expect([next(970, 1_000), next(9_700, 10_000), next(938, 1_000)]).toEqual([1_020, 10_000, 1_000]);
@@ -23,7 +23,7 @@ describe("a transition of which something is known", () => {
     expect(looks).toEqual([9_984, 10_296, 10_560, 11_220]);
   });
 
-  it("that takes longer than was expected is looked at soon, then ever less often", () => {
+  it("that takes longer than expected is polled soon, then less and less often", () => {
     const expected = { atLeast: 500, atMost: 500 };
     const overdue = (polledAt: number) => nextLook({ since: 0, expected, polledAt, took: 5 }) - polledAt;
     expect([500, 1_000, 8_000, 80_000, 8_000_000].map(overdue)).toEqual([50, 62.5, 500, 5_000, 60_000]);
@@ -31,7 +31,7 @@ describe("a transition of which something is known", () => {
 });
 
 describe("a transition of which nothing is known", () => {
-  it("is looked at after a tenth of a second in a near cloud, then whenever it is a fifth older, an eighth, each 5 s", () => {
+  it("is polled after a tenth of a second in a near cloud, then whenever it is a fifth older, an eighth, each 5 s", () => {
     const after = (polledAt: number) => closeLook({ since: 0, polledAt, took: 5 }) - polledAt;
     const looks = [0, 400, 800, 8_000, 80_000, 160_000, 8_000_000];
     expect(looks.map(after)).toEqual([100, 100, 160, 1_000, 5_000, 20_000, 60_000]);
@@ -41,7 +41,7 @@ describe("a transition of which nothing is known", () => {
     ["half a second", 500, [500, 600, 720]],
     ["two seconds: not before one, and at two", 2_000, [1_000, 1_200, 1_440, 1_728, 2_000, 2_400]],
     ["an hour: not before one second", 3_600_000, [1_000, 1_200, 1_440]],
-  ])("but the others of its family is looked at when they are over: %s", (_name, hint, expected) => {
+  ])("but the others of its family is polled when they have finished: %s", (_name, hint, expected) => {
     const looks: number[] = [];
     for (const _each of expected) looks.push(closeLook({ since: 0, polledAt: looks.at(-1) ?? 0, took: 5, hint }));
     expect(looks).toEqual(expected);
@@ -51,10 +51,10 @@ describe("a transition of which nothing is known", () => {
 describe("the pace", () => {
   const still = { took: 100, hurried: false, age: undefined, hardlyChanges: false };
   it.each([
-    ["all is still", still, 60_000],
-    ["all is still in a type that hardly changes", { ...still, hardlyChanges: true }, 300_000],
-    ["somebody hurries", { ...still, hurried: true }, 1_000],
-    ["somebody hurries a near cloud", { ...still, hurried: true, took: 5 }, 250],
+    ["nothing changes", still, 60_000],
+    ["nothing changes in a type that hardly changes", { ...still, hardlyChanges: true }, 300_000],
+    ["a caller hurries", { ...still, hurried: true }, 1_000],
+    ["a caller hurries on a near cloud", { ...still, hurried: true, took: 5 }, 250],
     ["something has just begun to change", { ...still, age: 0 }, 1_000],
     ["something has been changing for a minute", { ...still, age: 60_000 }, 7_500],
     ["something has been stuck for a day", { ...still, age: 86_400_000 }, 60_000],

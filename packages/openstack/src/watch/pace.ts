@@ -1,7 +1,7 @@
 import type { Expected } from "./durations.ts";
 
 export interface WatchIntervals {
-  /** Milliseconds between polls while something is in transition or somebody hurries. Default 1000. */
+  /** Milliseconds between polls while something is in transition or a caller hurries. Default 1000. */
   readonly fast?: number;
   /** In place of `fast` where a list takes less than 20 ms. Default 250. */
   readonly fastest?: number;
@@ -37,7 +37,7 @@ function quickest({ took }: Pick<Situation, "took">, { fast = 1_000, fastest = 2
   return took < 20 ? Math.min(fast, fastest) : fast;
 }
 
-/** Others of its family do not make the first look at a transition later (ms) than this: a create may take a hundred times as long as an update. */
+/** Others of its family do not delay the first poll of a transition beyond this (ms): a create may take a hundred times as long as an update. */
 const HINTED = 1_000;
 
 export interface FirstLook extends Omit<Look, "expected"> {
@@ -45,7 +45,7 @@ export interface FirstLook extends Omit<Look, "expected"> {
   readonly hint?: number | undefined;
 }
 
-/** Whoever waits for one that ends within two minutes is not to wait longer (ms) than this in vain. */
+/** A caller that waits for a transition of at most two minutes waits no longer (ms) than this after its end. */
 const IN_VAIN = 5_000;
 const SOON = 120_000;
 
@@ -62,13 +62,13 @@ export function closeLook({ since, polledAt, took, hint = 0 }: FirstLook, interv
   return age < hint && (age + wait) * 1.1 > hint ? since + hint : polledAt + wait;
 }
 
-/** Nobody waits longer (ms) than this for the first look, whatever is expected. */
+/** The first poll is never later (ms) than this, whatever is expected. */
 const LONGEST = 20_000;
 
 export interface Look {
   /** When the object was first seen as it is (ms since epoch). */
   readonly since: number;
-  /** How long it is likely to stay so. */
+  /** How long this is likely to last. */
   readonly expected: Expected;
   /** When the last poll began. */
   readonly polledAt: number;
@@ -79,7 +79,7 @@ export interface Look {
 /**
  * When to poll next (ms since epoch) for an object in a transition of which something is known: when it is likely to be over, and if
  * it was not, soon and then ever later. The list that shows it costs the cloud the same whether it was worth it or not. What was
- * expected may be wrong: a long one is looked at after 20 s, and whenever it has become twice as old.
+ * expected may be wrong: a long one is polled after 20 s, and whenever its age has doubled.
  */
 export function nextLook({ since, expected, polledAt, took }: Look, intervals: WatchIntervals = {}): number {
   const { atLeast, atMost } = expected;
@@ -95,7 +95,7 @@ export function nextLook({ since, expected, polledAt, took }: Look, intervals: W
   const step = near ? Math.max(least, age / 32) : soon;
   // Not as short as it may be: it is at an end soon, or grows with its size.
   const next = age + (age < atLeast * 1.05 ? step : Math.max(soon, age < LONGEST ? age / 4 : age * 0.75));
-  // The longest that is likely is worth more than a look just before it.
+  // Polling at the longest likely duration is better than polling just before it.
   const isClose = near ? next + step / 2 > atMost : next * 1.1 > atMost;
   return since + (isClose ? Math.max(atMost, age + least) : next);
 }

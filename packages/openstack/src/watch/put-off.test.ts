@@ -22,7 +22,7 @@ async function settled(): Promise<void> {
 }
 
 describe("a transition", () => {
-  test("is not looked at while a write is to show its end, and is when that write was refused or did not come", async () => {
+  test("is not polled while a write is to show its end, and is polled when that write was refused or not sent", async () => {
     const clock = new VirtualClock();
     const world = { objects: [thing("ACTIVE")], polls: 0 };
     const list = (): Promise<Thing[]> => {
@@ -42,7 +42,7 @@ describe("a transition", () => {
     };
     begin();
     informer.putOff("a");
-    // Nothing is known of its length: it is looked at.
+    // Nothing is known of its length: it is polled.
     expect(informer.putOffUntil("a")).toBeUndefined();
     await pass(9_000);
     world.objects = [thing("ACTIVE")];

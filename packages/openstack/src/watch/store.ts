@@ -12,7 +12,7 @@ interface Entry<T> {
 
 const NOTHING: readonly never[] = [];
 
-/** Objects by id and by index. Every mutation tells the change it made, if it made one. */
+/** Objects by id and by index. Every mutation returns the change that it made, if any. */
 export class ObjectStore<T extends { id: string }> {
   readonly #indexes: Indexes<T>;
   readonly #marksCount: boolean;
@@ -37,7 +37,7 @@ export class ObjectStore<T extends { id: string }> {
 
   byIndex(index: string, value: string): readonly T[] {
     const values = this.#byValue.get(index);
-    if (values === undefined) throw new RangeError(`There is no index "${index}" here.`);
+    if (values === undefined) throw new RangeError(`There is no index "${index}".`);
     const found = values.get(value);
     return found === undefined ? NOTHING : [...found].flatMap((id) => this.get(id) ?? NOTHING);
   }

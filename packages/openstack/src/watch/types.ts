@@ -82,7 +82,7 @@ export const loadBalancers: WatchedType<L.LoadBalancer> = {
   }),
   transition: transitionOf,
 };
-/** OVN's provider works on each part of a create: a small one tells little of a large one. */
+/** OVN's provider works on each part of a create: a small one says little about a large one. */
 function transitionOf({ provider, provisioning_status: status, pools }: L.LoadBalancer): Transition {
   const grows = provider === "ovn" && status === "PENDING_CREATE";
   return { kind: `${provider} ${status}`, family: provider, size: grows ? Math.max(1, (pools ?? []).length) : 1 };
@@ -96,18 +96,18 @@ function ofLoadBalancer(part: { loadbalancers: readonly { id: string }[] }): str
   return part.loadbalancers.map((lb) => lb.id);
 }
 
-/** It settles with its load balancer, whose list says when: its own is then asked for, and not hurried before. */
+/** It settles with its load balancer, whose list says when: only then is its own list requested. */
 function partOfLoadBalancer<T extends L.Listener | L.Pool>(name: string): WatchedType<T> {
   const indexes = { ...named, ...tagged, loadbalancer: ofLoadBalancer };
   return { ...provisioned<T>(name, indexes), settlesWithAnother: true };
 }
 
-/** Nova's ports come up by themselves; a router's or load balancer's may stay DOWN for good. */
+/** Nova's ports come up by themselves; a router's or load balancer's may remain DOWN for good. */
 function isOnServer(port: N.Port): boolean {
   return port.device_id !== "" && port.device_owner.startsWith("compute:");
 }
 
-/** A type whose objects do not change by themselves, and are gone when their delete has been answered. */
+/** A type whose objects do not change by themselves, and are gone when their delete was successful. */
 function still<T>(name: string, indexes: Indexes<T>): WatchedType<T> {
   return { name, indexes, inTransition: () => false, deleting: () => false, hardlyChanges: false };
 }

@@ -31,7 +31,7 @@ export async function until<T extends { id: string }>(
     if (left <= 0) {
       throw new CausewayError(
         "OPENSTACK_WAIT_TIMEOUT",
-        `${id} did not get where it should within ${timeout / 1000} s.`,
+        `${id} did not reach the expected state within ${timeout / 1000} s.`,
         {
           details: { id, timeout },
         },

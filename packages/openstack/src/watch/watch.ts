@@ -10,7 +10,7 @@ export interface WatchOptions {
   readonly clock?: Clock;
   readonly log?: Log;
   readonly intervals?: WatchIntervals;
-  /** Types that are looked at as rarely as those that hardly ever change, by a user who asks for a list when it misses something. */
+  /** Types that are polled as rarely as those that hardly ever change, for a user that requests a list when an object is missing. */
   readonly rarely?: readonly RareType[];
 }
 
