@@ -8,6 +8,7 @@ import { claimStrategy } from "./claim.ts";
 import { configMapStrategy, secretStrategy } from "./secret.ts";
 import { serviceStrategy } from "./service.ts";
 import {
+  COMPONENT_STATUS_COLUMNS,
   CONFIG_MAP_COLUMNS,
   ENDPOINTS_COLUMNS,
   NAMESPACE_COLUMNS,
@@ -103,6 +104,15 @@ export function coreKinds(): Resource[] {
       shortNames: ["ep"],
       columns: ENDPOINTS_COLUMNS,
       deprecated: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+    }),
+    define({
+      kind: "ComponentStatus",
+      plural: "componentstatuses",
+      shortNames: ["cs"],
+      clusterScoped: true,
+      verbs: ["get", "list"],
+      columns: COMPONENT_STATUS_COLUMNS,
+      deprecated: "v1 ComponentStatus is deprecated in v1.19+",
     }),
     define({
       kind: "ServiceAccount",

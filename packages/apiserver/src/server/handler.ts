@@ -25,6 +25,7 @@ import { authenticated, authorized } from "./measured.ts";
 import { observe, terminated } from "./observe.ts";
 import { isOver } from "./pace.ts";
 import { isQuestion, serveReview } from "../auth/reviews.ts";
+import { isProxied, proxyRefusal } from "./proxying.ts";
 import { isTrue, requestInfo, type RequestInfo } from "./request-info.ts";
 import { checkTimeout } from "./request-timeout.ts";
 import { serveResource } from "./resources.ts";
@@ -202,7 +203,7 @@ interface Arrival {
   readonly isBelow: boolean;
 }
 
-/** Who asks, once it is clear that they may; from here on the request is recorded. Throws 401, 403. */
+/** Who asks, once it is clear that they may; from here on the request is recorded. Throws 401, 403, and what is said of requests to be forwarded. */
 async function admitted(
   served: ServedCluster,
   { exchange, certificates, info, query, isBelow }: Arrival,
@@ -245,6 +246,7 @@ async function admitted(
   audit?.annotate("authorization.k8s.io/decision", allowed ? "allow" : "forbid");
   audit?.annotate("authorization.k8s.io/reason", reason);
   if (!allowed) throw refusal(asked, reason);
+  if (isProxied(info)) throw proxyRefusal(served.cluster, info);
   return user;
 }
 

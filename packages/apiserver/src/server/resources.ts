@@ -18,12 +18,13 @@ import { metadataOnly, table, type TableOptions } from "../tables/table.ts";
 import { mediaType } from "./body.ts";
 import { callOf } from "./call-of.ts";
 import type { Form } from "./lines.ts";
+import { componentStatuses, isComponentStatus, unwatchable } from "./component-statuses.ts";
 import { answerList } from "./list-answer.ts";
 import { refuseWrongNumber } from "./negotiate.ts";
 import { isTrue, type RequestInfo } from "./request-info.ts";
 import { send, type Response, type Wanted } from "./respond.ts";
 import { forbiddenField, required } from "./problems.ts";
-import { apiError, badRequest, invalidOptions, methodNotAllowed } from "./status.ts";
+import { apiError, badRequest, invalidOptions, methodNotAllowed, noSuchResource } from "./status.ts";
 import { scaleRequest } from "./scale.ts";
 import { subresourceRequest } from "./subresources.ts";
 import { serveWatch } from "./watch.ts";
@@ -45,17 +46,14 @@ export interface ResourceRequest extends AuditNotes {
 
 /** Answers a request on a resource. Throws Status errors. */
 export async function serveResource(request: ResourceRequest, response: Response): Promise<void> {
-  const { info, served } = request;
-  const { resource, version } = served;
+  const { info } = request;
   refusePatchType(request);
   const call = callOf(request, response);
-  const verbs = info.subresource
-    ? version.subresources?.find((s) => s.name === info.subresource)?.verbs
-    : resource.verbs;
-  if (!verbs) throw apiError(404, "NotFound", "the server could not find the requested resource", {});
-  const verb = info.verb === "watch" && info.name ? "watch" : info.verb;
-  if (!verbs.includes(verb) || !hasPlace(info, verb)) throw methodNotAllowed();
-  if (version.deprecated !== undefined) call.warn(version.deprecated);
+  const verb = checkedVerb(request, call);
+  if (isComponentStatus(call)) {
+    const body = componentStatuses(call, request, () => tableOptions(request));
+    return answer(request, response, { code: 200, body });
+  }
   if (info.subresource === "scale")
     return answer(request, response, { code: 200, body: await scaleRequest(call, request) });
   const special = await subresourceRequest(call, request);
@@ -80,6 +78,22 @@ export async function serveResource(request: ResourceRequest, response: Response
     default:
       throw methodNotAllowed();
   }
+}
+
+/** What is to be done, once it is clear that the resource allows that; warns of a deprecated version. Throws 404, 405. */
+function checkedVerb(request: ResourceRequest, call: Call): string {
+  const { info, served } = request;
+  const { resource, version } = served;
+  const verbs = info.subresource
+    ? version.subresources?.find((s) => s.name === info.subresource)?.verbs
+    : resource.verbs;
+  if (!verbs) throw noSuchResource();
+  const { verb } = info;
+  const isUnwatchable = verb === "watch" && isComponentStatus(call);
+  if (!isUnwatchable && (!verbs.includes(verb) || !hasPlace(info, verb))) throw methodNotAllowed();
+  if (version.deprecated !== undefined) call.warn(version.deprecated);
+  if (isUnwatchable) throw unwatchable(request);
+  return verb;
 }
 
 /** Objects are created in collections and changed where they are. */

@@ -32,6 +32,20 @@ export const CONFIG_MAP_COLUMNS: readonly Column[] = [
   AGE,
 ];
 
+const healthy = (o: Json): Json => records(o["conditions"]).find((c) => c["type"] === "Healthy") ?? {};
+const HEALTH: Readonly<Record<string, string>> = { True: "Healthy", False: "Unhealthy" };
+
+export const COMPONENT_STATUS_COLUMNS: readonly Column[] = [
+  NAME,
+  {
+    name: "Status",
+    description: "Status of the component conditions",
+    cell: (o) => HEALTH[text(healthy(o)["status"])] ?? "Unknown",
+  },
+  { name: "Message", description: "Message of the component conditions", cell: (o) => text(healthy(o)["message"]) },
+  { name: "Error", description: "Error of the component conditions", cell: (o) => text(healthy(o)["error"]) },
+];
+
 export const SERVICE_ACCOUNT_COLUMNS: readonly Column[] = [
   NAME,
   { name: "Secrets", cell: (o) => array(o["secrets"]).length },

@@ -62,6 +62,7 @@ import { webhookMatching } from "./webhook-matching.ts";
 import { webhooks } from "./webhooks.ts";
 import { watching } from "./watching.ts";
 import { webSockets } from "./web-sockets.ts";
+import { components, proxying } from "./components.ts";
 import { wire } from "./wire.ts";
 import { bodies } from "./bodies.ts";
 import { workloads } from "./workloads.ts";
@@ -85,6 +86,8 @@ export const chapters: readonly Chapter[] = [
   connecting,
   watching,
   webSockets,
+  components,
+  proxying,
   revisions,
   selectors,
   writing,
