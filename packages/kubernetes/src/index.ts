@@ -108,9 +108,12 @@ export {
   type WorkloadCondition,
 } from "./types/apps.ts";
 export {
+  Endpoints,
   EndpointSlice,
   Service,
   type Endpoint,
+  type EndpointAddress,
+  type EndpointSubset,
   type LoadBalancerIngress,
   type ServicePort,
   type ServiceSpec,

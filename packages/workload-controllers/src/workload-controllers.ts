@@ -1,6 +1,8 @@
 import { runController, type ControllerOptions } from "@causeway/kubernetes";
 import type { Context } from "./context.ts";
 import { deploymentController } from "./deployment/controller.ts";
+import { endpointsController } from "./endpoints/controller.ts";
+import { endpointSliceController } from "./endpointslice/controller.ts";
 import { replicaSetController, replicationControllerController } from "./replicaset/controller.ts";
 
 export interface WorkloadControllers {
@@ -13,6 +15,8 @@ const controllers: readonly ((context: Context) => ControllerOptions)[] = [
   deploymentController,
   replicaSetController,
   replicationControllerController,
+  endpointSliceController,
+  endpointsController,
 ];
 
 /** The controllers that an embedded cluster needs to run what is deployed to it. The owner of the context runs its informers. */

@@ -62,6 +62,30 @@ export interface EndpointSlice extends KubeObject {
   ports?: { name?: string; protocol?: string; port?: number; appProtocol?: string }[];
 }
 
+export interface EndpointAddress {
+  ip: string;
+  hostname?: string;
+  nodeName?: string;
+  targetRef?: { kind?: string; namespace?: string; name?: string; uid?: string };
+}
+
+export interface EndpointSubset {
+  addresses?: EndpointAddress[];
+  notReadyAddresses?: EndpointAddress[];
+  ports?: { name?: string; protocol?: string; port: number; appProtocol?: string }[];
+}
+
+export interface Endpoints extends KubeObject {
+  subsets?: EndpointSubset[];
+}
+
+export const Endpoints: ResourceType<Endpoints> = {
+  group: "",
+  version: "v1",
+  kind: "Endpoints",
+  plural: "endpoints",
+  namespaced: true,
+};
 export const Service: ResourceType<Service> = {
   group: "",
   version: "v1",

@@ -17,6 +17,7 @@ import {
 } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
 import { by, indexed, podsOf } from "../objects/caches.ts";
+import { Deletions } from "../objects/deletions.ts";
 import { fieldManager, isNamespaceTerminating, publish } from "../objects/road.ts";
 import { selects } from "../objects/selector.ts";
 import { annotation } from "./annotations.ts";
@@ -31,7 +32,7 @@ export function deploymentController(context: Context): ControllerOptions {
   const deployments = indexed(context, informers.for(Deployment));
   const sets = indexed(context, informers.for(ReplicaSet));
   const pods = podsOf(context);
-  const caches: Caches & { context: Context } = { context, deployments, sets, pods };
+  const caches: Caches & { context: Context } = { context, deployments, sets, pods, deletions: new Deletions(context) };
   const road: Road<Observed, Step, PublishedStatus> = {
     gather: (key) => Promise.resolve(gather(caches, key)),
     plan,

@@ -32,7 +32,7 @@ const rolledOut = (w: World, replicas: number, image: string) =>
 describe("a Deployment on an API server", () => {
   test("rolls out, scales, goes back and keeps its history", async () => {
     const w = await start();
-    w.playKubelet();
+    await w.playKubelet();
     w.run();
     await w.create(Deployment, "web", web(2, { revisionHistoryLimit: 1 }));
     await rolledOut(w, 2, "web:1");
@@ -61,7 +61,7 @@ describe("a Deployment on an API server", () => {
 
   test("exceeds its progress deadline, and is repaired by the next template", async () => {
     const w = await start();
-    w.playKubelet();
+    await w.playKubelet();
     w.run();
     const held = template("web:1", { annotations: { [annotations.pending]: "" } });
     await w.create(Deployment, "web", web(1, { template: held, progressDeadlineSeconds: 30 }));
@@ -78,7 +78,7 @@ describe("a Deployment on an API server", () => {
 
   test("Recreate runs pods of one template at a time", async () => {
     const w = await start();
-    w.playKubelet();
+    await w.playKubelet();
     w.run();
     await w.create(Deployment, "web", web(2, { strategy: { type: "Recreate" } }));
     await rolledOut(w, 2, "web:1");
@@ -99,7 +99,7 @@ describe("a Deployment on an API server", () => {
     "never exceeds maxSurge and leaves no orphan when writes are lost and controllers are killed (seed %i)",
     async (seed) => {
       const w = await start();
-      w.playKubelet();
+      await w.playKubelet();
       const stop = w.runWithFaults(seeded(seed), 0.1);
       const rollingUpdate = { maxSurge: 1, maxUnavailable: 1 };
       await w.create(Deployment, "web", web(4, { strategy: { type: "RollingUpdate", rollingUpdate } }));

@@ -1,4 +1,5 @@
 import type { Deployment, Informer, ObjectKey, Pod, ReplicaSet } from "@causeway/kubernetes";
+import type { Deletions } from "../objects/deletions.ts";
 import { by } from "../objects/caches.ts";
 
 export interface Observed {
@@ -15,12 +16,13 @@ export interface Caches {
   readonly deployments: Informer<Deployment>;
   readonly sets: Informer<ReplicaSet>;
   readonly pods: Informer<Pod>;
+  readonly deletions: Deletions;
 }
 
-export function gather({ deployments, sets, pods }: Caches, key: ObjectKey): Observed | undefined {
+export function gather({ deployments, sets, pods, deletions }: Caches, key: ObjectKey): Observed | undefined {
   const deployment = deployments.get(key);
   if (!deployment) return undefined;
-  const controlled = sets.byIndex(by.controller, deployment.metadata.uid ?? "");
+  const controlled = deletions.remaining(sets.byIndex(by.controller, deployment.metadata.uid ?? ""));
   const uids =
     deployment.spec.strategy?.type === "Recreate" ? controlled.map(({ metadata }) => metadata.uid ?? "") : [];
   return {

@@ -1,4 +1,4 @@
-import { isAlreadyExists, isControlledBy, isNotFound, keyOf, ReplicaSet, Deployment } from "@causeway/kubernetes";
+import { isAlreadyExists, isControlledBy, keyOf, ReplicaSet, Deployment } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
 import { equalTemplates } from "../objects/pod-template.ts";
 import { fieldManager, performClaim } from "../objects/road.ts";
@@ -28,11 +28,7 @@ export async function perform(
       return;
     }
     case "delete-replica-set":
-      try {
-        await client.delete(ReplicaSet, step.target, { preconditions: { uid: step.target.uid }, signal });
-      } catch (error) {
-        if (!isNotFound(error)) throw error;
-      }
+      await caches.deletions.perform(ReplicaSet, step.target, signal);
       return;
     default:
       return performClaim(context, { ownerType: Deployment, owner: deployment, type: sets.type }, step, signal);

@@ -1,21 +1,12 @@
 import { CausewayError } from "@causeway/foundation";
-import {
-  isConflict,
-  isNotFound,
-  Pod,
-  type Informer,
-  type KubeObject,
-  type LabelSelector,
-  type PlannedEvent,
-} from "@causeway/kubernetes";
+import { Pod, type Informer, type KubeObject, type LabelSelector, type PlannedEvent } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
 import { by, podsOf } from "./caches.ts";
 import type { Target } from "./claim.ts";
+import { Deletions } from "./deletions.ts";
 import { fieldManager } from "./road.ts";
 import { selectorText } from "./selector.ts";
 
-/** How long a deletion that the cache does not show yet is remembered, in milliseconds. */
-const MEMORY = 30_000;
 /** Writes under way at once, for one owner. */
 const AT_ONCE = 32;
 
@@ -26,17 +17,18 @@ const AT_ONCE = 32;
 export class OwnedPods {
   readonly pods: Informer<Pod>;
   readonly #context: Context;
-  readonly #deleted = new Map<string, number>();
+  readonly #deletions: Deletions;
   readonly #uncertain = new Set<string>();
 
   constructor(context: Context) {
     this.#context = context;
     this.pods = podsOf(context);
+    this.#deletions = new Deletions(context);
   }
 
   /** The pods that `owner` controls, deletions included that the cache does not show yet. */
   controlledBy(owner: KubeObject): Pod[] {
-    return this.pods.byIndex(by.controller, owner.metadata.uid ?? "").map((pod) => this.#view(pod));
+    return this.pods.byIndex(by.controller, owner.metadata.uid ?? "").map((pod) => this.#deletions.view(pod));
   }
 
   orphans(namespace: string): readonly Pod[] {
@@ -83,13 +75,7 @@ export class OwnedPods {
   }
 
   async #deleteOne(owner: KubeObject, target: Target, signal: AbortSignal): Promise<void> {
-    const { client } = this.#context.informers;
-    try {
-      await client.delete(Pod, target, { preconditions: { uid: target.uid }, signal });
-    } catch (error) {
-      if (!isNotFound(error) && !isConflict(error)) throw error;
-    }
-    this.#note(target.uid);
+    await this.#deletions.perform(Pod, target, signal);
     this.#event(owner, "SuccessfulDelete", `Deleted pod: ${target.name}`);
   }
 
@@ -104,22 +90,6 @@ export class OwnedPods {
       const failed = results.find((result) => result.status === "rejected");
       if (failed) throw failed.reason;
     }
-  }
-
-  #note(uid: string): void {
-    const now = this.#context.clock.now();
-    for (const [known, at] of this.#deleted) {
-      if (now - at <= MEMORY) break;
-      this.#deleted.delete(known);
-    }
-    this.#deleted.set(uid, now);
-  }
-
-  #view(pod: Pod): Pod {
-    const { uid = "", deletionTimestamp } = pod.metadata;
-    const at = this.#deleted.get(uid);
-    if (at === undefined || deletionTimestamp !== undefined || this.#context.clock.now() - at > MEMORY) return pod;
-    return { ...pod, metadata: { ...pod.metadata, deletionTimestamp: new Date(at).toISOString() } };
   }
 }
 

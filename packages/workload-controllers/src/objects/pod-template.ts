@@ -33,6 +33,11 @@ export function templateHash(template: PodTemplateSpec, collisions: number | und
 
 const alphabet = "bcdfghjklmnpqrstvwxz2456789";
 
+/** A name part that is the same for the same seed: a create that is repeated meets what it created before. */
+export function suffixOf(seed: string): string {
+  return safeEncode(fnv32a(seed).toString(36).padStart(7, "0")).slice(-5);
+}
+
 function safeEncode(text: string): string {
   return [...text].map((letter) => alphabet[letter.charCodeAt(0) % alphabet.length]).join("");
 }

@@ -25,7 +25,7 @@ const settled = (w: World, replicas: number) =>
 describe("a ReplicaSet on an API server", () => {
   test("creates, replaces, adopts, releases and deletes pods, and emits an event for each", async () => {
     const w = await start();
-    w.playKubelet();
+    await w.playKubelet();
     w.run();
     const set = await w.create(ReplicaSet, "web", web(3));
     await settled(w, 3);
@@ -71,7 +71,7 @@ describe("a ReplicaSet on an API server", () => {
 
   test("writes nothing once it is settled", async () => {
     const w = await start();
-    w.playKubelet();
+    await w.playKubelet();
     const stop = w.run();
     await w.create(ReplicaSet, "web", web(2));
     await w.create(ReplicationController, "old", {
@@ -95,7 +95,7 @@ describe("a ReplicaSet on an API server", () => {
     "ends with exactly its replicas when writes are lost and controllers are killed (seed %i)",
     async (seed) => {
       const w = await start();
-      w.playKubelet();
+      await w.playKubelet();
       const stop = w.runWithFaults(seeded(seed));
       await w.create(ReplicaSet, "web", web(5));
       await w.until("five pods", async () => (await w.pods()).length >= 5);

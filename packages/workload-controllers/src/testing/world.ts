@@ -5,6 +5,7 @@ import {
   createInformers,
   Event,
   loadKubeconfig,
+  Node,
   Pod,
   type KubeObject,
   type KubernetesClient,
@@ -44,7 +45,11 @@ export class World {
     return new World(server, clock, await server.management.kubeconfig());
   }
 
-  playKubelet(nodes: readonly string[] = ["one", "two"]): void {
+  async playKubelet(nodes: readonly string[] = ["one", "two"]): Promise<void> {
+    for (const name of nodes) {
+      const labels = { "kubernetes.io/hostname": name, "topology.kubernetes.io/zone": `zone-${name}` };
+      await this.create(Node, name, { metadata: { name, labels } });
+    }
     const informers = createInformers(this.client, { clock: this.clock });
     playKubelet({ client: this.client, informers, clock: this.clock }, nodes);
     this.#running.push(informers.run(this.#stop.signal));

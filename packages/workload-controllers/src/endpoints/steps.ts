@@ -1,0 +1,7 @@
+import type { Endpoints } from "@causeway/kubernetes";
+import type { Target } from "../objects/claim.ts";
+
+export type Step =
+  | { readonly type: "create-endpoints"; readonly endpoints: Endpoints }
+  | { readonly type: "update-endpoints"; readonly endpoints: Endpoints }
+  | { readonly type: "delete-endpoints"; readonly target: Target };

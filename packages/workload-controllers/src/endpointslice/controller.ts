@@ -1,0 +1,93 @@
+import {
+  EndpointSlice,
+  followRoad,
+  isConflict,
+  keyOf,
+  Node,
+  Service,
+  watchInformer,
+  type ControllerOptions,
+  type Road,
+} from "@causeway/kubernetes";
+import type { Context } from "../context.ts";
+import { by, indexed, podsOf } from "../objects/caches.ts";
+import { Deletions } from "../objects/deletions.ts";
+import { failureEvents, isNamespaceTerminating } from "../objects/road.ts";
+import { hasLabels } from "../objects/selector.ts";
+import { hasSelector, watchServicePods } from "../objects/service-pods.ts";
+import { byService, gather, manager, managerLabel, serviceLabel, type Caches, type Observed } from "./gather.ts";
+import { perform } from "./perform.ts";
+import { plan } from "./plan.ts";
+import type { Step } from "./steps.ts";
+
+const byNode = "node";
+
+export function endpointSliceController(context: Context): ControllerOptions {
+  const { clock, log, metrics } = context;
+  const caches = cachesOf(context);
+  const { services, pods, slices, nodes } = caches;
+  const road: Road<Observed, Step, undefined> = {
+    gather: (key) => Promise.resolve(gather(caches, key)),
+    plan,
+    perform: (step, _observed, signal) => perform({ ...caches, context }, step, signal),
+    publish: ({ service }, _status, events) => {
+      for (const event of events) context.events.event(service, event);
+      return Promise.resolve();
+    },
+    failed: ({ service }, _plan, _step, error) => {
+      const { namespace, name } = service.metadata;
+      const prefix = `Error updating Endpoint Slices for Service ${namespace}/${name}`;
+      const isQuiet = isConflict(error) || isNamespaceTerminating(error);
+      return { status: undefined, events: isQuiet ? [] : failureEvents("FailedToUpdateEndpointSlices", prefix, error) };
+    },
+  };
+  return {
+    name: "endpointslice",
+    reconcile: followRoad(road, { clock, log, name: "endpointslice", ...(metrics ? { metrics } : {}) }),
+    sources: [
+      watchInformer(services),
+      watchServicePods(services, pods),
+      watchInformer(slices, ({ object }) => serviceKey(object)),
+      // A pod is an endpoint once its node is known; its zone is the node's.
+      watchInformer(nodes, ({ object, previous }) =>
+        previous && zoneOf(previous) === zoneOf(object)
+          ? []
+          : pods.byIndex(byNode, object.metadata.name).flatMap((pod) =>
+              services
+                .byIndex(by.namespace, pod.metadata.namespace ?? "")
+                .filter(
+                  (service) => hasSelector(service) && hasLabels(pod.metadata.labels, service.spec.selector ?? {}),
+                )
+                .map(keyOf),
+            ),
+      ),
+    ],
+    ready: (signal) =>
+      Promise.all([services, pods, slices, nodes].map((each) => each.whenSynced(signal))).then(() => {}),
+    clock,
+    log,
+  };
+}
+
+function cachesOf(context: Context): Caches {
+  const { informers } = context;
+  const pods = podsOf(context);
+  informers.index(pods, { [byNode]: ({ spec }) => (spec.nodeName ? [spec.nodeName] : []) });
+  const slices = informers.for(EndpointSlice);
+  informers.index(slices, {
+    [byService]: (slice) => serviceKey(slice).map(({ namespace, name }) => `${namespace}/${name}`),
+  });
+  const services = indexed(context, informers.for(Service));
+  return { services, pods, slices, nodes: informers.for(Node), deletions: new Deletions(context) };
+}
+
+/** The Service of a slice that this controller keeps. */
+function serviceKey({ metadata }: EndpointSlice) {
+  const name = metadata.labels?.[serviceLabel];
+  if (name === undefined || metadata.labels?.[managerLabel] !== manager) return [];
+  return [{ namespace: metadata.namespace ?? "", name }];
+}
+
+function zoneOf({ metadata }: Node): string | undefined {
+  return metadata.labels?.["topology.kubernetes.io/zone"];
+}
