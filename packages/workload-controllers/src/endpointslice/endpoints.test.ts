@@ -17,15 +17,16 @@ const set = (replicas: number) => ({
 });
 const slicesOf = async (w: World) =>
   (await w.client.list(EndpointSlice, { namespace, labelSelector: "kubernetes.io/service-name=web" })).items;
+const compare = (a: string, b: string) => (a < b ? -1 : 1);
 /** Both kinds show exactly the pods that are ready. */
 const shown = (w: World, count: number) =>
   w.until(`${count} endpoints`, async () => {
-    const wanted = (await w.pods()).map(({ status }) => status?.podIP).toSorted();
+    const wanted = (await w.pods()).map(({ status }) => status?.podIP ?? "").toSorted(compare);
     const slices = await slicesOf(w);
     const inSlices = slices.flatMap(({ endpoints }) => endpoints ?? []).filter(({ conditions }) => conditions?.ready);
     const found =
       (await w.client.find(Endpoints, key("web")))?.subsets?.flatMap(({ addresses = [] }) => addresses) ?? [];
-    const same = (ips: (string | undefined)[]) => JSON.stringify(ips.toSorted()) === JSON.stringify(wanted);
+    const same = (ips: string[]) => JSON.stringify(ips.toSorted(compare)) === JSON.stringify(wanted);
     const all = same(inSlices.flatMap(({ addresses }) => addresses)) && same(found.map(({ ip }) => ip));
     return wanted.length === count && all && slices;
   });

@@ -39,7 +39,7 @@ export function suffixOf(seed: string): string {
 }
 
 function safeEncode(text: string): string {
-  return [...text].map((letter) => alphabet[letter.charCodeAt(0) % alphabet.length]).join("");
+  return Array.from(Buffer.from(text), (byte) => alphabet[byte % alphabet.length]).join("");
 }
 
 function fnv32a(text: string): number {
