@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
 const SCRIPT = `
-  import { lowerPriority, threadsOf } from ${JSON.stringify(new URL("./priority.ts", import.meta.url).href)};
+  import { lowerPriority, niceAfter, threadsOf } from ${JSON.stringify(new URL("./priority.ts", import.meta.url).href)};
   import { readFileSync } from "node:fs";
   import { Worker } from "node:worker_threads";
   const before = threadsOf();
   new Worker("setTimeout(() => {}, 60_000)", { eval: true });
-  lowerPriority(before, 5);
+  lowerPriority(before, niceAfter(5));
   const niceOf = (id) => Number(readFileSync("/proc/self/task/" + id + "/stat", "latin1").split(") ")[1].split(" ")[16]);
   const later = threadsOf().filter((id) => !before.includes(id));
   console.log(JSON.stringify({ before: before.map(niceOf), later: later.map(niceOf) }));

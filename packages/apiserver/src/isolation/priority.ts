@@ -10,12 +10,16 @@ export function threadsOf(): readonly number[] {
   }
 }
 
+/** The nice value of a process that is to come after this one. */
+export function niceAfter(by: number): number {
+  return Math.min(getPriority() + by, constants.priority.PRIORITY_LOW);
+}
+
 /**
- * Adds to the nice value of threads. On Linux each thread has its own: those of V8, which collect garbage and compile next to the main thread, begin with that of
+ * Gives threads a nice value. On Linux each thread has its own: those of V8, which collect garbage and compile next to the main thread, begin with that of
  * the parent and keep it when the process gets another. Threads that are started later have their starter's.
  */
-export function lowerPriority(threads: readonly number[], by: number): void {
-  const nice = Math.min(getPriority() + by, constants.priority.PRIORITY_LOW);
+export function lowerPriority(threads: readonly number[], nice: number): void {
   for (const thread of threads) {
     try {
       setPriority(thread, nice);

@@ -6,6 +6,7 @@
  */
 import { readFileSync, writeSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
+import { followPace, STEP } from "./pace.js";
 import { LENGTH, STOP, TEXT, TURNS } from "./watchdog-words.js";
 
 /**
@@ -14,6 +15,7 @@ import { LENGTH, STOP, TEXT, TURNS } from "./watchdog-words.js";
  * @property {number} interval Milliseconds between two looks.
  * @property {number} near MiB of resident memory from which it is reported.
  * @property {number} [fd] Where a worker process reports to; the supervisor acts on it.
+ * @property {number} [nice] Of a worker process: the nice value that its threads have while it does not give way to others.
  * @property {number} [abortAfter] Without `fd`: milliseconds after which the process is aborted.
  */
 
@@ -23,8 +25,9 @@ const BLOCKED = 6;
 const TICKS = 100;
 
 /** @param {WatchdogData} data */
-function watch({ shared, interval, near, fd, abortAfter }) {
+function watch({ shared, interval, near, fd, nice, abortAfter }) {
   const words = new Int32Array(shared, 0, 4);
+  const pace = nice === undefined ? undefined : followPace(nice);
   const text = Buffer.from(shared, TEXT);
   const parent = process.ppid;
   const holder = () => text.toString("utf8", 0, Math.min(Math.max(Atomics.load(words, LENGTH), 0), text.length));
@@ -39,7 +42,7 @@ function watch({ shared, interval, near, fd, abortAfter }) {
   let used = 0;
   let isReported = false;
   for (;;) {
-    Atomics.wait(words, STOP, 0, interval);
+    rest(words, interval, pace);
     if (Atomics.load(words, STOP) !== 0) return;
     const now = Atomics.load(words, TURNS);
     still = now === turns ? still + 1 : 0;
@@ -59,6 +62,18 @@ function watch({ shared, interval, near, fd, abortAfter }) {
     const resident = process.memoryUsage.rss() / MIB;
     if (resident >= near) report({ memory: Math.round(resident) });
     if (abortAfter !== undefined && seconds * 1000 >= abortAfter) abort(seconds, holder());
+  }
+}
+
+/**
+ * Waits until the next look, or until it has to stop.
+ * @param {Int32Array} words @param {number} interval @param {(() => void) | undefined} pace
+ */
+function rest(words, interval, pace) {
+  if (!pace) return void Atomics.wait(words, STOP, 0, interval);
+  for (let waited = 0; waited < interval && Atomics.load(words, STOP) === 0; waited += STEP) {
+    Atomics.wait(words, STOP, 0, STEP);
+    pace();
   }
 }
 

@@ -14,6 +14,8 @@ export interface WatchdogOptions {
   readonly near: number;
   /** A worker process reports to this descriptor. */
   readonly fd?: number;
+  /** Of a worker process: the nice value of its threads while it does not take much of the processors. It gives way to others while it does. */
+  readonly nice?: number;
   /** The management process reports here when it turns again … */
   readonly report?: (report: Report) => void;
   /** … and is aborted after so many milliseconds without a turn. */
@@ -31,7 +33,16 @@ export interface Watchdog {
 }
 
 /** Starts the thread that watches this one. It reports what it sees while this one is stuck. */
-export function startWatchdog({ thread, near, fd, report, abortAfter, program, failed }: WatchdogOptions): Watchdog {
+export function startWatchdog({
+  thread,
+  near,
+  fd,
+  nice,
+  report,
+  abortAfter,
+  program,
+  failed,
+}: WatchdogOptions): Watchdog {
   const shared = new SharedArrayBuffer(TEXT + LONGEST);
   const words = new Int32Array(shared, 0, 4);
   const text = Buffer.from(shared, TEXT);
@@ -43,7 +54,7 @@ export function startWatchdog({ thread, near, fd, report, abortAfter, program, f
   const turn = setInterval(() => Atomics.add(words, TURNS, 1), INTERVAL);
   turn.unref();
   const watching = new Worker(program ?? programOf("watchdog"), {
-    workerData: { shared, interval: INTERVAL, near, fd, abortAfter },
+    workerData: { shared, interval: INTERVAL, near, fd, nice, abortAfter },
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 },
   });

@@ -13,7 +13,7 @@ import {
   type WorkerOptions,
 } from "./messages.ts";
 import { collectWhenIdle } from "./idle-collector.ts";
-import { lowerPriority, threadsOf } from "./priority.ts";
+import { lowerPriority, niceAfter, threadsOf } from "./priority.ts";
 import { startWatchdog, type Watchdog } from "./watchdog.ts";
 import { logTo, plainError } from "./worker-log.ts";
 
@@ -110,13 +110,15 @@ class Worker {
 
   async #open({ limits, parked, removed, ...options }: WorkerOptions): Promise<unknown> {
     const threads = threadsOf();
+    const nice = niceAfter(LOWER);
     this.#watchdog = startWatchdog({
       thread: this.#thread,
       near: NEAR * Math.min(limits.heap, limits.resident),
       fd: REPORTS,
+      nice,
     });
     // The watchdog keeps the priority that the process began with.
-    lowerPriority(threads, LOWER);
+    lowerPriority(threads, nice);
     collectWhenIdle();
     const state: ServerState = new ServerState({
       ...options,
