@@ -253,6 +253,28 @@ export const access: Chapter = {
       },
     },
     {
+      name: "a watch continues when the rights to it are revoked, and a new one is forbidden",
+      async run(c) {
+        const user = c.unique("reader");
+        await grant(c, user, [{ apiGroups: [""], resources: ["configmaps"], verbs: ["list", "watch"] }]);
+        const reader = await c.as({ user });
+        const path = c.core("configmaps");
+        const body = await eventually(async () => {
+          const answer = await reader.get(path);
+          return answer.code === 200 ? answer.body : undefined;
+        });
+        const watch = await reader.watch(
+          `${path}?watch=1&resourceVersion=${String(at(body, "metadata", "resourceVersion"))}`,
+        );
+        expect((await c.api.delete(c.apis(`${RBAC}/v1`, "rolebindings", user))).code).toBe(200);
+        await eventually(async () => ((await reader.get(path)).code === 403 ? true : undefined));
+        expect((await reader.get(`${path}?watch=1`)).code).toBe(403);
+        await made(c.api.post(path, configMap("later")));
+        expect(at(await watch.take(1), 0, "object", "metadata", "name")).toBe("later");
+        watch.close();
+      },
+    },
+    {
       name: "nobody binds a role that gives more than they have",
       async run(c) {
         const user = c.unique("binder");
