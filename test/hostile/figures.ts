@@ -17,7 +17,7 @@ const figures = (values: readonly number[]): string =>
     .join("");
 
 /** A line for each attack: p50, p99 and the latest answer (ms) of the management API and of the other tenant. */
-export function latencyTable(seen: ReadonlyMap<string, Latencies>, quiet: readonly number[]): string {
+export function latencyTable(seen: ReadonlyMap<string, Latencies>, quiet: readonly (readonly number[])[]): string {
   const lines = [...seen].map(
     ([title, { outcome, ...l }]) => `${figures(l.management)} |${figures(l.tenant)} | ${title} (${outcome})`,
   );
@@ -26,7 +26,7 @@ export function latencyTable(seen: ReadonlyMap<string, Latencies>, quiet: readon
   return [
     "management (ms)    | other tenant (ms) | attack",
     "   p50   p99   max |   p50   p99   max |",
-    `                   |${figures(quiet)} | none`,
+    ...quiet.map((latencies, i) => `                   |${figures(latencies)} | none, ${i === 0 ? "before" : "after"}`),
     ...lines,
     `${figures(total.management)} |${figures(total.tenant)} | all attacks`,
   ].join("\n");

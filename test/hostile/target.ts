@@ -144,7 +144,7 @@ export class Target {
 export interface Attack {
   /** A sentence of its own: "an account without rights sends …". */
   readonly title: string;
-  /** Milliseconds after which what is still under way is given up. Default 2,000. */
+  /** Milliseconds after which what is still under way is given up. Default 1,500. */
   readonly lasts?: number;
   /** Attacks as hard as it can until the target's signal aborts, or until it has nothing more to send. */
   run(target: Target): Promise<unknown>;
