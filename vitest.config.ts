@@ -14,10 +14,11 @@ export default defineConfig({
     ],
     pool: "threads",
     isolate: false,
-    maxWorkers: 2,
-    // A green run never waits so long: how fast the machine is must not decide.
-    testTimeout: 600_000,
-    hookTimeout: 300_000,
+    // More than a small machine has cores: while one worker waits for a process or a poll, another computes.
+    maxWorkers: 4,
+    // Twenty times what any test takes on an idle machine. Tests that take seconds there say so themselves.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     expect: { poll: { timeout: 60_000 } },
     reporters: ["default", "./scripts/closing-line-reporter.ts"],
   },

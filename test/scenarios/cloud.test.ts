@@ -2,9 +2,12 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { connectCloud, loadCloudsYaml } from "@causeway/openstack";
-import { causeway } from "../support/processes.ts";
+import { PATIENCE, causeway } from "../support/processes.ts";
+
+// Processes start slowly beside others on a busy machine.
+vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
 
 const state = mkdtempSync(join(tmpdir(), "causeway-cloud-"));
 afterAll(() => rmSync(state, { recursive: true, force: true }));

@@ -2,13 +2,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import { startApiServer } from "@causeway/apiserver";
 import { World } from "@causeway/cloud-controller-manager/testing";
 import { loadCloudsYaml } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
-import { causeway } from "../support/processes.ts";
+import { PATIENCE, causeway } from "../support/processes.ts";
+
+// Processes start slowly beside others on a busy machine.
+vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
 
 let world: World | undefined;
 let simulator: Simulator | undefined;

@@ -1,8 +1,12 @@
 /** Logical clusters in worker processes: the quick cases. What takes long, such as a worker that is stuck: long/isolation.test.ts. */
 import { request } from "node:https";
 import { getPriority } from "node:os";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { pidOf, readAgain, setIsolationStage } from "../support/isolation-stage.ts";
+import { PATIENCE } from "../support/processes.ts";
+
+// Processes start slowly beside others on a busy machine.
+vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
 
 const stage = setIsolationStage();
 

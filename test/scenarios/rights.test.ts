@@ -1,12 +1,15 @@
 /** What the cloud controller manager may do in its cluster: the manifest that we bring is enough, and so is upstream's role. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { World } from "@causeway/cloud-controller-manager/testing";
 import { Node, type KubeObject, type ResourceType } from "@causeway/kubernetes";
 import { parseAllDocuments } from "yaml";
 import { stageFolder, stageManager, type ManagerStage } from "../support/manager-stage.ts";
-import { root } from "../support/processes.ts";
+import { PATIENCE, root } from "../support/processes.ts";
+
+// Processes start slowly beside others on a busy machine.
+vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
 
 const account = "system:serviceaccount:kube-system:cloud-controller-manager";
 const groups = ["system:serviceaccounts", "system:serviceaccounts:kube-system"];

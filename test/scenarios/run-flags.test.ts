@@ -1,7 +1,10 @@
 /** What `causeway run cloud-controller-manager` refuses before it starts anything. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { stageFolder, stageManager, type ManagerStage } from "../support/manager-stage.ts";
 import { PATIENCE, eventually } from "../support/processes.ts";
+
+// Processes start slowly beside others on a busy machine.
+vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
 
 let stage: ManagerStage;
 beforeAll(async () => {

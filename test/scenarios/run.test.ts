@@ -1,9 +1,13 @@
 /** `causeway run cloud-controller-manager` in place of the upstream program, as a process of its own. */
 import { writeFileSync } from "node:fs";
 import { Agent, get } from "node:https";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { Lease } from "@causeway/kubernetes";
 import { cloudConf, stageFolder, stageManager, type ManagerStage } from "../support/manager-stage.ts";
+import { PATIENCE } from "../support/processes.ts";
+
+// Processes start slowly beside others on a busy machine.
+vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
 
 let stage: ManagerStage | undefined;
 afterEach(async () => {

@@ -4,9 +4,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { connectCloud, loadCloudsYaml, type Cloud } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
+import { PATIENCE } from "../support/processes.ts";
+
+// Processes start slowly beside others on a busy machine.
+vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
 
 const folder = join(import.meta.dirname, "../../packages/openstack/src/examples");
 const state = mkdtempSync(join(tmpdir(), "causeway-examples-"));

@@ -4,8 +4,12 @@
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { expectPlain, onCloud, setWrongInput } from "../support/wrong-input.ts";
+import { PATIENCE } from "../support/processes.ts";
+
+// Processes start slowly beside others on a busy machine.
+vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
 
 const stage = setWrongInput();
 

@@ -40,7 +40,7 @@ async function started(replicas: number): Promise<{ world: World; stop: () => Pr
   return { world, stop };
 }
 
-describe("a cluster with workers", () => {
+describe("a cluster with workers", { timeout: 300_000 }, () => {
   test("comes up, scales, rolls out and goes, leaving nothing", async () => {
     const { world: w } = await started(2);
     const machines = await w.running(2);
@@ -153,7 +153,7 @@ describe("a cluster with workers", () => {
   });
 });
 
-describe("bootstrap", () => {
+describe("bootstrap", { timeout: 300_000 }, () => {
   test("user data joins with a token of its own, and its secrets stay in Secrets", async () => {
     const { world: w } = await started(1);
     const secret = await w.until("bootstrap data", async () => {
@@ -217,7 +217,7 @@ describe("bootstrap", () => {
   });
 });
 
-describe("draining", () => {
+describe("draining", { timeout: 300_000 }, () => {
   test("pods leave the node before its machine goes", async () => {
     const { world: w } = await started(1);
     const [machine] = await w.running(1);

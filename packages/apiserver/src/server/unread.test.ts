@@ -13,10 +13,10 @@ const MAPS = "/api/v1/namespaces/default/configmaps";
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io";
 const METADATA = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
 const METADATA_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
-const COUNT = 40;
+const COUNT = 20;
 const CLIENTS = 10;
-/** What clients that do not read may cost: the objects are 40 MB, and were kept once for each of ten clients. */
-const MOST = 60 * 1024 * 1024;
+/** What clients that do not read may cost: the objects are 20 MB, and were kept once for each of ten clients. */
+const MOST = 30 * 1024 * 1024;
 
 let server: ApiServer;
 let api: Raw;

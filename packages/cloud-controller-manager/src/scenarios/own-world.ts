@@ -1,9 +1,10 @@
-import { afterEach } from "vitest";
+import { afterEach, vi } from "vitest";
 import { startApiServer } from "@causeway/apiserver";
 import { loadCloudsYaml } from "@causeway/openstack";
 import { startSimulator, type Simulator, type SimulatorOptions } from "@causeway/simulator";
 import { workIn } from "../testing/calls.ts";
 import { World, type WorldOptions } from "../testing/world.ts";
+import { SLOW } from "./stage.ts";
 
 /** What one scenario has to itself. */
 export interface OwnWorld {
@@ -23,6 +24,7 @@ export interface OwnWorldOptions extends Omit<WorldOptions, "server" | "config">
  * ended after each test, once `before` has run.
  */
 export function ownWorlds(before?: (own: OwnWorld) => Promise<void>): (options: OwnWorldOptions) => Promise<OwnWorld> {
+  vi.setConfig(SLOW);
   let simulator: Simulator | undefined;
   let own: OwnWorld | undefined;
   afterEach(async () => {

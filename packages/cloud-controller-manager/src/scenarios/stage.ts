@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll } from "vitest";
+import { afterAll, afterEach, beforeAll, vi } from "vitest";
 import { startApiServer } from "@causeway/apiserver";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { Event, Node, Service } from "@causeway/kubernetes";
@@ -8,6 +8,8 @@ import { routeOf, workIn } from "../testing/calls.ts";
 import { SkippingClock } from "../testing/skipping-clock.ts";
 import { fastClock, World, type RunOptions, type Running, type WorldServer } from "../testing/world.ts";
 
+/** Milliseconds that a scenario may take on a busy machine: `until` waits for two minutes at most, several times in some of them. */
+export const SLOW = { testTimeout: 600_000, hookTimeout: 300_000 };
 export const os = (name: string): string => `loadbalancer.openstack.org/${name}`;
 export const internal = { "service.beta.kubernetes.io/openstack-internal-load-balancer": "true" };
 /** The tag by which a load balancer names its Service as its owner. */
@@ -38,6 +40,7 @@ export interface Stage {
 
 /** Sets the stage before a file's tests and clears it after each: whatever a Service made must be gone. */
 export function setStage(servers = 3, dualStack = false): () => Stage {
+  vi.setConfig(SLOW);
   let held: { w: World; cloud: Simulator; clock: SkippingClock; work: () => string[] } | undefined;
   let running: Running[] = [];
   const set = () => {

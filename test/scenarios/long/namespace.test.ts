@@ -18,8 +18,8 @@ import {
   type KubernetesClient,
   type ResourceType,
 } from "@causeway/kubernetes";
-import { PATIENCE, eventually } from "../support/processes.ts";
-import { openStage, type Stage } from "../support/stage.ts";
+import { PATIENCE, eventually } from "../../support/processes.ts";
+import { openStage, type Stage } from "../../support/stage.ts";
 
 const namespace = "team";
 const infrastructure = "infrastructure.cluster.x-k8s.io";

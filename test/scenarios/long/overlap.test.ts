@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Cluster, OpenStackCluster } from "@causeway/api";
 import { getCondition, type Condition } from "@causeway/kubernetes";
-import { PATIENCE, eventually } from "../support/processes.ts";
-import { demoInventory } from "../support/reference.ts";
-import { demo, openStage, settled, type Stage } from "../support/stage.ts";
+import { PATIENCE, eventually } from "../../support/processes.ts";
+import { demoInventory } from "../../support/reference.ts";
+import { demo, openStage, settled, type Stage } from "../../support/stage.ts";
 
 const key = { namespace: demo.namespace, name: "second" };
 
