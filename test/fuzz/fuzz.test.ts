@@ -25,18 +25,22 @@ describe("inputs of the fuzzer", () => {
     expect(inputOf(8, 0)).not.toEqual(inputOf(7, 0));
   });
 
-  test("are of all kinds in turn, within the size of a body, and change nothing that stays", () => {
-    const made = inputs(600);
-    expect(new Set(made.map(({ kind }) => kind))).toEqual(new Set(KINDS));
-    for (const { steps } of made) {
-      expect(steps.length).toBeGreaterThan(0);
-      for (const { method, path, body } of steps) {
-        expect(body?.length ?? 0).toBeLessThanOrEqual(3 * 2 ** 20 + 1);
-        // A delete is tried only, unless it takes away what the input created.
-        if (method === "DELETE") expect(path).toMatch(/dryRun=All|\d/);
+  test(
+    "are of all kinds in turn, within the size of a body, and change nothing that stays",
+    { timeout: 300_000 },
+    () => {
+      const made = inputs(600);
+      expect(new Set(made.map(({ kind }) => kind))).toEqual(new Set(KINDS));
+      for (const { steps } of made) {
+        expect(steps.length).toBeGreaterThan(0);
+        for (const { method, path, body } of steps) {
+          expect(body?.length ?? 0).toBeLessThanOrEqual(3 * 2 ** 20 + 1);
+          // A delete is tried only, unless it takes away what the input created.
+          if (method === "DELETE") expect(path).toMatch(/dryRun=All|\d/);
+        }
       }
-    }
-  });
+    },
+  );
 });
 
 describe("the judgement of the fuzzer", () => {

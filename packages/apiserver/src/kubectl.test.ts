@@ -54,7 +54,7 @@ afterAll(async () => {
 
 // Skipped, by name, where there is no kubectl on PATH.
 describe.skipIf(!KUBECTL)(KUBECTL ? "stock kubectl" : "stock kubectl (skipped: not on PATH)", () => {
-  test("applies, changes, describes and deletes custom resources", async () => {
+  test("applies, changes, describes and deletes custom resources", { timeout: 300_000 }, async () => {
     const manifest = file("w.json", widget("a"));
     expect((await kubectl("apply", "-f", manifest)).out).toContain("widget.example.com/a created");
     expect((await kubectl("apply", "-f", manifest)).out).toContain("unchanged");

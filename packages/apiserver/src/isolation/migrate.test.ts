@@ -68,19 +68,23 @@ async function expectMoved(dir: string, revisions: Record<string, unknown>): Pro
   }
 }
 
-test("clusters of one database come to those of workers, with their revisions, roots and secrets", async () => {
-  const dir = join(root, "state");
-  const revisions = await oneProcess(dir);
-  const before = stateFiles(dir).read("clusters/a/ca.key");
-  expect(isSplit(dir)).toBe(false);
-  migrate(dir, { most, log: silentLog });
-  expect(isSplit(dir)).toBe(true);
-  await expect(startApiServer({ dir })).rejects.toMatchObject({ code: "APISERVER_STATE_SPLIT" });
-  expect(stateFiles(join(dir, "workers/1")).read("clusters/a/ca.key")).toBe(before);
-  await expectMoved(dir, revisions);
-  migrate(dir, { most, log: silentLog });
-  await expectMoved(dir, revisions);
-});
+test(
+  "clusters of one database come to those of workers, with their revisions, roots and secrets",
+  { timeout: 300_000 },
+  async () => {
+    const dir = join(root, "state");
+    const revisions = await oneProcess(dir);
+    const before = stateFiles(dir).read("clusters/a/ca.key");
+    expect(isSplit(dir)).toBe(false);
+    migrate(dir, { most, log: silentLog });
+    expect(isSplit(dir)).toBe(true);
+    await expect(startApiServer({ dir })).rejects.toMatchObject({ code: "APISERVER_STATE_SPLIT" });
+    expect(stateFiles(join(dir, "workers/1")).read("clusters/a/ca.key")).toBe(before);
+    await expectMoved(dir, revisions);
+    migrate(dir, { most, log: silentLog });
+    await expectMoved(dir, revisions);
+  },
+);
 
 test("a conversion that ended while it copied is begun anew", async () => {
   const dir = join(root, "state");

@@ -22,28 +22,32 @@ async function writeAndKill(dir: string, round: number, writes: number): Promise
   return output.split("\n").slice(0, -1);
 }
 
-it("loses no acknowledged write and uses no revision twice, however often the writer is killed", async () => {
-  const dir = mkdtempSync(join(tmpdir(), "crash-"));
-  const acknowledged = new Map<number, string>();
-  let newest = 0;
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const [opened, ...lines] = await writeAndKill(dir, round, 40 + round * 60);
-    expect(Number(opened?.split(" ")[1])).toBeGreaterThanOrEqual(newest);
-    for (const line of lines) {
-      const [name = "", revision] = line.split(" ");
-      expect(acknowledged.has(Number(revision))).toBe(false);
-      acknowledged.set(Number(revision), name);
-      newest = Math.max(newest, Number(revision));
+it(
+  "loses no acknowledged write and uses no revision twice, however often the writer is killed",
+  { timeout: 300_000 },
+  async () => {
+    const dir = mkdtempSync(join(tmpdir(), "crash-"));
+    const acknowledged = new Map<number, string>();
+    let newest = 0;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const [opened, ...lines] = await writeAndKill(dir, round, 40 + round * 60);
+      expect(Number(opened?.split(" ")[1])).toBeGreaterThanOrEqual(newest);
+      for (const line of lines) {
+        const [name = "", revision] = line.split(" ");
+        expect(acknowledged.has(Number(revision))).toBe(false);
+        acknowledged.set(Number(revision), name);
+        newest = Math.max(newest, Number(revision));
+      }
     }
-  }
-  const store = openStore({ dir });
-  for (const [revision, name] of acknowledged) {
-    expect(store.get({ cluster: "", resource: "/configmaps", namespace: "default", name })?.revision).toBe(revision);
-  }
-  expect(store.revision).toBeGreaterThanOrEqual(newest);
-  const { items } = store.list({ cluster: "", resource: "/configmaps" });
-  expect(new Set(items.map((item) => item.revision)).size).toBe(items.length);
-  expect(items.length).toBe(store.revision);
-  await store.close();
-  rmSync(dir, { recursive: true });
-});
+    const store = openStore({ dir });
+    for (const [revision, name] of acknowledged) {
+      expect(store.get({ cluster: "", resource: "/configmaps", namespace: "default", name })?.revision).toBe(revision);
+    }
+    expect(store.revision).toBeGreaterThanOrEqual(newest);
+    const { items } = store.list({ cluster: "", resource: "/configmaps" });
+    expect(new Set(items.map((item) => item.revision)).size).toBe(items.length);
+    expect(items.length).toBe(store.revision);
+    await store.close();
+    rmSync(dir, { recursive: true });
+  },
+);

@@ -17,7 +17,7 @@ describe("the infrastructure provider in a cloud that takes its time", () => {
   });
   afterAll(() => slow.close());
 
-  it("takes away what is still being made", async () => {
+  it("takes away what is still being made", { timeout: 300_000 }, async () => {
     await world.inside(slow, async () => {
       const before = world.inventory();
       const process = world.start();

@@ -126,7 +126,7 @@ describe("a list of an API server", () => {
     expect(server.requests.map(({ query }) => query.get("limit"))).toEqual(["500", "50", "5", "1"]);
   });
 
-  test("whose pages never end has a limit", async () => {
+  test("whose pages never end has a limit", { timeout: 300_000 }, async () => {
     let count = 0;
     const { client } = await connected((_, response) => json(response, page([], `t${(count += 1)}`)));
     expect(await failure(client.list(ConfigMap))).toMatchObject({ code: "KUBERNETES_LIST_ENDLESS" });

@@ -171,7 +171,7 @@ describe("an entry of clouds.yaml", () => {
 });
 
 describe("renderCloudsYaml", () => {
-  it("writes what loadCloudsYaml reads back", () => {
+  it("writes what loadCloudsYaml reads back", { timeout: 300_000 }, () => {
     const text = fc.stringMatching(/^\S(.*\S)?$/);
     const domain = fc.oneof(fc.record({ id: text }), fc.record({ name: text }));
     const user = fc.record({ username: text, userDomain: domain });
