@@ -3,6 +3,7 @@ import type { Context } from "./context.ts";
 import { deploymentController } from "./deployment/controller.ts";
 import { endpointsController } from "./endpoints/controller.ts";
 import { endpointSliceController } from "./endpointslice/controller.ts";
+import { jobController } from "./job/controller.ts";
 import { replicaSetController, replicationControllerController } from "./replicaset/controller.ts";
 
 export interface WorkloadControllers {
@@ -17,6 +18,7 @@ const controllers: readonly ((context: Context) => ControllerOptions)[] = [
   replicationControllerController,
   endpointSliceController,
   endpointsController,
+  jobController,
 ];
 
 /** The controllers that an embedded cluster needs to run what is deployed to it. The owner of the context runs its informers. */

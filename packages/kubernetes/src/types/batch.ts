@@ -1,0 +1,59 @@
+import type { LabelSelector, WorkloadCondition } from "./apps.ts";
+import type { PodTemplateSpec } from "./core.ts";
+import type { Resource, ResourceType } from "./meta.ts";
+
+/** Wire types of batch/v1; unknown fields are kept. */
+
+export interface PodFailurePolicyRule {
+  action: "FailJob" | "FailIndex" | "Ignore" | "Count";
+  onExitCodes?: { containerName?: string; operator: "In" | "NotIn"; values: number[] };
+  onPodConditions?: { type: string; status?: "True" | "False" | "Unknown" }[];
+}
+
+export interface SuccessPolicyRule {
+  succeededIndexes?: string;
+  succeededCount?: number;
+}
+
+export interface JobSpec {
+  parallelism?: number;
+  completions?: number;
+  activeDeadlineSeconds?: number;
+  podFailurePolicy?: { rules: PodFailurePolicyRule[] };
+  successPolicy?: { rules: SuccessPolicyRule[] };
+  backoffLimit?: number;
+  backoffLimitPerIndex?: number;
+  maxFailedIndexes?: number;
+  selector?: LabelSelector;
+  manualSelector?: boolean;
+  template: PodTemplateSpec;
+  ttlSecondsAfterFinished?: number;
+  completionMode?: "NonIndexed" | "Indexed";
+  suspend?: boolean;
+  podReplacementPolicy?: "TerminatingOrFailed" | "Failed";
+  managedBy?: string;
+}
+
+export interface JobStatus {
+  conditions?: WorkloadCondition[];
+  startTime?: string;
+  completionTime?: string;
+  active?: number;
+  ready?: number;
+  terminating?: number;
+  succeeded?: number;
+  failed?: number;
+  completedIndexes?: string;
+  failedIndexes?: string;
+  uncountedTerminatedPods?: { succeeded?: string[]; failed?: string[] };
+}
+
+export type Job = Resource<JobSpec, JobStatus>;
+
+export const Job: ResourceType<Job> = {
+  group: "batch",
+  version: "v1",
+  kind: "Job",
+  plural: "jobs",
+  namespaced: true,
+};

@@ -1,0 +1,194 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Job, JobStatus, Pod } from "@causeway/kubernetes";
+import { at, now, pod as basicPod, type PodFacts } from "../testing/objects.ts";
+import { formatIndexes, parseIndexes } from "./intervals.ts";
+import { plan } from "./plan.ts";
+import { failureCountAnnotation, indexAnnotation, trackingFinalizer } from "./pod-facts.ts";
+
+const job = (spec: Partial<Job["spec"]> = {}, status?: JobStatus): Job => ({
+  apiVersion: "batch/v1",
+  kind: "Job",
+  metadata: { name: "work", namespace: "default", uid: "job" },
+  spec: {
+    parallelism: 2,
+    completions: 3,
+    backoffLimit: 2,
+    selector: { matchLabels: { app: "web" } },
+    template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "work" }] } },
+    ...spec,
+  },
+  ...(status ? { status } : {}),
+});
+const pod = (
+  name: string,
+  facts: PodFacts & { index?: number; tracked?: boolean; failures?: number; code?: number } = {},
+): Pod => {
+  const { index, tracked = true, failures, code = 1 } = facts;
+  const base = basicPod(name, { owner: job(), ...facts });
+  const ended = { terminated: { exitCode: facts.phase === "Failed" ? code : 0, finishedAt: at(1_000) } };
+  const over = facts.phase === "Failed" || facts.phase === "Succeeded";
+  return {
+    ...base,
+    metadata: {
+      ...base.metadata,
+      ...(tracked ? { finalizers: [trackingFinalizer] } : {}),
+      annotations: {
+        ...(index === undefined ? {} : { [indexAnnotation]: String(index) }),
+        ...(failures === undefined ? {} : { [failureCountAnnotation]: String(failures) }),
+      },
+    },
+    status: { ...base.status, containerStatuses: [{ name: "work", ...(over ? { state: ended } : {}) }] },
+  };
+};
+const planned = (object: Job, pods: readonly Pod[] = []) =>
+  plan({ key: { namespace: "default", name: "work" }, job: object, pods, orphans: [], strays: [] }, now);
+const reasonOf = (object: Job, pods: readonly Pod[]) =>
+  planned(object, pods).status?.conditions?.find(
+    ({ type }) => type === "FailureTarget" || type === "SuccessCriteriaMet",
+  )?.reason;
+const failed: PodFacts = { phase: "Failed" };
+const done: PodFacts = { phase: "Succeeded" };
+
+describe("a Job", () => {
+  test("creates pods up to its parallelism, with the finalizer", () => {
+    const [step] = planned(job(), [pod("a")]).steps;
+    expect(step).toMatchObject({
+      type: "create-pods",
+      pods: [{ metadata: { finalizers: [trackingFinalizer], generateName: "work-" } }],
+    });
+  });
+
+  test("creates no more pods than completions are missing", () => {
+    expect(planned(job({}, { succeeded: 2 }), [pod("a")]).steps).toEqual([]);
+  });
+
+  test("records an ended pod before it takes off the finalizer, and counts it after", () => {
+    const ended = pod("a", done);
+    const first = planned(job({ completions: 1 }), [ended]);
+    expect(first.steps).toEqual([]);
+    expect(first.status?.uncountedTerminatedPods).toEqual({ succeeded: ["uid-a"] });
+    expect(first.status?.succeeded).toBe(0);
+    const recorded = first.status ?? {};
+    const second = planned(job({ completions: 1 }, recorded), [ended]);
+    expect(second.steps).toMatchObject([{ type: "remove-finalizers", targets: [{ name: "a" }] }]);
+    const third = planned(job({ completions: 1 }, recorded), [pod("a", { ...done, tracked: false })]);
+    expect(third.status).toMatchObject({ succeeded: 1, uncountedTerminatedPods: {} });
+    expect(third.status?.conditions?.map(({ type }) => type)).toEqual(["SuccessCriteriaMet", "Complete"]);
+    expect(third.events).toEqual([{ type: "Normal", reason: "Completed", message: "Job completed" }]);
+  });
+
+  test("does nothing more once it is finished, except for finalizers", () => {
+    const finished = job({}, { conditions: [{ type: "Complete", status: "True" }] });
+    expect(planned(finished, []).steps).toEqual([]);
+    expect(planned(finished, [pod("a", done)]).steps).toMatchObject([{ type: "remove-finalizers" }]);
+  });
+
+  test("waits 10 s after a failure, and twice as long after each one more", () => {
+    const late = (name: string, seconds: number): Pod => {
+      const base = pod(name, failed);
+      const state = { terminated: { exitCode: 1, finishedAt: at(seconds) } };
+      return { ...base, status: { ...base.status, containerStatuses: [{ name: "work", state }] } };
+    };
+    expect(planned(job(), [late("a", 4)]).wait?.until).toBe(now + 6_000);
+    expect(planned(job(), [late("a", 30), late("b", 4)]).wait?.until).toBe(now + 16_000);
+    expect(planned(job(), [late("a", 10)]).steps).toMatchObject([{ type: "create-pods" }]);
+  });
+
+  test("suspended: deletes its pods uncounted", () => {
+    const { steps, status } = planned(job({ suspend: true }), [pod("a")]);
+    expect(steps).toMatchObject([{ type: "delete-pods", uncounted: true, targets: [{ name: "a" }] }]);
+    expect(status?.conditions).toMatchObject([{ type: "Suspended", status: "True", reason: "JobSuspended" }]);
+  });
+
+  test("deletes active pods when it fails, and ends only when they are gone and counted", () => {
+    const pods = [pod("a", failed), pod("b", failed), pod("c", failed), pod("d")];
+    const first = planned(job(), pods);
+    expect(first.steps).toMatchObject([{ type: "delete-pods", uncounted: false, targets: [{ name: "d" }] }]);
+    expect(first.status?.conditions?.map(({ type }) => type)).toEqual(["FailureTarget"]);
+    const second = planned(job({}, first.status), [pod("d", { deleted: true, tracked: false })]);
+    expect(second.status?.conditions?.map(({ type }) => type)).toEqual(["FailureTarget"]);
+    const third = planned(job({}, first.status), []);
+    expect(third.status?.failed).toBe(3);
+    expect(third.status?.conditions?.map(({ type }) => type)).toEqual(["FailureTarget", "Failed"]);
+  });
+
+  const rule = (action: "FailJob" | "Ignore" | "Count" | "FailIndex") => ({
+    podFailurePolicy: { rules: [{ action, onExitCodes: { operator: "In" as const, values: [42] } }] },
+  });
+  const three = ["a", "b", "c"].map((name) => pod(name, { ...failed, code: 42 }));
+  const indexed = { completionMode: "Indexed" as const, completions: 3, backoffLimit: 100 };
+  const rows: [string, Partial<Job["spec"]>, readonly Pod[], JobStatus, string | undefined][] = [
+    ["more failures than backoffLimit", {}, three, {}, "BackoffLimitExceeded"],
+    ["ignored failures", rule("Ignore"), three, {}, undefined],
+    ["a failure that fails the Job", rule("FailJob"), three.slice(0, 1), {}, "PodFailurePolicy"],
+    ["an exceeded deadline", { activeDeadlineSeconds: 60 }, [], { startTime: at(61) }, "DeadlineExceeded"],
+    [
+      "all indexes done, one failed",
+      { ...indexed, backoffLimitPerIndex: 0 },
+      [pod("a", { ...failed, index: 1 })],
+      { completedIndexes: "0,2" },
+      "FailedIndexes",
+    ],
+    [
+      "too many failed indexes",
+      { ...indexed, backoffLimitPerIndex: 0, maxFailedIndexes: 0 },
+      [pod("a", { ...failed, index: 1 })],
+      {},
+      "MaxFailedIndexesExceeded",
+    ],
+    [
+      "a failure that fails its index",
+      { ...indexed, ...rule("FailIndex"), backoffLimitPerIndex: 5, maxFailedIndexes: 0 },
+      [pod("a", { ...failed, index: 1, code: 42 })],
+      {},
+      "MaxFailedIndexesExceeded",
+    ],
+    [
+      "a success policy that is met",
+      { ...indexed, successPolicy: { rules: [{ succeededIndexes: "1" }] } },
+      [pod("a", { ...done, index: 1 })],
+      {},
+      "SuccessPolicy",
+    ],
+    [
+      "a success policy that is not met",
+      { ...indexed, successPolicy: { rules: [{ succeededCount: 2 }] } },
+      [pod("a", { ...done, index: 1 })],
+      {},
+      undefined,
+    ],
+  ];
+  test.each(rows)("ends for the right reason: %s", (_title, spec, pods, status, reason) => {
+    expect(reasonOf(job(spec, status), pods)).toBe(reason);
+  });
+
+  test("keeps the last failed pod of an index until its replacement exists, which has its count of failures", () => {
+    const spec = { ...indexed, parallelism: 1, backoffLimitPerIndex: 3 };
+    const failure = pod("a", { ...failed, index: 0, failures: 1 });
+    const status = { uncountedTerminatedPods: { failed: ["uid-a"] } };
+    const { steps } = planned(job(spec, status), [failure]);
+    expect(steps).toMatchObject([
+      { type: "create-pods", pods: [{ metadata: { annotations: { [failureCountAnnotation]: "2" } } }] },
+    ]);
+    const replaced = planned(job(spec, status), [failure, pod("b", { index: 0, failures: 2 })]);
+    expect(replaced.steps).toMatchObject([{ type: "remove-finalizers", targets: [{ name: "a" }] }]);
+  });
+
+  test("deletes the second pod of an index", () => {
+    const spec = { ...indexed, parallelism: 3 };
+    const pods = [pod("a", { index: 0 }), pod("b", { index: 0, ready: undefined }), pod("c", { index: 1 })];
+    expect(planned(job(spec), pods).steps).toMatchObject([{ type: "delete-pods", targets: [{ name: "b" }] }]);
+  });
+});
+
+test("indexes read what they write", () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.nat(60)), (indexes) => {
+      const set = new Set(indexes);
+      expect(parseIndexes(formatIndexes(set), 61)).toEqual(set);
+    }),
+  );
+  expect(formatIndexes(new Set([0, 2, 3, 4, 7, 8]))).toBe("0,2-4,7,8");
+  expect(parseIndexes("1-4294967295", 3)).toEqual(new Set([1, 2]));
+});

@@ -1,0 +1,102 @@
+import type { Job, Pod } from "@causeway/kubernetes";
+import { isActive } from "../objects/pods.ts";
+import { matchFailurePolicy } from "./failure-policy.ts";
+import { formatIndexes, parseIndexes } from "./intervals.ts";
+import { countOf, failureCountAnnotation, finishedAt, hasFailed, indexOf, isIndexed, isTracked } from "./pod-facts.ts";
+
+/** The pods of a Job, counted. */
+export interface Tally {
+  readonly job: Job;
+  readonly pods: readonly Pod[];
+  readonly active: readonly Pod[];
+  readonly terminating: readonly Pod[];
+  /** Pods that ended and that the status does not count yet. */
+  readonly newSucceeded: readonly Pod[];
+  readonly newFailed: readonly Pod[];
+  /** All that ended, whether the status counts them or not. */
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly succeededIndexes: ReadonlySet<number>;
+  /** Those of them that the stored status has. */
+  readonly recordedIndexes: ReadonlySet<number>;
+  readonly failedIndexes: ReadonlySet<number>;
+  /** With backoffLimitPerIndex: the last failed pod of each index that has no newer one. It holds the count of failures. */
+  readonly lastFailed: ReadonlyMap<number, Pod>;
+}
+
+export function tally(job: Job, pods: readonly Pod[]): Tally {
+  const { succeeded = 0, failed = 0, uncountedTerminatedPods: uncounted } = job.status ?? {};
+  const known = (uids: readonly string[] | undefined) => new Set(uids);
+  const seen = { succeeded: known(uncounted?.succeeded), failed: known(uncounted?.failed) };
+  const counted = pods.filter((pod) => isTracked(pod) && (!isIndexed(job) || indexOf(pod, job) !== undefined));
+  const ended = counted.filter((pod) => pod.status?.phase === "Succeeded" && !seen.failed.has(uid(pod)));
+  const newSucceeded = ended.filter((pod) => !seen.succeeded.has(uid(pod)));
+  const newFailed = counted.filter((pod) => hasFailed(pod, job) && !seen.failed.has(uid(pod)) && !isIgnored(job, pod));
+  const recordedIndexes = parseIndexes(job.status?.completedIndexes, job.spec.completions ?? 0);
+  const succeededIndexes = new Set(recordedIndexes);
+  for (const pod of ended) succeededIndexes.add(indexOf(pod, job) ?? -1);
+  succeededIndexes.delete(-1);
+  const active = pods.filter(isActive);
+  const failedIndexes = failedIndexesOf(job, counted, succeededIndexes);
+  return {
+    job,
+    pods,
+    active,
+    terminating: pods.filter(
+      (pod) =>
+        pod.metadata.deletionTimestamp !== undefined && !["Succeeded", "Failed"].includes(pod.status?.phase ?? ""),
+    ),
+    newSucceeded,
+    newFailed,
+    succeeded: isIndexed(job) ? succeededIndexes.size : succeeded + seen.succeeded.size + newSucceeded.length,
+    failed: failed + seen.failed.size + newFailed.length,
+    succeededIndexes,
+    recordedIndexes,
+    failedIndexes,
+    lastFailed: lastFailedOf(job, { counted, active, done: succeededIndexes.union(failedIndexes) }),
+  };
+}
+
+export function isIgnored(job: Job, pod: Pod): boolean {
+  return matchFailurePolicy(job, pod)?.action === "Ignore";
+}
+
+function failedIndexesOf(job: Job, counted: readonly Pod[], succeeded: ReadonlySet<number>): Set<number> {
+  const { backoffLimitPerIndex: limit, completions = 0 } = job.spec;
+  const failed = parseIndexes(job.status?.failedIndexes, completions);
+  if (limit === undefined || !isIndexed(job)) return new Set();
+  for (const pod of counted.filter((each) => hasFailed(each, job))) {
+    const index = indexOf(pod, job) ?? -1;
+    const action = matchFailurePolicy(job, pod)?.action;
+    const isOver = action === "FailIndex" || (action !== "Ignore" && countOf(pod, failureCountAnnotation) >= limit);
+    if (isOver && !succeeded.has(index)) failed.add(index);
+  }
+  return failed;
+}
+
+function lastFailedOf(
+  job: Job,
+  { counted, active, done }: { counted: readonly Pod[]; active: readonly Pod[]; done: ReadonlySet<number> },
+): Map<number, Pod> {
+  const last = new Map<number, Pod>();
+  if (job.spec.backoffLimitPerIndex === undefined) return last;
+  const replaced = new Set(active.map((pod) => indexOf(pod, job)));
+  for (const pod of counted.filter((each) => hasFailed(each, job))) {
+    const index = indexOf(pod, job) ?? -1;
+    const before = last.get(index);
+    if (done.has(index) || replaced.has(index)) continue;
+    const isLater =
+      !before ||
+      countOf(pod, failureCountAnnotation) > countOf(before, failureCountAnnotation) ||
+      (countOf(pod, failureCountAnnotation) === countOf(before, failureCountAnnotation) &&
+        finishedAt(pod) > finishedAt(before));
+    if (isLater) last.set(index, pod);
+  }
+  return last;
+}
+
+export const indexText = (indexes: ReadonlySet<number>): string => formatIndexes(indexes);
+
+export function uid({ metadata }: Pod): string {
+  return metadata.uid ?? "";
+}
