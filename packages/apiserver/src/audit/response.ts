@@ -1,7 +1,7 @@
 import { gunzipSync } from "node:zlib";
 import { isRecord, type Json } from "../json.ts";
+import { readYaml } from "../server/parse-yaml.ts";
 import type { Response } from "../server/respond.ts";
-import { yaml } from "../later.ts";
 
 interface Outcome {
   readonly code: number;
@@ -64,12 +64,21 @@ function before(target: object, method: string, act: (first: unknown) => void): 
 function bodyOf(response: Response, last: unknown): string | undefined {
   const type = String(response.getHeader("content-type") ?? "");
   const isText = typeof last === "string" || last instanceof Uint8Array;
+  // What was written as YAML is known, and need not be read again.
+  if (isText && response.yamlOf !== undefined) return JSON.stringify(response.yamlOf);
   if (!isText || !/^application\/(json|yaml)/.test(type)) return undefined;
   const zipped = response.getHeader("content-encoding") === "gzip" && typeof last !== "string";
   const body = typeof last === "string" ? last : (zipped ? gunzipSync(last) : Buffer.from(last)).toString();
-  return type.startsWith("application/yaml")
-    ? JSON.stringify(yaml().parse(body, { uniqueKeys: false }))
-    : body.trimEnd();
+  return type.startsWith("application/yaml") ? jsonOf(body) : body.trimEnd();
+}
+
+/** A short list in YAML; one that is longer than a body in YAML may be is not kept. */
+function jsonOf(body: string): string | undefined {
+  try {
+    return JSON.stringify(readYaml(body).value);
+  } catch {
+    return undefined;
+  }
 }
 
 function isStatus(last: unknown): boolean {

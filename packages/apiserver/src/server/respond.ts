@@ -10,6 +10,8 @@ import { tooManyRequests } from "./status.ts";
 /** `bytesSent` is the length of the body, for metrics; `charge` does work on the account of the request's cluster, once that is known. */
 export type Response = (ServerResponse | Http2ServerResponse) & {
   bytesSent?: number;
+  /** What a body in YAML was written from. */
+  yamlOf?: unknown;
   /** It is written bit by bit, at the pace of the client. */
   isStreamed?: boolean;
   /** Counts what waits for the client to read it; undefined when there is no room for that. The result gives it back. */
@@ -60,6 +62,7 @@ export function send(response: Response, code: number, body: unknown, wanted?: W
 }
 
 function sendEncoded(response: Response, code: number, body: unknown, wanted: Wanted | undefined): void {
+  if (wanted?.yaml && typeof body !== "string") response.yamlOf = body;
   const encoded = typeof body === "string" ? body : wanted?.yaml ? writeYaml(body) : jsonText(body, wanted);
   const type = wanted?.yaml ? "application/yaml" : "application/json";
   sendText(response, code, { type, body: encoded, gzip: wanted?.gzip ?? false });
