@@ -124,7 +124,10 @@ export class ServerState {
       thread,
       problems: this.#problems,
       bytes: new BytesInFlight(),
-      pool: new ConnectionPool({ ...defaultLimits(), ...connections }, new LogLimit(log, clock)),
+      pool: new ConnectionPool(
+        { ...defaultLimits(undefined, this.#tenants !== "only"), ...connections },
+        new LogLimit(log, clock),
+      ),
     };
     for (const name of this.#settings.removed ?? []) await this.removeCluster(name);
     if (this.#tenants !== "only") await this.#openManagement(this.#shared);

@@ -10,14 +10,22 @@ export interface ConnectionLimits {
   readonly management: number;
 }
 
+/** An idle connection takes 28 KiB over HTTP/2 and 62 over HTTP/1.1, so this many reach the memory limit of a worker process. */
 const MOST = 20_000;
 /** Where the operating system does not say how many descriptors there may be. */
 const DESCRIPTORS = 1024;
 
-/** Limits well below the descriptors that the process may open: the database, the clouds and the logs need theirs. */
-export function defaultLimits(descriptors = descriptorLimit()): ConnectionLimits {
+/**
+ * Limits well below the descriptors that the process may open: the database, the clouds and the logs need theirs. A quarter is kept for the management
+ * cluster, except in a process that does not serve it.
+ */
+export function defaultLimits(descriptors = descriptorLimit(), servesManagement = true): ConnectionLimits {
   const total = Math.max(16, Math.floor(descriptors * 0.7));
-  return { total, management: Math.floor(total / 4), perListener: Math.min(MOST, Math.floor(total / 2)) };
+  return {
+    total,
+    management: servesManagement ? Math.floor(total / 4) : 0,
+    perListener: Math.min(MOST, Math.floor(total / 2)),
+  };
 }
 
 function descriptorLimit(): number {

@@ -146,6 +146,11 @@ function cut(request: Request, { raw }: Connection): void {
   else raw.destroy();
 }
 
-function keyOf({ remoteAddress = "", remotePort = 0 }: Pick<Socket, "remoteAddress" | "remotePort">): string {
-  return `${remoteAddress} ${remotePort}`;
+/** Of both ends: a client may use one port for two addresses of this machine. */
+function keyOf({
+  remoteAddress = "",
+  remotePort = 0,
+  localAddress = "",
+}: Pick<Socket, "remoteAddress" | "remotePort" | "localAddress">): string {
+  return `${remoteAddress} ${remotePort} ${localAddress}`;
 }

@@ -120,6 +120,36 @@ test("a watch over HTTP/2, whose request has no body, outlives the time for bodi
   expect([watch.destroyed, session.closed]).toEqual([false, false]);
 });
 
+test("connections are kept for the management cluster where it is served, and all are for tenants elsewhere", () => {
+  expect(defaultLimits(1000)).toEqual({ total: 700, management: 175, perListener: 350 });
+  expect(defaultLimits(1000, false)).toEqual({ total: 700, management: 0, perListener: 350 });
+});
+
+test("one client port at two addresses of the server is two connections, and each is closed when it does not go on", async () => {
+  const clock = new VirtualClock();
+  const { management } = await started();
+  const listener = await listen({
+    host: "0.0.0.0",
+    port: 0,
+    certificate: management.authority,
+    handler: () => {},
+    accepted: () => {},
+    steady: clock,
+    pool: new ConnectionPool(defaultLimits(), new LogLimit(silentLog, clock)),
+    isManagement: true,
+  });
+  opened.push(listener);
+  const { port } = listener;
+  const first = peer(connectTcp({ host: "127.0.0.1", port, localAddress: "127.0.0.1" }));
+  await new Promise((resolve) => first.socket.once("connect", resolve));
+  const localPort = first.socket.localPort ?? 0;
+  const second = peer(connectTcp({ host: "127.0.0.2", port, localAddress: "127.0.0.1", localPort }));
+  await new Promise((resolve) => second.socket.once("connect", resolve));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  for (let seconds = 0; seconds < 20; seconds += 2) await clock.advance(2000);
+  await eventually(async () => (first.isOpen || second.isOpen ? undefined : true));
+});
+
 test("a tenant's clients leave connections to others, and the log has few lines of it", async () => {
   const lines: string[] = [];
   const log: Log = { ...silentLog, warn: (message) => void lines.push(message), with: () => log };
