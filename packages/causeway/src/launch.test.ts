@@ -50,6 +50,12 @@ describe("the causeway command", () => {
     expect(run(withoutInstall(), nodeOf("26.1.0"), "up").out).toMatch(/^node 26\.1\.0 runs .*start\.js up$/m);
   });
 
+  test("starts `run` small: with a young generation of 1 MiB and without the optimizing compilers", () => {
+    const small = "--max-semi-space-size=1 --optimize-for-size --no-opt --no-maglev";
+    expect(run(withoutInstall(), nodeOf("26.1.0"), "run").out).toContain(`runs ${small} `);
+    expect(run(withoutInstall(), nodeOf("26.1.0"), "up").out).not.toContain("--no-opt");
+  });
+
   test("without an install, says in one sentence what is needed where PATH has an old Node", () => {
     const { code, error } = run(withoutInstall(), nodeOf("20.20.2"), "up");
     expect(code).toBe(1);
