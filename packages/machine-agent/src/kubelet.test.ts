@@ -12,9 +12,11 @@ import {
 import {
   CertificateSigningRequest,
   createClient,
+  Event,
   Lease,
   loadKubeconfig,
   Node,
+  Pod,
   Secret,
   timestamp,
   type KubernetesClient,
@@ -176,6 +178,44 @@ const readyNode = (name: string) =>
     const found = await node(name);
     return found?.status?.conditions?.some((c) => c.type === "Ready" && c.status === "True") ? found : undefined;
   });
+
+const podOn = (nodeName: string, name: string): Pod => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name, namespace: "default" },
+  spec: {
+    nodeName,
+    containers: [{ name: "main", image: "registry.example/app" }],
+    automountServiceAccountToken: false,
+  },
+});
+
+describe("the pods of a machine", () => {
+  test("run as far as their status says, each with an address of its own, and go when they are deleted", async () => {
+    const played = play(machine("worker-pods"));
+    await readyNode("worker-pods");
+    const key = (name: string) => ({ namespace: "default", name });
+    for (const name of ["one", "two"]) await admin.create(Pod, podOn("worker-pods", name));
+    const running = await Promise.all(
+      ["one", "two"].map((name) =>
+        eventually(`pod ${name} Ready`, async () => {
+          const pod = await admin.get(Pod, key(name));
+          return pod.status?.conditions?.some((c) => c.type === "Ready" && c.status === "True") ? pod : undefined;
+        }),
+      ),
+    );
+    expect(new Set(running.map(({ status }) => status?.podIP)).size).toBe(2);
+    const event = await eventually("the event", async () => {
+      const { items } = await admin.list(Event, { namespace: "default" });
+      return items.find(({ reason, involvedObject }) => reason === "Simulated" && involvedObject?.name === "one");
+    });
+    expect(event.message).toContain("worker-pods is simulated");
+    await admin.delete(Pod, key("one"));
+    await eventually("pod one gone", async () => ((await admin.find(Pod, key("one"))) ? undefined : true));
+    expect(await admin.find(Pod, key("two"))).toBeDefined();
+    await played.stop();
+  });
+});
 
 describe("a machine", () => {
   test("joins as a kubelet does: its Node, lease, client and serving certificate", async () => {

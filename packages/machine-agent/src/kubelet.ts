@@ -5,6 +5,7 @@ import type { Identity, IdentityStore } from "./identity.ts";
 import type { BootedMachine } from "./interface.ts";
 import { join, type Joined } from "./join.ts";
 import type { JoinConfiguration } from "./join-configuration.ts";
+import { playPods } from "./pods/pods.ts";
 import { keepServing, renewClient } from "./renewal.ts";
 
 export interface MachineUsing {
@@ -121,6 +122,7 @@ async function session(
     const keep = (serving: KeyPair) => kept.change({ serving });
     const parts = [
       heartbeat(client, machine, reporting),
+      playPods(client, { nodeName: identity.nodeName, clock: using.clock, log: using.log }, within.signal),
       keepServing(client, { identity, addresses }, { ...within, keep }),
     ];
     const renewed = renewClient(client, identity, within);

@@ -1,6 +1,7 @@
 import { timestamp, type Condition, type Node, type Taint } from "@causeway/kubernetes";
 import type { BootedMachine } from "./interface.ts";
 import type { JoinConfiguration } from "./join-configuration.ts";
+import { SIMULATED_LABEL } from "./pods/annotations.ts";
 
 /** The taint that a kubelet with --cloud-provider=external registers with, until the cloud controller has seen its node. */
 const uninitializedTaint: Taint = {
@@ -22,6 +23,7 @@ export function registeredNode(name: string, configuration: JoinConfiguration): 
         "kubernetes.io/hostname": name,
         "kubernetes.io/os": "linux",
         "kubernetes.io/arch": "amd64",
+        [SIMULATED_LABEL]: "true",
         ...configuration.labels,
       },
       annotations: external ? providedAddress(configuration) : {},
