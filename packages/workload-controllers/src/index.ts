@@ -1,2 +1,6 @@
 export type { Context } from "./context.ts";
-export { createWorkloadControllers, type WorkloadControllers } from "./workload-controllers.ts";
+export {
+  createWorkloadControllers,
+  type WorkloadControllers,
+  type WorkloadControllersOptions,
+} from "./workload-controllers.ts";

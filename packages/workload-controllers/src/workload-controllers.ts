@@ -5,6 +5,12 @@ import { endpointsController } from "./endpoints/controller.ts";
 import { endpointSliceController } from "./endpointslice/controller.ts";
 import { jobController } from "./job/controller.ts";
 import { replicaSetController, replicationControllerController } from "./replicaset/controller.ts";
+import { createScheduler } from "./scheduler/controller.ts";
+
+export interface WorkloadControllersOptions {
+  /** False: another program chooses the nodes of pods and looks after nodes. Default true. */
+  readonly nodes?: boolean;
+}
 
 export interface WorkloadControllers {
   /** Runs every controller until `signal` aborts and what is under way has ended. */
@@ -21,12 +27,22 @@ const controllers: readonly ((context: Context) => ControllerOptions)[] = [
   jobController,
 ];
 
+/** Those that place pods on nodes and look after nodes; one line for each. */
+const nodeControllers: readonly ((context: Context) => WorkloadControllers)[] = [createScheduler];
+
 /** The controllers that an embedded cluster needs to run what is deployed to it. The owner of the context runs its informers. */
-export function createWorkloadControllers(context: Context): WorkloadControllers {
+export function createWorkloadControllers(
+  context: Context,
+  options: WorkloadControllersOptions = {},
+): WorkloadControllers {
   const made = controllers.map((create) => create(context));
+  const ofNodes = options.nodes === false ? [] : nodeControllers.map((create) => create(context));
   return {
     async run(signal) {
-      await Promise.all(made.map((controller) => runController(controller, signal)));
+      await Promise.all([
+        ...made.map((controller) => runController(controller, signal)),
+        ...ofNodes.map((controller) => controller.run(signal)),
+      ]);
     },
   };
 }

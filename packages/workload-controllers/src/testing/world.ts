@@ -68,7 +68,7 @@ export class World {
     const informers = createInformers(client, { clock });
     const events = createEventRecorder(this.client, { component: "causeway", clock, signal });
     const context: Context = { informers, clock, log: silentLog, events };
-    const controllers = createWorkloadControllers(context);
+    const controllers = createWorkloadControllers(context, { nodes: false });
     const running = Promise.all([informers.run(signal), controllers.run(signal)]);
     this.#running.push(running);
     return async () => {

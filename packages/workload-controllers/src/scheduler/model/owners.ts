@@ -1,0 +1,42 @@
+import type { KubeObject, ResourceType } from "@causeway/kubernetes";
+import type { LabelSelector } from "./spec.ts";
+
+/** Kinds whose pods are spread over nodes and zones, with what selects their pods. */
+
+export interface SelectorOwner extends KubeObject {
+  readonly spec?: { readonly selector?: LabelSelector };
+}
+
+export interface ReplicationController extends KubeObject {
+  readonly spec?: { readonly selector?: Readonly<Record<string, string>> };
+}
+
+export const ReplicaSet: ResourceType<SelectorOwner> = apps("ReplicaSet", "replicasets");
+export const StatefulSet: ResourceType<SelectorOwner> = apps("StatefulSet", "statefulsets");
+export const ReplicationController: ResourceType<ReplicationController> = {
+  group: "",
+  version: "v1",
+  kind: "ReplicationController",
+  plural: "replicationcontrollers",
+  namespaced: true,
+};
+
+export interface PodDisruptionBudget extends KubeObject {
+  readonly spec?: { readonly selector?: LabelSelector };
+  readonly status?: {
+    readonly disruptionsAllowed?: number;
+    readonly disruptedPods?: Readonly<Record<string, string>>;
+  };
+}
+
+export const PodDisruptionBudget: ResourceType<PodDisruptionBudget> = {
+  group: "policy",
+  version: "v1",
+  kind: "PodDisruptionBudget",
+  plural: "poddisruptionbudgets",
+  namespaced: true,
+};
+
+function apps(kind: string, plural: string): ResourceType<SelectorOwner> {
+  return { group: "apps", version: "v1", kind, plural, namespaced: true };
+}

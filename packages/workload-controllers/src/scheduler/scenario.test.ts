@@ -1,0 +1,151 @@
+import { startApiServer, type ApiServer } from "@causeway/apiserver";
+import { silentLog, VirtualClock } from "@causeway/foundation";
+import {
+  createClient,
+  createEventRecorder,
+  createInformers,
+  Event,
+  loadKubeconfig,
+  Node,
+  Pod,
+  ServiceAccount,
+  type KubernetesClient,
+} from "@causeway/kubernetes";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createScheduler } from "./controller.ts";
+import { node, pod, type NodeFacts, type PodFacts } from "./testing/objects.ts";
+
+let server: ApiServer;
+let client: KubernetesClient;
+let clock: VirtualClock;
+let stop: AbortController;
+let ended: Promise<unknown>;
+
+beforeEach(async () => {
+  server = await startApiServer();
+  client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
+  clock = new VirtualClock();
+  stop = new AbortController();
+  await client
+    .create(ServiceAccount, {
+      apiVersion: "v1",
+      kind: "ServiceAccount",
+      metadata: { namespace: "default", name: "default" },
+    })
+    .catch(() => {});
+});
+
+afterEach(async () => {
+  stop.abort(new Error("the test ended"));
+  await ended;
+  await client.close();
+  await server.close();
+});
+
+function run(): void {
+  const informers = createInformers(client);
+  const events = createEventRecorder(client, { component: "test" });
+  const scheduler = createScheduler({ informers, clock, log: silentLog, events }, { random: () => 0 });
+  ended = Promise.all([informers.run(stop.signal), scheduler.run(stop.signal)]);
+}
+
+async function addNode(name: string, facts: NodeFacts = {}): Promise<void> {
+  await client.create(Node, node(name, facts));
+}
+
+async function addPod(name: string, facts: PodFacts = {}): Promise<void> {
+  const { metadata, ...rest } = pod(name, facts);
+  const { labels = {} } = metadata;
+  await client.create(Pod, { ...rest, metadata: { namespace: "default", name, labels } });
+}
+
+const find = (name: string) => client.find(Pod, { namespace: "default", name });
+const nodeOf = async (name: string) => (await find(name))?.spec.nodeName;
+const scheduled = async (name: string) =>
+  (await find(name))?.status?.conditions?.find(({ type }) => type === "PodScheduled");
+const eventsOf = async (name: string) =>
+  (await client.list(Event, { namespace: "default" })).items.filter(
+    ({ involvedObject }) => involvedObject.name === name,
+  );
+
+test("binds pods to nodes that fit, and says of one that fits nowhere why", async () => {
+  await addNode("a", { allocatable: { cpu: "1" } });
+  await addNode("b", { taints: [{ key: "dedicated", value: "gpu", effect: "NoSchedule" }] });
+  await addNode("c", { allocatable: { cpu: "1" } });
+  run();
+  await addPod("web", { requests: { cpu: "500m" } });
+  await expect.poll(() => nodeOf("web")).toMatch(/^[ac]$/);
+  await addPod("large", { requests: { cpu: "2" } });
+  await expect
+    .poll(() => scheduled("large"))
+    .toMatchObject({
+      status: "False",
+      reason: "Unschedulable",
+      message:
+        "0/3 nodes are available: 1 node(s) had untolerated taint {dedicated: gpu}, 2 Insufficient cpu. " +
+        "preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.",
+    });
+  await expect
+    .poll(async () => (await eventsOf("web")).map(({ reason, message }) => [reason, message]))
+    .toEqual([["Scheduled", expect.stringMatching(/^Successfully assigned default\/web to [ac]$/)]]);
+  await expect
+    .poll(async () => (await eventsOf("large")).map(({ reason, source }) => [reason, source?.component]))
+    .toEqual([["FailedScheduling", "default-scheduler"]]);
+});
+
+test("schedules a pod that waited once a node comes that it fits on, after its back-off", async () => {
+  run();
+  await addPod("early");
+  await expect.poll(() => scheduled("early")).toMatchObject({ message: "no nodes available to schedule pods" });
+  await addNode("a");
+  await addPod("late");
+  await expect.poll(() => nodeOf("late")).toBe("a");
+  expect(await nodeOf("early")).toBeUndefined();
+  await clock.advance(1_000);
+  await expect.poll(() => nodeOf("early")).toBe("a");
+});
+
+test("leaves pods with gates and pods of other schedulers alone", async () => {
+  await addNode("a");
+  run();
+  await addPod("gated", { schedulingGates: [{ name: "example.com/later" }] });
+  await addPod("other", { schedulerName: "another" });
+  await addPod("plain");
+  await expect.poll(() => nodeOf("plain")).toBe("a");
+  expect(await nodeOf("gated")).toBeUndefined();
+  expect(await nodeOf("other")).toBeUndefined();
+  await client.patch(
+    Pod,
+    { namespace: "default", name: "gated" },
+    { type: "merge", body: { spec: { schedulingGates: [] } } },
+  );
+  await expect.poll(() => nodeOf("gated")).toBe("a");
+});
+
+test("removes a pod of a lower priority for one of a higher", async () => {
+  await client.request("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", {
+    body: { apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", metadata: { name: "high" }, value: 1000 },
+  });
+  await addNode("a", { allocatable: { cpu: "1" } });
+  run();
+  await addPod("low", { requests: { cpu: "800m" } });
+  await expect.poll(() => nodeOf("low")).toBe("a");
+  const { metadata: _own, ...high } = pod("high", { requests: { cpu: "800m" } });
+  const spec = { ...high.spec, priorityClassName: "high" };
+  await client.create(Pod, { ...high, spec, metadata: { namespace: "default", name: "high" } });
+  await expect.poll(async () => (await find("low"))?.metadata.deletionTimestamp).toBeDefined();
+  const victim = await find("low");
+  expect(victim?.status?.conditions).toContainEqual(
+    expect.objectContaining({ type: "DisruptionTarget", status: "True", reason: "PreemptionByScheduler" }),
+  );
+  await expect.poll(async () => (await find("high"))?.status).toMatchObject({ nominatedNodeName: "a" });
+  await expect.poll(async () => (await eventsOf("low")).map(({ reason }) => reason)).toContain("Preempted");
+  await client.delete(Pod, { namespace: "default", name: "low" }, { gracePeriodSeconds: 0 });
+  await expect.poll(() => scheduled("high")).toMatchObject({ status: "False" });
+  await expect
+    .poll(async () => {
+      await clock.advance(500);
+      return nodeOf("high");
+    })
+    .toBe("a");
+});
