@@ -61,10 +61,14 @@ export async function reportStatus(
 export async function heartbeat(client: KubernetesClient, machine: BootedMachine, reporting: Reporting): Promise<void> {
   const { clock, log, signal } = reporting;
   let reported = clock.now();
+  let renewed = clock.now();
   while (!signal.aborted) {
     try {
       await renewLease(client, reporting);
-      if (clock.now() - reported >= statusInterval) {
+      // After a silence the cluster takes the node for lost.
+      const wasSilent = clock.now() - renewed >= leaseSeconds * 1000;
+      renewed = clock.now();
+      if (wasSilent || clock.now() - reported >= statusInterval) {
         await reportStatus(client, machine, reporting);
         reported = clock.now();
       }

@@ -4,6 +4,7 @@ import { deploymentController } from "./deployment/controller.ts";
 import { endpointsController } from "./endpoints/controller.ts";
 import { endpointSliceController } from "./endpointslice/controller.ts";
 import { jobController } from "./job/controller.ts";
+import { nodeLifecycleController } from "./nodelifecycle/controller.ts";
 import { replicaSetController, replicationControllerController } from "./replicaset/controller.ts";
 import { createScheduler } from "./scheduler/controller.ts";
 
@@ -27,22 +28,20 @@ const controllers: readonly ((context: Context) => ControllerOptions)[] = [
   jobController,
 ];
 
-/** Those that place pods on nodes and look after nodes; one line for each. */
-const nodeControllers: readonly ((context: Context) => WorkloadControllers)[] = [createScheduler];
+/** Those that look after nodes; one line for each. */
+const nodeControllers: readonly ((context: Context) => ControllerOptions)[] = [nodeLifecycleController];
 
 /** The controllers that an embedded cluster needs to run what is deployed to it. The owner of the context runs its informers. */
 export function createWorkloadControllers(
   context: Context,
   options: WorkloadControllersOptions = {},
 ): WorkloadControllers {
-  const made = controllers.map((create) => create(context));
-  const ofNodes = options.nodes === false ? [] : nodeControllers.map((create) => create(context));
+  const { nodes = true } = options;
+  const made = [...controllers, ...(nodes ? nodeControllers : [])].map((create) => create(context));
+  const scheduler = nodes ? createScheduler(context) : undefined;
   return {
     async run(signal) {
-      await Promise.all([
-        ...made.map((controller) => runController(controller, signal)),
-        ...ofNodes.map((controller) => controller.run(signal)),
-      ]);
+      await Promise.all([...made.map((controller) => runController(controller, signal)), scheduler?.run(signal)]);
     },
   };
 }
