@@ -33,8 +33,8 @@ export function identityOf({ metadata, spec }: User): string[] {
 }
 
 /**
- * Whoever deletes a namespace deletes the credentials with it, in any order, and without them nothing in the cloud could be
- * given back. So each Secret that an object names is held until the last such object is gone.
+ * Deleting a namespace deletes its credentials too, in any order, and without them the controllers could not delete the
+ * cloud's resources. So each Secret that an object names is held until the last such object is gone.
  */
 export function runIdentityHolder(options: HolderOptions, signal: AbortSignal): Promise<void> {
   const { informers, secrets, openStackClusters, openStackMachines, clock, log } = options;

@@ -18,7 +18,7 @@ const secret = (data: Record<string, string>): Secret => ({
 const reference = { name: "cloud", cloudName: "one" };
 
 describe("readIdentity", () => {
-  it("reads the entry, with the authority and the region that stand beside it (D3)", () => {
+  it("reads the entry, with the authority and the region next to it (D3)", () => {
     const config = readIdentity(
       secret({ "clouds.yaml": yaml, cacert: "PEM" }),
       { ...reference, region: "Two" },
@@ -34,7 +34,7 @@ describe("readIdentity", () => {
     ["an entry that is not there", secret({ "clouds.yaml": yaml }), { cloudName: "two" }, "CLOUD_NOT_FOUND"],
     ["a ClusterIdentity", secret({ "clouds.yaml": yaml }), { type: "ClusterIdentity" }, "IDENTITY_TYPE_NOT_SERVED"],
   ];
-  it.each(refusals)("refuses %s without telling the password", (_name, given, change, code) => {
+  it.each(refusals)("refuses %s without revealing the password", (_name, given, change, code) => {
     try {
       readIdentity(given, { ...reference, ...change }, "default");
       expect.unreachable();

@@ -26,7 +26,10 @@ export async function resolveIdentity(
 export function readIdentity(secret: Secret | undefined, reference: IdentityReference, namespace: string): CloudConfig {
   const { name, cloudName, region, type } = reference;
   if (type === "ClusterIdentity") {
-    throw new CausewayError("IDENTITY_TYPE_NOT_SERVED", "identityRef.type ClusterIdentity is not served; use a Secret");
+    throw new CausewayError(
+      "IDENTITY_TYPE_NOT_SERVED",
+      "identityRef.type ClusterIdentity is not supported; use a Secret",
+    );
   }
   if (!secret) {
     throw new CausewayError("IDENTITY_SECRET_NOT_FOUND", `Secret ${namespace}/${name} of identityRef does not exist`, {

@@ -14,7 +14,7 @@ import {
 } from "@causeway/openstack";
 import { readIdentity } from "./resolve.ts";
 
-/** One project of one region, and what is kept of it that no informer holds. */
+/** One project of one region, and cached data that no informer holds. */
 export interface Session {
   readonly cloud: Cloud;
   readonly watch: CloudWatch;
@@ -42,8 +42,8 @@ export interface SessionsOptions {
   readonly onOpen: (session: Session) => void;
 }
 
-/** How long a reconcile waits for a cloud that does not answer. */
-const patience = 10_000;
+/** Milliseconds that a reconcile waits for a cloud that does not respond. */
+const responseTimeout = 10_000;
 const zonesLast = 10 * 60_000;
 
 /** Opens the clouds that objects name. The content of the Secret decides which client it is, so a change brings another. */
@@ -93,8 +93,8 @@ export class Sessions {
     const done = new AbortController();
     const late = new AbortController();
     const limited = AbortSignal.any([signal, late.signal]);
-    const alarm = this.#options.clock.sleep(patience, done.signal).then(
-      () => late.abort(new CausewayError("OPENSTACK_NOT_ANSWERING", "The cloud has not answered for 10 s")),
+    const alarm = this.#options.clock.sleep(responseTimeout, done.signal).then(
+      () => late.abort(new CausewayError("OPENSTACK_NOT_ANSWERING", "The cloud has not responded for 10 s")),
       () => {},
     );
     try {

@@ -25,7 +25,7 @@ export function tell({ events, object }: ClusterActor, reason: string, message: 
   events.event(object, { type: "Normal", reason, message });
 }
 
-/** Options of a create that looks for what an attempt whose answer was lost may have made. */
+/** Options of a create that searches for the result of an attempt whose response was lost. */
 export function lookFor<T extends { description: string | null }>(
   list: (signal: AbortSignal) => Promise<readonly T[]>,
   body: { readonly description?: string },

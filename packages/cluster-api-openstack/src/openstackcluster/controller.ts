@@ -29,7 +29,7 @@ export interface ClusterControllerOptions {
   readonly metrics?: Metrics | undefined;
 }
 
-/** The road of OpenStackClusters. */
+/** The reconcile pipeline of OpenStackClusters. */
 export function reconcileCluster(options: ClusterControllerOptions): Reconcile {
   const { informers, sources, clock, events } = options;
   const { client } = informers;

@@ -18,7 +18,7 @@ describe("planCluster, deleting", () => {
     expect(plan(w).wait?.for).toMatch(/1 machines.*demo-workers-abcde/);
   });
 
-  it("names ports that are not ours and lets them be (D11)", () => {
+  it("names ports that are not ours and does not delete them (D11)", () => {
     const w = provisioned();
     const network_id = w.cloud.networks[1]?.id ?? "";
     w.cloud.ports.push(
@@ -34,7 +34,7 @@ describe("planCluster, deleting", () => {
     expect(w.cloud.inventory).toEqual([]);
   });
 
-  it("takes along ports that a machine left behind", () => {
+  it("deletes ports that a machine left behind", () => {
     const w = provisioned();
     const network_id = w.cloud.networks[1]?.id ?? "";
     const description = "Created by cluster-api-provider-openstack cluster default-demo";
@@ -96,7 +96,7 @@ describe("planCluster, deleting", () => {
     expect(w.cloud.inventory).toEqual(["floatingIps mine"]);
   });
 
-  it("needs nothing that was never made: a cluster without a finalizer goes at once (D15)", () => {
+  it("needs nothing that was never created: a cluster without a finalizer is deleted at once (D15)", () => {
     const w = world(demoSpec);
     deleting(w);
     w.extra = { identity: { ok: false, reason: "InvalidIdentity", message: "no Secret" } };

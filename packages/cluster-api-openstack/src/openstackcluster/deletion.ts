@@ -18,8 +18,8 @@ interface Stage {
 const pollForeign = 30_000;
 
 /**
- * Takes away what was made for the cluster, in the order in which OpenStack lets go, and nothing else. It looks
- * for resources by name and mark, so it needs nothing that a creation cut short did not record.
+ * Deletes what was created for the cluster, in the order that OpenStack requires, and nothing else. It searches
+ * for resources by name and mark, so it needs nothing that an interrupted creation did not record.
  */
 export function planDeletion(
   context: ClusterContext,
@@ -81,7 +81,9 @@ function takeLoadBalancer(context: ClusterContext): Stage {
     .filter((lb) => !lb.provisioning_status.startsWith("PENDING_"))
     .map((lb): ClusterStep => ({ for: "APIEndpointReady", do: "delete-load-balancer", id: lb.id, name: lb.name }));
   if (steps.length > 0) return { steps };
-  return ours.length > 0 ? { wait: `load balancer ${ours[0]?.name} to go; it is ${ours[0]?.provisioning_status}` } : {};
+  return ours.length > 0
+    ? { wait: `load balancer ${ours[0]?.name} to be deleted; it is ${ours[0]?.provisioning_status}` }
+    : {};
 }
 
 /** Ours are those with our description; a floating IP from the spec has its owner's. */
@@ -101,7 +103,7 @@ function takeFloatingIps(context: ClusterContext): Stage {
   };
 }
 
-/** Load balancers of Services are their controller's to delete; while they are on our subnets, those must stay. */
+/** Load balancers of Services are deleted by their controller; our subnets remain while they are in use. */
 function waitForServices(context: ClusterContext): Stage {
   const subnets = ownSubnets(context);
   const others = context.cloud.loadBalancing.loadBalancers.filter(
@@ -110,7 +112,7 @@ function waitForServices(context: ClusterContext): Stage {
   if (others.length === 0) return {};
   const names = others.map((lb) => `${lb.name} (${lb.id})`).sort();
   return {
-    wait: `Load balancers are still on the cluster's subnet: ${names.slice(0, 5).join(", ")}. Delete their Services, or them`,
+    wait: `Load balancers are still on the cluster's subnet: ${names.slice(0, 5).join(", ")}. Delete their Services, or delete the load balancers`,
     reason: "DeletionBlocked",
   };
 }
@@ -153,7 +155,7 @@ function takePorts(context: ClusterContext): Stage {
   const names = ports.map((p) => `${p.name || p.id} (${p.device_owner || "no owner"})`).sort();
   const shown = names.slice(0, 8).join(", ");
   return {
-    wait: `Ports that are not the cluster's are on its network: ${shown}${names.length > 8 ? ", …" : ""}. Delete them, then the network can go`,
+    wait: `Ports that are not the cluster's are on its network: ${shown}${names.length > 8 ? ", …" : ""}. Delete them to let the network be deleted`,
     reason: "DeletionBlocked",
   };
 }

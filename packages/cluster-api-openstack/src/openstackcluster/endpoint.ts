@@ -86,7 +86,7 @@ function waitOf({ wait }: Part): { readonly wait?: string } {
 /** What Octavia's health checks say, once there is something to check. */
 function health(part: EndpointPart, { operating_status: status, name }: LoadBalancer): EndpointPart {
   if (status !== "ERROR" && status !== "DEGRADED") return part;
-  const message = `${part.finding.message}; load balancer ${name} is ${status}: not all API servers answer`;
+  const message = `${part.finding.message}; load balancer ${name} is ${status}: not all API servers respond`;
   return { ...part, finding: { ...part.finding, message } };
 }
 
@@ -111,7 +111,7 @@ function planFloating(context: ClusterContext, router: RouterPart): EndpointPart
 
 function noExternalNetwork(): EndpointPart {
   const message =
-    "A floating IP is wanted for the API server, but there is no external network; set spec.externalNetwork, or spec.apiServer.enableFloatingIP to false";
+    "spec.apiServer needs a floating IP, but there is no external network; set spec.externalNetwork, or spec.apiServer.enableFloatingIP to false";
   return { finding: missing(type, "NoExternalNetwork", message), steps: [] };
 }
 

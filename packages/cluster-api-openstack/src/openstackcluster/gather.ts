@@ -33,7 +33,7 @@ export interface ClusterGathered extends ClusterObserved {
   readonly crn: string;
 }
 
-/** Reads an OpenStackCluster, what it belongs to, and what its project holds. Calls OpenStack only for what is not cached. */
+/** Reads an OpenStackCluster, its owner, and the resources of its project. Calls OpenStack only for what is not cached. */
 export async function gatherCluster(
   sources: ClusterSources,
   key: ObjectKey,
@@ -117,7 +117,7 @@ async function readCloud(object: OpenStackCluster, session: Session, signal: Abo
   };
 }
 
-/** Without Nova's answer the zones that are recorded stand. */
+/** Without Nova's response the recorded zones remain. */
 async function zonesOf(session: Session, signal: AbortSignal): Promise<ClusterCloud["zones"]> {
   try {
     return await session.zones(signal);

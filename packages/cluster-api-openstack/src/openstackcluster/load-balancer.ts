@@ -36,7 +36,7 @@ interface Site {
 
 const type = "APIEndpointReady";
 
-/** How a wait ends whose object is there, but has not been seen yet. */
+/** Ends the text of a wait for an object that exists, but is not in the list yet. */
 export const toBeListed = "to be listed";
 
 /** The load balancer before the API servers, made whole in one call, then kept as declared. */
@@ -47,7 +47,7 @@ export function planLoadBalancer(context: ClusterContext, network: NetworkPart, 
     const message = "The cloud has no load-balancer service; set spec.apiServer.managedLoadBalancer.enabled to false";
     return broken("LoadBalancerServiceMissing", message);
   }
-  if (network.subnets.length === 0) return broken("WaitingForNetwork", "The network comes first");
+  if (network.subnets.length === 0) return broken("WaitingForNetwork", "Waiting for the network");
   const site = siteOf(context, wanted, network, router);
   if (typeof site === "string") return broken("LoadBalancerNetworkNotFound", site);
   const name = loadBalancerName(crn);
@@ -72,7 +72,7 @@ function planCreate(context: ClusterContext, wanted: Wanted, site: Site): Balanc
         {
           type: "Warning",
           reason: "LoadBalancerProviderNotFound",
-          message: `There is no load-balancer provider ${wanted.provider}, the default is used; there are ${providers.join(", ")}`,
+          message: `Load-balancer provider ${wanted.provider} does not exist, the default is used; available: ${providers.join(", ")}`,
         },
       ]
     : [];
@@ -131,7 +131,7 @@ function listenerBody(context: ClusterContext, port: number, site: Site): Listen
 function planExisting(context: ClusterContext, loadBalancer: LoadBalancer, site: Site): BalancerPart {
   const { name, id, provisioning_status: status } = loadBalancer;
   if (status === "ERROR") {
-    const message = `Load balancer ${name} (${id}) is in ERROR; look at it in Octavia: openstack loadbalancer show ${id}`;
+    const message = `Load balancer ${name} (${id}) is in ERROR; inspect it in Octavia: openstack loadbalancer show ${id}`;
     return { finding: missing(type, "LoadBalancerError", message), steps: [], loadBalancer };
   }
   if (status !== "ACTIVE") {

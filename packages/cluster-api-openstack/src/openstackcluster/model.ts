@@ -21,7 +21,7 @@ export interface ClusterCloud {
 export interface LoadBalancing {
   /** False: the catalog has no load-balancer service. */
   readonly available: boolean;
-  /** Names of the providers; asked for only when the spec names one. */
+  /** Names of the providers; requested only when the spec names one. */
   readonly providers: readonly string[];
   readonly loadBalancers: readonly OpenStack.LoadBalancer[];
   readonly listeners: readonly OpenStack.Listener[];
@@ -30,7 +30,7 @@ export interface LoadBalancing {
   readonly members: ReadonlyMap<string, readonly OpenStack.Member[]>;
 }
 
-/** Everything the planner looks at. */
+/** Everything that the planner reads. */
 export interface ClusterObserved {
   readonly object: OpenStackCluster;
   /** The owning Cluster's name; undefined while it has none. */
@@ -38,9 +38,9 @@ export interface ClusterObserved {
   readonly paused: boolean;
   readonly identity: IdentityState<ClusterCloud>;
   readonly machines: readonly OpenStackMachine[];
-  /** What the Cluster keeps for Services and Pods: no subnet may lie in it. */
+  /** The ranges that the Cluster reserves for Services and Pods: no subnet may overlap them. */
   readonly reserved?: readonly ReservedRange[];
-  /** What an earlier attempt was refused for, while it is too soon to ask again. */
+  /** The refusal of an earlier attempt, while it is too soon to retry. */
   readonly hold?: Hold | undefined;
 }
 

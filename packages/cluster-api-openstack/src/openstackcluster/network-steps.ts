@@ -15,7 +15,7 @@ type Name =
   | "delete-port"
   | "delete-network";
 
-/** Network, subnet and router. What is answered is taken in, so that the next plan sees it without a call. */
+/** Network, subnet and router. The informers observe each response, so that the next plan sees it without a call. */
 export const networkSteps: Performers<Name, SessionActor> = {
   async "create-network"({ body }, actor, signal) {
     const { networks } = actor.session.cloud.network;
@@ -56,7 +56,7 @@ export const networkSteps: Performers<Name, SessionActor> = {
   async "add-router-interface"({ routerId, subnetId }, actor, signal) {
     const { watch, cloud } = actor.session;
     await cloud.network.addRouterInterface(routerId, { subnet_id: subnetId }, { signal });
-    // The answer does not hold the port that was made.
+    // The response does not contain the port that was created.
     await watch.ports.refresh(signal);
     tell(actor, "SuccessfulCreateRouterInterface", `Connected subnet ${subnetId} to router ${routerId}`);
   },
@@ -114,6 +114,6 @@ function observeTags({ kind, id, tags }: StepNamed<"set-tags">, { watch }: Sessi
     case "trunks":
     case "subnetpools":
     case "policies":
-      return; // nobody watches them
+      return; // no informer watches them
   }
 }

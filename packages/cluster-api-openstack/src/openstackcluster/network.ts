@@ -58,7 +58,7 @@ function planManaged(context: ClusterContext, wanted: ManagedSubnet): NetworkPar
   };
 }
 
-/** Nodes in the range of Services or Pods could not be told from them. A cluster that has its network already is left as it is. */
+/** Addresses of Nodes, Services and Pods must not overlap. A cluster that already has its network is not checked. */
 function clashOf({ object, reserved }: ClusterContext, wanted: ManagedSubnet): string | undefined {
   if (object.status?.network !== undefined) return undefined;
   const clash = reserved.find(({ cidr }) => parseCidr(wanted.cidr)?.overlaps(cidr));
@@ -100,7 +100,10 @@ function planGiven(context: ClusterContext): NetworkPart {
   const given = object.spec.subnets ?? [];
   const named = object.spec.network;
   if (!named && given.length === 0) {
-    return broken("NetworkMissing", "Set spec.managedSubnets to have a network made, or spec.network to use one");
+    return broken(
+      "NetworkMissing",
+      "Set spec.managedSubnets to create a network, or spec.network to use an existing one",
+    );
   }
   const resolved = named && resolveParameter(named, cloud.networks, "spec.network");
   if (resolved && !resolved.ok) return broken("NetworkNotFound", resolved.problem);

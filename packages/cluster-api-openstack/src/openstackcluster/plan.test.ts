@@ -137,7 +137,7 @@ describe("planCluster", () => {
     ["an unknown network", { network: { filter: { name: "nowhere" } } }, "NetworkReady", "NetworkNotFound", /nowhere/],
     ["no network at all", {}, "NetworkReady", "NetworkMissing", /managedSubnets/],
   ];
-  it.each(refusals)("answers %s with words and makes nothing", (_name, spec, type, reason, words) => {
+  it.each(refusals)("reports %s and creates nothing", (_name, spec, type, reason, words) => {
     const w = world(spec);
     const result = plan(w);
     expect(result.steps).toEqual([]);
@@ -146,7 +146,7 @@ describe("planCluster", () => {
     expect(result.events?.some((e) => e.type === "Warning" && words.test(e.message))).toBe(true);
   });
 
-  it("answers a subnet in the Cluster's own range of Services before anything is made, and leaves a network that is there", () => {
+  it("rejects a subnet in the Cluster's own range of Services before anything is created, and keeps an existing network", () => {
     const w = world(demoSpec);
     w.extra = { reserved: [{ use: "service", cidr: "10.0.0.0/13" }] };
     const result = plan(w);
@@ -160,7 +160,7 @@ describe("planCluster", () => {
     expect(condition(plan(w).status, "NetworkReady")).toBe("True NetworkReady");
   });
 
-  it("answers a CIDR that overlaps another subnet on the given router before anything is made", () => {
+  it("rejects a CIDR that overlaps another subnet on the given router before anything is created", () => {
     const w = world({ ...demoSpec, router: { filter: { name: "shared" } } });
     const { cloud } = w;
     cloud.routers.push({
@@ -203,7 +203,7 @@ describe("planCluster", () => {
     );
   });
 
-  it("never picks one of two networks that look like ours", () => {
+  it("never picks one of two networks with our mark", () => {
     const w = world(demoSpec);
     const create = plan(w).steps.find((s) => s.do === "create-network");
     if (!create) throw new Error("no network planned");
@@ -214,7 +214,7 @@ describe("planCluster", () => {
     expect(result.steps).toEqual([]);
   });
 
-  it("leaves a network of somebody else alone that has our name (D10)", () => {
+  it("does not touch a network of another owner that has our name (D10)", () => {
     const w = world(demoSpec);
     w.cloud.networks.push({
       ...external,
@@ -230,7 +230,7 @@ describe("planCluster", () => {
     expect(w.cloud.networks.map((n) => n.id)).toEqual(["net-public", "foreign"]);
   });
 
-  it("adds rules before it takes rules away, and repairs drift (D8, D18)", () => {
+  it("adds rules before it removes rules, and repairs drift (D8, D18)", () => {
     const w = world({ ...demoSpec, apiServer: { ...demoSpec.apiServer, port: 8443 } });
     settle(w);
     const group = w.cloud.securityGroups.find((g) => g.name.endsWith("controlplane"));
@@ -281,8 +281,8 @@ describe("planCluster", () => {
     w.object = { ...w.object, spec: { ...w.object.spec, externalNetwork: { id: other.id }, apiServer } };
     const result = plan(w);
     expect(result.steps).toEqual([]);
-    const told = result.events?.filter((e) => e.reason === "SpecChangeIgnored").map((e) => e.message.split(" ")[0]);
-    expect(told).toEqual(["spec.externalNetwork", "spec.apiServer.port", "spec.apiServer.fixedIP"]);
+    const fields = result.events?.filter((e) => e.reason === "SpecChangeIgnored").map((e) => e.message.split(" ")[0]);
+    expect(fields).toEqual(["spec.externalNetwork", "spec.apiServer.port", "spec.apiServer.fixedIP"]);
   });
 
   it("refuses to act in another project than the one recorded", () => {
@@ -296,7 +296,7 @@ describe("planCluster", () => {
     expect(condition(result.status, "OpenStackAuthenticationSucceeded")).toBe("False WrongCloud");
   });
 
-  it("says so when the credentials are refused, and tries again", () => {
+  it("reports refused credentials, and retries", () => {
     const w = world(demoSpec);
     w.extra = { identity: { ok: false, reason: "AuthenticationFailed", message: "wrong password" } };
     const result = plan(w);
@@ -304,7 +304,7 @@ describe("planCluster", () => {
     expect(result.wait?.until).toBe(now + 60_000);
   });
 
-  it("waits with the refusal of a quota, and says what to do", () => {
+  it("waits after a quota refusal, and reports what to do", () => {
     const w = world(demoSpec);
     const hold = {
       type: "NetworkReady",

@@ -21,7 +21,7 @@ import { wrongCloud } from "./identity.ts";
 
 export type ClusterPlan = Plan<ClusterStep, OpenStackClusterStatus>;
 
-/** How often the availability zones of an unchanged cluster are looked at. */
+/** How often the availability zones of an unchanged cluster are read. */
 const refresh = 10 * 60_000;
 const retryIdentity = 60_000;
 
@@ -71,7 +71,7 @@ function planNormal(context: ClusterContext, observed: ClusterObserved, now: num
   const parts = planParts(context);
   const all: readonly Part[] = [parts.network, parts.router, parts.groups, parts.endpoint];
   const provisioned = context.object.status?.initialization?.provisioned === true;
-  // Before anything is made, a spec that cannot be satisfied is answered with words only.
+  // Before anything is created: a spec that cannot be satisfied only sets a condition.
   const refusals = all.filter((part) => part.finding.status === "False" && part.steps.length === 0 && !part.wait);
   const stuck = !provisioned && refusals.some((part) => !waitsForOthers(part));
   const held = observed.hold && observed.hold.until > now ? observed.hold : undefined;
@@ -139,6 +139,6 @@ function eventsOf({ object }: ClusterContext, parts: readonly Part[], refusals: 
         reason: part.finding.reason,
         message: part.finding.message ?? "",
       })),
-    ...(bastion ? [ignored("spec.bastion is enabled, but bastion hosts are not served")] : []),
+    ...(bastion ? [ignored("spec.bastion is enabled, but bastion hosts are not supported")] : []),
   ];
 }

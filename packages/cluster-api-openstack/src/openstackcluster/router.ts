@@ -25,7 +25,7 @@ export function externalNetwork({ object, cloud }: ClusterContext): Resolution<N
   const names = external.map((n) => n.name).sort();
   return {
     ok: false,
-    problem: `There are several external networks (${names.join(", ")}); name one in spec.externalNetwork`,
+    problem: `The cloud has several external networks (${names.join(", ")}); name one in spec.externalNetwork`,
   };
 }
 
@@ -93,7 +93,7 @@ function gatewayOf({ object, cloud }: ClusterContext, external: Network): Resolu
   };
 }
 
-/** A gateway is set where there is none. One that is there stays (see immutable.ts). */
+/** Sets a gateway if there is none. An existing one remains (see immutable.ts). */
 function gatewaySteps(router: Router, wanted: ExternalGatewayInfo): ClusterStep[] {
   if (router.external_gateway_info) return [];
   return [{ for: "RouterReady", do: "update-router", id: router.id, gateway: wanted }];

@@ -52,7 +52,7 @@ describe("desiredRules", () => {
     expect(rules.join()).not.toContain("6443-6443");
   });
 
-  it("replaces etcd and kubelet by everything inside the cluster when told so", () => {
+  it("replaces the etcd and kubelet rules by all traffic inside the cluster with allowAllInClusterTraffic", () => {
     const managed = { allowAllInClusterTraffic: true };
     const inside = ["cp", "wk"].map((from) => `ingress IPv4 any all from ${from}`);
     expect(list("controlplane", { managed })).toEqual(

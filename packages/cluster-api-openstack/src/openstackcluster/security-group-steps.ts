@@ -15,7 +15,7 @@ export const securityGroupSteps: Performers<Name, SessionActor> = {
   async "create-rules"({ rules }, actor, signal) {
     const { cloud, watch } = actor.session;
     const made = await cloud.network.createSecurityGroupRules(rules, { signal }).catch(async (error: unknown) => {
-      // The list tells what an attempt whose answer was lost has made; the cache would have it made again, and refused, for ever.
+      // The list has what an attempt whose response was lost created; with the cache the step would create it again, and be refused, for ever.
       await watch.securityGroups.refresh(signal);
       if (isOutcomeUnknown(error)) return [];
       throw error;

@@ -14,7 +14,7 @@ export interface SecurityGroupsPart extends Part {
   readonly groups: Partial<Record<NodeRole, SecurityGroup>>;
 }
 
-/** Managed groups with exactly the rules declared: what is lacking is added before what is too much is taken away. */
+/** Managed groups with exactly the rules declared: missing rules are added before superfluous ones are removed. */
 export function planSecurityGroups(context: ClusterContext, subnets: readonly Subnet[]): SecurityGroupsPart {
   const managed = context.object.spec.managedSecurityGroups;
   if (!managed) return unmanaged(context);

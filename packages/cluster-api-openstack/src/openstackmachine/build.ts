@@ -133,7 +133,7 @@ function planVolumes(context: MachineContext, imageId: string): VolumesPlan {
       return {
         steps: [],
         volumes,
-        problem: `Volume ${volume.name} (${volume.id}) is in ${volume.status}; delete it to have it made anew`,
+        problem: `Volume ${volume.name} (${volume.id}) is in ${volume.status}; delete it to have it recreated`,
       };
     }
     if (volume.status !== "available")

@@ -29,7 +29,7 @@ export interface MachineControllerOptions {
   readonly metrics?: Metrics | undefined;
 }
 
-/** The road of OpenStackMachines. */
+/** The reconcile pipeline of OpenStackMachines. */
 export function reconcileMachine(options: MachineControllerOptions): Reconcile {
   const { informers, sources, clock, events } = options;
   const { client } = informers;

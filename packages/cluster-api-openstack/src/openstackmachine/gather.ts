@@ -21,7 +21,7 @@ export interface MachineSources {
   readonly interests: Interests;
   readonly holds: Holds;
   readonly clock: Clock;
-  /** When an informer was last asked to look again, in milliseconds since the epoch. */
+  /** When an informer was last asked to refresh, in milliseconds since the epoch. */
   readonly looks: WeakMap<object, number>;
 }
 
@@ -153,7 +153,7 @@ async function readCloud(
   };
 }
 
-/** Servers that hold a port by one of the machine's names: what tells a port in use from one left over. */
+/** Servers that hold a port by one of the machine's names: they distinguish a port in use from an orphaned one. */
 function serversOfPorts(object: OpenStackMachine, watch: CloudWatch) {
   return portNames(object).flatMap((name) =>
     watch.ports.byIndex("name", name).flatMap((port) => watch.servers.get(port.device_id) ?? []),

@@ -18,7 +18,7 @@ export interface MachineCloud {
   readonly volumes: readonly OpenStack.Volume[];
 }
 
-/** Everything the planner looks at. The bootstrap data itself stays in its Secret. */
+/** Everything that the planner reads. The bootstrap data itself remains in its Secret. */
 export interface MachineObserved {
   readonly object: OpenStackMachine;
   readonly clusterName: string | undefined;

@@ -166,14 +166,14 @@ describe("planMachine", () => {
   });
 
   const problems: [string, Partial<OpenStackMachine["spec"]>, RegExp][] = [
-    ["an unknown flavor", { flavor: { filter: { name: "m1.smal" } } }, /no flavor m1\.smal; close to it: m1\.small/],
+    ["an unknown flavor", { flavor: { filter: { name: "m1.smal" } } }, /no flavor m1\.smal; similar names: m1\.small/],
     [
       "an unknown image",
       { image: { filter: { name: "ubuntu" } } },
-      /no image ubuntu; there are: cirros, fedora-coreos/,
+      /no image ubuntu; available: cirros, fedora-coreos/,
     ],
     ["an unknown server group", { serverGroup: { filter: { name: "spread" } } }, /no server group spread/],
-    ["an unknown network", { ports: [{ network: { filter: { name: "lan" } } }] }, /nothing fits/],
+    ["an unknown network", { ports: [{ network: { filter: { name: "lan" } } }] }, /no match/],
     [
       "groups without port security",
       { ports: [{ enablePortSecurity: false, securityGroups: [{ id: "x" }] }] },
@@ -184,9 +184,9 @@ describe("planMachine", () => {
       { additionalBlockDevices: [{ name: "root", sizeGiB: 1, storage: { type: "Local" } }] },
       /root volume/,
     ],
-    ["a pool of floating IPs", { floatingIPPoolRef: { kind: "Pool", name: "x" } }, /not served/],
+    ["a pool of floating IPs", { floatingIPPoolRef: { kind: "Pool", name: "x" } }, /not supported/],
   ];
-  it.each(problems)("answers %s with words and makes nothing", (_name, spec, words) => {
+  it.each(problems)("reports %s and creates nothing", (_name, spec, words) => {
     const result = plan(world(spec));
     expect(result.steps).toEqual([]);
     expect(ready(result.status)).toBe("False InvalidMachineSpec");
@@ -205,7 +205,7 @@ describe("planMachine", () => {
         tags: [],
       });
     }
-    expect(plan(w).events?.[0]?.message).toMatch(/2 resources fit.*a, b/);
+    expect(plan(w).events?.[0]?.message).toMatch(/2 resources match.*a, b/);
   });
 
   const waits: [string, Partial<MachineObserved>, string][] = [
@@ -238,7 +238,7 @@ describe("planMachine, with a server", () => {
 
   it("waits while it is built", () => expect(state("BUILD").wait?.for).toMatch(/ACTIVE; it is BUILD/));
 
-  it("says what Nova says of a server in ERROR, and does not replace it", () => {
+  it("reports Nova's fault of a server in ERROR, and does not replace it", () => {
     const result = state("ERROR", "No valid host was found.");
     expect(result.steps).toEqual([]);
     expect(result.events?.[0]?.message).toMatch(/No valid host was found/);
@@ -248,7 +248,7 @@ describe("planMachine, with a server", () => {
   it("reports a server that is off as unknown", () =>
     expect(ready(state("SHUTOFF").status)).toBe("Unknown InstanceNotReady"));
 
-  it("reports a server that vanished, makes no other, and looks again (D14)", () => {
+  it("reports a deleted server, creates no other, and refreshes the list (D14)", () => {
     w.cloud.servers = [];
     const result = plan(w);
     expect(result.steps).toEqual([]);
@@ -256,7 +256,7 @@ describe("planMachine, with a server", () => {
     expect(result.wait?.until).toBe(now + 60_000);
   });
 
-  it("makes no port in place of one that vanished (D1)", () => {
+  it("does not recreate a deleted port (D1)", () => {
     w.cloud.ports = [];
     expect(plan(w).steps).toEqual([]);
   });
@@ -295,7 +295,7 @@ describe("planMachine, with a server", () => {
     expect(ready(plan(w).status)).toBe("False WrongCloud");
   });
 
-  it("does not take up a server that has the name only", () => {
+  it("does not adopt a server that has only the name", () => {
     const other = world();
     other.cloud.servers.push(server("foreign", { name: "demo-workers-abcde" }));
     settle(other);
@@ -315,7 +315,7 @@ describe("planMachine, with a server", () => {
     expect(plan(w).steps.map((s) => s.do)).toEqual(["delete-port"]);
   });
 
-  it("leaves alone a port of that name that a living server of others has", () => {
+  it("does not touch a port of that name that another server uses", () => {
     w.cloud.ports.push(port(w.cloud, { name: "demo-workers-abcde-0", device_id: "foreign" }));
     w.cloud.servers.push(server("foreign", { name: "other" }));
     deleting(w);

@@ -68,7 +68,7 @@ function contextOf(observed: MachineObserved, cloud: MachineCloud): MachineConte
   };
 }
 
-/** What must be there before OpenStack is asked for anything. A machine that has a server needs none of it. */
+/** What must exist before the first request to OpenStack. A machine that has a server needs none of it. */
 function tooEarly(observed: MachineObserved): Outcome | undefined {
   const { object, owner, infrastructure, clusterName } = observed;
   if (object.spec.providerID !== undefined) return undefined;
@@ -155,7 +155,7 @@ function portIds(ports: readonly Port[]): { id: string }[] {
   return [...ports].sort((a, b) => a.name.localeCompare(b.name)).map((p) => ({ id: p.id }));
 }
 
-/** What names meant is kept from the build on, so that a renamed image does not look like a change. */
+/** The IDs of names are kept from the build on, so that a renamed image is not seen as a change. */
 function resolvedOf({ object, cloud }: MachineContext): { resolved?: ResolvedMachine } {
   const flavor = cloud.flavors.find(
     (f) => f.id === object.spec.flavor.id || f.name === object.spec.flavor.filter?.name,

@@ -23,7 +23,7 @@ export function resolvePorts(context: MachineContext): ResolvedPorts {
   return { ports, problems };
 }
 
-/** How the ports of a machine are told from others: "name|description", as `markOf` reads them off a port. */
+/** What distinguishes the ports of a machine from others: "name|description", as `markOf` reads them from a port. */
 export function portMarks({ spec }: OpenStackMachine, { name, crn }: { name: string; crn: string }): string[] {
   const specs = spec.ports?.length ? spec.ports : [{}];
   return specs.map((port, i) => `${portName(name, i, port.nameSuffix)}|${port.description || description(crn)}`);
@@ -67,7 +67,7 @@ function networkOf(context: MachineContext, spec: PortSpec, { index, problems }:
   return network.ok ? network.resource.id : undefined;
 }
 
-/** The fixed IPs asked for; on the cluster's network, without any, one in each of the cluster's subnets. */
+/** The requested fixed IPs; on the cluster's network, without any, one in each of the cluster's subnets. */
 function fixedIpsOf(
   context: MachineContext,
   spec: PortSpec,

@@ -35,10 +35,10 @@ interface Outcome {
 
 function unserved(spec: OpenStackMachineSpec): string[] {
   const problems: string[] = [];
-  if (spec.floatingIPPoolRef) problems.push("spec.floatingIPPoolRef is not served");
-  if (spec.trunk || spec.ports?.some((p) => p.trunk)) problems.push("trunk ports are not served");
+  if (spec.floatingIPPoolRef) problems.push("spec.floatingIPPoolRef is not supported");
+  if (spec.trunk || spec.ports?.some((p) => p.trunk)) problems.push("trunk ports are not supported");
   if (spec.image.imageRef)
-    problems.push("spec.image.imageRef is not served; name the Glance image in spec.image.filter");
+    problems.push("spec.image.imageRef is not supported; name the Glance image in spec.image.filter");
   if (spec.additionalBlockDevices?.some((d) => d.name === "root")) {
     problems.push('spec.additionalBlockDevices: the name "root" is the root volume\'s');
   }
@@ -59,7 +59,7 @@ function flavorOf({ flavor }: OpenStackMachineSpec, { flavors }: MachineCloud): 
   const name = flavor.filter?.name;
   if (!name) return { problem: "spec.flavor needs an id or filter.name" };
   const fitting = flavors.filter((f) => f.name === name);
-  if (fitting.length > 1) return { problem: `${fitting.length} flavors are named ${name}; give spec.flavor.id` };
+  if (fitting.length > 1) return { problem: `${fitting.length} flavors are named ${name}; set spec.flavor.id` };
   const [only] = fitting;
   return only
     ? { id: only.id }
@@ -74,9 +74,7 @@ function flavorOf({ flavor }: OpenStackMachineSpec, { flavors }: MachineCloud): 
 function imageOf({ image }: OpenStackMachineSpec, { images }: MachineCloud): Outcome {
   if (image.imageRef) return {};
   if (image.id !== undefined) {
-    return images.some((i) => i.id === image.id)
-      ? { id: image.id }
-      : { problem: `There is no image with id ${image.id}` };
+    return images.some((i) => i.id === image.id) ? { id: image.id } : { problem: `Image ${image.id} does not exist` };
   }
   const { name, tags = [] } = image.filter ?? {};
   if (!name && tags.length === 0) return { problem: "spec.image needs an id or a filter" };
@@ -87,7 +85,7 @@ function imageOf({ image }: OpenStackMachineSpec, { images }: MachineCloud): Out
       .map((i) => i.id)
       .sort()
       .join(", ");
-    return { problem: `${fitting.length} images fit ${what}: ${listed}; give spec.image.id` };
+    return { problem: `${fitting.length} images match ${what}: ${listed}; set spec.image.id` };
   }
   const [only] = fitting;
   if (!only)
@@ -105,7 +103,7 @@ function serverGroupOf({ serverGroup }: OpenStackMachineSpec, { serverGroups }: 
   const { id, filter } = serverGroup;
   const fitting = serverGroups.filter((g) => (id === undefined ? g.name === filter?.name : g.id === id));
   if (fitting.length > 1)
-    return { problem: `${fitting.length} server groups are named ${filter?.name}; give spec.serverGroup.id` };
+    return { problem: `${fitting.length} server groups are named ${filter?.name}; set spec.serverGroup.id` };
   const [only] = fitting;
   const wanted = id ?? filter?.name ?? "";
   return only

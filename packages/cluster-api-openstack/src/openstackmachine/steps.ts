@@ -134,13 +134,13 @@ function userData(name: string, { secrets, object }: MachineActor): string {
   const value = secrets.get({ namespace: object.metadata.namespace ?? "", name })?.data?.["value"];
   if (value === undefined) {
     throw new CausewayError("BOOTSTRAP_SECRET_MISSING", `Secret ${name} with the bootstrap data is gone`, {
-      hint: "The bootstrap provider makes it again.",
+      hint: "The bootstrap provider recreates it.",
     });
   }
   if (value.length > 65_535) {
     throw new CausewayError(
       "BOOTSTRAP_DATA_TOO_LARGE",
-      `The bootstrap data in Secret ${name} is larger than Nova takes (65535 bytes in base64)`,
+      `The bootstrap data in Secret ${name} is larger than Nova accepts (65535 bytes in base64)`,
       {
         hint: "Make the files of the bootstrap configuration smaller.",
       },

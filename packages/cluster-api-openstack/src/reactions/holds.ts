@@ -19,7 +19,7 @@ export function refusalOf(error: unknown, reason: string): Refusal {
   const hint = error instanceof CausewayError && error.hint !== undefined ? ` ${error.hint}` : "";
   const message = oneLine(`${messageOf(error)}${hint}`);
   if (isQuotaExceeded(error)) {
-    const advice = "Ask for a higher quota, or delete what is not needed; it is tried again every minute.";
+    const advice = "Request a higher quota, or delete unused resources; the step is retried every minute.";
     return { reason: "QuotaExceeded", message: oneLine(`${messageOf(error)} ${advice}`), pause: minute };
   }
   if (isForbidden(error)) return { reason: "Forbidden", message, pause: minute };
@@ -28,7 +28,7 @@ export function refusalOf(error: unknown, reason: string): Refusal {
   return { reason, message };
 }
 
-/** Refusals that stand, by object. A new generation of the spec, or its time, lifts them. */
+/** Current refusals, by object. A new generation of the spec, or the end of the pause, lifts them. */
 export class Holds {
   readonly #clock: Clock;
   readonly #holds = new Map<string, Hold & { readonly generation: number | undefined; readonly deleting: boolean }>();

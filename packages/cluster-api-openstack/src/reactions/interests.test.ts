@@ -21,7 +21,7 @@ describe("Interests", () => {
     expect(interests.of(["y"])).toEqual([]);
   });
 
-  it("costs a change the same however many objects there are", () => {
+  it("handles a change at a cost that does not depend on the number of objects", () => {
     const interests = new Interests();
     for (let i = 0; i < 10_000; i++) interests.set(key(`m${i}`), [`m${i}`, `m${i}-0`]);
     expect(interests.of(valuesOf({ id: "p", name: "m7-0", device_id: "srv" }))).toEqual([key("m7")]);

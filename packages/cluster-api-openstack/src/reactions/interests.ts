@@ -2,8 +2,8 @@ import type { ObjectKey } from "@causeway/kubernetes";
 import type { CloudChange, CloudInformer, CloudWatch } from "@causeway/openstack";
 
 /**
- * Which objects a change in a cloud concerns. Each object says by which names and ids it knows what is its own;
- * a change looks those up, so that it costs the same however many objects there are.
+ * Which objects a change in a cloud concerns. Each object registers the names and ids of its resources;
+ * a change finds objects by these, so that its cost does not depend on the number of objects.
  */
 export class Interests {
   readonly #keys = new Map<string, Map<string, ObjectKey>>();

@@ -17,6 +17,6 @@ export function ignored(change: string): PlannedEvent {
   return {
     type: "Warning",
     reason: "SpecChangeIgnored",
-    message: `${change}. The field cannot change once made: put the old value back, or make a new object.`,
+    message: `${change}. The field is immutable: restore the old value, or create a new object.`,
   };
 }

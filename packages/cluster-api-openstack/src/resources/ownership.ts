@@ -1,4 +1,4 @@
-/** What a look for something of ours gave. Two candidates are never a reason to pick one. */
+/** The result of a search for a resource of ours. Two candidates are never a reason to pick one. */
 export type Found<T> =
   | { readonly kind: "none" }
   | { readonly kind: "one"; readonly resource: T }
@@ -11,7 +11,7 @@ interface Named {
   readonly project_id?: string;
 }
 
-/** What a resource of ours looks like. `recordedId` settles which of several it is. */
+/** How a resource of ours is identified. `recordedId` selects one of several. */
 export interface Mark {
   readonly name: string;
   readonly description: string;
@@ -20,8 +20,8 @@ export interface Mark {
 }
 
 /**
- * Finds the resource that bears our name and our description in our project. One with the same name but another
- * description is somebody else's, and is left alone.
+ * Finds the resource with our name and our description in our project. One with the same name but another
+ * description belongs to another owner and is not touched.
  */
 export function findOwned<T extends Named>(resources: readonly T[], mark: Mark): Found<T> {
   const ours = resources.filter((r) => isOwned(r, mark));
@@ -44,7 +44,7 @@ export function chosen<T extends { readonly id: string }>(candidates: readonly T
   return { kind: "several", ids: candidates.map((c) => c.id).sort() };
 }
 
-/** The tags to set so that all of `wanted` are there, or undefined when they are. Tags of others stay. */
+/** The tags to set so that all of `wanted` are present, or undefined when they are. Other tags remain. */
 export function tagsToSet(present: readonly string[], wanted: readonly string[]): string[] | undefined {
   if (wanted.every((tag) => present.includes(tag))) return undefined;
   return [...new Set([...present, ...wanted])];

@@ -45,9 +45,9 @@ function resolveOne<T extends Filterable>(
       ? candidates.filter((c) => c.id === parameter.id)
       : candidates.filter((c) => fits(parameter.filter ?? {}, c) && also(c));
   const [first, ...others] = fitting;
-  if (!first) return { ok: false, problem: `${what}: nothing fits ${describe(parameter)}${known(candidates)}` };
+  if (!first) return { ok: false, problem: `${what}: no match for ${describe(parameter)}${known(candidates)}` };
   if (others.length > 0)
-    return { ok: false, problem: `${what}: ${fitting.length} resources fit ${describe(parameter)}: ${ids(fitting)}` };
+    return { ok: false, problem: `${what}: ${fitting.length} resources match ${describe(parameter)}: ${ids(fitting)}` };
   return { ok: true, resource: first };
 }
 
@@ -96,6 +96,6 @@ function ids(resources: readonly Filterable[]): string {
 
 function known(candidates: readonly Filterable[]): string {
   const names = [...new Set(candidates.map((c) => c.name).filter((n) => n !== ""))].sort();
-  if (names.length === 0) return "; there is none at all";
+  if (names.length === 0) return "; none exists";
   return `; there are ${names.slice(0, 5).join(", ")}${names.length > 5 ? ` and ${names.length - 5} more` : ""}`;
 }

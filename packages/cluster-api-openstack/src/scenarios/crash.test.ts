@@ -5,7 +5,7 @@ import { demoSpec } from "../testing/objects.ts";
 const world = openInfrastructure();
 
 describe("the infrastructure provider that is killed", { timeout: 600_000 }, () => {
-  it("has exactly one of each when it is killed at any call and loses the answer, and leaves nothing after", async () => {
+  it("has exactly one of each when it is killed at any call and loses the response, and leaves nothing after deletion", async () => {
     const before = world.inventory();
     const spec = { ...demoSpec, tags: ["blue"] };
     const uncut = world.start();

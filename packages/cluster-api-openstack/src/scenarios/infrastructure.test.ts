@@ -7,7 +7,7 @@ import { demoSpec } from "../testing/objects.ts";
 
 const world = openInfrastructure();
 
-describe("the infrastructure provider in a cloud that takes its time", () => {
+describe("the infrastructure provider in a slow cloud", () => {
   let slow: Simulator;
   beforeAll(async () => {
     slow = await startSimulator({
@@ -17,7 +17,7 @@ describe("the infrastructure provider in a cloud that takes its time", () => {
   });
   afterAll(() => slow.close());
 
-  it("takes away what is still being made", { timeout: 300_000 }, async () => {
+  it("deletes resources that are still being created", { timeout: 300_000 }, async () => {
     await world.inside(slow, async () => {
       const before = world.inventory();
       const process = world.start();
@@ -35,7 +35,7 @@ describe("the infrastructure provider in a cloud that takes its time", () => {
 });
 
 describe("the infrastructure provider in the simulated cloud", () => {
-  it("makes a cluster and its machines, leaves them alone, and takes everything away", async () => {
+  it("creates a cluster and its machines, leaves them unchanged, and deletes everything", async () => {
     const before = world.inventory();
     const process = world.start();
     await world.createCluster("whole");
@@ -78,7 +78,7 @@ describe("the infrastructure provider in the simulated cloud", () => {
     );
   });
 
-  it("puts a load balancer with a floating IP before control planes, and takes it away", async () => {
+  it("creates a load balancer with a floating IP for control planes, and deletes it", async () => {
     const before = world.inventory();
     const process = world.start();
     await world.createCluster("balanced", {
@@ -93,7 +93,7 @@ describe("the infrastructure provider in the simulated cloud", () => {
     expect(world.inventory()).toEqual(before);
   });
 
-  it("says what is wrong with credentials, flavors and quotas in plain words, and goes on when it is mended", async () => {
+  it("reports wrong credentials, flavors and quotas, and continues when they are fixed", async () => {
     const process = world.start();
     await world.createCluster("wrong", { ...demoSpec, identityRef: { name: "wrong-cloud", cloudName: "nowhere" } });
     const refused = await world.until("a refusal", async () => {
@@ -103,9 +103,9 @@ describe("the infrastructure provider in the simulated cloud", () => {
     });
     expect(condition(refused, "Ready")?.message).toMatch(/nowhere/);
     expect(refused.metadata.finalizers ?? []).toEqual([]);
-    const mended = { spec: { identityRef: { cloudName: "simulator" } } };
+    const corrected = { spec: { identityRef: { cloudName: "simulator" } } };
     world.simulator.setQuota("demo", "network", 0);
-    await world.client.patch(OpenStackCluster, { namespace, name: "wrong" }, { type: "merge", body: mended });
+    await world.client.patch(OpenStackCluster, { namespace, name: "wrong" }, { type: "merge", body: corrected });
     const full = await world.until("the quota", async () => {
       const object = await world.client.get(OpenStackCluster, { namespace, name: "wrong" });
       return condition(object, "NetworkReady")?.reason === "QuotaExceeded" && object;
@@ -124,12 +124,12 @@ describe("the infrastructure provider in the simulated cloud", () => {
       const object = await world.client.get(OpenStackMachine, { namespace, name: "wrong-a" });
       return condition(object, "InstanceReady")?.reason === "InvalidMachineSpec" && object;
     });
-    expect(condition(machine, "Ready")?.message).toMatch(/no flavor m1\.tinny; close to it: m1\.tiny/);
+    expect(condition(machine, "Ready")?.message).toMatch(/no flavor m1\.tinny; similar names: m1\.tiny/);
     await world.remove("wrong", ["wrong-a"]);
     await process.kill();
   });
 
-  it("says that a password is wrong without telling it, and works with the next one", async () => {
+  it("reports a wrong password without revealing it, and works with the next one", async () => {
     const process = world.start();
     const wrong = world.simulator.cloudsYaml.replaceAll(/password: .*/g, "password: not-the-password");
     expect(wrong).not.toBe(world.simulator.cloudsYaml);
@@ -154,8 +154,8 @@ describe("the infrastructure provider in the simulated cloud", () => {
     await world.machineReady("quiet-a");
     await world.remove("quiet", ["quiet-a"]);
     await process.kill();
-    const told = JSON.stringify((await world.client.list(Event, { namespace })).items);
-    expect(told).not.toContain("s3cret");
-    expect(told).not.toContain(base64("#cloud-config\npassword-of-the-node: s3cret\n"));
+    const output = JSON.stringify((await world.client.list(Event, { namespace })).items);
+    expect(output).not.toContain("s3cret");
+    expect(output).not.toContain(base64("#cloud-config\npassword-of-the-node: s3cret\n"));
   });
 });

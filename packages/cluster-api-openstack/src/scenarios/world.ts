@@ -206,7 +206,7 @@ export function openInfrastructure() {
     await client.delete(Machine, { namespace, name: machine });
   }
 
-  /** Everything that is asked of the cloud in `act` is asked of another one. */
+  /** All requests to the cloud in `act` go to another one. */
   async function inside(other: Simulator, act: () => Promise<void>): Promise<void> {
     const usual = simulator;
     simulator = other;

@@ -5,7 +5,7 @@ import { clusterEffects, machineEffects } from "./model-effects.ts";
 import { external, externalSubnet, flavors, identity, images, projectId } from "./objects.ts";
 
 /**
- * What steps do to a cloud, as values: enough to ask of a planner whether its steps lead to where it says. It is no
+ * What steps do to a cloud, as values: enough to check whether a planner's steps lead to the planned state. It is no
  * OpenStack (that is the simulator): nothing takes time here, and nothing is refused.
  */
 export class ModelCloud {

@@ -4,7 +4,7 @@ import type { MachineStep } from "../openstackmachine/model.ts";
 import type { ModelCloud } from "./model-cloud.ts";
 import { lb, member, own, port, rule, server } from "./model-resources.ts";
 
-/** What each step does to a cloud; steps that are not here change nothing that a planner looks at. */
+/** What each step does to a cloud; steps that are not here change nothing that a planner reads. */
 type Effects<Step extends { do: string }> = {
   readonly [D in Step["do"]]?: (cloud: ModelCloud, step: Extract<Step, { do: D }>) => void;
 };
