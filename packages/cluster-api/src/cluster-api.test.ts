@@ -41,7 +41,7 @@ async function started(replicas: number): Promise<{ world: World; stop: () => Pr
 }
 
 describe("a cluster with workers", { timeout: 300_000 }, () => {
-  test("comes up, scales, rolls out and goes, leaving nothing", async () => {
+  test("is created, scaled, rolled out and deleted, leaving nothing", async () => {
     const { world: w } = await started(2);
     const machines = await w.running(2);
 
@@ -110,12 +110,12 @@ describe("a cluster with workers", { timeout: 300_000 }, () => {
     }
     await w.until("word of what went", async () => {
       const { items } = await w.client.list(Event, { namespace });
-      const told = new Set(items.map(({ message }) => message));
-      return ["MachineDeployment workers", "HostedControlPlane demo"].every((name) => told.has(`Deleting ${name}`));
+      const messages = new Set(items.map(({ message }) => message));
+      return ["MachineDeployment workers", "HostedControlPlane demo"].every((name) => messages.has(`Deleting ${name}`));
     });
   });
 
-  test("writes nothing more once all is well", async () => {
+  test("writes nothing once it is reconciled", async () => {
     const { world: w, stop } = await started(2);
     await w.running(2);
     await w.until("an Available deployment", async () => {
@@ -136,7 +136,7 @@ describe("a cluster with workers", { timeout: 300_000 }, () => {
     expect(await versions()).toEqual(before);
   });
 
-  test("makes exactly the machines asked for, however often it is cut short", async () => {
+  test("creates exactly the requested machines, however often it is interrupted", async () => {
     const { world: w, stop } = await started(4);
     let kill = stop;
     for (let round = 0; round < 6; round++) {
@@ -154,7 +154,7 @@ describe("a cluster with workers", { timeout: 300_000 }, () => {
 });
 
 describe("bootstrap", { timeout: 300_000 }, () => {
-  test("user data joins with a token of its own, and its secrets stay in Secrets", async () => {
+  test("user data joins with a token of its own, and its secrets remain in Secrets", async () => {
     const { world: w } = await started(1);
     const secret = await w.until("bootstrap data", async () => {
       const [machine] = await w.machines();
@@ -202,7 +202,7 @@ describe("bootstrap", { timeout: 300_000 }, () => {
       });
     };
     await ask("own", machine.metadata.name);
-    await ask("stolen", "somebody-else");
+    await ask("stolen", "another-user");
     await w.until("an approval", async () => {
       const { status } = await w.inside.get(CertificateSigningRequest, { namespace: "", name: "own" });
       return status?.conditions?.some(({ type }) => type === "Approved");
@@ -218,7 +218,7 @@ describe("bootstrap", { timeout: 300_000 }, () => {
 });
 
 describe("draining", { timeout: 300_000 }, () => {
-  test("pods leave the node before its machine goes", async () => {
+  test("pods leave the node before its machine is deleted", async () => {
     const { world: w } = await started(1);
     const [machine] = await w.running(1);
     const node = machine?.metadata.name ?? "";

@@ -16,7 +16,7 @@ export interface ClusterApi {
 
 /**
  * The controllers of Cluster API: Cluster, Machine, MachineSet, MachineDeployment, the kubeadm bootstrap, and the
- * approval of kubelets' certificates. Informers and remote clusters are run by whoever made them.
+ * approval of kubelets' certificates. The caller that creates informers and remote clusters runs them.
  */
 export function createClusterApi(options: ClusterApiOptions): ClusterApi {
   const context = createContext(options);

@@ -24,9 +24,9 @@ import { Silences } from "./cluster/silences.ts";
 import { AskedDeletions } from "./objects/asked.ts";
 
 export interface ClusterApiOptions {
-  /** Of the management cluster; whoever made them runs them. */
+  /** Of the management cluster; their creator runs them. */
   readonly informers: Informers;
-  /** Run by whoever made them. */
+  /** Run by their creator. */
   readonly remoteClusters: RemoteClusters;
   /** The kinds that references may name: those of bootstrap, control plane and infrastructure providers. */
   readonly kinds: readonly Kind<KubeObject>[];
@@ -126,7 +126,7 @@ export function indexOfCluster(key: ObjectKey): string {
   return `${key.namespace}/${key.name}`;
 }
 
-/** The object a reference points at, deletions asked for included. */
+/** The object that a reference points to, including requested deletions. */
 export function lookUp(
   { kinds, informers, asked, clock }: Context,
   namespace: string,

@@ -58,7 +58,7 @@ const topologyCondition: WantedCondition = {
   status: "False",
   reason: "ReconcileFailed",
   message:
-    "Clusters made from a ClusterClass are not served here: write infrastructureRef and controlPlaneRef, and leave topology out",
+    "Clusters with a ClusterClass are not supported: set infrastructureRef and controlPlaneRef, and remove topology",
 };
 
 export function machinesByRole(all: readonly Machine[]): {
@@ -131,7 +131,7 @@ function controlPlaneInitialized({ cluster, controlPlane }: ClusterFacts): Wante
   if (before || (controlPlane?.object && isControlPlaneInitialized(controlPlane.object))) {
     return { type, status: "True", reason: "Initialized" };
   }
-  const message = "The control plane has not answered yet";
+  const message = "The control plane has not responded yet";
   return { type, status: "False", reason: "NotInitialized", message };
 }
 

@@ -2,7 +2,7 @@ import { Cluster, type ClusterStatus } from "@causeway/api";
 import { followRoad, keyOf, watchInformer, type ControllerOptions, type Road, type Source } from "@causeway/kubernetes";
 import { by, clusterKeyOf, onConnectionChange, providerKinds, type Context } from "../context.ts";
 import { objectIndex } from "../contract/kind-table.ts";
-import { failure, perform, publish, told } from "../objects/road.ts";
+import { failure, perform, publish, performAndReport } from "../objects/road.ts";
 import type { ObjectStep } from "../objects/steps.ts";
 import type { ClusterFacts } from "./facts.ts";
 import { gatherCluster } from "./gather.ts";
@@ -14,7 +14,7 @@ export function clusterController(context: Context): ControllerOptions {
     gather: (key) => Promise.resolve(gatherCluster(context, key)),
     plan: planCluster,
     perform: (step, { cluster }, signal) =>
-      told(context, { object: cluster, events: clusterStepEvents(step) }, perform(context, step, signal)),
+      performAndReport(context, { object: cluster, events: clusterStepEvents(step) }, perform(context, step, signal)),
     publish: ({ cluster }, status, events, signal) =>
       publish(context, Cluster, { object: cluster, status, events, signal }),
     failed: (_observed, { status }, _step, error) => failure(status, error),

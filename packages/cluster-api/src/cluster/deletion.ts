@@ -58,7 +58,7 @@ function removal(type: ResourceType<KubeObject>, objects: readonly KubeObject[])
   return objects.flatMap((object) => deleteStep(type, object));
 }
 
-/** What nobody here can look up is not known to be gone. */
+/** An object of a kind without a provider here is not known to be deleted. */
 function provider(
   reference: Referred | undefined,
   how: { readonly reason: string; readonly wasThere: boolean | undefined },

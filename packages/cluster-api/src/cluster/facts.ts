@@ -2,7 +2,7 @@ import type { Cluster, Machine, MachineDeployment, MachineSet } from "@causeway/
 import type { Referred } from "../contract/kind-table.ts";
 import type { ProviderObject } from "../contract/provider-object.ts";
 
-/** All that the planner of Clusters looks at. */
+/** All that the planner of Clusters reads. */
 export interface ClusterFacts {
   readonly cluster: Cluster;
   readonly infrastructure: Referred<ProviderObject> | undefined;
@@ -10,6 +10,6 @@ export interface ClusterFacts {
   readonly deployments: readonly MachineDeployment[];
   readonly sets: readonly MachineSet[];
   readonly machines: readonly Machine[];
-  /** Since when the workload cluster has not answered (ms since the epoch); undefined while it does. */
+  /** Since when the workload cluster has not responded (ms since the epoch); undefined while it does. */
   readonly silentSince: number | undefined;
 }

@@ -71,7 +71,7 @@ describe("a Cluster", () => {
       { spec: endpoint("10.0.0.5") },
     ]);
   });
-  test("never replaces an endpoint that stands", () => {
+  test("never replaces an existing endpoint", () => {
     expect(bodies({ ...ready, cluster: cluster({ spec: endpoint("mine") }) })).toEqual([]);
   });
   test("is Provisioned with infrastructure and endpoint, and then needs nothing more", () => {
@@ -80,7 +80,7 @@ describe("a Cluster", () => {
     expect(status.phase).toBe("Provisioned");
     expect(getCondition(status.conditions, "Available")).toMatchObject({ status: "True" });
   });
-  test("stays initialized when its control plane falls ill", () => {
+  test("remains initialized when its control plane fails", () => {
     const sick = {
       ...ready,
       cluster: { ...ready.cluster, status: planCluster(ready, now).status },
@@ -89,12 +89,12 @@ describe("a Cluster", () => {
     expect(planCluster(sick, now).status.initialization?.controlPlaneInitialized).toBe(true);
     expect(getCondition(planCluster(sick, now).status.conditions, "ControlPlaneAvailable")?.status).toBe("False");
   });
-  test("waits, in plain words, for an object that is not there", () => {
+  test("waits for a missing object, and names it", () => {
     const { status, wait } = planCluster(facts({ infrastructure: provider(OpenStackCluster) }), now);
     expect(wait?.for).toBe("OpenStackCluster demo does not exist");
     expect(getCondition(status.conditions, "InfrastructureReady")?.reason).toBe("InfrastructureDoesNotExist");
   });
-  test("is touched by nobody while paused", () => {
+  test("is not changed while paused", () => {
     const paused: Cluster = cluster({ spec: { paused: true } });
     const { steps, status } = planCluster(facts({ cluster: paused }), now);
     expect(steps).toEqual([]);

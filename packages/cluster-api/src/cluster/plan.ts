@@ -20,7 +20,7 @@ import type { ClusterFacts } from "./facts.ts";
 
 export type ClusterPlan = Plan<ObjectStep, ClusterStatus>;
 
-/** What to do for a Cluster: its provider objects are its own, and what they say stands in it. */
+/** What to do for a Cluster: it owns its provider objects, and their status is copied to it. */
 export function planCluster(facts: ClusterFacts, now: number): ClusterPlan {
   const { cluster } = facts;
   const paused = pausedPlan(cluster, cluster, now);
@@ -63,7 +63,7 @@ function adoption(cluster: Cluster, reference: Referred | undefined): ObjectStep
   return patchStep(reference.kind, reference.object, patch);
 }
 
-/** The endpoint to take over: the infrastructure's, else the control plane's; never in place of one that stands. */
+/** The endpoint to take over: the infrastructure's, else the control plane's; never in place of an existing one. */
 function missingEndpoint({ cluster, infrastructure, controlPlane }: ClusterFacts): Endpoint | undefined {
   const { host, port } = cluster.spec.controlPlaneEndpoint ?? {};
   if (host && port) return undefined;
@@ -74,7 +74,7 @@ function missingEndpoint({ cluster, infrastructure, controlPlane }: ClusterFacts
   return undefined;
 }
 
-/** What has been true once stays so: a provider object that falls ill does not unmake a cluster. */
+/** What was true once remains true: a provider object that fails does not reset a cluster. */
 function initializationOf({
   cluster,
   infrastructure,
@@ -115,7 +115,7 @@ function phaseOf(facts: ClusterFacts): NonNullable<ClusterStatus["phase"]> {
   return infrastructure ? "Provisioning" : "Pending";
 }
 
-/** What is told of a step once it is performed. */
+/** The events of a step that was performed. */
 export function clusterStepEvents(step: ObjectStep): PlannedEvent[] {
   if (step.do === "delete") {
     return [{ type: "Normal", reason: "Deleting", message: `Deleting ${step.type.kind} ${step.key.name}` }];
@@ -134,13 +134,13 @@ function transitions({ cluster }: ClusterFacts, status: ClusterStatus): PlannedE
     events.push({ type: "Normal", reason: "InfrastructureReady", message: "The infrastructure is provisioned" });
   }
   if (after?.controlPlaneInitialized && before?.initialization?.controlPlaneInitialized !== true) {
-    events.push({ type: "Normal", reason: "ControlPlaneInitialized", message: "The control plane answers" });
+    events.push({ type: "Normal", reason: "ControlPlaneInitialized", message: "The control plane responds" });
   }
   return events;
 }
 
 function waitFor({ cluster, infrastructure, controlPlane }: ClusterFacts): string {
-  if (cluster.metadata.deletionTimestamp) return "everything of the cluster to be gone";
+  if (cluster.metadata.deletionTimestamp) return "all objects of the cluster to be deleted";
   if (infrastructure && !infrastructure.object) return whyAbsent(infrastructure);
   if (controlPlane && !controlPlane.object) return whyAbsent(controlPlane);
   return "changes";

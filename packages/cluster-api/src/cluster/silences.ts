@@ -1,4 +1,4 @@
-/** Since when clusters have not answered. A cluster that has not been looked at before begins its silence now. */
+/** Since when clusters have not responded. For a cluster that was not checked before this begins now. */
 export class Silences {
   readonly #since = new Map<string, number>();
 

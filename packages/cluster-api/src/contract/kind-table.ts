@@ -29,7 +29,7 @@ export interface Referred<T extends KubeObject = KubeObject> {
 /** Why there is no object behind a reference, for people. */
 export function whyAbsent({ reference, kind }: Referred): string {
   if (kind) return `${reference.kind} ${reference.name} does not exist`;
-  return `No provider here serves ${reference.kind} of ${reference.apiGroup}: correct the reference, or start the provider`;
+  return `No provider serves ${reference.kind} of ${reference.apiGroup}: correct the reference, or start the provider`;
 }
 
 /** Where a reference points, as an index value: the objects that refer to something are found by it. */

@@ -112,7 +112,7 @@ export function isControlPlaneInitialized(object: ProviderObject): boolean {
   return at(object, "status", "initialization", "controlPlaneInitialized") === true;
 }
 
-/** ControlPlane: status.version, else what it is asked to become. */
+/** ControlPlane: status.version, else the requested version. */
 export function controlPlaneVersionOf(object: ProviderObject): string | undefined {
   return textAt(object, "status", "version") ?? textAt(object, "spec", "version");
 }

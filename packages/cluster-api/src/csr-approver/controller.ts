@@ -15,10 +15,10 @@ import { clusterOf, gatherRequest, isOpen, requestKey, type Gathered } from "./g
 
 /** Looks again at a request that may come right, */
 const waitTime = 5_000;
-/** but not for ever: after this long it is told, and only a change of its machine brings it up again. */
+/** but not for ever: after this long an event reports it, and only a change of its machine reconciles it again. */
 const patience = 60_000;
 
-/** Approves what kubelets of our machines ask for, in every workload cluster; everything else is left alone. */
+/** Approves the requests of kubelets of our machines, in every workload cluster; other requests are not touched. */
 export function csrApprover(context: Context): ControllerOptions {
   const { clock, log } = context;
   const reconcile = async (key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult | void> => {
@@ -56,17 +56,17 @@ async function approve(
   context.log.info("certificate request approved", { request: request.metadata.name, reason });
 }
 
-/** The recorder merges repeats, so the same request is told once. */
+/** The recorder merges repeats, so the same request is reported once. */
 function tell(
   { clusters, events }: Context,
   cluster: ObjectKey,
-  told: { readonly request: CertificateSigningRequest; readonly why: string },
+  left: { readonly request: CertificateSigningRequest; readonly why: string },
 ): void {
-  const { request, why } = told;
+  const { request, why } = left;
   const object = clusters.get(cluster);
   if (!object) return;
   const { name } = request.metadata;
-  const message = `Certificate request ${name} of ${request.spec.username ?? "nobody"} is left to a person: ${why}`;
+  const message = `Certificate request ${name} of ${request.spec.username ?? "an unknown user"} is not approved automatically: ${why}; approve or deny it with kubectl certificate`;
   events.event(object, { type: "Warning", reason: "CertificateRequestLeft", message });
 }
 

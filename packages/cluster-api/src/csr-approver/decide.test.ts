@@ -49,7 +49,7 @@ describe("certificate requests", () => {
     ["addresses that are not known yet", { ...serving, machine: machine() }, "wait"],
     ["a token made for another machine", { ...first, tokenMachine: "w-2" }, "leave"],
     ["a machine that has joined already", { ...first, machine: machine({ nodeRef: { name: "w-1" } }) }, "leave"],
-    ["a name that no Machine bears", { ...first, machine: undefined }, "leave"],
+    ["a name that no Machine has", { ...first, machine: undefined }, "leave"],
     ["a request that cannot be read", { ...first, subject: undefined }, "leave"],
     [
       "an administrator's certificate",

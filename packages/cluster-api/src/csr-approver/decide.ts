@@ -57,7 +57,7 @@ export function nodeNameOf({ commonName, organizations = [] }: CertificateSubjec
 
 function judgeClient(request: RequestFacts, subject: CertificateSubject, node: string): Verdict {
   const { username, groups, usages, machine, tokenMachine } = request;
-  if (namesIn(subject) > 0) return leave("a client certificate bears no names or addresses");
+  if (namesIn(subject) > 0) return leave("a client certificate must not have names or addresses");
   if (!onlyUsages(usages, "client auth")) return leave(`its usages are ${usages.join(", ")}`);
   if (username === subject.commonName) {
     if (!groups.includes("system:nodes")) return leave("the requestor is not in system:nodes");
@@ -75,7 +75,7 @@ function judgeClient(request: RequestFacts, subject: CertificateSubject, node: s
 function judgeServing(request: RequestFacts, subject: CertificateSubject, node: string): Verdict {
   const { username, groups, usages, machine } = request;
   if (username !== subject.commonName || !groups.includes("system:nodes")) {
-    return leave(`${username} asks for a certificate of node ${node}`);
+    return leave(`${username} requests a certificate of node ${node}`);
   }
   if (!onlyUsages(usages, "server auth")) return leave(`its usages are ${usages.join(", ")}`);
   if (namesIn(subject) === 0) return leave("a serving certificate needs names or addresses");

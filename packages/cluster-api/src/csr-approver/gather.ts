@@ -6,7 +6,7 @@ import { tokensIn } from "../kubeadm-config/gather.ts";
 import { tokenLabel, tokenNamespace, tokenSecretName } from "../kubeadm-config/token.ts";
 import { bootstrapPrefix, clientSigner, nodeNameOf, servingSigner, type RequestFacts } from "./decide.ts";
 
-/** A request in one workload cluster, as a key: the cluster stands in the namespace. */
+/** A request in one workload cluster, as a key: the namespace is the cluster's. */
 export function requestKey(cluster: ObjectKey, name: string): ObjectKey {
   return { namespace: indexOfCluster(cluster), name };
 }
@@ -22,7 +22,7 @@ export interface Gathered {
   readonly facts: RequestFacts;
 }
 
-/** The request and who asks; undefined when it is gone, decided on already, or of no concern. */
+/** The request and its user; undefined when it was deleted, is decided already, or is not a kubelet's. */
 export async function gatherRequest(context: Context, key: ObjectKey): Promise<Gathered | undefined> {
   const cluster = clusterOf(key);
   const remote = context.remoteClusters.get(cluster);
@@ -43,7 +43,7 @@ export async function gatherRequest(context: Context, key: ObjectKey): Promise<G
   return { remote, request, facts };
 }
 
-/** A kubelet's request that nobody has decided on. */
+/** A kubelet's request that was neither approved nor denied. */
 export function isOpen({ spec, status }: CertificateSigningRequest): boolean {
   return (spec.signerName === clientSigner || spec.signerName === servingSigner) && !status?.conditions?.length;
 }

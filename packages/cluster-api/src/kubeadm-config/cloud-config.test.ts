@@ -32,7 +32,7 @@ describe("the join configuration", () => {
       nodeRegistration: { name: "w-1", taints: [uninitialized] },
     });
   });
-  test("keeps the user's taints beside ours", () => {
+  test("keeps the user's taints next to ours", () => {
     const taints = [{ key: "gpu", effect: "NoSchedule" }];
     expect(joinConfiguration({ nodeRegistration: { taints } }, facts)).toHaveProperty("nodeRegistration.taints", [
       ...taints,

@@ -6,7 +6,7 @@ const joinPath = "/run/kubeadm/kubeadm-join-config.yaml";
 /** The machine writes this once it has joined (Cluster API bootstrap contract). */
 const sentinelPath = "/run/cluster-api/bootstrap-success.complete";
 
-/** Contents of files and passwords that stand in Secrets, by "NAME/KEY". */
+/** Contents of files and passwords that are in Secrets, by "NAME/KEY". */
 export type SecretValues = ReadonlyMap<string, string>;
 
 interface SecretKey {

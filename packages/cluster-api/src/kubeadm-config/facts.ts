@@ -2,7 +2,7 @@ import type { Cluster, KubeadmConfig, Machine } from "@causeway/api";
 import type { Secret } from "@causeway/kubernetes";
 import type { SecretValues } from "./cloud-config.ts";
 
-/** All that the planner of KubeadmConfigs looks at. Contents of Secrets do not leave it. */
+/** All that the planner of KubeadmConfigs reads. Contents of Secrets do not leave it. */
 export interface ConfigFacts {
   readonly config: KubeadmConfig;
   readonly machine: Machine | undefined;

@@ -17,7 +17,7 @@ export function tokensIn({ informers }: RemoteCluster): Informer<Secret> {
   return informers.for(Secret, { namespace: tokenNamespace, labelSelector: tokenLabel });
 }
 
-/** Reads caches; only Secrets without the cluster's label are asked for, and only until the data Secret is there. */
+/** Reads caches; only Secrets without the cluster's label are requested, and only until the data Secret exists. */
 export async function gatherKubeadmConfig(
   context: Context,
   key: ObjectKey,

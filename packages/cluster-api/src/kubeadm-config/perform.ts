@@ -86,6 +86,6 @@ function remoteOf({ remoteClusters }: Context, { machine }: ConfigFacts): Remote
   const remote = machine && remoteClusters.get(clusterKeyOf(machine));
   if (remote) return remote;
   throw new CausewayError("CAPI_WORKLOAD_UNREACHABLE", "the workload cluster cannot be reached", {
-    hint: "It is tried again; see the Cluster's condition RemoteConnectionProbe.",
+    hint: "The step is retried; check the Cluster's condition RemoteConnectionProbe.",
   });
 }

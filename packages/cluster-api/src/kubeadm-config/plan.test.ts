@@ -89,7 +89,7 @@ describe("the steps of a bootstrap", () => {
       [],
     ],
     [
-      "a Secret of somebody else is not touched",
+      "a Secret of another owner is not touched",
       { ...complete, dataSecret: { ...dataSecret, metadata: { name: "w-1" } } },
       [],
     ],
@@ -104,7 +104,7 @@ describe("what it says", () => {
     expect(steps).toEqual([]);
     expect(status).toMatchObject({ dataSecretName: "w-1", initialization: { dataSecretCreated: true } });
   });
-  test("control planes made of machines are refused in plain words", () => {
+  test("control planes of machines are rejected in a condition", () => {
     const metadata = { ...machine.metadata, labels: { [labels.controlPlane]: "" } };
     const facts = { ...complete, machine: { ...machine, metadata } };
     expect(available(facts)).toMatchObject({ status: "False", reason: "NotServed" });
@@ -113,7 +113,7 @@ describe("what it says", () => {
   test("a missing Secret is named", () => {
     expect(available({ ...complete, missingSecrets: ["s/file"] })?.message).toContain("s/file");
   });
-  test("it looks again before the token runs out", () => {
+  test("it reconciles again before the token expires", () => {
     const { wait } = planKubeadmConfig({ ...withSecret, token: token(expires) }, now);
     expect(wait?.until).toBe(now + tokenLifetime / 3);
   });

@@ -23,7 +23,7 @@ interface Decision {
 
 /**
  * What to do for a KubeadmConfig: the data Secret first, with the token in it, then that token in the workload cluster.
- * So there is one token however often this is cut short, and none that nobody knows. Until the machine has joined the
+ * So there is one token however often this is interrupted, and none that is unknown. Until the machine has joined the
  * token is kept alive; then it goes.
  */
 export function planKubeadmConfig(facts: ConfigFacts, now: number): ConfigPlan {
@@ -55,7 +55,7 @@ function decide(facts: ConfigFacts, now: number): Decision {
   if (waiting) return { waiting };
   if (!dataSecret) return { steps: [{ do: "createDataSecret" }] };
   if (!isControlledBy(dataSecret, config)) {
-    const message = `Secret ${dataSecret.metadata.name} exists and is not of this KubeadmConfig`;
+    const message = `Secret ${dataSecret.metadata.name} exists and belongs to another owner, not to this KubeadmConfig`;
     return { waiting: { reason: "DataSecretForeign", message, warn: true } };
   }
   if (!dataSecret.data?.["bootstrap-token"]) return {};
@@ -76,21 +76,19 @@ function keepToken({ token }: ConfigFacts, now: number): Decision {
   return { until: now + tokenLifetime / 3 };
 }
 
-/** What is asked for and not served here; waiting does not help. */
+/** Requested features that are not supported; waiting does not help. */
 function refusal({ config, machine }: ConfigFacts): Decision["waiting"] {
   const { spec } = config;
   const refuse = (message: string) => ({ reason: "NotServed", message, warn: true });
   if (machine?.metadata.labels?.[labels.controlPlane] !== undefined || spec.joinConfiguration?.controlPlane) {
-    return refuse(
-      "Control planes made of machines (KubeadmControlPlane) are not served here: use a HostedControlPlane",
-    );
+    return refuse("Control planes of machines (KubeadmControlPlane) are not supported: use a HostedControlPlane");
   }
-  if (spec.format === "ignition") return refuse("format ignition is not served here: use cloud-config");
+  if (spec.format === "ignition") return refuse("format ignition is not supported: use cloud-config");
   if (spec.files?.some(({ contentFormat }) => contentFormat === "Template")) {
-    return refuse("files with contentFormat Template are not served here: use Raw");
+    return refuse("files with contentFormat Template are not supported: use Raw");
   }
   if (spec.joinConfiguration?.discovery?.file?.kubeConfig) {
-    return refuse("discovery.file.kubeConfig is not served here: write the file with files, or use token discovery");
+    return refuse("discovery.file.kubeConfig is not supported: write the file with files, or use token discovery");
   }
   return undefined;
 }
@@ -134,7 +132,7 @@ function conditionsOf({ authority, cluster }: ConfigFacts, waiting: Decision["wa
   ];
 }
 
-/** Only what a person must settle is told, once. */
+/** Only what the user must fix is reported, once. */
 function eventsOf(config: KubeadmConfig, waiting: Decision["waiting"]): PlannedEvent[] {
   if (!waiting?.warn) return [];
   const before = config.status?.conditions?.find(({ type }) => type === "DataSecretAvailable");

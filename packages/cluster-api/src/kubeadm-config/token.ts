@@ -5,7 +5,7 @@ import { timestamp, type Secret } from "@causeway/kubernetes";
 
 /** How long a token lives unless its machine still needs it. */
 export const tokenLifetime = 15 * 60_000;
-/** Where token Secrets stand in the workload cluster. */
+/** The namespace of token Secrets in the workload cluster. */
 export const tokenNamespace = "kube-system";
 /** Label of our token Secrets; its value is the uid of the KubeadmConfig. */
 export const tokenLabel = "bootstrap.causeway.dev/config";

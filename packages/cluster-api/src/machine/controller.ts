@@ -23,7 +23,7 @@ import {
   type Context,
 } from "../context.ts";
 import { objectIndex } from "../contract/kind-table.ts";
-import { failure, perform, publish, told } from "../objects/road.ts";
+import { failure, perform, publish, performAndReport } from "../objects/road.ts";
 import { fieldManager } from "../objects/steps.ts";
 import { drain } from "./drain.ts";
 import type { MachineFacts } from "./facts.ts";
@@ -37,7 +37,7 @@ export function machineController(context: Context): ControllerOptions {
     gather: (key, signal) => gatherMachine(context, key, signal),
     plan: planMachine,
     async perform(step, { machine }, signal) {
-      await told(
+      await performAndReport(
         context,
         { object: machine, events: machineStepEvents(step) },
         performMachineStep(context, { step, machine }, signal),
@@ -92,12 +92,12 @@ function remoteOf({ remoteClusters }: Context, machine: Machine): RemoteCluster 
     "CAPI_WORKLOAD_UNREACHABLE",
     `the workload cluster ${machine.spec.clusterName} cannot be reached`,
     {
-      hint: "It is tried again; see the Cluster's condition RemoteConnectionProbe.",
+      hint: "The step is retried; check the Cluster's condition RemoteConnectionProbe.",
     },
   );
 }
 
-/** A drain that a budget blocks is told in the condition, too. */
+/** A drain that a budget blocks is also reported in the condition. */
 function withBlocker(status: MachineStatus, error: unknown, now: number): MachineStatus {
   if (!hasCode(error, "CAPI_DRAIN_BLOCKED")) return status;
   const condition = { type: "Deleting", status: "True", reason: "DrainingNode", message: messageOf(error) } as const;

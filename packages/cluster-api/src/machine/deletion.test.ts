@@ -105,7 +105,7 @@ describe("the stages of a deletion", () => {
     ],
     ["draining waits for a cluster out of reach", facts({ workload: { reach: "unreachable" } }), "DrainingNode", []],
     [
-      "a host that nobody can look up is not called gone",
+      "a host of a kind without a provider is not reported as deleted",
       facts({ workload: on([]), infrastructure: { ...gone.infrastructure, kind: undefined } }),
       "WaitingForInfrastructureDeletion",
       [],
@@ -123,7 +123,7 @@ describe("limits of time", () => {
     ...leaving(),
     status: { ...base.status, deletion: { nodeDrainStartTime: at(now - seconds * 1000) } },
   });
-  test("a drain without a limit goes on", () => {
+  test("a drain without a limit continues", () => {
     const machine = since(100_000);
     expect(planDeletion(facts({ machine, workload: on([pod("a")]) }), now).reason).toBe("DrainingNode");
   });

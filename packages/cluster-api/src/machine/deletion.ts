@@ -9,7 +9,7 @@ import type { MachineStep } from "./steps.ts";
 
 type DeletionTimes = NonNullable<MachineStatus["deletion"]>;
 
-/** Where a Machine's deletion stands: what to do next, and what it waits for. */
+/** The stage of a Machine's deletion: what to do next, and what it waits for. */
 export interface Deletion {
   readonly steps: readonly MachineStep[];
   readonly reason: string;
@@ -22,7 +22,7 @@ const podRetry = 2_000;
 const hookRetry = 30_000;
 const defaultNodeDeletionTimeout = 10;
 
-/** The stages of a deletion, in order. Each says where it stands, or nothing once it is passed. */
+/** The stages of a deletion, in order. Each returns its progress, or nothing once it is complete. */
 export function planDeletion(facts: MachineFacts, now: number): Deletion {
   const stages = [preDrainHooks, drain, volumeDetach, preTerminateHooks, infrastructure, bootstrap, node];
   const times: DeletionTimes = { ...facts.machine.status?.deletion };
@@ -129,7 +129,7 @@ function bootstrap({ bootstrap: config }: MachineFacts): Standing | undefined {
   return config && referred(config, { reason: "WaitingForBootstrapDeletion", wasThere: false });
 }
 
-/** What nobody here can look up is not known to be gone. */
+/** An object of a kind without a provider here is not known to be deleted. */
 function referred(to: Referred, how: { readonly reason: string; readonly wasThere: boolean }): Standing | undefined {
   const { object, kind } = to;
   const { reason, wasThere } = how;

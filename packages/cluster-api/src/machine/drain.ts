@@ -10,7 +10,7 @@ export interface DrainOrder {
 }
 
 /**
- * Evicts each pod once, so that PodDisruptionBudgets are asked. Throws CAPI_DRAIN_BLOCKED when one of them said no;
+ * Evicts each pod once, so that PodDisruptionBudgets are respected. Throws CAPI_DRAIN_BLOCKED when one of them refuses;
  * the others have been evicted by then.
  */
 export async function drain(client: KubernetesClient, order: DrainOrder, signal: AbortSignal): Promise<void> {
@@ -24,7 +24,7 @@ export async function drain(client: KubernetesClient, order: DrainOrder, signal:
     "CAPI_DRAIN_BLOCKED",
     `Node ${order.node} cannot be drained: a PodDisruptionBudget keeps ${refused.slice(0, 3).join(", ")}${refused.length > 3 ? ` and ${refused.length - 3} more` : ""}`,
     {
-      hint: "Give the pods room elsewhere, relax the budget, or set spec.deletion.nodeDrainTimeoutSeconds on the Machine.",
+      hint: "Provide capacity for the pods on other nodes, relax the budget, or set spec.deletion.nodeDrainTimeoutSeconds on the Machine.",
     },
   );
 }

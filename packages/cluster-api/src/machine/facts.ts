@@ -3,7 +3,7 @@ import type { Node } from "@causeway/kubernetes";
 import type { Referred } from "../contract/kind-table.ts";
 import type { ProviderObject } from "../contract/provider-object.ts";
 
-/** A pod on the Node, as draining looks at it. */
+/** A pod on the Node, as draining sees it. */
 export interface PodFacts {
   readonly namespace: string;
   readonly name: string;
@@ -24,7 +24,7 @@ export type NodeFacts =
       readonly pods: readonly PodFacts[];
     };
 
-/** All that the planner of Machines looks at. */
+/** All that the planner of Machines reads. */
 export interface MachineFacts {
   readonly machine: Machine;
   readonly cluster: Cluster | undefined;

@@ -60,7 +60,7 @@ describe("what is copied from providers", () => {
     const early = referred("OpenStackMachine", "w-1", { spec: provisioned.spec });
     expect(JSON.stringify(patches(facts({ infrastructure: early })))).not.toContain("providerID");
   });
-  test("what has been provisioned stays so when the host's object is gone", () => {
+  test("a provisioned Machine remains provisioned when the host's object is deleted", () => {
     const { status } = planMachine({ ...running, infrastructure: referred("OpenStackMachine", "w-1") }, now);
     expect(status.initialization?.infrastructureProvisioned).toBe(true);
     expect(getCondition(status.conditions, "InfrastructureReady")).toMatchObject({
@@ -68,7 +68,7 @@ describe("what is copied from providers", () => {
       reason: "InfrastructureDeleted",
     });
   });
-  test("a kind that nobody serves is told in plain words", () => {
+  test("a kind without a provider is reported in a condition", () => {
     const strange = {
       reference: { apiGroup: "x", kind: "OpenStakMachine", name: "w-1" },
       kind: undefined,
@@ -76,7 +76,7 @@ describe("what is copied from providers", () => {
     };
     const { status } = planMachine(facts({ infrastructure: strange }), now);
     expect(getCondition(status.conditions, "InfrastructureReady")?.message).toContain(
-      "No provider here serves OpenStakMachine",
+      "No provider serves OpenStakMachine",
     );
   });
 });
@@ -91,7 +91,7 @@ describe("the Node of a Machine", () => {
     expect(planMachine(withId(connected(node("any", { providerID: "openstack:///w-1" }))), now).status.nodeRef).toEqual(
       { name: "any" },
     ));
-  test("is nobody's guess when two claim to be it", () => {
+  test("is not picked when two Nodes have its providerID", () => {
     const { status } = planMachine(
       withId(connected(node("a", { providerID: "openstack:///w-1" }), node("b", { providerID: "openstack:///w-1" }))),
       now,
@@ -115,7 +115,7 @@ describe("the Node of a Machine", () => {
       },
     }),
   });
-  test("is believed to be well for five minutes after the connection broke", () => {
+  test("is assumed healthy for five minutes after the connection broke", () => {
     expect(getCondition(planMachine(lost(now - 60_000), now).status.conditions, "NodeHealthy")?.status).toBe("True");
   });
   test.each<[string, ReturnType<typeof condition>[]]>([
@@ -134,7 +134,7 @@ describe("the Node of a Machine", () => {
     for (const type of ["NodeHealthy", "NodeReady"])
       expect(getCondition(conditions, type)).toMatchObject({ status: "Unknown", reason: "ConnectionDown" });
   });
-  test("is not known to be well after that", () => {
+  test("has unknown health after that", () => {
     expect(getCondition(planMachine(lost(now - 301_000), now).status.conditions, "NodeHealthy")?.status).toBe(
       "Unknown",
     );
@@ -157,7 +157,7 @@ describe("Ready and Available", () => {
     });
     expect(wait?.until).toBe(now + 30_000);
   });
-  test("a second look changes nothing", () => {
+  test("a second reconcile changes nothing", () => {
     const { status } = planMachine(running, now);
     const again = planMachine({ ...running, machine: { ...running.machine, status } }, now + 60_000);
     expect(again.status).toEqual(status);

@@ -31,7 +31,7 @@ export function planMachine(facts: MachineFacts, now: number): MachinePlan {
   const deletion = machine.metadata.deletionTimestamp ? planDeletion(facts, now) : undefined;
   const steps = deletion ? deletion.steps : [...upkeep(facts), ...nodeUpkeep(finding, machine)];
   const { status, until } = statusOf({ facts, finding, deletion, now });
-  // While there is more to do, what is seen is not yet what there is to tell.
+  // While there are more steps, the observed state is not the one to report.
   const events = steps.length === 0 ? transitions(machine, status) : [];
   const untils = [until, deletion?.until, believedUntil(facts)].filter((at) => at !== undefined && at > now);
   const wait = waitFor(facts, deletion, finding);
@@ -43,7 +43,7 @@ export function planMachine(facts: MachineFacts, now: number): MachinePlan {
   };
 }
 
-/** The Node whose providerID is the Machine's. Two of them is an error that nobody can settle but a person. */
+/** The Node whose providerID is the Machine's. Two of them is an error that only the user can resolve. */
 export function findNode(facts: MachineFacts): NodeFinding {
   const { machine, cluster, workload } = facts;
   const type = "NodeInspectionFailed";
@@ -74,7 +74,7 @@ export function findNode(facts: MachineFacts): NodeFinding {
     : { reason: "NodeDoesNotExist", message: `Waiting for a Node with providerID ${providerID}`, unknown: true };
 }
 
-/** Metadata of the Machine and its provider objects, and what is copied from them into its spec. */
+/** Metadata of the Machine and its provider objects, and the fields copied from them into its spec. */
 function upkeep(facts: MachineFacts): MachineStep[] {
   const { machine, cluster, infrastructure, bootstrap } = facts;
   if (!cluster) return [];
@@ -146,7 +146,7 @@ function statusOf(view: View): { status: MachineStatus; until?: number } {
   };
 }
 
-/** What the infrastructure and the Node say; what was said once stands until something else is. */
+/** What the infrastructure and the Node report; a reported value remains until another one is reported. */
 function copiesOf({ facts, finding }: View): MachineStatus {
   const before = facts.machine.status;
   const initialization = initializationOf(facts);
@@ -214,15 +214,15 @@ function nodeInfoOf(node: Node): MachineStatus["nodeInfo"] {
 function transitions(machine: Machine, status: MachineStatus): PlannedEvent[] {
   if (machine.status?.phase === status.phase || !machine.metadata.resourceVersion) return [];
   const messages: Partial<Record<MachinePhase, string>> = {
-    Provisioning: "Bootstrap data is ready, the infrastructure is being made",
-    Provisioned: `The infrastructure is there (${machine.spec.providerID ?? ""}), waiting for the Node`,
+    Provisioning: "Bootstrap data is ready, the infrastructure is being created",
+    Provisioned: `The infrastructure is provisioned (${machine.spec.providerID ?? ""}), waiting for the Node`,
     Running: `Node ${status.nodeRef?.name ?? ""} has joined`,
   };
   const message = messages[status.phase ?? "Unknown"];
   return message ? [{ type: "Normal", reason: status.phase ?? "Unknown", message }] : [];
 }
 
-/** What is told of a step once it is performed. */
+/** The events of a step that was performed. */
 export function machineStepEvents(step: MachineStep): PlannedEvent[] {
   const event = (reason: string, message: string): PlannedEvent[] => [{ type: "Normal", reason, message }];
   if (step.do === "delete") return event("Deleting", `Deleting ${step.type.kind} ${step.key.name}`);
@@ -232,7 +232,7 @@ export function machineStepEvents(step: MachineStep): PlannedEvent[] {
 }
 
 function waitFor(facts: MachineFacts, deletion: Deletion | undefined, finding: NodeFinding): string {
-  if (deletion) return deletion.message || "the Machine to be gone";
+  if (deletion) return deletion.message || "the Machine to be deleted";
   if (!facts.cluster) return `Cluster ${facts.machine.spec.clusterName}`;
   return finding.node ? "changes" : finding.message;
 }

@@ -11,7 +11,7 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import { by, clusterIndex, membersOf, type Context } from "../context.ts";
-import { failure, perform, publish, told } from "../objects/road.ts";
+import { failure, perform, publish, performAndReport } from "../objects/road.ts";
 import type { ObjectStep } from "../objects/steps.ts";
 import type { DeploymentFacts } from "./facts.ts";
 import { gatherMachineDeployment } from "./gather.ts";
@@ -23,7 +23,11 @@ export function machineDeploymentController(context: Context): ControllerOptions
     gather: (key) => Promise.resolve(gatherMachineDeployment(context, key)),
     plan: planMachineDeployment,
     perform: (step, { deployment }, signal) =>
-      told(context, { object: deployment, events: deploymentStepEvents(step) }, perform(context, step, signal)),
+      performAndReport(
+        context,
+        { object: deployment, events: deploymentStepEvents(step) },
+        perform(context, step, signal),
+      ),
     publish: ({ deployment }, status, events, signal) =>
       publish(context, MachineDeployment, { object: deployment, status, events, signal }),
     failed: (_observed, { status }, _step, error) => failure(status, error),

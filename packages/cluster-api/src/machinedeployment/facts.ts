@@ -1,6 +1,6 @@
 import type { Cluster, Machine, MachineDeployment, MachineSet } from "@causeway/api";
 
-/** All that the planner of MachineDeployments looks at. */
+/** All that the planner of MachineDeployments reads. */
 export interface DeploymentFacts {
   readonly deployment: MachineDeployment;
   readonly cluster: Cluster | undefined;

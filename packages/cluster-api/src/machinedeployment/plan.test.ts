@@ -48,7 +48,7 @@ describe("a MachineDeployment", () => {
     });
   });
   test("makes one MachineSet with all replicas", () => expect(steps(facts(deployment(3)))).toEqual(["create with 3"]));
-  test("names it after its template, so that a second create meets the first", () => {
+  test("names it after its template, so that a second create finds the first", () => {
     const name = () =>
       planMachineDeployment(facts(deployment(3)), now).steps.map((s) => s.do === "create" && s.object.metadata.name);
     expect(name()).toEqual(name());
@@ -62,7 +62,7 @@ describe("a MachineDeployment", () => {
   });
   test("scales its MachineSet", () =>
     expect(steps(facts(deployment(5), [machineSet("set", 3)]))).toEqual(['set {"replicas":5}']));
-  test("does nothing when all is as it should be", () =>
+  test("does nothing when it is reconciled", () =>
     expect(steps(facts(deployment(3), [machineSet("set", 3)]))).toEqual([]));
   test("starts a rollout with the surge alone", () => {
     expect(steps(facts(deployment(3, { template: newer }), [machineSet("old", 3)]))).toEqual(["create with 1"]);
@@ -109,7 +109,7 @@ describe("a MachineDeployment", () => {
       body: { metadata: { annotations: { [annotations.disableMachineCreate]: "true" } } },
     });
   });
-  test("goes after its MachineSets", () => {
+  test("is deleted after its MachineSets", () => {
     const of = deployment(3);
     of.metadata.deletionTimestamp = at(now);
     expect(steps(facts(of, [machineSet("set", 3)]))).toEqual(["delete set"]);

@@ -241,7 +241,7 @@ function cleanup(facts: DeploymentFacts, { fresh, old }: View): ObjectStep[] {
   return complete ? empty.flatMap((set) => deleteStep(MachineSet, set)) : [];
 }
 
-/** What is told of a step once it is performed. */
+/** The events of a step that was performed. */
 export function deploymentStepEvents(step: ObjectStep): PlannedEvent[] {
   if (step.do === "create") {
     return [{ type: "Normal", reason: "SuccessfulCreate", message: `Created MachineSet ${step.object.metadata.name}` }];

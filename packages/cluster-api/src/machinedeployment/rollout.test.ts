@@ -15,7 +15,12 @@ describe("a rolling update", () => {
     ["starts with one machine more", set("new", 0), [set("old", 3)], { new: 1 }],
     ["waits until the new machine serves", set("new", 1, 0), [set("old", 3)], {}],
     ["then takes an old one away", set("new", 1), [set("old", 3)], { old: 2 }],
-    ["first takes away what serves nobody", set("new", 1), [set("broken", 1, 0), set("old", 3)], { broken: 0, old: 2 }],
+    [
+      "first removes machines that are not available",
+      set("new", 1),
+      [set("broken", 1, 0), set("old", 3)],
+      { broken: 0, old: 2 },
+    ],
     ["is through when none is left", set("new", 3), [set("old", 0)], {}],
     ["shrinks to what is asked for", set("new", 5), [], { new: 3 }],
     ["grows at once without old machines", set("new", 0), [], { new: 3 }],
@@ -105,7 +110,7 @@ describe("OnDelete", () => {
     const old = [{ name: "old", replicas: 3, available: 2, machines: 2 }];
     expect(Object.fromEntries(onDelete({ desired: 3, fresh: set("new", 0), old }))).toEqual({ old: 2, new: 1 });
   });
-  test("shrinks old sets when fewer are asked for", () => {
+  test("shrinks old sets when fewer are requested", () => {
     expect(Object.fromEntries(onDelete({ desired: 1, fresh: set("new", 1), old: [set("old", 3)] }))).toEqual({
       old: 1,
       new: 0,
@@ -123,7 +128,7 @@ describe("scaling while paused", () => {
     const moves = proportional(sets, desired);
     expect(sets.map(({ name, replicas }) => moves.get(name) ?? replicas)).toEqual(after);
   });
-  test("always comes to the number asked for", () => {
+  test("always reaches the requested number", () => {
     const sizes = fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(sizes, fc.integer({ min: 0, max: 50 }), (before, desired) => {

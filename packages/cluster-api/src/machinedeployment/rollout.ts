@@ -23,7 +23,7 @@ export type Replicas = ReadonlyMap<string, number>;
 
 /**
  * One move of a rolling update: the new set grows while there are at most desired + maxSurge machines; old ones shrink
- * while at least desired - maxUnavailable stay available, those that serve nobody first, the oldest set first.
+ * while at least desired - maxUnavailable remain available, unavailable ones first, the oldest set first.
  */
 export function rollingUpdate(state: RolloutState): Replicas {
   const grown = growFresh(state);
@@ -41,7 +41,7 @@ function growFresh({ desired, maxSurge, fresh, old }: RolloutState): number {
 }
 
 /**
- * A machine that has just been asked for counts as unavailable, so what goes is bounded by what is left even if the
+ * A machine that was just requested counts as unavailable, so removals are bounded by what is left even if the
  * numbers seen are a moment old.
  */
 function shrinkOld(state: RolloutState, freshReplicas: number): Replicas {
@@ -51,7 +51,7 @@ function shrinkOld(state: RolloutState, freshReplicas: number): Replicas {
   const freshAvailable = Math.min(fresh.available, freshReplicas);
   let spare = freshAvailable + sum(old, "replicas") - floor;
   let availableSpare = freshAvailable + old.reduce((n, set) => n + serving(set), 0) - floor;
-  // First the machines that serve nobody: taking them away costs no availability.
+  // First the machines that are not available: their removal costs no availability.
   for (const set of old) {
     const idle = set.replicas - serving(set);
     const cut = Math.max(0, Math.min(idle, spare));
@@ -95,7 +95,7 @@ export function onDelete(state: Omit<RolloutState, "maxSurge" | "maxUnavailable"
   return out;
 }
 
-/** While a rollout is paused, a change of size is shared out in proportion; what is left over goes to the largest sets. */
+/** While a rollout is paused, a change of size is distributed in proportion; the remainder goes to the largest sets. */
 export function proportional(sets: readonly SetCount[], desired: number): Replicas {
   const total = sum(sets, "replicas");
   if (total === desired || sets.length === 0) return new Map();

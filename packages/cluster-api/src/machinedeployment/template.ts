@@ -31,7 +31,7 @@ export function inPlacePart({ spec }: MachineTemplate): Partial<MachineTemplate[
 
 const inPlaceFields = ["minReadySeconds", "readinessGates", "deletion", "taints"] as const;
 
-/** The merge patch of the spec's in-place fields from what stands to what is wanted; undefined when they agree. */
+/** The merge patch of the spec's in-place fields from the current to the wanted values; undefined when they agree. */
 export function inPlaceChanges(
   standing: Partial<MachineTemplate["spec"]>,
   wanted: MachineTemplate,

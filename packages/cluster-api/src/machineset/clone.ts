@@ -5,7 +5,7 @@ import type { ContractReference } from "../contract/kind-table.ts";
 import { templateOf, type ProviderObject } from "../contract/provider-object.ts";
 import { nameFromTemplate, suffixedName, suffixOf } from "../objects/names.ts";
 
-/** Templates are kinds named like what is made from them, with this ending (Cluster API contract). */
+/** The kind of a template is the kind of its objects with this suffix (Cluster API contract). */
 const templateEnding = "Template";
 
 /** The kind that a template's clones are of: its own kind without "Template". */
@@ -18,7 +18,7 @@ export function cloneKind(
 
 /**
  * The names of the next machines: each slot of a set has one name, for ever, and the lowest free slots come first. So
- * whoever repeats a create, after a crash or beside another, meets the same names, and no machine is made twice.
+ * a create that is repeated, after a crash or concurrently, finds the same names, and no machine is created twice.
  */
 export function nextNames(set: MachineSet, taken: ReadonlySet<string>, count: number): string[] {
   const names: string[] = [];

@@ -13,7 +13,7 @@ import {
 } from "@causeway/kubernetes";
 import { by, membersOf, providerKinds, type Context } from "../context.ts";
 import { objectIndex } from "../contract/kind-table.ts";
-import { createOnce, failure, perform, publish, told } from "../objects/road.ts";
+import { createOnce, failure, perform, publish, performAndReport } from "../objects/road.ts";
 import type { MachineSetFacts } from "./facts.ts";
 import { gatherMachineSet } from "./gather.ts";
 import { machineSetStepEvents, planMachineSet } from "./plan.ts";
@@ -28,7 +28,11 @@ export function machineSetController(context: Context): ControllerOptions {
     gather: (key) => Promise.resolve(gatherMachineSet(context, key)),
     plan: planMachineSet,
     perform: (step, { set }, signal) =>
-      told(context, { object: set, events: machineSetStepEvents(step) }, performStep(context, step, signal)),
+      performAndReport(
+        context,
+        { object: set, events: machineSetStepEvents(step) },
+        performStep(context, step, signal),
+      ),
     publish: ({ set }, status, events, signal) => publish(context, MachineSet, { object: set, status, events, signal }),
     failed: (_observed, { status }, _step, error) => failure(status, error),
   };
@@ -47,7 +51,7 @@ function performStep(context: Context, step: MachineSetStep, signal: AbortSignal
   return perform(context, step, signal);
 }
 
-/** What has been begun is finished before an error is told, so that the next look sees all there is. */
+/** Creates that were started are finished before an error is reported, so that the next reconcile sees all objects. */
 async function createAll(
   context: Context,
   what: { readonly type: ResourceType<KubeObject>; readonly objects: readonly KubeObject[] },

@@ -24,7 +24,7 @@ function priorityOf(machine: Machine, by: { readonly order: DeletionOrder; reado
   if (machine.metadata.annotations?.[annotations.deleteMachine] !== undefined) return 80;
   if (!isHealthy(machine)) return 50;
   const age = by.now - Date.parse(machine.metadata.creationTimestamp ?? new Date(by.now).toISOString());
-  // Between 0 and 20, never reaching either, so that ages stay in order however old.
+  // Between 0 and 20, never reaching either, so that ages keep their order however old.
   const seniority = 20 * (1 - Math.exp(-Math.max(0, age) / tenDays));
   if (by.order === "Oldest") return seniority;
   if (by.order === "Newest") return 20 - seniority;

@@ -9,7 +9,7 @@ export interface TemplateFacts extends Referred<ProviderObject> {
   readonly clones: ReadonlySet<string>;
 }
 
-/** All that the planner of MachineSets looks at. */
+/** All that the planner of MachineSets reads. */
 export interface MachineSetFacts {
   readonly set: MachineSet;
   readonly cluster: Cluster | undefined;

@@ -49,7 +49,7 @@ describe("a MachineSet", () => {
     expect(rest).toEqual([]);
     expect(step?.do === "createMachines" && step.machines).toHaveLength(50);
   });
-  test("plans the same names again after it has died", () => {
+  test("plans the same names again after a crash", () => {
     const names = (given: MachineSetFacts) =>
       scaling(given).flatMap((s) => (s.do === "createMachines" ? s.machines.map((m) => m.metadata.name) : []));
     const all = names(facts(4, []));
@@ -85,7 +85,7 @@ describe("a MachineSet", () => {
     const given = facts(1, [owned("m")]);
     expect(scaling({ ...given, infrastructure: { ...given.infrastructure, clones: new Set() } })).toEqual([]);
   });
-  test("deletes what is too many", () => {
+  test("deletes superfluous machines", () => {
     expect(scaling(facts(1, [owned("a"), owned("b"), owned("c")])).map((s) => s.do)).toEqual(["delete", "delete"]);
   });
   test("replaces a machine that is being deleted, and does not delete another for it", () => {
@@ -134,7 +134,7 @@ describe("a MachineSet", () => {
   });
 });
 
-describe("who goes first", () => {
+describe("which machine is deleted first", () => {
   const old = owned("old", { creationTimestamp: at(now - 1e9) });
   const young = owned("young", { creationTimestamp: at(now - 1e6) });
   const marked = owned("marked", { annotations: { [annotations.deleteMachine]: "" } });
@@ -142,7 +142,7 @@ describe("who goes first", () => {
   const going = owned("going", { deletionTimestamp: at(now) });
   const names = (order: "Random" | "Newest" | "Oldest", machines: Machine[]) =>
     chooseForDeletion(machines, machines.length, { order, now }).map(({ metadata }) => metadata.name);
-  test("those on their way, those marked, those without a Node, then the rest", () => {
+  test("those being deleted, those marked, those without a Node, then the rest", () => {
     expect(names("Random", [old, lame, marked, young, going])).toEqual(["going", "marked", "lame", "old", "young"]);
   });
   test("Newest", () => expect(names("Newest", [old, young])).toEqual(["young", "old"]));
@@ -150,7 +150,7 @@ describe("who goes first", () => {
 });
 
 describe("names", () => {
-  test("are distinct, never taken, and fit into a label", () => {
+  test("are distinct, never in use, and fit into a label", () => {
     fc.assert(
       fc.property(
         fc.string({ minLength: 1, maxLength: 200, unit: fc.constantFrom("a", "b", "-", "1") }),

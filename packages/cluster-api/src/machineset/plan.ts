@@ -22,7 +22,7 @@ import { versionSkew } from "./version-skew.ts";
 
 export type MachineSetPlan = Plan<MachineSetStep, MachineSetStatus>;
 
-/** What to do for a MachineSet: as many Machines as it asks for, each with its provider objects. */
+/** What to do for a MachineSet: as many Machines as it requests, each with its provider objects. */
 export function planMachineSet(facts: MachineSetFacts, now: number): MachineSetPlan {
   const { set } = facts;
   const paused = pausedPlan(set, facts.cluster, now);
@@ -136,7 +136,7 @@ function clones({ machines }: MachineSetFacts, from: TemplateFacts | undefined):
   return [{ do: "createClones", kind, objects: lacking.map((machine) => cloneOf(template, kind, machine)) }];
 }
 
-/** What is told of a step once it is performed. */
+/** The events of a step that was performed. */
 export function machineSetStepEvents(step: MachineSetStep): PlannedEvent[] {
   if (step.do === "createMachines") {
     const names = step.machines.map(({ metadata }) => metadata.name).join(", ");

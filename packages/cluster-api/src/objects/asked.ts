@@ -3,8 +3,8 @@ import type { KubeObject } from "@causeway/kubernetes";
 const memory = 30_000;
 
 /**
- * Deletions asked for that the cache does not show yet. Between a delete and its watch event the cached object looks
- * alive; `view` shows it as leaving, so that no controller asks twice. Forgets after 30 s: then it may ask again.
+ * Requested deletions that the cache does not show yet. Between a delete and its watch event the cached object seems
+ * alive; `view` shows it as leaving, so that no controller requests it twice. Entries expire after 30 s: then it may be requested again.
  */
 export class AskedDeletions {
   readonly #since = new Map<string, number>();

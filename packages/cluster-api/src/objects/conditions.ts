@@ -14,7 +14,7 @@ export function settleConditions(wanted: readonly WantedCondition[], context: Co
 export const notPaused: WantedCondition = { type: "Paused", status: "False", reason: "NotPaused" };
 
 export interface SummaryInput {
-  /** What stands before the message, such as the name of the object or the condition. */
+  /** What precedes the message, such as the name of the object or the condition. */
   readonly label: string;
   readonly condition: Pick<Condition, "status"> & { readonly message?: string };
 }

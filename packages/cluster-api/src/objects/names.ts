@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "@causeway/foundation";
 
-/** Letters of generated suffixes: Kubernetes' own choice, without vowels and look-alikes, so no words come up. */
+/** Letters of generated suffixes: Kubernetes' own choice, without vowels and similar letters, so that no words result. */
 const alphabet = "bcdfghjklmnpqrstvwxz2456789";
 const longestName = 63;
 

@@ -6,7 +6,7 @@ interface WithConditions extends KubeObject {
 }
 
 /**
- * The plan for an object that nobody is to touch: its status as it stands, and the condition Paused. Undefined when
+ * The plan for an object that must not be changed: its current status, and the condition Paused. Undefined when
  * neither the Cluster (spec.paused) nor the object (annotation cluster.x-k8s.io/paused, whatever its value) is paused.
  */
 export function pausedPlan<T extends WithConditions>(

@@ -12,20 +12,20 @@ import {
 import type { Context } from "../context.ts";
 import { fieldManager, performObjectStep, type ObjectStep } from "./steps.ts";
 
-/** The ends of the road that all controllers here have in common. */
+/** The steps of the reconcile pipelines that all controllers here have in common. */
 
 /** Writes the status and records the events; an object that has gone meanwhile needs neither. */
 export async function publish<T extends KubeObject>(
   context: Pick<Context, "informers" | "events">,
   type: ResourceType<T>,
-  told: {
+  report: {
     readonly object: T;
     readonly status: object;
     readonly events: readonly PlannedEvent[];
     readonly signal: AbortSignal;
   },
 ): Promise<void> {
-  const { object, status, events, signal } = told;
+  const { object, status, events, signal } = report;
   try {
     await publishStatus(context.informers.client, type, object, { status, fieldManager, signal });
   } catch (error) {
@@ -34,7 +34,7 @@ export async function publish<T extends KubeObject>(
   for (const event of events) context.events.event(object, event);
 }
 
-/** Performs a write; what is asked to be deleted, and what turns out to exist, is known at the next look. */
+/** Performs a write; requested deletions, and objects found to exist, are known at the next reconcile. */
 export async function perform(context: Context, step: ObjectStep, signal: AbortSignal): Promise<void> {
   if (step.do === "create") return createOnce(context, step, signal);
   const { client } = context.informers;
@@ -48,8 +48,8 @@ export async function perform(context: Context, step: ObjectStep, signal: AbortS
   if (step.do === "delete") context.asked.note(step.uid, context.clock.now());
 }
 
-/** Performs a step and tells of it at once: the object may be gone before its status is next written. */
-export async function told(
+/** Performs a step and emits its events at once: the object may be deleted before its status is next written. */
+export async function performAndReport(
   context: Pick<Context, "events">,
   about: { readonly object: KubeObject; readonly events: readonly PlannedEvent[] },
   work: Promise<void>,
@@ -74,7 +74,7 @@ export async function createOnce(
   }
 }
 
-/** What is told of a step that failed. Losing a race for an object is nothing to tell. */
+/** The events of a step that failed. A conflict on an object emits no event. */
 export function failure<Status>(status: Status, error: unknown): { status: Status; events: PlannedEvent[] } {
   if (isConflict(error)) return { status, events: [] };
   const hint = error instanceof CausewayError && error.hint ? ` ${error.hint}` : "";

@@ -43,7 +43,7 @@ export interface WorldServer {
 
 /**
  * The controllers on the embedded API server, with providers played here: infrastructure and control plane say what the
- * contract asks of them, and nodes join by hand.
+ * contract requires of them, and nodes join by hand.
  */
 
 export const namespace = "default";
