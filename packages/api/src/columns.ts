@@ -1,6 +1,6 @@
 import type { PrinterColumn } from "./kind.ts";
 
-/** Columns that `kubectl get` prints, in the words scripts already look for. */
+/** Columns that `kubectl get` prints, with the names that scripts already use. */
 
 export const age: PrinterColumn = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" };
 

@@ -133,7 +133,7 @@ const topology = object(
       }),
     ),
   },
-  { description: "A ClusterClass and its values. Such Clusters are not served yet." },
+  { description: "A ClusterClass and its values. Such Clusters are not supported yet." },
 );
 
 const counters = {

@@ -105,7 +105,7 @@ const manifests: Record<string, { kind: string; spec: Record<string, unknown> }>
 };
 
 describe("infrastructure kinds", () => {
-  it.each(Object.entries(manifests))("take %s", (_name, { kind, spec }) => {
+  it.each(Object.entries(manifests))("accept %s", (_name, { kind, spec }) => {
     const schema = schemaOf(kind);
     const object = { apiVersion: group, kind, metadata: { name: "demo" }, spec };
     expect(unknownFields(schema, object)).toEqual([]);
@@ -131,7 +131,7 @@ describe("infrastructure kinds", () => {
     expect(Check(schemaOf(kind), { apiVersion: group, kind, metadata: { name: "demo" }, spec })).toBe(false);
   });
 
-  it("refuse fields that nobody knows", () => {
+  it("refuse unknown fields", () => {
     const object = { apiVersion: group, kind: "OpenStackMachine", metadata: { name: "m" }, spec: { flavour: "x" } };
     expect(unknownFields(schemaOf("OpenStackMachine"), object)).toEqual([expect.stringContaining("flavour")]);
   });

@@ -93,7 +93,7 @@ const hosted = {
   spec: { version: "v1.34.0", endpoint: { host: "127.0.0.1", port: 6443 }, names: ["api.example.org"] },
 };
 
-describe("manifests as people write them are accepted", () => {
+describe("manifests as users write them are accepted", () => {
   test.each([cluster, deployment, kubeadmTemplate, hosted].map((m) => [m.kind, m] as const))("%s", (kind, manifest) => {
     const schema = schemaOf(kind);
     expect(unknownFields(schema, manifest)).toEqual([]);
@@ -133,7 +133,7 @@ describe("defaults", () => {
       rollout: { strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } },
     });
   });
-  test("one replica when none are asked for", () => {
+  test("one replica by default", () => {
     const { replicas: _, ...rest } = deployment.spec;
     expect(withDefaults(schemaOf("MachineDeployment"), { ...deployment, spec: rest })).toHaveProperty(
       "spec.replicas",

@@ -70,14 +70,14 @@ export function toCustomResourceDefinition(kind: Kind<KubeObject>): CustomResour
   };
 }
 
-/** The server adds apiVersion, kind and metadata to what is required by itself. */
+/** The server itself adds apiVersion, kind and metadata to the required fields. */
 function serverSchema(schema: JsonSchema): JsonSchema {
   const required = (schema["required"] as string[]).filter((name) => name === "spec");
   const { required: _, ...rest } = schema;
   return required.length > 0 ? { ...rest, required } : rest;
 }
 
-/** Drops what TypeBox keeps beside the JSON Schema (symbols, hidden kinds). */
+/** Drops what TypeBox adds to the JSON Schema (symbols, hidden kinds). */
 function plainJson(schema: object): JsonSchema {
   return JSON.parse(JSON.stringify(schema)) as JsonSchema;
 }
