@@ -9,8 +9,8 @@ export interface EmbeddedRuntimeOptions {
 
 /**
  * Control planes as logical clusters of the embedded API server, each with roots, data, identities and a
- * listener of its own. Its ports and data live in the server's state; what was asked for is remembered only
- * as long as the process runs, so that a new process opens every control plane anew.
+ * listener of its own. Its ports and data live in the server's state; requests are remembered only
+ * as long as the process runs, so that a new process opens every control plane again.
  */
 export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlPlaneRuntime {
   const running = new Map<string, ControlPlaneState>();
@@ -58,7 +58,7 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
   };
 }
 
-/** Data of a control plane that this process has not opened yet: there, and not ready. */
+/** Data of a control plane that this process has not opened yet: it exists, and is not ready. */
 function leftover(apiServer: ApiServer, id: string, problem: string | undefined): ControlPlaneState | undefined {
   const cluster = apiServer.cluster(id);
   if (cluster === undefined && problem === undefined) return undefined;

@@ -138,7 +138,7 @@ const map = (name: string): ConfigMap => ({
   metadata: { namespace: "default", name },
 });
 
-test("a control plane comes up, publishes the contract's Secrets, and then rests", async () => {
+test("a control plane starts, publishes the contract's Secrets, and then writes nothing", async () => {
   const at = await world();
   await make(at, "one");
   const { status, metadata } = await available(at, "one");
@@ -180,7 +180,7 @@ test("after a restart it has the same port, roots, kubeconfig and data", async (
   await again.close();
 });
 
-test("two control planes know nothing of each other", async () => {
+test("two control planes are isolated from each other", async () => {
   const at = await world();
   await make(at, "one");
   await make(at, "two");
@@ -219,12 +219,12 @@ test("deletion waits for the finalizers of others, then drops the data", async (
   await eventually("secrets gone", async () => ((await at.client.find(Secret, key("one-ca"))) ? undefined : true));
   await make(at, "one");
   await available(at, "one");
-  const anew = await workload(at, "one");
-  expect(await anew.find(ConfigMap, key("old"))).toBeUndefined();
-  await anew.close();
+  const recreated = await workload(at, "one");
+  expect(await recreated.find(ConfigMap, key("old"))).toBeUndefined();
+  await recreated.close();
 });
 
-test("a port that is taken is said, with what to do, and tried again", async () => {
+test("a port in use is reported, with what to do, and retried", async () => {
   const blocker = createServer();
   await new Promise<void>((resolve) => blocker.listen(0, "127.0.0.1", resolve));
   const { port } = blocker.address() as AddressInfo;
@@ -239,7 +239,7 @@ test("a port that is taken is said, with what to do, and tried again", async () 
   expect((await available(at, "one")).status?.endpoint).toEqual({ host: "127.0.0.1", port });
 });
 
-test("a root that a person brings is used; one that cannot be used is said", async () => {
+test("a root that a user provides is used; an unusable one is reported", async () => {
   const at = await world();
   await at.client.create(Secret, { apiVersion: "v1", kind: "Secret", metadata: key("one-ca"), data: {} });
   await make(at, "one");
@@ -252,7 +252,7 @@ test("a root that a person brings is used; one that cannot be used is said", asy
   await available(at, "one");
 });
 
-test("roots that are lost after the start are said, and never made anew", async () => {
+test("roots that are lost after the start are reported, and never recreated", async () => {
   const at = await world();
   await make(at, "one");
   await available(at, "one");

@@ -20,9 +20,9 @@ export interface Observed {
   readonly state: ControlPlaneState | undefined;
   /** True if the runtime holds anything of it, ready or not. */
   readonly exists: boolean;
-  /** Was it ever initialised? Then its roots are never made anew. */
+  /** True once it was initialised: then its roots are never recreated. */
   readonly initialized: boolean;
-  /** The host to use where none is named; undefined while it cannot be told. */
+  /** The host to use where none is named; undefined while it is unknown. */
   readonly defaults: { readonly host: string | undefined };
 }
 

@@ -92,7 +92,7 @@ function secretOf(observed: Observed, purpose: string): Secret {
   };
 }
 
-/** A root that somebody (a person, an earlier attempt whose answer was lost) made first is the one that counts. */
+/** A root that already exists (created by a user, or by an attempt whose response was lost) is the one in use. */
 async function createRoot(
   using: PerformWith,
   observed: Observed,
@@ -113,7 +113,7 @@ async function createRoot(
   }
 }
 
-/** Without this an unusable Secret would be looked at again and again and never said. */
+/** Without this an unusable Secret would be read again and again and never reported. */
 function refuseUnusable(secret: Secret, labels: Readonly<Record<string, string>> | undefined): void {
   const missing = [
     ...Object.entries(labels ?? {})
@@ -124,7 +124,7 @@ function refuseUnusable(secret: Secret, labels: Readonly<Record<string, string>>
   if (missing.length === 0) return;
   const { name } = secret.metadata;
   throw new CausewayError("CONTROL_PLANE_SECRET_UNUSABLE", `Secret ${name} exists but lacks ${missing.join(", ")}`, {
-    hint: "Add what is missing, or delete the Secret to have it made.",
+    hint: "Add the missing label or keys, or delete the Secret to have it created.",
   });
 }
 

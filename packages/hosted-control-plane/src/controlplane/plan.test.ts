@@ -79,21 +79,21 @@ describe("steps of a hosted control plane", () => {
       ["add-finalizer", ...created],
     ],
     ["a kubeconfig that nothing holds is held", { kubeconfigSecret: secretOf({}) }, ["hold-kubeconfig"]],
-    ["one that a person deletes is let go", { kubeconfigSecret: secretOf({ ...going }) }, ["release-kubeconfig"]],
+    ["one that a user deletes is released", { kubeconfigSecret: secretOf({ ...going }) }, ["release-kubeconfig"]],
     [
       "one that goes with its namespace is kept",
       { kubeconfigSecret: secretOf({ ...going }), namespaceTerminates: true },
       [],
     ],
     ["roots that are there are kept", { ...nothing, roots: { ca: pair } }, ["create-root proxy", "create-root sa"]],
-    ["roots are never made anew after it was initialised", { roots: { proxy: pair } }, []],
+    ["roots are never recreated after it was initialised", { roots: { proxy: pair } }, []],
     ["with roots it is run", { ...nothing, roots }, ["run"]],
-    ["while nobody knows the host it is not run", { ...nothing, roots, defaults: { host: undefined } }, []],
+    ["while the host is unknown it is not run", { ...nothing, roots, defaults: { host: undefined } }, []],
     ["a named host needs no finding", { ...nothing, roots, object: object({ spec: { endpoint } }) }, ["run"]],
     ["once it runs the kubeconfig is written", { kubeconfig: undefined }, ["write-kubeconfig"]],
     ["not while it does not run", { kubeconfig: undefined, state: { ...running, ready: false } }, ["run"]],
     [
-      "a kubeconfig at half its life is written anew",
+      "a kubeconfig at half its life is rewritten",
       { kubeconfig: { ...kubeconfig, renewAt: now } },
       ["write-kubeconfig"],
     ],
@@ -127,7 +127,7 @@ describe("steps of a hosted control plane", () => {
     ["deletion removes what runs first", { object: object({ metadata: deleting }) }, ["remove"]],
     ["then the finalizer", { ...nothing, object: object({ metadata: deleting }) }, ["remove-finalizer"]],
     [
-      "before that the kubeconfig is let go",
+      "before that the kubeconfig is released",
       { ...nothing, kubeconfigSecret, object: object({ metadata: deleting }) },
       ["release-kubeconfig", "remove-finalizer"],
     ],
@@ -147,7 +147,7 @@ describe("steps of a hosted control plane", () => {
   });
 });
 
-describe("what is run", () => {
+describe("the control plane that is run", () => {
   const spec = (changes: Partial<Observed>) => {
     const step = plan(world({ state: undefined, ...changes }), now).steps[0];
     return step?.type === "run" ? step.spec : undefined;
@@ -172,7 +172,7 @@ describe("what is run", () => {
     expect(spec({ object: given })).toMatchObject({ limits: { objects: 50_000, bytes: 5 }, worker: "own" });
   });
 
-  test("an endpoint that was published never changes by itself", () => {
+  test("a published endpoint never changes by itself", () => {
     const published = { status: { endpoint } };
     expect(spec({ object: object(published) })?.endpoint).toEqual(endpoint);
     const wanted = { endpoint: { host: "other", port: 1 } };
@@ -186,7 +186,7 @@ describe("what is run", () => {
   });
 });
 
-describe("what its status says", () => {
+describe("its status", () => {
   test.each<[string, Partial<Observed>, string, object]>([
     ["ready", {}, "Available", { status: "True" }],
     ["initialised", {}, "Initialized", { status: "True" }],
@@ -267,13 +267,13 @@ describe("what its status says", () => {
     });
   });
 
-  test("once initialised stays initialised, and an endpoint once published stays", () => {
+  test("once initialised remains initialised, and a published endpoint remains", () => {
     const before = object({ status: { endpoint, version: "v1.34.0" } });
     const { status } = plan(world({ object: before, state: undefined, kubeconfig: undefined }), now);
     expect(status).toMatchObject({ initialization: { controlPlaneInitialized: true }, endpoint, readyReplicas: 0 });
   });
 
-  test("a control plane that is parked says why and until when, with one event for each pause", () => {
+  test("a parked control plane reports why and until when, with one event for each pause", () => {
     const state = { ...running, ready: false, parked };
     const message = "not served until 2026-01-01T00:00:30.000Z: its requests ended its worker process";
     const planned = plan(world({ state }), now);
@@ -289,12 +289,12 @@ describe("what its status says", () => {
     expect(plan(world(), now).status.limits).toEqual(limits);
   });
 
-  test("it wakes when the kubeconfig is due", () => {
+  test("it reconciles again when the kubeconfig is due", () => {
     expect(plan(world(), now).wait?.until).toBe(kubeconfig.renewAt);
   });
 });
 
-test("whatever is there, doing what the plan says comes to rest, and roots are not made twice", () => {
+test("from any state the planned steps converge, and roots are not created twice", () => {
   const maybe = <T>(value: T) => fc.option(fc.constant(value), { nil: undefined });
   const start = fc.record({
     ca: fc.boolean(),

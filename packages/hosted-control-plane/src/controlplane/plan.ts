@@ -9,7 +9,7 @@ export const finalizer = "hostedcontrolplane.controlplane.cluster.x-k8s.io";
 
 /**
  * The finalizer that keeps the kubeconfig as long as the control plane: a namespace is deleted in any order, and without the
- * kubeconfig nobody could give back what the cluster holds in the cloud.
+ * kubeconfig no controller could delete the cluster's resources in the cloud.
  */
 export const secretFinalizer = "hostedcontrolplane.controlplane.cluster.x-k8s.io/secret";
 
@@ -17,22 +17,22 @@ type Parked = NonNullable<ControlPlaneState["parked"]>;
 type HostedControlPlaneStatus = NonNullable<HostedControlPlane["status"]>;
 
 /**
- * The rules of a hosted control plane. Order: finalizer, roots, runtime, kubeconfig. Roots are made once and never
- * again once the control plane was initialised: losing them is said, not papered over (KubeadmControlPlane's rule).
+ * The rules of a hosted control plane. Order: finalizer, roots, runtime, kubeconfig. Roots are created once and never
+ * again once the control plane was initialised: losing them is reported, not hidden (KubeadmControlPlane's rule).
  */
 export function plan(observed: Observed, now: number): Plan<Step, HostedControlPlaneStatus> {
   const { object, cluster } = observed;
-  const told = (...wanted: readonly WantedCondition[]) =>
+  const conditionsWith = (...wanted: readonly WantedCondition[]) =>
     setConditions(object.status?.conditions, wanted, { generation: object.metadata.generation, now });
-  if (isPaused(observed)) return { steps: [], status: { ...object.status, conditions: told(paused) } };
+  if (isPaused(observed)) return { steps: [], status: { ...object.status, conditions: conditionsWith(paused) } };
   if (object.metadata.deletionTimestamp !== undefined) {
     const { condition, ...rest } = planDeletion(observed);
-    return { ...rest, status: { ...object.status, conditions: told(notPaused, condition) } };
+    return { ...rest, status: { ...object.status, conditions: conditionsWith(notPaused, condition) } };
   }
   if (!cluster) {
     return {
       steps: [],
-      status: status(observed, told(notPaused, withoutCluster)),
+      status: status(observed, conditionsWith(notPaused, withoutCluster)),
       wait: { for: "a Cluster whose controlPlaneRef names this object" },
     };
   }
@@ -44,7 +44,10 @@ export function plan(observed: Observed, now: number): Plan<Step, HostedControlP
   ];
   return {
     steps: steps.slice(0, firstBarrier(steps)),
-    status: status(observed, told(notPaused, certificates(observed), initialization(observed), availability(observed))),
+    status: status(
+      observed,
+      conditionsWith(notPaused, certificates(observed), initialization(observed), availability(observed)),
+    ),
     ...waiting(observed, now),
     ...parkedEvents(observed),
   };
@@ -78,7 +81,7 @@ function isPaused({ object, cluster }: Observed): boolean {
   return cluster?.spec.paused === true || object.metadata.annotations?.["cluster.x-k8s.io/paused"] !== undefined;
 }
 
-/** Steps before which the world must be looked at again: what follows them reads what they made. */
+/** Steps after which the state must be read again: later steps read what they created. */
 function firstBarrier(steps: readonly Step[]): number {
   const at = steps.findIndex((step) => step.type !== "add-finalizer");
   return at === -1 ? steps.length : lastOfKind(steps, at);
@@ -101,7 +104,7 @@ function prepare({ object, roots, initialized }: Observed): Step[] {
   return steps;
 }
 
-/** A kubeconfig that a person deletes is let go, and made anew; one that goes with its namespace is still needed. */
+/** A kubeconfig that a user deletes is released and recreated; one that is deleted with its namespace is still needed. */
 function keepKubeconfig({ kubeconfigSecret: secret, namespaceTerminates }: Observed): Step[] {
   if (!secret) return [];
   const deleting = secret.metadata.deletionTimestamp !== undefined;
@@ -113,7 +116,7 @@ function isHeld(secret: Secret): boolean {
   return secret.metadata.finalizers?.includes(secretFinalizer) === true;
 }
 
-/** What the runtime is asked for; undefined while the roots are incomplete. */
+/** The request to the runtime; undefined while the roots are incomplete. */
 export function desired(observed: Observed): ControlPlaneSpec | undefined {
   const { object, cluster, roots, defaults } = observed;
   if (!cluster || roots.ca === undefined || roots.sa === undefined || defaults.host === undefined) return undefined;
@@ -134,7 +137,7 @@ export function desired(observed: Observed): ControlPlaneSpec | undefined {
   };
 }
 
-/** What a control plane may store when its object does not say: a tenth of what etcd is made for, so that one tenant leaves room for others. */
+/** The default storage limits of a control plane: a tenth of etcd's recommended size, so that one tenant leaves capacity for others. */
 const DEFAULT_LIMITS: ControlPlaneLimits = { objects: 50_000, bytes: 2 ** 30 };
 
 /** An endpoint once published never changes by itself: nodes hold it. Port 0: any free one. */
@@ -175,7 +178,7 @@ function certificates({ roots, initialized }: Observed): WantedCondition {
   if (missing.length === 0) return { type, status: "True", reason: "Available" };
   const names = missing.join(", ");
   if (!initialized) return { type, status: "False", reason: "Creating", message: `to be created: ${names}` };
-  const message = `Secrets are missing and will not be made anew: ${names}; restore them from a backup`;
+  const message = `Secrets are missing and are not recreated: ${names}; restore them from a backup`;
   return { type, status: "False", reason: "SecretsMissing", message };
 }
 
@@ -263,7 +266,7 @@ function planDeletion(
   const type = "Deleting";
   const others = (observed.object.metadata.finalizers ?? []).filter((f) => f !== finalizer);
   if (others.length > 0) {
-    const message = `waiting for others that still need the control plane: ${others.join(", ")}`;
+    const message = `waiting for finalizers of others that still need the control plane: ${others.join(", ")}`;
     const condition = { type, status: "True", reason: "WaitingForFinalizers", message } as const;
     return { steps: [], condition, wait: { for: message } };
   }
