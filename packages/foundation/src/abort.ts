@@ -6,7 +6,7 @@ export function whenAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The promise, or the signal's reason as soon as it aborts. What the promise stands for goes on by itself. */
+/** The promise, or the signal's reason as soon as it aborts. The work behind the promise continues. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   return new Promise((resolve, reject) => {

@@ -23,11 +23,11 @@ async function* pieces(...texts: string[]): AsyncGenerator<Uint8Array> {
 }
 
 describe("a bounded read", () => {
-  test("gives the whole of a stream within the limit", async () => {
+  test("returns a whole stream within the limit", async () => {
     expect((await readBounded(pieces("ab", "", "cd"), 4)).toString()).toBe("abcd");
   });
 
-  test("ends a stream without an end just beyond the limit", async () => {
+  test("stops an endless stream just beyond the limit", async () => {
     const stream = endless();
     await expect(readBounded(stream.chunks, 10_000)).rejects.toMatchObject({ is: "bytes", limit: 10_000 });
     expect(stream.taken()).toBe(11_000);
@@ -43,7 +43,7 @@ describe("a bounded read", () => {
 });
 
 describe("bounded JSON", () => {
-  test("is what JSON.parse gives, whatever stands in strings", () => {
+  test("equals the result of JSON.parse, whatever the strings contain", () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6 }), (text) => {
         expect(parseBoundedJson(text, 20)).toEqual(JSON.parse(text));

@@ -19,7 +19,7 @@ function shownBytes(bytes: number): string {
  * All of a stream, which ends when it is larger than `limit` bytes: then LimitExceeded is thrown, and no more than that has been held.
  *
  * @example
- * const text = (await readBounded(answer.body, 1024 * 1024)).toString("utf8");
+ * const text = (await readBounded(response.body, 1024 * 1024)).toString("utf8");
  */
 export async function readBounded(chunks: AsyncIterable<Uint8Array>, limit: number): Promise<Buffer> {
   const held: Uint8Array[] = [];
@@ -51,7 +51,7 @@ export function parseBoundedJson(text: string, depth: number): unknown {
   return JSON.parse(text) as unknown;
 }
 
-/** How deep arrays and objects are nested. Text in quotes is passed over; of text that is no JSON the answer means nothing. */
+/** How deep arrays and objects are nested. Text in quotes is skipped; for text that is not JSON the result has no meaning. */
 function depthOf(text: string): number {
   let deepest = 0;
   let depth = 0;
@@ -86,7 +86,7 @@ function endOfString(text: string, start: number): number {
   return end;
 }
 
-/** An odd number of backslashes stands before it. Each is counted for one quote only, so that the whole stays linear. */
+/** An odd number of backslashes precedes it. Each is counted for one quote only, so that the time is linear. */
 function isEscaped(text: string, start: number, at: number): boolean {
   let count = 0;
   while (at - 1 - count > start && text.charCodeAt(at - 1 - count) === BACKSLASH) count += 1;

@@ -18,11 +18,11 @@ describe("a configuration file", () => {
     expect(readTextFile(path)).toBe(text);
   });
 
-  test("without an end is refused", () => {
+  test("that is endless is refused", () => {
     expect(() => readTextFile("/dev/zero", 1_000_000)).toThrow("it is larger than 1000000 bytes");
   });
 
-  test("that is not there throws as the system does", () => {
+  test("that does not exist throws as the system does", () => {
     expect(() => readTextFile(join(folder, "none"))).toThrow(expect.objectContaining({ code: "ENOENT" }));
   });
 });

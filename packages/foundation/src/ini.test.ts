@@ -58,7 +58,7 @@ describe("parseIni", () => {
     expect(iniTexts(networking, "public-network-name")).toEqual(["one", "two"]);
     expect(iniText(networking, "public-network-name")).toBe("two");
   });
-  it("forgets the values before a bare key", () => {
+  it("removes the values before a bare key", () => {
     const [section] = parseIni("[a]\nk = 1\nk\nk = 2");
     expect(iniTexts(section, "k")).toEqual(["2"]);
   });
@@ -70,16 +70,16 @@ describe("parseIni", () => {
     expect(iniBoolean(section, "off")).toBe(false);
     expect(() => iniBoolean(section, "none")).toThrow("line 3");
   });
-  it("takes a byte order mark and Windows line ends", () => {
+  it("accepts a byte order mark and Windows line ends", () => {
     expect(iniText(parseIni("\uFEFF[a]\r\nk = v\r\n")[0], "k")).toBe("v");
   });
 
   it.each([
-    ["k = v", "line 1: a value stands before the first section"],
+    ["k = v", "line 1: a value precedes the first section"],
     ["[a]\n\nk: v", 'line 3: "=" is expected'],
     ["[a\nk = v", 'does not end with "]"'],
-    ['[a]\nk = "v', "line 2: a quoted text does not end"],
-    ["[a]\nk = \\x", "line 2: there is no such escape"],
+    ['[a]\nk = "v', "line 2: a quoted text has no closing quote"],
+    ["[a]\nk = \\x", "line 2: the escape after a backslash is unknown"],
     ["[a]\n= v", "line 2: a key is expected"],
     ["[]", "a section's name is expected"],
   ])("says where %j is wrong", (text, message) => {
@@ -103,7 +103,7 @@ describe("parseIni", () => {
     );
   });
 
-  it("ends with sections or INI_INVALID, whatever it is given", () => {
+  it("returns sections or throws INI_INVALID for any text", () => {
     const texts = fc.array(fc.constantFrom("[", "]", '"', "=", "a", " ", "\n", "\\", ";", "#", "k = v\n", "[a]\n"));
     fc.assert(
       fc.property(texts, (parts) => {

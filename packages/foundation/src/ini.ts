@@ -1,6 +1,6 @@
 import { CausewayError } from "./errors.ts";
 
-/** One value with where it stands. */
+/** One value with its line. */
 export interface IniValue {
   readonly text: string;
   /** True for a key without "=": true as a boolean, and a reset of a key that may have many values. */
@@ -38,7 +38,7 @@ export function parseIni(text: string, source = "the file"): IniSection[] {
       sections.set(key, current);
       continue;
     }
-    if (current === undefined) throw reader.error("a value stands before the first section");
+    if (current === undefined) throw reader.error("a value precedes the first section");
     const key = reader.name("a key");
     const value = reader.value();
     const entry = { text: value ?? "", bare: value === undefined, line };
@@ -57,7 +57,7 @@ export function iniText(section: IniSection | undefined, key: string): string | 
   return section?.values.get(key.toLowerCase())?.at(-1)?.text;
 }
 
-/** All values of a key that may stand there many times; a bare key forgets those before it. */
+/** All values of a key that may occur many times; a bare key removes those before it. */
 export function iniTexts(section: IniSection | undefined, key: string): string[] {
   const values = section?.values.get(key.toLowerCase()) ?? [];
   return values.slice(values.findLastIndex((v) => v.bare) + 1).map((v) => v.text);
@@ -127,7 +127,7 @@ class Reader {
     return { name, subsection };
   }
 
-  /** What stands after the key, to the end of the line; undefined without "=". */
+  /** The text after the key, to the end of the line; undefined without "=". */
   value(): string | undefined {
     this.#skip(/[ \t]/);
     if (this.ended || /[\n;#]/.test(this.peek())) return undefined;
@@ -150,7 +150,7 @@ class Reader {
     this.#next();
     let text = "";
     while (this.peek() !== '"') {
-      if (this.ended || this.peek() === "\n") throw this.error("a quoted text does not end");
+      if (this.ended || this.peek() === "\n") throw this.error("a quoted text has no closing quote");
       text += this.peek() === "\\" ? this.#escape(false) : this.#next();
     }
     this.#next();
@@ -162,7 +162,7 @@ class Reader {
     const char = this.#next();
     if (mayGoOn && char === "\n") return "";
     const meant = ESCAPES[char];
-    if (meant === undefined) throw this.error("there is no such escape after a backslash");
+    if (meant === undefined) throw this.error("the escape after a backslash is unknown");
     return meant;
   }
 

@@ -78,7 +78,7 @@ export function cidrsOverlap(a: Cidr, b: Cidr): boolean {
   return a.version === b.version && a.network <= lastOf(b) && b.network <= lastOf(a);
 }
 
-/** The network's address number `n`: 0 is its first, -1 its last. Undefined if it has not so many. */
+/** The network's address number `n`: 0 is its first, -1 its last. Undefined if the network has fewer addresses. */
 export function nthAddress(cidr: Cidr, n: number | bigint): IpAddress | undefined {
   const at = BigInt(n) < 0n ? cidrSize(cidr) + BigInt(n) : BigInt(n);
   if (at < 0n || at >= cidrSize(cidr)) return undefined;

@@ -1,6 +1,6 @@
 import { pino, type Logger } from "pino";
 
-/** Facts that go beside a log line. Never secrets. */
+/** Fields of a log line. Never secrets. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /** Structured log, one line per fact. */
@@ -15,7 +15,7 @@ export interface Log {
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
-/** Keys whose values never reach a log, wherever they stand in the fields, two levels deep. */
+/** Keys whose values never reach a log, wherever they are in the fields, two levels deep. */
 const SECRET_KEYS = [
   "password",
   "token",

@@ -25,7 +25,7 @@ describe("createMetrics", () => {
     metrics.counter({ name: "a_total", help: "A." }).increment();
     expect(await metrics.render()).toContain("a_total 2");
   });
-  it("asks for a gauge's value when it is rendered, until nobody tells it any more", async () => {
+  it("reads a gauge's value when it is rendered, until its source is removed", async () => {
     const metrics = createMetrics();
     const gauge = metrics.gauge({ name: "age_seconds", help: "Age." });
     let age = 1;

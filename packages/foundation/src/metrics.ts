@@ -25,7 +25,7 @@ export interface HistogramMetric {
   observe(value: number, labels?: MetricLabels): void;
 }
 
-/** Where measurements go. A name asked for twice is the same metric. */
+/** A registry of metrics. The same name returns the same metric. */
 export interface Metrics {
   counter(options: MetricOptions): CounterMetric;
   gauge(options: MetricOptions): GaugeMetric;

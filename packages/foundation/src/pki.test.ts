@@ -22,7 +22,7 @@ const subject = {
 };
 
 describe("the authority", () => {
-  test("signs itself, and says that it is one", async () => {
+  test("signs itself, and is marked as an authority", async () => {
     const authority = await createAuthority({ commonName: "kubernetes", lifetime: 10 * DAY, now: NOW });
     const facts = readCertificate(authority.certificate);
     expect(facts).toMatchObject({ commonName: "kubernetes", isAuthority: true, notAfter: NOW + 10 * DAY });
@@ -30,7 +30,7 @@ describe("the authority", () => {
     expect(publicKeyHash(authority.certificate)).toMatch(/^sha256:[0-9a-f]{64}$/);
   });
 
-  test("issues certificates with every name asked for, valid from five minutes before", async () => {
+  test("issues certificates with every requested name, valid from five minutes before", async () => {
     const authority = await createAuthority({ commonName: "kubernetes", lifetime: 10 * DAY, now: NOW });
     const issued = await issueCertificate(authority, { ...subject, usages: ["server"], lifetime: DAY, now: NOW });
     const facts = readCertificate(issued.certificate);
@@ -61,7 +61,7 @@ describe("the authority", () => {
 });
 
 describe("a certificate request", () => {
-  test("is read back as it was made, and signed as it stands", async () => {
+  test("is read back as it was created, and signed unchanged", async () => {
     const authority = await createAuthority({ commonName: "kubernetes", lifetime: 10 * DAY, now: NOW });
     const { request } = await createRequest(subject);
     expect(await readRequest(request)).toEqual(subject);
@@ -81,6 +81,6 @@ describe("a certificate request", () => {
   });
 });
 
-test("text that is no certificate is refused with a code", () => {
+test("text that is not a certificate is refused with a code", () => {
   expect(() => readCertificate("nonsense")).toThrow(expect.objectContaining({ code: "PKI_CERTIFICATE_INVALID" }));
 });

@@ -68,7 +68,7 @@ export async function readRequest(requestPem: string): Promise<CertificateSubjec
   return subjectOf(await verifiedRequest(requestPem));
 }
 
-/** Signs a PKCS #10 request as it stands: its subject, names and key. Throws PKI_REQUEST_INVALID, PKI_AUTHORITY_INVALID. */
+/** Signs a PKCS #10 request unchanged: its subject, names and key. Throws PKI_REQUEST_INVALID, PKI_AUTHORITY_INVALID. */
 export async function signRequest(
   authority: KeyPair,
   requestPem: string,
@@ -98,7 +98,7 @@ export function publicKeyHash(certificatePem: string): string {
   return `sha256:${createHash("sha256").update(spki).digest("hex")}`;
 }
 
-/** True if `authority` (PEM) is a certificate authority and signed `certificate` (PEM). Dates are not looked at. */
+/** True if `authority` (PEM) is a certificate authority and signed `certificate` (PEM). Dates are not checked. */
 export function verifyChain(certificate: string, authority: string): boolean {
   const issuer = parseCertificate(authority);
   const subject = parseCertificate(certificate);
@@ -146,7 +146,7 @@ async function signingKey(authority: KeyPair): Promise<{ key: webcrypto.CryptoKe
       secp521r1: ["P-521", "SHA-512"],
     };
     const found = curves[key.asymmetricKeyDetails?.namedCurve ?? ""];
-    if (!found) throw new Error(`keys of type ${key.asymmetricKeyType ?? "unknown"} are not taken`);
+    if (!found) throw new Error(`keys of type ${key.asymmetricKeyType ?? "unknown"} are not supported`);
     const [namedCurve, hash] = found;
     const imported = await webcrypto.subtle.importKey("pkcs8", der, { name: "ECDSA", namedCurve }, false, ["sign"]);
     return { key: imported, algorithm: { name: "ECDSA", hash } };
@@ -156,7 +156,7 @@ async function signingKey(authority: KeyPair): Promise<{ key: webcrypto.CryptoKe
       `the authority's private key cannot be read: ${messageOf(cause)}`,
       {
         cause,
-        hint: "Give an unencrypted PEM key: RSA, or ECDSA on P-256, P-384 or P-521.",
+        hint: "Use an unencrypted PEM key: RSA, or ECDSA on P-256, P-384 or P-521.",
       },
     );
   }
@@ -171,12 +171,12 @@ async function verifiedRequest(requestPem: string): Promise<x509.Pkcs10Certifica
   } catch (cause) {
     throw new CausewayError("PKI_REQUEST_INVALID", `the certificate request cannot be read: ${messageOf(cause)}`, {
       cause,
-      hint: "Give a PEM block of type CERTIFICATE REQUEST (PKCS #10).",
+      hint: "Use a PEM block of type CERTIFICATE REQUEST (PKCS #10).",
     });
   }
   if (!valid) {
     throw new CausewayError("PKI_REQUEST_INVALID", "the certificate request is not signed by its own key", {
-      hint: "Make the request again with the private key it is meant for.",
+      hint: "Create the request again with the private key that it is for.",
     });
   }
   return request;
@@ -188,7 +188,7 @@ function parseCertificate(certificatePem: string): X509Certificate {
   } catch (cause) {
     throw new CausewayError("PKI_CERTIFICATE_INVALID", `the certificate cannot be read: ${messageOf(cause)}`, {
       cause,
-      hint: "Give a PEM block of type CERTIFICATE.",
+      hint: "Use a PEM block of type CERTIFICATE.",
     });
   }
 }

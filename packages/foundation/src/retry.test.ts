@@ -7,7 +7,7 @@ describe("backoff", () => {
     const delay = backoff({ base: 100, cap: 500, jitter: 0 });
     expect([1, 2, 3, 4, 50].map((n) => delay(n))).toEqual([100, 200, 400, 500, 500]);
   });
-  it("leaves the share that it is told to chance", () => {
+  it("randomizes the given share", () => {
     const between = (random: number) => backoff({ base: 100, jitter: 0.5, random: () => random })(1);
     expect([between(0), between(1)]).toEqual([100, 50]);
   });
@@ -46,13 +46,13 @@ describe("retry", () => {
     const result = retry(failing(9), { clock, retryable: () => false });
     await expect(settle(clock, result)).rejects.toThrow("failure 1");
   });
-  it("waits as long as the delay says, and tells of it", async () => {
+  it("waits as long as the delay says, and calls onRetry", async () => {
     const clock = new VirtualClock(0);
-    const told: number[] = [];
+    const delays: number[] = [];
     const delay = (n: number) => n * 10;
-    const result = retry(failing(2), { clock, delay, onRetry: (_error, _failure, wait) => told.push(wait) });
+    const result = retry(failing(2), { clock, delay, onRetry: (_error, _failure, wait) => delays.push(wait) });
     await settle(clock, result);
-    expect(told).toEqual([10, 20]);
+    expect(delays).toEqual([10, 20]);
   });
   it("ends with the reason of an abort while it waits", async () => {
     const clock = new VirtualClock();

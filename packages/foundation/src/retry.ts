@@ -33,12 +33,12 @@ export interface RetryOptions {
   /** False: the error is thrown as it is. Default: everything is worth another attempt. */
   readonly retryable?: (error: unknown) => boolean;
   readonly delay?: Backoff;
-  /** Told of each failure that will be followed by another attempt. */
+  /** Called for each failure that will be followed by another attempt. */
   readonly onRetry?: (error: unknown, failure: number, delay: number) => void;
 }
 
 /**
- * Calls `attempt` (with 1, 2, …) until it succeeds, and throws its last error when it may not go on. An abort ends the
+ * Calls `attempt` (with 1, 2, …) until it succeeds, and throws its last error when it may not continue. An abort ends the
  * wait between attempts with the signal's reason; an attempt that is under way has to watch the signal by itself.
  */
 export async function retry<T>(attempt: (number: number) => Promise<T>, options: RetryOptions): Promise<T> {
