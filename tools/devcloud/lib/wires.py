@@ -1,4 +1,4 @@
-"""Gives servers their wires again when ovs-vswitchd has been started anew.
+"""Reconnects servers to the network when ovs-vswitchd was restarted.
 
 OVS 3.1.0 can end at an assertion of its connection tracking, and is started again by its
 monitor. It then makes a new device for each server, in the host's namespace: the old one,
@@ -15,13 +15,13 @@ def run(*cmd):
     return subprocess.run(cmd, check=True, capture_output=True, text=True, timeout=30).stdout
 
 
-def told(dev, key):
+def external_id(dev, key):
     return run('ovs-vsctl', '--timeout=10', '--if-exists', 'get', 'interface', dev,
                'external_ids:' + key).strip().strip('"')
 
 
 def rewire(dev):
-    uuid, mac = told(dev, 'vm-uuid'), told(dev, 'attached-mac')
+    uuid, mac = external_id(dev, 'vm-uuid'), external_id(dev, 'attached-mac')
     if not uuid or not os.path.exists('/run/netns/vm-' + uuid):
         return
     ip = ('ip', '-n', 'vm-' + uuid)
