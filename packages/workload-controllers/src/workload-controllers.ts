@@ -7,6 +7,7 @@ import { jobController } from "./job/controller.ts";
 import { nodeLifecycleController } from "./nodelifecycle/controller.ts";
 import { replicaSetController, replicationControllerController } from "./replicaset/controller.ts";
 import { createScheduler } from "./scheduler/controller.ts";
+import { ttlAfterFinishedController } from "./ttlafterfinished/controller.ts";
 
 export interface WorkloadControllersOptions {
   /** False: another program chooses the nodes of pods and looks after nodes. Default true. */
@@ -26,6 +27,7 @@ const controllers: readonly ((context: Context) => ControllerOptions)[] = [
   endpointSliceController,
   endpointsController,
   jobController,
+  ttlAfterFinishedController,
 ];
 
 /** Those that look after nodes; one line for each. */
