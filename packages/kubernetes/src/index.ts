@@ -65,7 +65,16 @@ export { followRoad, type RoadOptions } from "./controller/road.ts";
 export { watchInformer, watchOwner, watchWith } from "./controller/sources.ts";
 export { secretText } from "./types/secret-text.ts";
 export { controllerOf, isControlledBy, keyOf, ownerReference } from "./types/identity.ts";
-export { Job, type JobSpec, type JobStatus, type PodFailurePolicyRule, type SuccessPolicyRule } from "./types/batch.ts";
+export {
+  CronJob,
+  Job,
+  type CronJobSpec,
+  type CronJobStatus,
+  type JobSpec,
+  type JobStatus,
+  type PodFailurePolicyRule,
+  type SuccessPolicyRule,
+} from "./types/batch.ts";
 export {
   ConfigMap,
   Event,

@@ -1,5 +1,6 @@
 import { runController, type ControllerOptions } from "@causeway/kubernetes";
 import type { Context } from "./context.ts";
+import { cronJobController } from "./cronjob/controller.ts";
 import { deploymentController } from "./deployment/controller.ts";
 import { endpointsController } from "./endpoints/controller.ts";
 import { endpointSliceController } from "./endpointslice/controller.ts";
@@ -27,6 +28,7 @@ const controllers: readonly ((context: Context) => ControllerOptions)[] = [
   endpointSliceController,
   endpointsController,
   jobController,
+  cronJobController,
   ttlAfterFinishedController,
 ];
 

@@ -1,6 +1,6 @@
 import type { LabelSelector, WorkloadCondition } from "./apps.ts";
-import type { PodTemplateSpec } from "./core.ts";
-import type { Resource, ResourceType } from "./meta.ts";
+import type { ObjectReference, PodTemplateSpec } from "./core.ts";
+import type { ObjectMeta, Resource, ResourceType } from "./meta.ts";
 
 /** Wire types of batch/v1; unknown fields are kept. */
 
@@ -55,5 +55,32 @@ export const Job: ResourceType<Job> = {
   version: "v1",
   kind: "Job",
   plural: "jobs",
+  namespaced: true,
+};
+
+export interface CronJobSpec {
+  schedule: string;
+  timeZone?: string;
+  startingDeadlineSeconds?: number;
+  concurrencyPolicy?: "Allow" | "Forbid" | "Replace";
+  suspend?: boolean;
+  jobTemplate: { metadata?: Partial<ObjectMeta>; spec: JobSpec };
+  successfulJobsHistoryLimit?: number;
+  failedJobsHistoryLimit?: number;
+}
+
+export interface CronJobStatus {
+  active?: ObjectReference[];
+  lastScheduleTime?: string;
+  lastSuccessfulTime?: string;
+}
+
+export type CronJob = Resource<CronJobSpec, CronJobStatus>;
+
+export const CronJob: ResourceType<CronJob> = {
+  group: "batch",
+  version: "v1",
+  kind: "CronJob",
+  plural: "cronjobs",
   namespaced: true,
 };

@@ -1,0 +1,45 @@
+import {
+  CronJob,
+  followRoad,
+  isConflict,
+  Job,
+  watchInformer,
+  watchOwner,
+  type ControllerOptions,
+  type CronJobStatus,
+  type Road,
+} from "@causeway/kubernetes";
+import type { Context } from "../context.ts";
+import { indexed } from "../objects/caches.ts";
+import { Deletions } from "../objects/deletions.ts";
+import { failureEvents, isNamespaceTerminating, publish } from "../objects/road.ts";
+import { gather, type Caches, type Observed } from "./gather.ts";
+import { perform } from "./perform.ts";
+import { plan } from "./plan.ts";
+import type { Step } from "./steps.ts";
+
+export function cronJobController(context: Context): ControllerOptions {
+  const { clock, log, metrics, informers } = context;
+  const cronJobs = informers.for(CronJob);
+  const jobs = indexed(context, informers.for(Job));
+  const caches: Caches & { context: Context } = { context, cronJobs, jobs, deletions: new Deletions(context) };
+  const road: Road<Observed, Step, CronJobStatus> = {
+    gather: (key) => Promise.resolve(gather(caches, key)),
+    plan,
+    perform: (step, { cronJob }, signal) => perform(caches, cronJob, step, signal),
+    publish: ({ cronJob }, status, events, signal) =>
+      publish(context, CronJob, { object: cronJob, status, events, signal }),
+    failed: (_observed, { status }, step, error) => {
+      const isQuiet = step.type !== "create-job" || isConflict(error) || isNamespaceTerminating(error);
+      return { status, events: isQuiet ? [] : failureEvents("FailedCreate", "Error creating job", error) };
+    },
+  };
+  return {
+    name: "cronjob",
+    reconcile: followRoad(road, { clock, log, name: "cronjob", ...(metrics ? { metrics } : {}) }),
+    sources: [watchInformer(cronJobs), watchOwner(jobs, CronJob.kind)],
+    ready: (signal) => Promise.all([cronJobs.whenSynced(signal), jobs.whenSynced(signal)]).then(() => {}),
+    clock,
+    log,
+  };
+}

@@ -1,0 +1,127 @@
+import { describe, expect, test } from "vitest";
+import type { CronJob, CronJobStatus, Job } from "@causeway/kubernetes";
+import { at, controlledBy, now } from "../testing/objects.ts";
+import { plan } from "./plan.ts";
+import { parseSchedule } from "./schedule.ts";
+
+const iso = (moment: number | undefined) => (moment === undefined ? undefined : new Date(moment).toISOString());
+
+describe("a schedule", () => {
+  const rows: [string, string | undefined, string, string | undefined][] = [
+    ["*/15 * * * *", undefined, "2026-01-01T12:14:59Z", "2026-01-01T12:15:00.000Z"],
+    ["0 9 * * mon-fri", undefined, "2026-01-02T09:00:00Z", "2026-01-05T09:00:00.000Z"],
+    ["30 4 1,15 * 5", undefined, "2026-01-01T05:00:00Z", "2026-01-02T04:30:00.000Z"],
+    ["0 0 29 feb *", undefined, "2026-01-01T00:00:00Z", "2028-02-29T00:00:00.000Z"],
+    ["0 0 30 2 *", undefined, "2026-01-01T00:00:00Z", undefined],
+    ["5/20 * * * ?", undefined, "2026-01-01T00:26:00Z", "2026-01-01T00:45:00.000Z"],
+    ["@weekly", undefined, "2026-01-01T00:00:00Z", "2026-01-04T00:00:00.000Z"],
+    ["@every 1h30m", undefined, "2026-01-01T00:00:00.500Z", "2026-01-01T01:30:00.000Z"],
+    ["0 9 * * *", "Europe/Berlin", "2026-07-01T00:00:00Z", "2026-07-01T07:00:00.000Z"],
+    ["0 9 * * *", "Asia/Kolkata", "2026-07-01T04:00:00Z", "2026-07-02T03:30:00.000Z"],
+    // The hour that does not exist is skipped.
+    ["30 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", "2026-03-30T00:30:00.000Z"],
+    // The hour that comes twice counts twice.
+    ["30 2 * * *", "Europe/Berlin", "2026-10-25T00:30:00Z", "2026-10-25T01:30:00.000Z"],
+  ];
+  test.each(rows)("%s in %s after %s is %s", (text, zone, after, next) => {
+    expect(iso(parseSchedule(text, zone)?.next(Date.parse(after)))).toBe(next);
+  });
+
+  test.each([
+    "",
+    "* * * *",
+    "60 * * * *",
+    "* * * * 7",
+    "*/0 * * * *",
+    "5-1 * * * *",
+    "x * * * *",
+    "@often",
+    "@every 5",
+  ])("rejects %j", (text) => expect(parseSchedule(text)).toBeUndefined());
+
+  test("rejects an unknown time zone", () => {
+    expect(parseSchedule("* * * * *", "Mars/Olympus")).toBeUndefined();
+  });
+});
+
+const cronJob = (spec: Partial<CronJob["spec"]> = {}, status?: CronJobStatus): CronJob => ({
+  apiVersion: "batch/v1",
+  kind: "CronJob",
+  metadata: { name: "tick", namespace: "default", uid: "cron", creationTimestamp: at(600) },
+  spec: { schedule: "*/5 * * * *", jobTemplate: { spec: { template: { spec: { containers: [] } } } }, ...spec },
+  ...(status ? { status } : {}),
+});
+const job = (name: string, end?: "Complete" | "Failed", age = 100): Job => ({
+  apiVersion: "batch/v1",
+  kind: "Job",
+  metadata: {
+    name,
+    namespace: "default",
+    uid: name,
+    creationTimestamp: at(age),
+    ownerReferences: [controlledBy(cronJob())],
+  },
+  spec: { template: { spec: { containers: [] } } },
+  status: end ? { conditions: [{ type: end, status: "True" }], completionTime: at(age - 10) } : {},
+});
+const planned = (object: CronJob, jobs: readonly Job[] = []) => plan({ cronJob: object, jobs }, now + 1_000);
+const latest = now / 60_000;
+
+describe("a CronJob", () => {
+  test("starts the Job of the latest moment, named by it", () => {
+    expect(planned(cronJob()).steps).toMatchObject([
+      {
+        type: "create-job",
+        job: {
+          metadata: {
+            name: `tick-${latest}`,
+            annotations: { "batch.kubernetes.io/cronjob-scheduled-timestamp": "2026-01-01T12:00:00Z" },
+            ownerReferences: [controlledBy(cronJob())],
+          },
+        },
+      },
+    ]);
+  });
+
+  test("starts no second Job for a moment, and waits for the next", () => {
+    const { steps, wait } = planned(cronJob({}, { lastScheduleTime: at(0) }));
+    expect(steps).toEqual([]);
+    expect(wait?.until).toBe(now + 300_100);
+    const { metadata, ...rest } = job(`tick-${latest}`);
+    const annotations = { "batch.kubernetes.io/cronjob-scheduled-timestamp": "2026-01-01T12:00:00Z" };
+    const found = planned(cronJob(), [{ ...rest, metadata: { ...metadata, annotations } }]);
+    expect(found.steps).toEqual([]);
+    expect(found.status).toMatchObject({ lastScheduleTime: "2026-01-01T12:00:00Z", active: [{ kind: "Job" }] });
+  });
+
+  const forbidden = { reason: "JobAlreadyActive" };
+  const rows: [string, Partial<CronJob["spec"]>, string[], object[]][] = [
+    ["Allow", { concurrencyPolicy: "Allow" }, ["create-job"], []],
+    ["Forbid", { concurrencyPolicy: "Forbid" }, [], [forbidden]],
+    ["Replace", { concurrencyPolicy: "Replace" }, ["delete-job", "create-job"], []],
+    ["suspend", { suspend: true }, [], []],
+    ["an unknown schedule", { schedule: "never" }, [], [{ reason: "UnparseableSchedule" }]],
+  ];
+  test.each(rows)("with a running Job follows %s", (_title, spec, steps, events) => {
+    const result = planned(cronJob(spec), [job("before")]);
+    expect(result.steps.map(({ type }) => type)).toEqual(steps);
+    expect(result.events ?? []).toMatchObject(events);
+  });
+
+  test("starts nothing that startingDeadlineSeconds forbid", () => {
+    expect(planned(cronJob({ schedule: "58 11 * * *", startingDeadlineSeconds: 60 })).steps).toEqual([]);
+  });
+
+  test("after more than 100 missed moments starts the latest and says so", () => {
+    const { steps, events } = planned(cronJob({ schedule: "* * * * *" }, { lastScheduleTime: at(400 * 24 * 3_600) }));
+    expect(steps).toMatchObject([{ type: "create-job", job: { metadata: { name: `tick-${latest}` } } }]);
+    expect(events).toMatchObject([{ type: "Warning", reason: "TooManyMissedTimes" }]);
+  });
+
+  test("deletes the oldest Jobs beyond its history limits, and reports the last success", () => {
+    const jobs = [job("a", "Complete", 300), job("b", "Complete", 200), job("c", "Failed", 150)];
+    const { steps, status } = planned(cronJob({ successfulJobsHistoryLimit: 1, failedJobsHistoryLimit: 1 }), jobs);
+    expect(steps).toMatchObject([{ type: "delete-job", target: { name: "a" } }]);
+    expect(status.lastSuccessfulTime).toBe("2026-01-01T11:56:50Z");
+  });
+});
