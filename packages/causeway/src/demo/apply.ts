@@ -1,8 +1,15 @@
-import { isAlreadyExists, Service, type KubernetesClient } from "@causeway/kubernetes";
+import {
+  Deployment,
+  isAlreadyExists,
+  Service,
+  type KubeObject,
+  type KubernetesClient,
+  type ResourceType,
+} from "@causeway/kubernetes";
 import { Cluster } from "@causeway/api";
-import { demo, demoManifests, demoService, type DemoOptions } from "./manifests.ts";
+import { demo, demoApplication, demoManifests, demoService, type DemoOptions } from "./manifests.ts";
 
-/** Set on the demo's Cluster once its Service was made, so that a Service a person deleted stays deleted. */
+/** Set on the demo's Cluster once its Service and application exist, so that what a person deleted stays deleted. */
 const serviceMadeAnnotation = "demo.causeway.dev/service-created";
 
 /**
@@ -15,17 +22,11 @@ export async function applyDemo(
   signal: AbortSignal,
 ): Promise<"created" | "found"> {
   if (await client.find(Cluster, demo, { signal })) return "found";
-  for (const { type, object } of demoManifests(options)) {
-    try {
-      await client.create(type, object, { signal });
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-    }
-  }
+  for (const { type, object } of demoManifests(options)) await ensure(client, type, object, signal);
   return "created";
 }
 
-/** Makes the demo's Service in its workload cluster, once in the life of the cluster. */
+/** Creates the demo's application and its Service in the workload cluster, once in the life of the cluster. */
 export async function applyDemoService(
   management: KubernetesClient,
   workload: KubernetesClient,
@@ -33,11 +34,21 @@ export async function applyDemoService(
 ): Promise<void> {
   const cluster = await management.find(Cluster, demo, { signal });
   if (!cluster || cluster.metadata.annotations?.[serviceMadeAnnotation] !== undefined) return;
+  await ensure(workload, Deployment, demoApplication(), signal);
+  await ensure(workload, Service, demoService(), signal);
+  const body = { metadata: { annotations: { [serviceMadeAnnotation]: "true" } } };
+  await management.patch(Cluster, demo, { type: "merge", body }, { signal });
+}
+
+async function ensure<T extends KubeObject>(
+  client: KubernetesClient,
+  type: ResourceType<T>,
+  object: T,
+  signal: AbortSignal,
+): Promise<void> {
   try {
-    await workload.create(Service, demoService(), { signal });
+    await client.create(type, object, { signal });
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
   }
-  const body = { metadata: { annotations: { [serviceMadeAnnotation]: "true" } } };
-  await management.patch(Cluster, demo, { type: "merge", body }, { signal });
 }

@@ -1,5 +1,5 @@
 import { CausewayError, type Clock } from "@causeway/foundation";
-import { Node, Service, type Informers, type RemoteClusters } from "@causeway/kubernetes";
+import { Deployment, Node, Service, type Informers, type RemoteClusters } from "@causeway/kubernetes";
 import {
   Cluster,
   HostedControlPlane,
@@ -49,6 +49,7 @@ export function followDemo(options: FollowOptions): DemoFollower {
       servers: servers.list(demo.namespace),
       nodes: remote?.for(Node).list() ?? [],
       service: remote?.for(Service).get({ namespace: "default", name: demo.service }),
+      application: remote?.for(Deployment).get({ namespace: "default", name: demo.service }),
     };
   };
   const tell = () => {
@@ -61,6 +62,7 @@ export function followDemo(options: FollowOptions): DemoFollower {
     if (remote.key.namespace !== demo.namespace || remote.key.name !== demo.name) return;
     remote.informers.for(Node).onChange(tell);
     remote.informers.for(Service).onChange(tell);
+    remote.informers.for(Deployment).onChange(tell);
   });
 
   const onChange = (handler: (view: DemoView) => void) => {

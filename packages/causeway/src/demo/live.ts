@@ -29,6 +29,7 @@ export async function showLive(options: ProgressOptions, until: Until): Promise<
       part("API endpoint", (view) => view.endpoint),
       machines,
       part("Load balancer", (view) => view.loadBalancer),
+      part("Application", (view) => view.application),
     ],
     {
       concurrent: true,

@@ -1,5 +1,5 @@
 import type { KubeObject, ResourceType } from "@causeway/kubernetes";
-import { Secret, type Service } from "@causeway/kubernetes";
+import { Secret, type Deployment, type Service } from "@causeway/kubernetes";
 import {
   Cluster,
   HostedControlPlane,
@@ -137,6 +137,34 @@ export function demoService(): Service {
       type: "LoadBalancer",
       selector: { app: demo.service },
       ports: [{ name: "http", protocol: "TCP", port: 80, targetPort: 8080 }],
+    },
+  };
+}
+
+/** The web application of the sample cluster, which the Service leads to. Its pods are simulated where the nodes are. */
+export function demoApplication(): Deployment {
+  const labels = { app: demo.service };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: demo.service, namespace: "default", labels },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: {
+          containers: [
+            {
+              name: "web",
+              image: "registry.k8s.io/e2e-test-images/agnhost:2.53",
+              args: ["netexec", "--http-port=8080"],
+              ports: [{ name: "http", containerPort: 8080 }],
+              resources: { requests: { cpu: "100m", memory: "64Mi" } },
+            },
+          ],
+        },
+      },
     },
   };
 }

@@ -6,7 +6,7 @@ import type {
   OpenStackCluster,
   OpenStackMachine,
 } from "@causeway/api";
-import type { Node, Service } from "@causeway/kubernetes";
+import type { Deployment, Node, Service } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
 import { createLines } from "./progress.ts";
 import { itemsOf, viewOf, type DemoWorld } from "./view.ts";
@@ -40,6 +40,7 @@ const empty: DemoWorld = {
   servers: [],
   nodes: [],
   service: undefined,
+  application: undefined,
 };
 const whole: DemoWorld = {
   cluster: { ...named("demo"), spec: { controlPlaneEndpoint: { host: "10.0.0.1", port: 6443 } } } as unknown as Cluster,
@@ -56,6 +57,7 @@ const whole: DemoWorld = {
   servers: [server("a", { initialization: { provisioned: true } })],
   nodes: [node("a")],
   service: { ...named("hello"), status: { loadBalancer: { ingress: [{ ip: "172.24.4.9" }] } } } as unknown as Service,
+  application: { ...named("hello"), spec: { replicas: 2 }, status: { readyReplicas: 2 } } as unknown as Deployment,
 };
 const uninitialized = { key: "node.cloudprovider.kubernetes.io/uninitialized", effect: "NoSchedule" };
 
@@ -64,7 +66,25 @@ describe("the demo is ready", () => {
     expect(viewOf(whole)).toMatchObject({ ready: true, wanted: 1, address: "172.24.4.9" });
   });
 
+  test("with the application, its pods and its address in one line", () => {
+    expect(viewOf(whole).application.detail).toBe("hello, 2 of 2 pods ready, http://172.24.4.9");
+  });
+
+  test("without an application that was deleted, or that an older version did not create", () => {
+    expect(viewOf({ ...whole, application: undefined }).ready).toBe(true);
+  });
+
   test.each<[string, Partial<DemoWorld>]>([
+    [
+      "a pod of the application is not ready",
+      {
+        application: {
+          ...named("hello"),
+          spec: { replicas: 2 },
+          status: { readyReplicas: 1 },
+        } as unknown as Deployment,
+      },
+    ],
     ["nothing is there", empty],
     ["the load balancer has no address", { service: undefined }],
     ["the network is not ready", { infrastructure: undefined }],

@@ -1,4 +1,4 @@
-import { getCondition, isTrue, type Condition, type Node, type Service } from "@causeway/kubernetes";
+import { getCondition, isTrue, type Condition, type Deployment, type Node, type Service } from "@causeway/kubernetes";
 import type {
   Cluster,
   HostedControlPlane,
@@ -21,6 +21,8 @@ export interface DemoWorld {
   readonly servers: readonly OpenStackMachine[];
   readonly nodes: readonly Node[];
   readonly service: Service | undefined;
+  /** The web application behind the Service. */
+  readonly application: Deployment | undefined;
 }
 
 export interface Item {
@@ -40,6 +42,7 @@ export interface DemoView {
   readonly machines: readonly Item[];
   readonly wanted: number;
   readonly loadBalancer: Item;
+  readonly application: Item;
   /** The address of the Service's load balancer. */
   readonly address: string | undefined;
   readonly ready: boolean;
@@ -75,6 +78,7 @@ export function viewOf(world: DemoWorld): DemoView {
     securityGroups: partItem("security groups", getCondition(parts, "SecurityGroupsReady"), problem),
     endpoint,
     loadBalancer: { title: "load balancer", done: address !== undefined, detail: address ?? "waiting" },
+    application: applicationItem(world, address),
   };
   const readyNodes = machines.filter((m) => m.done).length;
   const ready =
@@ -87,7 +91,15 @@ export function viewOf(world: DemoWorld): DemoView {
 
 /** Everything there is to tell of a view, each with a title of its own. */
 export function itemsOf(view: DemoView): readonly Item[] {
-  return [view.network, view.router, view.securityGroups, view.endpoint, ...view.machines, view.loadBalancer];
+  return [
+    view.network,
+    view.router,
+    view.securityGroups,
+    view.endpoint,
+    ...view.machines,
+    view.loadBalancer,
+    view.application,
+  ];
 }
 
 function conditionsOf(object: { status?: { conditions?: unknown } } | undefined): readonly Condition[] {
@@ -114,6 +126,17 @@ function endpointItem({ cluster, controlPlane }: DemoWorld): Item {
     ? `https://${host}:${endpoint?.port}`
     : tidy(getCondition(conditionsOf(controlPlane), "Available")?.message);
   return { title: "API endpoint", done, detail, ...(problem === undefined ? {} : { problem }) };
+}
+
+/** A cluster of an older state folder, or one whose application a person deleted, has none: nothing waits for it. */
+function applicationItem({ application, service }: DemoWorld, address: string | undefined): Item {
+  const title = "application";
+  if (!application) return { title, done: service !== undefined, detail: "waiting" };
+  const { replicas = 1 } = application.spec;
+  const ready = application.status?.readyReplicas ?? 0;
+  const done = ready >= replicas && address !== undefined;
+  const pods = `${application.metadata.name}, ${ready} of ${replicas} pods ready`;
+  return { title, done, detail: done ? `${pods}, http://${address}` : "waiting" };
 }
 
 function machineItem(machine: Machine, world: DemoWorld): Item {
