@@ -1,4 +1,4 @@
-import { runController, type ControllerOptions } from "@causeway/kubernetes";
+import { runController, type ControllerOptions, type EventRecorder } from "@causeway/kubernetes";
 import type { Context } from "./context.ts";
 import { cronJobController } from "./cronjob/controller.ts";
 import { deploymentController } from "./deployment/controller.ts";
@@ -13,6 +13,8 @@ import { ttlAfterFinishedController } from "./ttlafterfinished/controller.ts";
 export interface WorkloadControllersOptions {
   /** False: another program chooses the nodes of pods and looks after nodes. Default true. */
   readonly nodes?: boolean;
+  /** The recorder for the events of one controller. Default: that of the context. */
+  readonly eventsOf?: (component: string) => EventRecorder;
 }
 
 export interface WorkloadControllers {
@@ -20,29 +22,32 @@ export interface WorkloadControllers {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** One line for each controller. */
-const controllers: readonly ((context: Context) => ControllerOptions)[] = [
-  deploymentController,
-  replicaSetController,
-  replicationControllerController,
-  endpointSliceController,
-  endpointsController,
-  jobController,
-  cronJobController,
-  ttlAfterFinishedController,
+type Create = (context: Context) => ControllerOptions;
+
+/** One line for each controller, under the name that its events have in kube-controller-manager. */
+const controllers: readonly (readonly [component: string, create: Create])[] = [
+  ["deployment-controller", deploymentController],
+  ["replicaset-controller", replicaSetController],
+  ["replication-controller", replicationControllerController],
+  ["endpoint-slice-controller", endpointSliceController],
+  ["endpoint-controller", endpointsController],
+  ["job-controller", jobController],
+  ["cronjob-controller", cronJobController],
+  ["ttl-after-finished-controller", ttlAfterFinishedController],
 ];
 
 /** Those that look after nodes; one line for each. */
-const nodeControllers: readonly ((context: Context) => ControllerOptions)[] = [nodeLifecycleController];
+const nodeControllers: typeof controllers = [["node-controller", nodeLifecycleController]];
 
 /** The controllers that an embedded cluster needs to run what is deployed to it. The owner of the context runs its informers. */
 export function createWorkloadControllers(
   context: Context,
   options: WorkloadControllersOptions = {},
 ): WorkloadControllers {
-  const { nodes = true } = options;
-  const made = [...controllers, ...(nodes ? nodeControllers : [])].map((create) => create(context));
-  const scheduler = nodes ? createScheduler(context) : undefined;
+  const { nodes = true, eventsOf = () => context.events } = options;
+  const within = (component: string): Context => ({ ...context, events: eventsOf(component) });
+  const made = [...controllers, ...(nodes ? nodeControllers : [])].map(([name, create]) => create(within(name)));
+  const scheduler = nodes ? createScheduler(within("default-scheduler")) : undefined;
   return {
     async run(signal) {
       await Promise.all([...made.map((controller) => runController(controller, signal)), scheduler?.run(signal)]);

@@ -141,7 +141,11 @@ describe("plain lines", () => {
       "machine a: booting, joining",
     ]);
     expect(lines(viewOf({ ...whole, nodes: [], service: undefined }))).toEqual([]);
-    expect(lines(viewOf(whole))).toEqual(["machine a: node Ready, 10.6.0.5", "load balancer: 172.24.4.9"]);
+    expect(lines(viewOf(whole))).toEqual([
+      "machine a: node Ready, 10.6.0.5",
+      "load balancer: 172.24.4.9",
+      "application: hello, 2 of 2 pods ready, http://172.24.4.9",
+    ]);
   });
 
   test("every item has a title of its own", () => {

@@ -38,8 +38,9 @@ async function run(cluster: ControlledCluster, signal: AbortSignal): Promise<voi
   const log = cluster.log.with({ component: "workload-controllers" });
   const client = cluster.client(USER);
   const informers = createInformers(client, { clock, log });
-  const events = createEventRecorder(client, { component: "workload-controllers", clock, log, signal });
-  const controllers = createWorkloadControllers({ informers, events, clock, log });
+  const eventsOf = (component: string) => createEventRecorder(client, { component, clock, log, signal });
+  const context = { informers, events: eventsOf("workload-controllers"), clock, log };
+  const controllers = createWorkloadControllers(context, { eventsOf });
   log.info("the workload controllers started");
   await Promise.all([informers.run(signal), controllers.run(signal)]);
 }
