@@ -140,6 +140,8 @@ export interface ControlledCluster {
   readonly name: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** The networks of its pods, "10.244.0.0/16" or one of each family; undefined: none were given. */
+  readonly podCidr: string | undefined;
   /** A client that writes as `user` and needs no connection. What it hands out shares its contents with the store: nobody changes them. */
   client(user: User): KubernetesClient;
   /**

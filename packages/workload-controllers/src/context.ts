@@ -9,4 +9,6 @@ export interface Context {
   readonly log: Log;
   readonly events: EventRecorder;
   readonly metrics?: Metrics;
+  /** The networks of all pods, one of each family: Nodes get theirs from them. Default: Nodes get none. */
+  readonly clusterCIDRs?: readonly string[];
 }

@@ -5,6 +5,7 @@ import { deploymentController } from "./deployment/controller.ts";
 import { endpointsController } from "./endpoints/controller.ts";
 import { endpointSliceController } from "./endpointslice/controller.ts";
 import { jobController } from "./job/controller.ts";
+import { nodeIpamController } from "./nodeipam/controller.ts";
 import { nodeLifecycleController } from "./nodelifecycle/controller.ts";
 import { replicaSetController, replicationControllerController } from "./replicaset/controller.ts";
 import { createScheduler } from "./scheduler/controller.ts";
@@ -37,7 +38,10 @@ const controllers: readonly (readonly [component: string, create: Create])[] = [
 ];
 
 /** Those that look after nodes; one line for each. */
-const nodeControllers: typeof controllers = [["node-controller", nodeLifecycleController]];
+const nodeControllers: typeof controllers = [
+  ["node-controller", nodeLifecycleController],
+  ["cidrAllocator", nodeIpamController],
+];
 
 /** The controllers that an embedded cluster needs to run what is deployed to it. The owner of the context runs its informers. */
 export function createWorkloadControllers(

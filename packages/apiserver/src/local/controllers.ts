@@ -9,6 +9,7 @@ export function startOwners(cluster: Cluster, start: StartClusterControllers): R
     name: cluster.name,
     clock: cluster.clock,
     log: cluster.log,
+    podCidr: cluster.podCidr,
     client: (user) => new LocalClient(cluster, user),
     whenStored: (resources, signal) => whenStored(cluster, resources, AbortSignal.any([signal, stopping.signal])),
   };

@@ -5,6 +5,7 @@ import { createWorkloadControllers } from "@causeway/workload-controllers";
 
 /** The controllers of a cluster start when it has an object of one of these resources: an empty cluster costs nothing. */
 const WORKLOADS: readonly string[] = [
+  "/nodes",
   "/pods",
   "/replicationcontrollers",
   "apps/daemonsets",
@@ -39,7 +40,8 @@ async function run(cluster: ControlledCluster, signal: AbortSignal): Promise<voi
   const client = cluster.client(USER);
   const informers = createInformers(client, { clock, log });
   const eventsOf = (component: string) => createEventRecorder(client, { component, clock, log, signal });
-  const context = { informers, events: eventsOf("workload-controllers"), clock, log };
+  const clusterCIDRs = cluster.podCidr?.split(",") ?? [];
+  const context = { informers, events: eventsOf("workload-controllers"), clock, log, clusterCIDRs };
   const controllers = createWorkloadControllers(context, { eventsOf });
   log.info("the workload controllers started");
   await Promise.all([informers.run(signal), controllers.run(signal)]);
