@@ -22,6 +22,11 @@ export class Campaign {
   /** Inputs that were judged with care. */
   judged = 0;
   readonly #pace = new Pace();
+  readonly #slack: number;
+
+  constructor(slack = 1) {
+    this.#slack = slack;
+  }
 
   async close(): Promise<void> {
     await this.#subject?.stop();
@@ -41,7 +46,7 @@ export class Campaign {
 
   /** What is wrong with one input, sent alone; time and memory count when they are too much each time. */
   async judge(input: Input): Promise<Fault[]> {
-    const limits = limitsOf(bytesOf(input));
+    const limits = this.#limitsOf(input);
     let [milliseconds, memory] = [Infinity, Infinity];
     let last: readonly Reply[] = [];
     for (let time = 0; time < TIMES; time += 1) {
@@ -65,12 +70,17 @@ export class Campaign {
       await this.close();
       return true;
     }
-    const limits = limitsOf(bytesOf(input));
+    const limits = this.#limitsOf(input);
     return (
       subject.cpu() - before.cpu > limits.milliseconds ||
       subject.memory().peak - before.memory > limits.memory ||
       faultsOf(input, played).length > 0
     );
+  }
+
+  #limitsOf(input: Input): Limits {
+    const limits = limitsOf(bytesOf(input));
+    return { ...limits, milliseconds: this.#slack * limits.milliseconds };
   }
 
   async #cost(input: Input): Promise<Cost | { readonly fault: Fault }> {

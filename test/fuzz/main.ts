@@ -1,7 +1,9 @@
 /**
  * `npm run test:fuzz`: sends generated requests to the API server and fails for each that is slow, large, answered with 500, or that ends
- * a connection or the process. `--inputs N --seed N [--seconds N] [--only KIND] [--out FOLDER]`, or `--replay SEED:INDEX` for one input.
+ * a connection or the process. `--inputs N --seed N [--seconds N] [--only KIND] [--slack N] [--out FOLDER]`, or `--replay SEED:INDEX`
+ * for one input. `--seed commit` takes the day of the last commit.
  */
+import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -19,19 +21,31 @@ const { values } = parseArgs({
     /** The most time for a run. */
     seconds: { type: "string", default: "Infinity" },
     replay: { type: "string" },
+    /** So many times the CPU time that an input may cost, where other load makes the time uncertain. */
+    slack: { type: "string", default: "1" },
     out: { type: "string", default: resolve(import.meta.dirname, "../../.build/fuzz") },
     "no-minimize": { type: "boolean", default: false },
   },
 });
 const only = kindOf(values.only);
-const [seed = 1, replayed] = (values.replay ?? values.seed).split(":").map(Number);
+const [seed = 1, replayed] = (values.replay ?? given(values.seed)).split(":").map(Number);
 const count = replayed === undefined ? Number(values.inputs) : 1;
 const first = replayed ?? Number(values.first);
-const campaign = new Campaign();
+const campaign = new Campaign(Number(values.slack));
 const failed = new Map<number, Finding[]>();
 const begun = performance.now();
 let finished = 0;
 let reported = begun;
+
+/** As it is given, or the day of the last commit as a number: inputs change from day to day, and each commit has its own. */
+function given(text: string): string {
+  if (text !== "commit") return text;
+  const day = spawnSync("git", ["log", "-1", "--format=%cs"], {
+    encoding: "utf8",
+    cwd: import.meta.dirname,
+  }).stdout.trim();
+  return (day || new Date().toISOString().slice(0, 10)).replaceAll("-", "");
+}
 
 function kindOf(name: string | undefined): Kind | undefined {
   if (name === undefined) return undefined;

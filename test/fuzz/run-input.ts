@@ -92,15 +92,15 @@ function isBroken(step: Step, reply: Reply): boolean {
 }
 
 /**
- * Errors that kube-apiserver answers with 500 too, in these words, although the client is at fault: `npm run test:kubernetes` holds both to
- * them. Each is a plain Go error that no handler gives a status: decoding of DeleteOptions, conversion of a patch to typed values,
+ * Errors that kube-apiserver answers with 500 too, in these words, although the client is at fault: each was asked of version
+ * 1.34. Each is a plain Go error that no handler gives a status: decoding of DeleteOptions, conversion of a patch to typed values,
  * strategic merge patches, revisions, impersonation.
  */
 const UPSTREAM = [
   /"message":"couldn't get version\/kind/,
   /"message":"no kind \\".*\\" is registered for version/,
   /"message":"(The order in patch list|unknown patch type: |list element types are not identical: )/,
-  /"message":"(merging lists cannot yet be specified in the patch|delete patch type with no merge key defined)/,
+  /"message":"(merging lists cannot yet be specified in the patch|cannot merge lists without merge key for struct)/,
   /"message":"map: map\[.*\] does not contain declared merge key: /,
   /"message":"expected (a (\[\]interface \{\}|map|string)|slice or array type, but got: )/,
   /"message":"failed to (create typed patch object|convert new object)/,

@@ -162,6 +162,15 @@ describe("a strategic merge patch", () => {
     expect(() => merged(containers({ name: "a" }), patch, POD)).toThrow(message);
   });
 
+  it("passes over the order of a field that points to a struct, and refuses that of a value", () => {
+    const service = { apiVersion: "v1", kind: "Service", spec: {} };
+    const types = new BuiltInTypes(new Tables());
+    const ordered = (name: string) =>
+      applyStrategicMergePatch(service, { spec: { [`$setElementOrder/${name}`]: ["a"] } }, types);
+    expect(ordered("sessionAffinityConfig")).toEqual(service);
+    expect(() => ordered("externalName")).toThrow("expected slice or array type, but got: struct");
+  });
+
   it("applied twice changes nothing more", () => {
     const container = fc.record({ name: fc.constantFrom("a", "b", "c"), image: fc.constantFrom("1", "2") });
     const pod = fc.uniqueArray(container, { selector: (c) => c.name }).map((items) => containers(...items));

@@ -30,10 +30,10 @@ export function structShape({ types, struct }: Shape, name: string): Shape {
   return { types, struct: type?.includes(".") ? type : undefined };
 }
 
-/** Throws PATCH_DIRECTIVE for a field that is no list. */
+/** Throws PATCH_DIRECTIVE for a field that is no list; kube-apiserver passes over those that point to a struct. */
 export function listShape(shape: Shape, name: string): ListShape {
   const field = fieldOf(shape, name);
-  if (shape.struct !== undefined && field?.shape !== "list") {
+  if (shape.struct !== undefined && field?.shape !== "list" && !field?.type.includes(".")) {
     throw new CausewayError("PATCH_DIRECTIVE", "expected slice or array type, but got: struct");
   }
   const mark = shape.struct === undefined ? undefined : shape.types.marks(shape.struct).get(name);

@@ -54,13 +54,14 @@ export const DEDUCED: MergeType = {
 
 /** An atomic list, or one with the relation of `more`. */
 export function listOf(item: () => MergeType, more: Partial<Omit<ListType, "item">> = {}): ListType {
+  let made: MergeType | undefined;
   return {
     relation: "atomic",
     keys: [],
     keyDefaults: {},
     ...more,
     get item() {
-      return item();
+      return (made ??= item());
     },
   };
 }
@@ -72,6 +73,7 @@ export function mapOf(
   atomic = false,
 ): MapType {
   const made = new Map<string, MergeType>();
+  let madeRest: MergeType | undefined;
   return {
     atomic,
     field(name) {
@@ -82,7 +84,7 @@ export function mapOf(
       return type;
     },
     get rest() {
-      return rest?.();
+      return (madeRest ??= rest?.());
     },
   };
 }

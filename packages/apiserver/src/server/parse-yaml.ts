@@ -10,9 +10,9 @@ import { type ReadYaml, yamlValue } from "./yaml-value.ts";
  */
 export const MAXIMUM_YAML = 1024 * 1024;
 export const MAXIMUM_TOKENS = 100_000;
-/** Indented YAML has less than one token for a byte; only a long text of nothing but separators has more. */
-const TOKENS_PER_BYTE = 0.9;
-const LEAST_TOKENS = 20_000;
+/** Manifests have a token for two bytes or more; only a long text of little but separators has more, and costs more for each byte. */
+const TOKENS_PER_BYTE = 0.7;
+const LEAST_TOKENS = 12_000;
 
 const OPTIONS = {
   version: "1.1",

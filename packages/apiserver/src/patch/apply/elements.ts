@@ -7,6 +7,12 @@ export function itemElement(item: Json, list: ListType): { readonly element: str
   if (list.relation === "set") return valueElement(item);
   if (item === null) return { problem: "associative list with keys may not have a null element" };
   if (!isObject(item)) return { problem: "associative list with keys may not have non-map elements" };
+  const [first, second] = list.keys;
+  // The common case, which needs no object between.
+  if (first !== undefined && second === undefined) {
+    const value = Object.hasOwn(item, first) ? item[first] : list.keyDefaults[first];
+    if (value !== undefined) return { element: `k:{${JSON.stringify(first)}:${JSON.stringify(value)}}` };
+  }
   const keys = list.keys.toSorted().flatMap((key): [string, Json][] => {
     // Null is a value like another.
     const value = Object.hasOwn(item, key) ? item[key] : list.keyDefaults[key];

@@ -27,7 +27,10 @@ export function isEmpty(set: FieldSet): boolean {
 
 /** A node without its empty children. */
 export function fieldSet(member: boolean, children: Iterable<readonly [string, FieldSet]>): FieldSet {
-  return { member, children: new Map([...children].filter(([, child]) => !isEmpty(child))) };
+  const kept = new Map<string, FieldSet>();
+  for (const [element, child] of children) if (!isEmpty(child)) kept.set(element, child);
+  if (kept.size === 0) return member ? LEAF : EMPTY;
+  return { member, children: kept };
 }
 
 /*
