@@ -68,15 +68,31 @@ function isShared(versions: readonly Json[], { value }: Shared): boolean {
   return first !== undefined && others.every((v) => same(value(v), value(first)));
 }
 
+/** What all versions say alike; asked once, since each question compares all of them. */
+class Alike {
+  readonly schema: boolean;
+  readonly subresources: boolean;
+  readonly columns: boolean;
+  readonly selectable: boolean;
+
+  constructor(versions: readonly Json[]) {
+    this.schema = isShared(versions, SCHEMA);
+    this.subresources = isShared(versions, SUBRESOURCES);
+    this.columns = isShared(versions, COLUMNS);
+    this.selectable = isShared(versions, SELECTABLE);
+  }
+}
+
 function versionsProblems(spec: Json): FieldProblem[] {
   const versions = records(spec["versions"]);
+  const alike = new Alike(versions);
   const problems: FieldProblem[] = [];
   for (const [i, version] of versions.entries()) {
     if (at(version, "schema", "openAPIV3Schema") === undefined) {
       problems.push(required(`spec.versions[${i}].schema.openAPIV3Schema`));
     }
   }
-  for (const [i, version] of versions.entries()) problems.push(...versionProblems(versions, version, i));
+  for (const [i, version] of versions.entries()) problems.push(...versionProblems(alike, version, i));
   const names = versions.map((v) => text(v["name"]));
   if (new Set(names).size < names.length) {
     problems.push(invalidValue("spec.versions", names, "must contain unique version names"));
@@ -87,21 +103,21 @@ function versionsProblems(spec: Json): FieldProblem[] {
   return problems;
 }
 
-function versionProblems(versions: readonly Json[], version: Json, i: number): FieldProblem[] {
+function versionProblems(alike: Alike, version: Json, i: number): FieldProblem[] {
   const field = `spec.versions[${i}]`;
   const problems: FieldProblem[] = [];
   const faults = label1035Faults(text(version["name"]));
   if (faults.length > 0) problems.push(invalidValue(`${field}.name`, version["name"] ?? "", faults.join(",")));
   problems.push(...deprecationProblems(version, `${field}.deprecationWarning`));
-  if (!isShared(versions, SCHEMA)) problems.push(...schemaProblems(version, `${field}.schema`));
-  if (!isShared(versions, SUBRESOURCES)) {
+  if (!alike.schema) problems.push(...schemaProblems(version, `${field}.schema`));
+  if (!alike.subresources) {
     problems.push(...subresourceProblems(record(version["subresources"]), `${field}.subresources`));
   }
-  if (!isShared(versions, COLUMNS)) {
+  if (!alike.columns) {
     problems.push(...columnProblems(version["additionalPrinterColumns"], `${field}.additionalPrinterColumns`));
   }
-  if (!isShared(versions, SELECTABLE)) {
-    if (isShared(versions, SCHEMA) && records(version["selectableFields"]).length > 0) {
+  if (!alike.selectable) {
+    if (alike.schema && records(version["selectableFields"]).length > 0) {
       const why = "may only be set when `version.schema.openAPIV3Schema` is not included";
       problems.push(invalidValue(`${field}.selectableFields`, "", why));
     } else problems.push(...selectableProblems(version, `${field}.selectableFields`));
