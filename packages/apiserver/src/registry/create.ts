@@ -116,12 +116,12 @@ async function persist(call: Call, draft: Draft, gate: Gate): Promise<KubeObject
     if (gate.validate) await gate.validate(draft, undefined);
     const form = storedForm(call, draft);
     const kept = form instanceof Promise ? await form : form;
-    refuseTooLarge(kept, resource.custom);
     if (dryRun) {
       if (cluster.store.get(key)) throw taken(call, key);
       release?.();
       return kept;
     }
+    refuseTooLarge(kept, resource.custom);
     refuseRevision(kept);
     const write = () => cluster.store.create(key, kept);
     const stored = await (cluster.quota?.write({ user: call.user, object: kept }, write) ?? write());

@@ -216,6 +216,10 @@ function isStored(fits: boolean): (names: number) => ContractCase {
       const rules = [{ apiGroups: [""], resources: ["pods"], verbs: ["get"], resourceNames }];
       const role = { apiVersion, kind: "Role", metadata: { name: "r" }, rules };
       const answer = await api.post(apis(apiVersion, "roles"), role);
+      // A dry run stores nothing.
+      expect(
+        (await api.post(`${apis(apiVersion, "roles")}?dryRun=All`, { ...role, metadata: { name: "t" } })).code,
+      ).toBe(201);
       if (fits) expect(answer.code).toBe(201);
       else expect(answer).toMatchObject({ code: 500, body: { message: "etcdserver: request is too large" } });
     },
