@@ -228,7 +228,7 @@ export function appliedConfiguration(call: Call, body: Json): Draft {
 /** What was applied makes an object that its kind cannot hold. */
 function unconvertible({ apiVersion, kind, metadata }: KubeObject, problem: string): Error {
   const type = `${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${kind}`;
-  const what = `${metadata?.namespace ?? ""}/${metadata?.name ?? ""}; ${type}`;
+  const what = `${text(metadata?.namespace)}/${text(metadata?.name)}; ${type}`;
   const why = `unable to convert unstructured object to ${type}: ${problem}`;
   return apiError(500, "", `failed to convert new object (${what}) to proper version: ${why}`);
 }

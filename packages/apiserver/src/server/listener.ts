@@ -79,9 +79,15 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on("error", () => {});
     // What WebSockets need is loaded for those who ask for one.
-    void import("./websocket-response.ts").then(({ WebSocketResponse }) => {
-      if (!socket.destroyed) serve(request, new WebSocketResponse(request, socket, head));
-    });
+    import("./websocket-response.ts")
+      .then(({ WebSocketResponse }) => {
+        if (!socket.destroyed) serve(request, new WebSocketResponse(request, socket, head));
+      })
+      .catch((error: unknown) => {
+        // A request of one client never ends the process.
+        socket.destroy();
+        process.emitWarning(`a request for a WebSocket failed: ${messageOf(error)}`);
+      });
   });
   server.on("tlsClientError", (error, socket) => {
     if ("code" in error && error.code === "ERR_SSL_HTTP_REQUEST") connections.rawOf(socket)?.end(PLAIN_HTTP);

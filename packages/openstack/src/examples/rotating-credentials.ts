@@ -1,4 +1,4 @@
-// Works on while its credentials are rotated: they are read again when a token ends, is refused, or a certificate is.
+// Continues while its credentials are rotated: it reads them again when a token expires, or a token or certificate is refused.
 import { connectCloud, loadCloudsYaml } from "@causeway/openstack";
 
 const read = () => loadCloudsYaml({ cloud: process.env["OS_CLOUD"] });

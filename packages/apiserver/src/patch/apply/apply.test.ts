@@ -196,6 +196,11 @@ describe("server-side apply", () => {
     ).toThrow('.spec.template.spec.hostAliases: duplicate entries for key [ip=""]');
   });
 
+  it("refuses a configuration whose namespace is an object, also one that has a member toString", () => {
+    const odd = deployment({ replicas: "many" }, { namespace: { toString: [] } });
+    expect(() => apply(undefined, "me", odd)).toThrow(expect.objectContaining({ code: "APPLY_INVALID" }));
+  });
+
   it("treats maps and lists of custom resources as their schema says", () => {
     const string = { type: "string" };
     const item = { type: "object", properties: { id: string, v: string }, required: ["id"] };

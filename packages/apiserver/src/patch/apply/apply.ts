@@ -143,7 +143,12 @@ function invalidObject(which: "patch" | "live", object: KubeObject, problem: str
 
 function objectName({ apiVersion, kind, metadata }: KubeObject): string {
   const version = apiVersion.includes("/") ? apiVersion : `/${apiVersion}`;
-  return `${metadata?.namespace ?? ""}/${metadata?.name ?? ""}; ${version}, Kind=${kind}`;
+  return `${nameIn(metadata?.namespace)}/${nameIn(metadata?.name)}; ${version}, Kind=${kind}`;
+}
+
+/** A configuration that was only read as JSON may have anything in place of a name. */
+function nameIn(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }
 
 function invalid(message: string): CausewayError {
