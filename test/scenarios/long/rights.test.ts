@@ -5,8 +5,8 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { World } from "@causeway/cloud-controller-manager/testing";
 import { Node, type KubeObject, type ResourceType } from "@causeway/kubernetes";
 import { parseAllDocuments } from "yaml";
-import { stageFolder, stageManager, type ManagerStage } from "../support/manager-stage.ts";
-import { PATIENCE, root } from "../support/processes.ts";
+import { stageFolder, stageManager, type ManagerStage } from "../../support/manager-stage.ts";
+import { PATIENCE, root } from "../../support/processes.ts";
 
 // Processes start slowly beside others on a busy machine.
 vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });

@@ -3,9 +3,9 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { PATIENCE, eventually, kubectl } from "../support/processes.ts";
-import { demoInventory } from "../support/reference.ts";
-import { normalised, openStage, settled, type Stage } from "../support/stage.ts";
+import { PATIENCE, eventually, kubectl } from "../../support/processes.ts";
+import { demoInventory } from "../../support/reference.ts";
+import { normalised, openStage, settled, type Stage } from "../../support/stage.ts";
 
 // Processes start slowly beside others on a busy machine.
 vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });

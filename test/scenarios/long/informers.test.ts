@@ -1,7 +1,7 @@
 /** A short round of what `npm run bench -- informers` does for half an hour. */
 import { expect, test, vi } from "vitest";
-import { soak } from "../soak/soak.ts";
-import { PATIENCE } from "../support/processes.ts";
+import { soak } from "../../soak/soak.ts";
+import { PATIENCE } from "../../support/processes.ts";
 
 // Processes start slowly beside others on a busy machine.
 vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
