@@ -142,7 +142,7 @@ export interface ControlledCluster {
   readonly log: Log;
   /** The networks of its pods, "10.244.0.0/16" or one of each family; undefined: none were given. */
   readonly podCidr: string | undefined;
-  /** A client that writes as `user` and needs no connection. What it hands out shares its contents with the store: nobody changes them. */
+  /** A client that writes as `user` and needs no connection. Objects that it returns share their contents with the store: callers must not change them. */
   client(user: User): KubernetesClient;
   /**
    * Resolves when one of the resources ("apps/deployments", "/pods") has an object, at once if one has; rejects when `signal` aborts or the cluster

@@ -23,7 +23,7 @@ test("a management process that is stuck says who holds it and aborts", { timeou
   });
 });
 
-test("a process that is free again is told how long it was held, and by whom", { timeout: 300_000 }, async () => {
+test("the watchdog reports how long a process was held, and by which request", { timeout: 300_000 }, async () => {
   const dir = mkdtempSync(join(tmpdir(), "watchdog-"));
   const file = join(dir, "reports");
   const fd = openSync(file, "a");

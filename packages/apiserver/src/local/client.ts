@@ -31,7 +31,7 @@ import { badRequest, methodNotAllowed, noSuchPath, noSuchResource } from "../ser
 import { subresourceRequest } from "../server/subresources.ts";
 import { events, follow } from "./follow.ts";
 
-/** What a call is about, whoever describes it. */
+/** The object or collection that a call is about. */
 interface Target {
   readonly group: string;
   readonly version: string;
@@ -45,8 +45,8 @@ const NONE = new URLSearchParams();
 
 /**
  * A client of a logical cluster for controllers in the process that serves it: the same validation, admission and ownership of fields as over
- * HTTP, without connections, encoding, authorization, fairness and audit. What it does is charged to the cluster. Objects that it hands out share
- * their contents with the store: nobody changes them.
+ * HTTP, without connections, encoding, authorization, fairness and audit. What it does is charged to the cluster. Objects that it returns share
+ * their contents with the store: callers must not change them.
  */
 export class LocalClient implements KubernetesClient {
   readonly server: string;
@@ -92,7 +92,7 @@ export class LocalClient implements KubernetesClient {
     const limit = options.timeoutSeconds === undefined ? [] : [AbortSignal.timeout(options.timeoutSeconds * 1000)];
     const ended = AbortSignal.any([...(options.signal ? [options.signal] : []), ...limit]);
     const from = { query: selectors(options), revision: Number(options.resourceVersion) };
-    for await (const event of events(call, from, ended)) yield told<T>(event);
+    for await (const event of events(call, from, ended)) yield watchEvent<T>(event);
     options.signal?.throwIfAborted();
   }
 
@@ -105,7 +105,11 @@ export class LocalClient implements KubernetesClient {
     const call = this.#call({ ...type, namespace: scope.namespace ?? "" }, { signal });
     const onList = (items: readonly KubeObject[], resourceVersion: string): void =>
       mirror.replace({ items: items.map((object) => copied(object) as T), resourceVersion });
-    await follow(call, { query: selectors(scope), onList, onEvent: (event) => mirror.told(told<T>(event)) }, signal);
+    await follow(
+      call,
+      { query: selectors(scope), onList, onEvent: (event) => mirror.told(watchEvent<T>(event)) },
+      signal,
+    );
   }
 
   create<T extends KubeObject>(type: ResourceType<T>, object: T, options: WriteOptions = {}): Promise<T> {
@@ -231,7 +235,7 @@ function copied(object: KubeObject): KubeObject {
   return { ...object, metadata: { ...object.metadata } };
 }
 
-function told<T extends KubeObject>({
+function watchEvent<T extends KubeObject>({
   type,
   object,
 }: {

@@ -136,7 +136,7 @@ describe("reading a YAML body", () => {
     expect(why(`a0: &a0 1\n${chain}`)).toMatch(/exceeded max depth|excessive aliasing/);
   });
 
-  it("tells the first error once, and reads the first document whatever follows it", () => {
+  it("reports the first error once, and reads the first document whatever follows it", () => {
     expect(refusal(() => yamlOf("a:\n  b: [{c: !a !b d}]")).message).toMatch(
       /\): yaml: line 2: A node can have at most one tag \(/,
     );

@@ -7,7 +7,7 @@ const headersOf = (...messages: string[]): string[] => {
   return warnings.headers;
 };
 
-it("a warning is told once, with quotes escaped and without line breaks", () => {
+it("a warning is sent once, with quotes escaped and without line breaks", () => {
   expect(headersOf('a "b" \\', "a\nb", "a\nb", "")).toEqual(['299 - "a \\"b\\" \\\\"', '299 - "a b"']);
 });
 

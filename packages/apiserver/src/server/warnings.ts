@@ -5,19 +5,19 @@ const MAXIMUM_CUT = 256;
 /** The warnings of one answer: each once, and cut when they are too long, since clients and HTTP/2 limit what headers may have. */
 export class Warnings {
   readonly headers: string[] = [];
-  readonly #told = new Set<string>();
+  readonly #sent = new Set<string>();
   #written = 0;
   #isCut = false;
 
   /** Whether the headers are others now. */
   add(message: string): boolean {
-    if ((this.#isCut && this.#written >= MAXIMUM_TOTAL) || message === "" || this.#told.has(message)) return false;
-    this.#told.add(message);
+    if ((this.#isCut && this.#written >= MAXIMUM_TOTAL) || message === "" || this.#sent.has(message)) return false;
+    this.#sent.add(message);
     if (!this.#isCut && this.#written + charactersOf(message) > MAXIMUM_TOTAL) {
       this.#isCut = true;
       this.#written = 0;
       this.headers.length = 0;
-      for (const told of this.#told) this.#write(told);
+      for (const sent of this.#sent) this.#write(sent);
     } else this.#write(message);
     return true;
   }

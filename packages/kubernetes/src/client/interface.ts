@@ -32,7 +32,7 @@ export type WatchEvent<T extends KubeObject> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
   | { readonly type: "BOOKMARK"; readonly resourceVersion: string };
 
-/** Who is told what the server holds. */
+/** Receives what the server holds. */
 export interface Mirror<T extends KubeObject> {
   replace(list: ObjectList<T>): void;
   told(event: WatchEvent<T>): void;
