@@ -35,6 +35,8 @@ export interface Hostile {
   report(): Promise<ReadonlyMap<string, Report>>;
   /** Waits until the attacked tenant's API answers again. */
   recovered(): Promise<void>;
+  /** Ends the attacker, and with it the connections that it still has. */
+  leave(): void;
   /** Resident memory in MiB of the system's processes together. */
   memory(): number;
   close(): Promise<void>;
@@ -82,6 +84,10 @@ export async function openHostile(): Promise<Hostile> {
         } finally {
           await client.close();
         }
+      },
+      leave: () => {
+        children.splice(children.indexOf(attacker), 1);
+        attacker.disconnect();
       },
       memory: () => residentMemory(system.child.pid ?? 0),
     };
