@@ -10,7 +10,7 @@ export function farewell(management: string, workload: string | undefined): stri
     "",
     "Go on with:",
     `  kubectl --kubeconfig ${management} get clusters,machines,machinedeployments,openstackclusters,openstackmachines -A`,
-    ...(workload === undefined ? [] : [`  kubectl --kubeconfig ${workload} get nodes -o wide`]),
+    ...(workload === undefined ? [] : [`  kubectl --kubeconfig ${workload} get nodes,pods -o wide`]),
     `  kubectl --kubeconfig ${management} scale machinedeployment demo-workers --replicas=5`,
     "",
     "Ctrl-C stops it; the next start goes on from here.",
