@@ -163,6 +163,7 @@ export {
   type NewCondition,
   type WantedCondition,
 } from "./status/conditions.ts";
+export { compareStatus } from "./status/same-status.ts";
 export { publishStatus, type PublishOptions } from "./status/publish.ts";
 export { addFinalizer, removeFinalizer, type FinalizerOptions } from "./status/finalizers.ts";
 export { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "./events/recorder.ts";

@@ -1,4 +1,4 @@
-import { timestamp, type Pod, type PodStatus } from "@causeway/kubernetes";
+import { compareStatus, timestamp, type Pod, type PodStatus } from "@causeway/kubernetes";
 import { askedOf, type Asked } from "./annotations.ts";
 import { conditionsOf } from "./conditions.ts";
 import { containersAt, stopped, waitingAll, type Containers } from "./containers.ts";
@@ -86,21 +86,5 @@ function report({ pod, hostIPs, podIPs }: Observed, { startTime, containers, pha
     ...(hostIP === undefined ? {} : { hostIP, hostIPs: hostIPs.map((ip) => ({ ip })) }),
     ...(podIP === undefined ? {} : { podIP, podIPs: ips.map((ip) => ({ ip })) }),
   };
-  return isSame(before, status) ? [] : [{ type: "report", status }];
-}
-
-/** Whether what is to be reported is what is there. The order of members does not count. */
-function isSame(before: PodStatus, after: PodStatus): boolean {
-  return Object.entries(after).every(([name, value]) => equal((before as Record<string, unknown>)[name], value));
-}
-
-function equal(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a) || Array.isArray(b)) {
-    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((one, i) => equal(one, b[i]));
-  }
-  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>];
-  // What the server adds to an object (an observed generation of a condition) is not ours to compare.
-  return Object.keys(right).every((name) => equal(left[name], right[name]));
+  return compareStatus(status, before).same ? [] : [{ type: "report", status }];
 }

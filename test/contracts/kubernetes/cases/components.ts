@@ -215,8 +215,8 @@ export const proxying: Chapter = {
     {
       name: "a proxied request needs the right to the proxy",
       async run({ as }) {
-        const nobody = await as({ user: "nobody" });
-        refused(await nobody.get(`${NODES}/none/proxy/x`), 403, "Forbidden", /cannot get resource "nodes\/proxy"/);
+        const stranger = await as({ user: "stranger" });
+        refused(await stranger.get(`${NODES}/none/proxy/x`), 403, "Forbidden", /cannot get resource "nodes\/proxy"/);
       },
     },
   ],

@@ -214,8 +214,8 @@ export const webSockets: Chapter = {
     {
       name: "a WebSocket watch that is refused is answered as any other request",
       async run({ api, as, core }) {
-        const nobody = await as({ user: "nobody" });
-        refused(await nobody.upgrade(`${core("configmaps")}?watch=true`), 403, "Forbidden", /cannot watch resource/);
+        const stranger = await as({ user: "stranger" });
+        refused(await stranger.upgrade(`${core("configmaps")}?watch=true`), 403, "Forbidden", /cannot watch resource/);
         refused(await api.upgrade(`${core("nothings")}?watch=true`), 404, "NotFound", /.*/);
         const bad = await api.upgrade(`${core("configmaps")}?watch=true&labelSelector=%3D%3D%3D`);
         refused(bad, 400, "BadRequest", /.*/);
