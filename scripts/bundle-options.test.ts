@@ -18,7 +18,7 @@ test(
     await built.close();
     const loaded = loadedWith(
       output.filter((part) => part.type === "chunk"),
-      "causeway/src/commands/run.ts",
+      "causeway/src/commands/run/cloud-controller-manager/action.ts",
     );
     const parts = [
       "packages/cloud-controller-manager/src/manager.ts",

@@ -24,7 +24,7 @@ function codesBelow(dir: string): Map<string, string> {
     if (!entry.isFile() || !entry.name.endsWith(".ts") || entry.name.endsWith(".test.ts")) continue;
     const file = join(entry.parentPath, entry.name);
     if (file.includes("/testing/")) continue;
-    for (const match of readFileSync(file, "utf8").matchAll(/new CausewayError\(\s*"([A-Z][A-Z0-9_]+)"/g))
+    for (const match of readFileSync(file, "utf8").matchAll(/new (?:Causeway|Input)Error\(\s*"([A-Z][A-Z0-9_]+)"/g))
       codes.set(match[1] ?? "", file);
   }
   return codes;

@@ -1,14 +1,14 @@
-import type { Command } from "commander";
-import { exitCodeOf, exitCodes, renderError } from "./terminal/report-error.ts";
+import type { CommandUnknownOpts } from "@commander-js/extra-typings";
+import { exitStatus, exitStatusOf, renderError } from "./terminal/report-error.ts";
 
 /** After this long a process that was told to stop ends anyway: state on disk is whole at any instant. */
 const grace = 1_700;
 
 /** Runs the command line of this process until it is done, or a signal stops it; sets the exit code. */
-export async function runCommandLine(program: (signal: AbortSignal) => Command): Promise<void> {
+export async function runCommandLine(program: (signal: AbortSignal) => CommandUnknownOpts): Promise<void> {
   const stopping = new AbortController();
   const stop = (signal: NodeJS.Signals): void => {
-    const code = signal === "SIGINT" ? exitCodes.interrupted : 143;
+    const code = signal === "SIGINT" ? exitStatus.interrupted : 143;
     if (stopping.signal.aborted) process.exit(code);
     stopping.abort(new Error(`stopped by ${signal}`));
     process.exitCode = code;
@@ -22,7 +22,7 @@ export async function runCommandLine(program: (signal: AbortSignal) => Command):
   } catch (error) {
     if (!stopping.signal.aborted) {
       process.stderr.write(renderError(error));
-      process.exitCode = exitCodeOf(error);
+      process.exitCode = exitStatusOf(error);
     }
   }
   setTimeout(() => process.exit(), grace).unref();

@@ -1,19 +1,38 @@
-import type { Command } from "commander";
+import type { CommandUnknownOpts } from "@commander-js/extra-typings";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { program } from "./program.ts";
 
 const root = program(new AbortController().signal);
 
-function all(command: Command): Command[] {
+function all(command: CommandUnknownOpts): CommandUnknownOpts[] {
   return [command, ...command.commands.flatMap(all)];
 }
 
-function helpOf(command: Command): string {
+function helpOf(command: CommandUnknownOpts): string {
   let text = "";
   command.configureOutput({ writeOut: (part) => (text += part) });
   command.outputHelp();
   return text;
 }
+
+describe("commands/", () => {
+  const folder = join(import.meta.dirname, "commands");
+
+  test("has a folder with command.ts for every command", () => {
+    const names = root.commands.map((command) => command.name());
+    expect(readdirSync(folder).filter((name) => existsSync(join(folder, name, "command.ts")))).toEqual(names.sort());
+  });
+
+  test("has a folder with command.ts for every component of run", () => {
+    const names = root.commands.find((command) => command.name() === "run")?.commands.map((c) => c.name());
+    const folders = readdirSync(join(folder, "run")).filter((name) =>
+      existsSync(join(folder, "run", name, "command.ts")),
+    );
+    expect(folders).toEqual(names?.sort());
+  });
+});
 
 describe("help", () => {
   test.each(all(root).map((command) => [command.name(), command] as const))("of %s shows examples", (_, command) => {

@@ -5,12 +5,12 @@
  */
 import { readFileSync } from "node:fs";
 import { startupSnapshot } from "node:v8";
-import { Command } from "commander";
+import { Command } from "@commander-js/extra-typings";
 import { BUNDLE, CHECKOUT, holds, type SnapshotFacts } from "./bundled.js";
 import { runCommandLine } from "./command-line.ts";
-import { apiserver } from "./commands/apiserver.ts";
-import { apiserverCommand } from "./definitions/apiserver.ts";
-import { settled } from "./definitions/options.ts";
+import { apiserver } from "./commands/apiserver/action.ts";
+import { apiserverCommand } from "./commands/apiserver/command.ts";
+import { settled } from "./terminal/settle.ts";
 
 /** Where start.js is in a checkout. A checkout that was copied with its snapshot is judged by its own files. */
 const START = "/packages/causeway/src/start.js";

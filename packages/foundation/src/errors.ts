@@ -10,13 +10,15 @@ export interface ErrorContext {
 
 /**
  * The one error class that people meet. `code` is stable, upper snake case, and listed in
- * docs/reference/errors.md; `message` says what happened; `hint` says what to do.
+ * docs/reference/errors/; `message` says what happened; `hint` says what to do.
  */
 export class CausewayError extends Error {
   override readonly name: string = "CausewayError";
   readonly code: string;
   readonly hint: string | undefined;
   readonly details: Readonly<Record<string, unknown>>;
+  /** The status with which a command ends that fails with this error. */
+  readonly exitStatus: number = 1;
 
   constructor(code: string, message: string, context: ErrorContext = {}) {
     super(message, context.cause === undefined ? undefined : { cause: context.cause });
@@ -24,6 +26,11 @@ export class CausewayError extends Error {
     this.hint = context.hint;
     this.details = context.details ?? {};
   }
+}
+
+/** What the user gave cannot work, and nothing was started or changed. */
+export class InputError extends CausewayError {
+  override readonly exitStatus = 2;
 }
 
 /** True if the error, or one it was caused by, carries this code. */

@@ -1,4 +1,4 @@
-export { CausewayError, hasCode, isAborted, messageOf, type ErrorContext } from "./errors.ts";
+export { CausewayError, hasCode, InputError, isAborted, messageOf, type ErrorContext } from "./errors.ts";
 export { systemClock, VirtualClock, type Clock } from "./clock.ts";
 export { LimitExceeded, parseBoundedJson, readBeginning, readBounded } from "./bounded.ts";
 export { readTextFile } from "./files.ts";

@@ -1,4 +1,4 @@
-import { CausewayError } from "./errors.ts";
+import { CausewayError, InputError } from "./errors.ts";
 
 /** One value with its line. */
 export interface IniValue {
@@ -73,7 +73,7 @@ export function iniBoolean(section: IniSection | undefined, key: string): boolea
 }
 
 function invalid(what: string, source: string, line: number): CausewayError {
-  return new CausewayError("INI_INVALID", `${source}, line ${line}: ${what}.`, { details: { source, line } });
+  return new InputError("INI_INVALID", `${source}, line ${line}: ${what}.`, { details: { source, line } });
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { "\\": "\\", '"': '"', n: "\n", t: "\t", b: "\b" };

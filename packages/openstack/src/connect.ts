@@ -1,4 +1,12 @@
-import { CausewayError, silentLog, systemClock, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import {
+  CausewayError,
+  silentLog,
+  systemClock,
+  type Clock,
+  type Log,
+  type Metrics,
+  InputError,
+} from "@causeway/foundation";
 import type { CloudConfig } from "./config/config.ts";
 import { LiveConfig, type ReloadConfig } from "./config/live-config.ts";
 import { Budget, type BudgetOptions } from "./http/budget.ts";
@@ -76,7 +84,7 @@ export function connectCloud(config: CloudConfig, options: ConnectOptions = {}):
 async function projectOf(config: CloudConfig, session: Session, call: CallOptions | undefined): Promise<string> {
   const { projectId } = await session.token(call?.signal);
   if (projectId !== undefined) return projectId;
-  throw new CausewayError("CLOUD_CONFIG_INVALID", `The credentials of cloud ${config.name} are for no project.`, {
+  throw new InputError("CLOUD_CONFIG_INVALID", `The credentials of cloud ${config.name} are for no project.`, {
     hint: "Set project_name with project_domain_name, or project_id, in the cloud's entry.",
   });
 }
@@ -99,7 +107,7 @@ const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 function warnOfPlainHttp(config: CloudConfig, log: Log): void {
   if (!URL.canParse(config.authUrl)) {
-    throw new CausewayError("CLOUD_CONFIG_INVALID", `The auth_url of cloud ${config.name} is not a URL.`, {
+    throw new InputError("CLOUD_CONFIG_INVALID", `The auth_url of cloud ${config.name} is not a URL.`, {
       hint: "It looks like https://identity.example.org/v3.",
     });
   }

@@ -320,7 +320,7 @@ test("a server exists although the response to its create was lost", async () =>
 test("a port in use and a host other than loopback are refused with a reason", async () => {
   const client = await started();
   const port = Number(new URL(client.origin).port);
-  await expect(startSimulator({ port })).rejects.toMatchObject({ code: "PORT_TAKEN" });
+  await expect(startSimulator({ port })).rejects.toMatchObject({ code: "PORT_TAKEN", exitStatus: 2 });
   await expect(startSimulator({ host: "0.0.0.0" })).rejects.toMatchObject({ code: "NOT_LOOPBACK" });
 });
 

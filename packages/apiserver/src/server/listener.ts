@@ -2,7 +2,7 @@ import { createSecureServer, type Http2Session, type SecureServerOptions } from 
 import type { IncomingMessage, ServerOptions } from "node:http";
 import { BoundSocket, isIP, type AddressInfo, type ListenOptions, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { CausewayError, messageOf, type KeyPair } from "@causeway/foundation";
+import { CausewayError, messageOf, type KeyPair, InputError } from "@causeway/foundation";
 import { Connections, type ConnectionsOptions } from "./connections.ts";
 import type { Request } from "./handler.ts";
 import { guardRequests } from "./request-scope.ts";
@@ -155,12 +155,12 @@ function contextOf({ certificate, key }: KeyPair): { cert: string; key: string; 
 function cannotListen(host: string, port: number, cause: unknown): CausewayError {
   const taken = cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE";
   if (!taken) {
-    return new CausewayError("APISERVER_CANNOT_LISTEN", `cannot listen on ${host}:${port}: ${messageOf(cause)}`, {
+    return new InputError("APISERVER_CANNOT_LISTEN", `cannot listen on ${host}:${port}: ${messageOf(cause)}`, {
       cause,
       hint: "Choose an address of this machine and a port this user may open.",
     });
   }
-  return new CausewayError("APISERVER_PORT_TAKEN", `port ${port} of ${host} is taken by another process`, {
+  return new InputError("APISERVER_PORT_TAKEN", `port ${port} of ${host} is taken by another process`, {
     cause,
     hint: "Stop that process, or choose another port; kubeconfigs made earlier point at this one.",
     details: { host, port },

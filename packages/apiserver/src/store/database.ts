@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, existsSync, linkSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { CausewayError, messageOf } from "@causeway/foundation";
+import { CausewayError, messageOf, InputError } from "@causeway/foundation";
 import { sync } from "./sync.ts";
 
 /** Layout version of the state file; raised with every change that an older Causeway could not read. */
@@ -102,12 +102,12 @@ function prepared(database: DatabaseSync, path = ":memory:"): DatabaseSync {
     return database;
   }
   if (application !== APPLICATION_ID) {
-    throw new CausewayError("STATE_UNREADABLE", `${path} is a SQLite file, but not one of Causeway's`, {
+    throw new InputError("STATE_UNREADABLE", `${path} is a SQLite file, but not one of Causeway's`, {
       hint: "Choose another state folder, or move the file away.",
     });
   }
   if (version > STATE_VERSION) {
-    throw new CausewayError(
+    throw new InputError(
       "STATE_TOO_NEW",
       `${path} has layout version ${version}; this Causeway knows ${STATE_VERSION}`,
       {
@@ -132,13 +132,13 @@ function isEmpty(database: DatabaseSync): boolean {
 function explained(error: unknown, path: string): CausewayError {
   if (error instanceof CausewayError) return error;
   if (/locked|busy/.test(messageOf(error))) {
-    return new CausewayError("STATE_LOCKED", `${path} is in use by another process`, {
+    return new InputError("STATE_LOCKED", `${path} is in use by another process`, {
       cause: error,
       hint: "Stop the other Causeway that runs on this state folder, or choose another with --state.",
     });
   }
   if (isCorrupt(error)) return corrupt(path, error);
-  return new CausewayError("STATE_UNREADABLE", `${path} cannot be read: ${messageOf(error)}`, {
+  return new InputError("STATE_UNREADABLE", `${path} cannot be read: ${messageOf(error)}`, {
     cause: error,
     hint: "Restore the state folder from a copy, or choose another with --state.",
   });

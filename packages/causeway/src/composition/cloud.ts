@@ -1,4 +1,4 @@
-import { CausewayError, type Clock, type Log } from "@causeway/foundation";
+import { type Clock, type Log, InputError } from "@causeway/foundation";
 import { cloudIdentity, connectCloud, loadCloudsYaml, renderCloudsYaml, type CloudConfig } from "@causeway/openstack";
 import type { Simulator } from "@causeway/simulator";
 import type { State } from "./state.ts";
@@ -67,7 +67,7 @@ async function openRealCloud(name: string, choice: CloudChoice, using: Using): P
   try {
     using.state.bindTo(await cloudIdentity(cloud));
     if (!(await cloud.has("load-balancer", options))) {
-      throw new CausewayError("CLOUD_WITHOUT_OCTAVIA", `the cloud ${name} has no load balancing service`, {
+      throw new InputError("CLOUD_WITHOUT_OCTAVIA", `the cloud ${name} has no load balancing service`, {
         hint: "The demo makes a Service of type LoadBalancer. Use a cloud with Octavia.",
       });
     }

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { CausewayError, messageOf } from "@causeway/foundation";
+import { messageOf, InputError } from "@causeway/foundation";
 
 /** The version of the layout of a state folder. A newer one is refused, never guessed at. */
 const layoutVersion = 1;
@@ -31,7 +31,7 @@ export function openState(dir: string): State {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     chmodSync(dir, 0o700);
   } catch (cause) {
-    throw new CausewayError("STATE_NOT_WRITABLE", `the state folder ${dir} cannot be written: ${messageOf(cause)}`, {
+    throw new InputError("STATE_NOT_WRITABLE", `the state folder ${dir} cannot be written: ${messageOf(cause)}`, {
       hint: "Choose another with --state DIR.",
       cause,
     });
@@ -56,7 +56,7 @@ export function openState(dir: string): State {
     bindTo(cloud) {
       if (content?.cloud === cloud) return;
       if (content?.cloud !== undefined) {
-        throw new CausewayError(
+        throw new InputError(
           "STATE_OF_ANOTHER_CLOUD",
           `the state folder ${dir} belongs to ${content.cloud}, not to ${cloud}`,
           {
@@ -73,7 +73,7 @@ function readState(file: string): StateFile | undefined {
   if (!existsSync(file)) return undefined;
   const parsed = parseState(file);
   if (parsed.version > layoutVersion) {
-    throw new CausewayError(
+    throw new InputError(
       "STATE_TOO_NEW",
       `${file} was written by a newer Causeway (layout ${parsed.version}; this one knows ${layoutVersion})`,
       {
@@ -90,12 +90,12 @@ function parseState(file: string): StateFile {
     if (typeof parsed.version === "number")
       return { version: parsed.version, ...(typeof parsed.cloud === "string" ? { cloud: parsed.cloud } : {}) };
   } catch (cause) {
-    throw new CausewayError("STATE_UNREADABLE", `${file} cannot be read: ${messageOf(cause)}`, {
+    throw new InputError("STATE_UNREADABLE", `${file} cannot be read: ${messageOf(cause)}`, {
       hint: "Restore it from a backup, or choose another folder with --state DIR.",
       cause,
     });
   }
-  throw new CausewayError("STATE_UNREADABLE", `${file} is not a state file`, {
+  throw new InputError("STATE_UNREADABLE", `${file} is not a state file`, {
     hint: "Choose another folder with --state DIR.",
   });
 }

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
-import { CausewayError } from "@causeway/foundation";
+import { CausewayError, InputError } from "@causeway/foundation";
 import { describe, expect, test } from "vitest";
-import { exitCodeOf, renderError } from "./report-error.ts";
+import { exitStatusOf, renderError } from "./report-error.ts";
 
 const render = (error: unknown) => stripVTControlCharacters(renderError(error));
 
@@ -28,10 +28,9 @@ describe("an error for a person", () => {
 });
 
 test.each([
-  ["wrong input is 2", new CausewayError("CLOUD_NOT_FOUND", "x"), 2],
-  ["a port that is taken is 2", new CausewayError("APISERVER_PORT_TAKEN", "x"), 2],
+  ["wrong input is 2", new InputError("CLOUD_NOT_FOUND", "x"), 2],
   ["a failure is 1", new CausewayError("DEMO_FAILED", "x"), 1],
   ["anything else is 1", new Error("x"), 1],
 ])("exit status: %s", (_, error, expected) => {
-  expect(exitCodeOf(error)).toBe(expected);
+  expect(exitStatusOf(error)).toBe(expected);
 });

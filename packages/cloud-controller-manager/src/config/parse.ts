@@ -7,6 +7,7 @@ import {
   parseCidr,
   parseIni,
   type IniSection,
+  InputError,
 } from "@causeway/foundation";
 import {
   defaultCloudConfig,
@@ -194,7 +195,7 @@ function duration(section: IniSection | undefined, key: string): number | undefi
 }
 
 function invalid(key: string, expected: string): CausewayError {
-  return new CausewayError("CLOUD_CONF_INVALID", `${key} in cloud.conf is not ${expected}.`, {
+  return new InputError("CLOUD_CONF_INVALID", `${key} in cloud.conf is not ${expected}.`, {
     hint: `Write ${expected} there.`,
     details: { key },
   });

@@ -1,4 +1,4 @@
-import { CausewayError } from "@causeway/foundation";
+import { InputError } from "@causeway/foundation";
 import { Node, Service, type KubernetesClient } from "@causeway/kubernetes";
 import type { Cloud, FloatingIp, LoadBalancer, Port, SecurityGroup } from "@causeway/openstack";
 import { parseProviderId } from "../node/provider-id.ts";
@@ -37,7 +37,7 @@ export async function gatherSweep({ client, cloud, clusterName }: SweepFrom, sig
   const nodes = (await client.list(Node, call)).items;
   const known = new Set(servers.map((server) => server.id));
   if (!nodes.some((node) => known.has(parseProviderId(node.spec?.providerID)?.serverId ?? "")))
-    throw new CausewayError("SWEEP_OTHER_CLUSTER", "No node of this cluster is a server of this project.", {
+    throw new InputError("SWEEP_OTHER_CLUSTER", "No node of this cluster is a server of this project.", {
       hint: "Give the kubeconfig of the cluster, and the cloud and project that its nodes are in.",
     });
   const services = (await client.list(Service, call)).items;

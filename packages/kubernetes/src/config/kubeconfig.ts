@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
-import { CausewayError, LimitExceeded, readTextFile } from "@causeway/foundation";
+import { CausewayError, LimitExceeded, readTextFile, InputError } from "@causeway/foundation";
 import type { ClusterConfig, ExecConfig } from "./interface.ts";
 import {
   directoryOf,
@@ -75,7 +75,7 @@ function readIfPresent(path: string): KubeconfigFile | undefined {
   } catch (cause) {
     if (cause instanceof LimitExceeded) throw invalid(resolve(path), "cannot be used: it is larger than 8 MiB");
     if ((cause as { code?: unknown }).code === "ENOENT") return undefined;
-    throw new CausewayError("KUBECONFIG_NOT_FOUND", `the kubeconfig ${resolve(path)} cannot be read`, {
+    throw new InputError("KUBECONFIG_NOT_FOUND", `the kubeconfig ${resolve(path)} cannot be read`, {
       cause,
       hint: "Check that the file may be read by this user.",
     });
@@ -84,7 +84,7 @@ function readIfPresent(path: string): KubeconfigFile | undefined {
 }
 
 function notFound(where: string): CausewayError {
-  return new CausewayError("KUBECONFIG_NOT_FOUND", `there is no kubeconfig at ${where}`, {
+  return new InputError("KUBECONFIG_NOT_FOUND", `there is no kubeconfig at ${where}`, {
     hint: "Name one with --kubeconfig or KUBECONFIG, or write ~/.kube/config.",
   });
 }
@@ -97,13 +97,13 @@ function selectContext(config: KubeconfigFile, wanted: string | undefined): Entr
     // A kubeconfig with one context leaves no doubt.
     const only = known.length === 1 ? config.contexts.get(known[0] ?? "") : undefined;
     if (only) return only;
-    throw new CausewayError("KUBECONFIG_CONTEXT_UNKNOWN", `the kubeconfig ${config.origin} has no current-context`, {
+    throw new InputError("KUBECONFIG_CONTEXT_UNKNOWN", `the kubeconfig ${config.origin} has no current-context`, {
       hint: `Choose one by name. ${choices}`,
     });
   }
   const context = config.contexts.get(name);
   if (context) return context;
-  throw new CausewayError("KUBECONFIG_CONTEXT_UNKNOWN", `the kubeconfig ${config.origin} has no context ${name}`, {
+  throw new InputError("KUBECONFIG_CONTEXT_UNKNOWN", `the kubeconfig ${config.origin} has no context ${name}`, {
     hint: choices,
   });
 }

@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { CausewayError, readTextFile } from "@causeway/foundation";
+import { CausewayError, readTextFile, InputError } from "@causeway/foundation";
 import { parse } from "yaml";
 
 /** One kubeconfig file as read; `directory` is what its relative paths are relative to. */
@@ -63,7 +63,7 @@ export function mergeKubeconfigs(files: readonly KubeconfigFile[]): KubeconfigFi
 }
 
 export function invalid(origin: string, what: string): CausewayError {
-  return new CausewayError("KUBECONFIG_INVALID", `the kubeconfig ${origin} ${what}`, {
+  return new InputError("KUBECONFIG_INVALID", `the kubeconfig ${origin} ${what}`, {
     hint: "Correct the file, or fetch a new kubeconfig for the cluster.",
   });
 }
@@ -86,7 +86,7 @@ export function pemOf(entry: Entry, field: string): string | undefined {
   try {
     return readTextFile(file);
   } catch (cause) {
-    throw new CausewayError(
+    throw new InputError(
       "KUBECONFIG_INVALID",
       `${field} ${file}, named in the kubeconfig ${entry.origin}, cannot be read`,
       {

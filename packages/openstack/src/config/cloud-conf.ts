@@ -1,4 +1,4 @@
-import { CausewayError, iniBoolean, iniSection, iniText, parseIni, type IniSection } from "@causeway/foundation";
+import { iniBoolean, iniSection, iniText, parseIni, type IniSection, InputError } from "@causeway/foundation";
 import type { SearchOptions } from "./cloud-files.ts";
 import { loadEntry, mergeEntries, type Entries } from "./clouds-yaml.ts";
 import type { CloudConfig } from "./config.ts";
@@ -44,7 +44,7 @@ const LARGEST = 1024 * 1024;
  */
 export function parseCloudConf(text: string, options: Omit<SearchOptions, "path"> = {}): CloudConfig {
   if (text.length > LARGEST) {
-    throw new CausewayError("CLOUD_CONFIG_INVALID", "The cloud.conf is not read: it is larger than 1 MiB.");
+    throw new InputError("CLOUD_CONFIG_INVALID", "The cloud.conf is not read: it is larger than 1 MiB.");
   }
   const global = iniSection(parseIni(text, "cloud.conf"), "global");
   const own = entryOf(global);
@@ -60,7 +60,7 @@ function entryOf(global: IniSection | undefined): Entries {
   const trustee = { user_id: given(global, "trustee-id"), password: given(global, "trustee-password") };
   for (const [field, value] of Object.entries(trustee)) if (value !== undefined) auth[field] = value;
   if ((given(global, "cert-file") === undefined) !== (given(global, "key-file") === undefined)) {
-    throw new CausewayError("CLOUD_CONFIG_INVALID", "cloud.conf has only one of cert-file and key-file.", {
+    throw new InputError("CLOUD_CONFIG_INVALID", "cloud.conf has only one of cert-file and key-file.", {
       hint: "A client certificate needs both; set the other one or remove this one.",
     });
   }

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { CausewayError, LimitExceeded, messageOf, readTextFile } from "@causeway/foundation";
+import { CausewayError, LimitExceeded, messageOf, readTextFile, InputError } from "@causeway/foundation";
 
 export interface SearchOptions {
   /** A clouds.yaml to take in place of any other. */
@@ -25,7 +25,7 @@ export function findCloudFiles(options: SearchOptions): CloudFile {
       : [resolve(named)];
   const path = places.find((p) => existsSync(p));
   if (path === undefined) {
-    throw new CausewayError("CLOUDS_YAML_NOT_FOUND", `No clouds.yaml was found; searched ${places.join(", ")}.`, {
+    throw new InputError("CLOUDS_YAML_NOT_FOUND", `No clouds.yaml was found; searched ${places.join(", ")}.`, {
       hint: "Download it from the cloud's dashboard (API access) and point OS_CLIENT_CONFIG_FILE at it.",
       details: { places },
     });
@@ -57,7 +57,7 @@ export const LARGEST_CLOUDS_YAML = 1024 * 1024;
 
 /** The error for a clouds.yaml that is larger. */
 export function tooLarge(path: string): CausewayError {
-  return new CausewayError("CLOUDS_YAML_INVALID", `${path} was not read: it is larger than 1 MiB.`, {
+  return new InputError("CLOUDS_YAML_INVALID", `${path} was not read: it is larger than 1 MiB.`, {
     hint: "Keep only the clouds that are used, or name another file with OS_CLIENT_CONFIG_FILE.",
   });
 }
@@ -67,7 +67,7 @@ function read(path: string): CloudFile {
     return { path, text: readTextFile(path, LARGEST_CLOUDS_YAML) };
   } catch (cause) {
     if (cause instanceof LimitExceeded) throw tooLarge(path);
-    throw new CausewayError("CLOUDS_YAML_INVALID", `${path} cannot be read: ${messageOf(cause)}`, {
+    throw new InputError("CLOUDS_YAML_INVALID", `${path} cannot be read: ${messageOf(cause)}`, {
       hint: "Make the file readable for this user, or point OS_CLIENT_CONFIG_FILE at another file.",
       cause,
     });

@@ -1,4 +1,4 @@
-import { CausewayError, messageOf } from "@causeway/foundation";
+import { CausewayError, messageOf, InputError } from "@causeway/foundation";
 import { parse, stringify } from "yaml";
 import { isRecord } from "../errors/message.ts";
 import {
@@ -125,11 +125,11 @@ function entriesOf(file: CloudFile, key: "clouds" | "public-clouds"): Entries {
     // As openstacksdk, which takes the last of keys that are equal; to compare each with all before it takes too long.
     content = parse(file.text, { uniqueKeys: false });
   } catch (cause) {
-    throw new CausewayError("CLOUDS_YAML_INVALID", `${file.path} is not YAML: ${firstLine(messageOf(cause))}`);
+    throw new InputError("CLOUDS_YAML_INVALID", `${file.path} is not YAML: ${firstLine(messageOf(cause))}`);
   }
   const clouds = isRecord(content) ? content[key] : undefined;
   if (isRecord(clouds)) return clouds;
-  throw new CausewayError("CLOUDS_YAML_INVALID", `${file.path} has no map "${key}".`, {
+  throw new InputError("CLOUDS_YAML_INVALID", `${file.path} has no map "${key}".`, {
     hint: "A clouds.yaml begins with `clouds:` and has one entry for each cloud below it.",
   });
 }
@@ -157,13 +157,13 @@ export function mergeEntries(below: Entries, above: Entries): Entries {
 function onlyName(clouds: Entries, file: CloudFile): string {
   const names = Object.keys(clouds);
   if (names.length === 1 && names[0] !== undefined) return names[0];
-  throw new CausewayError("CLOUD_NOT_FOUND", `${file.path} has several clouds and none is selected.`, {
+  throw new InputError("CLOUD_NOT_FOUND", `${file.path} has several clouds and none is selected.`, {
     hint: `Set OS_CLOUD or name one of: ${names.join(", ")}.`,
   });
 }
 
 function notFound(name: string, clouds: Entries, file: CloudFile): CausewayError {
-  return new CausewayError("CLOUD_NOT_FOUND", `Cloud ${name} is not in ${file.path}.`, {
+  return new InputError("CLOUD_NOT_FOUND", `Cloud ${name} is not in ${file.path}.`, {
     hint: `Clouds in this file: ${Object.keys(clouds).join(", ") || "none"}.`,
     details: { cloud: name, path: file.path, clouds: Object.keys(clouds) },
   });

@@ -1,4 +1,4 @@
-import { CausewayError } from "@causeway/foundation";
+import { CausewayError, InputError } from "@causeway/foundation";
 import { isRecord } from "../errors/message.ts";
 import type { CloudAuth, CloudConfig, CloudScope, CloudTls, DomainReference, EndpointInterface } from "./config.ts";
 
@@ -164,5 +164,5 @@ function text(value: unknown): string | undefined {
 }
 
 function invalid(name: string, what: string, hint?: string): CausewayError {
-  return new CausewayError("CLOUD_CONFIG_INVALID", `Cloud ${name}: ${what}.`, hint === undefined ? {} : { hint });
+  return new InputError("CLOUD_CONFIG_INVALID", `Cloud ${name}: ${what}.`, hint === undefined ? {} : { hint });
 }

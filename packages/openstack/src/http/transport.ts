@@ -1,13 +1,13 @@
 import { Readable } from "node:stream";
 import { Agent } from "undici";
 import {
-  CausewayError,
   LimitExceeded,
   messageOf,
   parseBoundedJson,
   readBeginning,
   readBounded,
   readTextFile,
+  InputError,
 } from "@causeway/foundation";
 import type { CloudTls } from "../config/config.ts";
 
@@ -91,7 +91,7 @@ function read(path: string | undefined, setting: string): string | undefined {
   try {
     return readTextFile(path);
   } catch (cause) {
-    throw new CausewayError("CLOUD_CONFIG_INVALID", `The ${setting} file ${path} cannot be read: ${messageOf(cause)}`, {
+    throw new InputError("CLOUD_CONFIG_INVALID", `The ${setting} file ${path} cannot be read: ${messageOf(cause)}`, {
       cause,
     });
   }

@@ -1,4 +1,4 @@
-import { CausewayError } from "@causeway/foundation";
+import { InputError } from "@causeway/foundation";
 import type { CloudConfig } from "../config/config.ts";
 import type { Endpoint } from "./token.ts";
 
@@ -32,13 +32,13 @@ export function chooseRegion(config: CloudConfig, catalog: readonly Endpoint[]):
   const regions = [...new Set(catalog.map((e) => e.region))].filter((r) => r !== "").sort();
   if (config.region !== undefined) {
     if (regions.length === 0 || regions.includes(config.region)) return config.region;
-    throw new CausewayError("CLOUD_REGION_NOT_FOUND", `Cloud ${config.name} has no region ${config.region}.`, {
+    throw new InputError("CLOUD_REGION_NOT_FOUND", `Cloud ${config.name} has no region ${config.region}.`, {
       hint: `Its catalog has: ${regions.join(", ")}.`,
     });
   }
   const [only] = regions;
   if (regions.length <= 1) return only ?? "";
-  throw new CausewayError("CLOUD_REGION_NOT_FOUND", `Cloud ${config.name} has several regions and none is selected.`, {
+  throw new InputError("CLOUD_REGION_NOT_FOUND", `Cloud ${config.name} has several regions and none is selected.`, {
     hint: `Set region_name to one of: ${regions.join(", ")}.`,
   });
 }

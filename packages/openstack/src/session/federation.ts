@@ -1,4 +1,4 @@
-import { CausewayError } from "@causeway/foundation";
+import { InputError } from "@causeway/foundation";
 import type { CloudConfig, OidcAccessTokenAuth, TokenAuth } from "../config/config.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { SMALL_ANSWER } from "../http/transport.ts";
@@ -27,7 +27,7 @@ export async function federatedProof(
   });
   const token = answer.headers["x-subject-token"];
   if (token !== undefined) return { type: "token", token };
-  throw new CausewayError(
+  throw new InputError(
     "CLOUD_CONFIG_INVALID",
     `Keystone of cloud ${config.name} issued no token for the access token.`,
     {

@@ -1,4 +1,4 @@
-import { CausewayError, hasCode } from "@causeway/foundation";
+import { CausewayError, hasCode, InputError } from "@causeway/foundation";
 import type { CloudConfig } from "../config/config.ts";
 import type { LiveConfig } from "../config/live-config.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -130,7 +130,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 function notKeystone(config: CloudConfig, cause: unknown): CausewayError {
-  return new CausewayError("CLOUD_CONFIG_INVALID", `The auth_url of cloud ${config.name} does not serve Keystone v3.`, {
+  return new InputError("CLOUD_CONFIG_INVALID", `The auth_url of cloud ${config.name} does not serve Keystone v3.`, {
     cause,
     hint: "auth_url is the identity service's URL, with or without /v3.",
   });
@@ -144,7 +144,7 @@ function refusedCredentials(config: CloudConfig, cause: unknown): CausewayError 
     oidc_access_token: "OpenID Connect access token",
   };
   const details = cause instanceof CausewayError ? cause.details : {};
-  return new CausewayError(
+  return new InputError(
     "OPENSTACK_UNAUTHORIZED",
     `Cloud ${config.name} refused the ${who[config.auth.type]} or project.`,
     {

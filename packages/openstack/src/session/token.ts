@@ -1,4 +1,4 @@
-import { CausewayError } from "@causeway/foundation";
+import { InputError } from "@causeway/foundation";
 import { isRecord } from "../errors/message.ts";
 import type { EndpointInterface } from "../config/config.ts";
 
@@ -23,13 +23,9 @@ export interface Token {
 export function readToken(cloud: string, token: string | undefined, body: unknown): Token {
   const facts = isRecord(body) ? body["token"] : undefined;
   if (token === undefined || !isRecord(facts)) {
-    throw new CausewayError(
-      "CLOUD_CONFIG_INVALID",
-      `What answers at the auth_url of cloud ${cloud} is not Keystone v3.`,
-      {
-        hint: "auth_url is the identity service's URL; do not use the address of Horizon.",
-      },
-    );
+    throw new InputError("CLOUD_CONFIG_INVALID", `What answers at the auth_url of cloud ${cloud} is not Keystone v3.`, {
+      hint: "auth_url is the identity service's URL; do not use the address of Horizon.",
+    });
   }
   const project = facts["project"];
   const user = facts["user"];

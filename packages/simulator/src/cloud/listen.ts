@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
-import { CausewayError } from "@causeway/foundation";
+import { CausewayError, InputError } from "@causeway/foundation";
 
 export interface Listening {
   readonly port: number;
@@ -39,13 +39,9 @@ export async function listen(
 
 function listenError(cause: NodeJS.ErrnoException, host: string, port: number): Error {
   if (cause.code !== "EADDRINUSE") return cause;
-  return new CausewayError(
-    "PORT_TAKEN",
-    `Port ${port} on ${host} is in use; the simulated cloud cannot listen on it.`,
-    {
-      cause,
-      hint: "Stop the process that listens on the port, or choose another port.",
-      details: { host, port },
-    },
-  );
+  return new InputError("PORT_TAKEN", `Port ${port} on ${host} is in use; the simulated cloud cannot listen on it.`, {
+    cause,
+    hint: "Stop the process that listens on the port, or choose another port.",
+    details: { host, port },
+  });
 }

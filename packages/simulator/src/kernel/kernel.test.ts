@@ -97,7 +97,7 @@ test("a state of a newer version is refused with its version and ours", () => {
 test("a state folder belongs to one cloud at a time", () => {
   const dir = folder();
   const first = createKernel({ dir });
-  expect(() => createKernel({ dir })).toThrow(expect.objectContaining({ code: "STATE_IN_USE" }));
+  expect(() => createKernel({ dir })).toThrow(expect.objectContaining({ code: "STATE_IN_USE", exitStatus: 2 }));
   first.close();
   createKernel({ dir }).close();
 });

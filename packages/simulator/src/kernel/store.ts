@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { CausewayError } from "@causeway/foundation";
+import { InputError } from "@causeway/foundation";
 
 /** Version of the layout of the state file. Raise it when an older Causeway could not read what is written. */
 const STATE_VERSION = 1;
@@ -68,7 +68,7 @@ function openDatabase(file: string): DatabaseSync {
     const hint = locked
       ? "Stop the other process, or choose another state folder."
       : "Remove the file, fix its permissions, or choose another state folder.";
-    throw new CausewayError(code ?? "", message ?? "", { cause, hint });
+    throw new InputError(code ?? "", message ?? "", { cause, hint });
   }
 }
 
@@ -76,7 +76,7 @@ function checkVersion(database: DatabaseSync, file: string): void {
   const row = database.prepare("SELECT value FROM settings WHERE key = 'version'").get();
   const version = row ? Number(row["value"]) : STATE_VERSION;
   if (version > STATE_VERSION) {
-    throw new CausewayError(
+    throw new InputError(
       "STATE_TOO_NEW",
       `${file} has version ${version}; this Causeway supports ${STATE_VERSION} at most.`,
       {

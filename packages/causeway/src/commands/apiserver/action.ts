@@ -1,0 +1,60 @@
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createLog, silentLog, whenAborted } from "@causeway/foundation";
+import { startApiServer, type ApiServerOptions, type IsolationOptions } from "@causeway/apiserver";
+import type { ApiServerFlags } from "./command.ts";
+
+/** Milliseconds that who waits for the server has it for himself: what it has to see to takes as long as the first answers. */
+const FIRST_ANSWERS = 50;
+
+/** What a program that was built of these sources has beside them. */
+export interface BuiltWith extends Pick<IsolationOptions, "program" | "watchdog"> {
+  /** The first objects of clusters. */
+  readonly firstObjects?: NonNullable<ApiServerOptions["firstObjects"]>;
+}
+
+/** Milliseconds without progress after which the process is aborted, so that what supervises it starts it again. */
+const ABORT_AFTER = 60_000;
+
+/**
+ * Runs an API server alone until the signal aborts. Logical clusters that its state folder has are served by worker processes.
+ * @throws STATE_TOO_NEW, STATE_LOCKED, APISERVER_PORT_TAKEN, APISERVER_CANNOT_LISTEN, SERVING_CERTIFICATE_INVALID
+ */
+export async function apiserver(
+  flags: ApiServerFlags,
+  signal: AbortSignal,
+  { firstObjects, ...programs }: BuiltWith = {},
+): Promise<void> {
+  const { state, port } = flags;
+  // What runs workloads is loaded for those who want it.
+  const workloads = flags.controllers === true ? (await import("../../workloads/start.ts")).startWorkloads : undefined;
+  const server = await startApiServer({
+    dir: state,
+    housekeepingAfter: FIRST_ANSWERS,
+    host: flags.bindAddress,
+    log: flags.logLevel === "silent" ? silentLog : createLog({ level: flags.logLevel }),
+    ...(port === undefined ? {} : { port }),
+    ...servingOf(flags),
+    ...(firstObjects ? { firstObjects } : {}),
+    ...(workloads ? { controllers: workloads, management: { controllers: true } } : {}),
+    isolation: { ...programs, abortAfter: ABORT_AFTER },
+  });
+  try {
+    process.stdout.write(`Kubernetes API at ${server.management.url}\n`);
+    if (flags.kubeconfig) {
+      const path = join(state, "admin.kubeconfig");
+      writeFileSync(path, await server.management.kubeconfig(), { mode: 0o600 });
+      chmodSync(path, 0o600);
+      process.stdout.write(`  export KUBECONFIG=${path}\nPress Ctrl-C to stop it; what is in it stays in ${state}.\n`);
+    }
+    await whenAborted(signal);
+  } finally {
+    await server.close();
+  }
+}
+
+function servingOf({ tlsCertFile, tlsPrivateKeyFile, tlsAuthorityFile }: ApiServerFlags): ApiServerOptions {
+  if (tlsCertFile === undefined || tlsPrivateKeyFile === undefined) return {};
+  const authorityFile = tlsAuthorityFile ?? tlsCertFile;
+  return { serving: { certificateFile: tlsCertFile, keyFile: tlsPrivateKeyFile, authorityFile } };
+}

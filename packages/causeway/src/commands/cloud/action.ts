@@ -1,0 +1,55 @@
+import { createLog, silentLog, systemClock, whenAborted } from "@causeway/foundation";
+import { startSimulator } from "@causeway/simulator";
+import { stringify } from "yaml";
+import { openState } from "../../composition/state.ts";
+import type { OutputFormat } from "../../options/output.ts";
+import type { CloudOptions } from "./command.ts";
+
+/** What a simulated cloud is reached by. */
+interface Running {
+  readonly authUrl: string;
+  readonly cloudsYaml: string;
+  readonly control: string;
+  readonly clouds: readonly string[];
+}
+
+/**
+ * Runs a simulated OpenStack until the signal aborts, with a clouds.yaml beside its state.
+ * @throws STATE_TOO_NEW, STATE_IN_USE, STATE_UNREADABLE, STATE_NOT_WRITABLE, PORT_TAKEN
+ */
+export async function cloud(options: CloudOptions, signal: AbortSignal): Promise<void> {
+  const log = options.logLevel === "silent" ? silentLog : createLog({ level: options.logLevel });
+  const state = openState(options.state);
+  state.bindTo("simulator");
+  const simulator = await startSimulator({
+    dir: state.path("simulator"),
+    profile: options.delays,
+    clock: systemClock,
+    ...(options.port === undefined ? {} : { port: options.port }),
+  });
+  try {
+    const running: Running = {
+      authUrl: simulator.authUrl,
+      cloudsYaml: state.write("clouds.yaml", simulator.cloudsYaml),
+      control: `${new URL(simulator.authUrl).origin}/_control`,
+      clouds: [...simulator.cloudsYaml.matchAll(/^ {2}(\S+):$/gm)].map(([, name = ""]) => name),
+    };
+    process.stdout.write(render(running, options.output));
+    log.info("the simulated cloud answers", { authUrl: running.authUrl });
+    await whenAborted(signal);
+  } finally {
+    await simulator.close();
+  }
+}
+
+function render(running: Running, output: OutputFormat): string {
+  if (output === "json") return `${JSON.stringify(running)}\n`;
+  if (output === "yaml") return stringify(running);
+  const { authUrl, cloudsYaml, control, clouds } = running;
+  return `simulated OpenStack at ${authUrl}
+  export OS_CLIENT_CONFIG_FILE=${cloudsYaml} OS_CLOUD=simulator
+  entries   ${clouds.join(", ")}
+  control   ${control} (calls, faults, delays, outcomes, quotas, inventory)
+Press Ctrl-C to stop it; what is in it stays in the state folder.
+`;
+}

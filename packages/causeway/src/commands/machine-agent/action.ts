@@ -1,0 +1,55 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { createLog, systemClock, InputError } from "@causeway/foundation";
+import { folderDisks, runMachineAgent } from "@causeway/machine-agent";
+import { connectCloud, loadCloudsYaml, type CloudConfig } from "@causeway/openstack";
+import { cloudMachines, launchInNamespaces } from "../../composition/machines.ts";
+import type { MachineAgentOptions } from "./command.ts";
+
+/** Plays every machine of a cloud whose servers are network namespaces of this host, until the signal aborts. */
+export async function machineAgent(options: MachineAgentOptions, signal: AbortSignal): Promise<void> {
+  const log = createLog({ level: options.logLevel });
+  const open = (reload: () => CloudConfig) => connectCloud(reload(), { clock: systemClock, log, reload });
+  const project = open(() => loadCloudsYaml({ cloud: options.cloud }));
+  const admin = open(() => adminConfig(options));
+  try {
+    const projectId = await project.projectId({ signal });
+    mkdirSync(options.state, { recursive: true, mode: 0o700 });
+    const disks = folderDisks(join(options.state, options.cloud));
+    const launch = launchInNamespaces({
+      disks,
+      clock: systemClock,
+      log,
+      program: programFor(options),
+      codeCache: join(options.state, "code-cache"),
+    });
+    log.info("playing the machines of a project", { cloud: options.cloud, project: projectId });
+    const source = cloudMachines(admin, projectId);
+    await runMachineAgent({ source, launch, disks, interval: 1000, clock: systemClock, log }, signal);
+  } finally {
+    await Promise.all([project.close(), admin.close()]);
+  }
+}
+
+/** How this program is started again for one machine. */
+function programFor({ logLevel }: MachineAgentOptions): string[] {
+  const self = [process.execPath, ...process.execArgv, "--max-semi-space-size=1", process.argv[1] ?? ""];
+  return [...self, "machine", "--log-level", logLevel];
+}
+
+/** User data is shown to administrators only: --admin-cloud, or the entry named like the cloud with "-admin" behind it. */
+function adminConfig(options: MachineAgentOptions): CloudConfig {
+  if (options.adminCloud !== undefined) return loadCloudsYaml({ cloud: options.adminCloud });
+  try {
+    return loadCloudsYaml({ cloud: `${options.cloud}-admin` });
+  } catch (cause) {
+    throw new InputError(
+      "ADMIN_CLOUD_NEEDED",
+      `playing machines needs an administrator's account: only they are shown servers' user data`,
+      {
+        hint: `Name one with --admin-cloud NAME, or give clouds.yaml an entry ${options.cloud}-admin.`,
+        cause,
+      },
+    );
+  }
+}

@@ -1,0 +1,26 @@
+import { Command } from "@commander-js/extra-typings";
+import { logLevelOption } from "../../options/logging.ts";
+
+/** What `causeway machine-agent` is given. */
+export type MachineAgentOptions = ReturnType<ReturnType<typeof options>["opts"]>;
+
+export function machineAgentCommand(signal: AbortSignal) {
+  return options()
+    .addHelpText(
+      "after",
+      `
+Examples:
+  causeway machine-agent --cloud devcloud
+  causeway machine-agent --cloud devcloud --admin-cloud operator --log-level debug`,
+    )
+    .action(async (given) => (await import("./action.ts")).machineAgent(given, signal));
+}
+
+function options() {
+  return new Command("machine-agent")
+    .description("Play the machines of a cloud whose servers are network namespaces of this host: boot, join, live.")
+    .requiredOption("--cloud <name>", "entry of clouds.yaml whose project's servers to play")
+    .option("--admin-cloud <name>", "entry with an administrator's account (default: NAME-admin)")
+    .option("--state <dir>", "folder that holds the machines' disks", ".causeway/machine-agent")
+    .addOption(logLevelOption("info"));
+}

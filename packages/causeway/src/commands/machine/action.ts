@@ -1,0 +1,35 @@
+import { createInterface } from "node:readline";
+import { createLog, systemClock } from "@causeway/foundation";
+import { fileIdentity, runMachine, type BootedMachine } from "@causeway/machine-agent";
+import type { MachineOptions } from "./command.ts";
+
+/**
+ * Plays one machine, told on the first line of standard input: what `machine-agent` starts inside a namespace. It ends
+ * when the input does, so that no machine outlives the process that plays its cloud.
+ */
+export async function oneMachine(options: MachineOptions, signal: AbortSignal): Promise<void> {
+  const lines = createInterface({ input: process.stdin });
+  const alone = new AbortController();
+  lines.once("close", () => alone.abort());
+  const ending = AbortSignal.any([signal, alone.signal]);
+  try {
+    const line = await firstLine(lines, ending);
+    if (line === undefined) return;
+    const using = {
+      identity: fileIdentity(options.disk),
+      clock: systemClock,
+      log: createLog({ level: options.logLevel }),
+    };
+    await runMachine(JSON.parse(line) as BootedMachine, using, ending);
+  } finally {
+    lines.close();
+    process.stdin.destroy();
+  }
+}
+
+function firstLine(lines: NodeJS.EventEmitter, signal: AbortSignal): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    lines.once("line", resolve);
+    signal.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
+}

@@ -1,0 +1,18 @@
+import { Command } from "@commander-js/extra-typings";
+import { logLevelOption } from "../../options/logging.ts";
+
+/** What `causeway machine` is given. */
+export type MachineOptions = ReturnType<ReturnType<typeof options>["opts"]>;
+
+export function machineCommand(signal: AbortSignal) {
+  return options()
+    .addHelpText("after", "\nExamples:\n  causeway machine --disk /var/lib/machine-1 < machine-1.json")
+    .action(async (given) => (await import("./action.ts")).oneMachine(given, signal));
+}
+
+function options() {
+  return new Command("machine")
+    .description("Play one machine, described on standard input as JSON.")
+    .requiredOption("--disk <dir>", "folder that is the machine's disk")
+    .addOption(logLevelOption());
+}

@@ -1,0 +1,47 @@
+import { Command } from "@commander-js/extra-typings";
+import { logLevelOption } from "../../options/logging.ts";
+import { outputOption } from "../../options/output.ts";
+import { CLOUD_TEXT, CLUSTER_NAME_TEXT, KUBECONFIG_TEXT } from "../../options/places.ts";
+
+/** What `causeway plan service` is given. */
+export type PlanServiceOptions = ReturnType<ReturnType<typeof serviceOptions>["opts"]>;
+
+/** Explains what a reconcile would do. */
+export function planCommand(signal: AbortSignal) {
+  return new Command("plan")
+    .description("Show what a reconcile would do now, without doing it.")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  causeway plan service default/web --cloud prod --cluster-name prod`,
+    )
+    .addCommand(planServiceCommand(signal));
+}
+
+function planServiceCommand(signal: AbortSignal) {
+  return serviceOptions()
+    .addHelpText(
+      "after",
+      `
+It only reads, and shows every round to the end, as if nothing else happened: the security group's first, where they are managed.
+It ends with status 0, with 2 for wrong input or where there is no such Service, with 1 when cloud or cluster cannot be asked.
+
+Examples:
+  causeway plan service default/web --cloud prod --cluster-name prod
+  causeway plan service default/web --cloud-config cloud.conf --kubeconfig admin.conf -o json`,
+    )
+    .action(async (name, given) => (await import("./action.ts")).planService(name, given, signal));
+}
+
+function serviceOptions() {
+  return new Command("service")
+    .description("The steps towards a Service's load balancer, and the calls they take.")
+    .argument("<name>", "NAMESPACE/NAME")
+    .option("--cloud <name>", CLOUD_TEXT)
+    .option("--cloud-config <file>", "cloud.conf, in place of an entry of clouds.yaml")
+    .option("--kubeconfig <file>", KUBECONFIG_TEXT)
+    .option("--cluster-name <name>", CLUSTER_NAME_TEXT, "kubernetes")
+    .addOption(outputOption())
+    .addOption(logLevelOption());
+}

@@ -1,0 +1,67 @@
+import { createLog, createMetrics, silentLog, systemClock, type Log } from "@causeway/foundation";
+import { createClient, inClusterConfig, loadKubeconfig, type ClusterConfig } from "@causeway/kubernetes";
+import { servingCertificate } from "../serving/certificate.ts";
+import { runManager, type Run } from "./manager.ts";
+import { readConfiguration } from "./configuration.ts";
+import { serveEndpoint } from "../serving/endpoint.ts";
+import type { RawFlags } from "./command.ts";
+import { readFlags } from "./flags.ts";
+import { clusterGuard } from "../serving/guard.ts";
+import { lead } from "./lead.ts";
+
+/**
+ * Runs the cloud controller manager of one cluster until the signal aborts; elected, where it is to be. Wrong input ends it
+ * before anything is started.
+ * @throws FLAG_INVALID, CLOUD_CONF_UNREADABLE, CLOUD_CONF_INVALID, KUBECONFIG_…, ENDPOINT_PORT_TAKEN
+ */
+export async function runCloudController(raw: RawFlags, signal: AbortSignal): Promise<void> {
+  const flags = readFlags(raw);
+  const configuration = readConfiguration(raw.cloudConfig);
+  const log = logOf(raw);
+  const metrics = createMetrics();
+  const client = createClient(clusterOf(raw), { userAgent: flags.userAgent, clock: systemClock, metrics });
+  const run: Run = {
+    client,
+    clusterName: raw.clusterName,
+    flags,
+    controllers: flags.controllers,
+    path: raw.cloudConfig,
+    metrics,
+    clock: systemClock,
+    log,
+  };
+  const endpoint =
+    flags.port === 0
+      ? undefined
+      : await serveEndpoint({
+          address: raw.bindAddress,
+          port: flags.port,
+          certificate: await servingCertificate(raw),
+          minVersion: raw.tlsMinVersion === "VersionTLS13" ? "TLSv1.3" : "TLSv1.2",
+          metrics,
+          open: raw.authorizationAlwaysAllowPaths,
+          guard: clusterGuard(client, systemClock),
+          log,
+        });
+  try {
+    await lead(run, (controllers, term) => runManager({ ...run, controllers }, configuration, term), signal);
+  } finally {
+    await endpoint?.close();
+    await client.close();
+  }
+}
+
+function clusterOf({ kubeconfig, master }: RawFlags): ClusterConfig {
+  const config =
+    kubeconfig !== undefined
+      ? loadKubeconfig({ path: kubeconfig })
+      : master !== undefined
+        ? { server: master }
+        : inClusterConfig();
+  return master === undefined ? config : { ...config, server: master };
+}
+
+function logOf({ logLevel, v }: RawFlags): Log {
+  const level = logLevel ?? (Number(v) >= 4 ? "debug" : Number(v) >= 1 ? "info" : "warn");
+  return level === "silent" ? silentLog : createLog({ level });
+}

@@ -1,0 +1,55 @@
+import { messageOf, type Clock, type Log, readTextFile, InputError } from "@causeway/foundation";
+import { parseControllerConfig, type ParsedControllerConfig } from "@causeway/cloud-controller-manager";
+import { cloudFingerprint, parseCloudConf, type CloudConfig } from "@causeway/openstack";
+
+/** A cloud.conf with all that it refers to: clouds.yaml, secure.yaml, certificates. */
+export interface Configuration extends ParsedControllerConfig {
+  readonly cloud: CloudConfig;
+  /** Differs when anything of it does. */
+  readonly version: string;
+}
+
+/** @throws CLOUD_CONF_UNREADABLE, INI_INVALID, CLOUD_CONF_INVALID, CLOUD_CONFIG_INVALID, … */
+export function readConfiguration(path: string): Configuration {
+  const text = read(path);
+  const cloud = parseCloudConf(text);
+  return { ...parseControllerConfig(text), cloud, version: `${text}\n${cloudFingerprint(cloud)}` };
+}
+
+function read(path: string): string {
+  try {
+    return readTextFile(path);
+  } catch (cause) {
+    throw new InputError("CLOUD_CONF_UNREADABLE", `The cloud.conf ${path} cannot be read: ${messageOf(cause)}`, {
+      cause,
+      hint: "Give the path of a file that this user may read with --cloud-config.",
+    });
+  }
+}
+
+/** How long (ms) between two looks at the files. Mounted Secrets change by a link that no file event tells of. */
+const pause = 5_000;
+
+/**
+ * Resolves with the next configuration that differs from `current`. One that cannot be read, as while it is being
+ * written, leaves the old one in force and is told once.
+ */
+export async function nextConfiguration(
+  current: Configuration,
+  from: { readonly path: string; readonly clock: Clock; readonly log: Log },
+  signal: AbortSignal,
+): Promise<Configuration> {
+  let told: string | undefined;
+  for (;;) {
+    await from.clock.sleep(pause, signal);
+    try {
+      const found = readConfiguration(from.path);
+      if (found.version !== current.version) return found;
+      told = undefined;
+    } catch (error) {
+      const message = messageOf(error);
+      if (message !== told) from.log.warn("the changed cloud.conf is not used", { error: message });
+      told = message;
+    }
+  }
+}

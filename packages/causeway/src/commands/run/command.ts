@@ -1,0 +1,11 @@
+import { Command } from "@commander-js/extra-typings";
+import { components } from "./components.ts";
+
+/** `causeway run COMPONENT`: one subcommand for each entry of the table of components. */
+export function runCommand(signal: AbortSignal) {
+  const run = new Command("run")
+    .description("Run one component against a Kubernetes of your own.")
+    .addHelpText("after", `\nExamples:\n${components.map(({ example }) => `  causeway run ${example}`).join("\n")}`);
+  for (const { command } of components) run.addCommand(command(signal));
+  return run;
+}

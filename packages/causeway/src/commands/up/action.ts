@@ -1,0 +1,144 @@
+import { createLog, silentLog, systemClock, whenAborted } from "@causeway/foundation";
+import { Cluster } from "@causeway/api";
+import { isUnreachable } from "@causeway/kubernetes";
+import { openCloud, type ChosenCloud } from "../../composition/cloud.ts";
+import { openState, type State } from "../../composition/state.ts";
+import { startSystem, type System } from "../../composition/system.ts";
+import { applyDemo, applyDemoService } from "./demo/apply.ts";
+import { followProblems } from "./demo/problems.ts";
+import { followDemo, type DemoFollower } from "./demo/follow.ts";
+import { demo } from "./demo/manifests.ts";
+import { checkDemoInput } from "./demo/preflight.ts";
+import { showProgress } from "./demo/progress.ts";
+import { farewell, renderResult } from "./demo/words.ts";
+import type { UpOptions } from "./command.ts";
+
+/** Runs the whole system in this process until the signal aborts, or until the demo is ready when asked to. */
+export async function up(options: UpOptions, signal: AbortSignal): Promise<void> {
+  const started = performance.now();
+  const state = openState(options.state);
+  const log = options.logLevel === "silent" ? silentLog : createLog({ level: options.logLevel });
+  const cloud = await openCloud(options, { state, clock: systemClock, log, signal });
+  try {
+    const system = await startSystem({
+      state,
+      cloud,
+      clock: systemClock,
+      log,
+      ...(options.port === undefined ? {} : { port: options.port }),
+    });
+    try {
+      if (options.demo)
+        await withProblems(options, system, signal, (stop) =>
+          bringUpDemo({ options, state, cloud, system, started }, stop),
+        );
+      else
+        process.stdout.write(
+          `management API ${system.apiServer.management.url}\n  export KUBECONFIG=${system.kubeconfig}\n`,
+        );
+      if (!options.exitWhenReady) await whenAborted(signal);
+    } finally {
+      await system.stop();
+    }
+  } finally {
+    await cloud.close();
+  }
+}
+
+/** Does `work` until it is done, or until the API server reports what keeps the demo from becoming ready. */
+async function withProblems(
+  options: UpOptions,
+  { apiServer }: System,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const done = new AbortController();
+  const failing = new AbortController();
+  const stream = options.output === "table" ? process.stdout : process.stderr;
+  const watching = followProblems(
+    {
+      problems: () => apiServer.problems,
+      clock: systemClock,
+      show: (line) => stream.write(`${line}\n`),
+      ...(options.exitWhenReady ? { timeout: options.timeout * 1000 } : {}),
+    },
+    AbortSignal.any([signal, done.signal]),
+  ).catch((error: unknown) => {
+    failing.abort(error);
+    throw error;
+  });
+  try {
+    await Promise.race([work(AbortSignal.any([signal, failing.signal])), watching]);
+  } finally {
+    done.abort();
+    await watching.catch(() => {});
+  }
+}
+
+interface Demo {
+  readonly options: UpOptions;
+  readonly state: State;
+  readonly cloud: ChosenCloud;
+  readonly system: System;
+  readonly started: number;
+}
+
+async function bringUpDemo(running: Demo, signal: AbortSignal): Promise<void> {
+  const { options, cloud, state, system, started } = running;
+  const { informers, remoteClusters } = system.controllers;
+  await informers.whenSynced(signal);
+  const follower = followDemo({ informers, remoteClusters, clock: systemClock });
+  if (!(await system.client.find(Cluster, demo, { signal })))
+    await checkDemoInput(system.clouds.get(cloud.config).watch, options, signal);
+  await applyDemo(
+    system.client,
+    {
+      cloudsYaml: cloud.cloudsYaml,
+      cloudName: cloud.config.name,
+      flavor: options.flavor,
+      image: options.image,
+      replicas: options.replicas,
+    },
+    signal,
+  );
+  // A result for programs has standard output to itself.
+  const stream = options.output === "table" ? process.stdout : process.stderr;
+  const failing = new AbortController();
+  const service = makeService(system, follower, AbortSignal.any([signal, failing.signal]));
+  try {
+    await Promise.all([showProgress({ follower, signal, stream, unattended: options.exitWhenReady }), service]);
+  } finally {
+    failing.abort();
+    await service.catch(() => {});
+  }
+  const cluster = system.apiServer.cluster(`${demo.namespace}.${demo.name}`);
+  const workload =
+    cluster === undefined ? undefined : state.write(`${demo.name}.kubeconfig`, await cluster.kubeconfig());
+  if (!options.exitWhenReady) stream.write(farewell(system.kubeconfig, workload));
+  const result = {
+    ready: true,
+    nodes: follower.view.wanted,
+    loadBalancer: follower.view.address ?? "",
+    openstackCalls: system.clouds.stats().total,
+    seconds: Math.round((performance.now() - started) / 100) / 10,
+    kubeconfigs: { management: system.kubeconfig, ...(workload === undefined ? {} : { workload }) },
+  };
+  process.stdout.write(renderResult(result, options.output));
+}
+
+/**
+ * The demo's Service is made as soon as its cluster answers; nodes may still be on their way. A workload API that does not
+ * answer, as right after a start, is asked again.
+ */
+async function makeService(system: System, follower: DemoFollower, signal: AbortSignal): Promise<void> {
+  await follower.until((view) => view.endpoint.done && view.machines.some((m) => m.done), signal);
+  for (;;) {
+    const remote = system.controllers.remoteClusters.get(demo);
+    try {
+      if (remote) return await applyDemoService(system.client, remote.client, signal);
+    } catch (error) {
+      if (!isUnreachable(error)) throw error;
+    }
+    await systemClock.sleep(250, signal);
+  }
+}

@@ -1,0 +1,57 @@
+import { Command, Option } from "@commander-js/extra-typings";
+import { logLevelOption } from "../../options/logging.ts";
+import { whole } from "../../options/numbers.ts";
+import { outputOption } from "../../options/output.ts";
+
+/** What `causeway up` is given. */
+export type UpOptions = ReturnType<ReturnType<typeof options>["opts"]>;
+
+export function upCommand(signal: AbortSignal) {
+  return options()
+    .addHelpText(
+      "after",
+      `
+Examples:
+  causeway up --demo                          a managed cluster on a simulated cloud, with nothing installed
+  causeway up --demo --cloud devcloud         the same on a real OpenStack
+  causeway up --demo --exit-when-ready        for scripts: ends when the cluster is ready
+  causeway up --exit-when-ready -o json | jq -r .kubeconfigs.workload
+  causeway up --state /var/lib/causeway --port 6443 --cloud prod`,
+    )
+    .action(async (given) => (await import("./action.ts")).up(given, signal));
+}
+
+function options() {
+  return new Command("up")
+    .description(
+      "Run the embedded API server and every controller in this process, on a simulated cloud or on a real one.",
+    )
+    .option("--cloud <name>", "entry of clouds.yaml to run on (default: a simulated cloud inside this process)")
+    .option("--state <dir>", "folder that keeps everything over restarts", ".causeway")
+    .option("--demo", "bring up the sample cluster `demo` and show how it goes", false)
+    .addOption(
+      new Option("--exit-when-ready", "end with status 0 when the demo is ready, non-zero when it cannot become so")
+        .default(false)
+        .implies({ demo: true }),
+    )
+    .option("--timeout <seconds>", "with --exit-when-ready: end with an error after so long", whole(1, 86_400), 900)
+    .option(
+      "--port <port>",
+      "port of the management API (default: any free one, kept in the state folder)",
+      whole(1, 65535),
+    )
+    .option(
+      "--advertise-address <address>",
+      "address at which machines reach this host (default: found by asking the cloud)",
+    )
+    .option("--replicas <count>", "with --demo: workers to start with", whole(1, 1000), 3)
+    .option("--flavor <name>", "with --demo: flavor of the workers", "m1.small")
+    .option("--image <name>", "with --demo: image of the workers", "cirros")
+    .addOption(
+      new Option("--delays <kind>", "provisioning delays of the simulated cloud")
+        .choices(["instant", "real"] as const)
+        .default("instant" as const),
+    )
+    .addOption(outputOption("with --demo: how the result is written on standard output"))
+    .addOption(logLevelOption());
+}

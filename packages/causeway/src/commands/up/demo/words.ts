@@ -1,0 +1,41 @@
+import { stringify } from "yaml";
+import type { OutputFormat } from "../../../options/output.ts";
+
+/** What the demo says at its end: where the kubeconfigs are, and three commands to go on with. */
+export function farewell(management: string, workload: string | undefined): string {
+  const lines = [
+    "",
+    "The demo cluster is up. Two kubeconfigs:",
+    `  management  ${management}`,
+    ...(workload === undefined ? [] : [`  workload    ${workload}`]),
+    "",
+    "Go on with:",
+    `  kubectl --kubeconfig ${management} get clusters,machines,machinedeployments,openstackclusters,openstackmachines -A`,
+    ...(workload === undefined ? [] : [`  kubectl --kubeconfig ${workload} get nodes,pods -o wide`]),
+    `  kubectl --kubeconfig ${management} scale machinedeployment demo-workers --replicas=5`,
+    "",
+    "Ctrl-C stops it; the next start goes on from here.",
+    "",
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** What `up --demo` has come to. */
+export interface DemoResult {
+  readonly ready: boolean;
+  readonly nodes: number;
+  /** The address of the demo Service's load balancer. */
+  readonly loadBalancer: string;
+  readonly openstackCalls: number;
+  readonly seconds: number;
+  /** Paths. */
+  readonly kubeconfigs: { readonly management: string; readonly workload?: string };
+}
+
+/** The result as scripts read it: one line by default. */
+export function renderResult(result: DemoResult, format: OutputFormat): string {
+  if (format === "json") return `${JSON.stringify(result)}\n`;
+  if (format === "yaml") return stringify(result);
+  const { nodes, loadBalancer, openstackCalls, seconds } = result;
+  return `demo ready: 1 control plane, ${nodes} nodes, load balancer ${loadBalancer}, ${openstackCalls} OpenStack calls, ${seconds.toFixed(1)} s\n`;
+}

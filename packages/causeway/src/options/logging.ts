@@ -1,0 +1,11 @@
+import { Option } from "@commander-js/extra-typings";
+
+/** The levels of the log, the most talkative first. */
+export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
+
+/** `--log-level`, with this level unless the user gives another. */
+export function logLevelOption(level: (typeof LOG_LEVELS)[number] = "warn") {
+  return new Option("--log-level <level>", "what to log on standard error, as JSON lines")
+    .choices(LOG_LEVELS)
+    .default(level);
+}
