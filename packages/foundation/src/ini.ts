@@ -1,4 +1,4 @@
-import { CausewayError, InputError } from "./errors.ts";
+import { InputError } from "./errors.ts";
 
 /** One value with its line. */
 export interface IniValue {
@@ -72,7 +72,7 @@ export function iniBoolean(section: IniSection | undefined, key: string): boolea
   throw invalid(`${key} in section ${section?.name ?? ""} is not a boolean`, "the file", value.line);
 }
 
-function invalid(what: string, source: string, line: number): CausewayError {
+function invalid(what: string, source: string, line: number): InputError {
   return new InputError("INI_INVALID", `${source}, line ${line}: ${what}.`, { details: { source, line } });
 }
 
@@ -96,7 +96,7 @@ class Reader {
   peek(): string {
     return this.#text[this.#at] ?? "";
   }
-  error(what: string): CausewayError {
+  error(what: string): InputError {
     return invalid(what, this.#source, this.line);
   }
 

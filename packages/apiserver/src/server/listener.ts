@@ -2,7 +2,7 @@ import { createSecureServer, type Http2Session, type SecureServerOptions } from 
 import type { IncomingMessage, ServerOptions } from "node:http";
 import { BoundSocket, isIP, type AddressInfo, type ListenOptions, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { CausewayError, messageOf, type KeyPair, InputError } from "@causeway/foundation";
+import { messageOf, type KeyPair, InputError } from "@causeway/foundation";
 import { Connections, type ConnectionsOptions } from "./connections.ts";
 import type { Request } from "./handler.ts";
 import { guardRequests } from "./request-scope.ts";
@@ -152,7 +152,7 @@ function contextOf({ certificate, key }: KeyPair): { cert: string; key: string; 
   return { cert: certificate, key, ca: [] };
 }
 
-function cannotListen(host: string, port: number, cause: unknown): CausewayError {
+function cannotListen(host: string, port: number, cause: unknown): InputError {
   const taken = cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE";
   if (!taken) {
     return new InputError("APISERVER_CANNOT_LISTEN", `cannot listen on ${host}:${port}: ${messageOf(cause)}`, {

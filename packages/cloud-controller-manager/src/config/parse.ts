@@ -194,7 +194,7 @@ function duration(section: IniSection | undefined, key: string): number | undefi
   return time;
 }
 
-function invalid(key: string, expected: string): CausewayError {
+function invalid(key: string, expected: string): InputError {
   return new InputError("CLOUD_CONF_INVALID", `${key} in cloud.conf is not ${expected}.`, {
     hint: `Write ${expected} there.`,
     details: { key },

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { CausewayError, readTextFile, InputError } from "@causeway/foundation";
+import { readTextFile, InputError } from "@causeway/foundation";
 import type { ClusterConfig } from "./interface.ts";
 
 /** Where the kubelet puts a pod's service account. */
@@ -26,7 +26,7 @@ export function inClusterConfig(
   };
 }
 
-function notInCluster(why: string): CausewayError {
+function notInCluster(why: string): InputError {
   return new InputError("KUBERNETES_NOT_IN_CLUSTER", `this process has no service account of a pod: ${why}`, {
     hint: "Run it in a pod whose service account token is mounted, or give a kubeconfig.",
   });

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
-import { CausewayError, LimitExceeded, readTextFile, InputError } from "@causeway/foundation";
+import { LimitExceeded, readTextFile, InputError } from "@causeway/foundation";
 import type { ClusterConfig, ExecConfig } from "./interface.ts";
 import {
   directoryOf,
@@ -83,7 +83,7 @@ function readIfPresent(path: string): KubeconfigFile | undefined {
   return parseKubeconfig(text, resolve(path), directoryOf(path));
 }
 
-function notFound(where: string): CausewayError {
+function notFound(where: string): InputError {
   return new InputError("KUBECONFIG_NOT_FOUND", `there is no kubeconfig at ${where}`, {
     hint: "Name one with --kubeconfig or KUBECONFIG, or write ~/.kube/config.",
   });

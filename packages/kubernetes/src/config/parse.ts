@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { CausewayError, readTextFile, InputError } from "@causeway/foundation";
+import { readTextFile, InputError } from "@causeway/foundation";
 import { parse } from "yaml";
 
 /** One kubeconfig file as read; `directory` is what its relative paths are relative to. */
@@ -62,7 +62,7 @@ export function mergeKubeconfigs(files: readonly KubeconfigFile[]): KubeconfigFi
   };
 }
 
-export function invalid(origin: string, what: string): CausewayError {
+export function invalid(origin: string, what: string): InputError {
   return new InputError("KUBECONFIG_INVALID", `the kubeconfig ${origin} ${what}`, {
     hint: "Correct the file, or fetch a new kubeconfig for the cluster.",
   });

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { CausewayError, LimitExceeded, messageOf, readTextFile, InputError } from "@causeway/foundation";
+import { LimitExceeded, messageOf, readTextFile, InputError } from "@causeway/foundation";
 
 export interface SearchOptions {
   /** A clouds.yaml to take in place of any other. */
@@ -56,7 +56,7 @@ function both(path: string): string[] {
 export const LARGEST_CLOUDS_YAML = 1024 * 1024;
 
 /** The error for a clouds.yaml that is larger. */
-export function tooLarge(path: string): CausewayError {
+export function tooLarge(path: string): InputError {
   return new InputError("CLOUDS_YAML_INVALID", `${path} was not read: it is larger than 1 MiB.`, {
     hint: "Keep only the clouds that are used, or name another file with OS_CLIENT_CONFIG_FILE.",
   });

@@ -1,4 +1,4 @@
-import { CausewayError, messageOf, InputError } from "@causeway/foundation";
+import { messageOf, InputError } from "@causeway/foundation";
 import { parse, stringify } from "yaml";
 import { isRecord } from "../errors/message.ts";
 import {
@@ -162,7 +162,7 @@ function onlyName(clouds: Entries, file: CloudFile): string {
   });
 }
 
-function notFound(name: string, clouds: Entries, file: CloudFile): CausewayError {
+function notFound(name: string, clouds: Entries, file: CloudFile): InputError {
   return new InputError("CLOUD_NOT_FOUND", `Cloud ${name} is not in ${file.path}.`, {
     hint: `Clouds in this file: ${Object.keys(clouds).join(", ") || "none"}.`,
     details: { cloud: name, path: file.path, clouds: Object.keys(clouds) },

@@ -1,4 +1,4 @@
-import { CausewayError, InputError } from "@causeway/foundation";
+import { InputError } from "@causeway/foundation";
 import { isRecord } from "../errors/message.ts";
 import type { CloudAuth, CloudConfig, CloudScope, CloudTls, DomainReference, EndpointInterface } from "./config.ts";
 
@@ -163,6 +163,6 @@ function text(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-function invalid(name: string, what: string, hint?: string): CausewayError {
+function invalid(name: string, what: string, hint?: string): InputError {
   return new InputError("CLOUD_CONFIG_INVALID", `Cloud ${name}: ${what}.`, hint === undefined ? {} : { hint });
 }

@@ -1,4 +1,4 @@
-import { CausewayError, parseCidr, type Cidr, InputError } from "@causeway/foundation";
+import { parseCidr, type Cidr, InputError } from "@causeway/foundation";
 import { controllerNames, parseDuration, type ControllerName } from "@causeway/cloud-controller-manager";
 import type { RawFlags } from "./command.ts";
 import { controllerNamed } from "./controller-names.ts";
@@ -90,6 +90,6 @@ function whole(flag: string, text: string, bounds: { readonly from: number; read
   throw invalid(flag, `a whole number from ${bounds.from} to ${bounds.to}`);
 }
 
-function invalid(flag: string, expected: string): CausewayError {
+function invalid(flag: string, expected: string): InputError {
   return new InputError("FLAG_INVALID", `--${flag} is not ${expected}.`, { hint: `Give it as ${expected}.` });
 }

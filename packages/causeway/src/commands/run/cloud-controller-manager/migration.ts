@@ -1,4 +1,4 @@
-import { CausewayError, messageOf, readTextFile, InputError } from "@causeway/foundation";
+import { messageOf, readTextFile, InputError } from "@causeway/foundation";
 import { controllerNames, type ControllerName } from "@causeway/cloud-controller-manager";
 import { parse } from "yaml";
 import { controllerNamed } from "./controller-names.ts";
@@ -55,7 +55,7 @@ function record(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
-function invalid(path: string, why: string): CausewayError {
+function invalid(path: string, why: string): InputError {
   return new InputError("LEADER_MIGRATION_INVALID", `${path} cannot be used for the migration: ${why}.`, {
     hint: "Give kube-controller-manager's own file: a LeaderMigrationConfiguration with leaderName and controllerLeaders.",
   });
