@@ -1,5 +1,4 @@
 import {
-  CausewayError,
   iniBoolean,
   iniSection,
   iniText,
