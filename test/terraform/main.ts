@@ -14,6 +14,7 @@ import { openCloud } from "../support/suite-cloud.ts";
 import { closingLine, cloudRecord, keepRecord, runSince, writePage, type TestResult } from "../support/suite-record.ts";
 import { openTerraformPlace } from "./place.ts";
 import { terraformPrograms, type TerraformPrograms } from "./programs.ts";
+import { withoutInternet } from "./internet.ts";
 import { patterns, terraformSuite } from "./suite.ts";
 
 /** Milliseconds: the tests look for statuses on the way. */
@@ -58,7 +59,7 @@ async function runService(
         primer,
       },
     );
-    const results = all.map(withoutInternet);
+    const results = all.map((result) => withoutInternet(result, options.cloud));
     const record = cloudRecord(results, `${service}.`, runSince(started));
     keepRecord(terraformSuite, { service, cloud: opened.recordAs, record, part: options.run !== undefined });
     return results;
@@ -67,12 +68,6 @@ async function runService(
     await place.close();
     await opened.close();
   }
-}
-
-/** A test that found no internet was not run. */
-function withoutInternet(result: TestResult): TestResult {
-  if (result.status !== "fail" || !/dial tcp: lookup \S+ on|no such host/.test(result.reason)) return result;
-  return { ...result, status: "skip", reason: "it downloads an image from the internet" };
 }
 
 /** Over "service.Test": of the service, and what --run names. */

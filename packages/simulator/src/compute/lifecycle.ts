@@ -70,10 +70,13 @@ export class Lifecycle {
     if (outcome === "error") return this.#fail(server, "No valid host was found. ");
     try {
       kernel.atomic(() => {
-        const own = server.requested.flatMap((wanted) =>
-          wanted.port_id === undefined ? this.#makePort(server, wanted) : [],
-        );
-        this.touch(id, { networked: true, own_ports: own, task_state: "spawning" });
+        const requested = server.requested.map((wanted) => ({
+          ...wanted,
+          port_id: wanted.port_id ?? this.#makePort(server, wanted),
+        }));
+        const given = new Set(server.requested.map(({ port_id }) => port_id));
+        const own = requested.map(({ port_id }) => port_id).filter((port) => !given.has(port));
+        this.touch(id, { networked: true, requested, own_ports: own, task_state: "spawning" });
       });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;

@@ -2,7 +2,7 @@ import type { RunningMachine } from "../interface.ts";
 import type { Kernel } from "../kernel/interface.ts";
 import type { NetworkLinks } from "../kernel/links.ts";
 import { configDrive } from "./metadata-documents.ts";
-import { computeTables } from "./model.ts";
+import { computeTables, requestedPorts } from "./model.ts";
 
 /** The servers that have a disk, as their hypervisor sees them: user data and all, without a request. */
 export function runningMachines(kernel: Kernel, network: NetworkLinks): RunningMachine[] {
@@ -15,7 +15,7 @@ export function runningMachines(kernel: Kernel, network: NetworkLinks): RunningM
     userData: Buffer.from(server.user_data ?? "", "base64").toString("utf8"),
     configDrive: configDrive({ tables, network }, server),
     addresses: network
-      .serverAddresses(server.id)
+      .serverAddresses(server.id, requestedPorts(server))
       .map(({ addr, kind }) => ({ type: kind === "floating" ? "ExternalIP" : "InternalIP", address: addr })),
     resources: { cpu: server.flavor.vcpus, memoryMiB: server.flavor.ram, diskGiB: server.flavor.disk },
   }));

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { NetworkLinks } from "../kernel/links.ts";
-import type { ComputeTables, Server } from "./model.ts";
+import { requestedPorts, type ComputeTables, type Server } from "./model.ts";
 
 /** The metadata of a server, and the data of its documents. */
 export interface ServerDocuments {
@@ -43,7 +43,7 @@ export function metaData({ tables }: ServerDocuments, server: Server): object {
 
 /** network_data.json: links by their ports, and an address of each by DHCP. */
 export function networkData({ network }: ServerDocuments, server: Server): object {
-  const ports = network.portsOf(server.id);
+  const ports = network.portsOf(server.id, requestedPorts(server));
   const linkOf = (id: string) => `tap${id.slice(0, 11)}`;
   const networks = ports.flatMap((port) =>
     port.fixed_ips.map(({ ip_address: ip }) => ({
@@ -94,7 +94,7 @@ export function configDrive(documents: ServerDocuments, server: Server): Readonl
 
 /** EC2's layout below meta-data: one value a path. */
 export function ec2Data({ network, tables }: ServerDocuments, server: Server): ReadonlyMap<string, string> {
-  const addresses = network.serverAddresses(server.id);
+  const addresses = network.serverAddresses(server.id, requestedPorts(server));
   const of = (kind: "fixed" | "floating") => addresses.find((a) => a.kind === kind && a.version === 4)?.addr ?? "";
   const key = server.key_name === null ? undefined : tables.keypairs.get(`${server.user_id}/${server.key_name}`);
   const number = server.number.toString(16).padStart(8, "0");

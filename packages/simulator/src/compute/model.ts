@@ -90,6 +90,7 @@ export interface Server {
   readonly fault: { readonly code: number; readonly created: string; readonly message: string } | null;
   readonly locked: boolean;
   readonly locked_reason: string | null;
+  /** Each has its port once the network is set up. */
   readonly requested: readonly RequestedNetwork[];
   readonly security_groups: readonly string[];
   /** Addresses are returned only once the network is set up. */
@@ -238,6 +239,10 @@ export function serverFor(tables: ComputeTables, caller: Caller, id: string): Se
   if (!server || (server.project_id !== caller.projectId && !caller.isAdmin)) throw serverNotFound(id);
   return server;
 }
+
+/** Ids of a server's ports as it was created with them: Nova returns its addresses in this order, those of later ports last. */
+export const requestedPorts = ({ requested }: Server): readonly string[] =>
+  requested.flatMap(({ port_id: id }) => id ?? []);
 
 /** The response for a resource that the requested version does not support. */
 export const notInThisVersion = (): ServiceError => computeError(404, "The resource could not be found.");

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Context } from "hono";
-import { zones, type ComputeParts, type ComputeVariables, type Flavor, type Server } from "./model.ts";
+import { requestedPorts, zones, type ComputeParts, type ComputeVariables, type Flavor, type Server } from "./model.ts";
 
 export type ComputeContext = Context<{ Variables: ComputeVariables }>;
 type View = Record<string, unknown>;
@@ -195,7 +195,7 @@ const embeddedFlavor = (flavor: Flavor) => ({
 /** Addresses by the name of their network, fixed and floating. */
 export function addressesOf(parts: ComputeParts, server: Server, brief = false): View {
   const out: Record<string, object[]> = {};
-  for (const address of parts.network.serverAddresses(server.id)) {
+  for (const address of parts.network.serverAddresses(server.id, requestedPorts(server))) {
     (out[address.network] ??= []).push(
       brief
         ? { version: address.version, addr: address.addr }

@@ -68,14 +68,14 @@ export interface NetworkLinks {
   /** Deletes a port whatever owns it, with the floating IPs' association. Nothing if the port is gone. */
   deletePort(id: string): void;
   port(id: string): LinkedPort | undefined;
-  /** Ports whose device is this server (or other device), oldest first. */
-  portsOf(deviceId: string): readonly LinkedPort[];
+  /** Ports whose device is this server (or other device): those of `first` in that order, then the others, oldest first. */
+  portsOf(deviceId: string, first?: readonly string[]): readonly LinkedPort[];
   /** Name of a network that the project may see (own, shared; external for admins), by id; undefined if there is none. */
   networkName(id: string, projectId?: string): string | undefined;
   /** Networks on which a server without any wish would get a port: those of the project, then the shared ones. */
   networksOf(projectId: string): readonly string[];
-  /** All addresses of a server, fixed before floating, in the order of its ports. */
-  serverAddresses(serverId: string): readonly ServerAddress[];
+  /** All addresses of a server, fixed before floating, in the order of its ports; `first` as for `portsOf`. */
+  serverAddresses(serverId: string, first?: readonly string[]): readonly ServerAddress[];
   /** True if the security group (id or name) exists in the project. */
   hasSecurityGroup(projectId: string, idOrName: string): boolean;
   /** Adds a group (id or name, of the port's project) to a port or takes it away; false if that changes nothing. */

@@ -24,7 +24,7 @@ export function networkLinks(state: NetworkState): NetworkLinks {
       if (port) removePort(state, port);
     },
     port: (id) => state.ports.get(id),
-    portsOf: (deviceId) => state.ports.by("device_id", deviceId).toSorted(byAge),
+    portsOf: (deviceId, first) => orderedPorts(state, deviceId, first),
     networkName(id, projectId) {
       const network = state.networks.get(id);
       const visible = projectId === undefined || network?.project_id === projectId || network?.shared;
@@ -35,7 +35,7 @@ export function networkLinks(state: NetworkState): NetworkLinks {
       const shared = state.networks.all().filter((network) => network.shared && network.project_id !== projectId);
       return [...own, ...shared].map((network) => network.id);
     },
-    serverAddresses: (serverId) => addressesOf(state, serverId),
+    serverAddresses: (serverId, first) => addressesOf(state, orderedPorts(state, serverId, first)),
     hasSecurityGroup: (projectId, idOrName) => groupOf(state, projectId, idOrName) !== undefined,
     changeSecurityGroup(portId, { verb, group }) {
       const port = state.ports.get(portId);
@@ -108,9 +108,15 @@ function groupIdOf(state: NetworkState, projectId: string, idOrName: string): st
   return group.id;
 }
 
-function addressesOf(state: NetworkState, serverId: string): readonly ServerAddress[] {
+function orderedPorts(state: NetworkState, deviceId: string, first: readonly string[] = []): readonly Port[] {
+  const places = new Map(first.map((id, place) => [id, place]));
+  const placeOf = ({ id }: Port): number => places.get(id) ?? first.length;
+  return state.ports.by("device_id", deviceId).toSorted((a, b) => placeOf(a) - placeOf(b) || byAge(a, b));
+}
+
+function addressesOf(state: NetworkState, ports: readonly Port[]): readonly ServerAddress[] {
   const [fixed, floating]: [ServerAddress[], ServerAddress[]] = [[], []];
-  for (const port of state.ports.by("device_id", serverId).toSorted(byAge)) {
+  for (const port of ports) {
     const network = state.networks.get(port.network_id)?.name ?? "";
     const common = { network, mac_address: port.mac_address, port_id: port.id };
     for (const { ip_address: addr } of port.fixed_ips) {
