@@ -11,9 +11,11 @@ export const floors: Readonly<Record<string, number>> = {
   kubernetes: 1,
   openstack: 1,
   api: 1,
+  csi: 1,
   apiserver: 2,
   simulator: 2,
   "machine-agent": 2,
+  "cinder-csi": 3,
   "cloud-controller-manager": 3,
   "cluster-api": 3,
   "cluster-api-openstack": 3,
@@ -28,6 +30,7 @@ const sidewaysPairs: Readonly<Record<string, readonly string[]>> = { api: ["kube
 /** Imports that the floors would allow and the plan forbids. */
 const forbidden: Readonly<Record<string, readonly string[]>> = {
   simulator: ["openstack"],
+  csi: ["openstack", "kubernetes"],
   "hosted-control-plane": ["openstack"],
   "cluster-api": ["openstack"],
   "workload-controllers": ["openstack"],

@@ -1,0 +1,137 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { CausewayError, type Log, type LogFields, silentLog } from "@causeway/foundation";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { csiClient, parseEndpoint, serveCsi, CreateVolumeResponseSchema, type ControllerImpl } from "./index.ts";
+
+const identity = { getPluginInfo: () => ({ name: "test.csi" }) };
+let dir = "";
+const open: { close(): unknown }[] = [];
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "csi-"));
+});
+afterEach(async () => {
+  for (const each of open.splice(0).toReversed()) await each.close();
+  rmSync(dir, { recursive: true });
+});
+
+async function start(controller: ControllerImpl = {}, log: Log = silentLog) {
+  const endpoint = `unix://${join(dir, "csi.sock")}`;
+  open.push(await serveCsi({ endpoint, identity, controller, log }));
+  const client = csiClient(endpoint);
+  open.push(client);
+  return client;
+}
+
+const codeOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => "ok",
+    (error: unknown) => ConnectError.from(error).code,
+  );
+
+describe("the server", () => {
+  test("serves calls on a Unix socket", async () => {
+    const client = await start({
+      createVolume: ({ name }) => create(CreateVolumeResponseSchema, { volume: { volumeId: name } }),
+    });
+    expect((await client.identity.getPluginInfo({})).name).toBe("test.csi");
+    expect((await client.controller.createVolume({ name: "a" })).volume?.volumeId).toBe("a");
+  });
+
+  test("returns the gRPC status of a CSI error, and Internal for others", async () => {
+    const errors: Record<string, Error> = {
+      missing: new CausewayError("CSI_NOT_FOUND", "No such volume."),
+      cloud: new CausewayError("OPENSTACK_FORBIDDEN", "no role"),
+      bug: new TypeError("x is undefined"),
+    };
+    const client = await start({
+      deleteVolume: ({ volumeId }) => {
+        throw errors[volumeId] ?? new Error("?");
+      },
+    });
+    expect(await codeOf(client.controller.deleteVolume({ volumeId: "missing" }))).toBe(Code.NotFound);
+    expect(await codeOf(client.controller.deleteVolume({ volumeId: "cloud" }))).toBe(Code.Internal);
+    expect(await codeOf(client.controller.deleteVolume({ volumeId: "bug" }))).toBe(Code.Internal);
+    expect(await codeOf(client.controller.getCapacity({}))).toBe(Code.Unimplemented);
+    expect(await codeOf(client.node.nodeGetInfo({}))).toBe(Code.Unimplemented);
+  });
+
+  test("refuses a request larger than 1 MiB and continues to serve", async () => {
+    const client = await start();
+    const parameters = { a: "x".repeat(1024 * 1024) };
+    expect(await codeOf(client.controller.createVolume({ parameters }))).toBe(Code.ResourceExhausted);
+    expect((await client.identity.getPluginInfo({})).name).toBe("test.csi");
+  });
+
+  test("logs calls without their secrets", async () => {
+    const lines: string[] = [];
+    const write = (message: string, fields?: LogFields) => void lines.push(JSON.stringify({ message, ...fields }));
+    const log: Log = { debug: write, info: write, warn: write, error: write, with: () => log };
+    const client = await start({ createVolume: () => ({}) }, log);
+    await client.controller.createVolume({
+      name: "pvc-1",
+      secrets: { password: "hunter2" },
+      parameters: { type: "ssd" },
+    });
+    await codeOf(client.controller.deleteVolume({ volumeId: "v", secrets: { password: "hunter2" } }));
+    expect(lines.join("\n")).toContain("pvc-1");
+    expect(lines.join("\n")).toContain("ssd");
+    expect(lines).toHaveLength(2);
+    expect(lines.join("\n")).not.toContain("hunter2");
+  });
+
+  test("fires the signal of a call when its deadline passes", async () => {
+    const seen = Promise.withResolvers<void>();
+    const client = await start({
+      deleteVolume: (_, { signal }) => {
+        signal.addEventListener("abort", () => seen.resolve());
+        return new Promise(() => {});
+      },
+    });
+    expect(await codeOf(client.controller.deleteVolume({ volumeId: "v" }, { timeoutMs: 50 }))).toBe(
+      Code.DeadlineExceeded,
+    );
+    await seen.promise;
+  });
+
+  test("replaces the socket of a process that was killed", async () => {
+    const path = join(dir, "csi.sock");
+    // A socket without a process: the server's file is kept by a rename while the server closes.
+    const old = createServer();
+    await new Promise<void>((done) => old.listen(path, done));
+    const { renameSync } = await import("node:fs");
+    renameSync(path, `${path}.kept`);
+    await new Promise((done) => old.close(done));
+    renameSync(`${path}.kept`, path);
+    const client = await start();
+    expect((await client.identity.getPluginInfo({})).name).toBe("test.csi");
+  });
+
+  test("does not take a socket that another process serves, nor remove another file", async () => {
+    await start();
+    const endpoint = `unix://${join(dir, "csi.sock")}`;
+    await expect(serveCsi({ endpoint, identity })).rejects.toMatchObject({ code: "CSI_ENDPOINT_IN_USE" });
+    writeFileSync(join(dir, "file"), "data");
+    await expect(serveCsi({ endpoint: `unix://${dir}/file`, identity })).rejects.toMatchObject({
+      code: "CSI_ENDPOINT_IN_USE",
+    });
+  });
+});
+
+describe("endpoints", () => {
+  test.each([
+    ["unix:///csi/csi.sock", { type: "unix", path: "/csi/csi.sock" }],
+    ["unix:/csi/csi.sock", { type: "unix", path: "/csi/csi.sock" }],
+    ["/csi/csi.sock", { type: "unix", path: "/csi/csi.sock" }],
+    ["tcp://127.0.0.1:10000", { type: "tcp", host: "127.0.0.1", port: 10_000 }],
+    ["tcp://[::1]:10000", { type: "tcp", host: "::1", port: 10_000 }],
+  ])("reads %s", (text, expected) => expect(parseEndpoint(text)).toEqual(expected));
+
+  test.each(["", "unix://", "tcp://host", "tcp://host:99999", "http://host:1"])("refuses %j", (text) => {
+    expect(() => parseEndpoint(text)).toThrow(CausewayError);
+  });
+});

@@ -1,0 +1,132 @@
+import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2";
+import { lstatSync, unlinkSync } from "node:fs";
+import { connect } from "node:net";
+import { ConnectError, type Code, type ConnectRouter, type Interceptor } from "@connectrpc/connect";
+import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { CausewayError, messageOf, silentLog, systemClock, type Clock, type Log } from "@causeway/foundation";
+import { parseEndpoint, type Endpoint } from "./endpoint.ts";
+import { statusOf } from "./errors.ts";
+import type { ControllerImpl, GroupControllerImpl, IdentityImpl, NodeImpl } from "./services.ts";
+import { Controller, GroupController, Identity, Node } from "./protocol.generated.ts";
+import { sanitized } from "./sanitize.ts";
+
+/** What one call was, for metrics. `code` is undefined after a success. */
+export interface CallOutcome {
+  readonly method: string;
+  readonly milliseconds: number;
+  readonly code: Code | undefined;
+}
+
+export interface CsiServerOptions {
+  /** "unix:///csi/csi.sock" or "tcp://host:port". */
+  readonly endpoint: string;
+  readonly identity: IdentityImpl;
+  readonly controller?: ControllerImpl;
+  readonly groupController?: GroupControllerImpl;
+  readonly node?: NodeImpl;
+  readonly log?: Log;
+  readonly clock?: Clock;
+  /** Turns the errors of the storage service's client into CSI errors. */
+  readonly translate?: (error: unknown) => unknown;
+  readonly onCall?: (outcome: CallOutcome) => void;
+}
+
+export interface CsiServer {
+  /** The port, when the endpoint is TCP. */
+  readonly port: number | undefined;
+  close(): Promise<void>;
+}
+
+/** Largest request in bytes. The specification's own limits (4 KiB for a map, 128 bytes for a text) are far below. */
+const LARGEST_REQUEST = 1024 * 1024;
+/** Calls in progress on one connection. */
+const MOST_STREAMS = 256;
+
+/** Serves a driver's CSI services over gRPC until `close`. Errors: CSI_ENDPOINT_INVALID, CSI_ENDPOINT_IN_USE. */
+export async function serveCsi(options: CsiServerOptions): Promise<CsiServer> {
+  const endpoint = parseEndpoint(options.endpoint);
+  const handler = connectNodeAdapter({
+    connect: false,
+    grpcWeb: false,
+    readMaxBytes: LARGEST_REQUEST,
+    interceptors: [observing(options)],
+    routes: (router) => addServices(router, options),
+  });
+  const server = createServer({ settings: { maxConcurrentStreams: MOST_STREAMS } }, handler);
+  const sessions = new Set<ServerHttp2Session>();
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.on("close", () => sessions.delete(session));
+  });
+  await listen(server, endpoint);
+  const address = server.address();
+  return {
+    port: typeof address === "object" && address !== null ? address.port : undefined,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const session of sessions) session.destroy();
+      await closed;
+    },
+  };
+}
+
+function addServices(router: ConnectRouter, { identity, controller, groupController, node }: CsiServerOptions): void {
+  router.service(Identity, identity);
+  if (controller) router.service(Controller, controller);
+  if (groupController) router.service(GroupController, groupController);
+  if (node) router.service(Node, node);
+}
+
+/** Logs each call without secrets, and gives the caller a gRPC status for whatever was thrown. */
+function observing({ log = silentLog, clock = systemClock, translate, onCall }: CsiServerOptions): Interceptor {
+  return (next) => async (request) => {
+    const method = request.method.name;
+    const begun = clock.now();
+    const fields = request.stream ? {} : { request: sanitized(request.method.input, request.message) };
+    try {
+      const response = await next(request);
+      onCall?.({ method, milliseconds: clock.now() - begun, code: undefined });
+      log.debug("CSI call", { method, milliseconds: clock.now() - begun, ...fields });
+      return response;
+    } catch (error) {
+      const status = statusOf(error instanceof ConnectError ? error : (translate?.(error) ?? error));
+      onCall?.({ method, milliseconds: clock.now() - begun, code: status.code });
+      log.warn("CSI call failed", { method, code: status.code, message: status.rawMessage, ...fields });
+      throw status;
+    }
+  };
+}
+
+async function listen(server: Http2Server, endpoint: Endpoint): Promise<void> {
+  if (endpoint.type === "unix") await removeStaleSocket(endpoint.path);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) =>
+      reject(new CausewayError("CSI_ENDPOINT_IN_USE", `Cannot listen: ${messageOf(error)}.`, { cause: error })),
+    );
+    if (endpoint.type === "unix") server.listen(endpoint.path, resolve);
+    else server.listen(endpoint.port, endpoint.host, resolve);
+  });
+}
+
+/** A process that was killed leaves its socket. A socket that another process serves is kept. */
+async function removeStaleSocket(path: string): Promise<void> {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (!stat) return;
+  const isServed = stat.isSocket() && (await accepts(path));
+  if (!stat.isSocket() || isServed) {
+    const why = isServed ? "another process serves it" : "it is not a socket";
+    throw new CausewayError("CSI_ENDPOINT_IN_USE", `Cannot listen on ${path}: ${why}.`);
+  }
+  unlinkSync(path);
+}
+
+function accepts(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+}
