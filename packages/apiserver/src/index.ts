@@ -1,7 +1,7 @@
 export { firstObjects, startApiServer } from "./start.ts";
 export { restoreApiServer } from "./backup/restore.ts";
 export type { Backup } from "./backup/backup.ts";
-export type { AuditLogOptions, AuditOptions, AuditWebhookOptions } from "./audit/interface.ts";
+export type { AuditLogOptions, AuditOptions, AuditWebhookOptions } from "./contract/audit.ts";
 export type { AuthenticationOptions, OidcOptions, TokenWebhookOptions } from "./auth/interface.ts";
 export type { EncryptionOptions } from "./encryption/interface.ts";
 export type {

@@ -1,9 +1,9 @@
 import type { Backup } from "./backup/backup.ts";
 import type { Clock, KeyPair, Log, Metrics } from "@causeway/foundation";
 import type { KubeObject, KubernetesClient } from "@causeway/kubernetes";
-import type { User } from "./auth/user.ts";
+import type { User } from "./contract/user.ts";
 import type { AuthenticationOptions } from "./auth/interface.ts";
-import type { AuditOptions } from "./audit/interface.ts";
+import type { AuditOptions } from "./contract/audit.ts";
 import type { KindConversion } from "./conversion/registered.ts";
 import type { ConnectionLimits } from "./server/connection-pool.ts";
 import type { EncryptionOptions } from "./encryption/interface.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ApiServer } from "./interface.ts";
-import { at } from "./json.ts";
+import { at } from "./json/json.ts";
 import { startApiServer } from "./start.ts";
 import { rawClient } from "./testing/client.ts";
 import { WIDGETS, widget } from "./testing/widgets.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ApiServer } from "./interface.ts";
-import { at, type Json } from "./json.ts";
+import { at, type Json } from "./json/json.ts";
 import { startApiServer } from "./start.ts";
 import { eventually, rawClient, type Raw } from "./testing/client.ts";
 import { WIDGETS, widget } from "./testing/widgets.ts";

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { createAuthority, issueCertificate } from "@causeway/foundation";
 import type { ApiServer } from "../interface.ts";
-import { at, record, type Json } from "../json.ts";
+import { at, record, type Json } from "../json/json.ts";
 import { startApiServer } from "../start.ts";
 import { rawClient, type Raw } from "../testing/client.ts";
 

@@ -1,10 +1,10 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { record, type Json } from "../json.ts";
-import { andThen, type Maybe } from "../conversion/maybe.ts";
-import { apiVersionOf, inVersion, type Draft } from "../kinds/resource.ts";
-import { matchesLabels } from "../registry/selectors.ts";
-import { notFound } from "../server/status.ts";
-import type { Attempt, GroupVersionKind } from "./interface.ts";
+import { record, type Json } from "../json/json.ts";
+import { andThen, type Maybe } from "../json/maybe-promise.ts";
+import { apiVersionOf, inVersion, type Draft } from "../contract/resource.ts";
+import { matchesLabels } from "../syntax/selectors.ts";
+import { notFound } from "../errors/status.ts";
+import type { Attempt, GroupVersionKind } from "../contract/admission.ts";
 import type { Form } from "./rules.ts";
 
 const NAMESPACES = { group: "", plural: "namespaces" };

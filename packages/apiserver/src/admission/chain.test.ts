@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Call } from "../registry/call.ts";
+import type { Call } from "../contract/call.ts";
 import { admissionChain } from "./chain.ts";
-import type { AdmissionPlugin, Attempt } from "./interface.ts";
+import type { AdmissionPlugin, Attempt } from "../contract/admission.ts";
 
 const map = (name: string): KubeObject => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name } });
 const attempt: Attempt = {

@@ -1,4 +1,4 @@
-import type { Admission, AdmissionPlugin, Attempt } from "./interface.ts";
+import type { Admission, AdmissionPlugin, Attempt } from "../contract/admission.ts";
 
 /** Asks plugins in order; the first refusal is the answer. */
 export function admissionChain(plugins: readonly AdmissionPlugin[]): Admission {

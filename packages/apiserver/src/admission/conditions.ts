@@ -1,5 +1,5 @@
 import { messageOf } from "@causeway/foundation";
-import { records, text } from "../json.ts";
+import { records, text } from "../json/json.ts";
 import type { Activation, Expression, Expressions, Scope } from "./cel/expressions.ts";
 
 export interface MatchCondition {

@@ -1,6 +1,6 @@
-import { at, records, text, type Json } from "../json.ts";
-import { define, STATUS, type Definition } from "../kinds/define.ts";
-import type { Column, Resource } from "../kinds/resource.ts";
+import { at, records, text, type Json } from "../json/json.ts";
+import { define, STATUS, type Definition } from "../contract/define.ts";
+import type { Column, Resource } from "../contract/resource.ts";
 import { AGE, NAME } from "../tables/table.ts";
 import { policyBindingStrategy } from "./policies/binding-strategy.ts";
 import { policyStrategy } from "./policies/strategy.ts";

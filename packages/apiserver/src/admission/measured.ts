@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
-import type { ClusterMetrics } from "../metrics/cluster-metrics.ts";
-import type { AdmissionPlugin, Attempt } from "./interface.ts";
+import type { ClusterMetrics } from "../contract/cluster-metrics.ts";
+import type { AdmissionPlugin, Attempt } from "../contract/admission.ts";
 
 /** A plugin whose time is told in metrics, under the names that kube-apiserver has for its two phases. */
 export function measured(

@@ -1,9 +1,9 @@
-import type { Cluster } from "../clusters/cluster.ts";
+import type { Cluster } from "../contract/cluster.ts";
 import { certificateAdmission } from "../auth/certificate-admission.ts";
 import { nodeRestriction } from "../auth/node-restriction.ts";
 import { Expressions } from "./cel/expressions.ts";
 import { admissionChain } from "./chain.ts";
-import type { Admission } from "./interface.ts";
+import type { Admission } from "../contract/admission.ts";
 import { measured } from "./measured.ts";
 import { policyPlugin } from "./policies/plugin.ts";
 import { quotaPlugin } from "./quota/plugin.ts";

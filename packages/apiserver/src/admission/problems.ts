@@ -1,7 +1,7 @@
-import { array, isRecord, record, records, text, texts, type Json } from "../json.ts";
-import { qualifiedNameFaults } from "../registry/metadata.ts";
-import { forbiddenField, invalidValue, notSupported, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
+import { array, isRecord, record, records, text, texts, type Json } from "../json/json.ts";
+import { qualifiedNameFaults } from "../syntax/names.ts";
+import { forbiddenField, invalidValue, notSupported, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
 
 /** What is wrong with the parts that webhook configurations and policies share, in the words of admissionregistration. */
 

@@ -1,6 +1,6 @@
-import type { Json } from "../json.ts";
+import type { Json } from "../json/json.ts";
 import { kindIn, nameOf, namespaceOf, userInfoOf } from "./attributes.ts";
-import type { Attempt } from "./interface.ts";
+import type { Attempt } from "../contract/admission.ts";
 import type { Form } from "./rules.ts";
 
 /** admission.k8s.io/v1 AdmissionRequest but for its uid and objects, as it is seen in the given form. */

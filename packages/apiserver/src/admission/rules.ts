@@ -1,7 +1,7 @@
-import { texts, type Json } from "../json.ts";
-import { apiVersionOf, type Resource, type ResourceVersion } from "../kinds/resource.ts";
-import type { Call } from "../registry/call.ts";
-import type { Operation } from "./interface.ts";
+import { texts, type Json } from "../json/json.ts";
+import { apiVersionOf, type Resource, type ResourceVersion } from "../contract/resource.ts";
+import type { Call } from "../contract/call.ts";
+import type { Operation } from "../contract/admission.ts";
 
 /** One form in which an attempt may be looked at: as it was asked, or as an equivalent resource or version. */
 export interface Form {

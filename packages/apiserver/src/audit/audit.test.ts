@@ -13,7 +13,7 @@ import {
   VirtualClock,
   type LogFields,
 } from "@causeway/foundation";
-import { records, type Json } from "../json.ts";
+import { records, type Json } from "../json/json.ts";
 import { recordRequest } from "./event.ts";
 import { fileSink } from "./file-sink.ts";
 import { compilePolicy, type Audited } from "./policy.ts";

@@ -1,8 +1,8 @@
 import type { Clock, Log } from "@causeway/foundation";
-import type { ClusterMetrics } from "../metrics/cluster-metrics.ts";
+import type { ClusterMetrics } from "../contract/cluster-metrics.ts";
 import { recordRequest, type Beginning } from "./event.ts";
 import { fileSink } from "./file-sink.ts";
-import type { AuditOptions, AuditSink, RequestAudit } from "./interface.ts";
+import type { AuditOptions, AuditSink, RequestAudit } from "../contract/audit.ts";
 import { compilePolicy } from "./policy.ts";
 import { webhookSink } from "./webhook-sink.ts";
 

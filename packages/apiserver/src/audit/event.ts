@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "@causeway/foundation";
-import type { User } from "../auth/user.ts";
-import { at, isRecord, record, text, type Json } from "../json.ts";
+import type { User } from "../contract/user.ts";
+import { at, isRecord, record, text, type Json } from "../json/json.ts";
 import type { Request } from "../server/handler.ts";
 import type { Response } from "../server/respond.ts";
-import type { RequestAudit } from "./interface.ts";
+import type { RequestAudit } from "../contract/audit.ts";
 import type { Audited, Recording, Stage } from "./policy.ts";
 import { watchResponse } from "./response.ts";
 

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync, write } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { CausewayError, messageOf, type Clock, type Log } from "@causeway/foundation";
-import type { AuditLogOptions, AuditSink } from "./interface.ts";
+import type { AuditLogOptions, AuditSink } from "../contract/audit.ts";
 
 const MIB = 1024 * 1024;
 const DAY = 86_400_000;

@@ -1,6 +1,6 @@
 import { CausewayError } from "@causeway/foundation";
-import type { Attributes } from "../auth/attributes.ts";
-import { record, records, text, texts, type Json } from "../json.ts";
+import type { Attributes } from "../contract/attributes.ts";
+import { record, records, text, texts, type Json } from "../json/json.ts";
 
 export const LEVELS = ["None", "Metadata", "Request", "RequestResponse"] as const;
 export type Level = (typeof LEVELS)[number];

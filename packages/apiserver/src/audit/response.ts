@@ -1,5 +1,5 @@
 import { gunzipSync } from "node:zlib";
-import { isRecord, type Json } from "../json.ts";
+import { isRecord, type Json } from "../json/json.ts";
 import { readYaml } from "../server/parse-yaml.ts";
 import type { Response } from "../server/respond.ts";
 

@@ -1,6 +1,6 @@
 import { messageOf, type Clock, type Log } from "@causeway/foundation";
 import { createWebhookClient } from "../auth/webhook-client.ts";
-import type { AuditSink, AuditWebhookOptions } from "./interface.ts";
+import type { AuditSink, AuditWebhookOptions } from "../contract/audit.ts";
 
 /** Events that may wait; as kube-apiserver's --audit-webhook-batch-buffer-size. */
 const LONGEST_QUEUE = 10_000;

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createRequest, readCertificate, VirtualClock, verifyChain } from "@causeway/foundation";
 import type { ApiServer } from "../interface.ts";
-import { at, type Json } from "../json.ts";
+import { at, type Json } from "../json/json.ts";
 import { startApiServer } from "../start.ts";
 import { eventually, rawClient, type Raw } from "../testing/client.ts";
 

@@ -1,5 +1,5 @@
-import type { Cluster } from "../clusters/cluster.ts";
-import type { User } from "./user.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import type { User } from "../contract/user.ts";
 
 const ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/;
 

@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { CausewayError, messageOf } from "@causeway/foundation";
-import type { Json } from "../json.ts";
+import type { Json } from "../json/json.ts";
 
 export interface AccountKey {
   readonly key: KeyObject;

@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Cluster } from "../clusters/cluster.ts";
-import { at, record, text, type Json } from "../json.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { at, record, text, type Json } from "../json/json.ts";
 import { LEGACY_ISSUER } from "./legacy-token.ts";
-import type { User } from "./user.ts";
+import type { User } from "../contract/user.ts";
 import { jose } from "../later.ts";
 
 /** Whom a token stands for, and for which of the asked audiences. */

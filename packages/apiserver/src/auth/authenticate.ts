@@ -1,8 +1,8 @@
 import { TLSSocket } from "node:tls";
-import type { Cluster } from "../clusters/cluster.ts";
-import { unauthorized } from "../server/status.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { unauthorized } from "../errors/status.ts";
 import { certificateUser, type CertificateUsers } from "./client-certificates.ts";
-import { ANONYMOUS, type User } from "./user.ts";
+import { ANONYMOUS, type User } from "../contract/user.ts";
 import { protocolToken } from "./websocket-token.ts";
 
 export interface Credentials {

@@ -1,6 +1,6 @@
-import { apiError } from "../server/status.ts";
-import type { Cluster } from "../clusters/cluster.ts";
-import type { Attributes, Authorize, Decision } from "./attributes.ts";
+import { apiError } from "../errors/status.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import type { Attributes, Authorize, Decision } from "../contract/attributes.ts";
 import { nodeDecision } from "./node.ts";
 import type { Rbac } from "./rbac.ts";
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { record, records, text, texts, type Json } from "../json.ts";
+import { record, records, text, texts, type Json } from "../json/json.ts";
 import { bootstrapRoles } from "./bootstrap-roles.ts";
 import type { Manifest } from "./role-manifests.ts";
 

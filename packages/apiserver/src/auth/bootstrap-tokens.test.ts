@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Json } from "../json.ts";
+import type { Json } from "../json/json.ts";
 import { clusterWith, NOW } from "../testing/objects.ts";
 import { bootstrapToken, bootstrapTokenUser } from "./bootstrap-tokens.ts";
 import type { KubeObject } from "@causeway/kubernetes";

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Cluster } from "../clusters/cluster.ts";
-import { fields, record, text } from "../json.ts";
-import type { User } from "./user.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { fields, record, text } from "../json/json.ts";
+import type { User } from "../contract/user.ts";
 
 const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 const GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from "vitest";
 import { createRequest, hasCode } from "@causeway/foundation";
-import type { Attempt } from "../admission/interface.ts";
-import type { Json } from "../json.ts";
-import type { Attributes } from "./attributes.ts";
+import type { Attempt } from "../contract/admission.ts";
+import type { Json } from "../json/json.ts";
+import type { Attributes } from "../contract/attributes.ts";
 import { certificateAdmission } from "./certificate-admission.ts";
 
 const CLIENT = "kubernetes.io/kube-apiserver-client";

@@ -1,7 +1,7 @@
 import { readRequest } from "@causeway/foundation";
-import type { AdmissionPlugin, Attempt } from "../admission/interface.ts";
-import { at, same, text } from "../json.ts";
-import { forbidden } from "../server/status.ts";
+import type { AdmissionPlugin, Attempt } from "../contract/admission.ts";
+import { at, same, text } from "../json/json.ts";
+import { forbidden } from "../errors/status.ts";
 
 const GROUP = "certificates.k8s.io";
 const PLURALS = ["certificatesigningrequests", "clustertrustbundles"];

@@ -2,8 +2,8 @@ import { createHash, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { PeerCertificate, TLSSocket } from "node:tls";
 import { CausewayError, messageOf } from "@causeway/foundation";
-import type { Cluster } from "../clusters/cluster.ts";
-import { authenticated, type User } from "./user.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { authenticated, type User } from "../contract/user.ts";
 
 const CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";
 const ANY_USE = "2.5.29.37.0";

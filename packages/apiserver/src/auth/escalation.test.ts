@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Json } from "../json.ts";
-import type { WriteContext } from "../kinds/resource.ts";
+import type { Json } from "../json/json.ts";
+import type { WriteContext } from "../contract/resource.ts";
 import { clusterWith } from "../testing/objects.ts";
 import { binding, resource, role } from "../testing/roles.ts";
-import type { Attributes } from "./attributes.ts";
+import type { Attributes } from "../contract/attributes.ts";
 import { forbidEscalation } from "./escalation.ts";
 
 const GROUP = "rbac.authorization.k8s.io";

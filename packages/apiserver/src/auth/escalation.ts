@@ -1,7 +1,7 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, fields, record, records, text, texts, type Json } from "../json.ts";
-import type { UserRules, WriteContext } from "../kinds/resource.ts";
-import { forbidden, notFound, type GroupResource } from "../server/status.ts";
+import { at, fields, record, records, text, texts, type Json } from "../json/json.ts";
+import type { UserRules, WriteContext } from "../contract/resource.ts";
+import { forbidden, notFound, type GroupResource } from "../errors/status.ts";
 import { aggregated } from "./rbac.ts";
 import { missingRules } from "./rule-sets.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { Attributes } from "./attributes.ts";
+import type { Attributes } from "../contract/attributes.ts";
 import { impersonated } from "./impersonate.ts";
-import type { User } from "./user.ts";
+import type { User } from "../contract/user.ts";
 
 const ASKER: User = { name: "root", groups: ["system:masters"] };
 

@@ -1,7 +1,7 @@
-import type { Attributes, Authorize } from "./attributes.ts";
+import type { Attributes, Authorize } from "../contract/attributes.ts";
 import { refusal } from "./authorize.ts";
-import { ANONYMOUS, type User } from "./user.ts";
-import { apiError } from "../server/status.ts";
+import { ANONYMOUS, type User } from "../contract/user.ts";
+import { apiError } from "../errors/status.ts";
 
 const PREFIX = "impersonate-";
 const EXTRA = "impersonate-extra-";

@@ -1,4 +1,4 @@
-import type { Json } from "../json.ts";
+import type { Json } from "../json/json.ts";
 
 /** Who else is believed beside the cluster's own certificates and tokens. */
 export interface AuthenticationOptions {

@@ -1,5 +1,5 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Cluster } from "../clusters/cluster.ts";
+import type { Cluster } from "../contract/cluster.ts";
 import { jose } from "../later.ts";
 
 /** The issuer of tokens without an end, which count as long as the Secret that has them. */

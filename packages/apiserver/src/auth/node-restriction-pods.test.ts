@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Json } from "../json.ts";
+import type { Json } from "../json/json.ts";
 import { projected, refusalOf, type Row } from "../testing/node-attempts.ts";
 
 const owner = (more: Json = {}): Json => ({

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Json } from "../json.ts";
+import type { Json } from "../json/json.ts";
 import { ISSUER, refusalOf, requests, type Row } from "../testing/node-attempts.ts";
 import { nodeRestriction } from "./node-restriction.ts";
 

@@ -1,9 +1,9 @@
 import { readRequest } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import type { AdmissionPlugin, Attempt } from "../admission/interface.ts";
-import { at, record, records, same, text, type Json } from "../json.ts";
-import type { Call } from "../registry/call.ts";
-import { forbidden, notFound } from "../server/status.ts";
+import type { AdmissionPlugin, Attempt } from "../contract/admission.ts";
+import { at, record, records, same, text, type Json } from "../json/json.ts";
+import type { Call } from "../contract/call.ts";
+import { forbidden, notFound } from "../errors/status.ts";
 import { nodeNameOf } from "./node.ts";
 import { referencesOf } from "./references.ts";
 

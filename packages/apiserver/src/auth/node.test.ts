@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Cluster } from "../clusters/cluster.ts";
-import type { Json } from "../json.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import type { Json } from "../json/json.ts";
 import { clusterWith } from "../testing/objects.ts";
-import type { Attributes, Decision } from "./attributes.ts";
+import type { Attributes, Decision } from "../contract/attributes.ts";
 import { nodeDecision, nodeNameOf } from "./node.ts";
-import { fieldRequirements } from "./selectors.ts";
+import { fieldRequirements } from "../contract/attribute-selectors.ts";
 
 const named = (name: string, namespace = "ns"): Json => ({ name, namespace });
 

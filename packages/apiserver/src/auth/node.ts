@@ -1,9 +1,9 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Cluster } from "../clusters/cluster.ts";
-import { at, record, text } from "../json.ts";
-import type { Attributes, Decision } from "./attributes.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { at, record, text } from "../json/json.ts";
+import type { Attributes, Decision } from "../contract/attributes.ts";
 import { namesSecret, referencesOf } from "./references.ts";
-import type { User } from "./user.ts";
+import type { User } from "../contract/user.ts";
 
 const PREFIX = "system:node:";
 const MIRROR = "kubernetes.io/config.mirror";

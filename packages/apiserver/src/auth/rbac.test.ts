@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import { Changes, type Cluster } from "../clusters/cluster.ts";
-import type { Json } from "../json.ts";
+import { Changes, type Cluster } from "../contract/cluster.ts";
+import type { Json } from "../json/json.ts";
 import { clusterWith } from "../testing/objects.ts";
 import { binding, resource, role, user } from "../testing/roles.ts";
-import type { Attributes } from "./attributes.ts";
+import type { Attributes } from "../contract/attributes.ts";
 import { authorizer, refusal } from "./authorize.ts";
 import { aggregated, covers, notFoundShown, Rbac } from "./rbac.ts";
 

@@ -1,9 +1,9 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Cluster } from "../clusters/cluster.ts";
-import { fields, record, records, text, texts, type Json } from "../json.ts";
-import type { UserRules } from "../kinds/resource.ts";
-import type { Attributes, Decision } from "./attributes.ts";
-import type { User } from "./user.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { fields, record, records, text, texts, type Json } from "../json/json.ts";
+import type { UserRules } from "../contract/resource.ts";
+import type { Attributes, Decision } from "../contract/attributes.ts";
+import type { User } from "../contract/user.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
 

@@ -1,5 +1,5 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, fields, record, records, text, type Json } from "../json.ts";
+import { at, fields, record, records, text, type Json } from "../json/json.ts";
 
 /** Kinds of volumes whose `secretRef` a kubelet reads. */
 const SECRET_REFS = ["cephfs", "cinder", "flexVolume", "rbd", "scaleIO", "iscsi", "storageos"];

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { Json } from "../json.ts";
+import type { Json } from "../json/json.ts";
 import { attributesProblems, metadataProblems, subjectProblems } from "./review-problems.ts";
-import { fieldRequirements, selectorsOf } from "./selectors.ts";
+import { fieldRequirements, selectorsOf } from "../contract/attribute-selectors.ts";
 
 const shown = (problems: ReturnType<typeof attributesProblems>): string[] =>
   problems.map((p) => `${p.field}: ${p.message}`);

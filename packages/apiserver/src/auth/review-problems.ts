@@ -1,6 +1,6 @@
-import { isRecord, record, records, text, texts, type Json } from "../json.ts";
-import { invalidValue, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
+import { isRecord, record, records, text, texts, type Json } from "../json/json.ts";
+import { invalidValue, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
 
 /** What is wrong with what an access review asks about. */
 export function attributesProblems(spec: Json): FieldProblem[] {

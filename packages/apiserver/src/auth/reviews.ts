@@ -1,15 +1,15 @@
-import type { Cluster } from "../clusters/cluster.ts";
-import { isRecord, record, text, texts, timestamp, type Json } from "../json.ts";
-import type { Served, UserRules } from "../kinds/resource.ts";
-import { invalidValue } from "../server/problems.ts";
-import type { RequestInfo } from "../server/request-info.ts";
-import { badRequest, invalid } from "../server/status.ts";
-import type { Attributes, Authorize } from "./attributes.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { isRecord, record, text, texts, timestamp, type Json } from "../json/json.ts";
+import type { Served, UserRules } from "../contract/resource.ts";
+import { invalidValue } from "../errors/problems.ts";
+import type { RequestInfo } from "../contract/request-info.ts";
+import { badRequest, invalid } from "../errors/status.ts";
+import type { Attributes, Authorize } from "../contract/attributes.ts";
 import { nodeNameOf } from "./node.ts";
 import { aggregated, notFoundShown } from "./rbac.ts";
 import { attributesProblems, metadataProblems, subjectProblems } from "./review-problems.ts";
-import { selectorsOf } from "./selectors.ts";
-import type { User } from "./user.ts";
+import { selectorsOf } from "../contract/attribute-selectors.ts";
+import type { User } from "../contract/user.ts";
 
 interface Asking {
   readonly cluster: Cluster;

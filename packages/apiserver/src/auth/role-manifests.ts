@@ -1,4 +1,4 @@
-import type { Json } from "../json.ts";
+import type { Json } from "../json/json.ts";
 
 export interface Manifest extends Json {
   readonly apiVersion: string;

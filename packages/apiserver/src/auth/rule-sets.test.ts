@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Json } from "../json.ts";
+import type { Json } from "../json/json.ts";
 import { resource } from "../testing/roles.ts";
 import { missingRules } from "./rule-sets.ts";
 

@@ -1,4 +1,4 @@
-import { texts, type Json } from "../json.ts";
+import { texts, type Json } from "../json/json.ts";
 
 /**
  * Compares sets of RBAC rules: what one gives that the other does not.

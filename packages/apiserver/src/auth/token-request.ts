@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, record, text, texts, timestamp, type Json } from "../json.ts";
-import { current, type Call } from "../registry/call.ts";
-import { invalidValue } from "../server/problems.ts";
-import { badRequest, conflict, invalid, notFound } from "../server/status.ts";
+import { at, record, text, texts, timestamp, type Json } from "../json/json.ts";
+import { current, type Call } from "../contract/call.ts";
+import { invalidValue } from "../errors/problems.ts";
+import { badRequest, conflict, invalid, notFound } from "../errors/status.ts";
 import { jose } from "../later.ts";
 
 const SHORTEST_SECONDS = 600;

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createAuthority, issueCertificate, VirtualClock } from "@causeway/foundation";
 import type { ApiServer, GuardOptions, LogicalClusterOptions } from "../interface.ts";
-import { at, record, text, type Json } from "../json.ts";
+import { at, record, text, type Json } from "../json/json.ts";
 import { startApiServer } from "../start.ts";
 import { rawClient, type Raw } from "../testing/client.ts";
 

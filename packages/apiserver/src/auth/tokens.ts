@@ -1,12 +1,12 @@
 import { messageOf } from "@causeway/foundation";
-import type { Cluster } from "../clusters/cluster.ts";
-import { record, records, text } from "../json.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { record, records, text } from "../json/json.ts";
 import { accountTokens, type TokenFacts } from "./account-tokens.ts";
 import { bootstrapTokenUser } from "./bootstrap-tokens.ts";
 import type { AuthenticationOptions } from "./interface.ts";
 import { invalidAuthentication, issuerOfOptions, readIssuers } from "./oidc/configuration.ts";
 import { jwtAuthenticator, type VerifyJwt } from "./oidc/authenticator.ts";
-import { authenticated } from "./user.ts";
+import { authenticated } from "../contract/user.ts";
 import { webhookTokens } from "./webhook-tokens.ts";
 
 /** All that is known about bearer tokens of one cluster. */

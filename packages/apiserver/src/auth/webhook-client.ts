@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { CausewayError, messageOf } from "@causeway/foundation";
 import type { ClusterConfig } from "@causeway/kubernetes";
-import { isRecord, type Json } from "../json.ts";
+import { isRecord, type Json } from "../json/json.ts";
 import { kubernetes } from "../later.ts";
 
 /** A server of the operator's that is asked or told something: who a token stands for, what was audited. */

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { messageOf, type Clock, type Log } from "@causeway/foundation";
-import { isRecord, record, text, texts } from "../json.ts";
+import { isRecord, record, text, texts } from "../json/json.ts";
 import type { TokenWebhookOptions } from "./interface.ts";
 import type { TokenFacts } from "./account-tokens.ts";
-import { authenticated } from "./user.ts";
+import { authenticated } from "../contract/user.ts";
 import { createWebhookClient } from "./webhook-client.ts";
 
 const TTL = 120_000;

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { CausewayError } from "@causeway/foundation";
-import { isRecord } from "../json.ts";
+import { isRecord } from "../json/json.ts";
 
 /*
  * One file: a line of JSON that names what follows with its size and SHA-256, a line with the SHA-256 of the first, and the contents.

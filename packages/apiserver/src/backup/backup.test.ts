@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ApiServer } from "../interface.ts";
-import { at, type Json } from "../json.ts";
+import { at, type Json } from "../json/json.ts";
 import { startApiServer } from "../start.ts";
 import { rawClient, type Raw } from "../testing/client.ts";
 import { restoreApiServer } from "./restore.ts";

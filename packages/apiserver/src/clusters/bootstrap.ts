@@ -2,12 +2,12 @@ import { formatCidr, hasCode, parseCidr } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { bootstrapRoles } from "../auth/bootstrap-roles.ts";
 import { withAggregates } from "../controllers/role-aggregation.ts";
-import type { Json } from "../json.ts";
+import type { Json } from "../json/json.ts";
 import { mandatoryFlowObjects, suggestedFlowObjects } from "../flow/bootstrap.ts";
 import { serviceNetworks } from "../kinds/addresses.ts";
-import { internalCall } from "../registry/call.ts";
+import { internalCall } from "../contract/call.ts";
 import { create } from "../registry/create.ts";
-import type { Cluster } from "./cluster.ts";
+import type { Cluster } from "../contract/cluster.ts";
 import { writeFirst, type FirstObjects } from "./first-objects.ts";
 
 const NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];

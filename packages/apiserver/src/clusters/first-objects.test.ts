@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { KubeObject } from "@causeway/kubernetes";
-import { text } from "../json.ts";
+import { text } from "../json/json.ts";
 import { firstObjects, startApiServer } from "../start.ts";
 import { rawClient } from "../testing/client.ts";
 import type { LogicalCluster } from "../interface.ts";

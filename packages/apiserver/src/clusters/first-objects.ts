@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, record, records, same, timestamp, type Json } from "../json.ts";
-import { announce, internalCall, keyOf } from "../registry/call.ts";
-import type { Resource } from "../kinds/resource.ts";
-import type { Cluster } from "./cluster.ts";
+import { at, record, records, same, timestamp, type Json } from "../json/json.ts";
+import { announce, internalCall, keyOf } from "../contract/call.ts";
+import type { Resource } from "../contract/resource.ts";
+import type { Cluster } from "../contract/cluster.ts";
 
 type Manifest = Pick<KubeObject, "apiVersion" | "kind" | "metadata"> & { readonly spec?: Json };
 

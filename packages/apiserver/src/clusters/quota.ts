@@ -1,9 +1,9 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { SYSTEM, type User } from "../auth/user.ts";
+import { SYSTEM, type User } from "../contract/user.ts";
 import type { LogicalClusterLimits } from "../interface.ts";
-import { apiError } from "../server/status.ts";
+import { apiError } from "../errors/status.ts";
 import type { Store } from "../store/index.ts";
-import type { Changes } from "./cluster.ts";
+import type { Changes } from "../contract/cluster.ts";
 
 /** What a logical cluster may hold and holds. Bytes are those of the objects' JSON. */
 export interface Held {

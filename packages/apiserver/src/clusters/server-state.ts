@@ -6,7 +6,7 @@ import type { ClusterInfo } from "../isolation/messages.ts";
 import { canonicalJson, CausewayError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import type { ApiServerOptions, LogicalCluster, LogicalClusterOptions, ServerProblem } from "../interface.ts";
-import { isRecord, type Json } from "../json.ts";
+import { isRecord, type Json } from "../json/json.ts";
 import { startOwners } from "../local/controllers.ts";
 import { builtInKinds } from "../kinds/builtin.ts";
 import { ensureDefinitions } from "../definitions/preinstall.ts";

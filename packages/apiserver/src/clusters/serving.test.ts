@@ -15,7 +15,7 @@ import {
   type Log,
 } from "@causeway/foundation";
 import type { ApiServer, ApiServerOptions } from "../interface.ts";
-import { at, records } from "../json.ts";
+import { at, records } from "../json/json.ts";
 import { startApiServer } from "../start.ts";
 
 const DAY = 86_400_000;

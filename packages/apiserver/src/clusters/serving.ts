@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { CausewayError, issueCertificate, messageOf, type Clock, type KeyPair, type Log } from "@causeway/foundation";
 import type { ServingFiles } from "../interface.ts";
-import type { Cluster } from "./cluster.ts";
+import type { Cluster } from "../contract/cluster.ts";
 import { serviceNetworks } from "../kinds/addresses.ts";
 
 const DAY = 86_400_000;

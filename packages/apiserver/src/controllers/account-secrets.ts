@@ -1,12 +1,12 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { issueLegacyToken } from "../auth/legacy-token.ts";
-import type { Cluster } from "../clusters/cluster.ts";
-import { at, fields, record, same, text } from "../json.ts";
-import type { Draft } from "../kinds/resource.ts";
-import { internalCall } from "../registry/call.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { at, fields, record, same, text } from "../json/json.ts";
+import type { Draft } from "../contract/resource.ts";
+import { internalCall } from "../contract/call.ts";
 import { remove } from "../registry/delete.ts";
 import { change } from "../registry/update.ts";
-import { builtIn, type Controller } from "./controller.ts";
+import { builtIn, type Controller } from "../contract/controller.ts";
 import { startLoop } from "./loop.ts";
 import { ignoreMissing } from "./namespaces.ts";
 

@@ -1,13 +1,13 @@
 import { createHmac } from "node:crypto";
 import { hasCode } from "@causeway/foundation";
 import { bootstrapToken, type BootstrapToken } from "../auth/bootstrap-tokens.ts";
-import type { Cluster } from "../clusters/cluster.ts";
-import { fields, record, same, text, type Json } from "../json.ts";
-import type { Draft } from "../kinds/resource.ts";
-import { internalCall } from "../registry/call.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { fields, record, same, text, type Json } from "../json/json.ts";
+import type { Draft } from "../contract/resource.ts";
+import { internalCall } from "../contract/call.ts";
 import { create } from "../registry/create.ts";
 import { change } from "../registry/update.ts";
-import { builtIn, type Controller } from "./controller.ts";
+import { builtIn, type Controller } from "../contract/controller.ts";
 import { startLoop } from "./loop.ts";
 import { yaml } from "../later.ts";
 

@@ -1,11 +1,11 @@
 import { messageOf, readRequest, signRequest, type CertificateSubject } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Cluster } from "../clusters/cluster.ts";
-import { fields, record, records, text, texts, timestamp, type Json } from "../json.ts";
-import type { Draft, Resource } from "../kinds/resource.ts";
-import { internalCall } from "../registry/call.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { fields, record, records, text, texts, timestamp, type Json } from "../json/json.ts";
+import type { Draft, Resource } from "../contract/resource.ts";
+import { internalCall } from "../contract/call.ts";
 import { change } from "../registry/update.ts";
-import { builtIn, type Controller } from "./controller.ts";
+import { builtIn, type Controller } from "../contract/controller.ts";
 import { startLoop } from "./loop.ts";
 import { ignoreMissing } from "./namespaces.ts";
 

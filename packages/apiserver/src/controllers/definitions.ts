@@ -1,14 +1,14 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Cluster } from "../clusters/cluster.ts";
+import type { Cluster } from "../contract/cluster.ts";
 import { storageOf } from "../definitions/resource.ts";
 import { DEFINITIONS, groupMembers, waitsForNames, withCondition } from "../definitions/status.ts";
 import { CLEANUP_FINALIZER } from "../definitions/strategy.ts";
-import { at, record, records, same, text, timestamp } from "../json.ts";
-import type { Draft, Resource } from "../kinds/resource.ts";
-import { internalCall } from "../registry/call.ts";
+import { at, record, records, same, text, timestamp } from "../json/json.ts";
+import type { Draft, Resource } from "../contract/resource.ts";
+import { internalCall } from "../contract/call.ts";
 import { remove } from "../registry/delete.ts";
 import { change } from "../registry/update.ts";
-import { builtIn, type Controller } from "./controller.ts";
+import { builtIn, type Controller } from "../contract/controller.ts";
 import { startLoop } from "./loop.ts";
 import { ignoreMissing } from "./namespaces.ts";
 

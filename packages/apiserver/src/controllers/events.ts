@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import type { KubeObject } from "@causeway/kubernetes";
 import { messageOf } from "@causeway/foundation";
-import type { Cluster } from "../clusters/cluster.ts";
-import { timestamp } from "../json.ts";
-import { internalCall } from "../registry/call.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { timestamp } from "../json/json.ts";
+import { internalCall } from "../contract/call.ts";
 import { create } from "../registry/create.ts";
-import { builtIn } from "./controller.ts";
+import { builtIn } from "../contract/controller.ts";
 
 export interface Warning {
   readonly reason: string;

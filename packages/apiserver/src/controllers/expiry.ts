@@ -1,10 +1,10 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { bootstrapToken } from "../auth/bootstrap-tokens.ts";
-import type { Cluster } from "../clusters/cluster.ts";
-import { fields, text } from "../json.ts";
-import { internalCall } from "../registry/call.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { fields, text } from "../json/json.ts";
+import { internalCall } from "../contract/call.ts";
 import { remove } from "../registry/delete.ts";
-import { builtIn, type Controller } from "./controller.ts";
+import { builtIn, type Controller } from "../contract/controller.ts";
 import { deadlines } from "./deadlines.ts";
 import { startLoop } from "./loop.ts";
 import { ignoreMissing } from "./namespaces.ts";

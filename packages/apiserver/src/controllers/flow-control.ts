@@ -1,6 +1,6 @@
 import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Cluster } from "../clusters/cluster.ts";
+import type { Cluster } from "../contract/cluster.ts";
 import {
   followsBootstrap,
   GROUP,
@@ -9,13 +9,13 @@ import {
   type FlowManifest,
 } from "../flow/bootstrap.ts";
 import { danglingCondition } from "../flow/dangling.ts";
-import { at, fields, records, same, text } from "../json.ts";
-import type { Draft, Resource } from "../kinds/resource.ts";
-import { internalCall } from "../registry/call.ts";
+import { at, fields, records, same, text } from "../json/json.ts";
+import type { Draft, Resource } from "../contract/resource.ts";
+import { internalCall } from "../contract/call.ts";
 import { create } from "../registry/create.ts";
 import { apply } from "../registry/patch.ts";
 import { change } from "../registry/update.ts";
-import { builtIn, type Controller } from "./controller.ts";
+import { builtIn, type Controller } from "../contract/controller.ts";
 import { startLoop } from "./loop.ts";
 import { ignoreMissing } from "./namespaces.ts";
 

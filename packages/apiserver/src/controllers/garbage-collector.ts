@@ -1,12 +1,12 @@
 import type { KubeObject, OwnerReference } from "@causeway/kubernetes";
-import type { Cluster } from "../clusters/cluster.ts";
-import { same } from "../json.ts";
-import type { Draft, Resource } from "../kinds/resource.ts";
-import { internalCall } from "../registry/call.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { same } from "../json/json.ts";
+import type { Draft, Resource } from "../contract/resource.ts";
+import { internalCall } from "../contract/call.ts";
 import { remove } from "../registry/delete.ts";
 import { change } from "../registry/update.ts";
 import type { StoreKey } from "../store/index.ts";
-import type { Controller } from "./controller.ts";
+import type { Controller } from "../contract/controller.ts";
 import { startLoop } from "./loop.ts";
 import { ignoreMissing, storedResources } from "./namespaces.ts";
 

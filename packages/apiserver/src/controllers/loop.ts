@@ -1,5 +1,5 @@
-import type { Cluster } from "../clusters/cluster.ts";
-import type { WorkQueue } from "../metrics/cluster-metrics.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import type { WorkQueue } from "../contract/cluster-metrics.ts";
 import { hasCode, isAborted, messageOf } from "@causeway/foundation";
 
 /** Works on keys one at a time; a key added while it waits is worked on once. */

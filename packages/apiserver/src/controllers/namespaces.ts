@@ -1,11 +1,11 @@
 import { hasCode } from "@causeway/foundation";
-import type { Cluster } from "../clusters/cluster.ts";
-import { at, record } from "../json.ts";
-import type { Draft, Resource } from "../kinds/resource.ts";
-import { internalCall } from "../registry/call.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { at, record } from "../json/json.ts";
+import type { Draft, Resource } from "../contract/resource.ts";
+import { internalCall } from "../contract/call.ts";
 import { remove } from "../registry/delete.ts";
 import { change } from "../registry/update.ts";
-import { builtIn, type Controller } from "./controller.ts";
+import { builtIn, type Controller } from "../contract/controller.ts";
 import { startLoop } from "./loop.ts";
 
 /** Empties a namespace that is being deleted, then lets go of it. What finalizers hold is waited for. */

@@ -1,11 +1,11 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Cluster } from "../clusters/cluster.ts";
-import { at, fields, record, records, same, type Json } from "../json.ts";
-import type { Draft } from "../kinds/resource.ts";
-import { internalCall } from "../registry/call.ts";
-import { matchesLabels } from "../registry/selectors.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { at, fields, record, records, same, type Json } from "../json/json.ts";
+import type { Draft } from "../contract/resource.ts";
+import { internalCall } from "../contract/call.ts";
+import { matchesLabels } from "../syntax/selectors.ts";
 import { change } from "../registry/update.ts";
-import { builtIn, type Controller } from "./controller.ts";
+import { builtIn, type Controller } from "../contract/controller.ts";
 import { startLoop } from "./loop.ts";
 import { ignoreMissing } from "./namespaces.ts";
 

@@ -5,7 +5,7 @@ import { VirtualClock } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ApiServer } from "../interface.ts";
-import { at, records, type Json } from "../json.ts";
+import { at, records, type Json } from "../json/json.ts";
 import { startApiServer } from "../start.ts";
 import { openStore, type Store } from "../store/index.ts";
 import { eventually, rawClient, type Raw } from "../testing/client.ts";

@@ -1,14 +1,14 @@
 import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Cluster } from "../clusters/cluster.ts";
-import { at, fields, record, text } from "../json.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { at, fields, record, text } from "../json/json.ts";
 import { Allocations, familyOf } from "../kinds/addresses.ts";
 import { networksOf } from "../kinds/service-range.ts";
 import { claims } from "../kinds/service.ts";
-import { internalCall } from "../registry/call.ts";
+import { internalCall } from "../contract/call.ts";
 import { create } from "../registry/create.ts";
 import { remove } from "../registry/delete.ts";
-import { builtIn, type Controller } from "./controller.ts";
+import { builtIn, type Controller } from "../contract/controller.ts";
 import { deadlines } from "./deadlines.ts";
 import { warn } from "./events.ts";
 import { startLoop } from "./loop.ts";

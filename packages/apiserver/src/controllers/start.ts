@@ -1,8 +1,8 @@
-import type { Change, Cluster } from "../clusters/cluster.ts";
+import type { Change, Cluster } from "../contract/cluster.ts";
 import { accountSecrets } from "./account-secrets.ts";
 import { bootstrapSigner } from "./bootstrap-signer.ts";
 import { certificateSigner } from "./certificate-signer.ts";
-import type { MakeController } from "./controller.ts";
+import type { MakeController } from "../contract/controller.ts";
 import { definitionController } from "./definitions.ts";
 import { eventExpiry, tokenCleaner } from "./expiry.ts";
 import { flowController } from "./flow-control.ts";

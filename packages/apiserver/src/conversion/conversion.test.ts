@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { KubeObject } from "@causeway/kubernetes";
 import { startApiServer } from "../start.ts";
 import type { ApiServer } from "../interface.ts";
-import { at, fields, record, text, type Json } from "../json.ts";
+import { at, fields, record, text, type Json } from "../json/json.ts";
 import { rawClient, type Raw } from "../testing/client.ts";
 import { renaming } from "./converter.ts";
-import { createForms } from "./forms.ts";
+import { createForms } from "../contract/forms.ts";
 import { registeredConverter, type KindConversion } from "./registered.ts";
 import { compileSchema } from "../schema/index.ts";
 

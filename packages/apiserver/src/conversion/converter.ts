@@ -1,5 +1,5 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Maybe } from "./maybe.ts";
+import type { Maybe } from "../json/maybe-promise.ts";
 
 /** Turns objects of one kind into another of its versions. Never changes what it is given. */
 export interface Converter {

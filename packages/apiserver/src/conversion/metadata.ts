@@ -1,6 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { fields, isRecord, same, text, type Json } from "../json.ts";
-import { annotationProblems, labelProblems } from "../registry/metadata.ts";
+import { fields, isRecord, same, text, type Json } from "../json/json.ts";
+import { annotationProblems, labelProblems } from "../syntax/names.ts";
 
 /** Go's words for the type of a JSON value. */
 function goType(value: unknown): string {

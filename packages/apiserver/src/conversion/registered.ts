@@ -1,7 +1,7 @@
 import { CausewayError, messageOf } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import { fields, isRecord } from "../json.ts";
-import { apiVersionOf } from "../kinds/resource.ts";
+import { fields, isRecord } from "../json/json.ts";
+import { apiVersionOf } from "../contract/resource.ts";
 import type { Converter } from "./converter.ts";
 import { changedIdentity, withMetadataOf } from "./metadata.ts";
 

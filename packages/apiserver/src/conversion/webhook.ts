@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { messageOf } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import { array, at, isRecord, record, text, texts, type Json } from "../json.ts";
+import { array, at, isRecord, record, text, texts, type Json } from "../json/json.ts";
 import type { WebhookClient, WebhookClientConfig } from "../webhooks/interface.ts";
-import { apiError } from "../server/status.ts";
+import { apiError } from "../errors/status.ts";
 import type { Converter } from "./converter.ts";
 import { changedIdentity, withMetadataOf } from "./metadata.ts";
 

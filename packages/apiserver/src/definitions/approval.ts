@@ -1,7 +1,7 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, text, type Json } from "../json.ts";
-import { invalidValue, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
+import { at, text, type Json } from "../json/json.ts";
+import { invalidValue, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
 
 const APPROVED = "api-approved.kubernetes.io";
 const SEE = "see https://github.com/kubernetes/enhancements/pull/1111";

@@ -1,8 +1,8 @@
 import { X509Certificate } from "node:crypto";
-import { isRecord, record, text, texts, type Json } from "../json.ts";
-import { label1035Faults } from "../registry/dns.ts";
-import { forbiddenField, invalidValue, notSupported, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
+import { isRecord, record, text, texts, type Json } from "../json/json.ts";
+import { label1035Faults } from "../syntax/dns.ts";
+import { forbiddenField, invalidValue, notSupported, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
 import { clientConfigProblems } from "../webhooks/client-config.ts";
 
 const FIELD = "spec.conversion";

@@ -1,4 +1,4 @@
-import { isRecord, type Json } from "../json.ts";
+import { isRecord, type Json } from "../json/json.ts";
 
 /** One field of a struct of apiextensions.k8s.io/v1. */
 interface Member {

@@ -1,5 +1,5 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { qualifiedNameFaults } from "../registry/metadata.ts";
+import { qualifiedNameFaults } from "../syntax/names.ts";
 
 const STANDARD = new Set(["orphan", "foregroundDeletion", "kubernetes"]);
 const PREFER = "prefer a domain-qualified finalizer name";

@@ -1,4 +1,4 @@
-import { isRecord } from "../json.ts";
+import { isRecord } from "../json/json.ts";
 
 type Step = (values: readonly unknown[]) => readonly unknown[];
 

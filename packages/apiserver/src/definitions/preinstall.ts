@@ -1,8 +1,8 @@
 import { CausewayError } from "@causeway/foundation";
-import type { Cluster } from "../clusters/cluster.ts";
-import { fields, isRecord, record, same, text } from "../json.ts";
-import type { Draft } from "../kinds/resource.ts";
-import { internalCall } from "../registry/call.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { fields, isRecord, record, same, text } from "../json/json.ts";
+import type { Draft } from "../contract/resource.ts";
+import { internalCall } from "../contract/call.ts";
 import { create } from "../registry/create.ts";
 import { change } from "../registry/update.ts";
 import { DEFINITIONS } from "./status.ts";

@@ -1,6 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, fields, record, records, text, texts, type Json } from "../json.ts";
-import { STATUS } from "../kinds/define.ts";
+import { at, fields, record, records, text, texts, type Json } from "../json/json.ts";
+import { STATUS } from "../contract/define.ts";
 import {
   apiVersionOf,
   type Column,
@@ -8,9 +8,9 @@ import {
   type ResourceVersion,
   type Strategy,
   type Subresource,
-} from "../kinds/resource.ts";
+} from "../contract/resource.ts";
 import { renaming, type Converter } from "../conversion/converter.ts";
-import { createForms } from "../conversion/forms.ts";
+import { createForms } from "../contract/forms.ts";
 import { registeredConverter, type KindConversion } from "../conversion/registered.ts";
 import { webhookConverter } from "../conversion/webhook.ts";
 import type { WebhookClient } from "../webhooks/interface.ts";

@@ -1,9 +1,9 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, fields, isRecord, record, records, same, text, texts, type Json } from "../json.ts";
-import { label1035Faults, subdomainFaults } from "../registry/dns.ts";
+import { at, fields, isRecord, record, records, same, text, texts, type Json } from "../json/json.ts";
+import { label1035Faults, subdomainFaults } from "../syntax/dns.ts";
 import { validateCustomResourceDefinitionSchema } from "../schema/index.ts";
-import { invalidValue, notSupported, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
+import { invalidValue, notSupported, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
 import { approvalProblems } from "./approval.ts";
 import { conversionProblems } from "./conversion-rules.ts";
 import { columnProblems, selectableProblems, subresourceProblems } from "./version-rules.ts";

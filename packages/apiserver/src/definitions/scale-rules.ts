@@ -1,8 +1,8 @@
-import { at, isRecord, type Json } from "../json.ts";
+import { at, isRecord, type Json } from "../json/json.ts";
 import { goText, goType, type JsonValue } from "../patch/index.ts";
-import type { ScalePaths } from "../kinds/resource.ts";
-import { invalidValue } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
+import type { ScalePaths } from "../contract/resource.ts";
+import { invalidValue } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
 
 const MOST = 2_147_483_647;
 

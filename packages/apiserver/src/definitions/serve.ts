@@ -1,5 +1,5 @@
-import { at, same } from "../json.ts";
-import type { Cluster } from "../clusters/cluster.ts";
+import { at, same } from "../json/json.ts";
+import type { Cluster } from "../contract/cluster.ts";
 import { DEFINITIONS } from "./status.ts";
 import { resourceOf, storageOf } from "./resource.ts";
 

@@ -1,6 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, fields, record, records, same, text, texts, timestamp, type Json } from "../json.ts";
-import type { ClusterView, Draft } from "../kinds/resource.ts";
+import { at, fields, record, records, same, text, texts, timestamp, type Json } from "../json/json.ts";
+import type { ClusterView, Draft } from "../contract/resource.ts";
 import { approvalCondition } from "./approval.ts";
 
 export const DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions";

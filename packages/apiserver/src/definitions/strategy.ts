@@ -1,5 +1,5 @@
-import { at, fields, isRecord, record, text } from "../json.ts";
-import type { Draft, Strategy } from "../kinds/resource.ts";
+import { at, fields, isRecord, record, text } from "../json/json.ts";
+import type { Draft, Strategy } from "../contract/resource.ts";
 import { settledSpec } from "./fields.ts";
 import { definitionProblems } from "./rules.ts";
 import { statusOf } from "./status.ts";

@@ -1,7 +1,7 @@
-import { at, isRecord, records, text, type Json } from "../json.ts";
+import { at, isRecord, records, text, type Json } from "../json/json.ts";
 import { followFieldPath } from "../schema/index.ts";
-import { invalidValue, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
+import { invalidValue, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
 
 const COLUMN_TYPES = ["boolean", "date", "integer", "number", "string"];
 const COLUMN_FORMATS = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];

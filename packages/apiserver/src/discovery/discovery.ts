@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Json } from "../json.ts";
-import type { Catalog } from "../kinds/catalog.ts";
-import { apiVersionOf, type Resource, type ResourceVersion, type Subresource } from "../kinds/resource.ts";
+import type { Json } from "../json/json.ts";
+import type { Catalog } from "../contract/catalog.ts";
+import { apiVersionOf, type Resource, type ResourceVersion, type Subresource } from "../contract/resource.ts";
 import { byPriority } from "../definitions/strategy.ts";
 
 interface Entry {

@@ -1,4 +1,4 @@
-import { isRecord } from "../json.ts";
+import { isRecord } from "../json/json.ts";
 
 /** How a member of an OpenAPI v2 document is written: a plain value, or a message with members of its own. */
 type Form = "text" | "texts" | "bool" | "whole" | "real" | "any" | "anys" | Write;

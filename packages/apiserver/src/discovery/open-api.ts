@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { isRecord, type Json } from "../json.ts";
-import { addModels } from "../wire/models.ts";
-import type { Catalog } from "../kinds/catalog.ts";
-import { apiVersionOf, type Resource, type ResourceVersion } from "../kinds/resource.ts";
+import { isRecord, type Json } from "../json/json.ts";
+import { addModels } from "./models.ts";
+import type { Catalog } from "../contract/catalog.ts";
+import { apiVersionOf, type Resource, type ResourceVersion } from "../contract/resource.ts";
 
 const PARAMETERS = ["dryRun", "fieldManager", "fieldValidation"];
 const STRATEGIC = "application/strategic-merge-patch+json";

@@ -1,5 +1,5 @@
 import { CausewayError } from "@causeway/foundation";
-import type { Json } from "../json.ts";
+import type { Json } from "../json/json.ts";
 import type { RecordCodec, StoreKey } from "../store/index.ts";
 import { readConfiguration, type Provider, type Rule } from "./configuration.ts";
 

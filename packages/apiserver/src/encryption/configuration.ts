@@ -1,5 +1,5 @@
 import { CausewayError } from "@causeway/foundation";
-import { records, record, text, texts, type Json } from "../json.ts";
+import { records, record, text, texts, type Json } from "../json/json.ts";
 import type { StoreKey } from "../store/index.ts";
 import { createCipher, KEY_LENGTHS, type Cipher, type CipherName } from "./ciphers.ts";
 

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hasCode } from "@causeway/foundation";
 import type { ApiServer, ApiServerOptions } from "../interface.ts";
-import type { Json } from "../json.ts";
+import type { Json } from "../json/json.ts";
 import { startApiServer } from "../start.ts";
 import { restoreApiServer } from "../backup/restore.ts";
 import { rawClient } from "../testing/client.ts";

@@ -1,4 +1,4 @@
-import type { Json } from "../json.ts";
+import type { Json } from "../json/json.ts";
 
 /** Group and version of priority and fairness. */
 export const GROUP = "flowcontrol.apiserver.k8s.io";

@@ -1,7 +1,7 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import type { User } from "../auth/user.ts";
-import { at, fields, record, records, text, texts, type Json } from "../json.ts";
-import type { RequestInfo } from "../server/request-info.ts";
+import type { User } from "../contract/user.ts";
+import { at, fields, record, records, text, texts, type Json } from "../json/json.ts";
+import type { RequestInfo } from "../contract/request-info.ts";
 
 /** Who asks for what. */
 export interface Digest {

@@ -1,5 +1,5 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, text, timestamp, type Json } from "../json.ts";
+import { at, text, timestamp, type Json } from "../json/json.ts";
 
 /** The condition that tells whether the level a FlowSchema names is there. */
 export function danglingCondition(schema: KubeObject, isThere: boolean, now: number): Json {

@@ -1,9 +1,9 @@
 import { VirtualClock } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
-import { Changes, type Cluster } from "../clusters/cluster.ts";
-import { ClusterMetrics } from "../metrics/cluster-metrics.ts";
-import { requestInfo } from "../server/request-info.ts";
+import { Changes, type Cluster } from "../contract/cluster.ts";
+import { ClusterMetrics } from "../contract/cluster-metrics.ts";
+import { requestInfo } from "../contract/request-info.ts";
 import { openStore } from "../store/index.ts";
 import { mandatoryFlowObjects, suggestedFlowObjects } from "./bootstrap.ts";
 import type { Digest } from "./classify.ts";

@@ -1,5 +1,5 @@
-import type { Cluster } from "../clusters/cluster.ts";
-import { apiError, tooManyRequests } from "../server/status.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { apiError, tooManyRequests } from "../errors/status.ts";
 import { GROUP, mandatoryFlowObjects } from "./bootstrap.ts";
 import { distinguisherOf, flowSchemaOf, inOrder, matches, type Digest, type FlowSchema } from "./classify.ts";
 import { FlowMetrics } from "./flow-metrics.ts";

@@ -1,5 +1,5 @@
 import type { Metrics } from "@causeway/foundation";
-import type { ClusterMetrics } from "../metrics/cluster-metrics.ts";
+import type { ClusterMetrics } from "../contract/cluster-metrics.ts";
 import type { FlowSchema } from "./classify.ts";
 import type { Level } from "./level.ts";
 

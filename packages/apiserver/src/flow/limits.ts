@@ -1,5 +1,5 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, fields, record, text, type Json } from "../json.ts";
+import { at, fields, record, text, type Json } from "../json/json.ts";
 import type { Queuing } from "./queues.ts";
 
 /** Seats of a whole server, as kube-apiserver has by default: 400 for reads and 200 for writes. */

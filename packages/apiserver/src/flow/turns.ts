@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-import { tooManyRequests } from "../server/status.ts";
+import { tooManyRequests } from "../errors/status.ts";
 import { FairQueue } from "./fair-queue.ts";
 import type { ThreadTime } from "./thread-time.ts";
 

@@ -1,5 +1,5 @@
-import type { Cluster } from "../clusters/cluster.ts";
-import { isTrue, type RequestInfo } from "../server/request-info.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { isTrue, type RequestInfo } from "../contract/request-info.ts";
 
 /** What a request is expected to take. */
 export interface Work {

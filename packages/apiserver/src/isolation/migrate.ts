@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Log } from "@causeway/foundation";
 import { stateFiles, type StateFiles } from "../clusters/state-files.ts";
-import { isRecord } from "../json.ts";
+import { isRecord } from "../json/json.ts";
 import { SplitSource } from "../store/index.ts";
 import {
   clustersOf,

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { StateFiles } from "../clusters/state-files.ts";
-import { isRecord, text, texts } from "../json.ts";
+import { isRecord, text, texts } from "../json/json.ts";
 
 /** "shared" serves several clusters, "own" serves one. */
 export type WorkerClass = "shared" | "own";

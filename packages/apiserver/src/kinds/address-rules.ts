@@ -1,6 +1,6 @@
 import { parseCidr, parseIp } from "@causeway/foundation";
-import { invalidValue } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
+import { invalidValue } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
 
 /** What is wrong with an IP address, in kube-apiserver's words: nothing when it is one. */
 export function addressProblem(ip: string, field: string): FieldProblem[] {

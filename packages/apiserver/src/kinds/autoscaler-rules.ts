@@ -1,7 +1,7 @@
-import { array, isRecord, record, text, type Json } from "../json.ts";
-import { forbiddenField, invalidValue, notSupported, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
-import { pathFaults } from "../registry/metadata.ts";
+import { array, isRecord, record, text, type Json } from "../json/json.ts";
+import { forbiddenField, invalidValue, notSupported, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
+import { pathFaults } from "../syntax/names.ts";
 import { each, given, supported } from "./pods/checks.ts";
 
 /*

@@ -1,10 +1,10 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { array, at, fields, isRecord, record, records, type Json } from "../json.ts";
+import { array, at, fields, isRecord, record, records, type Json } from "../json/json.ts";
 import { autoscalerColumns } from "../tables/autoscaler-columns.ts";
 import { autoscalerProblems } from "./autoscaler-rules.ts";
 import { checked } from "./rules.ts";
-import { define, STATUS } from "./define.ts";
-import type { Draft, Resource } from "./resource.ts";
+import { define, STATUS } from "../contract/define.ts";
+import type { Draft, Resource } from "../contract/resource.ts";
 
 /*
  * autoscaling/v2 is what is stored; autoscaling/v1 knows the processor's use alone, and carries the rest in annotations.

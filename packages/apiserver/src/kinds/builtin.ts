@@ -1,5 +1,5 @@
 import { admissionKinds } from "../admission/kinds.ts";
-import { builtIns, type BuiltIns } from "./catalog.ts";
+import { builtIns, type BuiltIns } from "../contract/catalog.ts";
 import { coreKinds } from "./core.ts";
 import { flowControlKinds } from "./flow-control.ts";
 import { otherKinds } from "./groups.ts";

@@ -1,7 +1,7 @@
-import { array, fields, record, records, same, text, timestamp, type Json } from "../json.ts";
-import { invalidValue, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
-import type { Draft, Strategy, WriteContext } from "./resource.ts";
+import { array, fields, record, records, same, text, timestamp, type Json } from "../json/json.ts";
+import { invalidValue, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
+import type { Draft, Strategy, WriteContext } from "../contract/resource.ts";
 
 /** Requests say who made them, never change, and are approved and signed through their subresources. */
 export const csrStrategy: Strategy = {

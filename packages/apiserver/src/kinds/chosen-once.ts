@@ -1,9 +1,9 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, fields, records, same } from "../json.ts";
-import { forbiddenField, invalidValue } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
+import { at, fields, records, same } from "../json/json.ts";
+import { forbiddenField, invalidValue } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
 import { internalForm } from "../wire/internal.ts";
-import type { Strategy, WriteContext } from "./resource.ts";
+import type { Strategy, WriteContext } from "../contract/resource.ts";
 
 /** A field that keeps the value it was made with. Source: Kubernetes API reference, field by field. */
 interface Chosen {

@@ -1,9 +1,9 @@
-import { define, STATUS, WRITE_STATUS } from "./define.ts";
+import { define, STATUS, WRITE_STATUS } from "../contract/define.ts";
 import { coreEvents } from "./event.ts";
 import { namespaceStrategy } from "./namespace.ts";
 import { nodeStrategy } from "./node.ts";
 import { podStrategy } from "./pod.ts";
-import type { Resource } from "./resource.ts";
+import type { Resource } from "../contract/resource.ts";
 import { claimStrategy } from "./claim.ts";
 import { configMapStrategy, secretStrategy } from "./secret.ts";
 import { serviceStrategy } from "./service.ts";

@@ -1,9 +1,9 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, fields, record, text, type Json } from "../json.ts";
-import { invalidValue } from "../server/problems.ts";
+import { at, fields, record, text, type Json } from "../json/json.ts";
+import { invalidValue } from "../errors/problems.ts";
 import { EVENT_COLUMNS } from "../tables/core-columns.ts";
-import { define } from "./define.ts";
-import type { Draft, Resource, Strategy } from "./resource.ts";
+import { define } from "../contract/define.ts";
+import type { Draft, Resource, Strategy } from "../contract/resource.ts";
 
 const SELECTABLE = [
   "involvedObject.kind",

@@ -1,12 +1,12 @@
 import { mandatoryFlowObjects, GROUP, type FlowManifest } from "../flow/bootstrap.ts";
-import { at, fields, record, records, same, text, texts, type Json } from "../json.ts";
-import { forbiddenField, invalidValue, notSupported, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
-import { SYSTEM } from "../auth/user.ts";
+import { at, fields, record, records, same, text, texts, type Json } from "../json/json.ts";
+import { forbiddenField, invalidValue, notSupported, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
+import { SYSTEM } from "../contract/user.ts";
 import { danglingCondition } from "../flow/dangling.ts";
-import { define, STATUS } from "./define.ts";
+import { define, STATUS } from "../contract/define.ts";
 import { FLOW_SCHEMA_COLUMNS, PRIORITY_LEVEL_COLUMNS } from "../tables/flow-columns.ts";
-import type { Draft, Resource, Strategy } from "./resource.ts";
+import type { Draft, Resource, Strategy } from "../contract/resource.ts";
 
 const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"];
 const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;

@@ -16,11 +16,11 @@ import {
 import { JOB_COLUMNS } from "../tables/job-columns.ts";
 import { csrStrategy } from "./certificate-signing-request.ts";
 import { crdStrategy } from "../definitions/strategy.ts";
-import { define, SCALE, STATUS, type Definition } from "./define.ts";
+import { define, SCALE, STATUS, type Definition } from "../contract/define.ts";
 import { groupEvents } from "./event.ts";
 import { leaseStrategy } from "./lease.ts";
 import { bindingStrategy, roleStrategy } from "./rbac.ts";
-import type { Resource } from "./resource.ts";
+import type { Resource } from "../contract/resource.ts";
 import { chosenOnce } from "./chosen-once.ts";
 import { priorityProblems } from "./policy-rules.ts";
 import { checked, ruled } from "./rules.ts";

@@ -1,6 +1,6 @@
-import { array, isRecord, record, text, type Json } from "../json.ts";
-import { invalidValue, notSupported, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
+import { array, isRecord, record, text, type Json } from "../json/json.ts";
+import { invalidValue, notSupported, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
 import { each, notNegative, supported } from "./pods/checks.ts";
 import { strayProblems, templateProblems } from "./template.ts";
 

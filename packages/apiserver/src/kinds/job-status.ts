@@ -1,6 +1,6 @@
-import { array, isRecord, record, records, same, text, type Json } from "../json.ts";
-import { invalidValue, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
+import { array, isRecord, record, records, same, text, type Json } from "../json/json.ts";
+import { invalidValue, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
 import { duplicate, notNegative } from "./pods/checks.ts";
 import { fragmentsOf, overlapOf } from "./job-indexes.ts";
 

@@ -1,12 +1,12 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, fields, isRecord, record, same, type Json } from "../json.ts";
-import { matchesLabels } from "../registry/selectors.ts";
+import { at, fields, isRecord, record, same, type Json } from "../json/json.ts";
+import { matchesLabels } from "../syntax/selectors.ts";
 import { fillJobLabels } from "../wire/defaults/workloads.ts";
-import { invalidValue, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
+import { invalidValue, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
 import { jobSpecProblems } from "./job-rules.ts";
 import { jobStatusProblems } from "./job-status.ts";
-import type { Draft, Strategy } from "./resource.ts";
+import type { Draft, Strategy } from "../contract/resource.ts";
 import { asGiven, warnOfTemplate } from "./template.ts";
 
 const UID = "batch.kubernetes.io/controller-uid";

@@ -1,7 +1,7 @@
-import { fields, record } from "../json.ts";
-import { invalidValue } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
-import type { Strategy } from "./resource.ts";
+import { fields, record } from "../json/json.ts";
+import { invalidValue } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
+import type { Strategy } from "../contract/resource.ts";
 
 /** Leases: times and counts that make sense. */
 export const leaseStrategy: Strategy = {

@@ -1,6 +1,6 @@
-import { fields, record } from "../json.ts";
-import { forbidden } from "../server/status.ts";
-import type { Strategy } from "./resource.ts";
+import { fields, record } from "../json/json.ts";
+import { forbidden } from "../errors/status.ts";
+import type { Strategy } from "../contract/resource.ts";
 
 export const NAMESPACES = { group: "", plural: "namespaces" } as const;
 const LASTING = new Set(["default", "kube-system", "kube-public"]);

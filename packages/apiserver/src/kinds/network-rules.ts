@@ -1,8 +1,8 @@
 import { BlockList, isIP } from "node:net";
-import { isRecord, record, records, text, texts, type Json } from "../json.ts";
-import { label1035Faults, subdomainFaults } from "../registry/dns.ts";
-import { forbiddenField, invalidValue, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
+import { isRecord, record, records, text, texts, type Json } from "../json/json.ts";
+import { label1035Faults, subdomainFaults } from "../syntax/dns.ts";
+import { forbiddenField, invalidValue, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
 import {
   between,
   dnsName,

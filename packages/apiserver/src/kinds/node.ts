@@ -1,9 +1,9 @@
 import { isIP } from "node:net";
-import { labelValueFaults, qualifiedNameFaults } from "../registry/metadata.ts";
-import { fields, record, records, same, text, texts, type Json } from "../json.ts";
-import { forbiddenField, invalidValue, notSupported, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
-import type { Strategy } from "./resource.ts";
+import { labelValueFaults, qualifiedNameFaults } from "../syntax/names.ts";
+import { fields, record, records, same, text, texts, type Json } from "../json/json.ts";
+import { forbiddenField, invalidValue, notSupported, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
+import type { Strategy } from "../contract/resource.ts";
 
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 

@@ -2,8 +2,8 @@ import { admitLimits } from "../admission/builtin/limits.ts";
 import { admitTolerations } from "../admission/builtin/tolerations.ts";
 import { mutatePod } from "../admission/builtin/pods.ts";
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, fields, isRecord, record, records, same, timestamp, type Json } from "../json.ts";
-import { forbiddenField } from "../server/problems.ts";
+import { at, fields, isRecord, record, records, same, timestamp, type Json } from "../json/json.ts";
+import { forbiddenField } from "../errors/problems.ts";
 import { imageProblems } from "./pods/containers.ts";
 import { newPodProblems, podSpecProblems } from "./pods/spec.ts";
 import { keepObserved, statusProblems } from "./pods/status.ts";
@@ -16,7 +16,7 @@ import {
   keepButResources,
   resizeProblems,
 } from "./pods/subresources.ts";
-import type { Draft, Strategy } from "./resource.ts";
+import type { Draft, Strategy } from "../contract/resource.ts";
 
 /** Pods are kept, filled in and checked as far as a cluster without kubelets needs; nothing runs them here. */
 export const podStrategy: Strategy = {

@@ -1,6 +1,6 @@
-import { record, text, type Json } from "../json.ts";
-import { forbiddenField, invalidValue } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
+import { record, text, type Json } from "../json/json.ts";
+import { forbiddenField, invalidValue } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
 import { labelName, labelValue, selectorProblems } from "./pods/checks.ts";
 import { amountProblems, nameProblems } from "./pods/resources.ts";
 import { tolerationProblems } from "./pods/scheduling.ts";

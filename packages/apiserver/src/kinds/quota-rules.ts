@@ -1,7 +1,7 @@
-import { isRecord, record, records, scalar, text, texts, array, type Json } from "../json.ts";
-import { invalidValue, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
-import { nanosOf } from "../wire/quantity.ts";
+import { isRecord, record, records, scalar, text, texts, array, type Json } from "../json/json.ts";
+import { invalidValue, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
+import { nanosOf } from "../syntax/quantity.ts";
 import { labelName } from "./pods/checks.ts";
 
 /*

@@ -1,10 +1,10 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { forbidEscalation } from "../auth/escalation.ts";
-import { array, fields, record, records, same, text, type Json } from "../json.ts";
-import { pathFaults, subdomainFaults } from "../registry/metadata.ts";
-import { invalidValue, notSupported, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
-import type { Strategy, WriteContext } from "./resource.ts";
+import { array, fields, record, records, same, text, type Json } from "../json/json.ts";
+import { pathFaults, subdomainFaults } from "../syntax/names.ts";
+import { invalidValue, notSupported, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
+import type { Strategy, WriteContext } from "../contract/resource.ts";
 
 /** What garbage collection changes of an object gives nothing; any other write of a role or binding is judged. */
 function admitGrant(object: KubeObject, old: KubeObject | undefined, context: WriteContext): void {

@@ -1,7 +1,7 @@
-import { fields, isRecord, type Json } from "../json.ts";
-import { invalidValue, notSupported, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
-import type { Strategy } from "./resource.ts";
+import { fields, isRecord, type Json } from "../json/json.ts";
+import { invalidValue, notSupported, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
+import type { Strategy } from "../contract/resource.ts";
 
 /** What is wrong with one value: nothing, or a problem at its field. */
 type Check = (value: unknown, field: string) => FieldProblem[];

@@ -1,8 +1,8 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { fields, record, same, text, type Json } from "../json.ts";
-import { forbiddenField, invalidValue, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
-import type { Strategy } from "./resource.ts";
+import { fields, record, same, text, type Json } from "../json/json.ts";
+import { forbiddenField, invalidValue, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
+import type { Strategy } from "../contract/resource.ts";
 
 const KEY = /^[-._a-zA-Z0-9]+$/;
 const LIMIT = 1024 * 1024;

@@ -1,12 +1,12 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { canonicalIp } from "@causeway/foundation";
-import { apiError, invalid } from "../server/status.ts";
-import { at, fields, record, records, text, texts, type Json } from "../json.ts";
-import { invalidValue } from "../server/problems.ts";
+import { apiError, invalid } from "../errors/status.ts";
+import { at, fields, record, records, text, texts, type Json } from "../json/json.ts";
+import { invalidValue } from "../errors/problems.ts";
 import { Allocations } from "./addresses.ts";
 import { IP_ADDRESSES, networksOf } from "./service-range.ts";
 import { hasNodePorts } from "./service-changes.ts";
-import type { ClusterView, Draft } from "./resource.ts";
+import type { ClusterView, Draft } from "../contract/resource.ts";
 
 const TYPE = { group: "", kind: "Service" } as const;
 

@@ -1,4 +1,4 @@
-import { array, record, records, same, text, texts, type Json } from "../json.ts";
+import { array, record, records, same, text, texts, type Json } from "../json/json.ts";
 
 /** True where the ports of a Service get node ports by themselves. */
 export function hasNodePorts(spec: Json): boolean {

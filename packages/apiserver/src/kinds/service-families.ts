@@ -1,6 +1,6 @@
-import { array, text, texts, type Json } from "../json.ts";
-import { invalidValue, notSupported, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
+import { array, text, texts, type Json } from "../json/json.ts";
+import { invalidValue, notSupported, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
 import { addressProblem } from "./address-rules.ts";
 import { familyOf, type Family } from "./addresses.ts";
 

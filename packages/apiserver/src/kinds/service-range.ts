@@ -1,13 +1,13 @@
 import { formatIp, parseCidr, parseIp } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import { SYSTEM } from "../auth/user.ts";
-import { at, fields, record, records, same, text, texts, timestamp, type Json } from "../json.ts";
-import { invalidValue, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
+import { SYSTEM } from "../contract/user.ts";
+import { at, fields, record, records, same, text, texts, timestamp, type Json } from "../json/json.ts";
+import { invalidValue, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
 import { AGE, NAME } from "../tables/table.ts";
 import { networkOf, serviceNetworks, type ServiceNetwork } from "./addresses.ts";
-import { define, STATUS } from "./define.ts";
-import type { ClusterView, Resource } from "./resource.ts";
+import { define, STATUS } from "../contract/define.ts";
+import type { ClusterView, Resource } from "../contract/resource.ts";
 
 const GROUP = "networking.k8s.io";
 export const IP_ADDRESSES = `${GROUP}/ipaddresses`;

@@ -1,8 +1,8 @@
 import { parseIp } from "@causeway/foundation";
-import { array, at, isRecord, record, records, text, texts, type Json } from "../json.ts";
-import { labelValueFaults, qualifiedNameFaults, subdomainFaults } from "../registry/metadata.ts";
-import { forbiddenField, invalidValue, notSupported, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
+import { array, at, isRecord, record, records, text, texts, type Json } from "../json/json.ts";
+import { labelValueFaults, qualifiedNameFaults, subdomainFaults } from "../syntax/names.ts";
+import { forbiddenField, invalidValue, notSupported, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
 import { addressProblem, rangeProblem, reachProblems } from "./address-rules.ts";
 import { label, portNumber } from "./rules.ts";
 import { familyProblems } from "./service-families.ts";

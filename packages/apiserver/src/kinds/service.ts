@@ -1,12 +1,12 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { fields, record } from "../json.ts";
-import { invalid } from "../server/status.ts";
+import { fields, record } from "../json/json.ts";
+import { invalid } from "../errors/status.ts";
 import { serviceNetworks, type Allocations } from "./addresses.ts";
 import { allocate, claims, ownerOf, rangesOf, repaired } from "./service-allocation.ts";
 import { dropOutgrown, keepAllocated, settleAddresses } from "./service-changes.ts";
 import { familyProblems, settleFamilies } from "./service-families.ts";
 import { ingressProblems, serviceProblems, serviceWarnings } from "./service-rules.ts";
-import type { ClusterView, Draft, Strategy, WriteContext } from "./resource.ts";
+import type { ClusterView, Draft, Strategy, WriteContext } from "../contract/resource.ts";
 
 /** Services: rules, and the cluster addresses and node ports they hold. */
 export function serviceStrategy(): Strategy {

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
-import { at } from "../json.ts";
-import { invalidValue, notSupported, required } from "../server/problems.ts";
+import { at } from "../json/json.ts";
+import { invalidValue, notSupported, required } from "../errors/problems.ts";
 import {
   counted,
   holding,

@@ -23,15 +23,15 @@ import {
 } from "../tables/storage-columns.ts";
 import { autoscalers } from "./autoscaler.ts";
 import { chosenOnce } from "./chosen-once.ts";
-import { define, SCALE, STATUS, type Definition } from "./define.ts";
-import type { Resource } from "./resource.ts";
+import { define, SCALE, STATUS, type Definition } from "../contract/define.ts";
+import type { Resource } from "../contract/resource.ts";
 import { jobSpecProblems } from "./job-rules.ts";
 import { limitRangeProblems } from "./limit-rules.ts";
 import { ingressClassProblems, ingressProblems, networkPolicyProblems } from "./network-rules.ts";
 import { budgetProblems, runtimeClassProblems } from "./policy-rules.ts";
 import { quotaProblems } from "./quota-rules.ts";
 import { attachmentProblems, driverSpecProblems } from "./volume-rules.ts";
-import { at, record } from "../json.ts";
+import { at, record } from "../json/json.ts";
 import { checked, ruled } from "./rules.ts";
 import {
   ATTRIBUTES_RULES,

@@ -1,12 +1,12 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, record, records, text, texts, type Json } from "../json.ts";
-import { matchesLabels } from "../registry/selectors.ts";
-import { forbiddenField, invalidValue, notSupported, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
+import { at, record, records, text, texts, type Json } from "../json/json.ts";
+import { matchesLabels } from "../syntax/selectors.ts";
+import { forbiddenField, invalidValue, notSupported, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
 import { labelName, labelValue, selectorProblems } from "./pods/checks.ts";
 import { podSpecProblems } from "./pods/spec.ts";
 import { nameWarnings, podWarnings } from "./pods/warnings.ts";
-import type { WriteContext } from "./resource.ts";
+import type { WriteContext } from "../contract/resource.ts";
 
 /*
  * Templates of pods, and the selectors that find what is made of them. Source: Kubernetes API reference, PodTemplateSpec and LabelSelector.

@@ -1,9 +1,9 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, fields, isRecord, record, records, same, text, texts, type Json } from "../json.ts";
-import { subdomainFaults } from "../registry/dns.ts";
-import { forbiddenField, invalidValue, notSupported, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
-import { nanosOf } from "../wire/quantity.ts";
+import { at, fields, isRecord, record, records, same, text, texts, type Json } from "../json/json.ts";
+import { subdomainFaults } from "../syntax/dns.ts";
+import { forbiddenField, invalidValue, notSupported, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
+import { nanosOf } from "../syntax/quantity.ts";
 import {
   dnsName,
   duplicate,

@@ -1,6 +1,6 @@
-import { fields, record, timestamp } from "../json.ts";
+import { fields, record, timestamp } from "../json/json.ts";
 import { volumeProblems, volumeUpdateProblems } from "./volume-rules.ts";
-import type { Strategy } from "./resource.ts";
+import type { Strategy } from "../contract/resource.ts";
 
 /** A volume tells since when it is in the phase it is in. */
 export const volumeStrategy: Strategy = {

@@ -1,6 +1,6 @@
-import { record, type Json } from "../json.ts";
-import { invalidValue } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
+import { record, type Json } from "../json/json.ts";
+import { invalidValue } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
 import { notNegative } from "./pods/checks.ts";
 
 const COUNTS = [

@@ -1,10 +1,10 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, fields, record, same, text, type Json } from "../json.ts";
-import { forbiddenField, invalidValue, notSupported, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
+import { at, fields, record, same, text, type Json } from "../json/json.ts";
+import { forbiddenField, invalidValue, notSupported, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
 import { TEMPLATE_GENERATION } from "../wire/defaults/workloads.ts";
 import { dnsLabel, notNegative, selectorProblems, supported } from "./pods/checks.ts";
-import type { Draft, Strategy, WriteContext } from "./resource.ts";
+import type { Draft, Strategy, WriteContext } from "../contract/resource.ts";
 import { countOrShare, notOverAll } from "./rules.ts";
 import {
   asGiven,

@@ -15,19 +15,19 @@ import type {
   WriteOptions,
 } from "@causeway/kubernetes";
 import { hasCode } from "@causeway/foundation";
-import { authenticated, type User } from "../auth/user.ts";
-import type { Cluster } from "../clusters/cluster.ts";
-import type { Json } from "../json.ts";
-import { seen, shownTo } from "../kinds/resource.ts";
-import { current, internalCall, type Call } from "../registry/call.ts";
+import { authenticated, type User } from "../contract/user.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import type { Json } from "../json/json.ts";
+import { seen, shownTo } from "../contract/resource.ts";
+import { current, internalCall, type Call } from "../contract/call.ts";
 import { create } from "../registry/create.ts";
 import { remove } from "../registry/delete.ts";
 import { list } from "../registry/list.ts";
 import { apply, patch } from "../registry/patch.ts";
 import { update } from "../registry/update.ts";
-import { requestInfo } from "../server/request-info.ts";
+import { requestInfo } from "../contract/request-info.ts";
 import { optionsOfDeletion } from "../server/resources.ts";
-import { badRequest, methodNotAllowed, noSuchPath, noSuchResource } from "../server/status.ts";
+import { badRequest, methodNotAllowed, noSuchPath, noSuchResource } from "../errors/status.ts";
 import { subresourceRequest } from "../server/subresources.ts";
 import { events, follow } from "./follow.ts";
 

@@ -1,4 +1,4 @@
-import type { Cluster } from "../clusters/cluster.ts";
+import type { Cluster } from "../contract/cluster.ts";
 import type { ControlledCluster, RunningControllers, StartClusterControllers } from "../interface.ts";
 import { LocalClient } from "./client.ts";
 

@@ -1,6 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Call } from "../registry/call.ts";
-import { apiVersionOf, seenAll } from "../kinds/resource.ts";
+import type { Call } from "../contract/call.ts";
+import { apiVersionOf, seenAll } from "../contract/resource.ts";
 import { list, readForms, selectionOf } from "../registry/list.ts";
 import { watchedAs, type Watched } from "../registry/watched.ts";
 import type { StoreEvent } from "../store/index.ts";

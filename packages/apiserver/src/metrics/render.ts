@@ -1,7 +1,7 @@
-import type { Cluster } from "../clusters/cluster.ts";
+import type { Cluster } from "../contract/cluster.ts";
 import type { FlowControl } from "../flow/flow-control.ts";
-import { qualified } from "../server/status.ts";
-import type { ClusterMetrics } from "./cluster-metrics.ts";
+import { qualified } from "../errors/status.ts";
+import type { ClusterMetrics } from "../contract/cluster-metrics.ts";
 import { processFamilies, stateFamilies } from "./families.ts";
 import { processState } from "./process.ts";
 

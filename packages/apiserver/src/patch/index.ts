@@ -8,5 +8,5 @@ export { managerKey, readManagers, withManagers, type Manager, type Managers } f
 export { difference, EMPTY as NO_FIELDS, intersection, isEmpty, pathsSet, type FieldSet } from "./apply/field-set.ts";
 export type { Typed } from "./apply/ownership.ts";
 export { BuiltInTypes } from "./built-in-types.ts";
-export { goText, goType } from "./go-text.ts";
-export type { Json as JsonValue } from "./json.ts";
+export { goText, goType } from "../json/go-text.ts";
+export type { Json as JsonValue } from "../json/values.ts";

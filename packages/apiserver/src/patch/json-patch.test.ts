@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { applyJsonPatch, applyMergePatch } from "./index.ts";
 import { growthOf, LINEAR } from "../testing/growth.ts";
-import { jsonEqual } from "./json.ts";
+import { jsonEqual } from "../json/values.ts";
 
 /** Document, operations, result: the examples of RFC 6902, appendix A, and what it leaves to the reader. */
 const APPLIES: readonly [string, unknown, readonly unknown[], unknown][] = [

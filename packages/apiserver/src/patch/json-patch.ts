@@ -1,6 +1,6 @@
 import { CausewayError } from "@causeway/foundation";
 import { MAXIMUM_BODY } from "../bounds.ts";
-import { isList, isMembers, isObject, type Json, type Node, own, put } from "./json.ts";
+import { isList, isMembers, isObject, type Json, type Node, own, put } from "../json/values.ts";
 import { isIndex, TooDeep, Tree } from "./shared-tree.ts";
 
 const OPERATIONS = ["add", "remove", "replace", "move", "copy", "test"] as const;

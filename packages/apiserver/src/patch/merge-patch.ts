@@ -1,4 +1,4 @@
-import { isList, isObject, type Json, type JsonObject, own } from "./json.ts";
+import { isList, isObject, type Json, type JsonObject, own } from "../json/values.ts";
 
 /**
  * Applies a JSON Merge Patch (RFC 7386) and returns the new document; the given one is not changed. As kube-apiserver does it, nulls in

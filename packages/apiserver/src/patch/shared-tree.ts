@@ -1,5 +1,5 @@
 import { MAXIMUM_DEPTH, scalarBytes } from "../bounds.ts";
-import { isMembers, type Node, put } from "./json.ts";
+import { isMembers, type Node, put } from "../json/values.ts";
 
 /** More levels than an object may have. */
 export class TooDeep extends Error {}

@@ -1,6 +1,6 @@
 import { CausewayError } from "@causeway/foundation";
-import { goText, goType } from "./go-text.ts";
-import { isObject, type Json } from "./json.ts";
+import { goText, goType } from "../json/go-text.ts";
+import { isObject, type Json } from "../json/values.ts";
 import {
   DIRECTIVE,
   directedName,

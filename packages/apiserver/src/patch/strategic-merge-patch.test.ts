@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Tables } from "../wire/tables.ts";
 import { applyStrategicMergePatch, BuiltInTypes } from "./index.ts";
-import { jsonEqual } from "./json.ts";
+import { jsonEqual } from "../json/values.ts";
 
 const POD = "Pod";
 const SERVICE = "Service";

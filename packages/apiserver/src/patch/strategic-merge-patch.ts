@@ -1,9 +1,9 @@
 import { CausewayError } from "@causeway/foundation";
-import { text } from "../json.ts";
+import { text } from "../json/json.ts";
 import { structOf } from "../wire/tables.ts";
-import { goText, goType } from "./go-text.ts";
+import { goText, goType } from "../json/go-text.ts";
 import type { BuiltInTypes } from "./built-in-types.ts";
-import { isList, isObject, type Json } from "./json.ts";
+import { isList, isObject, type Json } from "../json/values.ts";
 import { mergeLists, orderedLists } from "./strategic-lists.ts";
 import {
   bagOf,

@@ -1,10 +1,10 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Attempt, GroupVersionKind, Operation } from "../admission/interface.ts";
-import { fields, same, type Json } from "../json.ts";
-import { inVersion, type Draft } from "../kinds/resource.ts";
-import { apiError } from "../server/status.ts";
+import type { Attempt, GroupVersionKind, Operation } from "../contract/admission.ts";
+import { fields, same, type Json } from "../json/json.ts";
+import { inVersion, type Draft } from "../contract/resource.ts";
+import { apiError } from "../errors/status.ts";
 import { draftOf } from "./body.ts";
-import { charged, type Call } from "./call.ts";
+import { charged, type Call } from "../contract/call.ts";
 
 /** The way of one write through admission. A step that concerns nobody is absent, so that nothing is awaited for it. */
 export interface Gate {

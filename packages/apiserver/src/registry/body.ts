@@ -1,18 +1,18 @@
 import { cutJson, MAXIMUM_STRICT_ERRORS } from "../bounds.ts";
 import { isOldVersion } from "./old-versions.ts";
 import { malformedInner } from "./embedded.ts";
-import type { Json } from "../json.ts";
-import { at, isRecord, record, same, text } from "../json.ts";
-import { apiVersionOf, type Draft } from "../kinds/resource.ts";
+import type { Json } from "../json/json.ts";
+import { at, isRecord, record, same, text } from "../json/json.ts";
+import { apiVersionOf, type Draft } from "../contract/resource.ts";
 import { canonical, canonicalMetadata } from "../wire/canonical.ts";
 import { convertNumbers } from "../wire/convert.ts";
 import { decodingProblem, metadataProblem } from "../wire/decode.ts";
-import { invalidValue } from "../server/problems.ts";
-import { badRequest, invalid } from "../server/status.ts";
-import { duplicatesOf } from "../server/duplicates.ts";
+import { invalidValue } from "../errors/problems.ts";
+import { badRequest, invalid } from "../errors/status.ts";
+import { duplicatesOf } from "../json/duplicates.ts";
 import { structOf } from "../wire/tables.ts";
 import { unknownBuiltInFields, unknownMetadata } from "../wire/unknown-fields.ts";
-import type { Call } from "./call.ts";
+import type { Call } from "../contract/call.ts";
 
 /** Makes the error that tells why a body cannot be read as the called resource. */
 type Refuse = (problem: string) => Error;

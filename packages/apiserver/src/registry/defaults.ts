@@ -1,4 +1,4 @@
-import type { Draft, ResourceVersion } from "../kinds/resource.ts";
+import type { Draft, ResourceVersion } from "../contract/resource.ts";
 
 /** With the defaults of the version's schema, if it has one. */
 export function withDefaults(

@@ -1,12 +1,12 @@
 import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, isRecord, record, text, timestamp, type Json } from "../json.ts";
-import type { Draft } from "../kinds/resource.ts";
-import { invalidValue, notSupported } from "../server/problems.ts";
-import { apiError, badRequest, conflict, invalidOptions, type FieldProblem } from "../server/status.ts";
+import { at, isRecord, record, text, timestamp, type Json } from "../json/json.ts";
+import type { Draft } from "../contract/resource.ts";
+import { invalidValue, notSupported } from "../errors/problems.ts";
+import { apiError, badRequest, conflict, invalidOptions, type FieldProblem } from "../errors/status.ts";
 import type { Stored } from "../store/index.ts";
 import { gateOf, type Gate } from "./admit.ts";
-import { announce, contextOf, keyOf, read, storedForm, type Call, type Read } from "./call.ts";
+import { announce, contextOf, keyOf, read, storedForm, type Call, type Read } from "../contract/call.ts";
 
 const ATTEMPTS = 6;
 const POD_GRACE_SECONDS = 30;

@@ -1,11 +1,12 @@
 import type { ObjectMeta } from "@causeway/kubernetes";
-import { goJson, isRecord, text, type Json } from "../json.ts";
-import { invalidValue, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
+import { goJson, isRecord, text, type Json } from "../json/json.ts";
+import { invalidValue, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
 import { metadataProblem } from "../wire/decode.ts";
 import type { Tables } from "../wire/tables.ts";
-import { label1035Faults, labelFaults } from "./dns.ts";
-import { partProblems, pathFaults } from "./metadata.ts";
+import { label1035Faults, labelFaults } from "../syntax/dns.ts";
+import { partProblems } from "./metadata.ts";
+import { pathFaults } from "../syntax/names.ts";
 
 /** What is wrong with an object within an object: what it says it is, and its metadata. */
 export function embeddedProblems(tables: Tables, { path, object }: { path: string; object: Json }): FieldProblem[] {

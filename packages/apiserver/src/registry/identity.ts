@@ -1,9 +1,9 @@
 import type { KubeObject, ObjectMeta } from "@causeway/kubernetes";
-import { same, type Json } from "../json.ts";
-import type { Draft } from "../kinds/resource.ts";
-import { apiError, badRequest, conflict, type FieldProblem } from "../server/status.ts";
-import { invalidValue } from "../server/problems.ts";
-import type { Call } from "./call.ts";
+import { same, type Json } from "../json/json.ts";
+import type { Draft } from "../contract/resource.ts";
+import { apiError, badRequest, conflict, type FieldProblem } from "../errors/status.ts";
+import { invalidValue } from "../errors/problems.ts";
+import type { Call } from "../contract/call.ts";
 
 /** Resources that upstream keeps under other names, as messages about its storage tell. */
 const STORED_UNDER: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
-import { forbiddenField, notSupported } from "../server/problems.ts";
-import { isTrue } from "../server/request-info.ts";
-import { badRequest, invalid, type FieldProblem } from "../server/status.ts";
+import { forbiddenField, notSupported } from "../errors/problems.ts";
+import { isTrue } from "../contract/request-info.ts";
+import { badRequest, invalid, type FieldProblem } from "../errors/status.ts";
 
 /** What a list or watch asks for beside selectors, read from the query. Source: metav1.ListOptions. */
 export interface ListOptions {

@@ -1,13 +1,13 @@
 import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import { andThen, type Maybe } from "../conversion/maybe.ts";
-import { record, scalar, type Json } from "../json.ts";
-import { apiVersionOf, seenAll, shownTo } from "../kinds/resource.ts";
-import { apiError, badRequest, expired } from "../server/status.ts";
+import { andThen, type Maybe } from "../json/maybe-promise.ts";
+import { record, scalar, type Json } from "../json/json.ts";
+import { apiVersionOf, seenAll, shownTo } from "../contract/resource.ts";
+import { apiError, badRequest, expired } from "../errors/status.ts";
 import type { ListPage, ListQuery, TextPage } from "../store/interface.ts";
-import { charged, keyOf, type Call } from "./call.ts";
+import { charged, keyOf, type Call } from "../contract/call.ts";
 import { listOptions, type ListOptions } from "./list-options.ts";
-import { fieldSelector, labelSelector, type Matches } from "./selectors.ts";
+import { fieldSelector, labelSelector, type Matches } from "../syntax/selectors.ts";
 
 export interface Listed {
   /** As the called version shows them. */

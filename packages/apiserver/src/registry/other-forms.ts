@@ -1,7 +1,7 @@
 import { canonicalJson } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Maybe } from "../conversion/maybe.ts";
-import type { Call } from "./call.ts";
+import type { Maybe } from "../json/maybe-promise.ts";
+import type { Call } from "../contract/call.ts";
 
 /** Objects in versions that only a webhook can make, as one request has come to know them. */
 export interface OtherForms {

@@ -1,7 +1,7 @@
 import type { OwnerReference } from "@causeway/kubernetes";
 import { canonicalJson } from "@causeway/foundation";
-import type { Draft } from "../kinds/resource.ts";
-import type { Call } from "./call.ts";
+import type { Draft } from "../contract/resource.ts";
+import type { Call } from "../contract/call.ts";
 
 /** Whether the references stood twice in what was sent, or only in what a patch or admission made of it. */
 type When = "sent" | "made";

@@ -1,8 +1,8 @@
 import { hasCode, messageOf } from "@causeway/foundation";
 import type { JsonPatchOperation, KubeObject } from "@causeway/kubernetes";
 import { cutJson } from "../bounds.ts";
-import { fields, isRecord, record, text, timestamp, type Json } from "../json.ts";
-import { apiVersionOf, inVersion, type Draft } from "../kinds/resource.ts";
+import { fields, isRecord, record, text, timestamp, type Json } from "../json/json.ts";
+import { apiVersionOf, inVersion, type Draft } from "../contract/resource.ts";
 import {
   applyConflictMessage,
   applyJsonPatch,
@@ -15,11 +15,11 @@ import {
 } from "../patch/index.ts";
 import { inWireOrder } from "../wire/order.ts";
 import { conversionProblem } from "../wire/convert.ts";
-import { duplicatesOf } from "../server/duplicates.ts";
-import { invalidValue } from "../server/problems.ts";
-import { apiError, badRequest, conflict, invalid } from "../server/status.ts";
+import { duplicatesOf } from "../json/duplicates.ts";
+import { invalidValue } from "../errors/problems.ts";
+import { apiError, badRequest, conflict, invalid } from "../errors/status.ts";
 import { draftOf, type Reading } from "./body.ts";
-import { keyOf, type Call } from "./call.ts";
+import { keyOf, type Call } from "../contract/call.ts";
 import { nameless, refuseOtherName, refuseUnreadable } from "./identity.ts";
 import { createDraft } from "./create.ts";
 import { emptyMembers, leaveResidue, residueOf } from "./residue.ts";

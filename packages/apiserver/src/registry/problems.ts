@@ -1,8 +1,8 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { fields } from "../json.ts";
+import { fields } from "../json/json.ts";
 import type { FieldError } from "../schema/field-error.ts";
-import type { FieldProblem } from "../server/status.ts";
-import { contextOf, type Call } from "./call.ts";
+import type { FieldProblem } from "../errors/status.ts";
+import { contextOf, type Call } from "../contract/call.ts";
 import { embeddedProblems } from "./embedded.ts";
 import { validateMetadata } from "./metadata.ts";
 

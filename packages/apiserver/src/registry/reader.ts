@@ -1,7 +1,7 @@
-import { andThen, type Maybe } from "../conversion/maybe.ts";
+import { andThen, type Maybe } from "../json/maybe-promise.ts";
 import type { KubeObject } from "@causeway/kubernetes";
-import { seenAll } from "../kinds/resource.ts";
-import { charged, type Call } from "./call.ts";
+import { seenAll } from "../contract/resource.ts";
+import { charged, type Call } from "../contract/call.ts";
 import {
   isSingle,
   listedPage,

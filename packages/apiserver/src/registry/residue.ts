@@ -1,7 +1,7 @@
-import { isRecord, record, same, type Json } from "../json.ts";
-import type { Cluster } from "../clusters/cluster.ts";
-import { apiVersionOf, type Draft } from "../kinds/resource.ts";
-import { keyOf, type Call } from "./call.ts";
+import { isRecord, record, same, type Json } from "../json/json.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { apiVersionOf, type Draft } from "../contract/resource.ts";
+import { keyOf, type Call } from "../contract/call.ts";
 
 /**
  * kube-apiserver stores a custom object as apply made it, with members of the metadata that hold nothing; reads leave those out. So the next

@@ -1,7 +1,7 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { extentOf } from "../bounds.ts";
-import { fields, isRecord, record } from "../json.ts";
-import { apiError } from "../server/status.ts";
+import { fields, isRecord, record } from "../json/json.ts";
+import { apiError } from "../errors/status.ts";
 
 /** Bytes of one record: etcd's limit of a request. An object beyond it could not be moved to a real cluster. */
 const MAXIMUM_RECORD = 1.5 * 1024 * 1024;

@@ -1,9 +1,9 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { timestamp } from "../json.ts";
-import { apiVersionOf, type Draft } from "../kinds/resource.ts";
+import { timestamp } from "../json/json.ts";
+import { apiVersionOf, type Draft } from "../contract/resource.ts";
 import { NO_FIELDS, pathsSet, trackUpdate, type FieldSet, type Typed } from "../patch/index.ts";
 import { blankOf } from "../wire/canonical.ts";
-import type { Call } from "./call.ts";
+import type { Call } from "../contract/call.ts";
 import { otherForm } from "./other-forms.ts";
 
 type Form = Parameters<NonNullable<ReturnType<Typed["form"]>>["of"]>[0];

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, own } from "../patch/json.ts";
+import { isObject, type Json, type JsonObject, own } from "../json/values.ts";
 import { compileRules, hasRules } from "./cel/rules.ts";
 import { defaultValue } from "./defaulting.ts";
 import { type Embedded, embeddedIn } from "./embedded.ts";

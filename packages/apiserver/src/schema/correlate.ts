@@ -1,4 +1,4 @@
-import { isList, isObject, type Json, jsonEqual, type JsonObject, own } from "../patch/json.ts";
+import { isList, isObject, type Json, jsonEqual, type JsonObject, own } from "../json/values.ts";
 import type { SchemaNode } from "./node.ts";
 
 /** Finds the old item that is the same one as a new item: only items of lists of type map have an identity. */

@@ -1,6 +1,6 @@
 import { CausewayError } from "@causeway/foundation";
 import { extentOf, MAXIMUM_BODY } from "../bounds.ts";
-import { isList, isObject, type Json, type JsonObject } from "../patch/json.ts";
+import { isList, isObject, type Json, type JsonObject } from "../json/values.ts";
 import type { SchemaNode } from "./node.ts";
 import { mapList, mapMembers } from "./prune.ts";
 

@@ -1,4 +1,4 @@
-import { isList, isObject, type Json, type JsonObject } from "../patch/json.ts";
+import { isList, isObject, type Json, type JsonObject } from "../json/values.ts";
 import { item, member } from "./field-error.ts";
 import type { SchemaNode } from "./node.ts";
 

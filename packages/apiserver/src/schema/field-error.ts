@@ -1,5 +1,5 @@
 import { extended } from "../bounds.ts";
-import { goJson } from "../json.ts";
+import { goJson } from "../json/json.ts";
 
 /** The reasons of apimachinery's field errors, as they stand in `details.causes[].reason` of a Status. */
 export type FieldErrorReason =

@@ -1,5 +1,5 @@
 import { canonicalJson } from "@causeway/foundation";
-import { isList, isObject, type Json, type JsonObject, own } from "../patch/json.ts";
+import { isList, isObject, type Json, type JsonObject, own } from "../json/values.ts";
 import { duplicate, type FieldError, invalid, item, member } from "./field-error.ts";
 import type { SchemaNode } from "./node.ts";
 

@@ -1,5 +1,5 @@
 import { extentOf } from "../bounds.ts";
-import { isList, isObject, type Json, type JsonObject, own } from "../patch/json.ts";
+import { isList, isObject, type Json, type JsonObject, own } from "../json/values.ts";
 
 export interface CelRule {
   readonly rule: string;

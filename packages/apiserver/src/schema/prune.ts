@@ -1,5 +1,5 @@
 import { MAXIMUM_STRICT_ERRORS } from "../bounds.ts";
-import { isList, isObject, type Json, type JsonObject } from "../patch/json.ts";
+import { isList, isObject, type Json, type JsonObject } from "../json/values.ts";
 import { item, member } from "./field-error.ts";
 import type { SchemaNode } from "./node.ts";
 

@@ -1,5 +1,5 @@
 import { cutText } from "../bounds.ts";
-import { isList, type Json } from "../patch/json.ts";
+import { isList, type Json } from "../json/values.ts";
 import { type FieldError, fieldAt, invalid, tooLong, typeInvalid } from "./field-error.ts";
 import { knownFormat, matchesFormat } from "./formats.ts";
 import type { SchemaNode } from "./node.ts";

@@ -1,5 +1,5 @@
 import { extended } from "../bounds.ts";
-import { isList, isObject, type Json, jsonEqual, type JsonObject } from "../patch/json.ts";
+import { isList, isObject, type Json, jsonEqual, type JsonObject } from "../json/values.ts";
 import { isUnchanged, type Memory, oldItems, oldMember } from "./correlate.ts";
 import { type FieldError, fieldAt, invalid, item, notSupported, required, tooMany } from "./field-error.ts";
 import { knownFormat } from "./formats.ts";

@@ -6,7 +6,7 @@ import type { ApiServer } from "../interface.ts";
 import { startApiServer } from "../start.ts";
 import { rawClient } from "../testing/client.ts";
 import { requestHandler } from "./handler.ts";
-import { boundedStatus } from "./status.ts";
+import { boundedStatus } from "../errors/status.ts";
 
 let server: ApiServer | undefined;
 afterEach(async () => {

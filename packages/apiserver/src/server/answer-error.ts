@@ -1,9 +1,9 @@
 import { CausewayError } from "@causeway/foundation";
-import type { RequestAudit } from "../audit/interface.ts";
+import type { RequestAudit } from "../contract/audit.ts";
 import { isTooMany, sendTooMany } from "./fairness.ts";
 import type { LogLimit } from "./log-limit.ts";
 import { sendStatus, sendText, type Response } from "./respond.ts";
-import { boundedStatus, isNoSuchPath, statusOf } from "./status.ts";
+import { boundedStatus, isNoSuchPath, statusOf } from "../errors/status.ts";
 import { isMalformed } from "./target.ts";
 
 const PLAIN = "text/plain; charset=utf-8";

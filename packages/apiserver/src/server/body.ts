@@ -6,7 +6,7 @@ import { MAXIMUM_BODY } from "../bounds.ts";
 import { readProtobuf } from "../wire/protobuf.ts";
 import type { Tables } from "../wire/tables.ts";
 import { noBody, parsedJson, parsedYaml, type Purpose } from "./parse.ts";
-import { apiError, badRequest } from "./status.ts";
+import { apiError, badRequest } from "../errors/status.ts";
 
 /** Reads a request body and parses it as its Content-Type says: JSON, YAML or, for built-in kinds, protobuf. undefined when there is none. Throws 400, 413, 415. */
 export async function readBody(

@@ -1,9 +1,9 @@
-import { record, type Json } from "../json.ts";
-import type { Call } from "../registry/call.ts";
+import { record, type Json } from "../json/json.ts";
+import type { Call } from "../contract/call.ts";
 import { dependentsProblems } from "../registry/delete.ts";
 import type { Response } from "./respond.ts";
-import { notSupported } from "./problems.ts";
-import { invalid, invalidOptions, type FieldProblem } from "./status.ts";
+import { notSupported } from "../errors/problems.ts";
+import { invalid, invalidOptions, type FieldProblem } from "../errors/status.ts";
 import type { ResourceRequest } from "./resources.ts";
 import { Warnings } from "./warnings.ts";
 

@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from "@causeway/foundation";
 import { afterEach, expect, test } from "vitest";
 import type { ApiServer } from "../interface.ts";
-import { records, type Json } from "../json.ts";
+import { records, type Json } from "../json/json.ts";
 import { startApiServer } from "../start.ts";
 import { rawClient, type Raw } from "../testing/client.ts";
 

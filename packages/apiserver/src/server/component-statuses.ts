@@ -1,12 +1,12 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Cluster } from "../clusters/cluster.ts";
-import { at, text, type Json } from "../json.ts";
-import type { Call } from "../registry/call.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { at, text, type Json } from "../json/json.ts";
+import type { Call } from "../contract/call.ts";
 import { selectionOf } from "../registry/list.ts";
 import { metadataOnly, table, type TableOptions } from "../tables/table.ts";
 import { refuseWrongNumber } from "./negotiate.ts";
-import { isTrue } from "./request-info.ts";
-import { apiError, noSuchResource, notFound } from "./status.ts";
+import { isTrue } from "../contract/request-info.ts";
+import { apiError, noSuchResource, notFound } from "../errors/status.ts";
 import type { ResourceRequest } from "./resources.ts";
 
 /** What kube-apiserver calls its first database. */

@@ -1,14 +1,14 @@
 import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, fields, record, records, text, texts, timestamp, type Json } from "../json.ts";
-import { builtIn } from "../controllers/controller.ts";
-import type { Draft } from "../kinds/resource.ts";
+import { at, fields, record, records, text, texts, timestamp, type Json } from "../json/json.ts";
+import { builtIn } from "../contract/controller.ts";
+import type { Draft } from "../contract/resource.ts";
 import { admitted, OPEN } from "../registry/admit.ts";
-import { current, internalCall, type Call } from "../registry/call.ts";
+import { current, internalCall, type Call } from "../contract/call.ts";
 import { checkPreconditions, deleteOptions, remove, type DeleteOptions } from "../registry/delete.ts";
-import { matchesLabels } from "../registry/selectors.ts";
+import { matchesLabels } from "../syntax/selectors.ts";
 import { change } from "../registry/update.ts";
-import { apiError, badRequest, forbidden } from "./status.ts";
+import { apiError, badRequest, forbidden } from "../errors/status.ts";
 
 /*
  * Evictions: deletions that ask the PodDisruptionBudget of a pod first. Source: Kubernetes, "API-initiated eviction" and "Specifying a

@@ -5,7 +5,7 @@ import type { Turns } from "../flow/turns.ts";
 import { workOf, type ObjectCounts } from "../flow/work.ts";
 import type { Response } from "./respond.ts";
 import { sendText } from "./respond.ts";
-import { TOO_MANY } from "./status.ts";
+import { TOO_MANY } from "../errors/status.ts";
 import type { Status } from "@causeway/kubernetes";
 
 /** What shares out a logical cluster's part of the server. */

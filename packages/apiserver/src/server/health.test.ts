@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { serveHealth } from "./health.ts";
-import type { Cluster } from "../clusters/cluster.ts";
+import type { Cluster } from "../contract/cluster.ts";
 import type { Response } from "./respond.ts";
 
 /** What is written to a response that goes nowhere. */

@@ -1,7 +1,7 @@
-import type { Cluster } from "../clusters/cluster.ts";
+import type { Cluster } from "../contract/cluster.ts";
 import type { ServerProblem } from "../interface.ts";
 import { sendText, type Response } from "./respond.ts";
-import { noSuchPath } from "./status.ts";
+import { noSuchPath } from "../errors/status.ts";
 
 /** What a health check looks at. */
 export interface HealthView {

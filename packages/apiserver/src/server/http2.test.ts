@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { ApiServer } from "../interface.ts";
-import { at, records, text, type Json } from "../json.ts";
+import { at, records, text, type Json } from "../json/json.ts";
 import { startApiServer } from "../start.ts";
 
 let dir: string;

@@ -1,8 +1,8 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { andThen, type Maybe } from "../conversion/maybe.ts";
-import type { Json } from "../json.ts";
-import { apiVersionOf } from "../kinds/resource.ts";
-import type { Call } from "../registry/call.ts";
+import { andThen, type Maybe } from "../json/maybe-promise.ts";
+import type { Json } from "../json/json.ts";
+import { apiVersionOf } from "../contract/resource.ts";
+import type { Call } from "../contract/call.ts";
 import { textHead } from "../registry/list.ts";
 import { ListReader, type ListStep, type Position } from "../registry/reader.ts";
 import { columnDefinitions, metadataOnly, row, type TableOptions } from "../tables/table.ts";

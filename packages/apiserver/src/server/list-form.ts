@@ -1,5 +1,5 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Json } from "../json.ts";
+import type { Json } from "../json/json.ts";
 import type { Position } from "../registry/reader.ts";
 import { writeYaml } from "./write-yaml.ts";
 

@@ -1,9 +1,9 @@
 import { performance } from "node:perf_hooks";
-import type { Attributes, Authorize, Decision } from "../auth/attributes.ts";
+import type { Attributes, Authorize, Decision } from "../contract/attributes.ts";
 import { authenticate, type Credentials } from "../auth/authenticate.ts";
 import type { CertificateUsers } from "../auth/client-certificates.ts";
-import type { User } from "../auth/user.ts";
-import type { Cluster } from "../clusters/cluster.ts";
+import type { User } from "../contract/user.ts";
+import type { Cluster } from "../contract/cluster.ts";
 
 /** `authenticate`, counted and timed. */
 export async function authenticated(

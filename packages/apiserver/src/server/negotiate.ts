@@ -1,4 +1,4 @@
-import { apiError } from "./status.ts";
+import { apiError } from "../errors/status.ts";
 
 /** One media type of an Accept header. */
 interface Form {

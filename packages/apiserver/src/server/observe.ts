@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { performance } from "node:perf_hooks";
-import type { Cluster } from "../clusters/cluster.ts";
-import type { Route } from "../metrics/cluster-metrics.ts";
-import { isTrue, type RequestInfo } from "./request-info.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import type { Route } from "../contract/cluster-metrics.ts";
+import { isTrue, type RequestInfo } from "../contract/request-info.ts";
 import type { Response } from "./respond.ts";
 
 /** A request that is counted. */

@@ -1,7 +1,7 @@
 import type { CST, Document, LineCounter, ParsedNode, Tags } from "yaml";
 import { MAXIMUM_DEPTH } from "../bounds.ts";
 import { yaml } from "../later.ts";
-import { apiError } from "./status.ts";
+import { apiError } from "../errors/status.ts";
 import { type ReadYaml, yamlValue } from "./yaml-value.ts";
 
 /**

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { MAXIMUM_DEPTH } from "../bounds.ts";
 import { growthOf, LINEAR } from "../testing/growth.ts";
-import { duplicatesOf } from "./duplicates.ts";
+import { duplicatesOf } from "../json/duplicates.ts";
 import { MAXIMUM_TOKENS, MAXIMUM_YAML } from "./parse-yaml.ts";
 import { parsedJson, parsedYaml } from "./parse.ts";
-import { statusOf } from "./status.ts";
+import { statusOf } from "../errors/status.ts";
 
 const POST = { method: "POST", kind: "ConfigMap" };
 

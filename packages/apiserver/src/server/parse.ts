@@ -1,9 +1,9 @@
 import { CausewayError, messageOf } from "@causeway/foundation";
 import { excessOf } from "../bounds.ts";
-import { duplicateFields, duplicateKeys, rememberDuplicates } from "./duplicates.ts";
-import { jsonProblem } from "./go-json.ts";
+import { duplicateFields, duplicateKeys, rememberDuplicates } from "../json/duplicates.ts";
+import { jsonProblem } from "../json/go-json.ts";
 import { readYaml } from "./parse-yaml.ts";
-import { apiError, badRequest } from "./status.ts";
+import { apiError, badRequest } from "../errors/status.ts";
 import { mayHaveSurrogates, wellFormed } from "./surrogates.ts";
 
 /** What a body is for, which is what a refusal of it tells. */

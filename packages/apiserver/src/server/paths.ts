@@ -1,16 +1,16 @@
 import { accountDiscovery } from "../auth/account-discovery.ts";
-import type { User } from "../auth/user.ts";
-import type { Cluster } from "../clusters/cluster.ts";
+import type { User } from "../contract/user.ts";
+import type { Cluster } from "../contract/cluster.ts";
 import { aggregated, coreVersions, group, groupList, resourceList } from "../discovery/discovery.ts";
 import { openApiV2, openApiV3, openApiV3Index } from "../discovery/open-api.ts";
 import { OPENAPI_PROTOBUF, writeOpenApiV2 } from "../discovery/open-api-protobuf.ts";
 import { flowDump } from "../flow/debug.ts";
 import type { FlowControl } from "../flow/flow-control.ts";
-import type { Json } from "../json.ts";
+import type { Json } from "../json/json.ts";
 import { renderMetrics } from "../metrics/render.ts";
 import { send, sendText, type Response, type Wanted } from "./respond.ts";
 import { healthEndpoint, healthPaths, serveHealth } from "./health.ts";
-import { noSuchPath, noSuchResource } from "./status.ts";
+import { noSuchPath, noSuchResource } from "../errors/status.ts";
 
 export interface PathRequest {
   readonly cluster: Cluster;

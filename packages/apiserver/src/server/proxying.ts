@@ -1,9 +1,9 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { BlockList, isIP } from "node:net";
-import type { Cluster } from "../clusters/cluster.ts";
-import { at, array, records, text } from "../json.ts";
-import type { RequestInfo } from "./request-info.ts";
-import { apiError, badRequest, noSuchResource, notFound } from "./status.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { at, array, records, text } from "../json/json.ts";
+import type { RequestInfo } from "../contract/request-info.ts";
+import { apiError, badRequest, noSuchResource, notFound } from "../errors/status.ts";
 
 const KINDS: Readonly<Record<string, string>> = { nodes: "node", pods: "pod", services: "service" };
 const SCHEMES = new Set(["", "http", "https"]);

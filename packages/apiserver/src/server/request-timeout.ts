@@ -1,4 +1,4 @@
-import { badRequest } from "./status.ts";
+import { badRequest } from "../errors/status.ts";
 
 const UNITS: readonly string[] = ["ns", "us", "µs", "μs", "ms", "s", "m", "h"];
 

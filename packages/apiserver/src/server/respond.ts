@@ -5,7 +5,7 @@ import type { Status } from "@causeway/kubernetes";
 import { chosenForm } from "./negotiate.ts";
 import { writeYaml } from "./write-yaml.ts";
 import { isOver } from "./pace.ts";
-import { tooManyRequests } from "./status.ts";
+import { tooManyRequests } from "../errors/status.ts";
 
 /** `bytesSent` is the length of the body, for metrics; `charge` does work on the account of the request's cluster, once that is known. */
 export type Response = (ServerResponse | Http2ServerResponse) & {

@@ -1,5 +1,5 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { apiVersionOf, type ScalePaths } from "../kinds/resource.ts";
+import { apiVersionOf, type ScalePaths } from "../contract/resource.ts";
 import {
   difference,
   intersection,
@@ -11,7 +11,7 @@ import {
   type Manager,
   type Managers,
 } from "../patch/index.ts";
-import type { Call } from "../registry/call.ts";
+import type { Call } from "../contract/call.ts";
 
 const SCALE = "autoscaling/v1";
 const IN_SCALE = pathsSet(["spec", "replicas"]);

@@ -1,23 +1,23 @@
 import { messageOf } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, record, timestamp, type Json } from "../json.ts";
-import { define } from "../kinds/define.ts";
-import { seen, type Draft, type ResourceVersion, type ScalePaths } from "../kinds/resource.ts";
+import { at, record, timestamp, type Json } from "../json/json.ts";
+import { define } from "../contract/define.ts";
+import { seen, type Draft, type ResourceVersion, type ScalePaths } from "../contract/resource.ts";
 import { NO_FIELDS, trackUpdate, type Typed } from "../patch/index.ts";
 import { wireGateOf, type Gate } from "../registry/admit.ts";
 import { draftOf } from "../registry/body.ts";
-import { read, type Call } from "../registry/call.ts";
+import { read, type Call } from "../contract/call.ts";
 import { checkIdentity, refuseOtherName } from "../registry/identity.ts";
 import { appliedConfiguration, laid, namesRevision, patchedBy, patchTypeOf, readApplied } from "../registry/patch.ts";
-import { selectorText } from "../registry/selectors.ts";
+import { selectorText } from "../syntax/selectors.ts";
 import { change, type Changed } from "../registry/update.ts";
 import type { Stored } from "../store/index.ts";
 import { mediaType } from "./body.ts";
-import { invalidValue } from "./problems.ts";
-import { isTrue } from "./request-info.ts";
+import { invalidValue } from "../errors/problems.ts";
+import { isTrue } from "../contract/request-info.ts";
 import type { ResourceRequest } from "./resources.ts";
 import { ownedScale, withScaleOwners } from "./scale-owners.ts";
-import { apiError, badRequest, conflict, invalid } from "./status.ts";
+import { apiError, badRequest, conflict, invalid } from "../errors/status.ts";
 
 /** Reads or writes the scale subresource: autoscaling/v1 Scale over the paths of the kind. */
 export async function scaleRequest(call: Call, request: ResourceRequest): Promise<Json> {

@@ -1,15 +1,15 @@
 import { issueToken } from "../auth/token-request.ts";
-import { current, type Call } from "../registry/call.ts";
-import { at, record, records, text, timestamp, type Json } from "../json.ts";
-import type { Draft } from "../kinds/resource.ts";
-import { seen } from "../kinds/resource.ts";
+import { current, type Call } from "../contract/call.ts";
+import { at, record, records, text, timestamp, type Json } from "../json/json.ts";
+import type { Draft } from "../contract/resource.ts";
+import { seen } from "../contract/resource.ts";
 import type { KubeObject } from "@causeway/kubernetes";
 import { admitted, OPEN } from "../registry/admit.ts";
 import type { Stored } from "../store/index.ts";
 import { change, update, type Changed } from "../registry/update.ts";
 import { evict } from "./eviction.ts";
 import type { ResourceRequest } from "./resources.ts";
-import { badRequest, conflict, noSuchResource } from "./status.ts";
+import { badRequest, conflict, noSuchResource } from "../errors/status.ts";
 
 interface Special {
   readonly code: number;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isMalformed, readTarget } from "./target.ts";
-import { statusOf } from "./status.ts";
+import { statusOf } from "../errors/status.ts";
 
 function refusal(target: string): number {
   try {

@@ -1,4 +1,4 @@
-import { apiError, badRequest, noSuchPath } from "./status.ts";
+import { apiError, badRequest, noSuchPath } from "../errors/status.ts";
 
 /** What a request line asks for: the path, decoded once and changed in no other way, and the query. */
 export interface Target {

@@ -1,7 +1,7 @@
 import { isQuestion } from "../auth/reviews.ts";
-import { isRecord } from "../json.ts";
-import { apiVersionOf, type Served } from "../kinds/resource.ts";
-import type { RequestInfo } from "./request-info.ts";
+import { isRecord } from "../json/json.ts";
+import { apiVersionOf, type Served } from "../contract/resource.ts";
+import type { RequestInfo } from "../contract/request-info.ts";
 
 /**
  * The body of a review, or of a subresource with a kind of its own, with the apiVersion and kind that it leaves out: the endpoint says

@@ -2,7 +2,7 @@ import { connect, type ClientHttp2Session } from "node:http2";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { ApiServer, LogicalCluster } from "../interface.ts";
-import { at, records, text } from "../json.ts";
+import { at, records, text } from "../json/json.ts";
 import { startApiServer } from "../start.ts";
 import { eventually, rawClient, type Raw } from "../testing/client.ts";
 

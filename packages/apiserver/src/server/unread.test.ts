@@ -5,7 +5,7 @@ import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { ApiServer } from "../interface.ts";
-import { at, records, text, type Json } from "../json.ts";
+import { at, records, text, type Json } from "../json/json.ts";
 import { startApiServer } from "../start.ts";
 import { eventually, rawClient, type Raw } from "../testing/client.ts";
 

@@ -1,15 +1,15 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { andThen, type Maybe } from "../conversion/maybe.ts";
-import { seenAll } from "../kinds/resource.ts";
-import type { Call } from "../registry/call.ts";
+import { andThen, type Maybe } from "../json/maybe-promise.ts";
+import { seenAll } from "../contract/resource.ts";
+import type { Call } from "../contract/call.ts";
 import type { Selection } from "../registry/list.ts";
 import { watchedAs } from "../registry/watched.ts";
 import type { ListStep } from "../registry/reader.ts";
 import type { StoreEvent } from "../store/index.ts";
-import { lineOf, type Form } from "./lines.ts";
+import { lineOf, type Form } from "../contract/lines.ts";
 import type { Response } from "./respond.ts";
 import { isOver, roomIn, STEP_BYTES, writeTo } from "./pace.ts";
-import { statusOf } from "./status.ts";
+import { statusOf } from "../errors/status.ts";
 
 /** What may wait in memory for a client for CATCH_UP_TIME, and what may never. */
 const SLOW_CLIENT_BYTES = 16 * 1024 * 1024;

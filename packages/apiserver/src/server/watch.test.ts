@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startApiServer } from "../start.ts";
 import type { ApiServer } from "../interface.ts";
-import { at, text, type Json } from "../json.ts";
+import { at, text, type Json } from "../json/json.ts";
 import { rawClient, type Raw } from "../testing/client.ts";
 
 const PATH = "/api/v1/namespaces/default/configmaps";

@@ -1,11 +1,11 @@
 import { hasCode } from "@causeway/foundation";
-import { andThen, type Maybe } from "../conversion/maybe.ts";
+import { andThen, type Maybe } from "../json/maybe-promise.ts";
 import { watchOptions } from "../registry/list-options.ts";
 import { revisionOf, selectionOf, tooLarge } from "../registry/list.ts";
 import { ListReader, type ListStep } from "../registry/reader.ts";
 import { isOver, nextTurn, roomIn, whenOver } from "./pace.ts";
 import type { Response } from "./respond.ts";
-import { apiError, tooManyRequests } from "./status.ts";
+import { apiError, tooManyRequests } from "../errors/status.ts";
 import { WatchStream, type WatchRequest } from "./watch-stream.ts";
 
 /** What is read at a time of what exists, and what a watch that begins with more may take meanwhile. */

@@ -3,7 +3,7 @@ import { silentLog, VirtualClock } from "@causeway/foundation";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { ApiServer } from "../interface.ts";
-import { at, records, text, type Json } from "../json.ts";
+import { at, records, text, type Json } from "../json/json.ts";
 import { startApiServer } from "../start.ts";
 import { eventually, rawClient, type Raw } from "../testing/client.ts";
 import { ConnectionPool, defaultLimits } from "./connection-pool.ts";

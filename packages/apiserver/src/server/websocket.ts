@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { requestInfo } from "./request-info.ts";
+import { requestInfo } from "../contract/request-info.ts";
 import { readTarget } from "./target.ts";
 
 /** Whether a request asks for a WebSocket. */

@@ -1,4 +1,4 @@
-import { isRecord, type Json } from "../json.ts";
+import { isRecord, type Json } from "../json/json.ts";
 
 /**
  * A value as YAML that readers of YAML 1.1 and of 1.2 understand alike, in the form of sigs.k8s.io/yaml: keys in order, lists at the level

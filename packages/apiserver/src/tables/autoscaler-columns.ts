@@ -1,5 +1,5 @@
-import { at, record, records, scalar, text, type Json } from "../json.ts";
-import type { Column } from "../kinds/resource.ts";
+import { at, record, records, scalar, text, type Json } from "../json/json.ts";
+import type { Column } from "../contract/resource.ts";
 import { AGE, NAME } from "./table.ts";
 
 const UNKNOWN = "<unknown>";

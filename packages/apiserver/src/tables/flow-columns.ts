@@ -1,5 +1,5 @@
-import { at, records, type Json } from "../json.ts";
-import type { Column } from "../kinds/resource.ts";
+import { at, records, type Json } from "../json/json.ts";
+import type { Column } from "../contract/resource.ts";
 import { AGE, NAME } from "./table.ts";
 
 const NONE = "<none>";

@@ -1,5 +1,5 @@
-import { at, isRecord, record, records, text, type Json } from "../json.ts";
-import type { Column } from "../kinds/resource.ts";
+import { at, isRecord, record, records, text, type Json } from "../json/json.ts";
+import type { Column } from "../contract/resource.ts";
 import { age } from "./age.ts";
 import { AGE, NAME } from "./table.ts";
 

@@ -1,5 +1,5 @@
-import { at, record, records, text, texts, type Json } from "../json.ts";
-import type { Column } from "../kinds/resource.ts";
+import { at, record, records, text, texts, type Json } from "../json/json.ts";
+import type { Column } from "../contract/resource.ts";
 import { field } from "./core-columns.ts";
 import { AGE, NAME } from "./table.ts";
 

@@ -1,6 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { fields, type Json } from "../json.ts";
-import type { Column, Resource, ResourceVersion } from "../kinds/resource.ts";
+import { fields, type Json } from "../json/json.ts";
+import type { Column, Resource, ResourceVersion } from "../contract/resource.ts";
 import { age } from "./age.ts";
 
 const NAME_DESCRIPTION = "Name must be unique within a namespace.";

@@ -1,7 +1,7 @@
 import { Agent, request } from "node:https";
 import { parse } from "yaml";
 import type { LogicalCluster } from "../interface.ts";
-import { at, record, text, type Json } from "../json.ts";
+import { at, record, text, type Json } from "../json/json.ts";
 
 export interface Answer {
   readonly code: number;

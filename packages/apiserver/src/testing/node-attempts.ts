@@ -1,10 +1,10 @@
 import { expect } from "vitest";
 import { createRequest } from "@causeway/foundation";
-import type { Attempt } from "../admission/interface.ts";
-import type { Cluster } from "../clusters/cluster.ts";
-import type { Json } from "../json.ts";
+import type { Attempt } from "../contract/admission.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import type { Json } from "../json/json.ts";
 import { clusterWith } from "./objects.ts";
-import type { Attributes } from "../auth/attributes.ts";
+import type { Attributes } from "../contract/attributes.ts";
 import { nodeRestriction } from "../auth/node-restriction.ts";
 
 export const ISSUER = "https://kubernetes.default.svc";

@@ -1,7 +1,7 @@
 import { VirtualClock } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Cluster } from "../clusters/cluster.ts";
-import type { Json } from "../json.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import type { Json } from "../json/json.ts";
 import { openStore } from "../store/index.ts";
 
 /** Objects by resource: "/pods", "rbac.authorization.k8s.io/roles". */

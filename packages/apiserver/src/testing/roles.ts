@@ -1,4 +1,4 @@
-import type { Json } from "../json.ts";
+import type { Json } from "../json/json.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
 

@@ -1,7 +1,7 @@
-import { subdomainFaults } from "../registry/dns.ts";
-import { at, isRecord, record, text, type Json } from "../json.ts";
-import { invalidValue, required } from "../server/problems.ts";
-import type { FieldProblem } from "../server/status.ts";
+import { subdomainFaults } from "../syntax/dns.ts";
+import { at, isRecord, record, text, type Json } from "../json/json.ts";
+import { invalidValue, required } from "../errors/problems.ts";
+import type { FieldProblem } from "../errors/status.ts";
 
 const FORM = "; desired format: https://host[/path]";
 

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { CausewayError, messageOf } from "@causeway/foundation";
-import { isRecord, type Json } from "../json.ts";
-import type { ClusterView } from "../kinds/resource.ts";
+import { isRecord, type Json } from "../json/json.ts";
+import type { ClusterView } from "../contract/resource.ts";
 import { Connections } from "./connections.ts";
 import type { WebhookCallOptions, WebhookClient, WebhookClientConfig } from "./interface.ts";
 import { resolveService } from "./services.ts";

@@ -1,4 +1,4 @@
-import type { Json } from "../json.ts";
+import type { Json } from "../json/json.ts";
 
 /** Where a webhook is: admissionregistration.k8s.io/v1 and apiextensions.k8s.io/v1 WebhookClientConfig. */
 export interface WebhookClientConfig {

@@ -1,5 +1,5 @@
-import { array, at, fields, record, records, scalar, text, type Json } from "../json.ts";
-import type { ClusterView } from "../kinds/resource.ts";
+import { array, at, fields, record, records, scalar, text, type Json } from "../json/json.ts";
+import type { ClusterView } from "../contract/resource.ts";
 import type { WebhookClientConfig } from "./interface.ts";
 
 interface Address {

@@ -1,8 +1,8 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { isRecord, type Json } from "../json.ts";
+import { isRecord, type Json } from "../json/json.ts";
 import { DEFAULTS } from "./defaults/all.ts";
 import type { Rules } from "./defaults/rule.ts";
-import { canonicalQuantity } from "./quantity.ts";
+import { canonicalQuantity } from "../syntax/quantity.ts";
 import { structOf, type Field, type Tables } from "./tables.ts";
 
 /**

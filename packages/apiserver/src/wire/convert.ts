@@ -1,4 +1,4 @@
-import { isRecord, type Json } from "../json.ts";
+import { isRecord, type Json } from "../json/json.ts";
 import { decodingValue } from "./decode.ts";
 import { structOf, type Field, type Tables } from "./tables.ts";
 

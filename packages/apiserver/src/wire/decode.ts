@@ -1,5 +1,5 @@
 import { extended } from "../bounds.ts";
-import { isRecord } from "../json.ts";
+import { isRecord } from "../json/json.ts";
 import { structOf, type Field, type Tables } from "./tables.ts";
 
 /** Where a value stands: the struct that has the field, and the field's path from the root. */

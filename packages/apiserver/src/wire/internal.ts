@@ -1,4 +1,4 @@
-import { array, isRecord, record, type Json } from "../json.ts";
+import { array, isRecord, record, type Json } from "../json/json.ts";
 import type { Field, Tables } from "./tables.ts";
 
 const ZEROS: Readonly<Record<string, unknown>> = { string: "", bool: false, Quantity: "0", Time: null };

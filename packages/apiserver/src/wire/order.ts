@@ -1,4 +1,4 @@
-import { isRecord } from "../json.ts";
+import { isRecord } from "../json/json.ts";
 import { structOf, type Field, type Tables } from "./tables.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Json } from "../json.ts";
+import type { Json } from "../json/json.ts";
 import { structOf, type Field, type Tables } from "./tables.ts";
 
 const SCHEMA = "definition.JSONSchemaProps";

@@ -1,5 +1,5 @@
 import { extended, MAXIMUM_STRICT_ERRORS } from "../bounds.ts";
-import { isRecord } from "../json.ts";
+import { isRecord } from "../json/json.ts";
 import { structOf, type Tables } from "./tables.ts";
 
 /** Paths of fields of a built-in object that its kind does not have, no more than messages show; none for kinds without a table. */

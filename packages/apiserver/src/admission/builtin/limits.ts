@@ -1,7 +1,7 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, fields, record, records, text, type Json } from "../../json.ts";
-import type { Draft, Strategy, WriteContext } from "../../kinds/resource.ts";
-import { nanosOf } from "../../wire/quantity.ts";
+import { at, fields, record, records, text, type Json } from "../../json/json.ts";
+import type { Draft, Strategy, WriteContext } from "../../contract/resource.ts";
+import { nanosOf } from "../../syntax/quantity.ts";
 import { podResources } from "./pod-resources.ts";
 import { PODS, refusal } from "./refusal.ts";
 

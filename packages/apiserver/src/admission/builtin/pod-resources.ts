@@ -1,5 +1,5 @@
-import { record, records, type Json } from "../../json.ts";
-import { addQuantity, nanosOf } from "../../wire/quantity.ts";
+import { record, records, type Json } from "../../json/json.ts";
+import { addQuantity, nanosOf } from "../../syntax/quantity.ts";
 
 /** Quantities by the name of what they are of. */
 export type Resources = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-import type { Strategy } from "../../kinds/resource.ts";
+import type { Strategy } from "../../contract/resource.ts";
 import { fillLimits } from "./limits.ts";
 import { admitPriority } from "./priority.ts";
 import { admitRuntimeClass } from "./runtime-class.ts";

@@ -1,6 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { fields, record, text, type Json } from "../../json.ts";
-import type { Draft, Strategy, WriteContext } from "../../kinds/resource.ts";
+import { fields, record, text, type Json } from "../../json/json.ts";
+import type { Draft, Strategy, WriteContext } from "../../contract/resource.ts";
 import { PODS, refusal } from "./refusal.ts";
 
 const STORAGE = "scheduling.k8s.io/priorityclasses";

@@ -1,5 +1,5 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { forbidden, type GroupResource } from "../../server/status.ts";
+import { forbidden, type GroupResource } from "../../errors/status.ts";
 
 export const PODS: GroupResource = { group: "", plural: "pods" };
 

@@ -1,6 +1,6 @@
-import { at, isRecord, record, records, same, text, type Json } from "../../json.ts";
-import type { Draft, WriteContext } from "../../kinds/resource.ts";
-import { comparableAmounts } from "../../wire/quantity.ts";
+import { at, isRecord, record, records, same, text, type Json } from "../../json/json.ts";
+import type { Draft, WriteContext } from "../../contract/resource.ts";
+import { comparableAmounts } from "../../syntax/quantity.ts";
 import { PODS, refusal } from "./refusal.ts";
 
 /** Gives a pod what its runtime class costs and where it runs (RuntimeClass; KEP-688). Throws 403. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { KubeObject } from "@causeway/kubernetes";
-import { array, at, fields, record, records, text, type Json } from "../../json.ts";
-import type { Draft, WriteContext } from "../../kinds/resource.ts";
+import { array, at, fields, record, records, text, type Json } from "../../json/json.ts";
+import type { Draft, WriteContext } from "../../contract/resource.ts";
 import { PODS, refusal } from "./refusal.ts";
 
 const DEFAULT = "default";

@@ -1,5 +1,5 @@
-import { record, records, text } from "../../json.ts";
-import type { Draft } from "../../kinds/resource.ts";
+import { record, records, text } from "../../json/json.ts";
+import type { Draft } from "../../contract/resource.ts";
 
 const SECONDS = 300;
 const TAINTS = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];

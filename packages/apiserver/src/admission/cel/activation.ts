@@ -1,10 +1,10 @@
-import { record } from "../../json.ts";
-import type { Json as JsonValue } from "../../patch/json.ts";
+import { record } from "../../json/json.ts";
+import type { Json as JsonValue } from "../../json/values.ts";
 import { toCel } from "../../schema/cel/values.ts";
 import { OBJECT_LIMIT } from "../../schema/cel/program.ts";
 import type { CelEnvironment } from "../../schema/cel/environment.ts";
 import { nameOf, namespaceObject, namespaceOf } from "../attributes.ts";
-import type { Attempt } from "../interface.ts";
+import type { Attempt } from "../../contract/admission.ts";
 import { admissionRequest } from "../request.ts";
 import type { Form } from "../rules.ts";
 import { Authorizer } from "./authorizer.ts";

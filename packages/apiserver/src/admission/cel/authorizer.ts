@@ -1,6 +1,6 @@
-import type { Attributes } from "../../auth/attributes.ts";
-import { selectorsOf } from "../../auth/selectors.ts";
-import type { User } from "../../auth/user.ts";
+import type { Attributes } from "../../contract/attributes.ts";
+import { selectorsOf } from "../../contract/attribute-selectors.ts";
+import type { User } from "../../contract/user.ts";
 import type { CelEnvironment } from "../../schema/cel/environment.ts";
 
 /** Tells what a user may do. */

@@ -1,7 +1,7 @@
-import { fields, record, text, texts, type Json } from "../../json.ts";
-import type { Strategy } from "../../kinds/resource.ts";
-import { forbiddenField, invalidValue, notSupported, required } from "../../server/problems.ts";
-import type { FieldProblem } from "../../server/status.ts";
+import { fields, record, text, texts, type Json } from "../../json/json.ts";
+import type { Strategy } from "../../contract/resource.ts";
+import { forbiddenField, invalidValue, notSupported, required } from "../../errors/problems.ts";
+import type { FieldProblem } from "../../errors/status.ts";
 import { paramRefPermission } from "./permission.ts";
 import { choice, duplicate, selectorProblems } from "../problems.ts";
 import { fillMatchResources, matchResourcesProblems, nameFaults } from "./match-resources.ts";

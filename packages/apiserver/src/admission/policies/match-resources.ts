@@ -1,6 +1,6 @@
-import { records, text, texts, type Json } from "../../json.ts";
-import { invalidValue, required } from "../../server/problems.ts";
-import type { FieldProblem } from "../../server/status.ts";
+import { records, text, texts, type Json } from "../../json/json.ts";
+import { invalidValue, required } from "../../errors/problems.ts";
+import type { FieldProblem } from "../../errors/status.ts";
 import { choice, duplicate, MATCH_POLICIES, ruleProblems, selectorProblems } from "../problems.ts";
 
 const GROUP = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;

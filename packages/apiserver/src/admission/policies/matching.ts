@@ -1,6 +1,6 @@
-import { records, texts, type Json } from "../../json.ts";
+import { records, texts, type Json } from "../../json/json.ts";
 import { inSelectedNamespace, isSelectedObject, nameOf } from "../attributes.ts";
-import type { Attempt } from "../interface.ts";
+import type { Attempt } from "../../contract/admission.ts";
 import { coveredForm, type Form } from "../rules.ts";
 
 /** The form in which MatchResources choose an attempt. Rules may name objects; exclusions come first. Throws 404 for a namespace that is not there. */

@@ -1,9 +1,9 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { record, text } from "../../json.ts";
-import { seenAll, type Served } from "../../kinds/resource.ts";
-import { matchesLabels } from "../../registry/selectors.ts";
+import { record, text } from "../../json/json.ts";
+import { seenAll, type Served } from "../../contract/resource.ts";
+import { matchesLabels } from "../../syntax/selectors.ts";
 import { namespaceOf } from "../attributes.ts";
-import type { Attempt } from "../interface.ts";
+import type { Attempt } from "../../contract/admission.ts";
 import type { Binding, ParamKind } from "./read.ts";
 
 /** The resource that a paramKind names. Throws an Error that says it is not known. */

@@ -1,9 +1,9 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import type { User } from "../../auth/user.ts";
-import { at, fields, record, same, text, type Json } from "../../json.ts";
-import type { Resource, WriteContext } from "../../kinds/resource.ts";
-import { forbiddenField } from "../../server/problems.ts";
-import type { FieldProblem } from "../../server/status.ts";
+import type { User } from "../../contract/user.ts";
+import { at, fields, record, same, text, type Json } from "../../json/json.ts";
+import type { Resource, WriteContext } from "../../contract/resource.ts";
+import { forbiddenField } from "../../errors/problems.ts";
+import type { FieldProblem } from "../../errors/status.ts";
 import { GROUP } from "../webhooks/hooks.ts";
 
 /** Who has a policy read parameters must be allowed to read all of that kind. */

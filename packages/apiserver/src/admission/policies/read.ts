@@ -1,6 +1,6 @@
-import { fields, record, records, text, texts, type Json } from "../../json.ts";
+import { fields, record, records, text, texts, type Json } from "../../json/json.ts";
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Cluster } from "../../clusters/cluster.ts";
+import type { Cluster } from "../../contract/cluster.ts";
 import type { Expression, Expressions, Scope } from "../cel/expressions.ts";
 import { compileConditions, type MatchCondition } from "../conditions.ts";
 import { GROUP } from "../webhooks/hooks.ts";

@@ -1,9 +1,9 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { array, fields, record, records, same, text, type Json } from "../../json.ts";
-import type { Strategy } from "../../kinds/resource.ts";
-import { qualifiedNameFaults } from "../../registry/metadata.ts";
-import { invalidValue, required } from "../../server/problems.ts";
-import type { FieldProblem } from "../../server/status.ts";
+import { array, fields, record, records, same, text, type Json } from "../../json/json.ts";
+import type { Strategy } from "../../contract/resource.ts";
+import { qualifiedNameFaults } from "../../syntax/names.ts";
+import { invalidValue, required } from "../../errors/problems.ts";
+import type { FieldProblem } from "../../errors/status.ts";
 import { Expressions, type Scope } from "../cel/expressions.ts";
 import { choice, conditionProblems, duplicate, expressionFault, FAILURE_POLICIES } from "../problems.ts";
 import { matchResourcesProblems, fillMatchResources, paramKindProblems } from "./match-resources.ts";

@@ -1,9 +1,9 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, record } from "../../json.ts";
-import { addQuantity, nanosOf } from "../../wire/quantity.ts";
+import { at, record } from "../../json/json.ts";
+import { addQuantity, nanosOf } from "../../syntax/quantity.ts";
 import type { Resources } from "../builtin/pod-resources.ts";
 import { refusal } from "../builtin/refusal.ts";
-import type { Attempt } from "../interface.ts";
+import type { Attempt } from "../../contract/admission.ts";
 import { inScopes } from "./scopes.ts";
 import { namesFor, unspecified, usageOf } from "./usage.ts";
 

@@ -1,11 +1,11 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Cluster } from "../../clusters/cluster.ts";
-import { record } from "../../json.ts";
-import type { Draft } from "../../kinds/resource.ts";
+import type { Cluster } from "../../contract/cluster.ts";
+import { record } from "../../json/json.ts";
+import type { Draft } from "../../contract/resource.ts";
 import { OPEN } from "../../registry/admit.ts";
-import { internalCall } from "../../registry/call.ts";
+import { internalCall } from "../../contract/call.ts";
 import { change } from "../../registry/update.ts";
-import type { AdmissionPlugin, Attempt } from "../interface.ts";
+import type { AdmissionPlugin, Attempt } from "../../contract/admission.ts";
 import { charged, requested } from "./charge.ts";
 import { isTerminating } from "./scopes.ts";
 

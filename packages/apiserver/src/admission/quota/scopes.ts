@@ -1,6 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { array, at, fields, record, records, text, texts, type Json } from "../../json.ts";
-import type { Resource } from "../../kinds/resource.ts";
+import { array, at, fields, record, records, text, texts, type Json } from "../../json/json.ts";
+import type { Resource } from "../../contract/resource.ts";
 
 /** Whether a quota is about this object: one with scopes is about pods, or claims, that are in all of them. */
 export function inScopes(quota: KubeObject, resource: Resource, object: KubeObject): boolean {

@@ -1,6 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, fields, record, records, text, type Json } from "../../json.ts";
-import type { Resource } from "../../kinds/resource.ts";
+import { at, fields, record, records, text, type Json } from "../../json/json.ts";
+import type { Resource } from "../../contract/resource.ts";
 import { podResources, type Resources } from "../builtin/pod-resources.ts";
 
 /** Kinds whose number has a name of its own beside "count/…". */

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { messageOf } from "@causeway/foundation";
-import { isRecord, record, text, texts, type Json } from "../../json.ts";
-import { badRequest } from "../../server/status.ts";
-import type { Attempt } from "../interface.ts";
+import { isRecord, record, text, texts, type Json } from "../../json/json.ts";
+import { badRequest } from "../../errors/status.ts";
+import type { Attempt } from "../../contract/admission.ts";
 import { admissionRequest } from "../request.ts";
 import type { Form } from "../rules.ts";
 import { CallFailure, denial } from "./errors.ts";

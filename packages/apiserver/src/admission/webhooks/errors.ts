@@ -1,6 +1,6 @@
 import { messageOf } from "@causeway/foundation";
-import { isRecord, record, text, type Json } from "../../json.ts";
-import { apiError } from "../../server/status.ts";
+import { isRecord, record, text, type Json } from "../../json/json.ts";
+import { apiError } from "../../errors/status.ts";
 
 /** A webhook could not be asked, or answered nonsense: what its failurePolicy is about. */
 export class CallFailure extends Error {

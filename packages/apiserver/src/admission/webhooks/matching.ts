@@ -1,9 +1,9 @@
-import { forbidden } from "../../server/status.ts";
+import { forbidden } from "../../errors/status.ts";
 import { inForm, inSelectedNamespace, isSelectedObject, nameOf } from "../attributes.ts";
 import { activationOf } from "../cel/activation.ts";
 import type { Activation } from "../cel/expressions.ts";
 import { judgeConditions } from "../conditions.ts";
-import type { Attempt } from "../interface.ts";
+import type { Attempt } from "../../contract/admission.ts";
 import { coveredForm } from "../rules.ts";
 import type { Invocation } from "./call.ts";
 import type { Hook } from "./hooks.ts";

@@ -1,9 +1,9 @@
 import { messageOf } from "@causeway/foundation";
 import type { JsonPatchOperation, KubeObject } from "@causeway/kubernetes";
-import { record, same, type Json } from "../../json.ts";
+import { record, same, type Json } from "../../json/json.ts";
 import { applyJsonPatch } from "../../patch/index.ts";
 import { between } from "../attributes.ts";
-import type { Attempt } from "../interface.ts";
+import type { Attempt } from "../../contract/admission.ts";
 import { askHook, type Invocation } from "./call.ts";
 import { CallFailure, internalError } from "./errors.ts";
 import type { Hook } from "./hooks.ts";

@@ -1,7 +1,7 @@
-import type { Cluster } from "../../clusters/cluster.ts";
-import type { Call } from "../../registry/call.ts";
+import type { Cluster } from "../../contract/cluster.ts";
+import type { Call } from "../../contract/call.ts";
 import type { Expressions } from "../cel/expressions.ts";
-import type { AdmissionPlugin, Operation, Phase } from "../interface.ts";
+import type { AdmissionPlugin, Operation, Phase } from "../../contract/admission.ts";
 import { coveredForm } from "../rules.ts";
 import { GROUP, readHooks, type Hook } from "./hooks.ts";
 import { mutateByHooks } from "./mutating.ts";

@@ -1,8 +1,8 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { fields, record, records, text, texts, type Json } from "../../json.ts";
-import type { Strategy } from "../../kinds/resource.ts";
-import { invalidValue, notSupported, required } from "../../server/problems.ts";
-import type { FieldProblem } from "../../server/status.ts";
+import { fields, record, records, text, texts, type Json } from "../../json/json.ts";
+import type { Strategy } from "../../contract/resource.ts";
+import { invalidValue, notSupported, required } from "../../errors/problems.ts";
+import type { FieldProblem } from "../../errors/status.ts";
 import { Expressions } from "../cel/expressions.ts";
 import {
   choice,

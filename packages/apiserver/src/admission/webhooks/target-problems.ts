@@ -1,6 +1,6 @@
-import { record, text, type Json } from "../../json.ts";
-import { invalidValue, required } from "../../server/problems.ts";
-import type { FieldProblem } from "../../server/status.ts";
+import { record, text, type Json } from "../../json/json.ts";
+import { invalidValue, required } from "../../errors/problems.ts";
+import type { FieldProblem } from "../../errors/status.ts";
 
 const FORM = "; desired format: https://host[/path]";
 const SEGMENT = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;

@@ -1,4 +1,4 @@
-import type { Attempt } from "../interface.ts";
+import type { Attempt } from "../../contract/admission.ts";
 import { askHook } from "./call.ts";
 import type { Hook } from "./hooks.ts";
 import { invocationOf } from "./matching.ts";

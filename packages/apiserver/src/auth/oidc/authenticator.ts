@@ -1,6 +1,6 @@
 import { messageOf, type Clock } from "@causeway/foundation";
-import { array, record, type Json } from "../../json.ts";
-import { authenticated, type User } from "../user.ts";
+import { array, record, type Json } from "../../json/json.ts";
+import { authenticated, type User } from "../../contract/user.ts";
 import type { JwtIssuer, Mapping, Rule } from "./configuration.ts";
 import { issuerKeys } from "./provider.ts";
 import { jose } from "../../later.ts";

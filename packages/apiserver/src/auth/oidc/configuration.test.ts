@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Json } from "../../json.ts";
+import type { Json } from "../../json/json.ts";
 import { issuerOfOptions, readIssuers } from "./configuration.ts";
 
 describe("an AuthenticationConfiguration", () => {

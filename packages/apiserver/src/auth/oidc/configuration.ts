@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { CausewayError, messageOf } from "@causeway/foundation";
-import { isRecord, record, records, text, texts, type Json } from "../../json.ts";
+import { isRecord, record, records, text, texts, type Json } from "../../json/json.ts";
 import type { OidcOptions } from "../interface.ts";
 import { compileExpression, type Expression } from "./expressions.ts";
 

@@ -1,5 +1,5 @@
 import { Environment } from "@marcbachmann/cel-js";
-import { isRecord, type Json } from "../../json.ts";
+import { isRecord, type Json } from "../../json/json.ts";
 import { registerLists } from "../../schema/cel/lists.ts";
 import { registerNetworks } from "../../schema/cel/networks.ts";
 import { registerQuantities } from "../../schema/cel/quantities.ts";

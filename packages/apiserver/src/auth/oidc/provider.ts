@@ -1,7 +1,7 @@
 import { get } from "node:https";
 import type { CompactVerifyGetKey, JSONWebKeySet } from "jose";
 import { messageOf, type Clock } from "@causeway/foundation";
-import { isRecord, text, type Json } from "../../json.ts";
+import { isRecord, text, type Json } from "../../json/json.ts";
 import type { JwtIssuer } from "./configuration.ts";
 import { jose } from "../../later.ts";
 

@@ -1,9 +1,9 @@
 import { isIP } from "node:net";
-import { array, isRecord, record, records, text, type Json } from "../../json.ts";
-import { labelFaults, subdomainFaults } from "../../registry/dns.ts";
-import { labelValueFaults, qualifiedNameFaults } from "../../registry/metadata.ts";
-import { forbiddenField, invalidValue, notSupported, required } from "../../server/problems.ts";
-import type { FieldProblem } from "../../server/status.ts";
+import { array, isRecord, record, records, text, type Json } from "../../json/json.ts";
+import { labelFaults, subdomainFaults } from "../../syntax/dns.ts";
+import { labelValueFaults, qualifiedNameFaults } from "../../syntax/names.ts";
+import { forbiddenField, invalidValue, notSupported, required } from "../../errors/problems.ts";
+import type { FieldProblem } from "../../errors/status.ts";
 
 /*
  * What the rules of pods have in common. Source: Kubernetes API reference, PodSpec; the words are kube-apiserver's.

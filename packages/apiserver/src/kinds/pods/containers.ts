@@ -1,6 +1,6 @@
-import { record, records, text, texts, type Json } from "../../json.ts";
-import { forbiddenField, invalidValue, required } from "../../server/problems.ts";
-import type { FieldProblem } from "../../server/status.ts";
+import { record, records, text, texts, type Json } from "../../json/json.ts";
+import { forbiddenField, invalidValue, required } from "../../errors/problems.ts";
+import type { FieldProblem } from "../../errors/status.ts";
 import { between, duplicate, each, given, labelNeeded, portNameFaults, PORTS, supported } from "./checks.ts";
 import { environmentProblems } from "./environment.ts";
 import { lifecycleProblems, probeProblems } from "./handlers.ts";

@@ -1,6 +1,6 @@
-import { isRecord, record, records, scalar, text, type Json } from "../../json.ts";
-import { invalidValue, notSupported, required } from "../../server/problems.ts";
-import type { FieldProblem } from "../../server/status.ts";
+import { isRecord, record, records, scalar, text, type Json } from "../../json/json.ts";
+import { invalidValue, notSupported, required } from "../../errors/problems.ts";
+import type { FieldProblem } from "../../errors/status.ts";
 import { dnsName, each, given, type Problems } from "./checks.ts";
 
 /*

@@ -1,6 +1,6 @@
-import { isRecord, records, text, type Json } from "../../json.ts";
-import { invalidValue, required } from "../../server/problems.ts";
-import type { FieldProblem } from "../../server/status.ts";
+import { isRecord, records, text, type Json } from "../../json/json.ts";
+import { invalidValue, required } from "../../errors/problems.ts";
+import type { FieldProblem } from "../../errors/status.ts";
 import { localPath, neededText } from "./checks.ts";
 import { fieldRefProblems, resourceRefProblems } from "./environment.ts";
 

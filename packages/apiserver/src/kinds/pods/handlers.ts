@@ -1,6 +1,6 @@
-import { array, isRecord, record, records, text, type Json } from "../../json.ts";
-import { forbiddenField, invalidValue, required } from "../../server/problems.ts";
-import type { FieldProblem } from "../../server/status.ts";
+import { array, isRecord, record, records, text, type Json } from "../../json/json.ts";
+import { forbiddenField, invalidValue, required } from "../../errors/problems.ts";
+import type { FieldProblem } from "../../errors/status.ts";
 import { given, neededText, notNegative, portProblems, supported, type Problems } from "./checks.ts";
 
 /*

@@ -1,6 +1,6 @@
-import { at, record, records, text, type Json } from "../../json.ts";
-import { forbiddenField, invalidValue, required } from "../../server/problems.ts";
-import type { FieldProblem } from "../../server/status.ts";
+import { at, record, records, text, type Json } from "../../json/json.ts";
+import { forbiddenField, invalidValue, required } from "../../errors/problems.ts";
+import type { FieldProblem } from "../../errors/status.ts";
 import { descending, notFoundValue, supported } from "./checks.ts";
 
 /*

@@ -1,6 +1,6 @@
-import { array, isRecord, records, text, texts, type Json } from "../../json.ts";
-import { invalidValue, required } from "../../server/problems.ts";
-import type { FieldProblem } from "../../server/status.ts";
+import { array, isRecord, records, text, texts, type Json } from "../../json/json.ts";
+import { invalidValue, required } from "../../errors/problems.ts";
+import type { FieldProblem } from "../../errors/status.ts";
 import { address, dnsLabel, dnsName, each, supported } from "./checks.ts";
 
 /*

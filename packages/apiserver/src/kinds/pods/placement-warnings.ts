@@ -1,5 +1,5 @@
-import { array, at, isRecord, record, records, text, type Json } from "../../json.ts";
-import { labelValueFaults } from "../../registry/metadata.ts";
+import { array, at, isRecord, record, records, text, type Json } from "../../json/json.ts";
+import { labelValueFaults } from "../../syntax/names.ts";
 
 const instead = (since: string, label: string): string => `deprecated since v${since}; use "${label}" instead`;
 

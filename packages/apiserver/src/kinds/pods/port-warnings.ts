@@ -1,4 +1,4 @@
-import { records, text, type Json } from "../../json.ts";
+import { records, text, type Json } from "../../json/json.ts";
 
 interface Port {
   readonly field: string;

@@ -1,6 +1,6 @@
-import { isRecord, record, records, text, type Json } from "../../json.ts";
-import { forbiddenField, invalidValue, required } from "../../server/problems.ts";
-import type { FieldProblem } from "../../server/status.ts";
+import { isRecord, record, records, text, type Json } from "../../json/json.ts";
+import { forbiddenField, invalidValue, required } from "../../errors/problems.ts";
+import type { FieldProblem } from "../../errors/status.ts";
 import { given, localPath, neededText } from "./checks.ts";
 import { fileProblems, itemProblems } from "./files.ts";
 

@@ -1,6 +1,6 @@
-import { array, at, isRecord, record, records, text, texts, type Json } from "../../json.ts";
-import { forbiddenField, invalidValue, required } from "../../server/problems.ts";
-import type { FieldProblem } from "../../server/status.ts";
+import { array, at, isRecord, record, records, text, texts, type Json } from "../../json/json.ts";
+import { forbiddenField, invalidValue, required } from "../../errors/problems.ts";
+import type { FieldProblem } from "../../errors/status.ts";
 import { duplicate, identity, neededText, supported } from "./checks.ts";
 
 /*

@@ -1,6 +1,6 @@
-import { at, record, records, text, type Json } from "../../json.ts";
-import { forbiddenField, invalidValue, notSupported } from "../../server/problems.ts";
-import type { FieldProblem } from "../../server/status.ts";
+import { at, record, records, text, type Json } from "../../json/json.ts";
+import { forbiddenField, invalidValue, notSupported } from "../../errors/problems.ts";
+import type { FieldProblem } from "../../errors/status.ts";
 import { between, dnsName, duplicate, each, given, labelName, labelNeeded, labelValue } from "./checks.ts";
 import {
   claimNames,

@@ -1,8 +1,8 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, fields, record, records, same, text, type Json } from "../../json.ts";
-import { forbiddenField, invalidValue } from "../../server/problems.ts";
-import type { FieldProblem } from "../../server/status.ts";
-import type { Draft } from "../resource.ts";
+import { at, fields, record, records, same, text, type Json } from "../../json/json.ts";
+import { forbiddenField, invalidValue } from "../../errors/problems.ts";
+import type { FieldProblem } from "../../errors/status.ts";
+import type { Draft } from "../../contract/resource.ts";
 import { podSpecProblems } from "./spec.ts";
 
 /*

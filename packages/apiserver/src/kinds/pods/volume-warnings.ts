@@ -1,4 +1,4 @@
-import { isRecord, record, records, text, type Json } from "../../json.ts";
+import { isRecord, record, records, text, type Json } from "../../json/json.ts";
 
 const removed = (since: string, gone: string): string => `deprecated in v${since}, non-functional in v${gone}+`;
 

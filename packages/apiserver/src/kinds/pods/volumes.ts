@@ -1,8 +1,8 @@
-import { isRecord, record, records, text, type Json } from "../../json.ts";
-import { forbiddenField, invalidValue, required } from "../../server/problems.ts";
-import type { FieldProblem } from "../../server/status.ts";
-import { nanosOf } from "../../wire/quantity.ts";
-import { subdomainFaults } from "../../registry/dns.ts";
+import { isRecord, record, records, text, type Json } from "../../json/json.ts";
+import { forbiddenField, invalidValue, required } from "../../errors/problems.ts";
+import type { FieldProblem } from "../../errors/status.ts";
+import { nanosOf } from "../../syntax/quantity.ts";
+import { subdomainFaults } from "../../syntax/dns.ts";
 import { duplicate, given, labelNeeded, localPath, neededText, noSteps, supported, type Problems } from "./checks.ts";
 import { fileProblems, itemProblems, modeProblems } from "./files.ts";
 import { projectedProblems } from "./projected.ts";

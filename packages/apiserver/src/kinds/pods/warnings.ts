@@ -1,7 +1,7 @@
 import { canonicalIp } from "@causeway/foundation";
-import { array, at, isRecord, record, records, text, type Json } from "../../json.ts";
-import { labelFaults } from "../../registry/dns.ts";
-import { canonicalQuantity, nanosOf } from "../../wire/quantity.ts";
+import { array, at, isRecord, record, records, text, type Json } from "../../json/json.ts";
+import { labelFaults } from "../../syntax/dns.ts";
+import { canonicalQuantity, nanosOf } from "../../syntax/quantity.ts";
 import { neighbourWarnings, nodeWarnings } from "./placement-warnings.ts";
 import { portWarnings } from "./port-warnings.ts";
 import { volumeWarnings } from "./volume-warnings.ts";

@@ -1,6 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { CausewayError } from "@causeway/foundation";
-import { type Json, jsonEqual, type JsonObject, own } from "../json.ts";
+import { type Json, jsonEqual, type JsonObject, own } from "../../json/values.ts";
 import { typeProblem } from "./check.ts";
 import { type ApplyConflict, conflictsOf } from "./conflicts.ts";
 import { difference, EMPTY, type FieldSet, isEmpty, without } from "./field-set.ts";

@@ -1,7 +1,7 @@
 import { extended } from "../../bounds.ts";
-import { isList, isObject, type Json, type JsonObject } from "../json.ts";
+import { isList, isObject, type Json, type JsonObject } from "../../json/values.ts";
 import type { ListType, MapType, MergeType } from "../../schema/merge-type.ts";
-import { goText } from "../go-text.ts";
+import { goText } from "../../json/go-text.ts";
 import { itemElement, printed } from "./elements.ts";
 import { chosen, narrowed } from "./narrow.ts";
 

@@ -1,5 +1,5 @@
 import { CausewayError } from "@causeway/foundation";
-import { isList, isObject, type Json, type JsonObject } from "../json.ts";
+import { isList, isObject, type Json, type JsonObject } from "../../json/values.ts";
 import type { ListType } from "../../schema/merge-type.ts";
 
 /** The path element of an item of a list with keys or of a set; or why it has none. */

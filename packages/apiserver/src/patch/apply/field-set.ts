@@ -1,5 +1,5 @@
 import { extended } from "../../bounds.ts";
-import { isObject, type Json, type JsonObject } from "../json.ts";
+import { isObject, type Json, type JsonObject } from "../../json/values.ts";
 import { printed } from "./elements.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { isObject, type Json } from "../json.ts";
+import { isObject, type Json } from "../../json/values.ts";
 import { compare } from "./compare.ts";
 import { difference, type FieldSet } from "./field-set.ts";
 import type { Typed } from "./ownership.ts";

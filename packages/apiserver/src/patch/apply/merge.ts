@@ -1,5 +1,5 @@
 import type { ListType, MergeType } from "../../schema/merge-type.ts";
-import { isList, isObject, type Json, type JsonObject } from "../json.ts";
+import { isList, isObject, type Json, type JsonObject } from "../../json/values.ts";
 import { elementsOf } from "./elements.ts";
 import { chosen, memberType, narrowed } from "./narrow.ts";
 

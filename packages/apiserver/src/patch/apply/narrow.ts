@@ -1,4 +1,4 @@
-import { isList, isObject, type Json } from "../json.ts";
+import { isList, isObject, type Json } from "../../json/values.ts";
 import type { MergeType } from "../../schema/merge-type.ts";
 
 /** What a value is read as, of what its type lets it be. Null and nothing may be anything. */

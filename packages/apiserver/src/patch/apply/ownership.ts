@@ -1,5 +1,5 @@
 import type { MergeType } from "../../schema/merge-type.ts";
-import type { Json } from "../json.ts";
+import type { Json } from "../../json/values.ts";
 import { compare, type Comparison } from "./compare.ts";
 import { difference, type FieldSet, intersection, isEmpty, union, without } from "./field-set.ts";
 import type { Manager, Managers } from "./managers.ts";

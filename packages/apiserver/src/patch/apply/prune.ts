@@ -1,5 +1,5 @@
 import type { MergeType } from "../../schema/merge-type.ts";
-import type { Json } from "../json.ts";
+import type { Json } from "../../json/values.ts";
 import { difference, type FieldSet, intersection, isEmpty, union, unionOf } from "./field-set.ts";
 import type { Managers } from "./managers.ts";
 import type { Typed } from "./ownership.ts";

@@ -1,6 +1,6 @@
 import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Json } from "../json.ts";
+import type { Json } from "../../json/values.ts";
 import { difference, EMPTY, isEmpty, union } from "./field-set.ts";
 import {
   capUpdaters,

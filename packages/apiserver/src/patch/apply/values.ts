@@ -1,5 +1,5 @@
 import type { ListType, MergeType } from "../../schema/merge-type.ts";
-import { isList, isObject, type Json, type JsonObject } from "../json.ts";
+import { isList, isObject, type Json, type JsonObject } from "../../json/values.ts";
 import { elementsOf, itemElement } from "./elements.ts";
 import { EMPTY, type FieldSet, fieldSet, isEmpty, LEAF } from "./field-set.ts";
 import { chosen, memberType, narrowed } from "./narrow.ts";

@@ -1,6 +1,6 @@
 import { Optional } from "@marcbachmann/cel-js";
-import { label1035Faults, labelFaults, subdomainFaults } from "../../registry/dns.ts";
-import { labelValueFaults, qualifiedNameFaults } from "../../registry/metadata.ts";
+import { label1035Faults, labelFaults, subdomainFaults } from "../../syntax/dns.ts";
+import { labelValueFaults, qualifiedNameFaults } from "../../syntax/names.ts";
 import { matchesFormat } from "../formats.ts";
 import type { CelEnvironment } from "./environment.ts";
 

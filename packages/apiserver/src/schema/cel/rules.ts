@@ -1,7 +1,7 @@
 import { Optional } from "@marcbachmann/cel-js";
 import { messageOf } from "@causeway/foundation";
 import { extentOf } from "../../bounds.ts";
-import { isList, isObject, type Json } from "../../patch/json.ts";
+import { isList, isObject, type Json } from "../../json/values.ts";
 import {
   duplicate,
   type FieldError,

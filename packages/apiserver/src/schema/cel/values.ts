@@ -1,4 +1,4 @@
-import { isList, isObject, type Json } from "../../patch/json.ts";
+import { isList, isObject, type Json } from "../../json/values.ts";
 import { matchesFormat } from "../formats.ts";
 import type { SchemaNode } from "../node.ts";
 import { type CelEnvironment, parseDuration } from "./environment.ts";

@@ -1,4 +1,4 @@
-import { type JsonObject, own } from "../../patch/json.ts";
+import { type JsonObject, own } from "../../json/values.ts";
 import { UNBOUNDED } from "../cel/sizes.ts";
 import { type FieldError, forbidden } from "../field-error.ts";
 

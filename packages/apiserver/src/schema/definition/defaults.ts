@@ -1,4 +1,4 @@
-import { type Json, jsonEqual } from "../../patch/json.ts";
+import { type Json, jsonEqual } from "../../json/values.ts";
 import { compileRules } from "../cel/rules.ts";
 import { below, type FieldError, invalid, member } from "../field-error.ts";
 import type { SchemaNode } from "../node.ts";

@@ -1,4 +1,4 @@
-import { isList, isObject, type Json, type JsonObject, own } from "../../patch/json.ts";
+import { isList, isObject, type Json, type JsonObject, own } from "../../json/values.ts";
 import { type FieldError, forbidden, invalid, notSupported, required } from "../field-error.ts";
 
 const LIST_TYPES = ["atomic", "set", "map"];

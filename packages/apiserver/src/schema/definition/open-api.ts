@@ -1,4 +1,4 @@
-import { isList, isObject, type Json, type JsonObject, own } from "../../patch/json.ts";
+import { isList, isObject, type Json, type JsonObject, own } from "../../json/values.ts";
 import { type FieldError, forbidden, invalid, notSupported, required } from "../field-error.ts";
 import type { RuleScope } from "./rules.ts";
 import { listProblems } from "./lists.ts";

@@ -1,4 +1,4 @@
-import { isList, isObject, type JsonObject, own } from "../../patch/json.ts";
+import { isList, isObject, type JsonObject, own } from "../../json/values.ts";
 import { nodesOf } from "../cel/ast.ts";
 import { estimateCost } from "../cel/cost.ts";
 import { declare, type Declared, REQUEST, typedEnvironment } from "../cel/declared.ts";

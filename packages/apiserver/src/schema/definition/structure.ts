@@ -1,4 +1,4 @@
-import { isList, isObject, jsonEqual, type Json, type JsonObject, own } from "../../patch/json.ts";
+import { isList, isObject, jsonEqual, type Json, type JsonObject, own } from "../../json/values.ts";
 import { type FieldError, forbidden, invalid, required } from "../field-error.ts";
 import { patternProblem } from "../regexp.ts";
 

@@ -1,4 +1,4 @@
-import { isList, isObject, type JsonObject, own } from "../../patch/json.ts";
+import { isList, isObject, type JsonObject, own } from "../../json/values.ts";
 import { type FieldError, forbidden, invalid, required } from "../field-error.ts";
 import { readNode } from "../node.ts";
 import { defaultProblems } from "./defaults.ts";

@@ -1,4 +1,4 @@
-import { array, at, isRecord, record, text, type Json } from "../../json.ts";
+import { array, at, isRecord, record, text, type Json } from "../../json/json.ts";
 import { fill, type Rules } from "./rule.ts";
 
 const ISCSI = fill({ iscsiInterface: "default" });

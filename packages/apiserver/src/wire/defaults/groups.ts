@@ -1,4 +1,4 @@
-import { array, isRecord, record, type Json } from "../../json.ts";
+import { array, isRecord, record, type Json } from "../../json/json.ts";
 import { fill, type Rules } from "./rule.ts";
 
 const CPU = {

@@ -1,4 +1,4 @@
-import { isRecord, record, records, text, type Json } from "../../json.ts";
+import { isRecord, record, records, text, type Json } from "../../json/json.ts";
 import { fill, type Rules } from "./rule.ts";
 
 /** What a container may ask for is what it is limited to, where it asks for nothing. */

@@ -1,4 +1,4 @@
-import type { Json } from "../../json.ts";
+import type { Json } from "../../json/json.ts";
 
 /** Fills one struct in, in place, before what stands in it is filled in. Fields that are empty are not there then. */
 export type Rule = (value: Json) => void;

@@ -1,4 +1,4 @@
-import { isRecord, record, records, type Json } from "../../json.ts";
+import { isRecord, record, records, type Json } from "../../json/json.ts";
 import { fill, type Rules } from "./rule.ts";
 
 /** The object at a field, made when there is none. */

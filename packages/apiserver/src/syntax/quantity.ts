@@ -1,4 +1,4 @@
-import { record, type Json } from "../json.ts";
+import { record, type Json } from "../json/json.ts";
 
 /**
  * Quantities as Go's resource.Quantity writes them: "1000m" becomes "1", "0.5" becomes "500m", "2048Mi" becomes "2Gi".

@@ -1,5 +1,5 @@
 import { endOfString, extentOf, MAXIMUM_STRICT_ERRORS } from "../bounds.ts";
-import { isRecord } from "../json.ts";
+import { isRecord } from "./json.ts";
 
 const DUPLICATES = Symbol("fields given twice");
 

@@ -1,5 +1,5 @@
 import { cutText } from "../bounds.ts";
-import { goJson } from "../json.ts";
+import { goJson } from "../json/json.ts";
 import type { FieldProblem } from "./status.ts";
 
 /** Problems in the words of apimachinery's field package, so that clients can match on them. */

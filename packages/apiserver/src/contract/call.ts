@@ -1,20 +1,13 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Json } from "../json.ts";
-import type { AuditNotes } from "../audit/interface.ts";
-import { SYSTEM, type User } from "../auth/user.ts";
-import type { Cluster } from "../clusters/cluster.ts";
-import {
-  apiVersionOf,
-  seen,
-  type Resource,
-  type ResourceVersion,
-  type Draft,
-  type WriteContext,
-} from "../kinds/resource.ts";
-import { andThen, type Maybe } from "../conversion/maybe.ts";
+import type { Json } from "../json/json.ts";
+import type { AuditNotes } from "./audit.ts";
+import { SYSTEM, type User } from "./user.ts";
+import type { Cluster } from "./cluster.ts";
+import { apiVersionOf, seen, type Resource, type ResourceVersion, type Draft, type WriteContext } from "./resource.ts";
+import { andThen, type Maybe } from "../json/maybe-promise.ts";
 import type { Holder } from "../flow/thread-time.ts";
-import type { OtherForms } from "./other-forms.ts";
-import { notFound } from "../server/status.ts";
+import type { OtherForms } from "../registry/other-forms.ts";
+import { notFound } from "../errors/status.ts";
 import type { StoreKey, Stored } from "../store/index.ts";
 
 /** One request on one resource, after authentication and authorization. */

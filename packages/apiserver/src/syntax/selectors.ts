@@ -1,7 +1,7 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { array, at, record, records, text, texts, type Json } from "../json.ts";
-import type { Resource, ResourceVersion } from "../kinds/resource.ts";
-import { badRequest } from "../server/status.ts";
+import { array, at, record, records, text, texts, type Json } from "../json/json.ts";
+import type { Resource, ResourceVersion } from "../contract/resource.ts";
+import { badRequest } from "../errors/status.ts";
 import { labelTests } from "./label-selector.ts";
 
 /** Says whether an object is selected. */

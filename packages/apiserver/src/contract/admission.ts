@@ -1,6 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Json } from "../json.ts";
-import type { Call } from "../registry/call.ts";
+import type { Json } from "../json/json.ts";
+import type { Call } from "./call.ts";
 
 export type Operation = "CREATE" | "UPDATE" | "DELETE";
 

@@ -1,6 +1,6 @@
-import { text, type Json } from "../json.ts";
-import { badRequest } from "../server/status.ts";
-import { labelKeyFaults, labelValueFaults } from "./metadata.ts";
+import { text, type Json } from "../json/json.ts";
+import { badRequest } from "../errors/status.ts";
+import { labelKeyFaults, labelValueFaults } from "./names.ts";
 
 /*
  * Label selectors as query parameters carry them. The grammar and the words of its refusals are kube-apiserver's.

@@ -1,4 +1,4 @@
-import { isList, isObject, type Json } from "./json.ts";
+import { isList, isObject, type Json } from "./values.ts";
 
 /** A value as Go prints it (%v). */
 export function goText(value: Json): string {

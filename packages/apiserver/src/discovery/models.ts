@@ -1,6 +1,6 @@
-import type { Json } from "../json.ts";
+import type { Json } from "../json/json.ts";
 import { BuiltInTypes, type Mark } from "../patch/built-in-types.ts";
-import { structOf, type Field, type Tables } from "./tables.ts";
+import { structOf, type Field, type Tables } from "../wire/tables.ts";
 
 const SCALARS: Readonly<Record<string, Json>> = {
   string: { type: "string" },

@@ -1,5 +1,5 @@
-import type { Json } from "../json.ts";
-import type { User } from "../auth/user.ts";
+import type { Json } from "../json/json.ts";
+import type { User } from "./user.ts";
 
 /** Where any part of the server notes something about a request for its audit event. */
 export interface AuditNotes {

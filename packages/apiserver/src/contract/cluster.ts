@@ -1,18 +1,18 @@
 import type { KeyPair, Log } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Admission } from "../admission/interface.ts";
+import type { Admission } from "./admission.ts";
 import type { WebhookClient } from "../webhooks/interface.ts";
 import type { Conversions } from "../definitions/resource.ts";
 import type { AccountKeys } from "../auth/account-keys.ts";
 import type { Tokens } from "../auth/tokens.ts";
 import type { ClientAuthorities } from "../auth/client-certificates.ts";
 import type { ThreadTime } from "../flow/thread-time.ts";
-import type { Catalog } from "../kinds/catalog.ts";
-import type { ClusterMetrics } from "../metrics/cluster-metrics.ts";
-import type { Lines } from "../server/lines.ts";
+import type { Catalog } from "./catalog.ts";
+import type { ClusterMetrics } from "./cluster-metrics.ts";
+import type { Lines } from "./lines.ts";
 import type { ServerProblem } from "../interface.ts";
-import type { Quota } from "./quota.ts";
-import type { ClusterView, Resource } from "../kinds/resource.ts";
+import type { Quota } from "../clusters/quota.ts";
+import type { ClusterView, Resource } from "./resource.ts";
 
 /** A write that has been committed. */
 export interface Change {

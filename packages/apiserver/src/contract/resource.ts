@@ -1,13 +1,13 @@
 import type { Clock } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Json } from "../json.ts";
+import type { Json } from "../json/json.ts";
 import type { Tables } from "../wire/tables.ts";
-import type { AuditNotes } from "../audit/interface.ts";
-import type { Attributes } from "../auth/attributes.ts";
-import type { User } from "../auth/user.ts";
-import type { Forms } from "../conversion/forms.ts";
-import { andThen, type Maybe } from "../conversion/maybe.ts";
-import type { FieldProblem } from "../server/status.ts";
+import type { AuditNotes } from "./audit.ts";
+import type { Attributes } from "./attributes.ts";
+import type { User } from "./user.ts";
+import type { Forms } from "./forms.ts";
+import { andThen, type Maybe } from "../json/maybe-promise.ts";
+import type { FieldProblem } from "../errors/status.ts";
 import type { CompiledSchema } from "../schema/index.ts";
 import type { Store } from "../store/index.ts";
 

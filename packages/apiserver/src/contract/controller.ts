@@ -1,5 +1,5 @@
-import type { Change, Cluster } from "../clusters/cluster.ts";
-import type { Resource } from "../kinds/resource.ts";
+import type { Change, Cluster } from "./cluster.ts";
+import type { Resource } from "./resource.ts";
 
 /** One of the server's own controllers for one cluster. */
 export interface Controller {

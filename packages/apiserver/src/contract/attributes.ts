@@ -1,4 +1,4 @@
-import type { Requirement } from "./selectors.ts";
+import type { Requirement } from "./attribute-selectors.ts";
 import type { User } from "./user.ts";
 
 /** What somebody wants to do (authorization.k8s.io SubjectAccessReviewSpec). */

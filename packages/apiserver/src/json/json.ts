@@ -1,5 +1,5 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { cutJson } from "./bounds.ts";
+import { cutJson } from "../bounds.ts";
 
 /** A JSON object whose fields nobody has looked at yet. */
 export type Json = Record<string, unknown>;

@@ -1,4 +1,4 @@
-import { record, records, text, texts, type Json } from "../json.ts";
+import { record, records, text, texts, type Json } from "../json/json.ts";
 import type { Attributes } from "./attributes.ts";
 
 /** What a field or label must be, for authorizers that look at it. */
