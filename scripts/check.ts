@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { checkErrorCatalogue } from "./error-catalogue.ts";
+import { checkFolderOrder } from "./folder-order.ts";
 import { checkFloors } from "./floors.ts";
 import { checkLanguage } from "./language.ts";
 
@@ -45,7 +46,8 @@ const steps: readonly Step[] = [
   command("format", "oxfmt", "--check"),
   command("types", "tsc", "-b"),
   command("lint", "oxlint", "--type-aware", "--deny-warnings", "."),
-  own("floors and doors", checkFloors),
+  own("layers and exports", checkFloors),
+  own("order of folders", checkFolderOrder),
   own("error catalogue", checkErrorCatalogue),
   own("language", checkLanguage),
   command("dead code", "knip", "--no-progress"),

@@ -2,8 +2,8 @@ export { firstObjects, startApiServer } from "./start.ts";
 export { restoreApiServer } from "./backup/restore.ts";
 export type { Backup } from "./backup/backup.ts";
 export type { AuditLogOptions, AuditOptions, AuditWebhookOptions } from "./contract/audit.ts";
-export type { AuthenticationOptions, OidcOptions, TokenWebhookOptions } from "./auth/interface.ts";
-export type { EncryptionOptions } from "./encryption/interface.ts";
+export type { AuthenticationOptions, OidcOptions, TokenWebhookOptions } from "./contract/authentication.ts";
+export type { EncryptionOptions } from "./contract/encryption.ts";
 export type {
   ApiServer,
   ApiServerOptions,
@@ -11,13 +11,13 @@ export type {
   GuardOptions,
   IsolationOptions,
   LogicalCluster,
-  LogicalClusterLimits,
   LogicalClusterOptions,
   RunningControllers,
-  ServerProblem,
   ServingFiles,
   StartApiServer,
   StartClusterControllers,
   WorkerStatus,
 } from "./interface.ts";
-export type { KindConversion, Spoke } from "./conversion/registered.ts";
+export type { LogicalClusterLimits } from "./contract/quota.ts";
+export type { ServerProblem } from "./contract/server-problem.ts";
+export type { KindConversion, Spoke } from "./contract/converter.ts";

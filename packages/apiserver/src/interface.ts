@@ -2,11 +2,13 @@ import type { Backup } from "./backup/backup.ts";
 import type { Clock, KeyPair, Log, Metrics } from "@causeway/foundation";
 import type { KubeObject, KubernetesClient } from "@causeway/kubernetes";
 import type { User } from "./contract/user.ts";
-import type { AuthenticationOptions } from "./auth/interface.ts";
+import type { AuthenticationOptions } from "./contract/authentication.ts";
 import type { AuditOptions } from "./contract/audit.ts";
-import type { KindConversion } from "./conversion/registered.ts";
+import type { KindConversion } from "./contract/converter.ts";
 import type { ConnectionLimits } from "./server/connection-pool.ts";
-import type { EncryptionOptions } from "./encryption/interface.ts";
+import type { EncryptionOptions } from "./contract/encryption.ts";
+import type { ServerProblem } from "./contract/server-problem.ts";
+import type { LogicalClusterLimits } from "./contract/quota.ts";
 
 export interface ApiServerOptions {
   /** State folder (mode 0700); undefined keeps all in memory. */
@@ -94,13 +96,6 @@ export interface GuardOptions {
   readonly clientAuthorityFile?: string;
 }
 
-/** The most that a logical cluster may hold, so that one tenant leaves room for others. */
-export interface LogicalClusterLimits {
-  readonly objects?: number;
-  /** Of the objects' JSON, history not counted. */
-  readonly bytes?: number;
-}
-
 export interface LogicalClusterOptions extends GuardOptions {
   /** The cluster's own roots; made (and kept) by the server when absent. */
   readonly authority?: KeyPair;
@@ -171,15 +166,6 @@ export interface LogicalCluster {
   readonly parked?: { readonly until: number; readonly reason: string } | undefined;
   /** A kubeconfig with a new client certificate. Default: kubernetes-admin in system:masters, one year. */
   kubeconfig(options?: { commonName?: string; organizations?: readonly string[]; server?: string }): Promise<string>;
-}
-
-/** What keeps a server from working that its operator has to see to. */
-export interface ServerProblem {
-  /** The check of /readyz that reports it. */
-  readonly check: "disk" | "descriptors" | "workers";
-  readonly code: string;
-  readonly message: string;
-  readonly hint: string;
 }
 
 /** A worker process that serves logical clusters. */

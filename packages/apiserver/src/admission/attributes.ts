@@ -2,7 +2,7 @@ import type { KubeObject } from "@causeway/kubernetes";
 import { record, type Json } from "../json/json.ts";
 import { andThen, type Maybe } from "../json/maybe-promise.ts";
 import { apiVersionOf, inVersion, type Draft } from "../contract/resource.ts";
-import { matchesLabels } from "../syntax/selectors.ts";
+import { matchesLabels } from "../contract/selectors.ts";
 import { notFound } from "../errors/status.ts";
 import type { Attempt, GroupVersionKind } from "../contract/admission.ts";
 import type { Form } from "./rules.ts";

@@ -16,7 +16,8 @@ import {
 import { records, type Json } from "../json/json.ts";
 import { recordRequest } from "./event.ts";
 import { fileSink } from "./file-sink.ts";
-import { compilePolicy, type Audited } from "./policy.ts";
+import { compilePolicy } from "./policy.ts";
+import type { Audited } from "../contract/audit.ts";
 import { webhookSink } from "./webhook-sink.ts";
 
 const DAY = 86_400_000;

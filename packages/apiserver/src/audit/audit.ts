@@ -1,17 +1,12 @@
 import type { Clock, Log } from "@causeway/foundation";
 import type { ClusterMetrics } from "../contract/cluster-metrics.ts";
-import { recordRequest, type Beginning } from "./event.ts";
+import { recordRequest } from "./event.ts";
+
 import { fileSink } from "./file-sink.ts";
-import type { AuditOptions, AuditSink, RequestAudit } from "../contract/audit.ts";
+import type { AuditOptions, AuditSink } from "../contract/audit.ts";
 import { compilePolicy } from "./policy.ts";
 import { webhookSink } from "./webhook-sink.ts";
-
-/** The audit of one logical cluster. */
-export interface Audit {
-  /** undefined when the policy wants nothing of this request. */
-  begin(beginning: Beginning): RequestAudit | undefined;
-  close(): Promise<void>;
-}
+import type { Audit } from "../contract/audit.ts";
 
 /** Throws AUDIT_POLICY_INVALID, AUDIT_LOG_UNWRITABLE, and what a webhook's kubeconfig can. */
 export function openAudit(

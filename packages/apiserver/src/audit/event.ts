@@ -2,18 +2,13 @@ import type { IncomingMessage } from "node:http";
 import type { Clock } from "@causeway/foundation";
 import type { User } from "../contract/user.ts";
 import { at, isRecord, record, text, type Json } from "../json/json.ts";
-import type { Request } from "../server/handler.ts";
-import type { Response } from "../server/respond.ts";
-import type { RequestAudit } from "../contract/audit.ts";
-import type { Audited, Recording, Stage } from "./policy.ts";
-import { watchResponse } from "./response.ts";
+import type { Request } from "../contract/exchange.ts";
 
-export interface Beginning {
-  readonly request: Request;
-  readonly response: Response;
-  readonly asked: Audited;
-  readonly id: string;
-}
+import type { RequestAudit } from "../contract/audit.ts";
+import type { Recording, Stage } from "./policy.ts";
+import type { Audited } from "../contract/audit.ts";
+import { watchResponse } from "./response.ts";
+import type { Beginning } from "../contract/audit.ts";
 
 /** When a request came, and how its events leave. */
 export interface Recorder {

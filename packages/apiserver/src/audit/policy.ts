@@ -1,6 +1,7 @@
 import { CausewayError } from "@causeway/foundation";
-import type { Attributes } from "../contract/attributes.ts";
+
 import { record, records, text, texts, type Json } from "../json/json.ts";
+import type { Audited } from "../contract/audit.ts";
 
 export const LEVELS = ["None", "Metadata", "Request", "RequestResponse"] as const;
 export type Level = (typeof LEVELS)[number];
@@ -14,9 +15,6 @@ export interface Recording {
   readonly omitStages: ReadonlySet<string>;
   readonly omitManagedFields: boolean;
 }
-
-/** Who asks for what; nobody, when they could not say who they are. */
-export type Audited = Omit<Attributes, "user"> & { readonly user: Attributes["user"] | undefined };
 
 /** Says of each request what is recorded of it: the first rule that fits. undefined when nothing is. */
 export type Evaluate = (asked: Audited) => Recording | undefined;

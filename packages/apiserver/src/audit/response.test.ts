@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { expect, test } from "vitest";
-import type { Response } from "../server/respond.ts";
+import type { Response } from "../contract/exchange.ts";
 import { MAXIMUM_YAML } from "../server/parse-yaml.ts";
 import { watchResponse } from "./response.ts";
 

@@ -1,7 +1,7 @@
 import { gunzipSync } from "node:zlib";
 import { isRecord, type Json } from "../json/json.ts";
 import { readYaml } from "../server/parse-yaml.ts";
-import type { Response } from "../server/respond.ts";
+import type { Response } from "../contract/exchange.ts";
 
 interface Outcome {
   readonly code: number;

@@ -1,22 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { CausewayError, messageOf } from "@causeway/foundation";
 import type { Json } from "../json/json.ts";
-
-export interface AccountKey {
-  readonly key: KeyObject;
-  readonly algorithm: string;
-  /** The digest of the public key, as kube-apiserver names its keys. */
-  readonly id: string;
-}
-
-/** The keys of a cluster's service-account tokens. */
-export interface AccountKeys {
-  readonly signing: AccountKey;
-  /** Public keys: that of the signing key first, then those that signed before it. */
-  readonly verifying: readonly AccountKey[];
-  /** RFC 7517. */
-  readonly keySet: Json;
-}
+import type { AccountKey, AccountKeys } from "../contract/identity.ts";
 
 /** `signing` is a private key, `others` are public (or private) ones, all PEM. Throws SERVICE_ACCOUNT_KEY_INVALID. */
 export function accountKeys(signing: string, others: readonly string[]): AccountKeys {

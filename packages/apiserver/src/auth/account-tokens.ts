@@ -5,12 +5,7 @@ import { at, record, text, type Json } from "../json/json.ts";
 import { LEGACY_ISSUER } from "./legacy-token.ts";
 import type { User } from "../contract/user.ts";
 import { jose } from "../later.ts";
-
-/** Whom a token stands for, and for which of the asked audiences. */
-export interface TokenFacts {
-  readonly user: User;
-  readonly audiences: readonly string[];
-}
+import type { TokenFacts } from "../contract/identity.ts";
 
 /** Clocks differ; what has just ended or gone still counts, in milliseconds. */
 const LEEWAY = 60_000;

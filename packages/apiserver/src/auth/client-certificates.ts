@@ -4,19 +4,11 @@ import type { PeerCertificate, TLSSocket } from "node:tls";
 import { CausewayError, messageOf } from "@causeway/foundation";
 import type { Cluster } from "../contract/cluster.ts";
 import { authenticated, type User } from "../contract/user.ts";
+import type { ClientAuthorities } from "../contract/identity.ts";
 
 const CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";
 const ANY_USE = "2.5.29.37.0";
 const LONGEST_CHAIN = 8;
-
-/** The authorities whose client certificates a cluster takes: its own, and those of a bundle that may change. */
-export interface ClientAuthorities {
-  readonly certificates: readonly X509Certificate[];
-  /** Grows whenever they change: what was found with others holds no more. */
-  readonly generation: number;
-  /** Reads the bundle again. Throws CLIENT_AUTHORITY_INVALID, and changes nothing then. */
-  reload(): void;
-}
 
 /** Throws CLIENT_AUTHORITY_INVALID. */
 export function clientAuthorities(own: string, bundleFile: string | undefined): ClientAuthorities {

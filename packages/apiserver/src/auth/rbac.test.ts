@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import { Changes, type Cluster } from "../contract/cluster.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { Changes } from "../contract/changes.ts";
 import type { Json } from "../json/json.ts";
 import { clusterWith } from "../testing/objects.ts";
 import { binding, resource, role, user } from "../testing/roles.ts";

@@ -1,22 +1,15 @@
 import { messageOf } from "@causeway/foundation";
 import type { Cluster } from "../contract/cluster.ts";
 import { record, records, text } from "../json/json.ts";
-import { accountTokens, type TokenFacts } from "./account-tokens.ts";
+import { accountTokens } from "./account-tokens.ts";
+import type { TokenFacts } from "../contract/identity.ts";
 import { bootstrapTokenUser } from "./bootstrap-tokens.ts";
-import type { AuthenticationOptions } from "./interface.ts";
+import type { AuthenticationOptions } from "../contract/authentication.ts";
 import { invalidAuthentication, issuerOfOptions, readIssuers } from "./oidc/configuration.ts";
 import { jwtAuthenticator, type VerifyJwt } from "./oidc/authenticator.ts";
 import { authenticated } from "../contract/user.ts";
 import { webhookTokens } from "./webhook-tokens.ts";
-
-/** All that is known about bearer tokens of one cluster. */
-export interface Tokens {
-  /** Whom a token stands for, with the audiences it is for; or why nobody says so. Never throws. */
-  verify(token: string, audiences?: readonly string[]): Promise<TokenFacts | { readonly error: string }>;
-  /** Whether somebody without credentials may come in, at this path. */
-  admitsAnonymous(path: string): boolean;
-  close(): void;
-}
+import type { Tokens } from "../contract/identity.ts";
 
 type Ask = (token: string, audiences: readonly string[]) => Promise<TokenFacts | undefined>;
 

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { messageOf, type Clock, type Log } from "@causeway/foundation";
 import { isRecord, record, text, texts } from "../json/json.ts";
-import type { TokenWebhookOptions } from "./interface.ts";
-import type { TokenFacts } from "./account-tokens.ts";
+import type { TokenWebhookOptions } from "../contract/authentication.ts";
+import type { TokenFacts } from "../contract/identity.ts";
 import { authenticated } from "../contract/user.ts";
 import { createWebhookClient } from "./webhook-client.ts";
 

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import type { Clock } from "@causeway/foundation";
-import type { StateFiles } from "../clusters/state-files.ts";
+import type { StateFiles } from "../store/state-files.ts";
 import type { Store } from "../store/index.ts";
 import { STATE_FILE } from "../store/index.ts";
 import { writeArchive, type Source } from "./archive.ts";

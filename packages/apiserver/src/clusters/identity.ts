@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { CausewayError, createAuthority, type Clock, type KeyPair } from "@causeway/foundation";
 import type { LogicalClusterOptions } from "../interface.ts";
-import type { StateFiles } from "./state-files.ts";
+import type { StateFiles } from "../store/state-files.ts";
 
 const TEN_YEARS = 10 * 365 * 86_400_000;
 

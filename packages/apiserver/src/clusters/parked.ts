@@ -1,8 +1,8 @@
 import { systemClock } from "@causeway/foundation";
 import type { LogicalClusterOptions } from "../interface.ts";
-import type { Parked } from "../isolation/brake.ts";
-import type { Request } from "../server/handler.ts";
-import type { Response } from "../server/respond.ts";
+import type { Parked } from "../contract/parked.ts";
+import type { Request } from "../contract/exchange.ts";
+import type { Response } from "../contract/exchange.ts";
 import { openEndpoint, type Endpoint } from "./endpoint.ts";
 import { clusterIdentity } from "./identity.ts";
 import { DEFAULT_SERVICE_CIDR, type Shared } from "./open-cluster.ts";

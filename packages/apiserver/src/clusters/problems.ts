@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statfsSync } from "node:fs";
 import { CausewayError, type Log } from "@causeway/foundation";
-import type { ServerProblem } from "../interface.ts";
+import type { ServerProblem } from "../contract/server-problem.ts";
 import type { Store } from "../store/index.ts";
 
 /** Bytes below which a disk counts as full: less than the next writes and the log of the database need. */

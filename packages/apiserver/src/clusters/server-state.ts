@@ -1,11 +1,12 @@
 import { join } from "node:path";
 import type { Source } from "../backup/archive.ts";
 import { backUp, type Backup } from "../backup/backup.ts";
-import type { Parked } from "../isolation/brake.ts";
-import type { ClusterInfo } from "../isolation/messages.ts";
+import type { Parked } from "../contract/parked.ts";
+import type { ClusterInfo } from "../contract/cluster-info.ts";
 import { canonicalJson, CausewayError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import type { ApiServerOptions, LogicalCluster, LogicalClusterOptions, ServerProblem } from "../interface.ts";
+import type { ApiServerOptions, LogicalCluster, LogicalClusterOptions } from "../interface.ts";
+import type { ServerProblem } from "../contract/server-problem.ts";
 import { isRecord, type Json } from "../json/json.ts";
 import { startOwners } from "../local/controllers.ts";
 import { builtInKinds } from "../kinds/builtin.ts";
@@ -14,7 +15,7 @@ import { ConnectionPool, defaultLimits } from "../server/connection-pool.ts";
 import { LogLimit } from "../server/log-limit.ts";
 import type { ServedCluster } from "../server/handler.ts";
 import { BytesInFlight } from "../flow/in-flight.ts";
-import { ThreadTime } from "../flow/thread-time.ts";
+import { ThreadTime } from "../contract/thread-time.ts";
 import { Turns } from "../flow/turns.ts";
 import { corrupt, isCorrupt, openStore, STATE_FILE, type Store } from "../store/index.ts";
 import type { Charge } from "../store/interface.ts";
@@ -26,7 +27,7 @@ import { checkOptions, openCluster, type OpenCluster, type Shared } from "./open
 import { openParked } from "./parked.ts";
 import { Reopening } from "./reopening.ts";
 import { checkDescriptors, Problems } from "./problems.ts";
-import { stateFiles, type StateFiles } from "./state-files.ts";
+import { stateFiles, type StateFiles } from "../store/state-files.ts";
 import { watchFiles, type WatchedFile } from "./watched-files.ts";
 
 const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;

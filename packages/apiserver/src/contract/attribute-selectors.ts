@@ -1,12 +1,6 @@
 import { record, records, text, texts, type Json } from "../json/json.ts";
 import type { Attributes } from "./attributes.ts";
-
-/** What a field or label must be, for authorizers that look at it. */
-export interface Requirement {
-  readonly key: string;
-  readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
-  readonly values: readonly string[];
-}
+import type { Requirement } from "./attributes.ts";
 
 type Selectors = Pick<Attributes, "fieldRequirements" | "labelRequirements">;
 

@@ -1,4 +1,3 @@
-import type { Requirement } from "./attribute-selectors.ts";
 import type { User } from "./user.ts";
 
 /** What somebody wants to do (authorization.k8s.io SubjectAccessReviewSpec). */
@@ -24,3 +23,10 @@ export interface Decision {
 }
 
 export type Authorize = (attributes: Attributes) => Decision;
+
+/** What a field or label must be, for authorizers that look at it. */
+export interface Requirement {
+  readonly key: string;
+  readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+  readonly values: readonly string[];
+}

@@ -1,5 +1,7 @@
+import type { Attributes } from "./attributes.ts";
 import type { Json } from "../json/json.ts";
 import type { User } from "./user.ts";
+import type { Request, Response } from "./exchange.ts";
 
 /** Where any part of the server notes something about a request for its audit event. */
 export interface AuditNotes {
@@ -53,5 +55,22 @@ export interface AuditWebhookOptions {
 export interface AuditSink {
   write(event: string): void;
   /** Resolves when what was taken has been written, or cannot be. */
+  close(): Promise<void>;
+}
+
+/** Who asks for what; nobody, when they could not say who they are. */
+export type Audited = Omit<Attributes, "user"> & { readonly user: Attributes["user"] | undefined };
+
+export interface Beginning {
+  readonly request: Request;
+  readonly response: Response;
+  readonly asked: Audited;
+  readonly id: string;
+}
+
+/** The audit of one logical cluster. */
+export interface Audit {
+  /** undefined when the policy wants nothing of this request. */
+  begin(beginning: Beginning): RequestAudit | undefined;
   close(): Promise<void>;
 }

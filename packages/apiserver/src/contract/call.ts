@@ -5,8 +5,8 @@ import { SYSTEM, type User } from "./user.ts";
 import type { Cluster } from "./cluster.ts";
 import { apiVersionOf, seen, type Resource, type ResourceVersion, type Draft, type WriteContext } from "./resource.ts";
 import { andThen, type Maybe } from "../json/maybe-promise.ts";
-import type { Holder } from "../flow/thread-time.ts";
-import type { OtherForms } from "../registry/other-forms.ts";
+import type { Holder } from "./thread-time.ts";
+
 import { notFound } from "../errors/status.ts";
 import type { StoreKey, Stored } from "../store/index.ts";
 
@@ -120,4 +120,11 @@ export function announce(
   previous?: KubeObject,
 ): void {
   call.cluster.changes.emit({ type, resource: call.resource, object, ...(previous ? { previous } : {}) });
+}
+
+/** Objects in versions that only a webhook can make, as one request has come to know them. */
+export interface OtherForms {
+  /** Whether whoever asks for a form that is not known is given it and asked again. */
+  waits: boolean;
+  readonly known: Map<string, KubeObject>;
 }

@@ -1,5 +1,5 @@
 import { createMetrics, type Metrics, type MetricLabels } from "@causeway/foundation";
-import { accessFamilies, requestFamilies, workFamilies } from "../metrics/families.ts";
+import { accessFamilies, requestFamilies, workFamilies } from "./metric-families.ts";
 
 /** What a request is counted under. */
 export interface Route extends MetricLabels {

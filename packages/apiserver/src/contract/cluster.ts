@@ -1,26 +1,19 @@
 import type { KeyPair, Log } from "@causeway/foundation";
-import type { KubeObject } from "@causeway/kubernetes";
+
 import type { Admission } from "./admission.ts";
-import type { WebhookClient } from "../webhooks/interface.ts";
-import type { Conversions } from "../definitions/resource.ts";
-import type { AccountKeys } from "../auth/account-keys.ts";
-import type { Tokens } from "../auth/tokens.ts";
-import type { ClientAuthorities } from "../auth/client-certificates.ts";
-import type { ThreadTime } from "../flow/thread-time.ts";
+import type { WebhookClient } from "./webhooks.ts";
+import type { Conversions } from "./converter.ts";
+import type { AccountKeys } from "./identity.ts";
+import type { Tokens } from "./identity.ts";
+import type { ClientAuthorities } from "./identity.ts";
+import type { ThreadTime } from "./thread-time.ts";
 import type { Catalog } from "./catalog.ts";
 import type { ClusterMetrics } from "./cluster-metrics.ts";
-import type { Lines } from "./lines.ts";
-import type { ServerProblem } from "../interface.ts";
-import type { Quota } from "../clusters/quota.ts";
-import type { ClusterView, Resource } from "./resource.ts";
-
-/** A write that has been committed. */
-export interface Change {
-  readonly type: "ADDED" | "MODIFIED" | "DELETED";
-  readonly resource: Resource;
-  readonly object: KubeObject;
-  readonly previous?: KubeObject;
-}
+import type { Lines } from "./watch-lines.ts";
+import type { ServerProblem } from "./server-problem.ts";
+import type { Quota } from "./quota.ts";
+import type { ClusterView } from "./resource.ts";
+import type { Changes } from "./changes.ts";
 
 /** A logical cluster as the server's own parts see it. */
 export interface Cluster extends ClusterView {
@@ -57,18 +50,4 @@ export interface Cluster extends ClusterView {
   readonly problems: { readonly all: readonly ServerProblem[] };
   /** What its watches tell. */
   readonly lines: Lines;
-}
-
-/** Tells the server's own controllers what was committed, in the order of commits. */
-export class Changes {
-  readonly #listeners = new Set<(change: Change) => void>();
-
-  listen(listener: (change: Change) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
-  emit(change: Change): void {
-    for (const listener of this.#listeners) listener(change);
-  }
 }

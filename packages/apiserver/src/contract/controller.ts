@@ -1,4 +1,5 @@
-import type { Change, Cluster } from "./cluster.ts";
+import type { Cluster } from "./cluster.ts";
+import type { Change } from "./changes.ts";
 import type { Resource } from "./resource.ts";
 
 /** One of the server's own controllers for one cluster. */

@@ -2,7 +2,7 @@ import type { KubeObject } from "@causeway/kubernetes";
 import type { Draft } from "./resource.ts";
 import type { CompiledSchema } from "../schema/index.ts";
 import { apiError } from "../errors/status.ts";
-import type { Converter } from "../conversion/converter.ts";
+import type { Converter } from "./converter.ts";
 import { andThen, type Maybe } from "../json/maybe-promise.ts";
 
 /** The forms in which objects of a custom kind are kept and seen. */

@@ -3,7 +3,7 @@ import type { Cluster } from "../contract/cluster.ts";
 import { at, fields, record, records, same, type Json } from "../json/json.ts";
 import type { Draft } from "../contract/resource.ts";
 import { internalCall } from "../contract/call.ts";
-import { matchesLabels } from "../syntax/selectors.ts";
+import { matchesLabels } from "../contract/selectors.ts";
 import { change } from "../registry/update.ts";
 import { builtIn, type Controller } from "../contract/controller.ts";
 import { startLoop } from "./loop.ts";

@@ -1,4 +1,5 @@
-import type { Change, Cluster } from "../contract/cluster.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import type { Change } from "../contract/changes.ts";
 import { accountSecrets } from "./account-secrets.ts";
 import { bootstrapSigner } from "./bootstrap-signer.ts";
 import { certificateSigner } from "./certificate-signer.ts";

@@ -5,9 +5,10 @@ import { startApiServer } from "../start.ts";
 import type { ApiServer } from "../interface.ts";
 import { at, fields, record, text, type Json } from "../json/json.ts";
 import { rawClient, type Raw } from "../testing/client.ts";
-import { renaming } from "./converter.ts";
+import { renaming } from "../contract/converter.ts";
 import { createForms } from "../contract/forms.ts";
-import { registeredConverter, type KindConversion } from "./registered.ts";
+import { registeredConverter } from "./registered.ts";
+import type { KindConversion } from "../contract/converter.ts";
 import { compileSchema } from "../schema/index.ts";
 
 const GROUP = "lengths.example.com";

@@ -2,27 +2,9 @@ import { CausewayError, messageOf } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { fields, isRecord } from "../json/json.ts";
 import { apiVersionOf } from "../contract/resource.ts";
-import type { Converter } from "./converter.ts";
+import type { Converter } from "../contract/converter.ts";
 import { changedIdentity, withMetadataOf } from "./metadata.ts";
-
-/** To and from the hub version. Each gets an object that is its own to change, and gives one back; neither waits for anything. */
-export interface Spoke {
-  readonly toHub: (object: KubeObject) => KubeObject;
-  readonly fromHub: (object: KubeObject) => KubeObject;
-}
-
-/**
- * Converts the objects of one kind in this process, in the place of the webhook that its definition may name. Like a webhook it may change
- * labels and annotations, and no other metadata.
- */
-export interface KindConversion {
-  readonly group: string;
-  readonly kind: string;
-  /** The version that all others convert to and from: "v1beta2". */
-  readonly hub: string;
-  /** By version, all but the hub. */
-  readonly spokes: Readonly<Record<string, Spoke>>;
-}
+import type { KindConversion, Spoke } from "../contract/converter.ts";
 
 /** The converter that functions of this process make. */
 export function registeredConverter({ group, kind, hub, spokes }: KindConversion): Converter {

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { messageOf } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { array, at, isRecord, record, text, texts, type Json } from "../json/json.ts";
-import type { WebhookClient, WebhookClientConfig } from "../webhooks/interface.ts";
+import type { WebhookClient, WebhookClientConfig } from "../contract/webhooks.ts";
 import { apiError } from "../errors/status.ts";
-import type { Converter } from "./converter.ts";
+import type { Converter } from "../contract/converter.ts";
 import { changedIdentity, withMetadataOf } from "./metadata.ts";
 
 const GROUP = "apiextensions.k8s.io";

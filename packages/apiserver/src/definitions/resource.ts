@@ -9,11 +9,12 @@ import {
   type Strategy,
   type Subresource,
 } from "../contract/resource.ts";
-import { renaming, type Converter } from "../conversion/converter.ts";
+import { renaming, type Converter } from "../contract/converter.ts";
 import { createForms } from "../contract/forms.ts";
-import { registeredConverter, type KindConversion } from "../conversion/registered.ts";
+import { registeredConverter } from "../conversion/registered.ts";
+
 import { webhookConverter } from "../conversion/webhook.ts";
-import type { WebhookClient } from "../webhooks/interface.ts";
+
 import { compileSchema, type CompiledSchema } from "../schema/index.ts";
 import { age } from "../tables/age.ts";
 import { AGE, NAME } from "../tables/table.ts";
@@ -21,15 +22,9 @@ import { finalizerWarnings } from "./finalizer-warnings.ts";
 import { columnReader } from "./json-path.ts";
 import { scaleProblems } from "./scale-rules.ts";
 import { byPriority } from "./strategy.ts";
+import type { Conversions } from "../contract/converter.ts";
 
 const VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
-
-/** What the server has beside a definition to convert its objects with. */
-export interface Conversions {
-  /** The conversion that this process brings for a kind. */
-  registered(group: string, kind: string): KindConversion | undefined;
-  readonly webhooks: WebhookClient;
-}
 
 /** Where a definition's objects are stored, whether or not it is established. */
 export function storageOf(definition: KubeObject): string {

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { CausewayError, messageOf, type Log } from "@causeway/foundation";
-import type { StateFiles } from "../clusters/state-files.ts";
+import type { StateFiles } from "../store/state-files.ts";
 import { record, text, type Json } from "../json/json.ts";
 import type { RecordCodec, Store } from "../store/index.ts";
 import { createEncryption, type Encryption } from "./codec.ts";
-import type { EncryptionOptions } from "./interface.ts";
+import type { EncryptionOptions } from "../contract/encryption.ts";
 import { yaml } from "../later.ts";
 
 /** The encryption of one state folder. */

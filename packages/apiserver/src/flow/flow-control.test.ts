@@ -1,7 +1,8 @@
 import { VirtualClock } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
-import { Changes, type Cluster } from "../contract/cluster.ts";
+import type { Cluster } from "../contract/cluster.ts";
+import { Changes } from "../contract/changes.ts";
 import { ClusterMetrics } from "../contract/cluster-metrics.ts";
 import { requestInfo } from "../contract/request-info.ts";
 import { openStore } from "../store/index.ts";

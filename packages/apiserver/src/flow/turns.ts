@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { tooManyRequests } from "../errors/status.ts";
 import { FairQueue } from "./fair-queue.ts";
-import type { ThreadTime } from "./thread-time.ts";
+import type { ThreadTime } from "../contract/thread-time.ts";
 
 /**
  * Who may use the thread next. All logical clusters share one thread, and a wide request (a long list) keeps it for as long as it takes.

@@ -1,8 +1,4 @@
-/** A cluster is not served until `until` (milliseconds since the epoch). */
-export interface Parked {
-  readonly until: number;
-  readonly reason: string;
-}
+import type { Parked } from "../contract/parked.ts";
 
 const MINUTE = 60_000;
 const WINDOW = 10 * MINUTE;

@@ -1,16 +1,7 @@
-import type { KeyPair, LogFields } from "@causeway/foundation";
+import type { LogFields } from "@causeway/foundation";
 import type { ApiServerOptions, LogicalClusterOptions } from "../interface.ts";
-import type { Parked } from "./brake.ts";
-
-/** What the supervisor knows of a logical cluster of a worker. */
-export interface ClusterInfo {
-  readonly name: string;
-  readonly url: string;
-  readonly port: number | undefined;
-  readonly authority: KeyPair;
-  /** PEM: whom clients trust at `url`. */
-  readonly servingAuthority: string;
-}
+import type { Parked } from "../contract/parked.ts";
+import type { ClusterInfo } from "../contract/cluster-info.ts";
 
 export interface Limits {
   /** Milliseconds without a turn of the event loop after which a worker is ended. */

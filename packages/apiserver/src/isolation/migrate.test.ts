@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentLog } from "@causeway/foundation";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { stateFiles } from "../clusters/state-files.ts";
+import { stateFiles } from "../store/state-files.ts";
 import { startApiServer } from "../start.ts";
 import { openStore, SplitSource } from "../store/index.ts";
 import { rawClient } from "../testing/client.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Log } from "@causeway/foundation";
-import { stateFiles, type StateFiles } from "../clusters/state-files.ts";
+import { stateFiles, type StateFiles } from "../store/state-files.ts";
 import { isRecord } from "../json/json.ts";
 import { SplitSource } from "../store/index.ts";
 import {

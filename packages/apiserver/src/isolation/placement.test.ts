@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { stateFiles } from "../clusters/state-files.ts";
+import { stateFiles } from "../store/state-files.ts";
 import {
   abandoned,
   clustersOf,

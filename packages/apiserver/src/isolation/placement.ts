@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { StateFiles } from "../clusters/state-files.ts";
+import type { StateFiles } from "../store/state-files.ts";
 import { isRecord, text, texts } from "../json/json.ts";
 
 /** "shared" serves several clusters, "own" serves one. */

@@ -1,6 +1,7 @@
 import { CausewayError, messageOf, type Clock, type Log } from "@causeway/foundation";
 import { Diagnostician, type Diagnosis } from "./diagnosis.ts";
-import type { Calls, ClusterChange, ClusterInfo, Limits, Report, WorkerOptions } from "./messages.ts";
+import type { Calls, ClusterChange, Limits, Report, WorkerOptions } from "./messages.ts";
+import type { ClusterInfo } from "../contract/cluster-info.ts";
 import { WorkerProcess, type Exit } from "./worker-process.ts";
 
 /** How long a restart waits: nothing after the first end within ten minutes, then ever longer. */

@@ -1,5 +1,5 @@
 /* A process that a request holds for ever, for the watchdog's test. */
-import { ThreadTime } from "../flow/thread-time.ts";
+import { ThreadTime } from "../contract/thread-time.ts";
 import { startWatchdog } from "./watchdog.ts";
 
 export const WATCHDOG_CHILD = import.meta.filename;

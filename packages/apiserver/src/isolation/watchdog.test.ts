@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import { ThreadTime } from "../flow/thread-time.ts";
+import { ThreadTime } from "../contract/thread-time.ts";
 import type { Report } from "./messages.ts";
 import { startWatchdog } from "./watchdog.ts";
 import { WATCHDOG_CHILD } from "./watchdog-child.ts";

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { Holder } from "../flow/thread-time.ts";
+import type { Holder } from "../contract/thread-time.ts";
 import type { Report } from "./messages.ts";
 import { LENGTH, STOP, TEXT, TURNS } from "./watchdog-words.js";
 import { programOf } from "./programs.ts";

@@ -3,7 +3,7 @@ import { messageOf, systemClock } from "@causeway/foundation";
 import type { StartClusterControllers } from "../interface.ts";
 import { ServerState } from "../clusters/server-state.ts";
 import { isOfRequest } from "../server/request-scope.ts";
-import { ThreadTime } from "../flow/thread-time.ts";
+import { ThreadTime } from "../contract/thread-time.ts";
 import {
   REPORTS,
   type CallMessage,

@@ -1,11 +1,13 @@
 import { join } from "node:path";
 import { CausewayError, messageOf, type Clock, type Log } from "@causeway/foundation";
-import type { StateFiles } from "../clusters/state-files.ts";
+import type { StateFiles } from "../store/state-files.ts";
 import type { ApiServerOptions, LogicalClusterOptions, WorkerStatus } from "../interface.ts";
 import { isCorrupt, STATE_FILE } from "../store/index.ts";
-import { Brake, type Parked } from "./brake.ts";
+import { Brake } from "./brake.ts";
+import type { Parked } from "../contract/parked.ts";
 import type { Diagnosis } from "./diagnosis.ts";
-import type { ClusterChange, ClusterInfo, Limits } from "./messages.ts";
+import type { ClusterChange, Limits } from "./messages.ts";
+import type { ClusterInfo } from "../contract/cluster-info.ts";
 import {
   abandoned,
   clustersOf,

@@ -21,7 +21,7 @@ import { groupEvents } from "./event.ts";
 import { leaseStrategy } from "./lease.ts";
 import { bindingStrategy, roleStrategy } from "./rbac.ts";
 import type { Resource } from "../contract/resource.ts";
-import { chosenOnce } from "./chosen-once.ts";
+import { chosenOnce } from "./immutable-fields.ts";
 import { priorityProblems } from "./policy-rules.ts";
 import { checked, ruled } from "./rules.ts";
 import { storageClassProblems } from "./volume-rules.ts";

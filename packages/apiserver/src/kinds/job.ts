@@ -1,6 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { at, fields, isRecord, record, same, type Json } from "../json/json.ts";
-import { matchesLabels } from "../syntax/selectors.ts";
+import { matchesLabels } from "../contract/selectors.ts";
 import { fillJobLabels } from "../wire/defaults/workloads.ts";
 import { invalidValue, required } from "../errors/problems.ts";
 import type { FieldProblem } from "../errors/status.ts";

@@ -1,4 +1,4 @@
-import { formatIp, parseCidr, parseIp } from "@causeway/foundation";
+import { formatIp, parseCidr } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { SYSTEM } from "../contract/user.ts";
 import { at, fields, record, records, same, text, texts, timestamp, type Json } from "../json/json.ts";
@@ -113,13 +113,6 @@ function parentProblems(parent: unknown): FieldProblem[] {
   return ["resource", "name"]
     .filter((name) => !text(record(parent)[name]))
     .map((name) => required(`spec.parentRef.${name}`));
-}
-
-/** What is wrong with the name of an IPAddress: it is the address, in its canonical form. */
-export function addressFaults(name: string): string[] {
-  const ip = parseIp(name);
-  if (!ip) return ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"];
-  return formatIp(ip) === name ? [] : [`must be in canonical form ("${formatIp(ip)}")`];
 }
 
 /** The networks that services may have addresses of: the cluster's own, then those that ServiceCIDR objects add. */

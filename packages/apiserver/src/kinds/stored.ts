@@ -22,7 +22,7 @@ import {
   VOLUME_ATTRIBUTES_CLASS_COLUMNS,
 } from "../tables/storage-columns.ts";
 import { autoscalers } from "./autoscaler.ts";
-import { chosenOnce } from "./chosen-once.ts";
+import { chosenOnce } from "./immutable-fields.ts";
 import { define, SCALE, STATUS, type Definition } from "../contract/define.ts";
 import type { Resource } from "../contract/resource.ts";
 import { jobSpecProblems } from "./job-rules.ts";

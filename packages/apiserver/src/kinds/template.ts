@@ -1,6 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { at, record, records, text, texts, type Json } from "../json/json.ts";
-import { matchesLabels } from "../syntax/selectors.ts";
+import { matchesLabels } from "../contract/selectors.ts";
 import { forbiddenField, invalidValue, notSupported, required } from "../errors/problems.ts";
 import type { FieldProblem } from "../errors/status.ts";
 import { labelName, labelValue, selectorProblems } from "./pods/checks.ts";

@@ -2,7 +2,7 @@ import type { Cluster } from "../contract/cluster.ts";
 import type { FlowControl } from "../flow/flow-control.ts";
 import { qualified } from "../errors/status.ts";
 import type { ClusterMetrics } from "../contract/cluster-metrics.ts";
-import { processFamilies, stateFamilies } from "./families.ts";
+import { processFamilies, stateFamilies } from "../contract/metric-families.ts";
 import { processState } from "./process.ts";
 
 /** All metrics of a cluster in Prometheus' text format, those of the store and the process as they are now. */

@@ -7,7 +7,7 @@ import { apiError, badRequest, expired } from "../errors/status.ts";
 import type { ListPage, ListQuery, TextPage } from "../store/interface.ts";
 import { charged, keyOf, type Call } from "../contract/call.ts";
 import { listOptions, type ListOptions } from "./list-options.ts";
-import { fieldSelector, labelSelector, type Matches } from "../syntax/selectors.ts";
+import { fieldSelector, labelSelector, type Matches } from "../contract/selectors.ts";
 
 export interface Listed {
   /** As the called version shows them. */

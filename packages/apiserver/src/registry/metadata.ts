@@ -2,7 +2,7 @@ import type { KubeObject, ObjectMeta } from "@causeway/kubernetes";
 import { records, text, type Json } from "../json/json.ts";
 import { SUBDOMAIN_RULE } from "../syntax/dns.ts";
 import { identityProblems } from "./identity.ts";
-import { addressFaults } from "../kinds/service-range.ts";
+import { addressFaults } from "../syntax/ip-names.ts";
 import {
   annotationProblems,
   annotationsSize,

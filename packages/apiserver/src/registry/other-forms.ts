@@ -2,13 +2,7 @@ import { canonicalJson } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Maybe } from "../json/maybe-promise.ts";
 import type { Call } from "../contract/call.ts";
-
-/** Objects in versions that only a webhook can make, as one request has come to know them. */
-export interface OtherForms {
-  /** Whether whoever asks for a form that is not known is given it and asked again. */
-  waits: boolean;
-  readonly known: Map<string, KubeObject>;
-}
+import type { OtherForms } from "../contract/call.ts";
 
 /** Thrown where a form is wanted that a webhook has to be asked for; `ask` does so, and then the same may be tried again. */
 class WantsForm extends Error {

@@ -2,7 +2,8 @@ import { CausewayError } from "@causeway/foundation";
 import type { RequestAudit } from "../contract/audit.ts";
 import { isTooMany, sendTooMany } from "./fairness.ts";
 import type { LogLimit } from "./log-limit.ts";
-import { sendStatus, sendText, type Response } from "./respond.ts";
+import { sendStatus, sendText } from "./respond.ts";
+import type { Response } from "../contract/exchange.ts";
 import { boundedStatus, isNoSuchPath, statusOf } from "../errors/status.ts";
 import { isMalformed } from "./target.ts";
 

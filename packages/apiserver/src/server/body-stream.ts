@@ -1,6 +1,6 @@
 import { createGzip, type Gzip } from "node:zlib";
 import { isOver, roomIn, whenOver, writeTo } from "./pace.ts";
-import type { Response } from "./respond.ts";
+import type { Response } from "../contract/exchange.ts";
 import { tooManyRequests } from "../errors/status.ts";
 
 /** What one answer may take at a time: what is written ahead of the client, and the step that is made meanwhile. */

@@ -1,10 +1,10 @@
 import { record, type Json } from "../json/json.ts";
 import type { Call } from "../contract/call.ts";
 import { dependentsProblems } from "../registry/delete.ts";
-import type { Response } from "./respond.ts";
+import type { Response } from "../contract/exchange.ts";
 import { notSupported } from "../errors/problems.ts";
 import { invalid, invalidOptions, type FieldProblem } from "../errors/status.ts";
-import type { ResourceRequest } from "./resources.ts";
+import type { ResourceRequest } from "./resource-request.ts";
 import { Warnings } from "./warnings.ts";
 
 /** What a request on a resource asks for, with its options checked. Throws 400 and 422 for options that are none. */

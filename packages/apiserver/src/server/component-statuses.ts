@@ -7,7 +7,7 @@ import { metadataOnly, table, type TableOptions } from "../tables/table.ts";
 import { refuseWrongNumber } from "./negotiate.ts";
 import { isTrue } from "../contract/request-info.ts";
 import { apiError, noSuchResource, notFound } from "../errors/status.ts";
-import type { ResourceRequest } from "./resources.ts";
+import type { ResourceRequest } from "./resource-request.ts";
 
 /** What kube-apiserver calls its first database. */
 const STORE = "etcd-0";

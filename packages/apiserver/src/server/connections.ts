@@ -3,8 +3,8 @@ import type { Socket } from "node:net";
 import { performance } from "node:perf_hooks";
 import { systemClock, type Clock } from "@causeway/foundation";
 import type { ConnectionPool } from "./connection-pool.ts";
-import type { Request } from "./handler.ts";
-import type { Response } from "./respond.ts";
+import type { Request } from "../contract/exchange.ts";
+import type { Response } from "../contract/exchange.ts";
 
 /** How long a connection may take for its TLS handshake, its first request, a request's body, and to send the next request. As kube-apiserver. */
 const HANDSHAKE = 10_000;

@@ -6,7 +6,7 @@ import type { Draft } from "../contract/resource.ts";
 import { admitted, OPEN } from "../registry/admit.ts";
 import { current, internalCall, type Call } from "../contract/call.ts";
 import { checkPreconditions, deleteOptions, remove, type DeleteOptions } from "../registry/delete.ts";
-import { matchesLabels } from "../syntax/selectors.ts";
+import { matchesLabels } from "../contract/selectors.ts";
 import { change } from "../registry/update.ts";
 import { apiError, badRequest, forbidden } from "../errors/status.ts";
 

@@ -3,7 +3,7 @@ import type { BytesInFlight } from "../flow/in-flight.ts";
 import { type FlowControl, type Placed, type Ticket } from "../flow/flow-control.ts";
 import type { Turns } from "../flow/turns.ts";
 import { workOf, type ObjectCounts } from "../flow/work.ts";
-import type { Response } from "./respond.ts";
+import type { Response } from "../contract/exchange.ts";
 import { sendText } from "./respond.ts";
 import { TOO_MANY } from "../errors/status.ts";
 import type { Status } from "@causeway/kubernetes";

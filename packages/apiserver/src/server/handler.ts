@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { performance } from "node:perf_hooks";
-import type { Http2ServerRequest } from "node:http2";
+
 import { systemClock, type Clock, type Log } from "@causeway/foundation";
-import type { Audit } from "../audit/audit.ts";
+import type { Audit } from "../contract/audit.ts";
 import type { RequestAudit } from "../contract/audit.ts";
 import type { AccountEnds } from "../auth/account-ends.ts";
 import type { CertificateUsers } from "../auth/client-certificates.ts";
@@ -18,7 +18,7 @@ import { abandon, answerError } from "./answer-error.ts";
 import { readBody } from "./body.ts";
 import { place, releaseWhenSent, type Fairness } from "./fairness.ts";
 import type { Ticket } from "../flow/flow-control.ts";
-import { RequestHolder } from "../flow/thread-time.ts";
+import { RequestHolder } from "../contract/thread-time.ts";
 import { isHealthRoot } from "./health.ts";
 import { LogLimit } from "./log-limit.ts";
 import { authenticated, authorized } from "./measured.ts";
@@ -31,14 +31,14 @@ import { checkTimeout } from "./request-timeout.ts";
 import { serveResource } from "./resources.ts";
 import { chosenForm, notAcceptable } from "./negotiate.ts";
 import { inRequest } from "./request-scope.ts";
-import { send, wantedForm, type Response, type Wanted } from "./respond.ts";
+import { send, wantedForm, type Wanted } from "./respond.ts";
+import type { Response } from "../contract/exchange.ts";
 import { servePath } from "./paths.ts";
 import { methodNotAllowed, noSuchPath, noSuchResource, tooManyRequests, unauthorized } from "../errors/status.ts";
 import { checkName, readTarget } from "./target.ts";
 import { typedBody } from "./typed-body.ts";
 import { asksForWebSocket } from "./websocket.ts";
-
-export type Request = IncomingMessage | Http2ServerRequest;
+import type { Request } from "../contract/exchange.ts";
 
 /** A logical cluster with what answering its requests needs. */
 export interface ServedCluster {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { serveHealth } from "./health.ts";
 import type { Cluster } from "../contract/cluster.ts";
-import type { Response } from "./respond.ts";
+import type { Response } from "../contract/exchange.ts";
 
 /** What is written to a response that goes nowhere. */
 function recorded(): { response: Response; answer: { code: number; body: string } } {

@@ -1,6 +1,7 @@
 import type { Cluster } from "../contract/cluster.ts";
-import type { ServerProblem } from "../interface.ts";
-import { sendText, type Response } from "./respond.ts";
+import type { ServerProblem } from "../contract/server-problem.ts";
+import { sendText } from "./respond.ts";
+import type { Response } from "../contract/exchange.ts";
 import { noSuchPath } from "../errors/status.ts";
 
 /** What a health check looks at. */

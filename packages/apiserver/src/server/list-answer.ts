@@ -10,7 +10,8 @@ import { BodyStream } from "./body-stream.ts";
 import { jsonForm, prettyForm, yamlForm, type Envelope, type ListForm } from "./list-form.ts";
 import { refuseWrongNumber } from "./negotiate.ts";
 import { isOver, nextTurn } from "./pace.ts";
-import { sendText, type Response, type Wanted } from "./respond.ts";
+import { sendText, type Wanted } from "./respond.ts";
+import type { Response } from "../contract/exchange.ts";
 
 /** What a list is read in, and what is answered in one piece. Bytes of stored text. */
 const STEP = 256 * 1024;

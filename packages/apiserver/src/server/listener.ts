@@ -4,9 +4,9 @@ import { BoundSocket, isIP, type AddressInfo, type ListenOptions, type Socket } 
 import type { TLSSocket } from "node:tls";
 import { messageOf, type KeyPair, InputError } from "@causeway/foundation";
 import { Connections, type ConnectionsOptions } from "./connections.ts";
-import type { Request } from "./handler.ts";
+import type { Request } from "../contract/exchange.ts";
 import { guardRequests } from "./request-scope.ts";
-import type { Response } from "./respond.ts";
+import type { Response } from "../contract/exchange.ts";
 import { isWebSocketWatch } from "./websocket.ts";
 
 export interface Listener {

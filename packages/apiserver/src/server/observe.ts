@@ -3,7 +3,7 @@ import { performance } from "node:perf_hooks";
 import type { Cluster } from "../contract/cluster.ts";
 import type { Route } from "../contract/cluster-metrics.ts";
 import { isTrue, type RequestInfo } from "../contract/request-info.ts";
-import type { Response } from "./respond.ts";
+import type { Response } from "../contract/exchange.ts";
 
 /** A request that is counted. */
 export interface Observed {

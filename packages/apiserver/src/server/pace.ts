@@ -1,4 +1,4 @@
-import type { Response } from "./respond.ts";
+import type { Response } from "../contract/exchange.ts";
 
 /** What is written ahead of a client, in steps of so many bytes. */
 export const AHEAD_BYTES = 512 * 1024;

@@ -8,7 +8,8 @@ import { flowDump } from "../flow/debug.ts";
 import type { FlowControl } from "../flow/flow-control.ts";
 import type { Json } from "../json/json.ts";
 import { renderMetrics } from "../metrics/render.ts";
-import { send, sendText, type Response, type Wanted } from "./respond.ts";
+import { send, sendText, type Wanted } from "./respond.ts";
+import type { Response } from "../contract/exchange.ts";
 import { healthEndpoint, healthPaths, serveHealth } from "./health.ts";
 import { noSuchPath, noSuchResource } from "../errors/status.ts";
 

@@ -1,11 +1,8 @@
-import type { Holder } from "../flow/thread-time.ts";
 import type { KubeObject } from "@causeway/kubernetes";
-import type { AuditNotes } from "../contract/audit.ts";
-import type { User } from "../contract/user.ts";
-import type { Cluster } from "../contract/cluster.ts";
+
 import { andThen, type Maybe } from "../json/maybe-promise.ts";
 import { record } from "../json/json.ts";
-import { apiVersionOf, seen, shownTo, type Served } from "../contract/resource.ts";
+import { apiVersionOf, seen, shownTo } from "../contract/resource.ts";
 import type { Call } from "../contract/call.ts";
 import { gateOf } from "../registry/admit.ts";
 import { create } from "../registry/create.ts";
@@ -17,32 +14,19 @@ import { update, type Updated } from "../registry/update.ts";
 import { metadataOnly, table, type TableOptions } from "../tables/table.ts";
 import { mediaType } from "./body.ts";
 import { callOf } from "./call-of.ts";
-import type { Form } from "../contract/lines.ts";
+import type { Form } from "../contract/watch-lines.ts";
 import { componentStatuses, isComponentStatus, unwatchable } from "./component-statuses.ts";
 import { answerList } from "./list-answer.ts";
 import { refuseWrongNumber } from "./negotiate.ts";
 import { isTrue, type RequestInfo } from "../contract/request-info.ts";
-import { send, type Response, type Wanted } from "./respond.ts";
+import { send } from "./respond.ts";
+import type { Response } from "../contract/exchange.ts";
 import { forbiddenField, required } from "../errors/problems.ts";
 import { apiError, badRequest, invalidOptions, methodNotAllowed, noSuchResource } from "../errors/status.ts";
 import { scaleRequest } from "./scale.ts";
 import { subresourceRequest } from "./subresources.ts";
 import { serveWatch } from "./watch.ts";
-
-/** A request on a resource after authentication, authorization and reading its body. */
-export interface ResourceRequest extends AuditNotes {
-  readonly cluster: Cluster;
-  readonly info: RequestInfo;
-  readonly served: Served;
-  readonly user: User;
-  readonly holder: Holder;
-  readonly query: URLSearchParams;
-  readonly body: unknown;
-  readonly contentType: string | undefined;
-  readonly userAgent: string;
-  readonly wanted: Wanted;
-  readonly closing: AbortSignal;
-}
+import type { ResourceRequest } from "./resource-request.ts";
 
 /** Answers a request on a resource. Throws Status errors. */
 export async function serveResource(request: ResourceRequest, response: Response): Promise<void> {

@@ -1,23 +1,10 @@
-import type { ServerResponse } from "node:http";
-import type { Http2ServerResponse } from "node:http2";
 import { gzip } from "node:zlib";
 import type { Status } from "@causeway/kubernetes";
 import { chosenForm } from "./negotiate.ts";
 import { writeYaml } from "./write-yaml.ts";
 import { isOver } from "./pace.ts";
 import { tooManyRequests } from "../errors/status.ts";
-
-/** `bytesSent` is the length of the body, for metrics; `charge` does work on the account of the request's cluster, once that is known. */
-export type Response = (ServerResponse | Http2ServerResponse) & {
-  bytesSent?: number;
-  /** What a body in YAML was written from. */
-  yamlOf?: unknown;
-  /** It is written bit by bit, at the pace of the client. */
-  isStreamed?: boolean;
-  /** Counts what waits for the client to read it; undefined when there is no room for that. The result gives it back. */
-  inFlight?: (bytes: number) => (() => void) | undefined;
-  charge?: <T>(work: () => T) => T;
-};
+import type { Response } from "../contract/exchange.ts";
 
 /** What the Accept headers of a request come down to. */
 export interface Wanted {

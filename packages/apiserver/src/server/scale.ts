@@ -9,13 +9,13 @@ import { draftOf } from "../registry/body.ts";
 import { read, type Call } from "../contract/call.ts";
 import { checkIdentity, refuseOtherName } from "../registry/identity.ts";
 import { appliedConfiguration, laid, namesRevision, patchedBy, patchTypeOf, readApplied } from "../registry/patch.ts";
-import { selectorText } from "../syntax/selectors.ts";
+import { selectorText } from "../contract/selectors.ts";
 import { change, type Changed } from "../registry/update.ts";
 import type { Stored } from "../store/index.ts";
 import { mediaType } from "./body.ts";
 import { invalidValue } from "../errors/problems.ts";
 import { isTrue } from "../contract/request-info.ts";
-import type { ResourceRequest } from "./resources.ts";
+import type { ResourceRequest } from "./resource-request.ts";
 import { ownedScale, withScaleOwners } from "./scale-owners.ts";
 import { apiError, badRequest, conflict, invalid } from "../errors/status.ts";
 

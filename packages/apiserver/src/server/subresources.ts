@@ -8,7 +8,7 @@ import { admitted, OPEN } from "../registry/admit.ts";
 import type { Stored } from "../store/index.ts";
 import { change, update, type Changed } from "../registry/update.ts";
 import { evict } from "./eviction.ts";
-import type { ResourceRequest } from "./resources.ts";
+import type { ResourceRequest } from "./resource-request.ts";
 import { badRequest, conflict, noSuchResource } from "../errors/status.ts";
 
 interface Special {

@@ -4,7 +4,7 @@ import { watchOptions } from "../registry/list-options.ts";
 import { revisionOf, selectionOf, tooLarge } from "../registry/list.ts";
 import { ListReader, type ListStep } from "../registry/reader.ts";
 import { isOver, nextTurn, roomIn, whenOver } from "./pace.ts";
-import type { Response } from "./respond.ts";
+import type { Response } from "../contract/exchange.ts";
 import { apiError, tooManyRequests } from "../errors/status.ts";
 import { WatchStream, type WatchRequest } from "./watch-stream.ts";
 

@@ -22,7 +22,20 @@ async function callsOf(dir: string, writes: number): Promise<string[]> {
     if (lines > writes) child.stdout.destroy();
   });
   await once(child, "close");
-  return readFileSync(log, "utf8").split("\n");
+  return wholeCalls(readFileSync(log, "utf8").split("\n"));
+}
+
+/** strace cuts a call in two when another thread calls meanwhile. What began stays where it began; what ended is whole where it ended. */
+function wholeCalls(lines: readonly string[]): string[] {
+  const begun = new Map<string, string>();
+  return lines.map((line) => {
+    const [, thread = "", call = ""] = /^(\d+) +(.*)$/.exec(line) ?? [];
+    const start = /^(.*) <unfinished \.\.\.>$/.exec(call)?.[1];
+    if (start !== undefined) begun.set(thread, start);
+    const [, name, rest = ""] = /^<\.\.\. (\w+) resumed>(.*)$/.exec(call) ?? [];
+    if (name === undefined || name.startsWith("write") || name.startsWith("pwrite")) return line;
+    return `${thread} ${begun.get(thread) ?? ""}${rest}`;
+  });
 }
 
 const needs = traced ? "" : " (needs strace)";

@@ -1,6 +1,6 @@
 import { array, at, records, scalar, text, type Json } from "../json/json.ts";
 import type { Column } from "../contract/resource.ts";
-import { selectorText } from "../syntax/selectors.ts";
+import { selectorText } from "../contract/selectors.ts";
 import { duration } from "./age.ts";
 import { abridged, field, labelsText } from "./core-columns.ts";
 import { AGE, NAME } from "./table.ts";

@@ -1,6 +1,6 @@
 import { at, records, scalar, text, type Json } from "../json/json.ts";
 import type { Column } from "../contract/resource.ts";
-import { selectorText } from "../syntax/selectors.ts";
+import { selectorText } from "../contract/selectors.ts";
 import { age, duration } from "./age.ts";
 import { field } from "./core-columns.ts";
 import { named } from "./group-columns.ts";

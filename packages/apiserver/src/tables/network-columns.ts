@@ -1,6 +1,6 @@
 import { at, record, records, scalar, text, type Json } from "../json/json.ts";
 import type { Column } from "../contract/resource.ts";
-import { selectorText } from "../syntax/selectors.ts";
+import { selectorText } from "../contract/selectors.ts";
 import { field } from "./core-columns.ts";
 import { AGE, NAME } from "./table.ts";
 

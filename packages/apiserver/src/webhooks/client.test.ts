@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createAuthority, issueCertificate } from "@causeway/foundation";
 import { openStore } from "../store/index.ts";
 import { createWebhookClient } from "./client.ts";
-import type { WebhookClient, WebhookClientConfig } from "./interface.ts";
+import type { WebhookClient, WebhookClientConfig } from "../contract/webhooks.ts";
 
 const HOUR = 3_600_000;
 const store = openStore({});

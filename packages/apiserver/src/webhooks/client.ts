@@ -3,7 +3,7 @@ import { CausewayError, messageOf } from "@causeway/foundation";
 import { isRecord, type Json } from "../json/json.ts";
 import type { ClusterView } from "../contract/resource.ts";
 import { Connections } from "./connections.ts";
-import type { WebhookCallOptions, WebhookClient, WebhookClientConfig } from "./interface.ts";
+import type { WebhookCallOptions, WebhookClient, WebhookClientConfig } from "../contract/webhooks.ts";
 import { resolveService } from "./services.ts";
 import { answerProblem, transportProblem } from "./problems.ts";
 

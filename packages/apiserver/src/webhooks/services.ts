@@ -1,6 +1,6 @@
 import { array, at, fields, record, records, scalar, text, type Json } from "../json/json.ts";
 import type { ClusterView } from "../contract/resource.ts";
-import type { WebhookClientConfig } from "./interface.ts";
+import type { WebhookClientConfig } from "../contract/webhooks.ts";
 
 interface Address {
   readonly host: string;

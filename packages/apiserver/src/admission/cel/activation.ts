@@ -2,7 +2,7 @@ import { record } from "../../json/json.ts";
 import type { Json as JsonValue } from "../../json/values.ts";
 import { toCel } from "../../schema/cel/values.ts";
 import { OBJECT_LIMIT } from "../../schema/cel/program.ts";
-import type { CelEnvironment } from "../../schema/cel/environment.ts";
+import type { CelEnvironment } from "../../schema/cel/cel-environment.ts";
 import { nameOf, namespaceObject, namespaceOf } from "../attributes.ts";
 import type { Attempt } from "../../contract/admission.ts";
 import { admissionRequest } from "../request.ts";

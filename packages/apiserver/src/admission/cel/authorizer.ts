@@ -1,7 +1,7 @@
 import type { Attributes } from "../../contract/attributes.ts";
 import { selectorsOf } from "../../contract/attribute-selectors.ts";
 import type { User } from "../../contract/user.ts";
-import type { CelEnvironment } from "../../schema/cel/environment.ts";
+import type { CelEnvironment } from "../../schema/cel/cel-environment.ts";
 
 /** Tells what a user may do. */
 export type Allows = (attributes: Attributes) => boolean;

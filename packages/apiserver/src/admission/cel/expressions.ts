@@ -1,5 +1,6 @@
 import { CausewayError, messageOf } from "@causeway/foundation";
-import { type CelEnvironment, createBaseEnvironment } from "../../schema/cel/environment.ts";
+import { createBaseEnvironment } from "../../schema/cel/environment.ts";
+import type { CelEnvironment } from "../../schema/cel/cel-environment.ts";
 import { compileProblem } from "../../schema/cel/problems.ts";
 import { compileProgram, type Meter } from "../../schema/cel/program.ts";
 import { type Authorizer, registerAuthorizer } from "./authorizer.ts";

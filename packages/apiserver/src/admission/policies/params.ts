@@ -1,7 +1,7 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { record, text } from "../../json/json.ts";
 import { seenAll, type Served } from "../../contract/resource.ts";
-import { matchesLabels } from "../../syntax/selectors.ts";
+import { matchesLabels } from "../../contract/selectors.ts";
 import { namespaceOf } from "../attributes.ts";
 import type { Attempt } from "../../contract/admission.ts";
 import type { Binding, ParamKind } from "./read.ts";

@@ -1,6 +1,6 @@
 import { fields, record, records, text, texts, type Json } from "../../json/json.ts";
 import type { Cluster } from "../../contract/cluster.ts";
-import type { WebhookClientConfig } from "../../webhooks/interface.ts";
+import type { WebhookClientConfig } from "../../contract/webhooks.ts";
 import type { Expressions } from "../cel/expressions.ts";
 import { compileConditions, type MatchCondition } from "../conditions.ts";
 

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { CausewayError, messageOf } from "@causeway/foundation";
 import { isRecord, record, records, text, texts, type Json } from "../../json/json.ts";
-import type { OidcOptions } from "../interface.ts";
+import type { OidcOptions } from "../../contract/authentication.ts";
 import { compileExpression, type Expression } from "./expressions.ts";
 
 /** Where a part of a user comes from: a claim, with something before it, or an expression. */

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { SchemaNode } from "../node.ts";
-import { type CelEnvironment, createBaseEnvironment } from "./environment.ts";
+import { createBaseEnvironment } from "./environment.ts";
+import type { CelEnvironment } from "./cel-environment.ts";
 import { escapeName } from "./values.ts";
 
 /** What a schema declares to rules: the type of a value, and how large it may become. */

@@ -8,8 +8,7 @@ import { registerNamedFormats } from "./named-formats.ts";
 import { registerSemver } from "./semver.ts";
 import { registerSets } from "./sets.ts";
 import { registerStrings } from "./strings.ts";
-
-export type CelEnvironment = Environment;
+import type { CelEnvironment } from "./cel-environment.ts";
 
 /** The environments of one schema: most rules have `oldSelf` as a value, those with `optionalOldSelf` as an optional one. */
 export interface CelEnvironments {

@@ -1,4 +1,4 @@
-import type { CelEnvironment } from "./environment.ts";
+import type { CelEnvironment } from "./cel-environment.ts";
 
 /** Kubernetes' list library: isSorted, sum, min, max, indexOf, lastIndexOf. */
 export function registerLists(environment: CelEnvironment): void {

@@ -1,5 +1,5 @@
 import type { CelNode } from "./ast.ts";
-import type { CelEnvironment } from "./environment.ts";
+import type { CelEnvironment } from "./cel-environment.ts";
 import type { Checker, Evaluator, Inner } from "./library.ts";
 
 interface Given {

@@ -2,7 +2,7 @@ import { Optional } from "@marcbachmann/cel-js";
 import { label1035Faults, labelFaults, subdomainFaults } from "../../syntax/dns.ts";
 import { labelValueFaults, qualifiedNameFaults } from "../../syntax/names.ts";
 import { matchesFormat } from "../formats.ts";
-import type { CelEnvironment } from "./environment.ts";
+import type { CelEnvironment } from "./cel-environment.ts";
 
 /** What a name of a format finds wrong with a text. */
 type Faults = (text: string) => readonly string[];

@@ -1,5 +1,5 @@
 import { BlockList, isIP, isIPv4, SocketAddress } from "node:net";
-import type { CelEnvironment } from "./environment.ts";
+import type { CelEnvironment } from "./cel-environment.ts";
 
 class Ip {
   readonly text: string;

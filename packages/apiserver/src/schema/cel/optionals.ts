@@ -1,6 +1,6 @@
 import { Optional } from "@marcbachmann/cel-js";
 import type { CelNode } from "./ast.ts";
-import type { CelEnvironment } from "./environment.ts";
+import type { CelEnvironment } from "./cel-environment.ts";
 import type { Checker, Evaluator, Inner } from "./library.ts";
 
 /** What the library's optional values lack of cel-go's: ofNonZeroValue, optMap and optFlatMap. */

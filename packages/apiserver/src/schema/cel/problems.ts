@@ -1,6 +1,6 @@
 import { messageOf } from "@causeway/foundation";
 import { callOf, childrenOf, type CelNode, isTooDeep, typeOf } from "./ast.ts";
-import type { CelEnvironment } from "./environment.ts";
+import type { CelEnvironment } from "./cel-environment.ts";
 
 interface Complaint {
   readonly code: string;

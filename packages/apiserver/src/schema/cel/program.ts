@@ -1,7 +1,7 @@
 import { extentOf } from "../../bounds.ts";
 import { callOf, childrenOf, type CelNode, isMacro, nodesOf } from "./ast.ts";
 import { CostError } from "./cost-error.ts";
-import type { CelEnvironment } from "./environment.ts";
+import type { CelEnvironment } from "./cel-environment.ts";
 import { stepsOfMatching } from "../regexp.ts";
 import { MATCHES } from "./strings.ts";
 

@@ -1,4 +1,4 @@
-import type { CelEnvironment } from "./environment.ts";
+import type { CelEnvironment } from "./cel-environment.ts";
 
 /** A resource.Quantity, exactly, in billionths. */
 class Quantity {

@@ -15,7 +15,8 @@ import {
 import { followPath } from "../definition/field-path.ts";
 import { isUnchanged, type Memory, oldItems, oldMember } from "../correlate.ts";
 import type { CelRule, SchemaNode } from "../node.ts";
-import { type CelEnvironment, type CelEnvironments, createEnvironments } from "./environment.ts";
+import { type CelEnvironments, createEnvironments } from "./environment.ts";
+import type { CelEnvironment } from "./cel-environment.ts";
 import { declare, typedEnvironment } from "./declared.ts";
 import { presenceProblem } from "./presence.ts";
 import { compileProblem } from "./problems.ts";

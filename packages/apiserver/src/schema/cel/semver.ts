@@ -1,4 +1,4 @@
-import type { CelEnvironment } from "./environment.ts";
+import type { CelEnvironment } from "./cel-environment.ts";
 
 const NUMBER = "(0|[1-9]\\d*)";
 const IDENTIFIERS = "[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*";

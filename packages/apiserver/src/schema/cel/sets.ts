@@ -1,4 +1,4 @@
-import type { CelEnvironment } from "./environment.ts";
+import type { CelEnvironment } from "./cel-environment.ts";
 import { CostError } from "./cost-error.ts";
 import { equal } from "./equality.ts";
 

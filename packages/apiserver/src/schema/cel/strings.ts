@@ -1,6 +1,6 @@
 import { compilePattern } from "../regexp.ts";
 import { CostError } from "./cost-error.ts";
-import type { CelEnvironment } from "./environment.ts";
+import type { CelEnvironment } from "./cel-environment.ts";
 
 /** What programs call in the place of matches(), whose own engine may take exponential time. */
 export const MATCHES = "matchesInLinearTime";

@@ -1,7 +1,8 @@
 import { isList, isObject, type Json } from "../../json/values.ts";
 import { matchesFormat } from "../formats.ts";
 import type { SchemaNode } from "../node.ts";
-import { type CelEnvironment, parseDuration } from "./environment.ts";
+import { parseDuration } from "./environment.ts";
+import type { CelEnvironment } from "./cel-environment.ts";
 
 /** A JSON value as CEL sees it through its schema: integers exact, times and durations as such, names escaped where CEL reserves them. */
 export function toCel(environment: CelEnvironment, node: SchemaNode | undefined, value: Json): unknown {

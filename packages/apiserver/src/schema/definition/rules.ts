@@ -2,7 +2,7 @@ import { isList, isObject, type JsonObject, own } from "../../json/values.ts";
 import { nodesOf } from "../cel/ast.ts";
 import { estimateCost } from "../cel/cost.ts";
 import { declare, type Declared, REQUEST, typedEnvironment } from "../cel/declared.ts";
-import type { CelEnvironment } from "../cel/environment.ts";
+import type { CelEnvironment } from "../cel/cel-environment.ts";
 import { presenceProblem } from "../cel/presence.ts";
 import { compileProblem } from "../cel/problems.ts";
 import { type FieldError, forbidden, invalid, notSupported, required } from "../field-error.ts";

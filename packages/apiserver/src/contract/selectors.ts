@@ -1,8 +1,8 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { array, at, record, records, text, texts, type Json } from "../json/json.ts";
-import type { Resource, ResourceVersion } from "../contract/resource.ts";
+import type { Resource, ResourceVersion } from "./resource.ts";
 import { badRequest } from "../errors/status.ts";
-import { labelTests } from "./label-selector.ts";
+import { labelTests } from "../syntax/label-selector.ts";
 
 /** Says whether an object is selected. */
 export type Matches = (object: KubeObject) => boolean;

@@ -1,9 +1,9 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { SYSTEM, type User } from "../contract/user.ts";
-import type { LogicalClusterLimits } from "../interface.ts";
+import { SYSTEM, type User } from "./user.ts";
+
 import { apiError } from "../errors/status.ts";
 import type { Store } from "../store/index.ts";
-import type { Changes } from "../contract/cluster.ts";
+import type { Changes } from "./changes.ts";
 
 /** What a logical cluster may hold and holds. Bytes are those of the objects' JSON. */
 export interface Held {
@@ -82,4 +82,11 @@ function sizeOf(object: KubeObject): number {
 
 function growth(object: KubeObject, old: KubeObject | undefined): number {
   return sizeOf(object) - (old ? sizeOf(old) : 0);
+}
+
+/** The most that a logical cluster may hold, so that one tenant leaves room for others. */
+export interface LogicalClusterLimits {
+  readonly objects?: number;
+  /** Of the objects' JSON, history not counted. */
+  readonly bytes?: number;
 }

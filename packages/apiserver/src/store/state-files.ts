@@ -10,8 +10,8 @@ import {
 } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { CausewayError, messageOf } from "@causeway/foundation";
-import { STATE_FILE } from "../store/index.ts";
-import { sync } from "../store/sync.ts";
+import { STATE_FILE } from "./index.ts";
+import { sync } from "./sync.ts";
 
 /** Small files of a server's state folder: folders 0700, files 0600, replaced as a whole. Keeps them in memory without a folder. */
 export interface StateFiles {

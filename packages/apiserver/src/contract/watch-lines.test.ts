@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { KubeObject } from "@causeway/kubernetes";
-import { Lines, type Form } from "./lines.ts";
+import { Lines, type Form } from "./watch-lines.ts";
 
 const object: KubeObject = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "m" } };
 

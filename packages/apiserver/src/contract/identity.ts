@@ -1,0 +1,43 @@
+import type { KeyObject, X509Certificate } from "node:crypto";
+import type { User } from "./user.ts";
+import type { Json } from "../json/json.ts";
+
+export interface AccountKey {
+  readonly key: KeyObject;
+  readonly algorithm: string;
+  /** The digest of the public key, as kube-apiserver names its keys. */
+  readonly id: string;
+}
+
+/** The keys of a cluster's service-account tokens. */
+export interface AccountKeys {
+  readonly signing: AccountKey;
+  /** Public keys: that of the signing key first, then those that signed before it. */
+  readonly verifying: readonly AccountKey[];
+  /** RFC 7517. */
+  readonly keySet: Json;
+}
+
+/** The authorities whose client certificates a cluster takes: its own, and those of a bundle that may change. */
+export interface ClientAuthorities {
+  readonly certificates: readonly X509Certificate[];
+  /** Grows whenever they change: what was found with others holds no more. */
+  readonly generation: number;
+  /** Reads the bundle again. Throws CLIENT_AUTHORITY_INVALID, and changes nothing then. */
+  reload(): void;
+}
+
+/** Whom a token stands for, and for which of the asked audiences. */
+export interface TokenFacts {
+  readonly user: User;
+  readonly audiences: readonly string[];
+}
+
+/** All that is known about bearer tokens of one cluster. */
+export interface Tokens {
+  /** Whom a token stands for, with the audiences it is for; or why nobody says so. Never throws. */
+  verify(token: string, audiences?: readonly string[]): Promise<TokenFacts | { readonly error: string }>;
+  /** Whether somebody without credentials may come in, at this path. */
+  admitsAnonymous(path: string): boolean;
+  close(): void;
+}

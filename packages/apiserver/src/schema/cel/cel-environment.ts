@@ -1,0 +1,3 @@
+import type { Environment } from "@marcbachmann/cel-js";
+
+export type CelEnvironment = Environment;

@@ -1,0 +1,128 @@
+/**
+ * The order of folders inside the larger packages. `checkFolderOrder` holds every import of their sources, type imports included, against it:
+ * a file may import from its own folder and from folders before it. Within a folder at most four files may import each other in a cycle.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative, resolve, sep } from "node:path";
+import { parseSync } from "oxc-parser";
+
+/** By package: folders (and files outside folders), lowest first. A name that is missing here is a finding. */
+export const folderOrder: Readonly<Record<string, readonly string[]>> = {
+  apiserver: [
+    "bounds.ts later.ts",
+    "json",
+    "errors",
+    "syntax",
+    "store schema",
+    "wire",
+    "patch",
+    "contract",
+    "tables auth flow webhooks",
+    "metrics conversion registry",
+    "definitions",
+    "admission",
+    "kinds",
+    "encryption controllers discovery backup",
+    "server",
+    "audit",
+    "interface.ts",
+    "local",
+    "clusters",
+    "isolation",
+    "start.ts",
+    "index.ts",
+  ],
+  "cluster-api-openstack": [
+    "identity",
+    "resources",
+    "reactions",
+    "openstackcluster",
+    "openstackmachine",
+    "infrastructure.ts",
+    "index.ts",
+  ],
+  kubernetes: ["types", "config", "client", "cache", "controller status", "events", "election", "remote", "index.ts"],
+};
+
+/** The most files of one folder that may import each other in a cycle. */
+const LARGEST_CYCLE = 4;
+
+/** Every import that goes up, every cycle that is too large, and every folder without a place. */
+export function checkFolderOrder(root: string): string[] {
+  return Object.entries(folderOrder).flatMap(([name, order]) => {
+    const imports = importsOf(join(root, "packages", name, "src"));
+    return [...upward(name, order, imports), ...cycles(name, imports)];
+  });
+}
+
+/** What each file of a package imports of it; both relative to its sources. */
+type Imports = ReadonlyMap<string, readonly string[]>;
+
+function importsOf(source: string): Imports {
+  const found = new Map<string, string[]>();
+  for (const entry of readdirSync(source, { withFileTypes: true, recursive: true })) {
+    const file = join(entry.parentPath, entry.name);
+    const path = relative(source, file);
+    if (!entry.isFile() || !path.endsWith(".ts") || /\.test\.ts$|(^|\/)(testing|scenarios)\//.test(path)) continue;
+    const { module } = parseSync(file, readFileSync(file, "utf8"));
+    const specifiers = [
+      ...module.staticImports.map((i) => i.moduleRequest.value),
+      ...module.staticExports.flatMap((e) =>
+        e.entries.flatMap((x) => (x.moduleRequest ? [x.moduleRequest.value] : [])),
+      ),
+    ];
+    const targets = specifiers.filter((s) => s.startsWith(".")).map((s) => relative(source, resolve(file, "..", s)));
+    found.set(path, targets);
+  }
+  return found;
+}
+
+function upward(name: string, order: readonly string[], imports: Imports): string[] {
+  const rank = new Map(order.flatMap((names, i) => names.split(" ").map((n) => [n, i] as const)));
+  const folderOf = (file: string): string => file.split(sep)[0] ?? "";
+  const problems: string[] = [];
+  for (const [file, targets] of imports) {
+    const from = folderOf(file);
+    const own = rank.get(from);
+    if (own === undefined) {
+      problems.push(
+        `packages/${name}/src/${from}: has no place in the order of folders; add it to scripts/folder-order.ts`,
+      );
+      continue;
+    }
+    for (const target of targets) {
+      const to = folderOf(target);
+      if (to !== from && (rank.get(to) ?? -1) >= own)
+        problems.push(`packages/${name}/src/${file}: may not import ${target}: ${to} does not come before ${from}`);
+    }
+  }
+  return problems;
+}
+
+function cycles(name: string, imports: Imports): string[] {
+  return components(imports)
+    .filter((files) => files.length > LARGEST_CYCLE)
+    .map((files) => `packages/${name}/src: ${files.length} files import each other in a cycle: ${files.join(", ")}`);
+}
+
+/** Strongly connected components (Tarjan). */
+function components(imports: Imports): string[][] {
+  const found: string[][] = [];
+  const path: string[] = [];
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const visit = (file: string): void => {
+    index.set(file, index.size);
+    low.set(file, index.size - 1);
+    path.push(file);
+    for (const target of imports.get(file) ?? []) {
+      if (!imports.has(target)) continue;
+      if (!index.has(target)) visit(target);
+      if (path.includes(target)) low.set(file, Math.min(low.get(file) ?? 0, low.get(target) ?? 0));
+    }
+    if (low.get(file) !== index.get(file)) return;
+    found.push(path.splice(path.indexOf(file)));
+  };
+  for (const file of imports.keys()) if (!index.has(file)) visit(file);
+  return found;
+}
