@@ -9,6 +9,7 @@ import { nodeIpamController } from "./nodeipam/controller.ts";
 import { nodeLifecycleController } from "./nodelifecycle/controller.ts";
 import { replicaSetController, replicationControllerController } from "./replicaset/controller.ts";
 import { createScheduler } from "./scheduler/controller.ts";
+import { statefulSetController } from "./statefulset/controller.ts";
 import { ttlAfterFinishedController } from "./ttlafterfinished/controller.ts";
 
 export interface WorkloadControllersOptions {
@@ -30,6 +31,7 @@ const controllers: readonly (readonly [component: string, create: Create])[] = [
   ["deployment-controller", deploymentController],
   ["replicaset-controller", replicaSetController],
   ["replication-controller", replicationControllerController],
+  ["statefulset-controller", statefulSetController],
   ["endpoint-slice-controller", endpointSliceController],
   ["endpoint-controller", endpointsController],
   ["job-controller", jobController],

@@ -16,19 +16,20 @@ const AT_ONCE = 32;
  */
 export class OwnedPods {
   readonly pods: Informer<Pod>;
+  /** Deletions that the server accepted. */
+  readonly deletions: Deletions;
   readonly #context: Context;
-  readonly #deletions: Deletions;
   readonly #uncertain = new Set<string>();
 
   constructor(context: Context) {
     this.#context = context;
     this.pods = podsOf(context);
-    this.#deletions = new Deletions(context);
+    this.deletions = new Deletions(context);
   }
 
   /** The pods that `owner` controls, deletions included that the cache does not show yet. */
   controlledBy(owner: KubeObject): Pod[] {
-    return this.pods.byIndex(by.controller, owner.metadata.uid ?? "").map((pod) => this.#deletions.view(pod));
+    return this.pods.byIndex(by.controller, owner.metadata.uid ?? "").map((pod) => this.deletions.view(pod));
   }
 
   orphans(namespace: string): readonly Pod[] {
@@ -75,7 +76,7 @@ export class OwnedPods {
   }
 
   async #deleteOne(owner: KubeObject, target: Target, signal: AbortSignal): Promise<void> {
-    await this.#deletions.perform(Pod, target, signal);
+    await this.deletions.perform(Pod, target, signal);
     this.#event(owner, "SuccessfulDelete", `Deleted pod: ${target.name}`);
   }
 

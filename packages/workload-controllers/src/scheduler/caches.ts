@@ -6,7 +6,7 @@ import {
   StatefulSet,
   type SelectorOwner,
 } from "./model/owners.ts";
-import { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from "./model/storage.ts";
+import { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from "../objects/storage.ts";
 
 /** What the scheduler watches. */
 export interface Caches {

@@ -5,7 +5,7 @@ import { isBound } from "./filters/volume-claims.ts";
 import type { VolumePlan } from "./filters/volume-binding.ts";
 import type { PodInfo } from "./model/pod-info.ts";
 import { statusOf } from "./model/spec.ts";
-import { PersistentVolume, PersistentVolumeClaim } from "./model/storage.ts";
+import { PersistentVolume, PersistentVolumeClaim } from "../objects/storage.ts";
 import { preemptedReason } from "./preemption.ts";
 import type { SchedulerStep } from "./steps.ts";
 

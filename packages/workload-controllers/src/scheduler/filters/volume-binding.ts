@@ -1,6 +1,6 @@
 import type { NodeInfo } from "../model/node-info.ts";
 import type { PodInfo } from "../model/pod-info.ts";
-import type { PersistentVolume, PersistentVolumeClaim } from "../model/storage.ts";
+import type { PersistentVolume, PersistentVolumeClaim } from "../../objects/storage.ts";
 import type { ClusterView, StorageView } from "../model/view.ts";
 import { final, type Filter, type Rejection } from "./interface.ts";
 import { claimNameOf, claimsOf, isBound, waitsForNode } from "./volume-claims.ts";

@@ -1,7 +1,7 @@
 import type { Node } from "@causeway/kubernetes";
 import { labelTest, nodeSelectorTest } from "../model/selector.ts";
 import { quantity } from "../model/quantity.ts";
-import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../model/storage.ts";
+import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../objects/storage.ts";
 import type { StorageView } from "../model/view.ts";
 
 export const noProvisioner = "kubernetes.io/no-provisioner";

@@ -2,7 +2,7 @@ import type { LabelSelector } from "./spec.ts";
 import type { NodeInfo } from "./node-info.ts";
 import type { PodInfo } from "./pod-info.ts";
 import type { Labels, LabelTest } from "./selector.ts";
-import type { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from "./storage.ts";
+import type { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../objects/storage.ts";
 
 /** Looks up what pods' volumes refer to. */
 export interface StorageView {

@@ -1,5 +1,5 @@
 import type { KubeObject, Resource, ResourceType } from "@causeway/kubernetes";
-import type { LabelSelector, NodeSelector, Requirement } from "./spec.ts";
+import type { LabelSelector, NodeSelector, Requirement } from "../scheduler/model/spec.ts";
 
 /** Wire types of storage, with the fields that scheduling reads. */
 
