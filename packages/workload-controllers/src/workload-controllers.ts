@@ -1,6 +1,7 @@
 import { runController, type ControllerOptions, type EventRecorder } from "@causeway/kubernetes";
 import type { Context } from "./context.ts";
 import { cronJobController } from "./cronjob/controller.ts";
+import { daemonSetController } from "./daemonset/controller.ts";
 import { deploymentController } from "./deployment/controller.ts";
 import { endpointsController } from "./endpoints/controller.ts";
 import { endpointSliceController } from "./endpointslice/controller.ts";
@@ -32,6 +33,7 @@ const controllers: readonly (readonly [component: string, create: Create])[] = [
   ["replicaset-controller", replicaSetController],
   ["replication-controller", replicationControllerController],
   ["statefulset-controller", statefulSetController],
+  ["daemonset-controller", daemonSetController],
   ["endpoint-slice-controller", endpointSliceController],
   ["endpoint-controller", endpointsController],
   ["job-controller", jobController],

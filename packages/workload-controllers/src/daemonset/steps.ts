@@ -1,0 +1,15 @@
+import type { Pod } from "@causeway/kubernetes";
+import type { ClaimStep, Target } from "../objects/claim.ts";
+import type { RevisionStep } from "../objects/revisions.ts";
+
+export type Step =
+  | ClaimStep
+  | RevisionStep
+  /** Pods of the present revision, each for another node. */
+  | { readonly type: "create-pods"; readonly pods: readonly Pod[] }
+  | {
+      readonly type: "delete-pods";
+      readonly targets: readonly Target[];
+      /** Nodes on which a pod failed: the next failure there is answered later. */
+      readonly failedOn: readonly string[];
+    };
