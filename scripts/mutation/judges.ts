@@ -2,13 +2,6 @@ import { fork, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import type { Answer, Chosen, Command, Coverage } from "./protocol.ts";
 
-/** What became of a mutant. */
-export interface Verdict {
-  readonly killed: boolean;
-  /** The test that failed, or "timeout". */
-  readonly by?: string;
-}
-
 const START_TIMEOUT = 120_000;
 const COVER_TIMEOUT = 900_000;
 /** Modules of earlier generations are never freed. */
@@ -18,7 +11,6 @@ const MOST_MEMORY = 1_800_000_000;
 export class Judges {
   readonly #files: readonly string[];
   #child: ChildProcess | undefined;
-  starts = 0;
 
   constructor(files: readonly string[]) {
     this.#files = files;
@@ -27,22 +19,23 @@ export class Judges {
   async cover(file: string, independent: boolean): Promise<Coverage> {
     const answer = await this.#ask({ type: "cover", file, independent }, COVER_TIMEOUT);
     if (answer?.type === "covered") return answer.coverage;
-    return { file, loading: [], tests: [], time: 0, failed: ["it did not end"] };
+    return { file, loading: [], hooks: [], tests: [], time: 0, failed: ["it did not end"] };
   }
 
-  async judge(number: number, files: readonly Chosen[], fresh: boolean): Promise<Verdict> {
-    if (files.length === 0) return { killed: false };
+  /** The test that fails with the mutant, "timeout", or undefined where it survives. */
+  async judge(number: number, files: readonly Chosen[], fresh: boolean): Promise<string | undefined> {
+    if (files.length === 0) return undefined;
     const time = files.reduce((sum, f) => sum + f.time, 0);
     for (let attempt = 0; attempt < 2; attempt += 1) {
       const answer = await this.#ask({ type: "judge", number, files, fresh }, 30_000 + 8 * time);
       if (answer?.type === "judged") {
         if (answer.memory > MOST_MEMORY) this.close();
-        return answer.killer === undefined ? { killed: false } : { killed: true, by: answer.killer };
+        return answer.killer;
       }
       this.close();
-      if (answer === undefined) return { killed: true, by: "timeout" };
+      if (answer === undefined) return "timeout";
     }
-    return { killed: false };
+    return undefined;
   }
 
   close(): void {
@@ -59,7 +52,6 @@ export class Judges {
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
     this.#child = child;
-    this.starts += 1;
     if ((await answered(child, START_TIMEOUT)) === undefined) throw new Error("the process that judges did not start");
     return child;
   }

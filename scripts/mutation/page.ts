@@ -12,9 +12,6 @@ export interface Row {
 
 interface Survivor {
   readonly file: string;
-  readonly line: number;
-  readonly original: string;
-  readonly replacement: string;
 }
 
 /** docs/reference/mutation.md. */
@@ -34,8 +31,8 @@ export function pageOf(rows: readonly Row[], survivors: readonly Survivor[]): st
     "",
     "`npm run test:mutation` changes one thing of a source file at a time and runs the tests that reach it. A mutant is killed when a test fails. This page is",
     "written by `npm run test:mutation -- --report --page` from what runs have found out so far. A survivor is judged again when a test file of its scope changes:",
-    "until then it counts as not judged. With `--fast` only test files that start no server judge, so that a mutant which only the contract suite notices survives.",
-    "The numbers below are of such runs; no run with the contract suite has been finished yet.",
+    "until then it counts as not judged. Each mutant is shown the tests that reach it, the cheapest first; of the contract suite at most forty cases, those first",
+    "that reach the fewest mutants. One process runs them all: the mutants of a file are in its text behind a switch.",
     "",
     "What is changed: `===` and `!==`, `&&` and `||`, `<` and `<=`, `>` and `>=`, `+` and `-`, `!x`, `true` and `false`; each branch of a condition is removed;",
     "strings and lists become empty; a `return` in the middle of a block is left out. Template strings and numbers are not changed.",

@@ -3,18 +3,30 @@ export interface Coverage {
   readonly file: string;
   /** While its modules load. */
   readonly loading: readonly number[];
-  readonly tests: readonly { readonly title: string; readonly time: number; readonly reached: readonly number[] }[];
+  /** Before, between and after its tests. */
+  readonly hooks: readonly number[];
+  readonly tests: readonly CoveredTest[];
   /** Milliseconds for the whole file. */
   readonly time: number;
   /** The tests that fail without a mutant, and why: they judge none. */
   readonly failed: readonly string[];
 }
 
-/** A test file to run with a mutant; `tests` where they do not depend on each other and not all reach it. */
+export interface CoveredTest {
+  readonly title: string;
+  readonly time: number;
+  readonly reached: readonly number[];
+}
+
+/** A test file to run with a mutant. */
 export interface Chosen {
   readonly file: string;
+  /** Milliseconds without a mutant. */
   readonly time: number;
+  /** The tests that are run; all when absent. */
   readonly tests?: readonly string[];
+  /** What comes before the tests is done once, and remains from one mutant to the next. */
+  readonly isOpen?: boolean;
 }
 
 export type Command =

@@ -1,8 +1,16 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Verdict } from "./judges.ts";
-import type { Mutant } from "./mutants.ts";
+import type { Coverage } from "./protocol.ts";
+import type { TargetFile } from "./targets.ts";
+
+/** What runs have found out about a mutant. */
+export interface Verdict {
+  /** The test that failed, or "timeout". */
+  readonly by?: string;
+  /** Where no test failed: the test files that were tried, each with a digest of its text. */
+  readonly survived?: Readonly<Record<string, string>>;
+}
 
 /** Verdicts of earlier runs: they hold as long as the file does, and a survivor's only as long as the tests do too. */
 export class State {
@@ -11,37 +19,51 @@ export class State {
 
   constructor(path: string, fresh: boolean) {
     this.#path = path;
-    this.#verdicts = fresh ? {} : read(path);
+    this.#verdicts = fresh ? {} : ((readJson(path) as Record<string, Verdict> | undefined) ?? {});
   }
 
-  find(mutant: Mutant, source: string, tests: string): Verdict | undefined {
-    const key = keyOf(mutant, source);
-    return this.#verdicts[key] ?? this.#verdicts[`${key} ${tests}`];
+  find(target: TargetFile, index: number): Verdict {
+    return this.#verdicts[keyOf(target, index)] ?? {};
   }
 
-  keep(mutant: Mutant, verdict: Verdict, { source, tests }: { source: string; tests: string }): void {
-    const key = keyOf(mutant, source);
-    this.#verdicts[verdict.killed ? key : `${key} ${tests}`] = verdict;
+  keep(target: TargetFile, index: number, verdict: Verdict): void {
+    this.#verdicts[keyOf(target, index)] = verdict;
   }
 
   save(): void {
-    mkdirSync(dirname(this.#path), { recursive: true });
-    writeFileSync(this.#path, JSON.stringify(this.#verdicts));
+    writeJson(this.#path, this.#verdicts);
   }
+}
+
+/** Coverage of test files that take long, until they or the mutants change. */
+export function keptCoverage(path: string, key: string): Coverage | undefined {
+  const found = readJson(path) as { readonly key: string; readonly coverage: Coverage } | undefined;
+  return found?.key === key ? found.coverage : undefined;
+}
+
+export function keepCoverage(path: string, key: string, coverage: Coverage): void {
+  writeJson(path, { key, coverage });
 }
 
 export function digest(...texts: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(texts)).digest("hex").slice(0, 16);
 }
 
-function keyOf({ file, start, end, replacement }: Mutant, source: string): string {
-  return `${file} ${start}-${end} ${JSON.stringify(replacement)} ${digest(source)}`;
+/** Where a file is, and from where it imports, changes no verdict. */
+function keyOf({ source, mutants }: TargetFile, index: number): string {
+  const text = source.replaceAll(/^(import|export) [^;]*? from "[^"]*";\n/gm, "");
+  return `${digest(text)} ${index} ${JSON.stringify(mutants[index]?.replacement)}`;
 }
 
-function read(path: string): Record<string, Verdict> {
+function readJson(path: string): unknown {
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as Record<string, Verdict>;
+    return JSON.parse(readFileSync(path, "utf8"));
   } catch {
-    return {};
+    return undefined;
   }
+}
+
+function writeJson(path: string, value: unknown): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, JSON.stringify(value));
 }

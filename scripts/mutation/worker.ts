@@ -3,7 +3,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { activate, installHooks, installSwitches, type Switches, type Target } from "./hooks.ts";
-import type { Answer, Chosen, Command, Coverage } from "./protocol.ts";
+import type { Answer, Chosen, Command, Coverage, CoveredTest } from "./protocol.ts";
 import type * as Harness from "./harness.ts";
 import { readTargets } from "./targets.ts";
 
@@ -55,19 +55,18 @@ function reached(): number[] {
   return found;
 }
 
-interface Covered {
-  title: string;
-  time: number;
-  reached: readonly number[];
-}
-
 /** Runs a file without mutants: what it reaches while it loads, what each test reaches, and how long that takes. */
 async function cover({ file, independent }: Extract<Command, { type: "cover" }>): Promise<Coverage> {
   switches.reached.fill(0);
   const began = performance.now();
   const failed: string[] = [];
-  const tests: Covered[] = [];
+  const tests: CoveredTest[] = [];
+  const hooks = new Set<number>();
   let loading: number[] = [];
+  const between = (): void => {
+    for (const number of reached()) hooks.add(number);
+    switches.reached.fill(0);
+  };
   const note = (title: string, start: number, error: unknown): void => {
     if (error !== undefined) failed.push(`${title}: ${error instanceof Error ? error.message : JSON.stringify(error)}`);
     else tests.push({ title, time: performance.now() - start, reached: reached() });
@@ -78,10 +77,12 @@ async function cover({ file, independent }: Extract<Command, { type: "cover" }>)
     loading = reached();
     switches.reached.fill(0);
     if (independent) {
-      for (const test of (await openTests(file)).values()) {
+      const all = [...(await openTests(file)).values()];
+      between();
+      for (const test of all) {
         // What cannot be run twice judges nothing.
-        const start = performance.now();
         const first = await harness.attempt(test, 60_000);
+        const start = performance.now();
         note(test.title, start, first ?? (await harness.attempt(test, 60_000)));
       }
     } else {
@@ -89,16 +90,19 @@ async function cover({ file, independent }: Extract<Command, { type: "cover" }>)
       const watcher: Harness.Watcher = {
         over: false,
         wants: () => true,
-        began: () => (start = performance.now()),
+        began: () => {
+          between();
+          start = performance.now();
+        },
         ended: ({ title }, error) => note(title, start, error),
       };
       await harness.runSuite(suite, { watcher, timeout: 120_000 });
-      if (reached().length > 0) tests.push({ title: "", time: 0, reached: reached() });
+      between();
     }
   } catch (error) {
     failed.push(error instanceof Error ? error.message : String(error));
   }
-  return { file, loading, tests, time: performance.now() - began, failed };
+  return { file, loading, hooks: [...hooks], tests, time: performance.now() - began, failed };
 }
 
 type Judge = Extract<Command, { type: "judge" }>;
@@ -107,47 +111,69 @@ type Judge = Extract<Command, { type: "judge" }>;
 async function judge({ number, files: chosen, fresh }: Judge): Promise<string | undefined> {
   if (fresh) generation += 1;
   for (const one of chosen) {
-    activate(switches, number);
-    const killer = one.tests ? await judgeTests(one.file, one.tests) : await judgeFile(one, fresh);
-    activate(switches, 0);
+    const killer = one.isOpen ? await judgeOpen(one, number) : await judgeFile(one, number, fresh);
     if (killer !== undefined) return killer;
   }
   return undefined;
 }
 
-async function judgeFile({ file, time }: Chosen, fresh: boolean): Promise<string | undefined> {
+/** Milliseconds that a test may take with a mutant at least. */
+const LONGEST = 2000;
+const SPOILED = "the state of the tests is spoiled";
+
+/** A test counts if it passes again without the mutant: what an earlier one left behind may be at fault. */
+async function judgeFile(one: Chosen, number: number, fresh: boolean): Promise<string | undefined> {
+  const killer = await failing(one, number, fresh);
+  if (killer === undefined || fresh) return killer;
+  if ((await failing({ ...one, ...(one.tests ? { tests: until(one.tests, killer) } : {}) }, 0, false)) === undefined)
+    return killer;
+  // The tests of the file may depend on each other.
+  const whole = { file: one.file, time: one.time };
+  if (one.tests === undefined || (await failing(whole, 0, false)) !== undefined) throw new Error(SPOILED);
+  return failing(whole, number, false);
+}
+
+function until(titles: readonly string[], last: string): readonly string[] {
+  const end = titles.indexOf(last);
+  return end < 0 ? titles : titles.slice(0, end + 1);
+}
+
+async function failing({ file, time, tests }: Chosen, number: number, fresh: boolean): Promise<string | undefined> {
+  const wanted = tests && new Set(tests);
   let killer: string | undefined;
   const watcher: Harness.Watcher = {
     get over() {
       return killer !== undefined;
     },
-    wants: () => true,
+    wants: ({ title }) => wanted?.has(title) ?? true,
     began: () => {},
     ended: ({ title }, error) => {
       if (error !== undefined) killer ??= title;
     },
   };
+  activate(switches, number);
   try {
-    await harness.runSuite(await suiteOf(file, fresh), { watcher, timeout: Math.max(5000, time * 5) });
+    await harness.runSuite(await suiteOf(file, fresh), { watcher, timeout: Math.max(LONGEST, time * 5) });
   } catch {
     killer = `${file} does not load`;
+  } finally {
+    activate(switches, 0);
   }
   return killer;
 }
 
-/** A test counts if it passes again without the mutant: what an earlier one left behind may be at fault. */
-async function judgeTests(file: string, titles: readonly string[]): Promise<string | undefined> {
+async function judgeOpen({ file, time, tests: titles = [] }: Chosen, number: number): Promise<string | undefined> {
+  const limit = Math.max(LONGEST, time);
   const tests = await openTests(file);
-  const number = switches.active;
   for (const title of titles) {
     const test = tests.get(title);
     if (!test) continue;
     activate(switches, number);
-    const failure = await harness.attempt(test, 15_000);
-    if (failure === undefined) continue;
+    const failure = await harness.attempt(test, limit);
     activate(switches, 0);
-    if ((await harness.attempt(test, 15_000)) === undefined) return title;
-    throw new Error("the state of the tests is spoiled");
+    if (failure === undefined) continue;
+    if ((await harness.attempt(test, limit)) === undefined) return title;
+    throw new Error(SPOILED);
   }
   return undefined;
 }
