@@ -1,6 +1,6 @@
 /** What test files import instead of vitest: the same words, but files are run again and again in one process. */
-import { readFileSync } from "node:fs";
 import { expect as vitestExpect } from "vitest";
+import { afterOwnTime } from "./own-time.ts";
 
 type Work = (...args: unknown[]) => unknown;
 
@@ -195,31 +195,15 @@ function hooksOf(suite: Suite, kind: "beforeEach" | "afterEach"): readonly Work[
 }
 
 async function inTime(work: Work, timeout: number): Promise<unknown> {
-  const start = timeOfOwn();
   const result = work();
   if (!(result instanceof Promise)) return result;
-  let timer: NodeJS.Timeout | undefined;
+  let stop = ignored;
   const late = new Promise<never>((_resolve, reject) => {
-    const wait = (): void => {
-      const left = timeout - (timeOfOwn() - start);
-      if (left > 0) timer = setTimeout(wait, left + 1);
-      else reject(new Error(`it took longer than ${timeout} ms`));
-    };
-    wait();
+    stop = afterOwnTime("self", timeout, () => reject(new Error(`it took longer than ${timeout} ms`)));
   });
   try {
     return await Promise.race([result, late]);
   } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** Milliseconds, without those that the thread waited for a processor: a busy machine makes no test late. */
-function timeOfOwn(): number {
-  try {
-    const [, waited] = readFileSync("/proc/self/schedstat", "utf8").split(" ");
-    return performance.now() - Number(waited) / 1e6;
-  } catch {
-    return performance.now();
+    stop();
   }
 }

@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
+import { afterOwnTime } from "./own-time.ts";
 import type { Answer, Chosen, Command, Coverage } from "./protocol.ts";
 
 const START_TIMEOUT = 120_000;
@@ -66,13 +67,13 @@ export class Judges {
 function answered(child: ChildProcess, timeout: number): Promise<Answer | undefined> {
   return new Promise((resolve) => {
     const done = (answer?: Answer): void => {
-      clearTimeout(timer);
+      stop();
       child.off("message", done);
       child.off("exit", gone);
       resolve(answer);
     };
     const gone = (): void => done();
-    const timer = setTimeout(gone, timeout);
+    const stop = afterOwnTime(child.pid ?? "self", timeout, gone);
     child.on("message", done);
     child.on("exit", gone);
   });

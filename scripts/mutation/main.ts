@@ -19,7 +19,7 @@ import { Judges } from "./judges.ts";
 import type { Coverage } from "./protocol.ts";
 import { report, type Judged } from "./report.ts";
 import { allScopes, type Scope } from "./scopes.ts";
-import { digest, keepCoverage, keptCoverage, State } from "./state.ts";
+import { digest, keepCoverage, keptCoverage, State, withoutImports } from "./state.ts";
 import { readTargets, type TargetFile } from "./targets.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -130,7 +130,7 @@ async function coverageOf(
   targets: readonly TargetFile[],
 ): Promise<readonly Coverage[]> {
   const coverage: Coverage[] = [];
-  const sources = digest(...targets.map((t) => t.source));
+  const sources = digest(...targets.map((t) => withoutImports(t.source)));
   for (const [file, text] of tests) {
     const isIndependent = group.some((s) => s.independent.includes(file));
     const path = join(root, `.build/mutation/${digest(file)}.json`);
@@ -150,7 +150,7 @@ async function coverageOf(
 /** Of a file and, where its tests are elsewhere, of what it imports. */
 function digestOf(file: string, group: readonly Scope[]): string {
   const cases = group.some((s) => s.independent.includes(file)) ? globSync(join(root, file, "../**/*.ts")).sort() : [];
-  return digest(...[join(root, file), ...cases].map((path) => readFileSync(path, "utf8")));
+  return digest(...[join(root, file), ...cases].map((path) => withoutImports(readFileSync(path, "utf8"))));
 }
 
 /** It starts no server. */

@@ -50,9 +50,12 @@ export function digest(...texts: readonly string[]): string {
 }
 
 /** Where a file is, and from where it imports, changes no verdict. */
+export function withoutImports(source: string): string {
+  return source.replaceAll(/^(import|export) [^;]*? from "[^"]*";\n/gm, "");
+}
+
 function keyOf({ source, mutants }: TargetFile, index: number): string {
-  const text = source.replaceAll(/^(import|export) [^;]*? from "[^"]*";\n/gm, "");
-  return `${digest(text)} ${index} ${JSON.stringify(mutants[index]?.replacement)}`;
+  return `${digest(withoutImports(source))} ${index} ${JSON.stringify(mutants[index]?.replacement)}`;
 }
 
 function readJson(path: string): unknown {
