@@ -3,11 +3,13 @@ import type { Context } from "./context.ts";
 import { cronJobController } from "./cronjob/controller.ts";
 import { daemonSetController } from "./daemonset/controller.ts";
 import { deploymentController } from "./deployment/controller.ts";
+import { disruptionController } from "./disruption/controller.ts";
 import { endpointsController } from "./endpoints/controller.ts";
 import { endpointSliceController } from "./endpointslice/controller.ts";
 import { jobController } from "./job/controller.ts";
 import { nodeIpamController } from "./nodeipam/controller.ts";
 import { nodeLifecycleController } from "./nodelifecycle/controller.ts";
+import { podGcController } from "./podgc/controller.ts";
 import { replicaSetController, replicationControllerController } from "./replicaset/controller.ts";
 import { createScheduler } from "./scheduler/controller.ts";
 import { statefulSetController } from "./statefulset/controller.ts";
@@ -34,6 +36,7 @@ const controllers: readonly (readonly [component: string, create: Create])[] = [
   ["replication-controller", replicationControllerController],
   ["statefulset-controller", statefulSetController],
   ["daemonset-controller", daemonSetController],
+  ["controllermanager", disruptionController],
   ["endpoint-slice-controller", endpointSliceController],
   ["endpoint-controller", endpointsController],
   ["job-controller", jobController],
@@ -45,6 +48,7 @@ const controllers: readonly (readonly [component: string, create: Create])[] = [
 const nodeControllers: typeof controllers = [
   ["node-controller", nodeLifecycleController],
   ["cidrAllocator", nodeIpamController],
+  ["pod-garbage-collector", podGcController],
 ];
 
 /** The controllers that an embedded cluster needs to run what is deployed to it. The owner of the context runs its informers. */

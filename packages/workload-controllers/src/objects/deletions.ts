@@ -14,10 +14,19 @@ export class Deletions {
     this.#context = context;
   }
 
-  async perform<T extends KubeObject>(type: ResourceType<T>, target: Target, signal: AbortSignal): Promise<void> {
+  async perform<T extends KubeObject>(
+    type: ResourceType<T>,
+    target: Target,
+    signal: AbortSignal,
+    gracePeriodSeconds?: number,
+  ): Promise<void> {
     const { client } = this.#context.informers;
+    const options = { preconditions: { uid: target.uid }, signal };
     try {
-      await client.delete(type, target, { preconditions: { uid: target.uid }, signal });
+      await client.delete(type, target, {
+        ...options,
+        ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+      });
     } catch (error) {
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }

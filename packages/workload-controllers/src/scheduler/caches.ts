@@ -1,11 +1,6 @@
 import { Namespace, Node, Pod, Service, type Informer, type Informers } from "@causeway/kubernetes";
-import {
-  PodDisruptionBudget,
-  ReplicaSet,
-  ReplicationController,
-  StatefulSet,
-  type SelectorOwner,
-} from "./model/owners.ts";
+import { ReplicaSet, ReplicationController, StatefulSet, type SelectorOwner } from "./model/owners.ts";
+import { PodDisruptionBudget } from "../objects/budget.ts";
 import { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from "../objects/storage.ts";
 
 /** What the scheduler watches. */

@@ -21,22 +21,6 @@ export const ReplicationController: ResourceType<ReplicationController> = {
   namespaced: true,
 };
 
-export interface PodDisruptionBudget extends KubeObject {
-  readonly spec?: { readonly selector?: LabelSelector };
-  readonly status?: {
-    readonly disruptionsAllowed?: number;
-    readonly disruptedPods?: Readonly<Record<string, string>>;
-  };
-}
-
-export const PodDisruptionBudget: ResourceType<PodDisruptionBudget> = {
-  group: "policy",
-  version: "v1",
-  kind: "PodDisruptionBudget",
-  plural: "poddisruptionbudgets",
-  namespaced: true,
-};
-
 function apps(kind: string, plural: string): ResourceType<SelectorOwner> {
   return { group: "apps", version: "v1", kind, plural, namespaced: true };
 }
