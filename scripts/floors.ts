@@ -21,6 +21,7 @@ export const floors: Readonly<Record<string, number>> = {
   "cluster-api-openstack": 3,
   "hosted-control-plane": 3,
   "workload-controllers": 3,
+  "keystone-auth": 3,
   causeway: 4,
 };
 

@@ -46,6 +46,14 @@ export { connectCloud, type ConnectOptions } from "./connect.ts";
 export type { BudgetOptions } from "./http/budget.ts";
 export { cloudIdentity } from "./identity.ts";
 export {
+  createIdentityClient,
+  issueToken,
+  type IdentityAddress,
+  type IdentityClient,
+  type IdentityClientOptions,
+  type IssuedToken,
+} from "./identity-client.ts";
+export {
   isBadRequest,
   isForbidden,
   isImmutable,

@@ -1,9 +1,13 @@
-// The upstream cloud controller manager that the benchmark of load balancers runs beside ours. Written by tools/kubernetes/openstack/pin.
+// The upstream programs that benchmarks run next to ours. Written by tools/kubernetes/openstack/pin.
 module causeway.invalid/openstack
 
 go 1.25.1
 
-tool k8s.io/cloud-provider-openstack/cmd/openstack-cloud-controller-manager
+tool (
+	k8s.io/cloud-provider-openstack/cmd/barbican-kms-plugin
+	k8s.io/cloud-provider-openstack/cmd/k8s-keystone-auth
+	k8s.io/cloud-provider-openstack/cmd/openstack-cloud-controller-manager
+)
 
 require (
 	cel.dev/expr v0.24.0 // indirect
@@ -108,6 +112,7 @@ require (
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	gopkg.in/natefinch/lumberjack.v2 v2.2.1 // indirect
 	gopkg.in/warnings.v0 v0.1.2 // indirect
+	gopkg.in/yaml.v2 v2.4.0 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 	k8s.io/api v0.34.1 // indirect
 	k8s.io/apiextensions-apiserver v0.34.1 // indirect

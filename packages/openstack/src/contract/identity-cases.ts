@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createIdentityClient, issueToken } from "../identity-client.ts";
 import { failsWith, type ContractCase, type ContractContext } from "./case.ts";
 
 const PASSWORD = "A-pass-phrase-of-the-contract-1";
@@ -153,6 +154,70 @@ export const identityCases: readonly ContractCase[] = [
       assert.ok((await admin.identity.regions.all()).some((r) => r.id === cloud.region));
       await failsWith(cloud.identity.services.all(), "OPENSTACK_FORBIDDEN");
       await failsWith(cloud.identity.users.all(), "OPENSTACK_FORBIDDEN");
+    },
+  },
+  {
+    name: "a token validates itself, reads its own user's groups and no other's, and is refused when forged or revoked",
+    needs: { admin: true },
+    async run(context) {
+      const { admin, cloud, config } = context;
+      const { user, role } = await makeUser(context);
+      const group = await admin.identity.groups.create({ name: context.name("group") });
+      context.cleanup(() => admin.identity.groups.delete(group.id));
+      await admin.identity.addToGroup(group.id, user.id);
+      const projectId = await cloud.projectId();
+      const auth = { type: "password", userId: user.id, password: PASSWORD } as const;
+      const { scope: _, ...unscoped } = config;
+      const issued = await issueToken({ ...config, auth, scope: { projectId } });
+      assert.equal(issued.projectId, projectId);
+      assert.ok(issued.expires > context.clock.now());
+      const client = createIdentityClient(config);
+      try {
+        const facts = await client.validate(issued.token);
+        assert.deepEqual([facts.user.id, facts.project?.id], [user.id, projectId]);
+        assert.ok(facts.roles?.some((r) => r.id === role.id));
+        assert.deepEqual(
+          (await client.groups(issued.token, user.id)).map((g) => g.name),
+          [group.name],
+        );
+        const other = await issueToken(config);
+        await failsWith(client.groups(other.token, user.id), "OPENSTACK_FORBIDDEN");
+        const bare = await issueToken({ ...unscoped, auth });
+        assert.equal((await client.validate(bare.token)).project, undefined);
+        for (const forged of [
+          `${issued.token.slice(0, -6)}AAAAAA`,
+          "gAAAAABgarbage",
+          "0123456789abcdef0123456789abcdef",
+        ])
+          await failsWith(client.validate(forged), "OPENSTACK_UNAUTHORIZED");
+        await admin.identity.revokeToken(issued.token);
+        await failsWith(client.validate(issued.token), "OPENSTACK_UNAUTHORIZED");
+      } finally {
+        client.close();
+      }
+    },
+  },
+  {
+    name: "an application credential gets a token with its own project and roles, until it is deleted",
+    async run(context) {
+      const { cloud, config } = context;
+      const userId = await cloud.identity.currentUserId();
+      const credentials = cloud.identity.applicationCredentials(userId);
+      const made = await credentials.create({ name: context.name("credential") });
+      context.cleanup(() => credentials.delete(made.id));
+      const auth = { type: "application_credential", id: made.id, secret: made.secret ?? "" } as const;
+      const { scope: _, ...rest } = config;
+      const issued = await issueToken({ ...rest, auth });
+      const client = createIdentityClient(config);
+      try {
+        const facts = await client.validate(issued.token);
+        assert.deepEqual([facts.user.id, facts.project?.id], [userId, await cloud.projectId()]);
+        assert.ok(Array.isArray(await client.groups(issued.token, userId)));
+        await credentials.delete(made.id);
+        await failsWith(client.validate(issued.token), "OPENSTACK_UNAUTHORIZED");
+      } finally {
+        client.close();
+      }
     },
   },
 ];

@@ -1,6 +1,13 @@
 import { identityError, type Assignment, type IdentityTables } from "./model.ts";
 import { list, selfOf } from "./lists.ts";
-import { baseOf, requireAdmin, type IdentityApp, type IdentityContext, type IdentityParts } from "./request.ts";
+import {
+  baseOf,
+  callerOf,
+  requireAdmin,
+  type IdentityApp,
+  type IdentityContext,
+  type IdentityParts,
+} from "./request.ts";
 import { withImplied } from "./roles.ts";
 import { groupView, roleView, userView, type JsonView } from "./views.ts";
 
@@ -255,7 +262,8 @@ function addMemberships(app: IdentityApp, tables: IdentityTables): void {
     );
   });
   app.get("/v3/users/:user/groups", (c) => {
-    requireAdmin(c, "list_groups_for_user");
+    // Keystone's default policy: administrators, and users for themselves.
+    if (callerOf(c).userId !== c.req.param("user")) requireAdmin(c, "list_groups_for_user");
     const groups = tables.memberships
       .by("user_id", c.req.param("user"))
       .flatMap((m) => tables.groups.get(m.group_id) ?? []);

@@ -1,0 +1,194 @@
+import { describe, expect, it } from "vitest";
+import { DOMAIN_ID, PROJECT_ID, PROJECT_NAME, ROLES } from "../user.ts";
+import { decide } from "./plan-decide.ts";
+import { readPolicy } from "./plan-read.ts";
+import type { AccessRequest, Policy } from "./policy.ts";
+
+function policyOf(rules: unknown): Policy {
+  return readPolicy(JSON.stringify(rules)).policy;
+}
+
+interface Person {
+  readonly name: string;
+  readonly groups?: readonly string[];
+  readonly roles?: readonly string[];
+  readonly project?: string;
+  readonly projectId?: string;
+}
+
+function person({ name, groups = [], roles, project, projectId }: Person): Omit<AccessRequest, "verb"> {
+  const extra = {
+    ...(roles && { [ROLES]: roles }),
+    ...(project && { [PROJECT_NAME]: [project] }),
+    ...(projectId && { [PROJECT_ID]: [projectId] }),
+  };
+  return { user: name, uid: `id-of-${name}`, groups, extra: roles || project ? extra : undefined };
+}
+
+/** "get pods", "get pods in default", "get pods/log", "create deployments.apps", "get /healthz". */
+function request(who: Person, words: string): AccessRequest {
+  const [verb = "", what = "", , namespace = ""] = words.split(" ");
+  if (what.startsWith("/")) return { ...person(who), verb, path: what };
+  const [full = "", subresource = ""] = what.split("/");
+  const [resource = "", ...group] = full.split(".");
+  return { ...person(who), verb, resource: { namespace, apiGroup: group.join("."), resource, subresource } };
+}
+
+describe("policies of version 1", () => {
+  const anna = { name: "anna", groups: ["ops"], project: "shop", roles: ["editor"] };
+  const bert = { name: "bert", groups: ["guests"], project: "forum", roles: ["reader"] };
+  const resource = (resources: string[], match: unknown[], more: object = {}) => ({
+    resource: { verbs: ["get", "list"], resources, version: "*", namespace: "*", ...more },
+    match,
+  });
+  const path = (value: string | undefined, match: unknown[], verbs = ["get"]) => ({
+    nonresource: { verbs, ...(value && { path: value }) },
+    match,
+  });
+  const match = (type: string, ...values: string[]) => ({ type, values });
+  const policy = policyOf([
+    resource(["books", "pages"], [match("user", "anna"), match("role", "editor")]),
+    resource(["byid"], [match("user", "id-of-anna")]),
+    resource(["tools"], [match("group", "ops")]),
+    resource(["secrets"], [match("group", "ops"), match("role", "owner")]),
+    resource(["carts"], [match("project", "shop")]),
+    resource(["drafts"], [match("role", "editor")]),
+    resource(["plain"], [match("role", "editor")], { version: "" }),
+    resource(["local"], [match("role", "editor")], { namespace: "here" }),
+    resource(["everyone"], [match("role", "*")]),
+    resource(["mystery"], [match("planet", "*")]),
+    resource(["books/cover"], [match("user", "anna")]),
+    resource(["shelves/*"], [match("user", "anna")]),
+    path("/user", [match("user", "anna")]),
+    path("/group", [match("group", "ops")]),
+    path("/project", [match("project", "shop")]),
+    path("/role", [match("role", "editor")]),
+    path("/tree", [match("user", "anna")]),
+    path("/tree/*", [match("user", "anna")]),
+    path(undefined, [match("user", "anna")]),
+    path("/empty", [match("user", "anna")], ["get", ""]),
+    { ...resource(["both"], [match("user", "anna")]), ...path("/both", [match("user", "anna")]) },
+  ]);
+
+  it.each<[Person, string, boolean]>([
+    [anna, "get books", true],
+    [anna, "list pages", true],
+    [anna, "patch books", false],
+    [bert, "get books", false],
+    [anna, "get byid", true],
+    [bert, "get byid", false],
+    [anna, "get tools", true],
+    [anna, "patch tools", false],
+    [bert, "get tools", false],
+    [anna, "get secrets", false],
+    [anna, "get carts", true],
+    [anna, "patch carts", false],
+    [bert, "get carts", false],
+    [anna, "get drafts", true],
+    [anna, "patch drafts", false],
+    [bert, "get drafts", false],
+    [anna, "get plain", true],
+    [anna, "get plain.example.com", false],
+    [anna, "get local in here", true],
+    [anna, "get local in there", false],
+    [bert, "get everyone", true],
+    [anna, "get mystery", false],
+    [anna, "get books/cover", true],
+    [anna, "get books/price", false],
+    [anna, "get shelves/label", true],
+    [anna, "get shelves", false],
+    [anna, "get /user", true],
+    [anna, "patch /user", false],
+    [bert, "get /user", false],
+    [anna, "get /group", true],
+    [bert, "get /group", false],
+    [anna, "get /project", true],
+    [bert, "get /project", false],
+    [anna, "get /role", true],
+    [bert, "get /role", false],
+    [anna, "get /tree", true],
+    [anna, "get /tree/with/leaves", true],
+    [anna, "get /forest", false],
+    [anna, "get /empty", false],
+    [anna, "get both", true],
+    [anna, "get /both", true],
+  ])("%o: %s is allowed: %s", (who, words, allowed) => {
+    expect(decide(policy, request(who, words)).allowed).toBe(allowed);
+  });
+});
+
+describe("policies of version 2", () => {
+  const guarded = "['namespaces', 'roles', 'clusterRoles']";
+  const policy = policyOf([
+    {
+      users: { roles: ["developer"], projects: ["shop"] },
+      resource_permissions: {
+        [`!kube-system/!${guarded}`]: ["*"],
+        [`!kube-system/${guarded}`]: ["get", "LIST"],
+        [`*/${guarded}`]: ["get", "list"],
+      },
+    },
+    { users: { roles: ["viewer"], projects: ["shop", "0a1b"] }, resource_permissions: { "default/['*']": ["get"] } },
+    {
+      users: { roles: ["admin"], projects: ["shop"] },
+      resource_permissions: { "*/*": ["*"] },
+      nonresource_permissions: { "/healthz": ["get"] },
+    },
+    { users: { roles: ["a", "b"], projects: ["shop"] }, resource_permissions: { "*/pods": ["get"] } },
+    { users: { roles: ["stray"] }, resource_permissions: { "*/*": ["*"] } },
+    { users: { roles: ["closed"], projects: ["shop"] }, resource_permissions: { "!*/pods": ["*"], "*/!['*']": ["*"] } },
+  ]);
+  const developer = { name: "d", roles: ["developer"], project: "shop" };
+  const viewer = { name: "v", roles: ["viewer"], project: "shop" };
+  const byId = { name: "w", roles: ["viewer"], project: "other", projectId: "0a1b" };
+  const admin = { name: "c", roles: ["admin"], project: "shop" };
+
+  it.each<[Person, string, boolean]>([
+    [developer, "create pods in default", true],
+    [developer, "create pods in kube-system", false],
+    [developer, "get clusterroles in default", true],
+    [developer, "list namespaces", true],
+    [developer, "create namespaces", false],
+    [developer, "create roles in default", false],
+    [developer, "list pods", false],
+    [{ ...developer, project: "forum" }, "create pods in default", false],
+    [viewer, "get deployments.apps in default", true],
+    [viewer, "get services in kube-system", false],
+    [viewer, "create pods in default", false],
+    [byId, "get pods in default", true],
+    [{ ...byId, projectId: "0a1c" }, "get pods in default", false],
+    [admin, "create clusterroles", true],
+    [admin, "get secrets in kube-system", true],
+    [admin, "get /healthz", true],
+    [admin, "get /metrics", false],
+    [viewer, "get /healthz", false],
+    [{ name: "e", roles: ["a", "b", "c"], project: "shop" }, "get pods", true],
+    [{ name: "e", roles: ["a"], project: "shop" }, "get pods", false],
+    [{ name: "s", roles: ["stray"], project: "shop" }, "get pods", false],
+    [{ name: "x", roles: ["closed"], project: "shop" }, "get pods in default", false],
+    [{ name: "n" }, "get pods", false],
+  ])("%o: %s is allowed: %s", (who, words, allowed) => {
+    expect(decide(policy, request(who, words)).allowed).toBe(allowed);
+  });
+
+  it("denies a user without the facts of Keystone, even by a rule for everybody", () => {
+    const everybody = policyOf([{ resource_permissions: { "*/*": ["*"] } }]);
+    expect(decide(everybody, request({ name: "n" }, "get pods"))).toEqual({
+      allowed: false,
+      reason: "the user was not authenticated by Keystone",
+    });
+    expect(decide(everybody, request(viewer, "get pods")).allowed).toBe(true);
+  });
+
+  it("denies everything without a policy", () => {
+    expect(decide([], request(admin, "get pods"))).toEqual({
+      allowed: false,
+      reason: "no authorization policy is loaded",
+    });
+  });
+
+  it("ignores facts under keys of other authenticators", () => {
+    const other = { ...request(admin, "get pods"), extra: { [DOMAIN_ID]: ["admin"], roles: ["admin"] } };
+    expect(decide(policy, other).allowed).toBe(false);
+  });
+});

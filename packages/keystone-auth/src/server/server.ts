@@ -1,0 +1,188 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type Server } from "node:https";
+import {
+  CausewayError,
+  LimitExceeded,
+  messageOf,
+  readBounded,
+  type Clock,
+  type Log,
+  type Metrics,
+} from "@causeway/foundation";
+import type { ReviewResponse } from "../review/review.ts";
+
+export interface ServerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly certificateFile: string;
+  readonly keyFile: string;
+  /** PEM: only clients with a certificate of these authorities may send reviews. Undefined: every client. */
+  readonly clientCaFile?: string | undefined;
+  readonly review: (body: string) => Promise<ReviewResponse>;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+export interface WebhookServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** A SubjectAccessReview has the user's groups and extra; a megabyte is a thousand times what they have. */
+const LARGEST = 1024 * 1024;
+const MOST_CONNECTIONS = 1_000;
+const MOST_REVIEWS = 1_000;
+const REQUEST_TIMEOUT = 30_000;
+/** Between two looks at the certificate's files. */
+const PAUSE = 30_000;
+
+/** POST /webhook, GET /healthz and GET /metrics over HTTPS. @throws KEYSTONE_AUTH_CERTIFICATE, KEYSTONE_AUTH_PORT */
+export async function serveWebhook(options: ServerOptions): Promise<WebhookServer> {
+  const measures = measuresOf(options.metrics);
+  let underWay = 0;
+  const server = createServer({ ...secureContext(options), minVersion: "TLSv1.2" }, (request, response) => {
+    if (underWay >= MOST_REVIEWS) return send(response, { status: 429, body: "too many requests\n" });
+    underWay += 1;
+    const begun = options.clock.now();
+    void respond(options, request)
+      .catch((error: unknown): Answer => {
+        options.log.error("a review failed", { error: messageOf(error) });
+        return { status: 500, body: "internal error\n" };
+      })
+      .then((answer) => {
+        underWay -= 1;
+        measures(request, answer, (options.clock.now() - begun) / 1000);
+        send(response, answer);
+      });
+  });
+  server.maxConnections = MOST_CONNECTIONS;
+  server.requestTimeout = REQUEST_TIMEOUT;
+  server.headersTimeout = 10_000;
+  server.keepAliveTimeout = 120_000;
+  server.listen(options.port, options.host);
+  try {
+    await once(server, "listening");
+  } catch (cause) {
+    throw new CausewayError("KEYSTONE_AUTH_PORT", `The webhook cannot listen at ${options.host}:${options.port}.`, {
+      cause,
+      hint: "Choose another address or port with --listen.",
+    });
+  }
+  void followCertificate(server, options);
+  const bound = server.address();
+  return {
+    port: typeof bound === "object" && bound !== null ? bound.port : options.port,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly type?: string;
+  /** JSON unless it is a text. */
+  readonly body: unknown;
+}
+
+async function respond(options: ServerOptions, request: IncomingMessage): Promise<Answer> {
+  const [path] = (request.url ?? "/").split("?");
+  if (path === "/healthz") return { status: 200, body: "ok" };
+  if (path === "/metrics")
+    return { status: 200, type: options.metrics.contentType, body: await options.metrics.render() };
+  if (path !== "/webhook") return { status: 404, body: "not found\n" };
+  if (request.method !== "POST") return { status: 405, body: "method not allowed\n" };
+  if (options.clientCaFile !== undefined && !isAuthorized(request))
+    return { status: 403, body: "a client certificate is needed\n" };
+  try {
+    return await options.review((await readBounded(request, LARGEST)).toString("utf8"));
+  } catch (error) {
+    if (error instanceof LimitExceeded) return { status: 413, body: `${error.message}\n` };
+    throw error;
+  }
+}
+
+function isAuthorized({ socket }: IncomingMessage): boolean {
+  return "authorized" in socket && socket.authorized === true;
+}
+
+function send(response: ServerResponse, { status, type, body }: Answer): void {
+  if (response.destroyed) return;
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const plain = typeof body === "string" ? "text/plain; charset=utf-8" : "application/json";
+  // What was not read of a body that is too large goes with the connection.
+  if (status === 413) response.setHeader("connection", "close");
+  response.writeHead(status, { "content-type": type ?? plain, "content-length": Buffer.byteLength(text) });
+  response.end(text);
+}
+
+interface SecureContext {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+  readonly ca?: Buffer;
+  readonly requestCert?: boolean;
+  readonly rejectUnauthorized?: boolean;
+}
+
+function secureContext({ certificateFile, keyFile, clientCaFile }: ServerOptions): SecureContext {
+  try {
+    const own = { cert: readFileSync(certificateFile), key: readFileSync(keyFile) };
+    // Probes of the kubelet have no certificate: who may send reviews is decided for each request.
+    const clients = clientCaFile && { ca: readFileSync(clientCaFile), requestCert: true, rejectUnauthorized: false };
+    return { ...own, ...clients };
+  } catch (cause) {
+    throw new CausewayError(
+      "KEYSTONE_AUTH_CERTIFICATE",
+      `The webhook's certificate cannot be read: ${messageOf(cause)}`,
+      {
+        cause,
+        hint: "See --tls-cert-file, --tls-private-key-file and --client-ca-file.",
+      },
+    );
+  }
+}
+
+/** A certificate that was renewed is used without a restart. */
+async function followCertificate(server: Server, options: ServerOptions): Promise<void> {
+  let last = secureContext(options);
+  for (;;) {
+    try {
+      await options.clock.sleep(PAUSE, options.signal);
+    } catch {
+      return;
+    }
+    try {
+      const next = secureContext(options);
+      if (
+        next.cert.equals(last.cert) &&
+        next.key.equals(last.key) &&
+        next.ca?.equals(last.ca ?? Buffer.alloc(0)) !== false
+      )
+        continue;
+      server.setSecureContext(next);
+      last = next;
+      options.log.info("the webhook's certificate has changed and is used");
+    } catch (error) {
+      options.log.warn("the webhook's new certificate cannot be used; the old one is kept", {
+        error: messageOf(error),
+      });
+    }
+  }
+}
+
+function measuresOf(metrics: Metrics): (request: IncomingMessage, answer: Answer, seconds: number) => void {
+  const seconds = metrics.histogram({
+    name: "causeway_keystone_auth_request_duration_seconds",
+    help: "Duration of requests to the webhook.",
+    labels: ["status"],
+  });
+  return (request, { status }, taken) => {
+    if (request.url === "/webhook") seconds.observe(taken, { status: String(status) });
+  };
+}

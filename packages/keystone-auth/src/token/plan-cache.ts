@@ -1,0 +1,34 @@
+import type { KubernetesUser } from "../user.ts";
+
+/** What is known of one token; instants in milliseconds since the epoch. */
+export type KnownToken =
+  | { readonly user: KubernetesUser; readonly expires: number; readonly checked: number }
+  | { readonly refused: string; readonly checked: number };
+
+export interface CacheRules {
+  /** Milliseconds after which Keystone is asked again whether the token was revoked. */
+  readonly recheck: number;
+  /** Milliseconds since the last check for which a token stays valid while Keystone is away. */
+  readonly outage: number;
+  /** Milliseconds for which a refused token is not sent to Keystone again. */
+  readonly refusal: number;
+}
+
+export type CacheVerdict = "use" | "ask";
+
+/** Whether what is known of a token is enough, or Keystone has to be asked. */
+export function freshness(known: KnownToken | undefined, now: number, rules: CacheRules): CacheVerdict {
+  if (known === undefined) return "ask";
+  if ("refused" in known) return now < known.checked + rules.refusal ? "use" : "ask";
+  return now < known.expires && now < known.checked + rules.recheck ? "use" : "ask";
+}
+
+/** What a review says while Keystone cannot be asked: the user who was known, or undefined. */
+export function duringOutage(
+  known: KnownToken | undefined,
+  now: number,
+  rules: CacheRules,
+): KubernetesUser | undefined {
+  if (known === undefined || "refused" in known) return undefined;
+  return now < known.expires && now < known.checked + rules.outage ? known.user : undefined;
+}

@@ -1,0 +1,71 @@
+import type { Identity } from "@causeway/openstack";
+import { DOMAIN_ID, DOMAIN_NAME, PROJECT_ID, PROJECT_NAME, ROLES, type KubernetesUser } from "../user.ts";
+
+/** What one role in Keystone means in the cluster; fields as in upstream's `role-mappings`. */
+export interface RoleMapping {
+  readonly keystoneRole: string;
+  /** Replaces the user's name. */
+  readonly username?: string;
+  /** Added to the user's groups. */
+  readonly groups: readonly string[];
+}
+
+/** The user that a token stands for, or why it stands for none. */
+export type IdentityVerdict =
+  | { readonly user: KubernetesUser; /** Groups of Keystone that were left out. */ readonly dropped: readonly string[] }
+  | { readonly refused: string };
+
+export interface IdentityRules {
+  /** Ids of the projects whose tokens are accepted; undefined: all. */
+  readonly projects?: readonly string[] | undefined;
+}
+
+/** Names that Kubernetes keeps for itself: a user or group of Keystone that has one would be an administrator of the cluster. */
+const RESERVED = "system:";
+
+/** The user of a valid token: its groups are the names of the Keystone groups and the project's id. */
+export function identityOf(
+  facts: Identity.TokenFacts,
+  groups: readonly string[],
+  { projects }: IdentityRules = {},
+): IdentityVerdict {
+  const { project, user } = facts;
+  if (project === undefined) return { refused: "the token has no project: request one that is scoped to a project" };
+  if (projects !== undefined && !projects.includes(project.id)) {
+    return { refused: `the token is for project ${project.id}, which has no access to this cluster` };
+  }
+  if (user.name === "" || user.name.startsWith(RESERVED)) {
+    return { refused: `the name of user ${user.id} begins with "${RESERVED}", which Kubernetes keeps for itself` };
+  }
+  const kept = groups.filter((group) => group !== "" && !group.startsWith(RESERVED));
+  return {
+    user: {
+      username: user.name,
+      uid: user.id,
+      groups: [...new Set([...kept, project.id])],
+      extra: {
+        [ROLES]: (facts.roles ?? []).map((role) => role.name),
+        [PROJECT_ID]: [project.id],
+        [PROJECT_NAME]: [project.name],
+        [DOMAIN_ID]: [user.domain.id],
+        [DOMAIN_NAME]: [user.domain.name],
+      },
+    },
+    dropped: groups.filter((group) => !kept.includes(group)),
+  };
+}
+
+/** The user with the names and groups that its roles bring. The last mapping with a username wins. */
+export function mapRoles(user: KubernetesUser, mappings: readonly RoleMapping[]): KubernetesUser {
+  const roles = user.extra[ROLES] ?? [];
+  return mappings
+    .filter((mapping) => mapping.keystoneRole !== "" && roles.includes(mapping.keystoneRole))
+    .reduce<KubernetesUser>(
+      (mapped, { username, groups }) => ({
+        ...mapped,
+        username: username === undefined || username === "" ? mapped.username : username,
+        groups: [...mapped.groups, ...groups],
+      }),
+      user,
+    );
+}

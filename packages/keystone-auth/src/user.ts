@@ -1,0 +1,14 @@
+/** The user as Kubernetes sees it (authentication.k8s.io UserInfo). */
+export interface KubernetesUser {
+  readonly username: string;
+  readonly uid: string;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
+/** The keys of `extra`, as k8s-keystone-auth has them. */
+export const ROLES = "alpha.kubernetes.io/identity/roles";
+export const PROJECT_ID = "alpha.kubernetes.io/identity/project/id";
+export const PROJECT_NAME = "alpha.kubernetes.io/identity/project/name";
+export const DOMAIN_ID = "alpha.kubernetes.io/identity/user/domain/id";
+export const DOMAIN_NAME = "alpha.kubernetes.io/identity/user/domain/name";
