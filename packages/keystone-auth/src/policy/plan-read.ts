@@ -1,4 +1,4 @@
-import { parseBoundedJson, CausewayError, messageOf } from "@causeway/foundation";
+import { parseBoundedJson, InputError, messageOf } from "@causeway/foundation";
 import { isRecord } from "../values.ts";
 import { readPattern } from "./plan-pattern.ts";
 import {
@@ -37,8 +37,8 @@ export function readPolicy(text: string): ReadPolicy {
   return { policy: list.map((rule, i) => readRule(rule, { path: `rule ${i}`, warnings })), warnings };
 }
 
-function invalid(why: string): CausewayError {
-  return new CausewayError("KEYSTONE_POLICY_INVALID", `The authorization policy cannot be used: ${why}.`, {
+function invalid(why: string): InputError {
+  return new InputError("KEYSTONE_POLICY_INVALID", `The authorization policy cannot be used: ${why}.`, {
     hint: "Fix the policy; docs/reference/keystone-auth.md has both versions of its format.",
   });
 }

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import {
-  CausewayError,
+  InputError,
   LimitExceeded,
   messageOf,
   readBounded,
@@ -67,7 +67,7 @@ export async function serveWebhook(options: ServerOptions): Promise<WebhookServe
   try {
     await once(server, "listening");
   } catch (cause) {
-    throw new CausewayError("KEYSTONE_AUTH_PORT", `The webhook cannot listen at ${options.host}:${options.port}.`, {
+    throw new InputError("KEYSTONE_AUTH_PORT", `The webhook cannot listen at ${options.host}:${options.port}.`, {
       cause,
       hint: "Choose another address or port with --listen.",
     });
@@ -137,14 +137,10 @@ function secureContext({ certificateFile, keyFile, clientCaFile }: ServerOptions
     const clients = clientCaFile && { ca: readFileSync(clientCaFile), requestCert: true, rejectUnauthorized: false };
     return { ...own, ...clients };
   } catch (cause) {
-    throw new CausewayError(
-      "KEYSTONE_AUTH_CERTIFICATE",
-      `The webhook's certificate cannot be read: ${messageOf(cause)}`,
-      {
-        cause,
-        hint: "See --tls-cert-file, --tls-private-key-file and --client-ca-file.",
-      },
-    );
+    throw new InputError("KEYSTONE_AUTH_CERTIFICATE", `The webhook's certificate cannot be read: ${messageOf(cause)}`, {
+      cause,
+      hint: "See --tls-cert-file, --tls-private-key-file and --client-ca-file.",
+    });
   }
 }
 

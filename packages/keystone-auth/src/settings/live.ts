@@ -1,4 +1,4 @@
-import { CausewayError, messageOf, readTextFile, type Clock, type Log } from "@causeway/foundation";
+import { InputError, messageOf, readTextFile, type Clock, type Log } from "@causeway/foundation";
 import { ConfigMap, createInformers, type KubernetesClient } from "@causeway/kubernetes";
 
 /** The current value of a configuration that may change while the program runs. */
@@ -40,14 +40,10 @@ function readFirst(path: string, what: string): string {
   try {
     return readTextFile(path, LARGEST);
   } catch (cause) {
-    throw new CausewayError(
-      "KEYSTONE_AUTH_FILE_UNREADABLE",
-      `The ${what} ${path} cannot be read: ${messageOf(cause)}`,
-      {
-        cause,
-        hint: "Give the path of a file that this user may read.",
-      },
-    );
+    throw new InputError("KEYSTONE_AUTH_FILE_UNREADABLE", `The ${what} ${path} cannot be read: ${messageOf(cause)}`, {
+      cause,
+      hint: "Give the path of a file that this user may read.",
+    });
   }
 }
 

@@ -1,4 +1,4 @@
-import { CausewayError } from "@causeway/foundation";
+import { InputError } from "@causeway/foundation";
 
 /** The flags of k8s-keystone-auth, and what we add; names as on the command line, in camel case. */
 export interface Flags {
@@ -88,8 +88,8 @@ export function readSettings(flags: Flags, env: Readonly<Record<string, string |
   };
 }
 
-function invalid(why: string): CausewayError {
-  return new CausewayError("KEYSTONE_AUTH_FLAG_INVALID", `Keystone authentication cannot start: ${why}.`, {
+function invalid(why: string): InputError {
+  return new InputError("KEYSTONE_AUTH_FLAG_INVALID", `Keystone authentication cannot start: ${why}.`, {
     hint: "See `causeway run keystone-auth --help`.",
   });
 }

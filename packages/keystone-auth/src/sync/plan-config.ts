@@ -1,4 +1,4 @@
-import { CausewayError, messageOf } from "@causeway/foundation";
+import { InputError, messageOf } from "@causeway/foundation";
 import { parse } from "yaml";
 import type { RoleMapping } from "../token/plan-identity.ts";
 import { isRecord, record, text, texts } from "../values.ts";
@@ -49,8 +49,8 @@ export function readSyncConfig(yaml: string): SyncConfig {
   };
 }
 
-function invalid(why: string): CausewayError {
-  return new CausewayError("KEYSTONE_SYNC_INVALID", `The sync configuration cannot be used: ${why}.`, {
+function invalid(why: string): InputError {
+  return new InputError("KEYSTONE_SYNC_INVALID", `The sync configuration cannot be used: ${why}.`, {
     hint: "Fix it; docs/reference/keystone-auth.md has its fields.",
   });
 }
