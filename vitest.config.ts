@@ -7,6 +7,7 @@ export default defineConfig({
     exclude: [
       "test/openstack/**",
       "test/faults/**",
+      "test/packages/**",
       "test/programs/**",
       "test/hostile/**",
       "**/node_modules/**",

@@ -124,4 +124,6 @@ try {
   await bundle();
 } catch (error) {
   console.error(`starts take longer than they could: ${String(error)}`);
+  // An install continues without the bundle; a user who asked for it by name gets the failure as a status.
+  if (process.env["npm_lifecycle_event"] !== "prepare") process.exitCode = 1;
 }

@@ -32,6 +32,7 @@ export {
 } from "./bootstrap/index.ts";
 export {
   HostedControlPlane,
+  SERVED_KUBERNETES,
   type HostedControlPlaneSpec,
   type HostedControlPlaneStatus,
 } from "./controlplane/index.ts";

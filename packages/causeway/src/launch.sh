@@ -20,9 +20,10 @@ pinned=$here/../../../node_modules/.bin/node
 if [ -x "$pinned" ]; then
   exec "$pinned" $flags "$here/start.js" "$@"
 fi
-version=$(node -p 'process.versions.node' 2>/dev/null)
-if [ "${version%%.*}" -ge 26 ] 2>/dev/null; then
-  exec node $flags "$here/start.js" "$@"
-fi
-echo "causeway needs Node 26 or later, but PATH has ${version:+Node }${version:-no Node}: run 'npm ci' in the project, which installs it, or put a newer Node first on PATH." >&2
+# Installed elsewhere as a package: the Node that the package brings, or the one on PATH, where it is new enough.
+for node in "$here/../node_modules/.bin/node" "$here/../../../.bin/node" node; do
+  version=$("$node" -p 'process.versions.node' 2>/dev/null)
+  if [ "${version%%.*}" -ge 26 ] 2>/dev/null; then exec "$node" $flags "$here/start.js" "$@"; fi
+done
+echo "causeway needs Node 26 or later, but PATH has ${version:+Node }${version:-no Node}: put a newer Node first on PATH, or run 'npm ci' in the project, which installs it." >&2
 exit 1

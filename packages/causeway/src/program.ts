@@ -8,6 +8,8 @@ import { planCommand } from "./commands/plan/command.ts";
 import { runCommand } from "./commands/run/command.ts";
 import { sweepCommand } from "./commands/sweep/command.ts";
 import { upCommand } from "./commands/up/command.ts";
+import { versionCommand } from "./commands/version/command.ts";
+import { ownVersion } from "./release.ts";
 import { settled } from "./terminal/settle.ts";
 
 /** The commands in the order of the help. Each folder of commands/ has one. */
@@ -21,6 +23,7 @@ const commands: readonly ((signal: AbortSignal) => CommandUnknownOpts)[] = [
   doctorCommand,
   planCommand,
   sweepCommand,
+  versionCommand,
 ];
 
 /**
@@ -32,7 +35,7 @@ export function program(signal: AbortSignal): CommandUnknownOpts {
     .description(
       "Managed Kubernetes on OpenStack, from nothing: one process, no Kubernetes needed to make a Kubernetes.",
     )
-    .version("0.1.0")
+    .version(ownVersion())
     .addHelpText(
       "after",
       `
@@ -46,6 +49,7 @@ Examples:
   causeway doctor --cloud devcloud         what will work on a cloud, what not, and what to do
   causeway plan service default/web        what a reconcile would do, and the calls it costs
   causeway sweep --cluster-name prod       delete orphans of deleted Services in the cloud
+  causeway version                         commit, and supported versions of Kubernetes
   causeway up --help                       every option, with more examples`,
     );
   for (const command of commands) root.addCommand(command(signal));

@@ -1,9 +1,8 @@
 import { fileURLToPath } from "node:url";
 
-const SOURCES = { worker: "./worker-main.ts", watchdog: "./watchdog-thread.js" } as const;
-
-/** The file that a worker process or a watchdog thread runs: of the bundle if this is part of it, else of the sources. */
-export function programOf(name: keyof typeof SOURCES): string {
-  const isSource = import.meta.url.endsWith("/programs.ts");
-  return fileURLToPath(new URL(isSource ? SOURCES[name] : `./${name}.js`, import.meta.url));
+/** The file that a worker process or a watchdog thread runs: of the bundle if this is part of it, else next to this file. */
+export function programOf(name: "worker" | "watchdog"): string {
+  const [, extension] = /\/programs\.([jt]s)$/.exec(import.meta.url) ?? [];
+  const own = { worker: `./worker-main.${extension}`, watchdog: "./watchdog-thread.js" };
+  return fileURLToPath(new URL(extension === undefined ? `./${name}.js` : own[name], import.meta.url));
 }

@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import type * as re2js from "re2js";
 import { messageOf } from "@causeway/foundation";
 import { MAXIMUM_PATTERN, MAXIMUM_PROGRAM, patternSize } from "./pattern-size.ts";
+import { lazily } from "../lazily.ts";
 
 type Engine = typeof re2js;
 
@@ -141,8 +142,3 @@ function linear(pattern: string, size: number): Pattern {
 
 /** Most searches of one text end long before the text does: so many count as one that reads all of it. */
 const SEARCHES = 2;
-
-function lazily<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => (made ??= make());
-}

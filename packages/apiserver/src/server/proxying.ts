@@ -2,6 +2,7 @@ import type { KubeObject } from "@causeway/kubernetes";
 import { BlockList, isIP } from "node:net";
 import type { Cluster } from "../contract/cluster.ts";
 import { at, array, records, text } from "../json/json.ts";
+import { lazily } from "../lazily.ts";
 import type { RequestInfo } from "../contract/request-info.ts";
 import { apiError, badRequest, noSuchResource, notFound } from "../errors/status.ts";
 
@@ -10,21 +11,27 @@ const SCHEMES = new Set(["", "http", "https"]);
 /** In kube-apiserver's order of preference. */
 const NODE_ADDRESSES = ["Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"];
 
-/** Addresses that nothing is forwarded to: those of this machine, of one link, of groups. */
-const REFUSED = new BlockList();
-for (const [network, prefix, family] of [
-  ["0.0.0.0", 32, "ipv4"],
-  ["127.0.0.0", 8, "ipv4"],
-  ["169.254.0.0", 16, "ipv4"],
-  ["224.0.0.0", 4, "ipv4"],
-  ["255.255.255.255", 32, "ipv4"],
-  ["::", 128, "ipv6"],
-  ["::1", 128, "ipv6"],
-  ["fe80::", 10, "ipv6"],
-  ["ff00::", 8, "ipv6"],
-] as const) {
-  REFUSED.addSubnet(network, prefix, family);
-}
+/**
+ * Addresses that nothing is forwarded to: those of this machine, of one link, of groups. Made when it is first used,
+ * since the snapshot that `causeway apiserver` starts from cannot hold a BlockList.
+ */
+const refused = lazily(() => {
+  const list = new BlockList();
+  for (const [network, prefix, family] of [
+    ["0.0.0.0", 32, "ipv4"],
+    ["127.0.0.0", 8, "ipv4"],
+    ["169.254.0.0", 16, "ipv4"],
+    ["224.0.0.0", 4, "ipv4"],
+    ["255.255.255.255", 32, "ipv4"],
+    ["::", 128, "ipv6"],
+    ["::1", 128, "ipv6"],
+    ["fe80::", 10, "ipv6"],
+    ["ff00::", 8, "ipv6"],
+  ] as const) {
+    list.addSubnet(network, prefix, family);
+  }
+  return list;
+});
 
 /** Whether a request is to be forwarded to a node, a pod or a Service. */
 export function isProxied({ isResource, group, version, plural, name, subresource }: RequestInfo): boolean {
@@ -116,7 +123,8 @@ function isOfPod(find: Find, address: Readonly<Record<string, unknown>>, namespa
 function addressRefusal(address: string): Error {
   const family = isIP(address);
   if (family === 0 && address !== "none") return unreachable();
-  if (family === 0 || REFUSED.check(address, family === 6 ? "ipv6" : "ipv4")) return badRequest("address not allowed");
+  if (family === 0 || refused().check(address, family === 6 ? "ipv6" : "ipv4"))
+    return badRequest("address not allowed");
   return unreachable();
 }
 

@@ -1,0 +1,23 @@
+import { SERVED_KUBERNETES } from "@causeway/api";
+import { stringify } from "yaml";
+import { ownCommit, ownVersion } from "../../release.ts";
+import type { VersionOptions } from "./command.ts";
+
+/** Writes what this program is, and the versions that it supports. */
+export function version({ output }: VersionOptions): void {
+  const facts = {
+    version: ownVersion(),
+    commit: ownCommit(),
+    node: process.versions.node,
+    platform: `${process.platform}/${process.arch}`,
+    kubernetes: SERVED_KUBERNETES,
+  };
+  if (output === "json") process.stdout.write(`${JSON.stringify(facts, null, 2)}\n`);
+  else if (output === "yaml") process.stdout.write(stringify(facts));
+  else
+    process.stdout.write(`causeway ${facts.version}
+  commit      ${facts.commit}
+  node        ${facts.node} on ${facts.platform}
+  kubernetes  hosted control planes: ${SERVED_KUBERNETES.map((minor) => `${minor}.x`).join(", ")}
+`);
+}
