@@ -41,6 +41,52 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "infrastructure.ts",
     "index.ts",
   ],
+  "cloud-controller-manager": [
+    "config events missed.ts",
+    "metrics",
+    "service",
+    "node route",
+    "manager.ts release.ts",
+    "sweep",
+    "index.ts",
+  ],
+  "cluster-api": [
+    "contract",
+    "objects",
+    "machine",
+    "machineset",
+    "machinedeployment kubeadm-config",
+    "csr-approver cluster",
+    "cluster-api.ts",
+    "index.ts",
+  ],
+  openstack: [
+    "errors",
+    "config",
+    "types",
+    "http",
+    "session",
+    "services",
+    "connect.ts identity.ts identity-client.ts",
+    "watch",
+    "pool.ts",
+    "contract",
+    "index.ts",
+    "testing.ts",
+  ],
+  simulator: [
+    "kernel",
+    "interface.ts",
+    "identity",
+    "cloud image",
+    "compute",
+    "shares key-manager",
+    "network",
+    "load-balancing placement storage",
+    "start.ts",
+    "index.ts",
+    "testing-client.ts",
+  ],
   kubernetes: ["types", "config", "client", "cache", "controller status", "events", "election", "remote", "index.ts"],
 };
 
@@ -63,7 +109,8 @@ function importsOf(source: string): Imports {
   for (const entry of readdirSync(source, { withFileTypes: true, recursive: true })) {
     const file = join(entry.parentPath, entry.name);
     const path = relative(source, file);
-    if (!entry.isFile() || !path.endsWith(".ts") || /\.test\.ts$|(^|\/)(testing|scenarios)\//.test(path)) continue;
+    if (!entry.isFile() || !path.endsWith(".ts") || /\.test\.ts$|(^|\/)(testing|scenarios|examples)\//.test(path))
+      continue;
     const { module } = parseSync(file, readFileSync(file, "utf8"));
     const specifiers = [
       ...module.staticImports.map((i) => i.moduleRequest.value),

@@ -1,13 +1,13 @@
 import { runController, type ControllerOptions } from "@causeway/kubernetes";
 import { clusterController } from "./cluster/controller.ts";
-import { createContext, providerKinds, type ClusterApiOptions, type Context } from "./context.ts";
+import { createContext, providerKinds, type ClusterApiOptions, type Context } from "./objects/context.ts";
 import { csrApprover } from "./csr-approver/controller.ts";
 import { kubeadmConfigController } from "./kubeadm-config/controller.ts";
 import { machineController } from "./machine/controller.ts";
 import { machineDeploymentController } from "./machinedeployment/controller.ts";
 import { machineSetController } from "./machineset/controller.ts";
 
-export type { ClusterApiOptions } from "./context.ts";
+export type { ClusterApiOptions } from "./objects/context.ts";
 
 export interface ClusterApi {
   /** Runs every controller until `signal` aborts and what is under way has ended. */

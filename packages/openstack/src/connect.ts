@@ -16,7 +16,7 @@ import { createLiveTransport } from "./http/live-transport.ts";
 import { createServices, type Services } from "./services/services.ts";
 import { describeService } from "./session/describe.ts";
 import { createServiceClient, type ServiceClient } from "./session/client.ts";
-import type { ServiceName } from "./session/endpoints.ts";
+import type { ServiceName } from "./types/service-name.ts";
 import { Session } from "./session/session.ts";
 import type { Cloud } from "./types/cloud.ts";
 import type { CallOptions } from "./types/collection.ts";

@@ -23,7 +23,7 @@ export type {
   NetworkService,
   ServiceDescription,
 } from "./types/cloud.ts";
-export type { ServiceName } from "./session/endpoints.ts";
+export type { ServiceName } from "./types/service-name.ts";
 export type { CloudChange, CloudInformer, CloudWatch } from "./watch/interface.ts";
 export type {
   ApplicationCredentialAuth,

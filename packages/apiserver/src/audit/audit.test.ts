@@ -206,7 +206,7 @@ describe("events", () => {
     it("go in batches, the last one at the end", async () => {
       const webhook = await listenTo();
       const options = { kubeconfigFile: webhook.kubeconfigFile, batchSize: 2, batchWait: 60_000 };
-      const sink = webhookSink(options, { clock: systemClock, log: silentLog });
+      const sink = webhookSink(options, { clock: systemClock, log: silentLog, lastTimeout: 30_000 });
       for (const event of ['{"a":1}', '{"a":2}', '{"a":3}']) sink.write(event);
       await sink.close();
       await webhook.close();
@@ -222,7 +222,7 @@ describe("events", () => {
       const log = { ...silentLog, error: (message: string, fields?: LogFields) => told.push([message, fields]) };
       const sink = webhookSink(
         { kubeconfigFile: webhook.kubeconfigFile },
-        { clock: systemClock, log: { ...log, error: (m, f) => void log.error(m, f) } },
+        { clock: systemClock, log: { ...log, error: (m, f) => void log.error(m, f) }, lastTimeout: 30_000 },
       );
       sink.write('{"secret":"hidden"}');
       await sink.close();

@@ -8,8 +8,18 @@ const TRIES = 5;
 const FIRST_DELAY = 1000;
 const TIMEOUT = 30_000;
 
+export interface WebhookSinkContext {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Milliseconds that the last batches may take once the sink is closed. Default 1000. */
+  readonly lastTimeout?: number;
+}
+
 /** Sends events in batches; what five tries cannot deliver is lost, and the log says how many. */
-export function webhookSink(options: AuditWebhookOptions, { clock, log }: { clock: Clock; log: Log }): AuditSink {
+export function webhookSink(
+  options: AuditWebhookOptions,
+  { clock, log, lastTimeout = 1000 }: WebhookSinkContext,
+): AuditSink {
   const { kubeconfigFile, batchSize = 400, batchWait = 30_000 } = options;
   const client = createWebhookClient(kubeconfigFile);
   const closing = new AbortController();
@@ -26,7 +36,7 @@ export function webhookSink(options: AuditWebhookOptions, { clock, log }: { cloc
     const body = `{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${batch.join(",")}]}`;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await client.post(body, { timeout: closing.signal.aborted ? 1000 : TIMEOUT });
+        await client.post(body, { timeout: closing.signal.aborted ? lastTimeout : TIMEOUT });
         return;
       } catch (error) {
         if (attempt >= TRIES || closing.signal.aborted) return lose(batch.length, messageOf(error));

@@ -16,7 +16,7 @@ import {
 import type { Cloud, CloudWatch, Port } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
 import { Standing } from "../events/standing.ts";
-import { taintRemovals } from "../metrics/reconciles.ts";
+import { taintRemovals } from "../service/reconciles.ts";
 import { Missed } from "../missed.ts";
 import { denialPause, Denials } from "./denials.ts";
 import { gather, type Duties, type Observed } from "./gather.ts";

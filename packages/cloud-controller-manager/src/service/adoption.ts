@@ -2,13 +2,7 @@ import type { PlannedEvent, Service } from "@causeway/kubernetes";
 import type { FloatingIp, LoadBalancer } from "@causeway/openstack";
 import { loadBalancerDescription, loadBalancerName, loadBalancerPrefix, ownerPrefix } from "./names.ts";
 import { isAnothers, ownerOf, ownerTag, proofTags } from "./ownership.ts";
-
-/** A load balancer of the Service that its tags do not say to be so: its tags are rewritten before anything else is changed. */
-export interface Adoption {
-  readonly lb: LoadBalancer;
-  readonly tags: readonly string[];
-  readonly event: PlannedEvent;
-}
+import type { Adoption } from "./observed.ts";
 
 interface Candidate {
   readonly service: Service;

@@ -7,7 +7,7 @@ import {
   isQuotaExceeded,
   type MemberCreate,
 } from "@causeway/openstack";
-import type { Observed } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import { annotation } from "./names.ts";
 import type { OneStep, Step } from "./steps.ts";
 

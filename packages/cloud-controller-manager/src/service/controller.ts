@@ -17,10 +17,11 @@ import {
 import type { CloudWatch } from "@causeway/openstack";
 import { Standing } from "../events/standing.ts";
 import { NodeSyncs } from "../metrics/node-syncs.ts";
-import { measured, Operations } from "../metrics/reconciles.ts";
+import { measured, Operations } from "./reconciles.ts";
 import { aimOf, isIndependent, isRefusal, wishesOf } from "./brake.ts";
 import { concerns } from "./concern.ts";
-import { gather, type Observed } from "./gather.ts";
+import { gather } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import { gatherFrom, type ServiceSurroundings } from "./gather-from.ts";
 import { brokenKey } from "./holds.ts";
 import { annotation, floatingIpDescription, loadBalancerName, retiringName } from "./names.ts";

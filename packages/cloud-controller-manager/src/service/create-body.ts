@@ -1,7 +1,7 @@
 import type { LoadBalancerCreate } from "@causeway/openstack";
 import { listenerSettings, monitorBody } from "./bodies.ts";
 import type { DesiredPort } from "./desired.ts";
-import type { Observed } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import { loadBalancerDescription } from "./names.ts";
 import { ownerTag } from "./ownership.ts";
 import type { ProviderLimits } from "./provider.ts";

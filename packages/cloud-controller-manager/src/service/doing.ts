@@ -1,6 +1,6 @@
 import type { EventRecorder, KubernetesClient } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch } from "@causeway/openstack";
-import type { Observed } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import type { Holds } from "./holds.ts";
 import type { PoolDetails } from "./pool-details.ts";
 import type { TreeFreshness } from "./tree-freshness.ts";

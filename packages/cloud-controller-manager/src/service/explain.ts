@@ -1,6 +1,7 @@
 import type { ObjectKey, PlannedEvent, ServiceStatus, Wait } from "@causeway/kubernetes";
 import { foresee } from "./foresee.ts";
-import { gather, type Observed } from "./gather.ts";
+import { gather } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import { gatherFrom, type ServiceSurroundings } from "./gather-from.ts";
 import { planBoth } from "./plan-both.ts";
 import { foresee as foreseeGroup } from "./security-group/foresee.ts";

@@ -9,7 +9,7 @@ import type {
   MemberCreate,
   PoolInCreate,
 } from "@causeway/openstack";
-import type { Observed } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import type { ObservedPool } from "./pool-details.ts";
 import type { OneStep } from "./steps.ts";
 

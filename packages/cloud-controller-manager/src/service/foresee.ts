@@ -2,7 +2,7 @@ import type { ServiceStatus } from "@causeway/kubernetes";
 import type { FloatingIp, LoadBalancer } from "@causeway/openstack";
 import { serviceFinalizer } from "./concern.ts";
 import { treeAfter } from "./foresee-tree.ts";
-import type { Observed } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import { retiringName } from "./names.ts";
 import { formerName } from "./ownership.ts";
 import { secondService } from "./second-family.ts";

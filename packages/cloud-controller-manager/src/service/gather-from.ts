@@ -5,7 +5,7 @@ import type { CloudControllerConfig } from "../config/config.ts";
 import { Missed } from "../missed.ts";
 import { Certificates } from "./certificates.ts";
 import { EarlierCreates } from "./earlier-creates.ts";
-import type { GatherFrom } from "./gather.ts";
+import type { GatherFrom } from "./observed.ts";
 import { Holds } from "./holds.ts";
 import { NodeBursts } from "./node-bursts.ts";
 import { OctaviaReader } from "./octavia-facts.ts";

@@ -1,6 +1,6 @@
 import type { Service } from "@causeway/kubernetes";
 import type { Listener, LoadBalancer } from "@causeway/openstack";
-import type { Observed } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import {
   annotation,
   isProofTag,

@@ -3,7 +3,7 @@ import { addFinalizer, keyOf, publishStatus, removeFinalizer, Service } from "@c
 import { isImmutable, isOutcomeUnknown, type LoadBalancer, type LoadBalancerCreate } from "@causeway/openstack";
 import type { Doing, PerformWith } from "./doing.ts";
 import { serviceFinalizer } from "./concern.ts";
-import type { Observed } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import { wishesOf } from "./brake.ts";
 import { creationTime } from "./earlier-creates.ts";
 import { brokenKey, busyKey, failedCreateKey, uncertainKey, whenBroken, whenBusy, whenCreateFails } from "./holds.ts";

@@ -1,6 +1,6 @@
 import type { Plan, ServiceStatus } from "@causeway/kubernetes";
-import type { Adoption } from "./adoption.ts";
-import type { Observed } from "./gather.ts";
+import type { Adoption } from "./observed.ts";
+import type { Observed } from "./observed.ts";
 import type { Step } from "./steps.ts";
 
 const patience = 60_000;

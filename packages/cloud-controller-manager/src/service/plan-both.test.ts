@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ModelWorld } from "../testing/model.ts";
 import { aNode, aService } from "../testing/objects.ts";
 import { lbTags } from "./create-body.ts";
-import type { Observed } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import { planBoth } from "./plan-both.ts";
 
 const former = "kube_service_before_default_web";

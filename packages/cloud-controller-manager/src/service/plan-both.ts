@@ -1,5 +1,5 @@
 import type { Plan, PlannedEvent, ServiceStatus } from "@causeway/kubernetes";
-import type { Observed } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import { plan } from "./plan.ts";
 import type { OneStep, Step } from "./steps.ts";
 

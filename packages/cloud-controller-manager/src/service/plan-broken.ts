@@ -1,6 +1,6 @@
 import type { Plan, ServiceStatus } from "@causeway/kubernetes";
 import type { LoadBalancer } from "@causeway/openstack";
-import type { Observed } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import { loadBalancerPrefix } from "./names.ts";
 import { isOwner, isRegistered, othersTags } from "./ownership.ts";
 import type { Step } from "./steps.ts";

@@ -1,6 +1,6 @@
 import type { PlannedEvent } from "@causeway/kubernetes";
 import type { FloatingIp, LoadBalancer } from "@causeway/openstack";
-import type { Observed } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import { annotation, floatingIpDescription, isOurFloatingIp } from "./names.ts";
 import { isOwner } from "./ownership.ts";
 import type { AddressStep } from "./steps.ts";

@@ -1,6 +1,6 @@
 import type { Plan, PlannedEvent } from "@causeway/kubernetes";
 import type { LoadBalancer } from "@causeway/openstack";
-import type { Observed } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import { retiringName } from "./names.ts";
 import { isOwner, othersTags } from "./ownership.ts";
 import { giveUp } from "./plan-floating-ip.ts";

@@ -1,7 +1,7 @@
 import type { Plan, PlannedEvent, ServiceStatus } from "@causeway/kubernetes";
 import type { Listener, LoadBalancer } from "@causeway/openstack";
 import { serviceFinalizer } from "./concern.ts";
-import type { Observed } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import { annotation, loadBalancerPrefix } from "./names.ts";
 import { isAnothers, isOwner, isRegistered, othersTags, ownListeners, proofTags } from "./ownership.ts";
 import { stuckEvents } from "./plan-broken.ts";

@@ -1,5 +1,5 @@
 import type { LoadBalancer } from "@causeway/openstack";
-import type { Observed } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import { loadBalancerDescription } from "./names.ts";
 import { isOwner, ownerTag, ownListeners, proofTags, sharerTag } from "./ownership.ts";
 import type { ObservedPool } from "./pool-details.ts";

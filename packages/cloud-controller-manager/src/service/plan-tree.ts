@@ -1,7 +1,7 @@
 import type { Listener, ListenerUpdate, LoadBalancer, Pool, PoolUpdate } from "@causeway/openstack";
 import { listenerSettings, monitorBody } from "./bodies.ts";
 import { restriction, type DesiredPort } from "./desired.ts";
-import type { Observed } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import { memberChange } from "./plan-members.ts";
 import type { ObservedPool } from "./pool-details.ts";
 import { childName } from "./names.ts";

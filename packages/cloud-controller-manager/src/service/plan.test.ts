@@ -3,7 +3,7 @@ import type { LoadBalancerCreate } from "@causeway/openstack";
 import { ModelWorld } from "../testing/model.ts";
 import { aNode, aService, aSubnet, tcp80, udp53 } from "../testing/objects.ts";
 import type { LoadBalancerConfig } from "../config/config.ts";
-import type { Observed } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import { floatingIpDescription, loadBalancerName } from "./names.ts";
 import { plan } from "./plan.ts";
 import { groupDescription } from "./security-group/names.ts";

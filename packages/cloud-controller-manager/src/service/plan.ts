@@ -3,7 +3,7 @@ import type { LoadBalancer } from "@causeway/openstack";
 import { createBody, lbTags } from "./create-body.ts";
 import { desiredPorts, invalidRanges, type DesiredPort } from "./desired.ts";
 import { serviceFinalizer, wantsLoadBalancer } from "./concern.ts";
-import type { Observed } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import { annotation } from "./names.ts";
 import { isOwner, othersTags, ownListeners, sharerTag } from "./ownership.ts";
 import { planAdoption } from "./plan-adoption.ts";

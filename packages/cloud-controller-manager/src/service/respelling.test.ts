@@ -5,7 +5,7 @@ import type { LoadBalancerConfig } from "../config/config.ts";
 import { ModelWorld, nothingHeld } from "../testing/model.ts";
 import { aNode, aService, tcp80, udp53 } from "../testing/objects.ts";
 import { aimOf, isIndependent, isRefusal, wishesOf } from "./brake.ts";
-import type { Observed } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 

@@ -1,6 +1,6 @@
 import type { PlannedEvent } from "@causeway/kubernetes";
 import { ownRanges, restriction } from "./desired.ts";
-import type { Observed } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import { isHostname } from "./hostname.ts";
 import { annotation, prefix } from "./names.ts";
 import type { ProviderLimits } from "./provider.ts";

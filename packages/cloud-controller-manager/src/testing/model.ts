@@ -14,7 +14,7 @@ import type {
 } from "@causeway/openstack";
 import { defaultCloudConfig, type LoadBalancerConfig } from "../config/config.ts";
 import { eligibleNodes } from "../service/desired.ts";
-import type { Observed } from "../service/gather.ts";
+import type { Observed } from "../service/observed.ts";
 import type { ObservedPool } from "../service/pool-details.ts";
 import { matchingSubnets } from "../service/floating-subnets.ts";
 import { annotation, floatingIpDescription, loadBalancerName } from "../service/names.ts";

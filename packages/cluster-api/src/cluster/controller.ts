@@ -1,6 +1,6 @@
 import { Cluster, type ClusterStatus } from "@causeway/api";
 import { followRoad, keyOf, watchInformer, type ControllerOptions, type Road, type Source } from "@causeway/kubernetes";
-import { by, clusterKeyOf, onConnectionChange, providerKinds, type Context } from "../context.ts";
+import { by, clusterKeyOf, onConnectionChange, providerKinds, type Context } from "../objects/context.ts";
 import { objectIndex } from "../contract/kind-table.ts";
 import { failure, perform, publish, performAndReport } from "../objects/road.ts";
 import type { ObjectStep } from "../objects/steps.ts";

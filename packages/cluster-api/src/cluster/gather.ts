@@ -1,6 +1,6 @@
 import { finalizers } from "@causeway/api";
 import type { ObjectKey } from "@causeway/kubernetes";
-import { by, indexOfCluster, lookUp, type Context } from "../context.ts";
+import { by, indexOfCluster, lookUp, type Context } from "../objects/context.ts";
 import { isLeaving } from "../objects/metadata.ts";
 import type { ClusterFacts } from "./facts.ts";
 

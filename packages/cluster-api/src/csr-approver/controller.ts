@@ -8,7 +8,7 @@ import {
   type ReconcileResult,
   type Source,
 } from "@causeway/kubernetes";
-import { clusterKeyOf, onConnectionChange, type Context } from "../context.ts";
+import { clusterKeyOf, onConnectionChange, type Context } from "../objects/context.ts";
 import { fieldManager } from "../objects/steps.ts";
 import { judge, type Verdict } from "./decide.ts";
 import { clusterOf, gatherRequest, isOpen, requestKey, type Gathered } from "./gather.ts";

@@ -1,7 +1,7 @@
 import { readRequest, type CertificateSubject } from "@causeway/foundation";
 import { Machine } from "@causeway/api";
 import { CertificateSigningRequest, controllerOf, type ObjectKey, type RemoteCluster } from "@causeway/kubernetes";
-import { by, indexOfCluster, type Context } from "../context.ts";
+import { by, indexOfCluster, type Context } from "../objects/context.ts";
 import { tokensIn } from "../kubeadm-config/gather.ts";
 import { tokenLabel, tokenNamespace, tokenSecretName } from "../kubeadm-config/token.ts";
 import { bootstrapPrefix, clientSigner, nodeNameOf, servingSigner, type RequestFacts } from "./decide.ts";

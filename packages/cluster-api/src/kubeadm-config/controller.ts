@@ -10,7 +10,7 @@ import {
   type Road,
   type Source,
 } from "@causeway/kubernetes";
-import { by, membersOf, onConnectionChange, type Context } from "../context.ts";
+import { by, membersOf, onConnectionChange, type Context } from "../objects/context.ts";
 import { failure, publish } from "../objects/road.ts";
 import type { ConfigFacts } from "./facts.ts";
 import { gatherKubeadmConfig, tokensIn } from "./gather.ts";

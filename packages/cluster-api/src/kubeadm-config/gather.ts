@@ -7,7 +7,7 @@ import {
   type ObjectKey,
   type RemoteCluster,
 } from "@causeway/kubernetes";
-import { clusterKeyOf, type Context } from "../context.ts";
+import { clusterKeyOf, type Context } from "../objects/context.ts";
 import { secretKeysOf } from "./cloud-config.ts";
 import type { ConfigFacts } from "./facts.ts";
 import { isToken, tokenLabel, tokenNamespace, tokenSecretName } from "./token.ts";

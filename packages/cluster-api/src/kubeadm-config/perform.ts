@@ -1,7 +1,7 @@
 import { CausewayError, publicKeyHash } from "@causeway/foundation";
 import { clusterSecretType } from "@causeway/api";
 import { ownerReference, Secret, secretText, timestamp, type RemoteCluster } from "@causeway/kubernetes";
-import { clusterKeyOf, type Context } from "../context.ts";
+import { clusterKeyOf, type Context } from "../objects/context.ts";
 import { createOnce } from "../objects/road.ts";
 import { fieldManager } from "../objects/steps.ts";
 import { cloudConfig } from "./cloud-config.ts";

@@ -6,7 +6,7 @@ import type { Deletion } from "./deletion.ts";
 import { deletingCondition } from "./deletion.ts";
 import { whyAbsent, type Referred } from "../contract/kind-table.ts";
 import type { MachineFacts } from "./facts.ts";
-import { sameMachines } from "../machinedeployment/template.ts";
+import { sameMachines } from "../objects/template.ts";
 
 /** How long what was last seen of a Node is believed once the workload cluster cannot be reached. */
 const connectionGrace = 5 * 60_000;

@@ -21,7 +21,7 @@ import {
   onConnectionChange,
   providerKinds,
   type Context,
-} from "../context.ts";
+} from "../objects/context.ts";
 import { objectIndex } from "../contract/kind-table.ts";
 import { failure, perform, publish, performAndReport } from "../objects/road.ts";
 import { fieldManager } from "../objects/steps.ts";

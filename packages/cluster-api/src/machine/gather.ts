@@ -7,7 +7,7 @@ import {
   type ObjectKey,
   type RemoteCluster,
 } from "@causeway/kubernetes";
-import { clusterKeyOf, lookUp, type Context } from "../context.ts";
+import { clusterKeyOf, lookUp, type Context } from "../objects/context.ts";
 import { isLeaving } from "../objects/metadata.ts";
 import type { MachineFacts, NodeFacts, PodFacts } from "./facts.ts";
 

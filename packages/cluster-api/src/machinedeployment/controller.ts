@@ -10,7 +10,7 @@ import {
   type Road,
   type Source,
 } from "@causeway/kubernetes";
-import { by, clusterIndex, membersOf, type Context } from "../context.ts";
+import { by, clusterIndex, membersOf, type Context } from "../objects/context.ts";
 import { failure, perform, publish, performAndReport } from "../objects/road.ts";
 import type { ObjectStep } from "../objects/steps.ts";
 import type { DeploymentFacts } from "./facts.ts";

@@ -1,6 +1,6 @@
 import { finalizers, type Machine } from "@causeway/api";
 import { controllerOf, isControlledBy, type ObjectKey } from "@causeway/kubernetes";
-import { by, clusterIndex, clusterKeyOf, type Context } from "../context.ts";
+import { by, clusterIndex, clusterKeyOf, type Context } from "../objects/context.ts";
 import { isLeaving } from "../objects/metadata.ts";
 import { matches } from "../objects/selector.ts";
 import type { DeploymentFacts } from "./facts.ts";

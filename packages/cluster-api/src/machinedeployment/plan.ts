@@ -16,7 +16,7 @@ import { isAvailableMachine } from "../machine/conditions.ts";
 import type { DeploymentFacts } from "./facts.ts";
 import { onDelete, proportional, resolveCount, rollingUpdate, type Replicas, type SetCount } from "./rollout.ts";
 import { deploymentStatus } from "./status.ts";
-import { inPlaceChanges, sameMachines, templateHash } from "./template.ts";
+import { inPlaceChanges, sameMachines, templateHash } from "../objects/template.ts";
 
 export type DeploymentPlan = Plan<ObjectStep, MachineDeploymentStatus>;
 

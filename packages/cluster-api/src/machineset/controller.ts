@@ -11,7 +11,7 @@ import {
   type Road,
   type Source,
 } from "@causeway/kubernetes";
-import { by, membersOf, providerKinds, type Context } from "../context.ts";
+import { by, membersOf, providerKinds, type Context } from "../objects/context.ts";
 import { objectIndex } from "../contract/kind-table.ts";
 import { createOnce, failure, perform, publish, performAndReport } from "../objects/road.ts";
 import type { MachineSetFacts } from "./facts.ts";

@@ -1,6 +1,6 @@
 import { finalizers, type MachineSet } from "@causeway/api";
 import { controllerOf, type ObjectKey } from "@causeway/kubernetes";
-import { by, clusterIndex, clusterKeyOf, lookUp, type Context } from "../context.ts";
+import { by, clusterIndex, clusterKeyOf, lookUp, type Context } from "../objects/context.ts";
 import { controlPlaneVersionOf } from "../contract/provider-object.ts";
 import type { ContractReference } from "../contract/kind-table.ts";
 import { isLeaving } from "../objects/metadata.ts";

@@ -11,7 +11,7 @@ import { ownerReference, type Plan, type PlannedEvent } from "@causeway/kubernet
 import { finalizerRemoval, lockOf, metadataPatch, missing } from "../objects/metadata.ts";
 import { pausedPlan } from "../objects/paused.ts";
 import { deleteStep, patchStep } from "../objects/steps.ts";
-import { inPlaceChanges } from "../machinedeployment/template.ts";
+import { inPlaceChanges } from "../objects/template.ts";
 import { cloneOf, machineLabels, newMachine, nextNames } from "./clone.ts";
 import { whyAbsent } from "../contract/kind-table.ts";
 import { chooseForDeletion } from "./deletion-order.ts";

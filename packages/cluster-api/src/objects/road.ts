@@ -9,7 +9,7 @@ import {
   type PlannedEvent,
   type ResourceType,
 } from "@causeway/kubernetes";
-import type { Context } from "../context.ts";
+import type { Context } from "./context.ts";
 import { fieldManager, performObjectStep, type ObjectStep } from "./steps.ts";
 
 /** The steps of the reconcile pipelines that all controllers here have in common. */

@@ -1,6 +1,6 @@
 import type { Clock } from "@causeway/foundation";
 import type { ServiceClient } from "../session/client.ts";
-import type { ServiceName } from "../session/endpoints.ts";
+import type { ServiceName } from "../types/service-name.ts";
 import type { Cloud } from "../types/cloud.ts";
 import type { CallOptions } from "../types/collection.ts";
 import { createBlockStorageService } from "./block-storage.ts";

@@ -4,7 +4,8 @@ import type { Exchange } from "../http/exchange.ts";
 import { SMALL_ANSWER } from "../http/transport.ts";
 import { repeatCreate, repeatIdempotent, repeatUnsent, type RepeatOptions } from "../http/repeat.ts";
 import { encodeQuery } from "../http/query.ts";
-import { baseUrl, versionUrl, type ServiceName } from "./endpoints.ts";
+import { baseUrl, versionUrl } from "./endpoints.ts";
+import type { ServiceName } from "../types/service-name.ts";
 import { compareVersions, microversionHeaders, negotiate } from "./microversion.ts";
 import type { Session } from "./session.ts";
 

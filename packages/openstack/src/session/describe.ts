@@ -4,7 +4,8 @@ import { isRecord } from "../errors/message.ts";
 import type { ServiceDescription } from "../types/cloud.ts";
 import type { CallOptions } from "../types/collection.ts";
 import { SMALL_ANSWER } from "../http/transport.ts";
-import { baseUrl, versionUrl, type ServiceName } from "./endpoints.ts";
+import { baseUrl, versionUrl } from "./endpoints.ts";
+import type { ServiceName } from "../types/service-name.ts";
 import type { Session } from "./session.ts";
 
 export interface DescribeParts {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { baseUrl, identityUrl, versionUrl, type ServiceName } from "./endpoints.ts";
+import { baseUrl, identityUrl, versionUrl } from "./endpoints.ts";
+import type { ServiceName } from "../types/service-name.ts";
 import { compareVersions, negotiate } from "./microversion.ts";
 
 describe("a service's routes are appended to", () => {

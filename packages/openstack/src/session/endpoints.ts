@@ -1,21 +1,7 @@
 import { InputError } from "@causeway/foundation";
 import type { CloudConfig } from "../config/config.ts";
 import type { Endpoint } from "./token.ts";
-
-/** The services this kit speaks to, by their official service types. */
-export type ServiceName =
-  | "identity"
-  | "network"
-  | "compute"
-  | "load-balancer"
-  | "image"
-  | "block-storage"
-  | "shared-file-system"
-  | "key-manager"
-  | "placement"
-  | "orchestration"
-  | "container-infrastructure-management"
-  | "dns";
+import type { ServiceName } from "../types/service-name.ts";
 
 /** Names that catalogs know a service by, in addition to its own (service-types authority). */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {

@@ -1,5 +1,5 @@
 import { isRecord } from "../errors/message.ts";
-import type { ServiceName } from "./endpoints.ts";
+import type { ServiceName } from "../types/service-name.ts";
 
 /** The newest microversions this kit has been written for. */
 const NEWEST: Partial<Record<ServiceName, string>> = {

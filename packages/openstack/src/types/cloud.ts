@@ -1,4 +1,4 @@
-import type { ServiceName } from "../session/endpoints.ts";
+import type { ServiceName } from "./service-name.ts";
 import type { Collection, CallOptions, ReadOnlyCollection } from "./collection.ts";
 import type * as N from "./network.ts";
 import type * as C from "./compute.ts";

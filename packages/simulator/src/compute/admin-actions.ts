@@ -2,7 +2,7 @@ import { textAt } from "../kernel/json.ts";
 import type { Action } from "./action.ts";
 import { invalid } from "./create-request.ts";
 import { computeError, requireAdmin, zones } from "./model.ts";
-import { pythonRepr } from "./python.ts";
+import { pythonRepr } from "../kernel/python.ts";
 import { requireState } from "./server-devices.ts";
 
 /** Orders of administrators. */

@@ -1,7 +1,7 @@
 import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
 import { invalid } from "./create-request.ts";
 import { computeError, requireAdmin, zones, type Aggregate, type ComputeApp, type ComputeParts } from "./model.ts";
-import { pythonRepr } from "./python.ts";
+import { pythonRepr } from "../kernel/python.ts";
 import type { ComputeContext } from "./views.ts";
 
 /** Groups of hosts. Zones of the seeded ones are what servers can be placed in; zones of others are only returned. */

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { at, isObject, textAt, type JsonObject } from "../kernel/json.ts";
 import { computeError } from "./model.ts";
-import { pythonRepr } from "./python.ts";
+import { pythonRepr } from "../kernel/python.ts";
 
 export interface BootVolume {
   readonly source: "volume" | "image" | "snapshot" | "blank";

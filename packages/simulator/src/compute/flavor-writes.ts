@@ -2,7 +2,7 @@ import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts
 import { invalid } from "./create-request.ts";
 import { flavorView, requireFlavor } from "./flavors.ts";
 import { computeError, requireAdmin, type ComputeApp, type ComputeParts, type Flavor } from "./model.ts";
-import { pythonRepr } from "./python.ts";
+import { pythonRepr } from "../kernel/python.ts";
 import type { ComputeContext } from "./views.ts";
 
 const largest = 2_147_483_647;

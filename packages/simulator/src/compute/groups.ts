@@ -1,7 +1,7 @@
 import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
 import { invalid } from "./create-request.ts";
 import { computeError, type ComputeApp, type ComputeParts, type ServerGroup } from "./model.ts";
-import { pythonRepr } from "./python.ts";
+import { pythonRepr } from "../kernel/python.ts";
 
 const policies = ["anti-affinity", "affinity", "soft-anti-affinity", "soft-affinity"];
 

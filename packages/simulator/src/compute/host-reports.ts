@@ -2,7 +2,7 @@ import { computeError, requireAdmin, type ComputeApp, type ComputeParts, type Se
 import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
 import { invalid, isUuid } from "./create-request.ts";
 import { hostSize, hostServices } from "./hosts.ts";
-import { pythonRepr } from "./python.ts";
+import { pythonRepr } from "../kernel/python.ts";
 import { requireState } from "./server-devices.ts";
 import { serverOf } from "./servers.ts";
 import { hostOf, type ComputeContext } from "./views.ts";

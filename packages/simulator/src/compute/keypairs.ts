@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { at, bodyOf, textAt } from "../kernel/json.ts";
 import { invalid } from "./create-request.ts";
 import { computeError, denied, type ComputeApp, type ComputeParts, type Keypair } from "./model.ts";
-import { pythonRepr } from "./python.ts";
+import { pythonRepr } from "../kernel/python.ts";
 import type { ComputeContext } from "./views.ts";
 
 /** Key pairs of the caller. Before 2.92 a key pair without a public key is generated here; its private key is returned once and not stored. */

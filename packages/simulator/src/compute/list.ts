@@ -1,4 +1,4 @@
-import { pythonRepr } from "./python.ts";
+import { pythonRepr } from "../kernel/python.ts";
 import type { Caller } from "../kernel/interface.ts";
 import { computeError, denied, type ComputeParts, type Server } from "./model.ts";
 import { hostOf, statusOf } from "./views.ts";

@@ -5,7 +5,7 @@ import type { Action, Doing } from "./action.ts";
 import { filesOf, invalid, metadataOf, reachOf } from "./create-request.ts";
 import { checkFiles } from "./create.ts";
 import { computeError, type Server, type VmState } from "./model.ts";
-import { pythonRepr } from "./python.ts";
+import { pythonRepr } from "../kernel/python.ts";
 import { requireState } from "./server-devices.ts";
 import { requireUnlocked } from "./servers.ts";
 import { imageOf } from "./snapshots.ts";

@@ -3,7 +3,7 @@ import { everyProject } from "../kernel/settings.ts";
 import { invalid } from "./create-request.ts";
 import { usageOf } from "./limits.ts";
 import { computeError, requireAdmin, type ComputeApp, type ComputeParts } from "./model.ts";
-import { pythonRepr } from "./python.ts";
+import { pythonRepr } from "../kernel/python.ts";
 import type { ComputeContext } from "./views.ts";
 
 /** Limits and quotas: what a project may read about itself. */

@@ -3,7 +3,7 @@ import { invalid } from "./create-request.ts";
 import { addImageProxyRoutes } from "./image-proxies.ts";
 import { computeError, notInThisVersion, type ComputeApp, type ComputeParts } from "./model.ts";
 import { addNetworkProxyRoutes } from "./network-proxies.ts";
-import { pythonRepr } from "./python.ts";
+import { pythonRepr } from "../kernel/python.ts";
 import { addSecurityGroupProxyRoutes } from "./security-group-proxies.ts";
 import { requireState } from "./server-devices.ts";
 import { serverOf } from "./servers.ts";

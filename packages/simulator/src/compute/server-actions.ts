@@ -7,7 +7,7 @@ import { snapshotActions } from "./snapshots.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { computeError, type ComputeApp, type ComputeParts, type Server } from "./model.ts";
 import type { Action } from "./action.ts";
-import { pythonRepr } from "./python.ts";
+import { pythonRepr } from "../kernel/python.ts";
 import { requireState } from "./server-devices.ts";
 import { orderedBy, requireUnlocked, serverOf } from "./servers.ts";
 

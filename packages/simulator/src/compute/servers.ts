@@ -5,7 +5,7 @@ import { createServers } from "./create.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { listServers } from "./list.ts";
 import { computeError, serverFor, serverNotFound, type ComputeApp, type ComputeParts, type Server } from "./model.ts";
-import { pythonRepr } from "./python.ts";
+import { pythonRepr } from "../kernel/python.ts";
 import { briefView, changedView, linksOf, nextLink, rootOf, serverView, type ComputeContext } from "./views.ts";
 
 /** Servers: create, list, show, update, delete. */

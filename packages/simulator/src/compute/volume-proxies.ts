@@ -3,7 +3,7 @@ import type { Caller } from "../kernel/interface.ts";
 import { invalid } from "./create-request.ts";
 import { asked, callerUntil, rowsOf } from "./old-proxy.ts";
 import { computeError, type ComputeApp, type ComputeParts } from "./model.ts";
-import { pythonRepr } from "./python.ts";
+import { pythonRepr } from "../kernel/python.ts";
 import { rootOf, type ComputeContext } from "./views.ts";
 
 /** Nova's proxies of Cinder's volumes and snapshots, reads and creates, before 2.36. */

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { testCloud, type TestCloud } from "../kernel/testing.ts";
+import { testCloud, type TestCloud } from "../testing/kernel.ts";
 import { passesFilter } from "./download.ts";
 import { createImageService } from "./service.ts";
 

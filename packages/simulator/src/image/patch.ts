@@ -1,4 +1,4 @@
-import { pythonRepr } from "../compute/python.ts";
+import { pythonRepr } from "../kernel/python.ts";
 import { htmlPage } from "../kernel/html-page.ts";
 import { isObject, type JsonObject } from "../kernel/json.ts";
 

@@ -8,7 +8,7 @@ import { afterEach, expect, test } from "vitest";
 import type { Fault } from "../interface.ts";
 import type { Kernel, Service } from "./interface.ts";
 import { createKernel } from "./kernel.ts";
-import { testCloud } from "./testing.ts";
+import { testCloud } from "../testing/kernel.ts";
 
 interface Thing {
   readonly id: string;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { testCloud } from "../kernel/testing.ts";
+import { testCloud } from "../testing/kernel.ts";
 import { isLike } from "./secret-filters.ts";
 import { createKeyManagerService } from "./service.ts";
 

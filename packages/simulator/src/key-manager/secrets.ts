@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { Context } from "hono";
 import type { Caller, Service } from "../kernel/interface.ts";
 import { bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
-import { pythonRepr } from "../compute/python.ts";
+import { pythonRepr } from "../kernel/python.ts";
 import { instantOf, keyError, owned, permit, readable, type KeyParts, type Secret } from "./model.ts";
 import { keyRoot, pageOf } from "./pages.ts";
 import { filteredSecrets } from "./secret-filters.ts";

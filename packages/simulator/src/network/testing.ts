@@ -1,4 +1,4 @@
-import { testCloud, type TestCloud } from "../kernel/testing.ts";
+import { testCloud, type TestCloud } from "../testing/kernel.ts";
 import type { KernelOptions } from "../kernel/kernel.ts";
 import { createNetworkService, seedNetwork } from "./index.ts";
 

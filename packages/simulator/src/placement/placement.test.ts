@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { testCloud } from "../kernel/testing.ts";
+import { testCloud } from "../testing/kernel.ts";
 import { createPlacementService } from "./service.ts";
 
 /** Placement 1.39 as an administrator; what answers is parsed without ceremony. */

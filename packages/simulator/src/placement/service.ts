@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import type { Kernel, Service } from "../kernel/interface.ts";
 import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
-import { pythonRepr } from "../compute/python.ts";
+import { pythonRepr } from "../kernel/python.ts";
 import { ServiceError } from "../kernel/service-error.ts";
 import { addAllocationRoutes } from "./allocations.ts";
 import { addInventoryRoutes } from "./inventories.ts";

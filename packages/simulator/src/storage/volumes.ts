@@ -1,6 +1,6 @@
 import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
 import { computeError } from "../compute/model.ts";
-import { pythonRepr } from "../compute/python.ts";
+import { pythonRepr } from "../kernel/python.ts";
 import type { Image } from "../image/model.ts";
 import { pageOf } from "./list.ts";
 import type { NewVolume, Volumes } from "./lifecycle.ts";

@@ -1,5 +1,5 @@
 import type { MachineDeploymentSpec } from "@causeway/api";
-import { fingerprint } from "../objects/names.ts";
+import { fingerprint } from "./names.ts";
 
 export type MachineTemplate = MachineDeploymentSpec["template"];
 

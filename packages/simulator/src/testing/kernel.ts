@@ -1,8 +1,8 @@
 import { CallLog } from "../cloud/calls.ts";
 import { Faults } from "../cloud/faults.ts";
 import { mountServices, type CloudApp, type Mounted } from "../cloud/mount.ts";
-import type { Caller } from "./interface.ts";
-import { createKernel, type KernelOptions, type OwnedKernel } from "./kernel.ts";
+import type { Caller } from "../kernel/interface.ts";
+import { createKernel, type KernelOptions, type OwnedKernel } from "../kernel/kernel.ts";
 
 /** A cloud without Keystone, for tests of one service: in-process, no socket. */
 export interface TestCloud {

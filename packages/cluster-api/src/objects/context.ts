@@ -18,10 +18,10 @@ import {
   type ContractReference,
   type KindTable,
   type Referred,
-} from "./contract/kind-table.ts";
-import { isProviderKind, type ProviderObject } from "./contract/provider-object.ts";
-import { Silences } from "./cluster/silences.ts";
-import { AskedDeletions } from "./objects/asked.ts";
+} from "../contract/kind-table.ts";
+import { isProviderKind, type ProviderObject } from "../contract/provider-object.ts";
+import { Silences } from "./silences.ts";
+import { AskedDeletions } from "./asked.ts";
 
 export interface ClusterApiOptions {
   /** Of the management cluster; their creator runs them. */

@@ -1,6 +1,6 @@
 import type { Clock, Metrics } from "@causeway/foundation";
 import type { Node, ObjectKey, Reconcile, Service } from "@causeway/kubernetes";
-import { wantsLoadBalancer } from "../service/concern.ts";
+import { wantsLoadBalancer } from "./concern.ts";
 
 /** cloud-provider-openstack's, seconds. */
 const buckets = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 7.5, 10, 15, 25, 50, 100, 250, 500, 1_000];

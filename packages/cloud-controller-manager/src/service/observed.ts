@@ -1,0 +1,93 @@
+import type { Clock } from "@causeway/foundation";
+import type { Brake, Informer, Node, PlannedEvent, Service } from "@causeway/kubernetes";
+import type { Cloud, CloudWatch, FloatingIp, Listener, LoadBalancer, Network, Subnet } from "@causeway/openstack";
+import type { CloudControllerConfig } from "../config/config.ts";
+import type { Missed } from "../missed.ts";
+import type { Certificates } from "./certificates.ts";
+import type { EarlierCreates } from "./earlier-creates.ts";
+import type { Held } from "./held.ts";
+import type { Holds } from "./holds.ts";
+import type { NodeBursts } from "./node-bursts.ts";
+import type { OctaviaFacts, OctaviaReader } from "./octavia-facts.ts";
+import type { Parameters } from "./parameters.ts";
+import type { PendingTimes } from "./pending-times.ts";
+import type { ObservedPool, PoolDetails } from "./pool-details.ts";
+import type { TreeFreshness } from "./tree-freshness.ts";
+
+export interface Observed {
+  readonly service: Service;
+  readonly clusterName: string;
+  readonly config: CloudControllerConfig;
+  readonly parameters: Parameters;
+  readonly lbName: string;
+  /** Nodes that may be members. */
+  readonly nodes: readonly Node[];
+  /** Load balancers that may be the Service's; more than one is an error. Not those on their way out. */
+  readonly loadBalancers: readonly LoadBalancer[];
+  /** Those that have the Service's name, and by their tags another owner. */
+  readonly anothers: readonly LoadBalancer[];
+  /** Those that another is to replace, while they may be changed; and what is on the first one's VIP. */
+  readonly retiring: readonly LoadBalancer[];
+  readonly retiringFloatingIp: FloatingIp | undefined;
+  /** Those whose deletion is under way. */
+  readonly leaving: readonly LoadBalancer[];
+  readonly listeners: readonly Listener[];
+  /** Read while the load balancer is ACTIVE only, but to tell (`whole`): nothing could be changed at other times. */
+  readonly pools: readonly ObservedPool[];
+  /** On the VIP's port. */
+  readonly floatingIp: FloatingIp | undefined;
+  /** Ours by their description, wherever they are attached. */
+  readonly ownFloatingIps: readonly FloatingIp[];
+  /** The one with the wanted address, if the Service names one. */
+  readonly wantedFloatingIp: FloatingIp | undefined;
+  /** Where the first node's address is: VIP and members go there unless told otherwise. */
+  readonly nodeSubnet: Subnet | undefined;
+  readonly externalNetwork: Network | undefined;
+  /** Subnets for the floating IP, to be tried in this order; undefined: Neutron chooses. */
+  readonly floatingSubnets: readonly Subnet[] | undefined;
+  /** The subnet that was named by its id, where it is visible. */
+  readonly namedFloatingSubnet: Subnet | undefined;
+  /** False when the cloud has no Octavia. */
+  readonly octavia: boolean;
+  readonly facts: OctaviaFacts;
+  /** Why TLS cannot end at the load balancer as it is asked for. */
+  readonly tlsProblem: string | undefined;
+  /** The load balancer's name from before the cluster was named otherwise. */
+  readonly formerName: string | undefined;
+  readonly held: Held;
+  /** A load balancer of the Service that its tags do not say to be so. */
+  readonly adoption?: Adoption | undefined;
+  /** What a person is to do about a load balancer that serves the Service and that nothing proves to be its own. */
+  readonly unproved?: string | undefined;
+  /** What is to be, or is, behind the address of the other family. */
+  readonly second: Observed | undefined;
+}
+
+export interface GatherFrom {
+  readonly services: Informer<Service>;
+  readonly nodes: Informer<Node>;
+  readonly cloud: Cloud;
+  readonly watch: CloudWatch;
+  readonly clusterName: string;
+  readonly config: CloudControllerConfig;
+  readonly details: PoolDetails;
+  readonly freshness: TreeFreshness;
+  readonly holds: Holds;
+  readonly octavia: OctaviaReader;
+  readonly certificates: Certificates;
+  readonly bursts: NodeBursts;
+  readonly pending: PendingTimes;
+  readonly earlier: EarlierCreates;
+  readonly missed: Missed;
+  readonly clock: Clock;
+  readonly brake: Brake;
+  /** Pools are read whatever their load balancer's status. */
+  readonly whole?: boolean;
+}
+
+/** A load balancer of the Service that its tags do not say to be so: its tags are rewritten before anything else is changed. */
+export interface Adoption {
+  readonly lb: LoadBalancer;
+  readonly tags: readonly string[];
+  readonly event: PlannedEvent;
+}
