@@ -9,11 +9,13 @@ import { endpointSliceController } from "./endpointslice/controller.ts";
 import { jobController } from "./job/controller.ts";
 import { nodeIpamController } from "./nodeipam/controller.ts";
 import { nodeLifecycleController } from "./nodelifecycle/controller.ts";
+import { persistentVolumeController } from "./persistentvolume/controller.ts";
 import { podGcController } from "./podgc/controller.ts";
 import { replicaSetController, replicationControllerController } from "./replicaset/controller.ts";
 import { createScheduler } from "./scheduler/controller.ts";
 import { statefulSetController } from "./statefulset/controller.ts";
 import { ttlAfterFinishedController } from "./ttlafterfinished/controller.ts";
+import { volumeClaimController } from "./volumeclaim/controller.ts";
 
 export interface WorkloadControllersOptions {
   /** False: another program chooses the nodes of pods and looks after nodes. Default true. */
@@ -37,6 +39,8 @@ const controllers: readonly (readonly [component: string, create: Create])[] = [
   ["statefulset-controller", statefulSetController],
   ["daemonset-controller", daemonSetController],
   ["controllermanager", disruptionController],
+  ["persistentvolume-controller", volumeClaimController],
+  ["persistentvolume-controller", persistentVolumeController],
   ["endpoint-slice-controller", endpointSliceController],
   ["endpoint-controller", endpointsController],
   ["job-controller", jobController],

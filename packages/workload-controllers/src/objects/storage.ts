@@ -1,7 +1,8 @@
-import type { KubeObject, Resource, ResourceType } from "@causeway/kubernetes";
-import type { LabelSelector, NodeSelector, Requirement } from "../scheduler/model/spec.ts";
+import type { Informer, KubeObject, ObjectKey, Pod, Resource, ResourceType } from "@causeway/kubernetes";
+import type { Context } from "../context.ts";
+import type { LabelSelector, NodeSelector, PodVolume, Requirement } from "../scheduler/model/spec.ts";
 
-/** Wire types of storage, with the fields that scheduling reads. */
+/** Wire types of storage, with the fields that controllers here read or write. */
 
 export type PersistentVolumeClaim = Resource<
   {
@@ -12,7 +13,11 @@ export type PersistentVolumeClaim = Resource<
     readonly selector?: LabelSelector;
     readonly resources?: { readonly requests?: Readonly<Record<string, string>> };
   },
-  { readonly phase?: string }
+  {
+    readonly phase?: string;
+    readonly accessModes?: readonly string[];
+    readonly capacity?: Readonly<Record<string, string>>;
+  }
 >;
 
 export type PersistentVolume = Resource<
@@ -23,6 +28,7 @@ export type PersistentVolume = Resource<
     readonly volumeMode?: string;
     readonly claimRef?: { readonly namespace?: string; readonly name?: string; readonly uid?: string };
     readonly nodeAffinity?: { readonly required?: NodeSelector };
+    readonly persistentVolumeReclaimPolicy?: string;
     readonly csi?: { readonly driver: string; readonly volumeHandle: string };
   },
   { readonly phase?: string }
@@ -60,4 +66,65 @@ export const CSINode: ResourceType<CSINode> = storage("CSINode", "csinodes");
 
 function storage<T extends KubeObject>(kind: string, plural: string): ResourceType<T> {
   return { group: "storage.k8s.io", version: "v1", kind, plural, namespaced: false };
+}
+
+export const noProvisioner = "kubernetes.io/no-provisioner";
+export const claimFinalizer = "kubernetes.io/pvc-protection";
+export const volumeFinalizer = "kubernetes.io/pv-protection";
+
+export const annotation = {
+  bindCompleted: "pv.kubernetes.io/bind-completed",
+  boundByController: "pv.kubernetes.io/bound-by-controller",
+  provisionedBy: "pv.kubernetes.io/provisioned-by",
+  provisioner: "volume.kubernetes.io/storage-provisioner",
+  betaProvisioner: "volume.beta.kubernetes.io/storage-provisioner",
+  selectedNode: "volume.kubernetes.io/selected-node",
+};
+
+/** Names of indexes of volumes: by storage class, and by the claim that they name, as "namespace/name". */
+export const volumeIndex = { storageClass: "storageClass", claim: "claim" };
+
+export function volumesOf({ informers }: Context): Informer<PersistentVolume> {
+  const volumes = informers.for(PersistentVolume);
+  informers.index(volumes, {
+    [volumeIndex.storageClass]: ({ spec }) => [spec.storageClassName ?? ""],
+    [volumeIndex.claim]: (volume) => {
+      const key = volumeClaimKey(volume);
+      return key ? [`${key.namespace}/${key.name}`] : [];
+    },
+  });
+  return volumes;
+}
+
+/** Names of indexes of claims: by the volume that they name, and those that wait for one under "yes". */
+export const claimIndex = { volume: "volume", waiting: "waiting" };
+
+export function claimsOf({ informers }: Context): Informer<PersistentVolumeClaim> {
+  const claims = informers.for(PersistentVolumeClaim);
+  informers.index(claims, {
+    [claimIndex.volume]: ({ spec }) => (spec.volumeName ? [spec.volumeName] : []),
+    [claimIndex.waiting]: ({ metadata }) =>
+      metadata.annotations?.[annotation.bindCompleted] === undefined ? ["yes"] : [],
+  });
+  return claims;
+}
+
+/** The claim that a volume names. */
+export function volumeClaimKey({ spec: { claimRef } }: PersistentVolume): ObjectKey | undefined {
+  return claimRef?.name ? { namespace: claimRef.namespace ?? "", name: claimRef.name } : undefined;
+}
+
+/** Whether a volume names the claim, with its uid or none. */
+export function refersTo({ spec: { claimRef } }: PersistentVolume, { metadata }: PersistentVolumeClaim): boolean {
+  if (claimRef?.name !== metadata.name || claimRef.namespace !== metadata.namespace) return false;
+  return !claimRef.uid || claimRef.uid === metadata.uid;
+}
+
+/** The claims that a pod's volumes name, as "namespace/name"; the claim of an ephemeral volume has the names of both. */
+export function claimsUsedBy({ metadata, spec }: Pod): string[] {
+  const volumes = (spec.volumes ?? []) as readonly PodVolume[];
+  return volumes.flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
+    const claim = persistentVolumeClaim?.claimName ?? (ephemeral ? `${metadata.name}-${name}` : undefined);
+    return claim === undefined ? [] : [`${metadata.namespace}/${claim}`];
+  });
 }

@@ -1,0 +1,70 @@
+import type { Informer, KubernetesClient, ObjectKey, Pod } from "@causeway/kubernetes";
+import { Pod as PodType } from "@causeway/kubernetes";
+import {
+  claimsUsedBy,
+  volumeIndex,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  type StorageClass,
+} from "../objects/storage.ts";
+
+export interface Observed {
+  readonly claim: PersistentVolumeClaim;
+  /** The volume that the claim names. */
+  readonly volume: PersistentVolume | undefined;
+  /** Volumes of which the claim may get one: those of its class, and those that name the claim. */
+  readonly volumes: readonly PersistentVolume[];
+  readonly storageClass: StorageClass | undefined;
+  readonly defaultClass: StorageClass | undefined;
+  /** Pods that use the claim. */
+  readonly pods: readonly Pod[];
+}
+
+export interface Caches {
+  readonly claims: Informer<PersistentVolumeClaim>;
+  readonly volumes: Informer<PersistentVolume>;
+  readonly storageClasses: Informer<StorageClass>;
+  readonly pods: Informer<Pod>;
+  readonly client: KubernetesClient;
+}
+
+/** The index of pods by the claims that they use, as "namespace/name". */
+export const byClaim = "claims";
+
+export async function gather(
+  { claims, volumes, storageClasses, pods, client }: Caches,
+  key: ObjectKey,
+  signal: AbortSignal,
+): Promise<Observed | undefined> {
+  const claim = claims.get(key);
+  if (!claim) return undefined;
+  const { storageClassName = "", volumeName = "" } = claim.spec;
+  const id = `${key.namespace}/${key.name}`;
+  const reserved = volumes.byIndex(volumeIndex.claim, id);
+  const ofClass = volumes.byIndex(volumeIndex.storageClass, storageClassName);
+  const cached = pods.byIndex(byClaim, id);
+  const isLeaving = claim.metadata.deletionTimestamp !== undefined;
+  return {
+    claim,
+    volume: volumeName === "" ? undefined : volumes.get({ namespace: "", name: volumeName }),
+    volumes: [...new Set([...reserved, ...ofClass])],
+    storageClass: storageClasses.get({ namespace: "", name: storageClassName }),
+    defaultClass: defaultOf(storageClasses.list()),
+    // The cache may be late: before a claim is given up the server has the last word.
+    pods: isLeaving && cached.length === 0 ? await usersOf(client, key, signal) : cached,
+  };
+}
+
+async function usersOf(client: KubernetesClient, { namespace, name }: ObjectKey, signal: AbortSignal): Promise<Pod[]> {
+  const { items } = await client.list(PodType, { namespace, signal });
+  return items.filter((pod) => claimsUsedBy(pod).includes(`${namespace}/${name}`));
+}
+
+const marks = ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
+
+/** The newest of the classes that are marked as default. */
+export function defaultOf(classes: readonly StorageClass[]): StorageClass | undefined {
+  const marked = classes.filter(({ metadata }) => marks.some((mark) => metadata.annotations?.[mark] === "true"));
+  const age = ({ metadata }: StorageClass) => metadata.creationTimestamp ?? "";
+  return marked.toSorted((a, b) => age(b).localeCompare(age(a)) || a.metadata.name.localeCompare(b.metadata.name))[0];
+}
