@@ -12,6 +12,7 @@ export const floors: Readonly<Record<string, number>> = {
   openstack: 1,
   api: 1,
   csi: 1,
+  kms: 1,
   apiserver: 2,
   simulator: 2,
   "machine-agent": 2,
@@ -22,6 +23,7 @@ export const floors: Readonly<Record<string, number>> = {
   "hosted-control-plane": 3,
   "workload-controllers": 3,
   "keystone-auth": 3,
+  "barbican-kms": 3,
   causeway: 4,
 };
 
@@ -32,6 +34,7 @@ const sidewaysPairs: Readonly<Record<string, readonly string[]>> = { api: ["kube
 const forbidden: Readonly<Record<string, readonly string[]>> = {
   simulator: ["openstack"],
   csi: ["openstack", "kubernetes"],
+  kms: ["openstack", "kubernetes"],
   "hosted-control-plane": ["openstack"],
   "cluster-api": ["openstack"],
   "workload-controllers": ["openstack"],

@@ -1,0 +1,195 @@
+import { createCipheriv, randomBytes } from "node:crypto";
+import { mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createLog, createMetrics, VirtualClock } from "@causeway/foundation";
+import { kmsClient, type KmsClient } from "@causeway/kms";
+import { connectCloud, loadCloudsYaml, type Cloud } from "@causeway/openstack";
+import { startSimulator, type Simulator } from "@causeway/simulator";
+import { runBarbicanKms } from "./barbican-kms.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+/** A plugin, the simulated Barbican behind it, and the API server's side of the socket. */
+class World {
+  readonly dir = mkdtempSync(join(tmpdir(), "kms-"));
+  readonly socket = join(this.dir, "kms.sock");
+  readonly clock = new VirtualClock(Date.now());
+  readonly lines: string[] = [];
+  readonly metrics = createMetrics();
+  readonly simulator: Simulator;
+  readonly cloud: Cloud;
+  client: KmsClient = kmsClient(this.socket, { timeout: 30_000 });
+  ending = new AbortController();
+  running: Promise<void> | undefined;
+
+  private constructor(simulator: Simulator) {
+    this.simulator = simulator;
+    writeFileSync(join(this.dir, "clouds.yaml"), simulator.cloudsYaml);
+    this.cloud = connectCloud(loadCloudsYaml({ cloud: "simulator", path: join(this.dir, "clouds.yaml") }));
+  }
+
+  static async start(): Promise<World> {
+    return new World(await startSimulator({ profile: "instant" }));
+  }
+
+  /** A new secret's id. */
+  async secret(key: Buffer): Promise<string> {
+    const reference = await this.cloud.keyManager.secrets.create({
+      name: "kek",
+      secret_type: "symmetric",
+      payload: key.toString("base64"),
+      payload_content_type: "application/octet-stream",
+      payload_content_encoding: "base64",
+    });
+    return reference.split("/").at(-1) ?? "";
+  }
+
+  configure(keyId: string, more = ""): string {
+    const path = join(this.dir, "cloud.conf");
+    const global = `[Global]\nuse-clouds = true\nclouds-file = ${join(this.dir, "clouds.yaml")}\ncloud = simulator\n`;
+    writeFileSync(`${path}.new`, `${global}[KeyManager]\nkey-id = ${keyId}\n${more}`);
+    renameSync(`${path}.new`, path);
+    return path;
+  }
+
+  async run(): Promise<void> {
+    const log = createLog({ level: "debug", destination: { write: (line) => this.lines.push(line) } });
+    this.ending = new AbortController();
+    await new Promise<void>((resolve, reject) => {
+      const cloudConfig = join(this.dir, "cloud.conf");
+      const options = { socketPath: this.socket, cloudConfig, metrics: this.metrics, clock: this.clock, log };
+      this.running = runBarbicanKms({ ...options, onListening: resolve }, this.ending.signal);
+      this.running.catch(reject);
+    });
+    this.client.close();
+    this.client = kmsClient(this.socket, { timeout: 30_000 });
+  }
+
+  async stop(): Promise<void> {
+    this.ending.abort();
+    await this.running?.catch(() => {});
+  }
+
+  async close(): Promise<void> {
+    this.client.close();
+    await this.stop();
+    await this.cloud.close();
+    await this.simulator.close();
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+}
+
+describe("the Barbican KMS plugin", () => {
+  const plain = Buffer.from("the seed of a data encryption key");
+  let world: World;
+  beforeEach(async () => {
+    world = await World.start();
+  });
+  afterEach(async () => {
+    await world.close();
+  });
+
+  it("encrypts and decrypts over its socket, which is its user's alone, and reads the key from Barbican once", async () => {
+    const id = await world.secret(randomBytes(32));
+    world.configure(id);
+    await world.run();
+    expect(statSync(world.socket).mode & 0o777).toBe(0o600);
+    expect(await world.client.status()).toEqual({ version: "v2", healthz: "ok", keyId: id });
+    const sealed = await world.client.encrypt(plain, "uid-1");
+    expect(sealed.keyId).toBe(id);
+    expect(Buffer.from(sealed.ciphertext).includes(plain)).toBe(false);
+    for (let i = 0; i < 20; i++) expect(Buffer.from(await world.client.decrypt(sealed, "uid-2"))).toEqual(plain);
+    expect(world.simulator.calls.filter((c) => c.path.endsWith("/payload"))).toHaveLength(1);
+    expect(world.lines.join("")).not.toContain(plain.toString());
+    expect(await world.metrics.render()).toContain(
+      'causeway_barbican_kms_calls_total{method="Decrypt",outcome="ok"} 20',
+    );
+  });
+
+  it("keeps old data readable after a rotation of the key, without a restart and after one", async () => {
+    const [first, second] = [await world.secret(randomBytes(32)), await world.secret(randomBytes(32))];
+    world.configure(first);
+    await world.run();
+    const old = await world.client.encrypt(plain, "u");
+    world.configure(second);
+    await world.clock.advance(6_000);
+    await expect.poll(async () => (await world.client.status()).keyId).toBe(second);
+    const fresh = await world.client.encrypt(plain, "u");
+    expect(fresh.keyId).toBe(second);
+    for (const restart of [false, true]) {
+      if (restart) {
+        await world.stop();
+        await world.run();
+      }
+      expect(Buffer.from(await world.client.decrypt(old, "u"))).toEqual(plain);
+      expect(Buffer.from(await world.client.decrypt(fresh, "u"))).toEqual(plain);
+    }
+  });
+
+  it("reads data of the upstream plugin, and refuses data that was changed", async () => {
+    const key = randomBytes(32);
+    const keyId = await world.secret(key);
+    world.configure(keyId);
+    await world.run();
+    const vector = randomBytes(16);
+    const cipher = createCipheriv("aes-256-cbc", key, vector);
+    const ciphertext = Buffer.concat([vector, cipher.update(plain), cipher.final()]);
+    expect(Buffer.from(await world.client.decrypt({ ciphertext, keyId, annotations: {} }, "u"))).toEqual(plain);
+    const sealed = await world.client.encrypt(plain, "u");
+    const changed = Uint8Array.from(sealed.ciphertext);
+    changed[50] = (changed[50] ?? 0) ^ 1;
+    await expect(world.client.decrypt({ ...sealed, ciphertext: changed }, "u")).rejects.toMatchObject({
+      code: "KMS_CALL_FAILED",
+    });
+    await expect(world.client.decrypt({ ...sealed, annotations: {} }, "u")).rejects.toMatchObject({
+      code: "KMS_CALL_FAILED",
+    });
+  });
+
+  it("reports what is wrong in its status: a deleted key, Barbican away beyond the time that is configured", async () => {
+    const id = await world.secret(randomBytes(32));
+    world.configure(id, "key-lifetime = 60s\nkey-outage = 300s\n");
+    await world.run();
+    const sealed = await world.client.encrypt(plain, "u");
+    world.simulator.setFaults(() => ({ when: "before", status: 503 }));
+    await world.clock.advance(120_000);
+    const during = async <T>(work: Promise<T>): Promise<T> => {
+      const timer = setInterval(() => void world.clock.advance(1_000), 5);
+      return work.finally(() => clearInterval(timer));
+    };
+    expect((await during(world.client.status())).healthz).toBe("ok");
+    expect(Buffer.from(await during(world.client.decrypt(sealed, "u")))).toEqual(plain);
+    await world.clock.advance(300_000);
+    expect((await during(world.client.status())).healthz).toContain("Barbican cannot be reached");
+    await expect(during(world.client.decrypt(sealed, "u"))).rejects.toMatchObject({ code: "KMS_CALL_FAILED" });
+    world.simulator.setFaults(undefined);
+    expect((await during(world.client.status())).healthz).toBe("ok");
+    await world.cloud.keyManager.secrets.delete(id);
+    await world.clock.advance(61_000);
+    expect((await during(world.client.status())).healthz).toContain(`The secret ${id} is not in Barbican`);
+  });
+
+  it("leaves the socket of a plugin that runs", async () => {
+    world.configure(await world.secret(randomBytes(32)));
+    await world.run();
+    const { running, ending } = world;
+    await expect(world.run()).rejects.toMatchObject({ code: "KMS_ENDPOINT_IN_USE" });
+    world.running = running;
+    world.ending = ending;
+    expect((await world.client.status()).healthz).toBe("ok");
+  });
+
+  it.each<[string, string]>([
+    ["without a key id", "[Global]\nauth-url = http://127.0.0.1:1/v3\nusername = a\npassword = b\ntenant-name = c\n"],
+    ["with a key id that is no id", "[Global]\nauth-url = http://127.0.0.1:1/v3\n[KeyManager]\nkey-id = key1\n"],
+    [
+      "with a lifetime that is no duration",
+      `[KeyManager]\nkey-id = 0b9a2f1e-5c7d-4a3b-9e8f-112233445566\nkey-lifetime = soon\n[Global]\nauth-url = http://127.0.0.1:1/v3\nusername = a\npassword = b\ntenant-name = c\n`,
+    ],
+  ])("does not start %s", async (_what, content) => {
+    writeFileSync(join(world.dir, "cloud.conf"), content);
+    await expect(world.run()).rejects.toMatchObject({ code: "KMS_CONFIG_INVALID" });
+  });
+});

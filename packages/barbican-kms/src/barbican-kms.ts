@@ -1,0 +1,92 @@
+import { CausewayError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import { serveKms } from "@causeway/kms";
+import { connectCloud } from "@causeway/openstack";
+import { readConfiguration, type Configuration } from "./configuration.ts";
+import { createKeys } from "./keys/keys.ts";
+import { createService } from "./service.ts";
+
+export interface BarbicanKmsOptions {
+  /** A path, or "unix:///path". */
+  readonly socketPath: string;
+  /** Path of the cloud.conf. */
+  readonly cloudConfig: string;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly onListening?: () => void;
+}
+
+/** Between two looks at cloud.conf: a mounted Secret changes by a link, of which no file event reports. */
+const PAUSE = 5_000;
+
+/**
+ * Serves the plugin until the signal aborts. A new `key-id` in cloud.conf is the key of all further data, without a restart.
+ * @throws KMS_CONFIG_INVALID, KMS_ENDPOINT_INVALID, KMS_ENDPOINT_IN_USE, INI_INVALID, CLOUD_CONFIG_INVALID
+ */
+export async function runBarbicanKms(options: BarbicanKmsOptions, signal: AbortSignal): Promise<void> {
+  const { socketPath, cloudConfig, metrics, clock, log } = options;
+  let configuration = readConfiguration(cloudConfig);
+  const { lifetime, outage } = configuration;
+  const reload = () => readConfiguration(cloudConfig).cloud;
+  const cloud = connectCloud(configuration.cloud, { clock, log, metrics, reload, userAgent: "causeway-barbican-kms" });
+  const read = async (id: string): Promise<Uint8Array> => {
+    const over = new AbortController();
+    const done = new AbortController();
+    // kube-apiserver waits ten seconds at most.
+    clock.sleep(8_000, done.signal).then(
+      () => over.abort(new CausewayError("KMS_UNAVAILABLE", "Barbican did not respond within 8 s.")),
+      () => {},
+    );
+    try {
+      return await cloud.keyManager.payload(id, { signal: over.signal });
+    } finally {
+      done.abort();
+    }
+  };
+  const keys = createKeys({ read, clock, log, ...(lifetime && { lifetime }), ...(outage && { outage }) });
+  const calls = metrics.counter({
+    name: "causeway_barbican_kms_calls_total",
+    help: "Calls of the API server, by method and outcome.",
+    labels: ["method", "outcome"],
+  });
+  const service = createService(keys, () => configuration.keyId);
+  const onCall = (method: string, failed: string | undefined): void =>
+    calls.increment({ method, outcome: failed === undefined ? "ok" : "failed" });
+  try {
+    const server = await serveKms({ endpoint: socketPath, service, log, onCall });
+    log.info("the KMS plugin listens", { socket: socketPath, keyId: configuration.keyId });
+    options.onListening?.();
+    for await (const next of changes(cloudConfig, () => configuration, { clock, log, signal })) {
+      log.info("new data is encrypted with another key", { before: configuration.keyId, now: next.keyId });
+      configuration = next;
+    }
+    await server.close();
+  } finally {
+    await cloud.close();
+  }
+}
+
+/** Configurations with another key id, until the signal aborts. One that cannot be used changes nothing. */
+async function* changes(
+  path: string,
+  current: () => Configuration,
+  { clock, log, signal }: { clock: Clock; log: Log; signal: AbortSignal },
+): AsyncGenerator<Configuration> {
+  let problem = "";
+  for (;;) {
+    try {
+      await clock.sleep(PAUSE, signal);
+    } catch {
+      return;
+    }
+    try {
+      const next = readConfiguration(path);
+      problem = "";
+      if (next.keyId !== current().keyId) yield next;
+    } catch (error) {
+      const message = messageOf(error);
+      if (message !== problem) log.warn("the changed cloud.conf is not used", { error: message });
+      problem = message;
+    }
+  }
+}

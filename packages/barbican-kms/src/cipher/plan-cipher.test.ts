@@ -1,0 +1,79 @@
+import { createCipheriv, randomBytes } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { hasCode } from "@causeway/foundation";
+import { decrypt, encrypt } from "./plan-cipher.ts";
+
+const ID = "0b9a2f1e-5c7d-4a3b-9e8f-112233445566";
+const OTHER = "1b9a2f1e-5c7d-4a3b-9e8f-112233445566";
+
+/** As the upstream plugin writes it: a random vector, AES-CBC, padding of one block at least. */
+function upstream(key: Buffer, plain: Buffer): Buffer {
+  const vector = randomBytes(16);
+  const cipher = createCipheriv(`aes-${key.length * 8}-cbc`, key, vector);
+  return Buffer.concat([vector, cipher.update(plain), cipher.final()]);
+}
+
+function isRefused(act: () => unknown): boolean {
+  try {
+    act();
+    return false;
+  } catch (error) {
+    return hasCode(error, "KMS_DATA_INVALID");
+  }
+}
+
+describe("data", () => {
+  it("is decrypted with its key and key id alone, and with no changed byte", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 896 }), fc.constantFrom(16, 24, 32), fc.nat(), (plain, length, at) => {
+        const key = randomBytes(length);
+        const sealed = encrypt(key, ID, plain);
+        expect(Buffer.from(decrypt(key, sealed))).toEqual(Buffer.from(plain));
+        expect(sealed.ciphertext.length).toBeLessThan(1_024);
+        expect(isRefused(() => decrypt(randomBytes(length), sealed))).toBe(true);
+        expect(isRefused(() => decrypt(key, { ...sealed, keyId: OTHER }))).toBe(true);
+        const changed = Uint8Array.from(sealed.ciphertext);
+        changed[at % changed.length] = (changed[at % changed.length] ?? 0) ^ 1;
+        expect(isRefused(() => decrypt(key, { ...sealed, ciphertext: changed }))).toBe(true);
+        expect(isRefused(() => decrypt(key, { ...sealed, ciphertext: sealed.ciphertext.slice(0, at % 60) }))).toBe(
+          true,
+        );
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("is never encrypted to the same twice", () => {
+    const key = randomBytes(32);
+    expect(encrypt(key, ID, Buffer.from("a")).ciphertext).not.toEqual(encrypt(key, ID, Buffer.from("a")).ciphertext);
+  });
+
+  it("of the upstream plugin is decrypted, whatever its length and key length", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), fc.constantFrom(16, 24, 32), (plain, length) => {
+        const key = randomBytes(length);
+        const ciphertext = upstream(key, Buffer.from(plain));
+        expect(Buffer.from(decrypt(key, { ciphertext, keyId: ID, annotations: {} }))).toEqual(Buffer.from(plain));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it.each<[string, Uint8Array]>([
+    ["is empty", new Uint8Array()],
+    ["is shorter than a vector", new Uint8Array(5)],
+    ["has a vector alone", new Uint8Array(16)],
+    ["is no whole number of blocks", new Uint8Array(40)],
+    ["has wrong padding", new Uint8Array(64)],
+  ])("of the upstream plugin that %s is refused", (_what, ciphertext) => {
+    expect(isRefused(() => decrypt(Buffer.alloc(32, 7), { ciphertext, keyId: ID, annotations: {} }))).toBe(true);
+  });
+
+  it("with an unknown algorithm, or larger than the protocol takes, is refused", () => {
+    const key = randomBytes(32);
+    const annotations = { "algorithm.kms.causeway.dev": Buffer.from("rot13") };
+    expect(isRefused(() => decrypt(key, { ...encrypt(key, ID, Buffer.from("a")), annotations }))).toBe(true);
+    expect(() => encrypt(key, ID, new Uint8Array(897))).toThrow("896 is the limit");
+  });
+});

@@ -1,0 +1,67 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { CausewayError } from "@causeway/foundation";
+import type { Encrypted } from "@causeway/kms";
+
+/** The annotation that says how a ciphertext was made. Data of the upstream plugin has none. */
+const ALGORITHM = "algorithm.kms.causeway.dev";
+const GCM = "aes-256-gcm";
+const SALT = 32;
+const NONCE = 12;
+const TAG = 16;
+const BLOCK = 16;
+/** A ciphertext may have 1,023 bytes, and an API server encrypts seeds of 32. */
+const LARGEST_PLAIN = 896;
+
+/**
+ * AES-256-GCM under a key of its own for each ciphertext, derived from the key in Barbican and a random salt: "salt nonce ciphertext tag". The id of
+ * the key is bound to it. The derivation also keeps the key apart from what the upstream plugin does with the same one.
+ */
+export function encrypt(key: Uint8Array, keyId: string, plaintext: Uint8Array): Encrypted {
+  if (plaintext.length > LARGEST_PLAIN)
+    throw new CausewayError(
+      "KMS_REQUEST_INVALID",
+      `The data to encrypt has ${plaintext.length} bytes; ${LARGEST_PLAIN} is the limit.`,
+    );
+  const salt = randomBytes(SALT);
+  const nonce = randomBytes(NONCE);
+  const cipher = createCipheriv(GCM, derived(key, salt), nonce, { authTagLength: TAG });
+  cipher.setAAD(Buffer.from(keyId));
+  const ciphertext = Buffer.concat([salt, nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
+  return { ciphertext, keyId, annotations: { [ALGORITHM]: Buffer.from(GCM) } };
+}
+
+/** The plain text of `encrypt`, or of the upstream plugin's AES-CBC. @throws KMS_DATA_INVALID for whatever was changed */
+export function decrypt(key: Uint8Array, { ciphertext, keyId, annotations }: Encrypted): Uint8Array {
+  const algorithm = annotations[ALGORITHM];
+  try {
+    if (algorithm === undefined) return chained(key, Buffer.from(ciphertext));
+    if (Buffer.from(algorithm).toString() === GCM) return authenticated(key, keyId, Buffer.from(ciphertext));
+  } catch {
+    // The reason would help an attacker who changes data and looks at the error.
+  }
+  throw new CausewayError(
+    "KMS_DATA_INVALID",
+    `Data that was encrypted with key ${keyId} cannot be decrypted: it was changed, or by another key.`,
+    {
+      hint: "Restore the data from a backup, or the secret of that id in Barbican.",
+    },
+  );
+}
+
+function derived(key: Uint8Array, salt: Uint8Array): Buffer {
+  return Buffer.from(hkdfSync("sha256", key, salt, "causeway barbican-kms aes-256-gcm", 32));
+}
+
+function authenticated(key: Uint8Array, keyId: string, sealed: Buffer): Buffer {
+  const [salt, nonce] = [sealed.subarray(0, SALT), sealed.subarray(SALT, SALT + NONCE)];
+  const decipher = createDecipheriv(GCM, derived(key, salt), nonce, { authTagLength: TAG });
+  decipher.setAAD(Buffer.from(keyId));
+  decipher.setAuthTag(sealed.subarray(-TAG));
+  return Buffer.concat([decipher.update(sealed.subarray(SALT + NONCE, -TAG)), decipher.final()]);
+}
+
+/** "vector ciphertext", with the padding of PKCS #7. It notices a change of the padding alone; the API server's own seal notices the rest. */
+function chained(key: Uint8Array, sealed: Buffer): Buffer {
+  const decipher = createDecipheriv(`aes-${key.length * 8}-cbc`, key, sealed.subarray(0, BLOCK));
+  return Buffer.concat([decipher.update(sealed.subarray(BLOCK)), decipher.final()]);
+}

@@ -1,0 +1,1 @@
+export { runBarbicanKms, type BarbicanKmsOptions } from "./barbican-kms.ts";

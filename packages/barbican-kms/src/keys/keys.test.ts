@@ -1,0 +1,83 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { CausewayError, createLog, VirtualClock } from "@causeway/foundation";
+import { createKeys, type Keys } from "./keys.ts";
+
+const ID = "0b9a2f1e-5c7d-4a3b-9e8f-112233445566";
+const KEY = Buffer.from("this is a key of 32 bytes, yes!!");
+
+describe("keys", () => {
+  let clock: VirtualClock;
+  let reads: number;
+  let failure: CausewayError | undefined;
+  let payload: Uint8Array;
+  let lines: string[];
+  let keys: Keys;
+  beforeEach(() => {
+    clock = new VirtualClock();
+    reads = 0;
+    failure = undefined;
+    payload = KEY;
+    lines = [];
+    const log = createLog({ level: "debug", destination: { write: (line) => lines.push(line) } });
+    const read = (): Promise<Uint8Array> => {
+      reads += 1;
+      return failure ? Promise.reject(failure) : Promise.resolve(payload);
+    };
+    keys = createKeys({ read, clock, log, lifetime: 60_000, outage: 600_000 });
+  });
+  const away = new CausewayError("OPENSTACK_UNREACHABLE", "no connection");
+
+  it("are read once for all calls within their lifetime", async () => {
+    await Promise.all(Array.from({ length: 100 }, () => keys.get(ID)));
+    await clock.advance(59_000);
+    expect(await keys.get(ID)).toEqual(KEY);
+    expect(reads).toBe(1);
+    await clock.advance(2_000);
+    await keys.get(ID);
+    expect(reads).toBe(2);
+  });
+
+  it("stay usable for a time while Barbican is away, and no longer", async () => {
+    await keys.get(ID);
+    failure = away;
+    await clock.advance(599_000);
+    expect(await keys.get(ID)).toEqual(KEY);
+    await clock.advance(2_000);
+    await expect(keys.get(ID)).rejects.toMatchObject({ code: "KMS_UNAVAILABLE" });
+    failure = undefined;
+    expect(await keys.get(ID)).toEqual(KEY);
+  });
+
+  it("that were never read are not there while Barbican is away", async () => {
+    failure = away;
+    await expect(keys.get(ID)).rejects.toMatchObject({ code: "KMS_UNAVAILABLE" });
+  });
+
+  it.each(["OPENSTACK_NOT_FOUND", "OPENSTACK_FORBIDDEN"])("are forgotten when Barbican responds %s", async (code) => {
+    await keys.get(ID);
+    failure = new CausewayError(code, "no");
+    await clock.advance(61_000);
+    await expect(keys.get(ID)).rejects.toMatchObject({ code: "KMS_KEY_NOT_FOUND" });
+    failure = away;
+    await expect(keys.get(ID)).rejects.toMatchObject({ code: "KMS_UNAVAILABLE" });
+  });
+
+  it("of a wrong length are refused", async () => {
+    payload = Buffer.from("short");
+    await expect(keys.get(ID)).rejects.toMatchObject({ code: "KMS_KEY_INVALID" });
+  });
+
+  it.each(["", "key1", "../../v1/secrets", `${ID}/../x`])("of the id %j are never asked for", async (id) => {
+    await expect(keys.get(id)).rejects.toMatchObject({ code: "KMS_KEY_NOT_FOUND" });
+    expect(reads).toBe(0);
+  });
+
+  it("are in no line of the log", async () => {
+    await keys.get(ID);
+    failure = away;
+    await clock.advance(61_000);
+    await keys.get(ID);
+    expect(lines.length).toBeGreaterThan(0);
+    for (const form of ["utf8", "base64", "hex"] as const) expect(lines.join("")).not.toContain(KEY.toString(form));
+  });
+});

@@ -1,0 +1,35 @@
+import { CausewayError, messageOf } from "@causeway/foundation";
+import type { KmsService } from "@causeway/kms";
+import { decrypt, encrypt } from "./cipher/plan-cipher.ts";
+import type { Keys } from "./keys/keys.ts";
+
+const PROBE = Buffer.from("causeway barbican-kms");
+
+/**
+ * KMS v2 with the keys of Barbican. The id of a key is the id of its secret: data is decrypted with the key that it names, so that after a change of
+ * `currentKeyId` old data is read until the API server has written it again.
+ */
+export function createService(keys: Keys, currentKeyId: () => string): KmsService {
+  return {
+    async status() {
+      const keyId = currentKeyId();
+      try {
+        const key = await keys.get(keyId);
+        const opened = decrypt(key, encrypt(key, keyId, PROBE));
+        const healthz = PROBE.equals(opened) ? "ok" : "the key does not decrypt what it encrypts";
+        return { version: "v2", healthz, keyId };
+      } catch (error) {
+        return { version: "v2", healthz: messageOf(error), keyId };
+      }
+    },
+    async encrypt(plaintext) {
+      const keyId = currentKeyId();
+      return encrypt(await keys.get(keyId), keyId, plaintext);
+    },
+    async decrypt(encrypted) {
+      if (encrypted.ciphertext.length === 0)
+        throw new CausewayError("KMS_REQUEST_INVALID", "There is no data to decrypt.");
+      return decrypt(await keys.get(encrypted.keyId), encrypted);
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { chmodSync, lstatSync, unlinkSync } from "node:fs";
+import { createServer, type ServerHttp2Session } from "node:http2";
+import { connect } from "node:net";
+import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
+import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { hasCode, InputError, messageOf, type Log } from "@causeway/foundation";
+import { socketPath } from "./endpoint.ts";
+import { KeyManagementService } from "./protocol.generated.ts";
+import type { KmsService } from "./service.ts";
+
+export interface KmsServerOptions {
+  /** "unix:///run/kms.sock" or a path. */
+  readonly endpoint: string;
+  readonly service: KmsService;
+  readonly log: Log;
+  /** Called after each call; `failed` is undefined after a success. */
+  readonly onCall?: (method: string, failed: string | undefined) => void;
+}
+
+export interface KmsServer {
+  close(): Promise<void>;
+}
+
+const LARGEST_REQUEST = 64 * 1024;
+const MOST_STREAMS = 256;
+
+/** Serves the protocol until `close`, for the user of this process alone. @throws KMS_ENDPOINT_INVALID, KMS_ENDPOINT_IN_USE */
+export async function serveKms(options: KmsServerOptions): Promise<KmsServer> {
+  const path = socketPath(options.endpoint);
+  const handler = connectNodeAdapter({
+    connect: false,
+    grpcWeb: false,
+    readMaxBytes: LARGEST_REQUEST,
+    routes: (router) => addService(router, options),
+  });
+  const server = createServer({ settings: { maxConcurrentStreams: MOST_STREAMS } }, handler);
+  const sessions = new Set<ServerHttp2Session>();
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.on("error", () => session.destroy());
+    session.on("close", () => sessions.delete(session));
+  });
+  await removeStaleSocket(path);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => reject(inUse(path, messageOf(error))));
+    server.listen(path, resolve);
+  });
+  chmodSync(path, 0o600);
+  return {
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const session of sessions) session.destroy();
+      await closed;
+    },
+  };
+}
+
+function addService(router: ConnectRouter, { service, log, onCall }: KmsServerOptions): void {
+  const call = async <T>(method: string, work: () => Promise<T>): Promise<T> => {
+    try {
+      const result = await work();
+      onCall?.(method, undefined);
+      return result;
+    } catch (error) {
+      const message = messageOf(error);
+      log.warn("a call of the KMS plugin failed", { method, error: message });
+      onCall?.(method, message);
+      throw new ConnectError(message, hasCode(error, "KMS_UNAVAILABLE") ? Code.Unavailable : Code.Internal);
+    }
+  };
+  router.service(KeyManagementService, {
+    status: (_, { signal }) => call("Status", () => service.status(signal)),
+    encrypt: ({ plaintext, uid }, { signal }) =>
+      call("Encrypt", async () => {
+        const { annotations, ...encrypted } = await service.encrypt(plaintext, uid, signal);
+        return { ...encrypted, annotations: { ...annotations } };
+      }),
+    decrypt: ({ ciphertext, keyId, annotations, uid }, { signal }) =>
+      call("Decrypt", async () => ({
+        plaintext: await service.decrypt({ ciphertext, keyId, annotations }, uid, signal),
+      })),
+  });
+}
+
+/** A process that was killed leaves its socket. One that another process serves is kept. */
+async function removeStaleSocket(path: string): Promise<void> {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (!stat) return;
+  if (!stat.isSocket()) throw inUse(path, "it is not a socket");
+  if (await isServed(path)) throw inUse(path, "another process serves it");
+  unlinkSync(path);
+}
+
+function isServed(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+}
+
+function inUse(path: string, why: string): InputError {
+  return new InputError("KMS_ENDPOINT_IN_USE", `The KMS plugin cannot listen on ${path}: ${why}.`, {
+    hint: "Stop the other process, or choose another path.",
+  });
+}
