@@ -1,4 +1,5 @@
 import { runController, type ControllerOptions, type EventRecorder } from "@causeway/kubernetes";
+import { attachDetachController } from "./attachdetach/controller.ts";
 import type { Context } from "./context.ts";
 import { cronJobController } from "./cronjob/controller.ts";
 import { daemonSetController } from "./daemonset/controller.ts";
@@ -6,6 +7,7 @@ import { deploymentController } from "./deployment/controller.ts";
 import { disruptionController } from "./disruption/controller.ts";
 import { endpointsController } from "./endpoints/controller.ts";
 import { endpointSliceController } from "./endpointslice/controller.ts";
+import { ephemeralVolumeController } from "./ephemeralvolume/controller.ts";
 import { jobController } from "./job/controller.ts";
 import { nodeIpamController } from "./nodeipam/controller.ts";
 import { nodeLifecycleController } from "./nodelifecycle/controller.ts";
@@ -41,6 +43,8 @@ const controllers: readonly (readonly [component: string, create: Create])[] = [
   ["controllermanager", disruptionController],
   ["persistentvolume-controller", volumeClaimController],
   ["persistentvolume-controller", persistentVolumeController],
+  ["ephemeral_volume", ephemeralVolumeController],
+  ["attachdetach-controller", attachDetachController],
   ["endpoint-slice-controller", endpointSliceController],
   ["endpoint-controller", endpointsController],
   ["job-controller", jobController],

@@ -45,6 +45,17 @@ export type CSINode = Resource<
   never
 >;
 
+export type VolumeAttachment = Resource<
+  {
+    readonly attacher: string;
+    readonly nodeName: string;
+    readonly source: { readonly persistentVolumeName?: string };
+  },
+  { readonly attached?: boolean; readonly attachError?: { readonly message?: string } }
+>;
+
+export type CSIDriver = Resource<{ readonly attachRequired?: boolean }, never>;
+
 export const PersistentVolumeClaim: ResourceType<PersistentVolumeClaim> = {
   group: "",
   version: "v1",
@@ -63,6 +74,8 @@ export const PersistentVolume: ResourceType<PersistentVolume> = {
 
 export const StorageClass: ResourceType<StorageClass> = storage("StorageClass", "storageclasses");
 export const CSINode: ResourceType<CSINode> = storage("CSINode", "csinodes");
+export const CSIDriver: ResourceType<CSIDriver> = storage("CSIDriver", "csidrivers");
+export const VolumeAttachment: ResourceType<VolumeAttachment> = storage("VolumeAttachment", "volumeattachments");
 
 function storage<T extends KubeObject>(kind: string, plural: string): ResourceType<T> {
   return { group: "storage.k8s.io", version: "v1", kind, plural, namespaced: false };

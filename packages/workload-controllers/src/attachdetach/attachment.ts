@@ -1,0 +1,31 @@
+import { createHash } from "node:crypto";
+import type { PersistentVolume, VolumeAttachment } from "../objects/storage.ts";
+
+/** Names as kube-controller-manager and the kubelet make them. */
+
+export function attachmentName(
+  { driver, volumeHandle }: { driver: string; volumeHandle: string },
+  node: string,
+): string {
+  return `csi-${createHash("sha256").update(`${volumeHandle}${driver}${node}`).digest("hex")}`;
+}
+
+export function uniqueName({ driver, volumeHandle }: { driver: string; volumeHandle: string }): string {
+  return `kubernetes.io/csi/${driver}^${volumeHandle}`;
+}
+
+export function attachmentOf(volume: PersistentVolume, node: string): VolumeAttachment {
+  const { csi } = volume.spec;
+  if (!csi) throw new TypeError(`volume ${volume.metadata.name} is not a CSI volume`);
+  return {
+    apiVersion: "storage.k8s.io/v1",
+    kind: "VolumeAttachment",
+    metadata: { name: attachmentName(csi, node) },
+    spec: { attacher: csi.driver, nodeName: node, source: { persistentVolumeName: volume.metadata.name } },
+  };
+}
+
+/** Whether several nodes may have the volume at once. */
+export function isShared({ spec: { accessModes = [] } }: PersistentVolume): boolean {
+  return accessModes.length === 0 || accessModes.some((mode) => mode === "ReadWriteMany" || mode === "ReadOnlyMany");
+}

@@ -1,0 +1,124 @@
+import { describe, expect, test } from "vitest";
+import type { Node } from "@causeway/kubernetes";
+import type { PersistentVolume, VolumeAttachment } from "../objects/storage.ts";
+import { at, now, pod } from "../testing/objects.ts";
+import { attachmentOf } from "./attachment.ts";
+import type { Observed } from "./gather.ts";
+import { plan, unmountTimeout } from "./plan.ts";
+
+const volume = (name: string, accessModes = ["ReadWriteOnce"]): PersistentVolume => ({
+  apiVersion: "v1",
+  kind: "PersistentVolume",
+  metadata: { name, uid: name },
+  spec: { accessModes, csi: { driver: "csi.example.com", volumeHandle: name } },
+});
+const unique = (name: string) => `kubernetes.io/csi/csi.example.com^${name}`;
+const attachment = (name: string, attached: boolean, metadata: object = {}): VolumeAttachment => {
+  const made = attachmentOf(volume(name), "one");
+  return { ...made, metadata: { ...made.metadata, uid: name, ...metadata }, status: { attached } };
+};
+const node = (
+  inUse: string[],
+  listed: string[],
+  more: { ready?: string; taint?: string; annotations?: object } = {},
+): Node =>
+  ({
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: {
+      name: "one",
+      uid: "one",
+      annotations: more.annotations ?? { "volumes.kubernetes.io/controller-managed-attach-detach": "true" },
+    },
+    spec: { taints: more.taint ? [{ key: more.taint, effect: "NoExecute" }] : [] },
+    status: {
+      conditions: [{ type: "Ready", status: more.ready ?? "True" }],
+      volumesInUse: inUse.map(unique),
+      volumesAttached: listed.map((name) => ({ name: unique(name), devicePath: "" })),
+    },
+  }) as unknown as Node;
+const observed = (
+  found: Node | undefined,
+  needs: PersistentVolume[],
+  attachments: VolumeAttachment[],
+  more: Partial<Observed> = {},
+): Observed => ({
+  name: "one",
+  node: found,
+  needs: needs.map((each) => ({ volume: each, pods: [pod("p")] })),
+  attachments,
+  nodesOf: () => [],
+  volumeOf: (name) => volume(name),
+  idleSince: () => now,
+  ...more,
+});
+const stepsOf = (seen: Observed) =>
+  plan(seen, now).steps.map((step) => {
+    if (step.type === "create-attachment") return `attach ${step.attachment.spec.source.persistentVolumeName}`;
+    if (step.type === "delete-attachment") return `detach ${step.target.uid}`;
+    return `list ${step.names.map((name) => name.split("^")[1]).join()}`;
+  });
+
+describe("the volumes of a node", () => {
+  const silent = { ready: "Unknown" };
+  const rows: [string, Observed, string[]][] = [
+    ["are attached when pods need them", observed(node([], []), [volume("v")], []), ["attach v"]],
+    ["are not listed before they are attached", observed(node([], []), [volume("v")], [attachment("v", false)]), []],
+    ["are listed once they are attached", observed(node([], []), [volume("v")], [attachment("v", true)]), ["list v"]],
+    ["remain", observed(node(["v"], ["v"]), [volume("v")], [attachment("v", true)]), []],
+    ["remain while the node uses them", observed(node(["v"], ["v"]), [], [attachment("v", true)]), []],
+    [
+      "are detached once it does not, and no longer listed first",
+      observed(node([], ["v"]), [], [attachment("v", true)]),
+      ["list ", "detach v"],
+    ],
+    ["are detached once", observed(node([], []), [], [attachment("v", true, { deletionTimestamp: at(1) })]), []],
+    ["remain on a silent node for six minutes", observed(node(["v"], ["v"], silent), [], [attachment("v", true)]), []],
+    [
+      "are detached from a silent node after six minutes",
+      observed(node(["v"], ["v"], silent), [], [attachment("v", true)], { idleSince: () => now - unmountTimeout }),
+      ["list ", "detach v"],
+    ],
+    [
+      "are detached from a node out of service at once",
+      observed(node(["v"], [], { ...silent, taint: "node.kubernetes.io/out-of-service" }), [], [attachment("v", true)]),
+      ["list v", "detach v"].slice(1),
+    ],
+    ["are detached from a node that is gone", observed(undefined, [], [attachment("v", true)]), ["detach v"]],
+    [
+      "wait until another node has detached them",
+      observed(node([], []), [volume("v")], [], { nodesOf: () => ["two"] }),
+      [],
+    ],
+    [
+      "that may be shared do not wait",
+      observed(node([], []), [volume("v", ["ReadWriteMany"])], [], { nodesOf: () => ["two"] }),
+      ["attach v"],
+    ],
+    [
+      "of nodes that attach for themselves are left alone",
+      observed(node([], [], { annotations: {} }), [volume("v")], []),
+      [],
+    ],
+    ["of other programs are left alone", observed(node([], []), [], [attachment("v", true, { name: "theirs" })]), []],
+  ];
+  test.each(rows)("%s", (_title, seen, expected) => {
+    expect(stepsOf(seen)).toEqual(expected);
+  });
+
+  test("are waited for when the node is silent", () => {
+    const seen = observed(node(["v"], ["v"], silent), [], [attachment("v", true)]);
+    expect(plan(seen, now).wait?.until).toBe(now + unmountTimeout);
+  });
+
+  test("that cannot be attached are reported on the pods", () => {
+    const failed = { ...attachment("v", false), status: { attached: false, attachError: { message: "no room" } } };
+    const messages = (seen: Observed) => plan(seen, now).status.map(({ event }) => event.message);
+    expect(messages(observed(node([], []), [volume("v")], [failed]))).toEqual([
+      'AttachVolume.Attach failed for volume "v" : no room',
+    ]);
+    expect(messages(observed(node([], []), [volume("v")], [], { nodesOf: () => ["two"] }))).toEqual([
+      'Multi-Attach error for volume "v" Volume is already exclusively attached to one node and can\'t be attached to another',
+    ]);
+  });
+});

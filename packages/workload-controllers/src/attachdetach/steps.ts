@@ -1,0 +1,16 @@
+import type { Pod } from "@causeway/kubernetes";
+import type { Target } from "../objects/claim.ts";
+import type { VolumeAttachment } from "../objects/storage.ts";
+
+/** What is done for the volumes of one node. */
+export type Step =
+  | { readonly type: "create-attachment"; readonly attachment: VolumeAttachment }
+  | { readonly type: "delete-attachment"; readonly target: Target }
+  | {
+      /** The kubelet mounts what its node's status lists, and nothing else. */
+      readonly type: "list-attached";
+      /** As "kubernetes.io/csi/<driver>^<handle>". */
+      readonly names: readonly string[];
+      /** What is listed for the first time, for events. */
+      readonly begun: readonly { readonly volume: string; readonly pods: readonly Pod[] }[];
+    };
