@@ -141,7 +141,12 @@ export interface Subresource {
     | "binding"
     | "eviction"
     | "ephemeralcontainers"
-    | "resize";
+    | "resize"
+    | "log"
+    | "exec"
+    | "attach"
+    | "portforward"
+    | "proxy";
   readonly verbs: readonly string[];
   readonly scale?: ScalePaths;
   /** Group, version and kind of its body when that is not the resource's own. */

@@ -88,15 +88,20 @@ function hashOf({ storedAs, kind }: Resource): string {
 }
 
 function legacySubresource(resource: Resource, subresource: Subresource): Json {
-  const { type } = subresource;
+  const type = otherType(resource, subresource);
   return {
     name: `${resource.plural}/${subresource.name}`,
     singularName: "",
     namespaced: resource.namespaced,
     ...(type ? { group: type.group, version: type.version } : {}),
-    kind: type?.kind ?? resource.kind,
+    kind: subresource.type?.kind ?? resource.kind,
     verbs: subresource.verbs,
   };
+}
+
+/** The type of a subresource's body if it is of another group. */
+function otherType({ group }: Resource, { type }: Subresource): Subresource["type"] {
+  return type && type.group !== group ? type : undefined;
 }
 
 /** APIGroupDiscoveryList (apidiscovery.k8s.io) of the core group ("api") or of all others ("apis"). */
@@ -120,7 +125,7 @@ function discovered({ resource, version }: Entry): Json {
   const responseKind = { group: custom ? name : "", version: custom ? version.name : "", kind };
   const subresources = (version.subresources ?? []).map((s) => ({
     subresource: s.name,
-    responseKind: s.type ?? responseKind,
+    responseKind: otherType(resource, s) ?? { ...responseKind, kind: s.type?.kind ?? kind },
     verbs: s.verbs,
   }));
   return {

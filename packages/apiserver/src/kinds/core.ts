@@ -3,7 +3,7 @@ import { coreEvents } from "./event.ts";
 import { namespaceStrategy } from "./namespace.ts";
 import { nodeStrategy } from "./node.ts";
 import { podStrategy } from "./pod.ts";
-import type { Resource } from "../contract/resource.ts";
+import type { Resource, Subresource } from "../contract/resource.ts";
 import { claimStrategy } from "./claim.ts";
 import { configMapStrategy, secretStrategy } from "./secret.ts";
 import { serviceStrategy } from "./service.ts";
@@ -20,6 +20,13 @@ import { PERSISTENT_VOLUME_CLAIM_COLUMNS, PERSISTENT_VOLUME_COLUMNS } from "../t
 import { volumeStrategy } from "./volume.ts";
 import { NODE_COLUMNS } from "../tables/machine-columns.ts";
 import { POD_COLUMNS } from "../tables/pod-columns.ts";
+
+const PROXIED = ["create", "delete", "get", "patch", "update"];
+
+/** A subresource that is served by a connection to a kubelet; its kind has the parameters of the query. */
+function connect(name: Subresource["name"], kind: string, verbs: readonly string[] = ["create", "get"]): Subresource {
+  return { name, verbs, type: { group: "", version: "v1", kind } };
+}
 
 /** The kinds of the core group, "v1". */
 export function coreKinds(): Resource[] {
@@ -55,7 +62,7 @@ export function coreKinds(): Resource[] {
       plural: "nodes",
       shortNames: ["no"],
       clusterScoped: true,
-      subresources: [STATUS],
+      subresources: [STATUS, connect("proxy", "NodeProxyOptions", PROXIED)],
       selectable: ["spec.unschedulable"],
       columns: NODE_COLUMNS,
       strategy: nodeStrategy,
@@ -72,6 +79,11 @@ export function coreKinds(): Resource[] {
         { name: "ephemeralcontainers", verbs: WRITE_STATUS },
         { name: "resize", verbs: WRITE_STATUS },
         { name: "eviction", verbs: ["create"], type: { group: "policy", version: "v1", kind: "Eviction" } },
+        { name: "log", verbs: ["get"] },
+        connect("exec", "PodExecOptions"),
+        connect("attach", "PodAttachOptions"),
+        connect("portforward", "PodPortForwardOptions"),
+        connect("proxy", "PodProxyOptions", PROXIED),
       ],
       selectable: [
         "spec.nodeName",
@@ -93,7 +105,7 @@ export function coreKinds(): Resource[] {
       plural: "services",
       shortNames: ["svc"],
       categories: ["all"],
-      subresources: [STATUS],
+      subresources: [STATUS, connect("proxy", "ServiceProxyOptions", PROXIED)],
       selectable: ["spec.clusterIP", "spec.type"],
       columns: SERVICE_COLUMNS,
       strategy: serviceStrategy(),
