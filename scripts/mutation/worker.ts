@@ -5,7 +5,6 @@ import { setFlagsFromString } from "node:v8";
 import { activate, installHooks, installSwitches, type Switches, type Target } from "./hooks.ts";
 import type { Answer, Chosen, Command, Coverage, CoveredTest } from "./protocol.ts";
 import type * as Harness from "./harness.ts";
-import { ownTime } from "./own-time.ts";
 import { readTargets } from "./targets.ts";
 
 setFlagsFromString("--stack-size=900");
@@ -59,7 +58,7 @@ function reached(): number[] {
 /** Runs a file without mutants: what it reaches while it loads, what each test reaches, and how long that takes. */
 async function cover({ file, independent }: Extract<Command, { type: "cover" }>): Promise<Coverage> {
   switches.reached.fill(0);
-  const began = ownTime("self");
+  const began = performance.now();
   const failed: string[] = [];
   const tests: CoveredTest[] = [];
   const hooks = new Set<number>();
@@ -70,7 +69,7 @@ async function cover({ file, independent }: Extract<Command, { type: "cover" }>)
   };
   const note = (title: string, start: number, error: unknown): void => {
     if (error !== undefined) failed.push(`${title}: ${error instanceof Error ? error.message : JSON.stringify(error)}`);
-    else tests.push({ title, time: ownTime("self") - start, reached: reached() });
+    else tests.push({ title, time: performance.now() - start, reached: reached() });
     switches.reached.fill(0);
   };
   try {
@@ -83,7 +82,7 @@ async function cover({ file, independent }: Extract<Command, { type: "cover" }>)
       for (const test of all) {
         // What cannot be run twice judges nothing.
         const first = await harness.attempt(test, 60_000);
-        const start = ownTime("self");
+        const start = performance.now();
         note(test.title, start, first ?? (await harness.attempt(test, 60_000)));
       }
     } else {
@@ -93,7 +92,7 @@ async function cover({ file, independent }: Extract<Command, { type: "cover" }>)
         wants: () => true,
         began: () => {
           between();
-          start = ownTime("self");
+          start = performance.now();
         },
         ended: ({ title }, error) => note(title, start, error),
       };
@@ -103,7 +102,7 @@ async function cover({ file, independent }: Extract<Command, { type: "cover" }>)
   } catch (error) {
     failed.push(error instanceof Error ? error.message : String(error));
   }
-  return { file, loading, hooks: [...hooks], tests, time: ownTime("self") - began, failed };
+  return { file, loading, hooks: [...hooks], tests, time: performance.now() - began, failed };
 }
 
 type Judge = Extract<Command, { type: "judge" }>;

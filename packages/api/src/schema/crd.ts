@@ -1,6 +1,5 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Kind, PrinterColumn } from "../kind.ts";
-import { described } from "./describe.ts";
 
 /** A structural schema as a CRD carries it. */
 export type JsonSchema = { [key: string]: unknown };
@@ -36,7 +35,7 @@ export interface CustomResourceDefinitionObject extends KubeObject {
 
 /** The CRD of a kind: one version, served and stored, in the category "cluster-api". */
 export function toCustomResourceDefinition(kind: Kind<KubeObject>): CustomResourceDefinitionObject {
-  const schema = described(plainJson(kind.schema), kind.group);
+  const schema = plainJson(kind.schema);
   const properties = schema["properties"] as JsonSchema;
   const singular = kind.kind.toLowerCase();
   return {

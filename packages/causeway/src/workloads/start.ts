@@ -6,6 +6,8 @@ import { createWorkloadControllers } from "@causeway/workload-controllers";
 /** The controllers of a cluster start when it has an object of one of these resources: an empty cluster costs nothing. */
 const WORKLOADS: readonly string[] = [
   "/nodes",
+  "/persistentvolumeclaims",
+  "/persistentvolumes",
   "/pods",
   "/replicationcontrollers",
   "apps/daemonsets",
@@ -14,6 +16,7 @@ const WORKLOADS: readonly string[] = [
   "apps/statefulsets",
   "batch/cronjobs",
   "batch/jobs",
+  "policy/poddisruptionbudgets",
 ];
 
 /** Who the controllers are, as admission and managedFields see it. */

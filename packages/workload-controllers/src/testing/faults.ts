@@ -4,8 +4,13 @@ import type { KubernetesClient } from "@causeway/kubernetes";
 /** What happens to one write: it is performed, its answer is lost, it never arrives, or the process ends before or after it. */
 export type Fate = "performed" | "answer-lost" | "request-lost" | "killed-before" | "killed-after";
 
+/** What happens to one event of a watch: it arrives, or the connection ends before it. */
+export type WatchFate = "delivered" | "watch-lost";
+
 export interface Faults {
   next(): Fate;
+  /** Default: every event arrives. */
+  nextEvent?(): WatchFate;
   kill(): void;
 }
 
@@ -36,7 +41,7 @@ export function faulty(client: KubernetesClient, faults: Faults): KubernetesClie
     get: (type, key, options) => client.get(type, key, options),
     find: (type, key, options) => client.find(type, key, options),
     list: (type, options) => client.list(type, options),
-    watch: (type, options) => client.watch(type, options),
+    watch: (type, options) => losing(client.watch(type, options), faults),
     create: (type, object, options) => write(() => client.create(type, object, options)),
     update: (type, object, options) => write(() => client.update(type, object, options)),
     patch: (type, key, patch, options) => write(() => client.patch(type, key, patch, options)),
@@ -45,6 +50,13 @@ export function faulty(client: KubernetesClient, faults: Faults): KubernetesClie
     request: (method, path, options) => write(() => client.request(method, path, options)),
     close: () => client.close(),
   };
+}
+
+async function* losing<T>(events: AsyncIterable<T>, faults: Faults): AsyncIterable<T> {
+  for await (const event of events) {
+    if (faults.nextEvent?.() === "watch-lost") throw lost();
+    yield event;
+  }
 }
 
 function ended(faults: Faults): never {

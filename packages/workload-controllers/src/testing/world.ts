@@ -12,16 +12,22 @@ import {
   type ResourceType,
 } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
+import { isActive } from "../objects/pods.ts";
 import { createWorkloadControllers } from "../workload-controllers.ts";
-import { faulty, type Fate } from "./faults.ts";
+import { faulty, type Fate, type Faults } from "./faults.ts";
 import { playKubelet } from "./played-kubelet.ts";
 
 export const namespace = "default";
 export const key = (name: string) => ({ namespace, name });
 
+/** Moves of the clock after which a wait fails; each takes 10 ms of real time, or more where the machine is busy. */
+const MOST_PASSES = 8_000;
+
 /** An API server, as far as a world needs it. */
-interface WorldServer {
+export interface WorldServer {
   readonly management: { kubeconfig(): Promise<string> };
+  /** Needs no connection: for many worlds at once. */
+  readonly client?: KubernetesClient;
   close(): Promise<void>;
 }
 
@@ -29,20 +35,25 @@ interface WorldServer {
 export class World {
   readonly client: KubernetesClient;
   readonly clock: VirtualClock;
+  /** Names of pods that were removed before their kubelet could stop them. */
+  readonly forced: string[] = [];
+  /** Pods that neither ended nor are being deleted: the most that there were at once. */
+  mostActive = 0;
   readonly #server: WorldServer;
   readonly #stop = new AbortController();
   readonly #running: Promise<unknown>[] = [];
 
-  private constructor(server: WorldServer, clock: VirtualClock, kubeconfig: string) {
+  private constructor(server: WorldServer, clock: VirtualClock, client: KubernetesClient) {
     this.#server = server;
     this.clock = clock;
-    this.client = createClient(loadKubeconfig({ text: kubeconfig }));
+    this.client = client;
   }
 
   static async start(startServer: (clock: VirtualClock) => Promise<WorldServer>): Promise<World> {
     const clock = new VirtualClock(Date.now());
     const server = await startServer(clock);
-    return new World(server, clock, await server.management.kubeconfig());
+    const client = server.client ?? createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
+    return new World(server, clock, client);
   }
 
   async playKubelet(nodes: readonly string[] = ["one", "two"]): Promise<void> {
@@ -52,18 +63,26 @@ export class World {
     }
     const informers = createInformers(this.client, { clock: this.clock });
     playKubelet({ client: this.client, informers, clock: this.clock }, nodes);
+    const stopped = new Set<string>();
+    const pods = informers.for(Pod);
+    pods.onChange(({ type, object }) => {
+      this.mostActive = Math.max(this.mostActive, pods.list().filter(isActive).length);
+      const { uid = "", name, deletionTimestamp } = object.metadata;
+      if (deletionTimestamp !== undefined) stopped.add(uid);
+      if (type === "deleted" && object.spec.nodeName && !stopped.has(uid)) this.forced.push(name);
+    });
     this.#running.push(informers.run(this.#stop.signal));
   }
 
   /** Runs the controllers. The returned function ends them as kill -9 would, as far as the cluster can see. */
-  run(fates?: () => Fate, killed: () => void = () => {}): () => Promise<void> {
+  run(faults?: Omit<Faults, "kill">, killed: () => void = () => {}): () => Promise<void> {
     const stop = new AbortController();
     const signal = AbortSignal.any([stop.signal, this.#stop.signal]);
     const kill = () => {
       stop.abort();
       killed();
     };
-    const client = fates ? faulty(this.client, { next: fates, kill }) : this.client;
+    const client = faults ? faulty(this.client, { ...faults, kill }) : this.client;
     const { clock } = this;
     const informers = createInformers(client, { clock });
     const events = createEventRecorder(this.client, { component: "causeway", clock, signal });
@@ -77,14 +96,15 @@ export class World {
     };
   }
 
-  /** Runs the controllers with faults, and starts them again whenever a fault ends them. */
-  runWithFaults(random: () => number, rate = 0.2): () => Promise<void> {
+  /** Runs the controllers with faults, and starts them again whenever a fault ends them. `lost`: how many events of watches never arrive. */
+  runWithFaults(random: () => number, rate = 0.2, lost = 0): () => Promise<void> {
     let stop = async () => {};
     let isOver = false;
     const fates: Fate[] = ["answer-lost", "request-lost", "killed-before", "killed-after"];
     const next = () => (random() < rate ? (fates[Math.floor(random() * fates.length)] ?? "performed") : "performed");
     const start = () => {
-      if (!isOver) stop = this.run(next, start);
+      const nextEvent = () => (random() < lost ? ("watch-lost" as const) : ("delivered" as const));
+      if (!isOver) stop = this.run(lost > 0 ? { next, nextEvent } : { next }, start);
     };
     start();
     return async () => {
@@ -119,8 +139,7 @@ export class World {
 
   /** Waits until `check` returns something, while the clock moves by `step` milliseconds at a time. */
   async until<T>(what: string, check: () => Promise<T | undefined | false>, step = 20): Promise<T> {
-    const end = Date.now() + 120_000;
-    while (Date.now() < end) {
+    for (let passes = 0; passes < MOST_PASSES; passes++) {
       const found = await check();
       if (found) return found;
       await this.pass(step);

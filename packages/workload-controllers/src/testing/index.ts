@@ -1,0 +1,1 @@
+export { playSchedule, scheduleOf, type Schedule } from "./schedule.ts";

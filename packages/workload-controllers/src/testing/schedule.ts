@@ -1,0 +1,188 @@
+import {
+  DaemonSet,
+  Deployment,
+  isControlledBy,
+  Job,
+  ReplicaSet,
+  StatefulSet,
+  type KubeObject,
+  type Pod,
+  type ResourceType,
+} from "@causeway/kubernetes";
+import { isActive } from "../objects/pods.ts";
+import { template } from "./objects.ts";
+import { annotations } from "./played-kubelet.ts";
+import { seeded } from "./faults.ts";
+import { key, namespace, World, type WorldServer } from "./world.ts";
+import type { VirtualClock } from "@causeway/foundation";
+
+/** One workload that is created, changed and changed again while writes, watches and processes fail. */
+export interface Schedule {
+  readonly seed: number;
+  readonly kind: "Deployment" | "StatefulSet" | "DaemonSet" | "Job";
+  /** Of writes: lost requests, lost answers, and processes that end before or after one. */
+  readonly faultRate: number;
+  /** Of events of watches, before which the connection ends. */
+  readonly lostEvents: number;
+  /** Two sets of controllers that know nothing of each other. */
+  readonly twoLeaders: boolean;
+}
+
+const KINDS = ["Deployment", "StatefulSet", "DaemonSet", "Job"] as const;
+/** Milliseconds of the virtual clock between two looks at the pods. */
+const STEP = 100;
+const NODES = ["one", "two", "three"];
+
+export function scheduleOf(seed: number): Schedule {
+  const random = seeded(seed);
+  return {
+    seed,
+    kind: KINDS[seed % KINDS.length] ?? "Deployment",
+    faultRate: 0.05 + random() * 0.15,
+    lostEvents: random() < 0.5 ? 0 : random() * 0.1,
+    twoLeaders: random() < 0.25,
+  };
+}
+
+/** Plays it, and returns what is wrong: nothing, if all is well. */
+export async function playSchedule(
+  schedule: Schedule,
+  startServer: (clock: VirtualClock) => Promise<WorldServer>,
+): Promise<string[]> {
+  const world = await World.start(startServer);
+  try {
+    await world.playKubelet(NODES);
+    return await new Play(world, schedule).run();
+  } finally {
+    await world.close();
+  }
+}
+
+class Play {
+  readonly #world: World;
+  readonly #schedule: Schedule;
+  readonly #random: () => number;
+  readonly #problems = new Set<string>();
+
+  constructor(world: World, schedule: Schedule) {
+    this.#world = world;
+    this.#schedule = schedule;
+    this.#random = seeded(schedule.seed + 1);
+  }
+
+  async run(): Promise<string[]> {
+    const { faultRate, lostEvents, twoLeaders } = this.#schedule;
+    const stops = Array.from({ length: twoLeaders ? 2 : 1 }, () =>
+      this.#world.runWithFaults(this.#random, faultRate, lostEvents),
+    );
+    const before = 1 + Math.floor(this.#random() * 4);
+    const after = 1 + Math.floor(this.#random() * 4);
+    await this.#create(before);
+    await this.#reach("web:1", before);
+    await this.#change("web:2", after);
+    await this.#reach("web:2", after);
+    await Promise.all(stops.map((stop) => stop()));
+    this.#world.run();
+    await this.#reach("web:2", after);
+    await this.#world.pass(2_000);
+    await this.#judge(before, after);
+    return [...this.#problems];
+  }
+
+  async #create(size: number): Promise<void> {
+    const selector = { matchLabels: { app: "web" } };
+    const common = { selector, template: template("web:1") };
+    const { kind } = this.#schedule;
+    const rolling = { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } };
+    const surging = { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
+    const policy = this.#random() < 0.5 ? "OrderedReady" : "Parallel";
+    if (kind === "Deployment") await this.#make(Deployment, { ...common, replicas: size, strategy: rolling });
+    if (kind === "StatefulSet") {
+      await this.#make(StatefulSet, { ...common, replicas: size, serviceName: "web", podManagementPolicy: policy });
+    }
+    if (kind === "DaemonSet") await this.#make(DaemonSet, { ...common, updateStrategy: surging });
+    if (kind === "Job") {
+      const spec = { restartPolicy: "Never", containers: [{ name: "web", image: "web:1" }] };
+      const metadata = { annotations: { [annotations.finish]: "Succeeded" } };
+      await this.#make(Job, { completions: 6, parallelism: 3, template: { metadata, spec } });
+    }
+  }
+
+  async #make<T extends KubeObject>(type: ResourceType<T>, spec: object): Promise<void> {
+    await this.#world.create(type, "web", { spec });
+  }
+
+  /** Another template, and another size. */
+  async #change(image: string, replicas: number): Promise<void> {
+    const { kind } = this.#schedule;
+    const spec = { template: { spec: { containers: [{ name: "web", image }] } } };
+    if (kind === "Deployment") await this.#world.patch(Deployment, "web", { spec: { ...spec, replicas } });
+    if (kind === "StatefulSet") await this.#world.patch(StatefulSet, "web", { spec: { ...spec, replicas } });
+    if (kind === "DaemonSet") await this.#world.patch(DaemonSet, "web", { spec });
+  }
+
+  async #reach(image: string, replicas: number): Promise<void> {
+    const { kind } = this.#schedule;
+    const isThere = async () => {
+      const pods = await this.#world.pods();
+      if (kind === "Job") return pods.filter(({ status }) => status?.phase === "Succeeded").length >= 6;
+      const wanted = kind === "DaemonSet" ? NODES.length : replicas;
+      return pods.length === wanted && pods.every((pod) => isActive(pod) && imageOf(pod) === image);
+    };
+    await this.#world.until(`${kind} with pods of ${image}`, isThere, STEP);
+  }
+
+  async #judge(before: number, size: number): Promise<void> {
+    const pods = await this.#world.pods();
+    const { kind, twoLeaders } = this.#schedule;
+    const owners = await this.#owners();
+    for (const pod of pods) {
+      if (!owners.some((owner) => isControlledBy(pod, owner))) this.#problems.add(`${pod.metadata.name} is an orphan`);
+    }
+    for (const name of this.#world.forced) {
+      if (kind !== "Job") this.#problems.add(`${name} was removed before its kubelet stopped it`);
+    }
+    // Two leaders that know nothing of each other may both create pods with generated names; later one of them deletes what is too much.
+    if (!twoLeaders) this.#judgeSurge(Math.max(before, size));
+    if (kind === "StatefulSet") {
+      const names = pods.map(({ metadata }) => metadata.name).toSorted((a, b) => a.localeCompare(b));
+      const wanted = Array.from({ length: size }, (_, ordinal) => `web-${ordinal}`);
+      if (names.join() !== wanted.join()) this.#problems.add(`pods ${names.join()} in place of ${wanted.join()}`);
+    }
+    if (kind === "Job") await this.#judgeJob(pods);
+  }
+
+  #judgeSurge(size: number): void {
+    const { kind } = this.#schedule;
+    // Of a StatefulSet pods have names; a Job replaces what ended.
+    const most = { Deployment: size + 1, DaemonSet: NODES.length + 1, StatefulSet: size, Job: 3 }[kind];
+    const { mostActive } = this.#world;
+    if (mostActive > most) this.#problems.add(`${mostActive} pods at once, and ${most} are allowed`);
+  }
+
+  async #judgeJob(pods: readonly Pod[]): Promise<void> {
+    const job = await this.#world.until("the Job is complete", async () => {
+      const found = await this.#world.client.get(Job, key("web"));
+      return found.status?.conditions?.some(({ type }) => type === "Complete") && found;
+    });
+    const succeeded = pods.filter(({ status }) => status?.phase === "Succeeded").length;
+    if (job.status?.succeeded !== succeeded) {
+      this.#problems.add(`the Job counts ${job.status?.succeeded} pods that succeeded, and there are ${succeeded}`);
+    }
+  }
+
+  async #owners(): Promise<readonly KubeObject[]> {
+    const { client } = this.#world;
+    const lists = await Promise.all([
+      client.list(ReplicaSet, { namespace }),
+      client.list(StatefulSet, { namespace }),
+      client.list(DaemonSet, { namespace }),
+      client.list(Job, { namespace }),
+    ]);
+    return lists.flatMap(({ items }): readonly KubeObject[] => items);
+  }
+}
+
+function imageOf({ spec }: Pod): string | undefined {
+  return spec.containers[0]?.image;
+}
