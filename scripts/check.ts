@@ -1,6 +1,7 @@
 /** `npm run check`: everything that can be said about the code without running it, each step with its time. */
 import { spawn } from "node:child_process";
 import { resolve } from "node:path";
+import { checkDocs } from "./docs/pages.ts";
 import { checkErrorCatalogue } from "./error-catalogue.ts";
 import { checkFolderOrder } from "./folder-order.ts";
 import { checkFloors } from "./floors.ts";
@@ -50,6 +51,7 @@ const steps: readonly Step[] = [
   own("order of folders", checkFolderOrder),
   own("error catalogue", checkErrorCatalogue),
   own("language", checkLanguage),
+  own("docs", checkDocs),
   command("dead code", "knip", "--no-progress"),
 ];
 

@@ -5,6 +5,8 @@ import type { TargetFile } from "./targets.ts";
 const OPEN_TIME = 1500;
 const MOST_OPEN_TESTS = 40;
 const MOST_FILES = 12;
+/** Modules that are loaded again cost more than tests. */
+const MOST_AGAIN = 2;
 /** Milliseconds of all tests for one mutant; the first file is run in any case. */
 const MOST_TIME = 5000;
 /** Milliseconds of a file that is tried for a mutant which no test reaches. */
@@ -40,13 +42,17 @@ export class Chooser {
       .slice(0, MOST_FILES)
       .filter((_, i, all) => i === 0 || timeOf(all.slice(0, i + 1)) < MOST_TIME);
     if (!this.#loaded.has(number)) return { ordinary, loading: [] };
-    const same = mutants.map((_, i) => first + i);
     const tables = this.#byFile.filter(({ coverage }) => !this.#open.has(coverage.file) && !tried.has(coverage.file));
+    // A function that a file calls while it describes its tests: they reach the rest.
+    const calling = tables.filter(({ coverage }) => coverage.loading.includes(number));
+    const same = mutants.map((_, i) => first + i);
     const near = tables.filter(({ tests }) => same.some((n) => tests.has(n)));
     // A table that is read once is reached by no test: then all fast files are tried.
     const fast = tables.filter(({ coverage }) => coverage.time < FAST);
-    const loading = (near.length > 0 ? near : fast).map(({ coverage: { file, time } }) => ({ file, time }));
-    return { ordinary, loading: loading.sort((a, b) => a.time - b.time).slice(0, MOST_FILES) };
+    const isReached = this.#byFile.some(({ tests }) => tests.has(number));
+    const again = isReached ? calling : near.length > 0 ? near : fast;
+    const loading = again.map(({ coverage: { file, time } }) => ({ file, time })).sort((a, b) => a.time - b.time);
+    return { ordinary, loading: loading.slice(0, isReached ? MOST_AGAIN : MOST_FILES) };
   }
 
   #chosen({ file, time }: Coverage, reaching: readonly CoveredTest[], number: number): Chosen | undefined {

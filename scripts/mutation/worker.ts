@@ -5,6 +5,7 @@ import { setFlagsFromString } from "node:v8";
 import { activate, installHooks, installSwitches, type Switches, type Target } from "./hooks.ts";
 import type { Answer, Chosen, Command, Coverage, CoveredTest } from "./protocol.ts";
 import type * as Harness from "./harness.ts";
+import { ownTime } from "./own-time.ts";
 import { readTargets } from "./targets.ts";
 
 setFlagsFromString("--stack-size=900");
@@ -58,7 +59,7 @@ function reached(): number[] {
 /** Runs a file without mutants: what it reaches while it loads, what each test reaches, and how long that takes. */
 async function cover({ file, independent }: Extract<Command, { type: "cover" }>): Promise<Coverage> {
   switches.reached.fill(0);
-  const began = performance.now();
+  const began = ownTime("self");
   const failed: string[] = [];
   const tests: CoveredTest[] = [];
   const hooks = new Set<number>();
@@ -69,7 +70,7 @@ async function cover({ file, independent }: Extract<Command, { type: "cover" }>)
   };
   const note = (title: string, start: number, error: unknown): void => {
     if (error !== undefined) failed.push(`${title}: ${error instanceof Error ? error.message : JSON.stringify(error)}`);
-    else tests.push({ title, time: performance.now() - start, reached: reached() });
+    else tests.push({ title, time: ownTime("self") - start, reached: reached() });
     switches.reached.fill(0);
   };
   try {
@@ -82,7 +83,7 @@ async function cover({ file, independent }: Extract<Command, { type: "cover" }>)
       for (const test of all) {
         // What cannot be run twice judges nothing.
         const first = await harness.attempt(test, 60_000);
-        const start = performance.now();
+        const start = ownTime("self");
         note(test.title, start, first ?? (await harness.attempt(test, 60_000)));
       }
     } else {
@@ -92,7 +93,7 @@ async function cover({ file, independent }: Extract<Command, { type: "cover" }>)
         wants: () => true,
         began: () => {
           between();
-          start = performance.now();
+          start = ownTime("self");
         },
         ended: ({ title }, error) => note(title, start, error),
       };
@@ -102,7 +103,7 @@ async function cover({ file, independent }: Extract<Command, { type: "cover" }>)
   } catch (error) {
     failed.push(error instanceof Error ? error.message : String(error));
   }
-  return { file, loading, hooks: [...hooks], tests, time: performance.now() - began, failed };
+  return { file, loading, hooks: [...hooks], tests, time: ownTime("self") - began, failed };
 }
 
 type Judge = Extract<Command, { type: "judge" }>;

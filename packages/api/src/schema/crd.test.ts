@@ -141,3 +141,23 @@ describe("defaults", () => {
     );
   });
 });
+
+describe("descriptions", () => {
+  /** Paths of fields below a schema that `kubectl explain` has no text for. */
+  const undescribed = (schema: JsonSchema, path = ""): string[] => {
+    const inner = [schema["items"], schema["additionalProperties"]].flatMap((s) =>
+      typeof s === "object" && s !== null ? undescribed(s as JsonSchema, path) : [],
+    );
+    const fields = Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>).flatMap(
+      ([name, field]) => [
+        ...(field["description"] === undefined ? [`${path}.${name}`] : []),
+        ...undescribed(field, `${path}.${name}`),
+      ],
+    );
+    return [...inner, ...fields];
+  };
+  test.each(allKinds.map((kind) => [kind.kind, kind] as const))("every field of a %s has one", (_, kind) => {
+    const [version] = toCustomResourceDefinition(kind).spec.versions;
+    expect(undescribed(version?.schema.openAPIV3Schema ?? {})).toEqual([]);
+  });
+});

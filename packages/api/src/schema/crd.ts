@@ -1,5 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Kind, PrinterColumn } from "../kind.ts";
+import { described } from "./describe.ts";
 
 /** A structural schema as a CRD carries it. */
 export type JsonSchema = { [key: string]: unknown };
@@ -35,7 +36,7 @@ export interface CustomResourceDefinitionObject extends KubeObject {
 
 /** The CRD of a kind: one version, served and stored, in the category "cluster-api". */
 export function toCustomResourceDefinition(kind: Kind<KubeObject>): CustomResourceDefinitionObject {
-  const schema = plainJson(kind.schema);
+  const schema = described(plainJson(kind.schema), kind.group);
   const properties = schema["properties"] as JsonSchema;
   const singular = kind.kind.toLowerCase();
   return {

@@ -1,8 +1,9 @@
 import { admitLimits } from "../admission/builtin/limits.ts";
+import { podQuality } from "../admission/builtin/pod-quality.ts";
 import { admitTolerations } from "../admission/builtin/tolerations.ts";
 import { mutatePod } from "../admission/builtin/pods.ts";
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, fields, isRecord, record, records, same, timestamp, type Json } from "../json/json.ts";
+import { at, fields, isRecord, record, records, timestamp, type Json } from "../json/json.ts";
 import { forbiddenField } from "../errors/problems.ts";
 import { imageProblems } from "./pods/containers.ts";
 import { newPodProblems, podSpecProblems } from "./pods/spec.ts";
@@ -34,7 +35,7 @@ export const podStrategy: Strategy = {
   prepareCreate(draft, { cluster }) {
     const gates = records(record(draft["spec"])["schedulingGates"]);
     const waits = gates.length > 0 ? { conditions: [gated(timestamp(cluster.clock.now()))] } : {};
-    draft["status"] = { phase: "Pending", ...waits, qosClass: quality(record(draft["spec"])) };
+    draft["status"] = { phase: "Pending", ...waits, qosClass: podQuality(record(draft["spec"])) };
   },
   prepareUpdate(draft, old, { subresource }) {
     if (subresource === "status") keepButStatus(draft, old);
@@ -48,7 +49,7 @@ export const podStrategy: Strategy = {
     if (subresource === "ephemeralcontainers") return ephemeralUpdateProblems(spec, was);
     if (subresource === "resize" && old) {
       const without = forbiddenField("spec", "Pod running on node without support for resize");
-      const problems = resizeProblems(spec, was, quality);
+      const problems = resizeProblems(spec, was, podQuality);
       return isResizable(fields(old)["status"]) ? problems : [...problems, without];
     }
     if (subresource === "status" && old) return statusProblems(object, old);
@@ -97,13 +98,4 @@ function gated(now: string): Json {
     reason: "SchedulingGated",
     message,
   };
-}
-
-function quality(spec: Json): string {
-  const resources = records(spec["containers"]).map((c) => record(c["resources"]));
-  const requests = resources.map((r) => record(r["requests"] ?? r["limits"]));
-  const limits = resources.map((r) => record(r["limits"]));
-  if ([...requests, ...limits].every((r) => r["cpu"] === undefined && r["memory"] === undefined)) return "BestEffort";
-  const whole = limits.every((l, i) => l["cpu"] !== undefined && l["memory"] !== undefined && same(requests[i], l));
-  return whole ? "Guaranteed" : "Burstable";
 }

@@ -18,6 +18,8 @@ export interface Volume {
   encrypted?: boolean;
   group_id?: string | null;
   consumes_quota?: boolean;
+  /** UTC without a zone; real services have whole seconds. */
+  created_at?: string;
 }
 export interface VolumeCreate {
   name: string;
@@ -82,6 +84,7 @@ export interface VolumeBackup {
   is_incremental: boolean;
   availability_zone: string | null;
   fail_reason: string | null;
+  created_at?: string;
   metadata?: Record<string, string>;
 }
 export interface VolumeBackupCreate {
@@ -93,6 +96,8 @@ export interface VolumeBackupCreate {
   force?: boolean;
   snapshot_id?: string;
   metadata?: Record<string, string>;
+  /** From 3.51 on. */
+  availability_zone?: string;
 }
 /** The attachments API (3.27): what Nova, and who attaches without Nova, works with. */
 export interface Attachment {

@@ -120,6 +120,22 @@ const cases: ContractCase[] = [
     },
   },
   {
+    name: "a pod that asks for zero CPU has the QoS class BestEffort",
+    async run(c) {
+      await account(c);
+      const { status } = await made(c.api.post(c.core("pods"), pod("b", { cpu: "0" })));
+      expect(status).toMatchObject({ qosClass: "BestEffort" });
+      await quota(c, { pods: "0" }, { pods: "0" }, { scopes: ["BestEffort"] });
+      const answer = await once(c, "pods", pod("a", { cpu: "0" }), 403);
+      refused(
+        answer,
+        403,
+        "Forbidden",
+        'pods "a" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0',
+      );
+    },
+  },
+  {
     name: "Services are charged with their kind and ports, also when they become of it",
     async run(c) {
       await quota(c, { "services.nodeports": "1" }, { "services.nodeports": "0" });

@@ -1,5 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { array, at, fields, record, records, text, texts, type Json } from "../../json/json.ts";
+import { podQuality } from "../builtin/pod-quality.ts";
 import type { Resource } from "../../contract/resource.ts";
 
 /** Whether a quota is about this object: one with scopes is about pods, or claims, that are in all of them. */
@@ -30,7 +31,7 @@ function hasClass(selector: Json, claim: KubeObject): boolean {
 function matches(selector: Json, pod: KubeObject): boolean {
   const spec = record(fields(pod)["spec"]);
   const terminating = isTerminating(pod);
-  const bestEffort = isBestEffort(spec);
+  const bestEffort = podQuality(spec) === "BestEffort";
   switch (selector["scopeName"]) {
     case "Terminating":
       return terminating;
@@ -53,16 +54,6 @@ function matches(selector: Json, pod: KubeObject): boolean {
 export function isTerminating(pod: KubeObject): boolean {
   const deadline = record(fields(pod)["spec"])["activeDeadlineSeconds"];
   return typeof deadline === "number" && deadline >= 0;
-}
-
-function isBestEffort(spec: Json): boolean {
-  const containers = [...records(spec["containers"]), ...records(spec["initContainers"])];
-  return containers.every((c) => {
-    const { requests, limits } = record(c["resources"]);
-    return ["cpu", "memory"].every(
-      (name) => record(requests)[name] === undefined && record(limits)[name] === undefined,
-    );
-  });
 }
 
 function isSelected({ operator, values }: Json, name: string): boolean {

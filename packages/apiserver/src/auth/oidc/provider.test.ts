@@ -1,0 +1,141 @@
+import { exportJWK, generateKeyPair } from "jose";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { VirtualClock } from "@causeway/foundation";
+import { startListener, type Given, type TestListener } from "../../testing/https.ts";
+import type { JwtIssuer } from "./configuration.ts";
+import { issuerKeys } from "./provider.ts";
+
+const LIMIT = 1024 * 1024;
+const DISCOVERY = "/.well-known/openid-configuration";
+let listener: TestListener;
+let keys: readonly object[];
+let answers: Record<string, Given>;
+beforeAll(async () => {
+  listener = await startListener();
+  const { publicKey } = await generateKeyPair("RS256", { extractable: true });
+  keys = [{ ...(await exportJWK(publicKey)), kid: "k", alg: "RS256", use: "sig" }];
+});
+afterAll(() => listener.close());
+beforeEach(() => {
+  listener.asked.length = 0;
+  answers = {
+    [DISCOVERY]: [200, JSON.stringify({ issuer: listener.url, jwks_uri: `${listener.url}/keys` })],
+    "/keys": [200, JSON.stringify({ keys })],
+  };
+  listener.answer = ({ path }) => answers[path] ?? [404, ""];
+});
+
+const HEADER = { alg: "RS256", kid: "k" };
+const TOKEN = { payload: "", signature: "" };
+
+function opened(clock = new VirtualClock(), more: Partial<JwtIssuer> = {}) {
+  const discoveryUrl = `${listener.url}${DISCOVERY}`;
+  const issuer = { url: listener.url, discoveryUrl, certificateAuthority: listener.ca, ...more };
+  return issuerKeys(issuer as unknown as JwtIssuer, clock);
+}
+
+const failure = async (work: unknown): Promise<string> => {
+  try {
+    await work;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return "";
+};
+
+const paths = (): string[] => listener.asked.map((a) => a.path);
+
+describe("the keys of an issuer", () => {
+  test("are found by discovery when the first token comes, and kept", async () => {
+    const { find } = opened();
+    expect(paths()).toEqual([]);
+    await find(HEADER, TOKEN);
+    await find(HEADER, TOKEN);
+    expect(paths()).toEqual([DISCOVERY, "/keys"]);
+  });
+
+  test("are asked for once by two tokens at a time", async () => {
+    const { find } = opened();
+    await Promise.all([find(HEADER, TOKEN), find(HEADER, TOKEN)]);
+    expect(paths()).toEqual([DISCOVERY, "/keys"]);
+  });
+
+  test("are asked for again by a token of an unknown key, at most once a second", async () => {
+    const clock = new VirtualClock();
+    const { find } = opened(clock);
+    await find(HEADER, TOKEN);
+    const unknown = { alg: "RS256", kid: "other" };
+    expect(await failure(find(unknown, TOKEN))).toContain("no applicable key found");
+    await clock.advance(999);
+    await failure(find(unknown, TOKEN));
+    expect(paths().length).toBe(2);
+    await clock.advance(1);
+    answers["/keys"] = [200, JSON.stringify({ keys: [...keys, { ...keys[0], kid: "other" }] })];
+    await find(unknown, TOKEN);
+    expect(paths().length).toBe(4);
+  });
+
+  test("are asked for at most once a second while the issuer fails", async () => {
+    const clock = new VirtualClock();
+    const { find } = opened(clock);
+    answers[DISCOVERY] = [500, ""];
+    expect(await failure(find(HEADER, TOKEN))).toBe(
+      `oidc: issuer ${listener.url}: ${listener.url}${DISCOVERY} answered 500`,
+    );
+    expect(await failure(find(HEADER, TOKEN))).toBe("oidc: authenticator not initialized");
+    expect(paths().length).toBe(1);
+    await clock.advance(1000);
+    answers[DISCOVERY] = [200, JSON.stringify({ issuer: listener.url, jwks_uri: `${listener.url}/keys` })];
+    await find(HEADER, TOKEN);
+  });
+
+  test.each<[string, () => void, () => string]>([
+    [
+      "a document that is no JSON",
+      () => (answers[DISCOVERY] = [200, "nothing"]),
+      () => `${DISCOVERY} answered no JSON object`,
+    ],
+    [
+      "a document that is a list",
+      () => (answers[DISCOVERY] = [200, "[]"]),
+      () => `${DISCOVERY} answered no JSON object`,
+    ],
+    ["a document of another status", () => (answers[DISCOVERY] = [201, "{}"]), () => `${DISCOVERY} answered 201`],
+    [
+      "a document of another issuer",
+      () => (answers[DISCOVERY] = [200, JSON.stringify({ issuer: "https://other", jwks_uri: `${listener.url}/keys` })]),
+      () => "it did not match the issuer returned by provider",
+    ],
+    [
+      "keys without TLS",
+      () => (answers[DISCOVERY] = [200, JSON.stringify({ issuer: listener.url, jwks_uri: "http://127.0.0.1:1/keys" })]),
+      () => "provider has no jwks_uri over https",
+    ],
+    [
+      "no address of keys",
+      () => (answers[DISCOVERY] = [200, JSON.stringify({ issuer: listener.url })]),
+      () => "provider has no jwks_uri over https",
+    ],
+    ["no keys", () => (answers["/keys"] = [404, ""]), () => "/keys answered 404"],
+    [
+      "a document that is too long",
+      () => (answers[DISCOVERY] = [200, " ".repeat(LIMIT + 1)]),
+      () => `${DISCOVERY} answered more than ${LIMIT} bytes`,
+    ],
+  ])("are not taken from %s", async (_what, arrange, why) => {
+    arrange();
+    expect(await failure(opened().find(HEADER, TOKEN))).toContain(why());
+  });
+
+  test("may be as long as the limit", async () => {
+    const text = JSON.stringify({ keys });
+    answers["/keys"] = [200, `${text}${" ".repeat(LIMIT - text.length)}`];
+    await opened().find(HEADER, TOKEN);
+  });
+
+  test("are not asked for at a server that the configuration does not trust", async () => {
+    const { find } = opened(new VirtualClock(), { certificateAuthority: undefined });
+    expect(await failure(find(HEADER, TOKEN))).toMatch(/^oidc: issuer .*: .*certificate/);
+    expect(paths()).toEqual([]);
+  });
+});

@@ -1,0 +1,45 @@
+import { CausewayError, type Clock } from "@causeway/foundation";
+import { until, type Volume } from "@causeway/openstack";
+import type { StorageCloud } from "../clouds.ts";
+
+const LONGEST_CALL = 170_000;
+
+const CHANGING = new Set(["detaching", "attaching", "reserved", "backing-up", "uploading", "extending", "retyping"]);
+
+/** The volume after what Cinder is doing with it, which would refuse a deletion meanwhile. */
+async function settled(
+  { storage, clock }: { readonly storage: StorageCloud; readonly clock: Clock },
+  id: string,
+  signal: AbortSignal,
+): Promise<Volume | undefined> {
+  const volume = await storage.cloud.blockStorage.volumes.find(id, { signal });
+  if (!volume || !CHANGING.has(volume.status)) return volume;
+  storage.volumes.observe(volume);
+  const isDone = (each: Volume | undefined) => each === undefined || !CHANGING.has(each.status);
+  return until(storage.volumes, id, isDone, { signal, clock, timeout: LONGEST_CALL });
+}
+
+/** Deletes the volume and waits until it is gone, so that a deletion that fails in Cinder is repeated. */
+export async function deleteVolume(
+  { storage, clock }: { readonly storage: StorageCloud; readonly clock: Clock },
+  id: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { volumes } = storage.cloud.blockStorage;
+  const volume = await settled({ storage, clock }, id, signal);
+  if (!volume) return storage.volumes.forget(id);
+  const [attachment] = volume.attachments;
+  if (attachment !== undefined) {
+    throw new CausewayError("CSI_FAILED_PRECONDITION", `Volume ${id} is attached to server ${attachment.server_id}.`);
+  }
+  if (volume.status !== "deleting") await volumes.delete(id, { signal });
+  storage.volumes.observe({ ...volume, status: "deleting" });
+  storage.volumes.hurry();
+  const left = await until(storage.volumes, id, (each) => each?.status !== "deleting", {
+    signal,
+    clock,
+    timeout: LONGEST_CALL,
+  });
+  if (left === undefined) return;
+  throw new CausewayError("CSI_INTERNAL", `Cinder could not delete volume ${id}: its status is ${left.status}.`);
+}

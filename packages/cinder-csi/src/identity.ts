@@ -1,0 +1,55 @@
+import { CausewayError, messageOf, systemClock, type Clock } from "@causeway/foundation";
+import {
+  PluginCapability_Service_Type as Service,
+  PluginCapability_VolumeExpansion_Type as Expansion,
+  type IdentityImpl,
+} from "@causeway/csi";
+import { DRIVER_NAME, DRIVER_VERSION } from "./names.ts";
+
+export interface IdentityOptions {
+  /** Of this program. */
+  readonly version: string;
+  readonly withTopology?: boolean;
+  /** Rejects when the driver cannot work. */
+  readonly check?: (signal: AbortSignal) => Promise<void>;
+  readonly clock?: Clock;
+}
+
+/** A probe's result is used again for so long (ms): the probe of each of five sidecars must not cost the cloud a call. */
+const KEEP = 30_000;
+
+export function createIdentity({
+  version,
+  withTopology = true,
+  check,
+  clock = systemClock,
+}: IdentityOptions): IdentityImpl {
+  let checked: { readonly at: number; readonly result: Promise<void> } | undefined;
+  return {
+    getPluginInfo: () => ({ name: DRIVER_NAME, vendorVersion: `${DRIVER_VERSION}@${version}` }),
+    getPluginCapabilities: () => ({
+      capabilities: [
+        { type: { case: "service", value: { type: Service.CONTROLLER_SERVICE } } },
+        { type: { case: "volumeExpansion", value: { type: Expansion.ONLINE } } },
+        { type: { case: "volumeExpansion", value: { type: Expansion.OFFLINE } } },
+        ...(withTopology
+          ? [{ type: { case: "service" as const, value: { type: Service.VOLUME_ACCESSIBILITY_CONSTRAINTS } } }]
+          : []),
+      ],
+    }),
+    async probe(_, { signal }) {
+      if (!check) return { ready: true };
+      if (checked === undefined || clock.now() - checked.at > KEEP)
+        checked = { at: clock.now(), result: check(signal) };
+      try {
+        await checked.result;
+      } catch (error) {
+        checked = undefined;
+        throw new CausewayError("CSI_FAILED_PRECONDITION", `The driver cannot work: ${messageOf(error)}`, {
+          cause: error,
+        });
+      }
+      return { ready: true };
+    },
+  };
+}

@@ -1,0 +1,20 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { commandLinePage } from "./command-line.ts";
+import { customResourcePages } from "./custom-resources.ts";
+import { brokenLinks } from "./links.ts";
+import type { Page } from "./page.ts";
+
+/** The pages that are made from the code. */
+export function generatedPages(): Page[] {
+  return [...customResourcePages(), commandLinePage()];
+}
+
+/** Pages that are not as the code would write them, and links that lead nowhere. */
+export function checkDocs(root: string): string[] {
+  const stale = generatedPages().filter(({ path, text }) => {
+    const file = join(root, path);
+    return !existsSync(file) || readFileSync(file, "utf8") !== text;
+  });
+  return [...stale.map(({ path }) => `${path}: differs from the code; run npm run docs`), ...brokenLinks(root)];
+}

@@ -1,0 +1,83 @@
+/** cinder-csi with all its services on a socket, a simulated cloud, and a server of it whose devices are loop devices here. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Clouds, createController, createIdentity, createNode, linuxHost, translate } from "@causeway/cinder-csi";
+import { serveCsi, type CallOutcome } from "@causeway/csi";
+import { createLog } from "@causeway/foundation";
+import { connectCloud, loadCloudsYaml, watchCloud } from "@causeway/openstack";
+import { startSimulator, type Simulator } from "@causeway/simulator";
+import { followDevices } from "./devices.ts";
+
+export interface CsiPlace {
+  readonly endpoint: string;
+  readonly dir: string;
+  readonly server: string;
+  readonly simulator: Simulator;
+  close(): Promise<void>;
+}
+
+export async function openCsiPlace(options: { onCall?: (outcome: CallOutcome) => void } = {}): Promise<CsiPlace> {
+  const dir = mkdtempSync(join(tmpdir(), "csi-place-"));
+  const simulator = await startSimulator({ delays: { "server.attach": 50, "server.detach": 50, "volume.create": 50 } });
+  const path = join(dir, "clouds.yaml");
+  writeFileSync(path, simulator.cloudsYaml, { mode: 0o600 });
+  const cloud = connectCloud(loadCloudsYaml({ cloud: "simulator", path }));
+  const server = await bootServer(cloud);
+  const watch = watchCloud(cloud, { intervals: { fast: 50, fastest: 50 } });
+  await watch.volumes.start();
+  mkdirSync(join(dir, "devices"));
+  const devices = followDevices(watch.volumes, server, join(dir, "devices"));
+  const clouds = new Clouds([{ name: "", cloud, volumes: watch.volumes, options: {} }]);
+  const log = createLog({ level: process.env["CAUSEWAY_CSI_LOG"] === undefined ? "silent" : "debug" });
+  const endpoint = `unix://${join(dir, "csi.sock")}`;
+  const driver = await serveCsi({
+    endpoint,
+    log,
+    translate,
+    identity: createIdentity({ version: "test" }),
+    controller: createController({ clouds, clusterId: "sanity", log }),
+    node: createNode({
+      host: linuxHost({ byId: devices.byId }),
+      metadata: () => Promise.resolve({ uuid: server, zone: "nova", disks: [] }),
+    }),
+    ...(options.onCall && { onCall: options.onCall }),
+  });
+  return {
+    endpoint,
+    dir,
+    server,
+    simulator,
+    async close() {
+      await driver.close();
+      await watch.close();
+      await cloud.close();
+      unmountBelow(dir);
+      devices.close();
+      await simulator.close();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function bootServer(cloud: ReturnType<typeof connectCloud>): Promise<string> {
+  const [flavor] = await cloud.compute.flavors.all();
+  const [image] = await cloud.image.images.all();
+  if (!flavor || !image) throw new Error("the simulated cloud has no flavor or image");
+  const body = { name: "node", flavorRef: flavor.id, imageRef: image.id, networks: "none" as const };
+  const { id } = await cloud.compute.servers.create(body);
+  for (let count = 0; (await cloud.compute.servers.get(id)).status !== "ACTIVE"; count += 1) {
+    if (count > 100) throw new Error("the server does not become ACTIVE");
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  return id;
+}
+
+/** What a test that failed left. */
+function unmountBelow(dir: string): void {
+  const paths = readFileSync("/proc/self/mountinfo", "utf8")
+    .split("\n")
+    .map((line) => line.split(" ")[4] ?? "");
+  for (const path of paths.filter((each) => each.startsWith(`${dir}/`)).toReversed()) execFileSync("umount", [path]);
+}
