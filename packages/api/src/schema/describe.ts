@@ -39,7 +39,8 @@ function walk(schema: JsonSchema, place: Place): JsonSchema {
 
 function field(schema: JsonSchema, name: string, { tables: searched, name: parent }: Place): JsonSchema {
   const inner = walk(schema, { tables: searched, name });
-  if (schema["description"] !== undefined) return inner;
+  // The API server describes an object's metadata itself, and refuses CRDs that do.
+  if (schema["description"] !== undefined || (parent === "" && name === "metadata")) return inner;
   const description = find(searched, `${parent}.${name}`) ?? find(searched, name);
   return description === undefined ? inner : { description, ...inner };
 }
