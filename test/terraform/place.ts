@@ -37,8 +37,9 @@ export async function openTerraformPlace(cloud: SuiteCloud): Promise<TerraformPl
       others: new Map([["Skipping test because it requires the demo (non-admin) user", { ...ordinary, ...extra }]]),
     },
     close: async () => {
-      await undo();
+      // What a test left in the project may use what is undone.
       await place.close();
+      await undo();
     },
   };
 }

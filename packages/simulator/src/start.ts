@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { getPath } from "hono/utils/url";
 import { CallLog } from "./cloud/calls.ts";
 import { cloudsYamlOf } from "./cloud/clouds-yaml.ts";
-import { controlApp } from "./cloud/control.ts";
+import { controlApp, type Route } from "./cloud/control.ts";
 import { Faults } from "./cloud/faults.ts";
 import { listen, requireLoopback } from "./cloud/listen.ts";
 import { answerError, mountServices, type CloudApp, type Mounted } from "./cloud/mount.ts";
@@ -107,9 +107,17 @@ function assemble(kernel: OwnedKernel, network: NetworkService, { calls, faults,
   const app: CloudApp = new Hono({ getPath: (request) => withoutRootSlash(getPath(request)) });
   app.onError((error, c) => answerError(error, c));
   app.route("/metadata", createMetadataService(kernel, network));
-  app.route("/_control", controlApp({ kernel, calls, faults, projectId }));
+  app.route("/_control", controlApp({ kernel, calls, faults, projectId, routes: () => routesOf(mounted) }));
   app.route("/", mountServices({ kernel, calls, faults, authenticate: identity.authenticate }, mounted));
   return app;
+}
+
+function routesOf(mounted: readonly Mounted[]): readonly Route[] {
+  return mounted.flatMap(({ root, service }) =>
+    service.app.routes
+      .filter(({ method }) => method !== "ALL")
+      .map(({ method, path }) => ({ method, path: root + path })),
+  );
 }
 
 /** A service's root is one with a slash at its end and without, as with the real ones: Go's SDK requests the former. So is all of Keystone. */

@@ -27,6 +27,8 @@ export interface RawCase {
   readonly until?: { readonly field: string; readonly is: readonly string[] };
   /** Requests that undo this one when the group is over, in the reverse order of the cases; they are repeated while they are refused. */
   readonly undo?: string;
+  /** Body of `undo`. */
+  readonly undoBody?: unknown;
   /** Only the status is compared: the body is known to depend on what else is in the cloud. */
   readonly statusOnly?: boolean;
 }

@@ -117,37 +117,33 @@ export async function runGroup(
     ["nothing", "7f0e2f1c-3b56-4a61-9d4c-5a0f4b3e2d10"],
   ]);
   const seen = new Map<string, Seen>();
-  const undo: {
-    readonly call: string;
-    readonly as: Who;
-    readonly headers: RawCase["headers"];
-    readonly service: string | undefined;
-  }[] = [];
+  const undo: RawCase[] = [];
   try {
     for (const each of group.cases) {
       const answer = await ask(each, { group, sessions, values });
       for (const [name, path] of Object.entries(each.keep ?? {})) values.set(name, textOf(at(answer.body, path)));
       const back = each.undo === undefined ? undoOf(each, answer) : each.undo;
       if (back !== undefined && answer.status < 300) {
-        undo.unshift({
-          call: filled(back, values),
-          as: each.as ?? "member",
-          headers: each.headers,
-          service: each.service,
-        });
+        undo.unshift(undoing(each, filled(back, values)));
       }
       seen.set(each.says, comparable(each, answer, wordsOf(group, sessions, run)));
     }
     await then({ values, ask: (each) => ask(each, { group, sessions, values }) });
   } finally {
-    for (const { call, as, headers, service } of undo)
-      await undone(
-        { says: call, call, as, ...(headers ? { headers } : {}), ...(service === undefined ? {} : { service }) },
-        { group, sessions, values },
-      );
+    for (const each of undo) await undone(each, { group, sessions, values });
   }
   return seen;
 }
+
+/** The request that undoes a case, by the account and with the headers of the case. */
+const undoing = ({ as = "member", headers, service, undoBody }: RawCase, call: string): RawCase => ({
+  says: call,
+  call,
+  as,
+  ...(headers ? { headers } : {}),
+  ...(service === undefined ? {} : { service }),
+  ...(undoBody === undefined ? {} : { body: undoBody }),
+});
 
 /** What was made without a word of how it goes, as by a request that was to be refused and is not. */
 function undoOf({ call, keep }: RawCase, { body }: Answer): string | undefined {
@@ -158,7 +154,7 @@ function undoOf({ call, keep }: RawCase, { body }: Answer): string | undefined {
   return isRecord(made) && typeof made["id"] === "string" ? `DELETE ${path}/${made["id"]}` : undefined;
 }
 
-const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value ?? ""));
+export const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value ?? ""));
 
 interface Stage {
   readonly group: RawGroup;

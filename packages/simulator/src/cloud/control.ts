@@ -14,13 +14,21 @@ export interface Controlled {
   readonly faults: Faults;
   /** A project's id, from its id or name. */
   readonly projectId: (idOrName: string) => string;
+  /** What the services serve. */
+  readonly routes: () => readonly Route[];
+}
+
+/** "GET" and "/network/v2.0/ports/:id". */
+export interface Route {
+  readonly method: string;
+  readonly path: string;
 }
 
 const refuse = (message: string) => new ServiceError(400, { error: { code: 400, title: "Bad Request", message } });
 
 /** The orders a person or a test in another process gives to the cloud. Loopback only, no token; see the README. */
 export function controlApp(controlled: Controlled): Hono {
-  const { kernel, calls, faults, projectId } = controlled;
+  const { kernel, calls, faults, projectId, routes } = controlled;
   const app = new Hono();
   // A page in a browser cannot send JSON to another origin unasked.
   app.use("*", async (c, next) => {
@@ -42,6 +50,7 @@ export function controlApp(controlled: Controlled): Hono {
     const project = c.req.query("project");
     return c.json({ inventory: kernel.inventory(project === undefined ? undefined : projectId(project)) });
   });
+  app.get("/routes", (c) => c.json({ routes: routes() }));
   app.get("/failures", (c) => c.json({ failures: kernel.failures }));
   app.get("/faults", (c) => c.json({ faults: faults.rules }));
   app.post("/faults", async (c) => {

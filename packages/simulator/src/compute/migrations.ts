@@ -22,7 +22,13 @@ function wanted(row: Migration, query: URLSearchParams): boolean {
   const has = (name: string, value: string) => !query.has(name) || query.get(name) === value;
   const host = zones[row.zone] ?? "";
   const same = has("instance_uuid", row.server_id) && has("status", row.status) && has("migration_type", row.type);
-  return same && has("host", host) && has("user_id", row.user_id) && has("project_id", row.project_id);
+  return (
+    same &&
+    has("host", host) &&
+    has("source_compute", host) &&
+    has("user_id", row.user_id) &&
+    has("project_id", row.project_id)
+  );
 }
 
 function view(row: Migration, minor: number) {

@@ -22,6 +22,7 @@ import { addProjectRoutes } from "./project.ts";
 import { addActionRoutes } from "./server-actions.ts";
 import { addDeviceRoutes } from "./server-devices.ts";
 import { addLabelRoutes } from "./server-labels.ts";
+import { strictQueries } from "./strict-queries.ts";
 import { addServerRoutes } from "./servers.ts";
 import { rootOf } from "./views.ts";
 
@@ -44,6 +45,7 @@ export function createComputeService(
   const app: ComputeApp = new Hono();
   addVersionRoutes(app);
   app.use("/v2.1/*", microversions(computeVersions));
+  app.use("/v2.1/*", strictQueries());
   app.get("/v2.1", (c) => c.json({ version: currentVersion(c) }));
   app.get("/v2.1/", (c) => c.json({ version: currentVersion(c) }));
   addServerRoutes(app, parts, lifecycle);

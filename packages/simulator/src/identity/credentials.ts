@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
+import { list } from "./lists.ts";
 import {
   hashSecret,
   identityError,
@@ -145,8 +146,11 @@ function addAccessRuleRoutes(app: IdentityApp, { tables }: IdentityParts): void 
   };
   app.get(rules, (c) => {
     const kept = table.by("user_id", owner(c, "list_access_rules"));
-    const self = `${baseOf(c)}/users/${c.req.param("user")}/access_rules`;
-    return c.json({ access_rules: kept.map((r) => view(c, r)), links: { next: null, self, previous: null } });
+    return list(
+      c,
+      "access_rules",
+      kept.map((r) => view(c, r)),
+    );
   });
   app.get(`${rules}/:id`, (c) => c.json({ access_rule: view(c, found(c, "get_access_rule")) }));
   app.delete(`${rules}/:id`, (c) => {

@@ -1,5 +1,5 @@
 import type { Identified, Table } from "../kernel/interface.ts";
-import { list, selfOf } from "./lists.ts";
+import { whole, selfOf } from "./lists.ts";
 import { identityError } from "./model.ts";
 import { plainTable } from "./plain-kinds.ts";
 import { baseOf, requireAdmin, type IdentityApp, type IdentityContext, type IdentityParts } from "./request.ts";
@@ -66,7 +66,7 @@ export function addEndpointFilterRoutes(app: IdentityApp, parts: IdentityParts):
     requireAdmin(c, "list_projects_for_endpoint");
     const ids = table.by("endpoint_id", endpoint(c)).map((row) => row.project_id);
     const found = ids.flatMap((id) => tables.projects.get(id) ?? []);
-    return list(
+    return whole(
       c,
       "projects",
       found.map((p) => projectView(p, baseOf(c))),

@@ -1,5 +1,5 @@
 import { identityError, type Assignment, type IdentityTables } from "./model.ts";
-import { list, selfOf } from "./lists.ts";
+import { list, selfOf, whole } from "./lists.ts";
 import {
   baseOf,
   callerOf,
@@ -46,17 +46,20 @@ function addGrants(app: IdentityApp, tables: IdentityTables, { where, who, inher
     const why = `role: ${role}, user or group: ${actor}, project, domain, or system: ${target}.`;
     return identityError(404, `Could not find role assignment with ${why}`);
   };
-  app.get(roles, (c) => {
-    requireAdmin(c, "list_grants");
-    const prefix = `${c.req.param("target")}/${c.req.param("actor")}/`;
-    const given = tables.assignments.all().filter((a) => a.id.startsWith(prefix) && a.inherited === inherited);
-    const found = given.flatMap((a) => tables.roles.get(a.role_id) ?? []);
-    return list(
-      c,
-      "roles",
-      found.map((r) => roleView(r, baseOf(c))),
-    );
-  });
+  // Keystone lists what is inherited of domains, not of projects.
+  const isListed = inherited !== true || where === "domains";
+  if (isListed)
+    app.get(roles, (c) => {
+      requireAdmin(c, "list_grants");
+      const prefix = `${c.req.param("target")}/${c.req.param("actor")}/`;
+      const given = tables.assignments.all().filter((a) => a.id.startsWith(prefix) && a.inherited === inherited);
+      const found = given.flatMap((a) => tables.roles.get(a.role_id) ?? []);
+      return whole(
+        c,
+        "roles",
+        found.map((r) => roleView(r, baseOf(c))),
+      );
+    });
   app.put(path, (c) => {
     requireAdmin(c, "create_grant");
     const { target = "", actor = "", role = "" } = c.req.param() as Record<string, string>;
@@ -103,7 +106,7 @@ function addSystemGrants(app: IdentityApp, tables: IdentityTables, who: "users" 
     requireAdmin(c, "list_system_grants_for_user");
     const prefix = `system/${c.req.param("actor")}/`;
     const given = tables.assignments.all().filter((a) => a.id.startsWith(prefix));
-    return list(
+    return whole(
       c,
       "roles",
       given.flatMap((a) => tables.roles.get(a.role_id) ?? []).map((r) => roleView(r, baseOf(c))),
@@ -174,7 +177,8 @@ function assignmentsFor(c: IdentityContext, tables: IdentityTables): readonly As
       wanted("group.id", a.group_id) &&
       (isWhole ? isWithin(a.project_id) : wanted("scope.project.id", a.project_id)) &&
       wanted("scope.domain.id", a.domain_id) &&
-      (c.req.query("scope.system") === undefined || a.system === true) &&
+      (c.req.query("scope.system") !== "all" || a.system === true) &&
+      (c.req.query("scope.OS-INHERIT:inherited_to") !== "projects" || a.inherited === true) &&
       wanted("role.id", a.role_id),
   );
 }
@@ -271,6 +275,7 @@ function addMemberships(app: IdentityApp, tables: IdentityTables): void {
       c,
       "groups",
       groups.map((g) => ({ ...groupView(g, baseOf(c)), membership_expires_at: null })),
+      ["domain_id"],
     );
   });
 }

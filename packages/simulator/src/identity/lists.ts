@@ -28,16 +28,32 @@ function passes(view: JsonView, [filter, value]: readonly [string, string]): boo
   return comparisons[how.replace(/^i/, "")]?.(actual.toLowerCase(), value.toLowerCase()) ?? true;
 }
 
+/** Fields that Keystone does not filter by, of lists with filters of their own. */
+const unfiltered: Readonly<Record<string, readonly string[]>> = {
+  services: ["enabled"],
+  endpoints: ["url", "enabled", "region"],
+  policies: ["blob"],
+  registered_limits: ["default_limit"],
+  limits: ["resource_limit"],
+};
+
+/** A list without filters, in Keystone's envelope. */
+export const whole = (c: IdentityContext, name: string, views: readonly JsonView[]): Response =>
+  c.json({ [name]: views, links: { next: null, self: selfOf(c), previous: null } });
+
 /** A list in Keystone's envelope, kept to what passes every query parameter that names a field of any of them. */
-export function list(c: IdentityContext, name: string, views: readonly JsonView[]): Response {
+export function list(
+  c: IdentityContext,
+  name: string,
+  views: readonly JsonView[],
+  ignored: readonly string[] = unfiltered[name] ?? [],
+): Response {
   const isKnown = (filter: string): boolean =>
     views.some((v) => (filter.split("__")[0] ?? "") in v || filter in tagTests);
-  // Keystone's lists ignore these, and a service's "enabled", too.
-  const isIgnored = (filter: string) =>
-    filter === "id" || filter === "description" || (name === "services" && filter === "enabled");
+  const isIgnored = (filter: string) => filter === "id" || filter === "description" || ignored.includes(filter);
   const wanted = Object.entries(c.req.query()).filter(([filter]) => isKnown(filter) && !isIgnored(filter));
   const kept = views.filter((v) => wanted.every(([filter, value]) => passes(v, [filter, value]) && has(v, filter)));
-  return c.json({ [name]: kept, links: { next: null, self: selfOf(c), previous: null } });
+  return whole(c, name, kept);
 }
 
 /** What lacks a field that others have does not equal any value of it. */

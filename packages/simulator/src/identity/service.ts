@@ -2,7 +2,7 @@ import { Hono, type Context } from "hono";
 import type { Caller, Kernel, Service } from "../kernel/interface.ts";
 import { at, bodyOf, textAt } from "../kernel/json.ts";
 import { addCredentialRoutes } from "./credentials.ts";
-import { list } from "./lists.ts";
+import { list, whole } from "./lists.ts";
 import {
   hashSecret,
   identityError,
@@ -128,18 +128,14 @@ function addTokenRoutes(app: IdentityApp, { tables, tokens, source }: IdentityPa
     const inherited = new Set(given.filter((a) => a.inherited === true).map((a) => a.domain_id));
     const ids = new Set(given.map((a) => a.project_id));
     const projects = tables.projects.all().filter((p) => ids.has(p.id) || inherited.has(p.domain_id));
-    return list(
-      c,
-      "projects",
-      projects.map((p) => projectView(p, baseOf(c))),
-    );
+    return projects.map((p) => projectView(p, baseOf(c)));
   };
   for (const path of ["/v3/auth/projects", "/v3/OS-FEDERATION/projects"]) {
-    app.get(path, (c) => projectsOf(c, callerOf(c).userId));
+    app.get(path, (c) => whole(c, "projects", projectsOf(c, callerOf(c).userId)));
   }
   app.get("/v3/users/:user/projects", (c) => {
     if (callerOf(c).userId !== c.req.param("user")) requireAdmin(c, "list_user_projects");
-    return projectsOf(c, c.req.param("user"));
+    return list(c, "projects", projectsOf(c, c.req.param("user")), ["parent_id", "is_domain"]);
   });
   for (const path of ["/v3/auth/domains", "/v3/OS-FEDERATION/domains"]) {
     app.get(path, (c) => {

@@ -7,7 +7,7 @@ import { taskStub, taskView, type Task, type TaskTable } from "./task-model.ts";
 
 const path = "/v2/tasks";
 const states = ["pending", "processing", "success", "failure"];
-const types = ["import", "api_image_import"];
+const types = ["import"];
 const sortKeys = ["created_at", "expires_at", "id", "status", "type", "updated_at"];
 const refused = (explanation: string): ServiceError => htmlPage(400, { explanation });
 
@@ -62,9 +62,12 @@ export function addTaskRoutes(app: Service["app"], tasks: TaskTable): void {
 const isId = (text: string): boolean => /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(text);
 
 /** Newest first, or as the query says. Throws 400 for a wrong filter, order, limit or marker. */
+/** Glance takes these and ignores them. */
+const unfiltered: readonly string[] = ["limit", "marker", "sort_key", "sort_dir", "self", "schema"];
+
 function pageOf(all: readonly Task[], query: URLSearchParams): { page: readonly Task[]; more: boolean } {
   checkQuery(query);
-  const filters = [...query].filter(([name]) => !["limit", "marker", "sort_key", "sort_dir"].includes(name));
+  const filters = [...query].filter(([name]) => !unfiltered.includes(name));
   const shown = (task: Task) => taskView(task) as Readonly<Record<string, unknown>>;
   const found = all.filter((task) => filters.every(([name, value]) => shown(task)[name] === value));
   const key = query.get("sort_key") ?? "created_at";

@@ -19,7 +19,11 @@ export function addOrderRoutes(app: Service["app"], parts: KeyParts): void {
   };
   app.get("/v1/orders", (c) => {
     permit(c.get("caller"), "Order(s) retrieval");
-    return pageOf(c, "orders", orders.by("project_id", c.get("caller").projectId), (o) => orderView(c, o));
+    const meta = c.req.query("meta") ?? "";
+    const asked = orders
+      .by("project_id", c.get("caller").projectId)
+      .filter((order) => JSON.stringify(order.meta).includes(meta));
+    return pageOf(c, "orders", asked, (o) => orderView(c, o));
   });
   app.on("POST", ["/v1/orders", "/v1/orders/"], async (c) => {
     permit(c.get("caller"), "Order creation");

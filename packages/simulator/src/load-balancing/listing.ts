@@ -6,7 +6,7 @@ import type { Resource } from "./resources.ts";
 
 const control = new Set(["fields", "limit", "marker", "sort", "sort_key", "sort_dir", "page_reverse"]);
 /** Octavia accepts these filters and ignores them. */
-const ignored = new Set(["backup", "tls_enabled"]);
+const ignored = new Set(["backup", "tls_enabled", "invert"]);
 const tagFilters: Readonly<Record<string, (has: readonly string[], asked: readonly string[]) => boolean>> = {
   tags: (has, asked) => asked.every((tag) => has.includes(tag)),
   "tags-any": (has, asked) => asked.some((tag) => has.includes(tag)),
@@ -71,8 +71,8 @@ export function listAnswer<T extends Resource>(ask: ListAsk<T>): JsonObject {
 
 /** Rows of the project that is meant; another's is forbidden. */
 function narrowed<T extends Resource>({ rows, caller, url, plural }: ListAsk<T>): readonly T[] {
-  // The owner of the pool was checked already.
-  if (plural === "members") return rows;
+  // The owner of the pool or policy was checked already.
+  if (plural === "members" || plural === "rules") return rows;
   const asked = url.searchParams.get("project_id");
   if (asked !== null && asked !== caller.projectId && !caller.isAdmin) throw denied();
   if (asked === null && caller.isAdmin) return rows;

@@ -26,10 +26,11 @@ export function mountOffers(app: BalancerApp, state: BalancerState, of: Offers):
       throw noAction(provider, why);
     }
     const query = new URL(c.req.url).searchParams;
-    const [fields, named] = [query.getAll("fields"), query.get("name")];
+    const [fields, named, described] = [query.getAll("fields"), query.get("name"), query.get("description")];
     const all = Object.entries(words.capabilities)
       .map(([name, description]) => ({ name, description }))
-      .filter(({ name }) => named === null || name === named);
+      .filter(({ name }) => named === null || name === named)
+      .filter(({ description }) => described === null || description === described);
     return c.json({ [field]: all.map((capability) => picked(capability, fields)) });
   });
 }
@@ -48,7 +49,7 @@ interface Listed<T> {
 /** A list of few: filtered by its fields, in one page. */
 export function listed<T>(c: BalancerRequest, { plural, links, rows, view }: Listed<T>) {
   const query = new URL(c.req.url).searchParams;
-  // Zones have names only.
+  // Zones have names only. That an amphora's certificate is being changed is no filter.
   if (plural === "availability_zones" && query.has("id")) {
     throw fault(400, "One or more arguments are either duplicate or invalid");
   }
@@ -57,7 +58,9 @@ export function listed<T>(c: BalancerRequest, { plural, links, rows, view }: Lis
     .filter(({ view: row }) =>
       [...query].every(
         ([name, value]) =>
-          !Object.hasOwn(row, name) || String(row[name] as string).toLowerCase() === value.toLowerCase(),
+          name === "cert_busy" ||
+          !Object.hasOwn(row, name) ||
+          String(row[name] as string).toLowerCase() === value.toLowerCase(),
       ),
     );
   const fields = query.getAll("fields");

@@ -13,7 +13,14 @@ export function mountQuotas(app: BalancerApp, state: BalancerState): void {
   app.get("/:v{v2(?:\\.0)?}/lbaas/quotas", (c) => {
     const set = kernel.ownQuotas().filter(({ limits: own }) => resources.some((r) => own[r] !== undefined));
     const mine = set.filter(({ id }) => c.var.caller.isAdmin || id === c.var.caller.projectId);
-    return c.json({ quotas: mine.map(({ id, limits: own }) => ownQuota(id, own)), quotas_links: [] });
+    const query = new URL(c.req.url).searchParams;
+    if (query.has("tenant_id")) throw fault(400, "One or more arguments are either duplicate or invalid");
+    const quotas = mine
+      .map(({ id, limits: own }): Readonly<Record<string, string | number | null>> => ownQuota(id, own))
+      .filter((quota) =>
+        [...query].every(([name, value]) => !Object.hasOwn(quota, name) || String(quota[name]) === value),
+      );
+    return c.json({ quotas, quotas_links: [] });
   });
   app.get("/:v{v2(?:\\.0)?}/lbaas/quotas/defaults", (c) => {
     checkAdmin(c.var.caller);

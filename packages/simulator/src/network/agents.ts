@@ -7,6 +7,9 @@ const hosts = [
   { host: "compute-2", agent_type: "OVN Controller agent" },
 ] as const;
 
+/** Compared as they are: OVN's driver finds no agent by `alive`, which is no text. */
+const filters: readonly string[] = ["host", "agent_type", "binary", "id", "topic", "alive", "admin_state_up"];
+
 /** GET /agents: OVN's controllers, one on each host. Administrators only; others see none. */
 export function mountAgents(app: NetworkApp, { kernel }: NetworkState): void {
   const agents = () =>
@@ -25,9 +28,14 @@ export function mountAgents(app: NetworkApp, { kernel }: NetworkState): void {
     }));
   app.get("/v2.0/agents", (c) => {
     const query = new URL(c.req.url).searchParams;
-    const asked = [...query].filter(([key]) => ["host", "agent_type", "binary", "id"].includes(key));
+    const asked = [...query].filter(([key]) => filters.includes(key));
     const found = agents().filter((agent) =>
-      asked.every(([key, value]) => Object.entries(agent).some(([field, has]) => field === key && has === value)),
+      asked.every(([key, value]) =>
+        Object.entries(agent).some(
+          ([field, has]) =>
+            field === key && (key === "admin_state_up" ? value.toLowerCase() === `${has === true}` : has === value),
+        ),
+      ),
     );
     return c.json({ agents: c.var.caller.isAdmin ? found : [] });
   });

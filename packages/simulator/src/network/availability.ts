@@ -2,12 +2,14 @@ import { parseCidr, parseIp } from "./addresses.ts";
 import type { JsonObject } from "./attributes.ts";
 import type { NetworkApp } from "./collection.ts";
 import { networkNotFound, resourceMissing } from "./errors.ts";
+import { refuseFilters } from "./listing.ts";
 import type { Network, NetworkState, Subnet } from "./resources.ts";
 
 /** GET /network-ip-availabilities: how many addresses of each network are left. Administrators only; others see none. */
 export function mountAvailability(app: NetworkApp, state: NetworkState): void {
   app.get("/v2.0/network-ip-availabilities", (c) => {
     const query = new URL(c.req.url).searchParams;
+    refuseFilters(query, ["network_id", "network_name", "project_id", "tenant_id", "ip_version"]);
     const rows = c.var.caller.isAdmin ? state.networks.all() : [];
     const wanted = rows.filter((row) => matches(row, query)).map((row) => availability(state, row));
     const version = query.get("ip_version");

@@ -54,6 +54,13 @@ export function filtersOf<T extends Row>(
   return filters;
 }
 
+/** Refuses with 400 what is no filter of a list that has no more than these. */
+export function refuseFilters(query: URLSearchParams, filterable: readonly string[]): void {
+  const unknown = [...new Set(query.keys())].filter((field) => !control.has(field) && !filterable.includes(field));
+  if (unknown.length === 0) return;
+  throw badRequest(`[${unknown.map((field) => `'${field}'`).join(", ")}] is invalid attribute for filtering`);
+}
+
 /** An instant as rows have theirs. Only whole seconds of UTC are distinguished. */
 function sinceOf(text: string): string {
   const instant = Date.parse(text.endsWith("Z") ? text : `${text}Z`);

@@ -35,7 +35,8 @@ const notFound = (id: string) =>
 const spec: ListSpec<PortForwarding> = {
   plural: "port_forwardings",
   notFound,
-  filterable: new Set(["id", ...Object.keys(attributes)]),
+  filterable: new Set(["id", "external_port", "external_port_range", "internal_port_id", "protocol", "description"]),
+  readers: new Map([["protocol", protocols]]),
   shown: (row) => view(row),
 };
 

@@ -2,6 +2,7 @@ import type { Caller } from "../kernel/interface.ts";
 import { bool, common, isObject, readCreate, readUpdate, type JsonObject } from "./attributes.ts";
 import { readBody, seen, type Collection, type NetworkApp, type NetworkRequest } from "./collection.ts";
 import { badRequest, conflict, forbidden, neutronError } from "./errors.ts";
+import { filtered, filtersOf, refuseFilters, type ListSpec } from "./listing.ts";
 import { driverParameters, qosTypes } from "./qos-types.ts";
 import { dropPolicies, isOpen, opened, setOpen } from "./rbac.ts";
 import { born, defined, touched, type NetworkState, type QosPolicy, type QosRule } from "./resources.ts";
@@ -94,6 +95,7 @@ export function checkQos(
 export function mountQosRules(app: NetworkApp, state: NetworkState, policies: ReturnType<typeof qosCollection>): void {
   for (const type of Object.keys(qosTypes)) mountType(app, state, { type, policies });
   app.get("/v2.0/qos/rule-types", (c) => {
+    refuseFilters(new URL(c.req.url).searchParams, ["all_supported", "all_rules"]);
     const known = Object.keys(qosTypes).filter((type) => qosTypes[type]?.supported);
     return c.json({ rule_types: known.map((type) => ({ type })) });
   });
@@ -130,7 +132,21 @@ function mountType(app: NetworkApp, state: NetworkState, { type, policies }: Kin
   const administer = (c: NetworkRequest, verb: string) => {
     if (!c.var.caller.isAdmin) throw forbidden(`rule:${verb}_policy_${singular}`);
   };
-  app.get(path, (c) => c.json({ [`${singular}s`]: mine(policyOf(c)).map(ruleView) }));
+  const spec: ListSpec<QosRule> = {
+    plural: `${singular}s`,
+    // The direction of bandwidth limits is an extension's, whose attributes are no filters.
+    filterable: new Set([
+      "id",
+      ...Object.keys(kind.attributes).filter((field) => `${type}.${field}` !== "bandwidth_limit.direction"),
+    ]),
+    shown: ruleView,
+    notFound: (id) => neutronError(404, "QosRuleNotFound", `QoS rule ${id} could not be found.`),
+  };
+  app.get(path, (c) => {
+    const rules = mine(policyOf(c));
+    const filters = filtersOf(new URL(c.req.url).searchParams, spec);
+    return c.json({ [`${singular}s`]: filtered(rules, filters, spec).map(ruleView) });
+  });
   app.get(`${path}/:id`, (c) => c.json({ [singular]: ruleView(ruleOf(c)) }));
   app.post(path, async (c) => {
     const values = readCreate(kind, wrapped(await readBody(c), singular), c.var.caller);

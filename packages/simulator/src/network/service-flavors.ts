@@ -14,7 +14,7 @@ const flavorAttributes = {
 const profileAttributes = {
   description: { read: text },
   driver: { read: text },
-  metainfo: { read: text },
+  metainfo: { read: text, filter: false },
   enabled: { read: bool },
 } as const;
 

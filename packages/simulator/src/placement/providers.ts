@@ -177,7 +177,8 @@ function listed(state: PlacementState, query: URLSearchParams): readonly Provide
     const used = usedOf(state, row);
     if (query.has("name") && query.get("name") !== row.name) return false;
     if (query.has("uuid") && query.get("uuid") !== row.id) return false;
-    if (tree !== null && rootOf(state, row) !== rootOf(state, state.providers.get(tree) ?? row)) return false;
+    const top = state.providers.get(tree ?? "");
+    if (tree !== null && (!top || rootOf(state, row) !== rootOf(state, top))) return false;
     if (members.length > 0 && !members.some((member) => row.aggregates.includes(member))) return false;
     if (
       !required.every((trait) =>

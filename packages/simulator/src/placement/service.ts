@@ -91,6 +91,10 @@ function addTraitRoutes(app: PlacementApp, { traits, providers }: PlacementState
     const used = new Set(providers.all().flatMap((row) => row.traits));
     const found = all().filter((name) => (how === "in" ? value.split(",").includes(name) : name.startsWith(value)));
     const associated = c.req.query("associated");
+    if (associated !== undefined && !/^(?:true|false)$/i.test(associated)) {
+      const why = `The query parameter "associated" only accepts "true" or "false"`;
+      throw placementError(400, why);
+    }
     const wanted =
       associated === undefined ? found : found.filter((name) => used.has(name) === /^true$/i.test(associated));
     return c.json({ traits: wanted });

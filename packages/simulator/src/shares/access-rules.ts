@@ -1,3 +1,4 @@
+import { pairsFit } from "../kernel/pairs.ts";
 import { computeError } from "../compute/model.ts";
 import { at, bodyOf, isObject } from "../kernel/json.ts";
 import { owned } from "./model.ts";
@@ -27,7 +28,9 @@ export function addRuleRoutes(app: ShareApp, parts: ShareParts): void {
     const id = c.req.query("share_id");
     if (id === undefined) throw computeError(400, "The field 'share_id' has to be specified.");
     owned(c, shares.get(id), () => computeError(400, `Share ${id} not found.`));
-    return c.json({ access_list: rules.by("share_id", id).map(listedRule) });
+    const metadata = c.req.query("metadata") ?? "";
+    const asked = rules.by("share_id", id).filter((rule) => pairsFit(rule.metadata, metadata));
+    return c.json({ access_list: asked.map(listedRule) });
   });
   app.get(`${path}/:id`, (c) => {
     const missing = () => computeError(404, `Share access rule ${c.req.param("id")} not found.`);

@@ -1,7 +1,7 @@
 import { computeError } from "../compute/model.ts";
 import type { Table } from "../kernel/interface.ts";
 import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
-import { notThere, requireAdmin, type ShareApp, type ShareContext, type ShareParts } from "./model.ts";
+import { notThere, requireAdmin, type ShareApp, type ShareContext, type ShareParts, isTrue } from "./model.ts";
 
 /** What groups of shares may be made of. No backend here makes groups, so that there are types, and never a group. */
 interface GroupType {
@@ -28,7 +28,11 @@ export function addGroupTypeRoutes(app: ShareApp, parts: ShareParts): void {
     throw computeError(404, `Share group type with id ${id} not found.`);
   };
   app.get(base, (c) => {
-    const visible = types.all().filter((type) => sees(c, type));
+    const asked = c.req.query("is_public");
+    const visible = types
+      .all()
+      .filter((type) => sees(c, type))
+      .filter((type) => asked === undefined || asked === "all" || type.is_public === isTrue(asked));
     return c.json({ share_group_types: visible.map(typeView) });
   });
   app.get(`${base}/:id`, (c) => c.json({ share_group_type: typeView(found(c)) }));

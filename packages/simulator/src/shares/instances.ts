@@ -30,7 +30,13 @@ export function addInstanceRoutes(app: ShareApp, parts: ShareParts): void {
   });
   app.get("/v2/share_instances", (c) => {
     requireAdmin(c);
-    return c.json({ share_instances: parts.shares.all().map((share) => instanceView(c, share)) });
+    const [host, path] = [c.req.query("host"), c.req.query("export_location_path")];
+    const asked = parts.shares
+      .all()
+      .filter((share) => path === undefined || locationsOf(share).some((location) => location.path === path))
+      .map((share) => instanceView(c, share))
+      .filter((view) => host === undefined || at(view, "host") === host);
+    return c.json({ share_instances: asked });
   });
   app.get("/v2/share_instances/:id", (c) => c.json({ share_instance: instanceView(c, found(c)) }));
   app.get("/v2/share_instances/:id/export_locations", (c) => {

@@ -1,3 +1,4 @@
+import { pairsFit } from "../kernel/pairs.ts";
 import type { Context, Hono } from "hono";
 import { computeError } from "../compute/model.ts";
 import type { Caller, Kernel, Table } from "../kernel/interface.ts";
@@ -193,7 +194,10 @@ export function pageOf<T extends object>(c: ShareContext, all: readonly T[], pla
   const fits = (object: T) =>
     plain.every((field) => {
       const wanted = query.get(field) ?? (field === "name" ? query.get("display_name") : null);
-      return wanted === null || String((object as Readonly<Record<string, unknown>>)[field]) === wanted;
+      const has = (object as Readonly<Record<string, unknown>>)[field];
+      if (field === "metadata") return wanted === null || pairsFit(has as Readonly<Record<string, string>>, wanted);
+      const part = query.get(`${field}~`);
+      return (wanted === null || String(has) === wanted) && (part === null || String(has).includes(part));
     });
   const offset = whole("offset", 0);
   return all

@@ -1,5 +1,5 @@
 import { pool } from "./locations.ts";
-import { requireAdmin, typeId, type ShareApp, type ShareParts } from "./model.ts";
+import { requireAdmin, typeId, type ShareApp, type ShareContext, type ShareParts } from "./model.ts";
 import { poolCapabilities } from "./scheduling.ts";
 
 const [host = "", poolName = ""] = pool.split("#");
@@ -17,24 +17,28 @@ export function addOperatorRoutes(app: ShareApp, parts: ShareParts): void {
     requireAdmin(c);
     const updated_at = new Date(parts.kernel.clock.now()).toISOString().slice(0, 23) + "000";
     const running = { zone: "nova", status: "enabled", state: "up", updated_at };
-    const asked = (field: string, value: string) => [undefined, value].includes(c.req.query(field));
+    const asked = (one: Readonly<Record<string, unknown>>) =>
+      ["binary", "host", "zone", "status", "state"].every((field) =>
+        [undefined, one[field]].includes(c.req.query(field)),
+      );
     const services = [
       { id: 1, binary: "manila-scheduler", host: machine, ...running },
       { id: 2, binary: "manila-share", host, ...running },
     ];
     return c.json({
-      services: services.filter((one) => asked("binary", one.binary) && asked("host", one.host)),
+      services: services.filter(asked),
     });
   });
   const brief = { name: pool, host: machine, backend, pool: poolName };
+  const pools = (c: ShareContext) =>
+    Object.entries(brief).every(([field, value]) => [undefined, value].includes(c.req.query(field))) ? [brief] : [];
   app.get("/v2/scheduler-stats/pools", (c) => {
     requireAdmin(c);
-    return c.json({ pools: [undefined, backend].includes(c.req.query("backend")) ? [brief] : [] });
+    return c.json({ pools: pools(c) });
   });
   app.get("/v2/scheduler-stats/pools/detail", (c) => {
     requireAdmin(c);
     const used = parts.shares.all().reduce((sum, { size }) => sum + size, 0);
-    const pools = [undefined, backend].includes(c.req.query("backend")) ? [brief] : [];
-    return c.json({ pools: pools.map((one) => ({ ...one, capabilities: poolCapabilities(used) })) });
+    return c.json({ pools: pools(c).map((one) => ({ ...one, capabilities: poolCapabilities(used) })) });
   });
 }

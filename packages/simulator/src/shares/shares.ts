@@ -9,7 +9,7 @@ import { usableType } from "./types.ts";
 import { briefView, shareView } from "./views.ts";
 
 const protocols = ["NFS", "CIFS", "CEPHFS"];
-const filters = ["name", "status", "share_proto", "snapshot_id", "share_network_id"];
+const filters = ["name", "description", "status", "snapshot_id", "share_network_id", "metadata"];
 
 /** Shares: create, list, show, change, delete, their metadata and where they are exported. */
 export function addShareRoutes(app: ShareApp, parts: ShareParts): void {

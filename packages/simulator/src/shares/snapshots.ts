@@ -19,7 +19,9 @@ export function addSnapshotRoutes(app: ShareApp, parts: ShareParts): void {
   });
   const found = (c: ShareContext) => owned(c, snapshots.get(c.req.param("id") ?? ""));
   const listed = (c: ShareContext) => {
-    return pageOf(c, snapshots.by("project_id", c.get("caller").projectId), ["name", "status", "share_id"]);
+    const own = snapshots.by("project_id", c.get("caller").projectId);
+    const sized = own.map((snapshot) => ({ ...snapshot, size: snapshot.share_size }));
+    return pageOf(c, sized, ["name", "description", "status", "share_id", "size"]);
   };
   app.get("/v2/snapshots", (c) => c.json({ snapshots: listed(c).map((s) => briefView(c, "snapshots", s)) }));
   app.get("/v2/snapshots/detail", (c) => c.json({ snapshots: listed(c).map((s) => snapshotView(c, s)) }));

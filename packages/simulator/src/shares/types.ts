@@ -1,3 +1,4 @@
+import { pairsFit } from "../kernel/pairs.ts";
 import { computeError } from "../compute/model.ts";
 import type { Table } from "../kernel/interface.ts";
 import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
@@ -9,6 +10,7 @@ import {
   type ShareApp,
   type ShareContext,
   type ShareParts,
+  isTrue,
 } from "./model.ts";
 
 /** A kind of shares. Its requirements for backends are stored and returned; all shares are created in the same way. */
@@ -73,7 +75,9 @@ export function addTypeRoutes(app: ShareApp, parts: ShareParts): void {
     const all = asked === "all" && c.get("caller").isAdmin;
     const listed = types
       .all()
-      .filter((type) => all || type.is_public || type.projects.includes(c.get("caller").projectId));
+      .filter((type) => all || type.is_public || type.projects.includes(c.get("caller").projectId))
+      .filter((type) => asked === undefined || asked === "all" || type.is_public === isTrue(asked))
+      .filter((type) => pairsFit(type.extra_specs, c.req.query("extra_specs") ?? ""));
     const views = listed.map((type) => typeView(c, type));
     return c.json({ volume_types: views, share_types: views });
   });

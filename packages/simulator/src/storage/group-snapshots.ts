@@ -1,3 +1,4 @@
+import { narrowed } from "./list.ts";
 import { computeError } from "../compute/model.ts";
 import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
 import type { Table } from "../kernel/interface.ts";
@@ -36,8 +37,14 @@ export function addGroupSnapshotRoutes(app: StorageApp, parts: StorageParts, tab
     ...(c.get("minor") >= 58 ? { project_id } : {}),
   });
   const mine = (c: StorageContext) => table.by("project_id", c.get("caller").projectId).toReversed();
-  app.get(base, (c) => c.json({ group_snapshots: mine(c).map(({ id, name }) => ({ id, name })) }));
-  app.get(`${base}/detail`, (c) => c.json({ group_snapshots: mine(c).map((s) => view(c, s)) }));
+  const asked = (c: StorageContext) =>
+    narrowed(
+      c,
+      "group_snapshot",
+      mine(c).map((s) => view(c, s)),
+    );
+  app.get(base, (c) => c.json({ group_snapshots: asked(c).map(({ id, name }) => ({ id, name })) }));
+  app.get(`${base}/detail`, (c) => c.json({ group_snapshots: asked(c) }));
   app.get(`${base}/:id`, (c) => c.json({ group_snapshot: view(c, found(c)) }));
   app.post(base, async (c) => {
     const given = at(await bodyOf(c.req), "group_snapshot");

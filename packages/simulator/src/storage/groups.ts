@@ -1,3 +1,4 @@
+import { narrowed } from "./list.ts";
 import { computeError } from "../compute/model.ts";
 import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
 import type { Table } from "../kernel/interface.ts";
@@ -184,13 +185,8 @@ function addGroups(app: StorageApp, { parts, tables, volumes }: GroupParts): voi
     };
   };
   const list = (c: StorageContext, of: (group: VolumeGroup) => object) => {
-    const [name, all] = [c.req.query("name"), tables.groups.by("project_id", c.get("caller").projectId)];
-    return c.json({
-      groups: all
-        .filter((g) => name === undefined || g.name === name)
-        .toReversed()
-        .map(of),
-    });
+    const all = tables.groups.by("project_id", c.get("caller").projectId);
+    return c.json({ groups: narrowed(c, "group", all).toReversed().map(of) });
   };
   app.get(base, (c) => list(c, ({ id, name }) => ({ id, name })));
   app.get(`${base}/detail`, (c) => list(c, (group) => view(c, group)));

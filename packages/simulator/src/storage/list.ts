@@ -1,3 +1,4 @@
+import { pairsFit } from "../kernel/pairs.ts";
 import { computeError } from "../compute/model.ts";
 import type { StorageContext } from "./views.ts";
 
@@ -11,6 +12,9 @@ const ways = new Set([
   "all_tenants",
   "with_count",
   "glance_metadata",
+  // Of transfers: shown, but no columns of theirs that filter.
+  "no_snapshots",
+  "accepted",
 ]);
 const maxLimit = 1000;
 
@@ -53,7 +57,23 @@ const filters = {
   volume:
     "name status metadata bootable migration_status availability_zone group_id size created_at updated_at consumes_quota",
   snapshot: "name status volume_id metadata availability_zone consumes_quota",
+  attachment: "volume_id status instance_id attach_status",
+  group: "name",
+  transfer: undefined,
+  group_snapshot: "name status group_id",
+  message: "resource_uuid resource_type event_id request_id message_level",
 } as const;
+
+/** What a list without pages keeps of all: what its filters mean. Throws 400 as `pageOf`. */
+export function narrowed<T extends object>(
+  c: StorageContext,
+  resource: keyof typeof filters,
+  all: readonly T[],
+): readonly T[] {
+  const query = new URL(c.req.url).searchParams;
+  refuseFilters(c, resource, query);
+  return all.filter((object) => fits(object, query));
+}
 
 /** Throws 400 for filters that the resource does not have for plain users, from 3.31 on. */
 function refuseFilters(c: StorageContext, resource: keyof typeof filters, query: URLSearchParams): void {
@@ -62,8 +82,9 @@ function refuseFilters(c: StorageContext, resource: keyof typeof filters, query:
     throw computeError(400, `Invalid input received: 'bootable = ${bootable}'`);
   }
   if (c.get("caller").isAdmin || c.get("minor") < 31) return;
-  const known = filters[resource].split(" ");
-  const isKnown = (name: string) => ways.has(name) || known.includes(name) || known.includes(name.replace(/~$/, ""));
+  const known = filters[resource]?.split(" ");
+  if (!known) return;
+  const isKnown = (name: string) => ways.has(name) || known.includes(name);
   const unknown = [...new Set(query.keys())].filter((name) => !isKnown(name));
   if (unknown.length === 0) return;
   throw computeError(400, `Invalid filters ${unknown.join(",")} are found in query options.`);
@@ -82,21 +103,30 @@ function fits(object: object, query: URLSearchParams): boolean {
           : fields[field === "display_name" ? "name" : field];
     const text = typeof has === "string" || typeof has === "number" || typeof has === "boolean" ? `${has}` : "";
     if (field === "metadata") {
-      if (!metadataFits(fields["metadata"], value)) return false;
+      if (!pairsFit(fields["metadata"] as Readonly<Record<string, string>>, value)) return false;
+    } else if (moments.has(field)) {
+      if (!isMoment(text, value)) return false;
     } else if (name.endsWith("~") ? !text.includes(value) : text.toLowerCase() !== value.toLowerCase()) return false;
   }
   return true;
 }
 
+const moments = new Set(["created_at", "updated_at"]);
+
+/** "gt:2020-01-01T00:00:00"; all of several, which commas separate; without an operator the instant itself. */
+function isMoment(text: string, asked: string): boolean {
+  const has = Date.parse(`${text.slice(0, 19)}Z`);
+  return asked.split(",").every((part) => {
+    const [, how = "eq", when = ""] = /^(?:(gt|gte|lt|lte|eq|neq):)?(.*)$/.exec(part) ?? [];
+    const then = Date.parse(`${when.slice(0, 19)}Z`);
+    if (how.startsWith("gt")) return has > then || (how === "gte" && has === then);
+    if (how.startsWith("lt")) return has < then || (how === "lte" && has === then);
+    return (has === then) === (how === "eq");
+  });
+}
+
 const bootableOf = (fields: Readonly<Record<string, unknown>>): boolean =>
   fields["bootable"] === true || (fields["bootable"] === undefined && typeof fields["image_id"] === "string");
-
-/** metadata={'key': 'value'}, as the clients send it. */
-function metadataFits(metadata: unknown, wanted: string): boolean {
-  const has = metadata as Readonly<Record<string, string>>;
-  const pairs = [...wanted.matchAll(/['"]([^'"]*)['"]\s*:\s*u?['"]([^'"]*)['"]/g)];
-  return pairs.every(([, key = "", value]) => has[key] === value);
-}
 
 const sortKeys = new Set([
   "id",

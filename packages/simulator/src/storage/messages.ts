@@ -1,6 +1,7 @@
 import { computeError } from "../compute/model.ts";
 import type { Table } from "../kernel/interface.ts";
 import { instantOf, type StorageApp, type StorageParts, type Volume } from "./model.ts";
+import { narrowed } from "./list.ts";
 import { linksOf, type StorageContext } from "./views.ts";
 
 /** Why a request failed after its response was 202: https://docs.openstack.org/api-ref/block-storage/v3/#messages . */
@@ -51,10 +52,9 @@ export function addMessageRoutes(app: StorageApp, parts: StorageParts): void {
     links: linksOf(c, "messages", message.id),
   });
   app.get(path, (c) => {
-    const of = c.req.query("resource_uuid");
     const all = messages.by("project_id", c.get("caller").projectId).toReversed();
-    const asked = all.filter((message) => of === undefined || message.resource_uuid === of);
-    return c.json({ messages: asked.map((message) => view(c, message)) });
+    const views = all.map((message) => view(c, message));
+    return c.json({ messages: narrowed(c, "message", views) });
   });
   app.get(`${path}/:id`, (c) => c.json({ message: view(c, found(c)) }));
   app.delete(`${path}/:id`, (c) => {

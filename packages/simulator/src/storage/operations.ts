@@ -137,7 +137,9 @@ function addServiceRoutes(app: StorageApp, { tables }: StorageParts): void {
       vendor_name: "Open Source",
       timestamp: "2026-01-01T00:00:00.000000",
     };
-    return c.json({ pools: [{ name: pool, ...(detail ? { capabilities } : {}) }] });
+    const asked = c.req.query("name");
+    const pools = asked === undefined || asked === pool ? [{ name: pool, ...(detail ? { capabilities } : {}) }] : [];
+    return c.json({ pools });
   });
   app.get("/v3/:project/capabilities/:host", (c) => {
     requireStorageAdmin(c, "volume_extension:capabilities");
@@ -157,7 +159,9 @@ function addServiceRoutes(app: StorageApp, { tables }: StorageParts): void {
   });
   app.get("/v3/:project/os-hosts", (c) => {
     requireStorageAdmin(c, "volume_extension:hosts");
-    const hosts = services.map((s) => ({
+    const zone = c.req.query("zone");
+    const asked = services.filter((s) => zone === undefined || s.zone === zone);
+    const hosts = asked.map((s) => ({
       service: s.binary,
       host_name: s.host,
       zone: s.zone,

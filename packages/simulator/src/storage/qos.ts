@@ -36,7 +36,9 @@ export function addQosRoutes(app: StorageApp, parts: StorageParts): void {
   const users = (id: string) => tables.types.all().filter((type) => type.qos_specs_id === id);
   app.get(path, (c) => {
     requireStorageAdmin(c, "volume_extension:qos_specs_manage:get_all");
-    const { page, next } = pageOf(c, table.all(), (id) => found(c, id));
+    // Cinder compares filters with the keys of specifications, which are no names or consumers: no set is found by one.
+    const isFiltered = c.req.query("name") !== undefined || c.req.query("consumer") !== undefined;
+    const { page, next } = pageOf(c, isFiltered ? [] : table.all(), (id) => found(c, id));
     const links = next === undefined ? {} : { qos_specs_links: [{ rel: "next", href: next }] };
     return c.json({ qos_specs: page.map(view), ...links });
   });

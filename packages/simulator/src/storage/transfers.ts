@@ -49,7 +49,8 @@ function addRoutes(app: StorageApp, parts: StorageParts, path: string): void {
   };
   const list = (c: StorageContext, view: (t: Transfer) => object) => {
     const all = c.get("caller").isAdmin ? transfers.all() : transfers.by("project_id", c.get("caller").projectId);
-    return c.json({ transfers: pageOf(c, all, (id) => found(c, id)).page.map(view) });
+    const rows = all.map((transfer) => ({ ...transfer, source_project_id: transfer.project_id }));
+    return c.json({ transfers: pageOf(c, rows, (id) => found(c, id), "transfer").page.map(view) });
   };
   app.get(base, (c) => list(c, (t) => brief(c, t)));
   app.get(`${base}/detail`, (c) => list(c, (t) => full(c, t)));

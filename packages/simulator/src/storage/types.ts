@@ -1,3 +1,4 @@
+import { pairsFit } from "../kernel/pairs.ts";
 import { computeError, denied } from "../compute/model.ts";
 import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
 import type { Table } from "../kernel/interface.ts";
@@ -67,9 +68,13 @@ export function addTypeRoutes(app: StorageApp, parts: StorageParts): void {
   app.get(base, (c) => {
     refuseFilters(c);
     const asked = c.req.query("is_public");
-    const own = Object.entries(c.req.query()).filter(([name]) => !ways.includes(name));
+    const own = Object.entries(c.req.query()).filter(([name]) => name === "extra_specs" || !ways.includes(name));
     const isMeant = (type: VolumeType) =>
-      own.every(([name, value]) => String((type as unknown as Readonly<Record<string, unknown>>)[name]) === value);
+      own.every(([name, value]) =>
+        name === "extra_specs"
+          ? pairsFit(type.extra_specs ?? {}, value)
+          : String((type as unknown as Readonly<Record<string, unknown>>)[name]) === value,
+      );
     const types = tables.types.all().filter((type) => sees(c, type) && isMeant(type));
     const kept = types.filter(
       (type) => asked === undefined || /^none$/i.test(asked) || (type.is_public ?? true) === /^(true|1)$/i.test(asked),

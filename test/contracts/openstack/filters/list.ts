@@ -4,8 +4,10 @@ import type { RawCase, Who } from "../case.ts";
 export interface FilteredList {
   /** Type of the service in the catalog. */
   readonly service: string;
-  /** "/v2.0/networks" */
+  /** "/v2.0/networks", or a kept address: "{ref}/consumers". */
   readonly path: string;
+  /** What it is called if not by its path. */
+  readonly name?: string;
   /** Key of the objects in answers: "networks". */
   readonly many: string;
   /** Makes the object; its id is kept as "id". */
@@ -14,8 +16,10 @@ export interface FilteredList {
   readonly headers?: Readonly<Record<string, string>>;
   /** Filters that no view has, with a value that means the object and one that does not; values may name what was kept. */
   readonly more?: Readonly<Record<string, readonly [match: string, miss: string]>>;
-  /** Field of an object that is its id. Default "id". */
+  /** Field of an object that is its id, "role.id" of an object in it. Default "id". */
   readonly idField?: string;
+  /** The list in detail, whose objects' fields are the filters of this list, too. Default: the list itself. */
+  readonly detail?: string;
 }
 
 /** What became of a filter: whether the list was answered, and had the object. */

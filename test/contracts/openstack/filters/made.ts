@@ -1,4 +1,5 @@
 import type { RawCase } from "../case.ts";
+import type { FilteredList } from "./list.ts";
 
 interface Made {
   readonly path: string;
@@ -46,3 +47,37 @@ export const as = (each: RawCase, keep = "id"): RawCase => {
   const [first] = Object.entries(each.keep ?? {});
   return first ? { ...each, keep: { [first[0]]: first[1], [keep]: first[1] } } : each;
 };
+
+/** A list of Neutron, read by the administrator. */
+export const neutron = (
+  path: string,
+  many: string,
+  make: readonly RawCase[],
+  more: FilteredList["more"] = {},
+): FilteredList => ({
+  service: "network",
+  path: `/v2.0/${path}`,
+  many,
+  make,
+  more,
+});
+
+export const external: RawCase = {
+  says: "the external network",
+  call: "GET /v2.0/networks?name=public",
+  keep: { public: "networks.0.id" },
+};
+
+/** A list of Keystone, read by the administrator. */
+export const keystone = (
+  path: string,
+  many: string,
+  make: readonly RawCase[],
+  more: FilteredList["more"] = {},
+): FilteredList => ({
+  service: "identity",
+  path,
+  many,
+  make,
+  more,
+});

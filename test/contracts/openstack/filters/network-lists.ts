@@ -1,25 +1,6 @@
-import type { RawCase } from "../case.ts";
 import type { FilteredList } from "./list.ts";
-import { as, group, made, network, subnet } from "./made.ts";
-
-const neutron = (
-  path: string,
-  many: string,
-  make: readonly RawCase[],
-  more: FilteredList["more"] = {},
-): FilteredList => ({
-  service: "network",
-  path: `/v2.0/${path}`,
-  many,
-  make,
-  more,
-});
-
-const external: RawCase = {
-  says: "the external network",
-  call: "GET /v2.0/networks?name=public",
-  keep: { public: "networks.0.id" },
-};
+import { as, external, group, made, network, neutron, subnet } from "./made.ts";
+import { networkStandingLists } from "./network-standing-lists.ts";
 
 export const networkLists: readonly FilteredList[] = [
   neutron("networks", "networks", [as(network), subnet]),
@@ -137,4 +118,5 @@ export const networkLists: readonly FilteredList[] = [
       body: { name: "{run}-f", description: "{run}", service_type: "L3_ROUTER_NAT", enabled: true },
     }),
   ]),
+  ...networkStandingLists,
 ];

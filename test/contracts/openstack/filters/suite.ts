@@ -6,7 +6,8 @@ import type { FilteredList, Verdicts } from "./list.ts";
 import { filteredLists } from "./lists.ts";
 import { verdictsOf } from "./verdicts.ts";
 
-const nameOf = ({ path }: FilteredList): string =>
+const nameOf = ({ path, name }: FilteredList): string =>
+  name ??
   path
     .replace(/\?.*/, "")
     .replaceAll(/[{}]/g, "")
@@ -42,10 +43,10 @@ export function declareFilterSuite({ accounts, recording = false }: FilterSuiteO
         const verdicts = await verdictsOf(list, await opened);
         if (!verdicts) return skip(`the cloud has no ${list.service} service`);
         if (recording) record(list, verdicts);
-        expect(Object.keys(verdicts).length).toBeGreaterThan(1);
+        expect(Object.keys(verdicts).length).toBeGreaterThan(0);
         const truth = truthOf(list);
         const shared = Object.keys(verdicts).filter((name) => truth?.[name] !== undefined);
-        expect(shared.length, "it has been recorded").toBeGreaterThan(1);
+        expect(shared.length, "it has been recorded").toBeGreaterThan(0);
         const of = (all: Verdicts) => Object.fromEntries(shared.map((name) => [name, all[name]]));
         expect(of(verdicts)).toEqual(of(truth ?? {}));
       });

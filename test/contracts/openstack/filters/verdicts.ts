@@ -1,5 +1,5 @@
 import type { RawCase } from "../case.ts";
-import { runGroup, type Answer, type Asking, type Session } from "../run.ts";
+import { runGroup, textOf, type Answer, type Asking, type Session } from "../run.ts";
 import { at, isRecord } from "../shape.ts";
 import type { FilteredList, Verdict, Verdicts } from "./list.ts";
 
@@ -26,9 +26,9 @@ export async function verdictsOf(
 }
 
 /** The object as its list shows it. */
-async function viewOf(list: FilteredList, asking: Asking): Promise<Readonly<Record<string, unknown>>> {
-  const answer = await asking.ask(request(list, ""));
-  const own = objectsOf(list, answer).find((one) => one[list.idField ?? "id"] === asking.values.get("id"));
+async function viewOf(list: FilteredList, asking: Asking): Promise<View> {
+  const answer = await asking.ask(request({ ...list, path: list.detail ?? list.path }, ""));
+  const own = objectsOf(list, answer).find((one) => isListed(list, asking, one));
   if (!own) throw new Error(`${list.path} does not have what was made: ${answer.status} ${answer.text.slice(0, 300)}`);
   return own;
 }
@@ -40,15 +40,27 @@ const request = ({ path, as = "admin", headers }: FilteredList, query: string): 
   ...(headers ? { headers } : {}),
 });
 
-function objectsOf({ many }: FilteredList, { body }: Answer): readonly Readonly<Record<string, unknown>>[] {
+type View = Readonly<Record<string, unknown>>;
+
+const isListed = ({ idField = "id" }: FilteredList, { values }: Asking, one: View): boolean =>
+  textOf(at(one, idField)) === values.get("id");
+
+/** The objects of a list, without an envelope of each ("keypair"); one that is a text is its name. */
+function objectsOf({ many }: FilteredList, { body }: Answer): readonly View[] {
   const objects = at(body, many);
-  return Array.isArray(objects) ? objects.filter(isRecord) : [];
+  if (!Array.isArray(objects)) return [];
+  return (objects as readonly unknown[]).flatMap((one) => {
+    if (typeof one === "string") return [{ name: one }];
+    if (!isRecord(one)) return [];
+    const [inner, ...others] = Object.values(one);
+    return [others.length === 0 && isRecord(inner) ? inner : one];
+  });
 }
 
 /** Each filter with a value that means the object, and one that does not. */
 function filtersOf(
   list: FilteredList,
-  view: Readonly<Record<string, unknown>>,
+  view: View,
   { values }: Asking,
 ): readonly (readonly [string, readonly [string, string]])[] {
   const own = Object.entries(view).flatMap(([name, value]) => {
@@ -67,7 +79,7 @@ function pairOf(name: string, value: unknown): readonly [string, string] | undef
   if (typeof value === "number") return [String(value), String(value + 1)];
   if (Array.isArray(value)) return pairOf(name, (value as readonly unknown[])[0]);
   if (typeof value !== "string" || value === "") return undefined;
-  if (/^\d{4}-\d\d-\d\dT/.test(value)) return undefined;
+  if (/^\d{4}-\d\d-\d\d[T ]/.test(value)) return undefined;
   return [value, otherThan(name, value)];
 }
 
@@ -84,6 +96,6 @@ function otherThan(name: string, value: string): string {
 async function verdict(list: FilteredList, asking: Asking, [name, value]: readonly [string, string]): Promise<Verdict> {
   // Pages are short: the object alone is meant wherever it is not the id that is asked for.
   const answer = await asking.ask(request(list, `${encodeURIComponent(name)}=${encodeURIComponent(value)}`));
-  const has = objectsOf(list, answer).some((one) => one[list.idField ?? "id"] === asking.values.get("id"));
+  const has = objectsOf(list, answer).some((one) => isListed(list, asking, one));
   return { status: answer.status, has };
 }
