@@ -8,7 +8,7 @@ const MOST_FILES = 12;
 /** Modules that are loaded again cost more than tests. */
 const MOST_AGAIN = 2;
 /** Milliseconds of all tests for one mutant; the first file is run in any case. */
-const MOST_TIME = 5000;
+const MOST_TIME = 2000;
 /** Milliseconds of a file that is tried for a mutant which no test reaches. */
 const FAST = 3000;
 
