@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { messageOf, VirtualClock } from "@causeway/foundation";
+import { messageOf, type VirtualClock } from "@causeway/foundation";
 import type { Draft, WriteContext } from "../../contract/resource.ts";
 import { at, records, type Json } from "../../json/json.ts";
 import { clusterWith } from "../../testing/objects.ts";
