@@ -261,7 +261,7 @@ async function refusal(
 ): Promise<string | undefined> {
   const context = await contextWith(ranges, subresource);
   try {
-    await admitLimits(object, old, context);
+    admitLimits(object, old, context);
     return undefined;
   } catch (error) {
     return messageOf(error);
