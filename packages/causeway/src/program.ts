@@ -2,6 +2,7 @@ import { Command, type CommandUnknownOpts } from "@commander-js/extra-typings";
 import { apiserverCommand } from "./commands/apiserver/command.ts";
 import { cloudCommand } from "./commands/cloud/command.ts";
 import { doctorCommand } from "./commands/doctor/command.ts";
+import { keystoneTokenCommand } from "./commands/keystone-token/command.ts";
 import { machineAgentCommand } from "./commands/machine-agent/command.ts";
 import { machineCommand } from "./commands/machine/command.ts";
 import { planCommand } from "./commands/plan/command.ts";
@@ -24,6 +25,7 @@ const commands: readonly ((signal: AbortSignal) => CommandUnknownOpts)[] = [
   planCommand,
   sweepCommand,
   versionCommand,
+  keystoneTokenCommand,
 ];
 
 /**
@@ -50,6 +52,7 @@ Examples:
   causeway plan service default/web        what a reconcile would do, and the calls it costs
   causeway sweep --cluster-name prod       delete orphans of deleted Services in the cloud
   causeway version                         commit, and supported versions of Kubernetes
+  causeway keystone-token --cloud prod     a Keystone token for kubectl
   causeway up --help                       every option, with more examples`,
     );
   for (const command of commands) root.addCommand(command(signal));

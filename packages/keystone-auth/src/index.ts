@@ -1,3 +1,4 @@
+export { keystoneToken, type KeystoneTokenOptions } from "./client/keystone-token.ts";
 export { createAuthenticator, type Authenticator, type AuthenticatorOptions } from "./authenticator.ts";
 export { runKeystoneAuth, type KeystoneAuthOptions } from "./keystone-auth.ts";
 export { readSettings, type Flags, type Settings } from "./settings/settings.ts";

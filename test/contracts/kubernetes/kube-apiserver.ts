@@ -21,10 +21,20 @@ const BINARIES = "CAUSEWAY_KUBERNETES_BINARIES";
 export interface Options {
   /** Admission plugins that are switched off. */
   readonly without?: readonly string[];
+  /** Further flags. */
+  readonly flags?: readonly string[];
+}
+
+/** What only a test of its own needs, and our server has no counterpart for. */
+export interface KubeApiserver extends Target {
+  /** The bytes of a key in etcd. */
+  record(key: string): Promise<Buffer | undefined>;
+  /** Kills it and starts it again on the same etcd. */
+  restart(): Promise<void>;
 }
 
 /** A real kube-apiserver on a real etcd: loopback, free ports, a folder and certificates of their own, all gone at close. */
-export async function startKubeApiserver(options: Options = {}): Promise<Target> {
+export async function startKubeApiserver(options: Options = {}): Promise<KubeApiserver> {
   const binaries = process.env[BINARIES];
   if (binaries === undefined) throw new Error(`${BINARIES} names no folder; use npm run test:kubernetes`);
   const dir = mkdtempSync(join(tmpdir(), "kube-apiserver-"));
@@ -44,7 +54,9 @@ export async function startKubeApiserver(options: Options = {}): Promise<Target>
     const authority = await createAuthority({ commonName: "contract", lifetime: DAY });
     const args = await apiserverArguments(dir, { authority, etcdPort, port, authentication: issuer.configuration });
     if (options.without) args.push(`--disable-admission-plugins=${options.without.join(",")}`);
-    children.push(launch(join(binaries, "kube-apiserver"), args, dir));
+    args.push(...(options.flags ?? []));
+    const start = (): number => children.push(launch(join(binaries, "kube-apiserver"), args, dir));
+    start();
     const url = `https://127.0.0.1:${port}`;
     await ready(url, authority.certificate, children);
     const auditLog = join(dir, AUDIT_LOG);
@@ -56,6 +68,13 @@ export async function startKubeApiserver(options: Options = {}): Promise<Target>
       auditLog,
       issuer,
       compact: () => compactEtcd(etcdPort),
+      record: (key) => readEtcd(etcdPort, key),
+      async restart() {
+        const last = children.pop();
+        if (last) await stop(last);
+        start();
+        await ready(url, authority.certificate, children);
+      },
       close,
     };
   } catch (error) {
@@ -77,6 +96,13 @@ async function compactEtcd(port: number): Promise<void> {
   };
   const { header } = await ask("range", { key: Buffer.from("/").toString("base64") });
   await ask("compaction", { revision: header.revision, physical: true });
+}
+
+async function readEtcd(port: number, key: string): Promise<Buffer | undefined> {
+  const body = JSON.stringify({ key: Buffer.from(key).toString("base64") });
+  const answer = await fetch(`http://127.0.0.1:${port}/v3/kv/range`, { method: "POST", body });
+  const { kvs } = (await answer.json()) as { kvs?: { value: string }[] };
+  return kvs?.[0] && Buffer.from(kvs[0].value, "base64");
 }
 
 function etcdArguments(dir: string, port: number, peerPort: number): string[] {

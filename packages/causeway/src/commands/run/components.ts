@@ -1,5 +1,7 @@
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
+import { barbicanKmsCommand } from "./barbican-kms/command.ts";
 import { cloudControllerManagerCommand } from "./cloud-controller-manager/command.ts";
+import { keystoneAuthCommand } from "./keystone-auth/command.ts";
 
 /** A component that `causeway run NAME` runs until a signal stops it. */
 export interface Component {
@@ -14,5 +16,14 @@ export const components: readonly Component[] = [
   {
     command: cloudControllerManagerCommand,
     example: "cloud-controller-manager --cloud-config cloud.conf --kubeconfig admin.conf",
+  },
+  {
+    command: keystoneAuthCommand,
+    example:
+      "keystone-auth --keystone-url https://identity.example.org/v3 --tls-cert-file tls.crt --tls-private-key-file tls.key",
+  },
+  {
+    command: barbicanKmsCommand,
+    example: "barbican-kms --socketpath /var/lib/kms/kms.sock --cloud-config cloud.conf",
   },
 ];

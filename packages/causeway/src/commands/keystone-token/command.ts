@@ -1,0 +1,45 @@
+import { Command } from "@commander-js/extra-typings";
+import { logLevelOption } from "../../options/logging.ts";
+import { CLOUD_TEXT } from "../../options/places.ts";
+
+/** What `causeway keystone-token` is given. */
+export type KeystoneTokenFlags = ReturnType<ReturnType<typeof options>["opts"]>;
+
+/** The credential plugin of kubectl. */
+export function keystoneTokenCommand() {
+  return options()
+    .addHelpText(
+      "after",
+      `
+The credentials are those of --cloud or OS_CLOUD in clouds.yaml, or of the OS_ variables; flags win over both. The token is kept
+until it expires in a file that only you may read.
+
+Examples:
+  causeway keystone-token --cloud prod
+  causeway keystone-token --cloud prod --for-kubeconfig admin.conf > mine.conf
+  kubectl --kubeconfig mine.conf get pods`,
+    )
+    .action(async (given) => (await import("./action.ts")).printKeystoneToken(given));
+}
+
+function options() {
+  return new Command("keystone-token")
+    .description(
+      "Print a Keystone token for kubectl, as credential plugin (client.authentication.k8s.io/v1 and v1beta1).",
+    )
+    .option("--cloud <name>", CLOUD_TEXT)
+    .option("--for-kubeconfig <file>", "print this kubeconfig with this command as its user, and no token")
+    .option("--no-cache", "get a new token each time")
+    .option("--keystone-url <url>", "Keystone v3 (OS_AUTH_URL)")
+    .option("--domain-name <name>", "domain of the user and the project (OS_DOMAIN_NAME)")
+    .option("--user-name <name>", "user (OS_USERNAME)")
+    .option("--project-name <name>", "project (OS_PROJECT_NAME)")
+    .option("--password <password>", "password (OS_PASSWORD); other users of this host see a flag")
+    .option("--cert <file>", "client certificate (OS_CERT)")
+    .option("--key <file>", "its key (OS_KEY)")
+    .option("--cacert <file>", "authority of Keystone's certificate (OS_CACERT)")
+    .option("--application-credential-id <id>", "application credential (OS_APPLICATION_CREDENTIAL_ID)")
+    .option("--application-credential-name <name>", "the same by name (OS_APPLICATION_CREDENTIAL_NAME)")
+    .option("--application-credential-secret <secret>", "its secret (OS_APPLICATION_CREDENTIAL_SECRET)")
+    .addOption(logLevelOption());
+}
