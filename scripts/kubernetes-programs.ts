@@ -113,13 +113,14 @@ const CLOUD_PROVIDER = "k8s.io/cloud-provider-openstack";
 
 /** The upstream cloud controller manager of the release in tools/kubernetes/openstack/go.mod. */
 export function cloudControllerBinary(): Promise<Built> {
+  return upstreamProgram("openstack-cloud-controller-manager");
+}
+
+/** A program of the cloud provider's release in tools/kubernetes/openstack/go.mod. */
+export function upstreamProgram(name: string): Promise<Built> {
   const folder = join(tools, "openstack");
   const version = pinnedVersion(folder, CLOUD_PROVIDER);
-  const name = "openstack-cloud-controller-manager";
   const flags = `-s -w -X ${CLOUD_PROVIDER}/pkg/version.Version=${version}`;
-  return buildMissing(
-    [{ name, source: `${CLOUD_PROVIDER}/cmd/${name}`, flags }],
-    folder,
-    cached(`openstack-${version}`),
-  );
+  const program = { name, source: `${CLOUD_PROVIDER}/cmd/${name}`, flags };
+  return buildMissing([program], folder, cached(`openstack-${version}`));
 }

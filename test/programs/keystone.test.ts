@@ -153,7 +153,12 @@ describe.each(Object.keys(subjects))("kubectl with a Keystone token on %s", (nam
     expect((await as(undefined, "v1", env, "get", "configmaps", "-n", "default")).code).toBe(0);
     await credentials.delete(made.id);
     await cloud.close();
-    await expect.poll(async () => (await as(undefined, "v1", env, "get", "configmaps", "-n", "default")).code).toBe(1);
+    await expect
+      .poll(async () => (await as(undefined, "v1", env, "get", "configmaps", "-n", "default")).code, {
+        timeout: 60_000,
+        interval: 2_000,
+      })
+      .toBe(1);
   });
 
   test("fails with the reason for a password that Keystone refuses", async () => {

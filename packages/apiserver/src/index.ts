@@ -2,7 +2,15 @@ export { firstObjects, startApiServer } from "./start.ts";
 export { restoreApiServer } from "./backup/restore.ts";
 export type { Backup } from "./backup/backup.ts";
 export type { AuditLogOptions, AuditOptions, AuditWebhookOptions } from "./contract/audit.ts";
-export type { AuthenticationOptions, OidcOptions, TokenWebhookOptions } from "./contract/authentication.ts";
+export type {
+  AuthenticationOptions,
+  ExternalAuthenticationOptions,
+  ExternalAuthenticator,
+  ExternalAuthenticators,
+  ExternalUser,
+  OidcOptions,
+  TokenWebhookOptions,
+} from "./contract/authentication.ts";
 export type { EncryptionOptions } from "./contract/encryption.ts";
 export type {
   ApiServer,

@@ -2,7 +2,7 @@ import type { Backup } from "./backup/backup.ts";
 import type { Clock, KeyPair, Log, Metrics } from "@causeway/foundation";
 import type { KubeObject, KubernetesClient } from "@causeway/kubernetes";
 import type { User } from "./contract/user.ts";
-import type { AuthenticationOptions } from "./contract/authentication.ts";
+import type { AuthenticationOptions, ExternalAuthenticators } from "./contract/authentication.ts";
 import type { AuditOptions } from "./contract/audit.ts";
 import type { KindConversion } from "./contract/converter.ts";
 import type { ConnectionLimits } from "./server/connection-pool.ts";
@@ -27,6 +27,8 @@ export interface ApiServerOptions {
    * those that its program gives to `runWorker`.
    */
   readonly controllers?: StartClusterControllers;
+  /** Authenticators that clusters may name in `authentication.external`. A worker process has those that its program gives to `runWorker`. */
+  readonly authenticators?: ExternalAuthenticators;
   /** Conversions among versions of kinds of the management cluster; each wins over what the kind's definition says. */
   readonly conversions?: readonly KindConversion[];
   /** Where the server has its own certificate from; default: the management cluster's authority issues it. */

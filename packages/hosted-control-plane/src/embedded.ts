@@ -24,6 +24,8 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
         dnsDomain: spec.dnsDomain,
         version: spec.version,
         limits: spec.limits,
+        // Always given: options that are left out stay as they were.
+        authentication: spec.authentication,
         worker: spec.worker,
         controllers: true,
         listen: {
@@ -39,6 +41,7 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
         version: spec.version,
         names: spec.names,
         limits: spec.limits,
+        authentication: spec.authentication,
       };
       running.set(spec.id, state);
       return state;
@@ -68,6 +71,7 @@ function leftover(apiServer: ApiServer, id: string, problem: string | undefined)
     version: "",
     names: [],
     limits: { objects: 0, bytes: 0 },
+    authentication: {},
     message: "the control plane is being opened",
   };
 }

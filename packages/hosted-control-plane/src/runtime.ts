@@ -16,6 +16,8 @@ export interface ControlPlaneSpec {
   /** More names and addresses for the serving certificate. */
   readonly names: readonly string[];
   readonly limits: ControlPlaneLimits;
+  /** Who is believed in addition to its own identities. */
+  readonly authentication: ControlPlaneAuthentication;
   /** The process that serves it: one that it shares with others, or its own. */
   readonly worker: "shared" | "own";
 }
@@ -27,6 +29,11 @@ export interface ControlPlaneLimits {
   readonly bytes: number;
 }
 
+/** An authenticator by its name, and what it is made with: "keystone" and its fields in the HostedControlPlane. Empty: none. */
+export interface ControlPlaneAuthentication {
+  readonly external?: { readonly type: string; readonly settings: Readonly<Record<string, unknown>> };
+}
+
 export interface ControlPlaneState {
   readonly ready: boolean;
   /** Where kubeconfigs and nodes point. */
@@ -35,6 +42,7 @@ export interface ControlPlaneState {
   /** More names that the serving certificate has. */
   readonly names: readonly string[];
   readonly limits: ControlPlaneLimits;
+  readonly authentication: ControlPlaneAuthentication;
   /** Why it is not ready, for people. */
   readonly message?: string;
   /** It is not served until then, since its requests ended the process that serves it again and again. */

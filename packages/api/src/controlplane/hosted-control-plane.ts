@@ -5,7 +5,7 @@ import type { Kind } from "../kind.ts";
 import { labels } from "../names.ts";
 import { defineKind } from "../schema/define.ts";
 import { anyText, conditions, flag, instant, int32, int64, object, oneOf, optional } from "../schema/fields.ts";
-import { setOf, templateMetadata, text } from "../schema/fields.ts";
+import { list, setOf, templateMetadata, text } from "../schema/fields.ts";
 import {
   contractReference,
   deletionTimeouts,
@@ -46,6 +46,42 @@ const hostedControlPlaneSpec = object({
         bytes: optional(int64({ minimum: 1, description: "Bytes of the objects' JSON at most. Default 1 GiB." })),
       },
       { description: "What the control plane may store. Writes beyond it are refused with status 507." },
+    ),
+  ),
+  authentication: optional(
+    object(
+      {
+        keystone: optional(
+          object(
+            {
+              authURL: text(1, 1024, {
+                pattern: "^https?://.+",
+                description: "Keystone v3, as the API server reaches it.",
+              }),
+              certificateAuthority: optional(
+                text(1, 65_536, { description: "PEM certificates of the authority of Keystone's certificate." }),
+              ),
+              projects: setOf(text(1, 64), {
+                min: 1,
+                max: 100,
+                description: "Ids of the projects whose tokens are accepted. Each is a group of RBAC.",
+              }),
+              roleMappings: optional(
+                list(
+                  object({
+                    keystoneRole: text(1, 255, { description: "A role that the user has in the project." }),
+                    username: optional(text(1, 255, { description: "Replaces the user's name." })),
+                    groups: optional(setOf(text(1, 255), { max: 20, description: "Added to the user's groups." })),
+                  }),
+                  { max: 50, description: 'What roles mean in the cluster, such as the group "system:masters".' },
+                ),
+              ),
+            },
+            { description: "Users of an OpenStack cloud come in with their tokens or application credentials." },
+          ),
+        ),
+      },
+      { description: "Who is believed in addition to the control plane's own certificates and tokens." },
     ),
   ),
   worker: optional(

@@ -4,7 +4,12 @@ import { record, records, text } from "../json/json.ts";
 import { accountTokens } from "./account-tokens.ts";
 import type { TokenFacts } from "../contract/identity.ts";
 import { bootstrapTokenUser } from "./bootstrap-tokens.ts";
-import type { AuthenticationOptions } from "../contract/authentication.ts";
+import type {
+  AuthenticationOptions,
+  ExternalAuthenticationOptions,
+  ExternalAuthenticator,
+  ExternalAuthenticators,
+} from "../contract/authentication.ts";
 import { invalidAuthentication, issuerOfOptions, readIssuers } from "./oidc/configuration.ts";
 import { jwtAuthenticator, type VerifyJwt } from "./oidc/authenticator.ts";
 import { authenticated } from "../contract/user.ts";
@@ -14,14 +19,19 @@ import type { Tokens } from "../contract/identity.ts";
 type Ask = (token: string, audiences: readonly string[]) => Promise<TokenFacts | undefined>;
 
 /**
- * Tokens of service accounts, bootstrap tokens, those of the issuers configured, and the webhook's, in this order.
+ * Tokens of service accounts, bootstrap tokens, those of the issuers configured, of an external authenticator, and the webhook's, in this order.
  * Throws AUTHENTICATION_CONFIG_INVALID, and what a webhook's kubeconfig can.
  */
-export function clusterTokens(cluster: Cluster, options: AuthenticationOptions = {}): Tokens {
+export function clusterTokens(
+  cluster: Cluster,
+  options: AuthenticationOptions = {},
+  authenticators: ExternalAuthenticators = {},
+): Tokens {
   const own = [cluster.issuer];
   const accounts = accountTokens(cluster);
   const issuers = issuersOf(cluster, options).map((issuer) => jwtAuthenticator(issuer, cluster.clock));
   const webhook = options.webhook && webhookTokens(options.webhook, cluster);
+  const external = options.external && externalAuthenticator(cluster, options.external, authenticators);
   const asks: readonly Ask[] = [
     (token, audiences) => accounts.verify(token, audiences),
     (token, audiences) => Promise.resolve(bootstrapFacts(cluster, token, audiences)),
@@ -30,6 +40,7 @@ export function clusterTokens(cluster: Cluster, options: AuthenticationOptions =
         (token, audiences) =>
           oidcFacts(verify, token, { own, audiences }),
     ),
+    ...(external ? [externalAsk(external, own)] : []),
     ...(webhook ? [(token: string, audiences: readonly string[]) => webhook.verify(token, audiences)] : []),
   ];
   return {
@@ -47,7 +58,36 @@ export function clusterTokens(cluster: Cluster, options: AuthenticationOptions =
       return { error: errors.length === 0 ? unknown : `[${[unknown, ...errors].join(", ")}]` };
     },
     admitsAnonymous: anonymousOf(options),
-    close: () => webhook?.close(),
+    close: () => {
+      webhook?.close();
+      external?.close();
+    },
+  };
+}
+
+function externalAuthenticator(
+  { clock, log }: Cluster,
+  { type, settings }: ExternalAuthenticationOptions,
+  authenticators: ExternalAuthenticators,
+): ExternalAuthenticator {
+  const make = Object.hasOwn(authenticators, type) ? authenticators[type] : undefined;
+  if (make === undefined) throw invalidAuthentication("external.type", `this server has no authenticator "${type}"`);
+  return make(settings, { clock, log });
+}
+
+function externalAsk(external: ExternalAuthenticator, own: readonly string[]): Ask {
+  return async (token, audiences) => {
+    const matching = forSelf(own, audiences);
+    const found = matching.length > 0 ? await external.verify(token) : undefined;
+    if (found === undefined) return undefined;
+    const { username, uid, groups, extra } = found;
+    const user = {
+      name: username,
+      groups,
+      ...(uid === undefined ? {} : { uid }),
+      ...(extra === undefined ? {} : { extra }),
+    };
+    return { user: authenticated(user), audiences: matching };
   };
 }
 

@@ -27,6 +27,7 @@ import type { Store } from "../store/index.ts";
 import type { ConnectionPool } from "../server/connection-pool.ts";
 import { Lines } from "../contract/watch-lines.ts";
 import type { Cluster } from "../contract/cluster.ts";
+import type { ExternalAuthenticators } from "../contract/authentication.ts";
 import { Changes } from "../contract/changes.ts";
 import { createWebhookClient } from "../webhooks/client.ts";
 import type { WebhookClient } from "../contract/webhooks.ts";
@@ -56,6 +57,8 @@ export interface Shared {
   readonly pool: ConnectionPool;
   /** What answers take that clients have not read yet. */
   readonly bytes: BytesInFlight;
+  /** What the server's owner brings to authenticate with. */
+  readonly authenticators?: ExternalAuthenticators | undefined;
   /** Starts what the server's owner has run for clusters. */
   readonly owners?: ((cluster: Cluster) => RunningControllers) | undefined;
 }
@@ -85,7 +88,7 @@ export async function openCluster(
   checkAuthority(identity.authority);
   const webhooks = createWebhookClient({ name: place.name, store }, options.webhooks ?? place.name === "");
   const keys = lazily(() => accountKeys(identity.serviceAccountKey, options.serviceAccountVerificationKeys ?? []));
-  const tokens = lazily(() => clusterTokens(cluster, options.authentication));
+  const tokens = lazily(() => clusterTokens(cluster, options.authentication, shared.authenticators));
   const changes = new Changes();
   const cluster: Cluster = {
     name: place.name,

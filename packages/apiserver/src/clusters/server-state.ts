@@ -111,8 +111,9 @@ export class ServerState {
     const charge: Charge = (cluster, request, work) => thread.run({ cluster, request }, work);
     this.#store = openStore({ ...past, ...kept, charge });
     this.#encryption?.open(this.#store.revision === 0);
-    const { controllers } = this.#settings;
+    const { controllers, authenticators } = this.#settings;
     this.#shared = {
+      authenticators,
       owners: controllers && ((cluster) => startOwners(cluster, controllers)),
       store: this.#store,
       files: this.#files,

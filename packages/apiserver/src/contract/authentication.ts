@@ -1,3 +1,4 @@
+import type { Clock, Log } from "@causeway/foundation";
 import type { Json } from "../json/json.ts";
 
 /** Who else is believed beside the cluster's own certificates and tokens. */
@@ -11,6 +12,8 @@ export interface AuthenticationOptions {
   readonly oidc?: OidcOptions;
   /** Asks a server of one's own whom a token stands for (authentication.k8s.io/v1 TokenReview). */
   readonly webhook?: TokenWebhookOptions;
+  /** Asks an authenticator that the server's owner brings (`ApiServerOptions.authenticators`). */
+  readonly external?: ExternalAuthenticationOptions;
   /** Whether requests without credentials come in as system:anonymous; default true. Not beside `configuration.anonymous`. */
   readonly anonymous?: boolean;
 }
@@ -38,3 +41,31 @@ export interface TokenWebhookOptions {
   /** How long an answer holds, in milliseconds; default two minutes. */
   readonly cacheTtl?: number;
 }
+
+/** Data alone, so that it reaches the process that serves the cluster. */
+export interface ExternalAuthenticationOptions {
+  /** The name of the authenticator. */
+  readonly type: string;
+  /** What it is made with; kept in the state folder, so that it has no secrets. */
+  readonly settings: Json;
+}
+
+/** Who a token stands for, as an external authenticator says. */
+export interface ExternalUser {
+  readonly username: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Knows tokens that the server's own authenticators do not. It caches by itself. */
+export interface ExternalAuthenticator {
+  /** Undefined: not a token of its. Throws when it cannot say now, with a message that has no secret. */
+  verify(token: string): Promise<ExternalUser | undefined>;
+  close(): void;
+}
+
+/** By the names that `ExternalAuthenticationOptions.type` has. Each throws for settings that it cannot use. */
+export type ExternalAuthenticators = Readonly<
+  Record<string, (settings: Json, context: { readonly clock: Clock; readonly log: Log }) => ExternalAuthenticator>
+>;

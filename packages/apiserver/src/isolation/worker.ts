@@ -1,6 +1,7 @@
 import { writeSync } from "node:fs";
 import { messageOf, systemClock } from "@causeway/foundation";
 import type { StartClusterControllers } from "../interface.ts";
+import type { ExternalAuthenticators } from "../contract/authentication.ts";
 import { ServerState } from "../clusters/server-state.ts";
 import { isOfRequest } from "../server/request-scope.ts";
 import { ThreadTime } from "../contract/thread-time.ts";
@@ -27,12 +28,12 @@ const LOWER = 5;
  * what is in its state folder is whole at any instant. `controllers` run for clusters that have option `controllers`. Returns what measures who holds the
  * main thread.
  */
-export function runWorker(controllers?: StartClusterControllers): ThreadTime {
+export function runWorker(controllers?: StartClusterControllers, authenticators?: ExternalAuthenticators): ThreadTime {
   const thread = new ThreadTime();
   const send = (message: WorkerMessage): void => {
     if (process.connected) process.send?.(message);
   };
-  const worker = new Worker(thread, send, controllers);
+  const worker = new Worker(thread, send, { controllers, authenticators });
   process.on("message", (message: CallMessage) => void worker.answer(message).then(send));
   process.on("disconnect", () => process.exit());
   // A terminal and a service manager signal the whole group; the parent says when this process has to end.
@@ -46,22 +47,24 @@ export function runWorker(controllers?: StartClusterControllers): ThreadTime {
   return thread;
 }
 
+/** What the program of the worker process brings. */
+interface Brought {
+  readonly controllers: StartClusterControllers | undefined;
+  readonly authenticators: ExternalAuthenticators | undefined;
+}
+
 class Worker {
   readonly #thread: ThreadTime;
   readonly #send: (message: WorkerMessage) => void;
   #state: ServerState | undefined;
   #watchdog: Watchdog | undefined;
 
-  readonly #controllers: StartClusterControllers | undefined;
+  readonly #brought: Brought;
 
-  constructor(
-    thread: ThreadTime,
-    send: (message: WorkerMessage) => void,
-    controllers: StartClusterControllers | undefined,
-  ) {
+  constructor(thread: ThreadTime, send: (message: WorkerMessage) => void, brought: Brought) {
     this.#thread = thread;
     this.#send = send;
-    this.#controllers = controllers;
+    this.#brought = brought;
   }
 
   /** Who holds the main thread, or held it last. */
@@ -125,7 +128,8 @@ class Worker {
       clock: systemClock,
       log: logTo(this.#send),
       tenants: "only",
-      ...(this.#controllers ? { controllers: this.#controllers } : {}),
+      ...(this.#brought.controllers ? { controllers: this.#brought.controllers } : {}),
+      ...(this.#brought.authenticators ? { authenticators: this.#brought.authenticators } : {}),
       parked: new Map(Object.entries(parked)),
       removed,
       thread: this.#thread,

@@ -7,6 +7,7 @@ import { folderDisks, runMachineAgent } from "@causeway/machine-agent";
 import { createCloudPool, type CloudPool } from "@causeway/openstack";
 import type { ChosenCloud } from "./cloud.ts";
 import { createControllers, type Controllers } from "./controllers.ts";
+import { authenticators } from "../workloads/authenticators.ts";
 import { workerProgram } from "../workloads/program.ts";
 import { launchHere, simulatedMachines } from "./machines.ts";
 import type { State } from "./state.ts";
@@ -43,6 +44,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     ...(options.port === undefined ? {} : { port: options.port }),
     crds: allKinds.map(toCustomResourceDefinition),
     isolation: { abortAfter: ABORT_AFTER, program: workerProgram() },
+    authenticators,
     clock,
     log: log.with({ component: "apiserver" }),
   });

@@ -9,8 +9,10 @@ const now = Date.UTC(2026, 0, 1);
 const pair = { certificate: "certificate", key: "key" };
 const roots = { ca: pair, proxy: pair, sa: pair };
 const endpoint = { host: "10.0.0.1", port: 6443 };
+const keystone = { authURL: "https://identity.example.org/v3", projects: ["p1"] };
+const authentication = { keystone };
 const limits = { objects: 50_000, bytes: 2 ** 30 };
-const running = { ready: true, endpoint, version: "v1.34.0", names: [], limits };
+const running = { ready: true, endpoint, version: "v1.34.0", names: [], limits, authentication: {} };
 const parked = { until: now + 30_000, reason: "its requests ended its worker process" };
 const kubeconfig = { server: "https://10.0.0.1:6443", renewAt: now + 1000 };
 
@@ -108,6 +110,20 @@ describe("steps of a hosted control plane", () => {
       "names in another order are no change",
       { object: object({ spec: { names: ["b", "a"] } }), state: { ...running, names: ["a", "b"] } },
       [],
+    ],
+    ["a Keystone to authenticate with is run", { object: object({ spec: { authentication } }) }, ["run"]],
+    [
+      "the same Keystone is no change",
+      {
+        object: object({ spec: { authentication } }),
+        state: { ...running, authentication: { external: { type: "keystone", settings: { ...keystone } } } },
+      },
+      [],
+    ],
+    [
+      "a Keystone that was taken out is run without",
+      { state: { ...running, authentication: { external: { type: "keystone", settings: { ...keystone } } } } },
+      ["run"],
     ],
     ["other limits are run", { object: object({ spec: { limits: { objects: 10 } } }) }, ["run"]],
     ["one that is parked comes back by itself", { state: { ...running, ready: false, parked } }, []],

@@ -1,6 +1,12 @@
 import { setConditions, type Condition, type Plan, type Secret, type WantedCondition } from "@causeway/kubernetes";
+import { canonicalJson } from "@causeway/foundation";
 import type { HostedControlPlane } from "@causeway/api";
-import type { ControlPlaneLimits, ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
+import type {
+  ControlPlaneAuthentication,
+  ControlPlaneLimits,
+  ControlPlaneSpec,
+  ControlPlaneState,
+} from "../runtime.ts";
 import { runtimeId, type Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
@@ -133,8 +139,14 @@ export function desired(observed: Observed): ControlPlaneSpec | undefined {
     dnsDomain: network?.serviceDomain ?? "cluster.local",
     names: object.spec.names ?? [],
     limits: { ...DEFAULT_LIMITS, ...object.spec.limits },
+    authentication: authenticationOf(object),
     worker: object.spec.worker === "Own" ? "own" : "shared",
   };
+}
+
+function authenticationOf({ spec }: HostedControlPlane): ControlPlaneAuthentication {
+  const keystone = spec.authentication?.keystone;
+  return keystone === undefined ? {} : { external: { type: "keystone", settings: { ...keystone } } };
 }
 
 /** The default storage limits of a control plane: a tenth of etcd's recommended size, so that one tenant leaves capacity for others. */
@@ -157,6 +169,7 @@ function run(observed: Observed): Step[] {
 
 function isRunning(state: ControlPlaneState | undefined, spec: ControlPlaneSpec): boolean {
   if (state === undefined || !state.ready || state.version !== spec.version) return false;
+  if (canonicalJson(state.authentication) !== canonicalJson(spec.authentication)) return false;
   const { objects, bytes } = spec.limits;
   return state.limits.objects === objects && state.limits.bytes === bytes && sameNames(state.names, spec.names);
 }
