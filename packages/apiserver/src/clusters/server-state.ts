@@ -103,7 +103,7 @@ export class ServerState {
     const { dir, clock, log, conversions = [] } = this.#settings;
     checkDescriptors(log);
     this.#files = stateFiles(dir);
-    const { encryption, history, connections } = this.#settings;
+    const { encryption, history, connections, controllers, authenticators } = this.#settings;
     const { thread = new ThreadTime() } = this.#settings;
     if (dir !== undefined) this.#encryption = encryptionAtRest(this.#files, { options: encryption, log });
     const past = history === undefined ? {} : { history };
@@ -111,7 +111,6 @@ export class ServerState {
     const charge: Charge = (cluster, request, work) => thread.run({ cluster, request }, work);
     this.#store = openStore({ ...past, ...kept, charge });
     this.#encryption?.open(this.#store.revision === 0);
-    const { controllers, authenticators } = this.#settings;
     this.#shared = {
       authenticators,
       owners: controllers && ((cluster) => startOwners(cluster, controllers)),

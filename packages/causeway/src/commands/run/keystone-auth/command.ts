@@ -38,7 +38,7 @@ function options() {
     .option(
       "--user-agent <text>",
       "added to how Keystone sees us; may be repeated",
-      (text: string, before: string[] = []) => [...before, text],
+      (text: string, before?: readonly string[]): readonly string[] => [...(before ?? []), text],
     )
     .option("-v, --v <level>", "0 warnings, 1 to 3 what is done, 4 and more every review", "1")
     .addOption(new Option("--log-level <level>", "in place of -v").choices(LOG_LEVELS));
