@@ -141,6 +141,8 @@ export interface ControlledCluster {
   readonly podCidr: string | undefined;
   /** A client that writes as `user` and needs no connection. Objects that it returns share their contents with the store: callers must not change them. */
   client(user: User): KubernetesClient;
+  /** Does work that ends without waiting on the account of the cluster; the watchdog names `what` when it takes too long. */
+  charge<T>(what: string, work: () => T): T;
   /**
    * Resolves when one of the resources ("apps/deployments", "/pods") has an object, at once if one has; rejects when `signal` aborts or the cluster
    * closes. Controllers that wait for it cost an empty cluster nothing.

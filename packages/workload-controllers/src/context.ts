@@ -1,5 +1,5 @@
 import type { Clock, Log, Metrics } from "@causeway/foundation";
-import type { EventRecorder, Informers } from "@causeway/kubernetes";
+import type { Charge, EventRecorder, Informers } from "@causeway/kubernetes";
 
 /** What the scheduler and every controller of one cluster share. */
 export interface Context {
@@ -9,6 +9,8 @@ export interface Context {
   readonly log: Log;
   readonly events: EventRecorder;
   readonly metrics?: Metrics;
+  /** Does what is computed for the cluster on its account. Default: on none. */
+  readonly charge?: Charge;
   /** The networks of all pods, one of each family: Nodes get theirs from them. Default: Nodes get none. */
   readonly clusterCIDRs?: readonly string[];
 }

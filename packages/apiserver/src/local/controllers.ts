@@ -11,6 +11,7 @@ export function startOwners(cluster: Cluster, start: StartClusterControllers): R
     log: cluster.log,
     podCidr: cluster.podCidr,
     client: (user) => new LocalClient(cluster, user),
+    charge: (what, work) => cluster.thread.run({ cluster: cluster.name, request: what }, work),
     whenStored: (resources, signal) => whenStored(cluster, resources, AbortSignal.any([signal, stopping.signal])),
   };
   const running = start(controlled);

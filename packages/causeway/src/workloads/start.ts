@@ -44,7 +44,8 @@ async function run(cluster: ControlledCluster, signal: AbortSignal): Promise<voi
   const informers = createInformers(client, { clock, log });
   const eventsOf = (component: string) => createEventRecorder(client, { component, clock, log, signal });
   const clusterCIDRs = cluster.podCidr?.split(",") ?? [];
-  const context = { informers, events: eventsOf("workload-controllers"), clock, log, clusterCIDRs };
+  const charge = <T>(work: () => T): T => cluster.charge("workload controllers", work);
+  const context = { informers, events: eventsOf("workload-controllers"), clock, log, clusterCIDRs, charge };
   const controllers = createWorkloadControllers(context, { eventsOf });
   log.info("the workload controllers started");
   await Promise.all([informers.run(signal), controllers.run(signal)]);

@@ -93,4 +93,36 @@ describe("the road", () => {
     await expect(followRoad(road)(key, stop.signal)).rejects.toThrow();
     expect(world.log).toEqual([]);
   });
+
+  test("reads and plans on the account that it is given, and performs on no account", async () => {
+    let depth = 0;
+    const charged: string[] = [];
+    const note = (what: string) => charged.push(`${what} ${depth}`);
+    const { road } = counting(1);
+    const noted: typeof road = {
+      ...road,
+      gather(wanted, signal) {
+        note("gather");
+        return road.gather(wanted, signal);
+      },
+      plan(observed, now) {
+        note("plan");
+        return road.plan(observed, now);
+      },
+      perform(step, observed, signal) {
+        note("perform");
+        return road.perform(step, observed, signal);
+      },
+    };
+    const charge = <T>(work: () => T): T => {
+      depth++;
+      try {
+        return work();
+      } finally {
+        depth--;
+      }
+    };
+    await followRoad(noted, { charge })(key, never);
+    expect(charged).toEqual(["gather 1", "plan 1", "perform 0", "gather 1", "plan 1"]);
+  });
 });

@@ -23,7 +23,12 @@ export interface RoadOptions {
   readonly metrics?: Metrics | undefined;
   /** Given where `gather` asks it what is held back, so that the plan can do other things meanwhile. */
   readonly brake?: Brake;
+  /** Does work that is not interrupted on the account of whom the controller works for. Default: does it. */
+  readonly charge?: Charge;
 }
+
+/** Does `work`, which ends without waiting, on an account. */
+export type Charge = <T>(work: () => T) => T;
 
 /**
  * The reconcile that walks a road: gather and plan; while the plan has steps, perform them in order and plan anew;
@@ -35,10 +40,10 @@ export function followRoad<Observed, Step, Status>(
   road: Road<Observed, Step, Status>,
   options: RoadOptions = {},
 ): Reconcile {
-  const { clock = systemClock, log = silentLog, maxRounds = 10, name, metrics } = options;
+  const { clock = systemClock, log = silentLog, maxRounds = 10, name, metrics, charge = (work) => work() } = options;
   const brake =
     options.brake ?? new Brake({ clock, ...(name === undefined ? {} : { name }), ...(metrics ? { metrics } : {}) });
-  const walk = { road, clock, log, maxRounds, brake };
+  const walk = { road, clock, log, maxRounds, brake, charge };
   return (key, signal) => reconcile(walk, key, signal);
 }
 
@@ -48,6 +53,7 @@ interface Walk<Observed, Step, Status> {
   readonly log: Log;
   readonly maxRounds: number;
   readonly brake: Brake;
+  readonly charge: Charge;
 }
 
 async function reconcile<Observed, Step, Status>(
@@ -55,14 +61,14 @@ async function reconcile<Observed, Step, Status>(
   key: ObjectKey,
   signal: AbortSignal,
 ): Promise<ReconcileResult | void> {
-  const { road, clock, log, maxRounds, brake } = walk;
+  const { road, clock, log, maxRounds, brake, charge } = walk;
   const events: PlannedEvent[] = [];
   for (let round = 1; ; round++) {
     signal.throwIfAborted();
-    const observed = await road.gather(key, signal);
+    const observed = await charge(() => road.gather(key, signal));
     if (observed === undefined) return brake.forget(key);
     if (road.epochOf) brake.begin(key, road.epochOf(observed));
-    const plan = road.plan(observed, clock.now());
+    const plan = charge(() => road.plan(observed, clock.now()));
     if (plan.steps.length === 0) {
       if (!plan.wait) brake.forget(key);
       else if (plan.wait.onlyHeld) brake.forgetSettled(key);

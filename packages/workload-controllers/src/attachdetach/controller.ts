@@ -9,6 +9,7 @@ import {
   type Road,
 } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
+import { roadOptions } from "../objects/road.ts";
 import { Deletions } from "../objects/deletions.ts";
 import { claimsUsedBy, CSIDriver, PersistentVolumeClaim, VolumeAttachment, volumesOf } from "../objects/storage.ts";
 import { gather, index, type Observed } from "./gather.ts";
@@ -20,7 +21,7 @@ const byClaim = "claims";
 
 /** Keys are names of nodes. */
 export function attachDetachController(context: Context): ControllerOptions {
-  const { clock, log, metrics, informers } = context;
+  const { clock, log, informers } = context;
   const nodes = informers.for(Node);
   const pods = informers.for(Pod);
   const claims = informers.for(PersistentVolumeClaim);
@@ -58,7 +59,7 @@ export function attachDetachController(context: Context): ControllerOptions {
   };
   return {
     name: "attachdetach",
-    reconcile: followRoad(road, { clock, log, name: "attachdetach", ...(metrics ? { metrics } : {}) }),
+    reconcile: followRoad(road, roadOptions(context, "attachdetach")),
     sources: [
       watchInformer(nodes, ({ type, object, previous }) => {
         const isSame = type === "updated" && previous && stateOf(previous) === stateOf(object);

@@ -12,14 +12,14 @@ import {
 import type { Context } from "../context.ts";
 import { indexed } from "../objects/caches.ts";
 import { Deletions } from "../objects/deletions.ts";
-import { failureEvents, isNamespaceTerminating, publish } from "../objects/road.ts";
+import { failureEvents, isNamespaceTerminating, publish, roadOptions } from "../objects/road.ts";
 import { gather, type Caches, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
 export function cronJobController(context: Context): ControllerOptions {
-  const { clock, log, metrics, informers } = context;
+  const { clock, log, informers } = context;
   const cronJobs = informers.for(CronJob);
   const jobs = indexed(context, informers.for(Job));
   const caches: Caches & { context: Context } = { context, cronJobs, jobs, deletions: new Deletions(context) };
@@ -36,7 +36,7 @@ export function cronJobController(context: Context): ControllerOptions {
   };
   return {
     name: "cronjob",
-    reconcile: followRoad(road, { clock, log, name: "cronjob", ...(metrics ? { metrics } : {}) }),
+    reconcile: followRoad(road, roadOptions(context, "cronjob")),
     sources: [watchInformer(cronJobs), watchOwner(jobs, CronJob.kind)],
     ready: (signal) => Promise.all([cronJobs.whenSynced(signal), jobs.whenSynced(signal)]).then(() => {}),
     clock,

@@ -17,7 +17,7 @@ import {
 import type { Context } from "../context.ts";
 import { by, indexed } from "../objects/caches.ts";
 import { OwnedPods } from "../objects/owned-pods.ts";
-import { failureEvents, publish } from "../objects/road.ts";
+import { failureEvents, publish, roadOptions } from "../objects/road.ts";
 import { selects } from "../objects/selector.ts";
 import { FailureBackoff } from "./failure-backoff.ts";
 import { gather, type Observed } from "./gather.ts";
@@ -26,7 +26,7 @@ import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
 export function daemonSetController(context: Context): ControllerOptions {
-  const { clock, log, metrics, informers } = context;
+  const { clock, log, informers } = context;
   const sets = indexed(context, informers.for(DaemonSet));
   const nodes = informers.for(Node);
   const revisions = indexed(context, informers.for(ControllerRevision));
@@ -50,7 +50,7 @@ export function daemonSetController(context: Context): ControllerOptions {
   };
   return {
     name: "daemonset",
-    reconcile: followRoad(road, { clock, log, name: "daemonset", ...(metrics ? { metrics } : {}) }),
+    reconcile: followRoad(road, roadOptions(context, "daemonset")),
     sources: [
       watchInformer(sets),
       watchOwner(pods.pods, DaemonSet.kind),

@@ -18,7 +18,7 @@ import {
 import type { Context } from "../context.ts";
 import { by, indexed, podsOf } from "../objects/caches.ts";
 import { Deletions } from "../objects/deletions.ts";
-import { fieldManager, isNamespaceTerminating, publish } from "../objects/road.ts";
+import { fieldManager, isNamespaceTerminating, publish, roadOptions } from "../objects/road.ts";
 import { selects } from "../objects/selector.ts";
 import { annotation } from "./annotations.ts";
 import { gather, type Caches, type Observed } from "./gather.ts";
@@ -28,7 +28,7 @@ import { creationFailed } from "./status.ts";
 import type { Step } from "./steps.ts";
 
 export function deploymentController(context: Context): ControllerOptions {
-  const { clock, log, metrics, informers } = context;
+  const { clock, log, informers } = context;
   const deployments = indexed(context, informers.for(Deployment));
   const sets = indexed(context, informers.for(ReplicaSet));
   const pods = podsOf(context);
@@ -58,7 +58,7 @@ export function deploymentController(context: Context): ControllerOptions {
   };
   return {
     name: "deployment",
-    reconcile: followRoad(road, { clock, log, name: "deployment", ...(metrics ? { metrics } : {}) }),
+    reconcile: followRoad(road, roadOptions(context, "deployment")),
     sources: [
       watchInformer(deployments),
       watchOwner(sets, Deployment.kind),

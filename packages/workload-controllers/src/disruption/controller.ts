@@ -12,6 +12,7 @@ import {
   type Road,
 } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
+import { roadOptions } from "../objects/road.ts";
 import { PodDisruptionBudget } from "../objects/budget.ts";
 import { by, indexed, podsOf } from "../objects/caches.ts";
 import { labelTest } from "../scheduler/model/selector.ts";
@@ -22,7 +23,7 @@ import { Scales } from "./scales.ts";
 import type { Step } from "./steps.ts";
 
 export function disruptionController(context: Context): ControllerOptions {
-  const { clock, log, metrics, informers } = context;
+  const { clock, log, informers } = context;
   const budgets = indexed(context, informers.for(PodDisruptionBudget));
   const pods = podsOf(context);
   const owners = {
@@ -44,7 +45,7 @@ export function disruptionController(context: Context): ControllerOptions {
   };
   return {
     name: "disruption",
-    reconcile: followRoad(road, { clock, log, name: "disruption", ...(metrics ? { metrics } : {}) }),
+    reconcile: followRoad(road, roadOptions(context, "disruption")),
     sources: [
       watchInformer(budgets),
       watchInformer(pods, ({ object, previous }) =>

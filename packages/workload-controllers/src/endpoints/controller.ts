@@ -11,7 +11,7 @@ import {
 import type { Context } from "../context.ts";
 import { indexed, podsOf } from "../objects/caches.ts";
 import { Deletions } from "../objects/deletions.ts";
-import { failureEvents, isNamespaceTerminating } from "../objects/road.ts";
+import { failureEvents, isNamespaceTerminating, roadOptions } from "../objects/road.ts";
 import { watchServicePods } from "../objects/service-pods.ts";
 import { gather, type Caches, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
@@ -19,7 +19,7 @@ import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
 export function endpointsController(context: Context): ControllerOptions {
-  const { clock, log, metrics, informers } = context;
+  const { clock, log, informers } = context;
   const services = indexed(context, informers.for(Service));
   const pods = podsOf(context);
   const endpoints = informers.for(Endpoints);
@@ -44,7 +44,7 @@ export function endpointsController(context: Context): ControllerOptions {
   };
   return {
     name: "endpoints",
-    reconcile: followRoad(road, { clock, log, name: "endpoints", ...(metrics ? { metrics } : {}) }),
+    reconcile: followRoad(road, roadOptions(context, "endpoints")),
     sources: [
       watchInformer(services),
       watchServicePods(services, pods),

@@ -12,7 +12,7 @@ import {
 import type { Context } from "../context.ts";
 import { by, indexed, podsOf } from "../objects/caches.ts";
 import { Deletions } from "../objects/deletions.ts";
-import { failureEvents, isNamespaceTerminating } from "../objects/road.ts";
+import { failureEvents, isNamespaceTerminating, roadOptions } from "../objects/road.ts";
 import { hasLabels } from "../objects/selector.ts";
 import { hasSelector, watchServicePods } from "../objects/service-pods.ts";
 import { byService, gather, manager, managerLabel, serviceLabel, type Caches, type Observed } from "./gather.ts";
@@ -23,7 +23,7 @@ import type { Step } from "./steps.ts";
 const byNode = "node";
 
 export function endpointSliceController(context: Context): ControllerOptions {
-  const { clock, log, metrics } = context;
+  const { clock, log } = context;
   const caches = cachesOf(context);
   const { services, pods, slices, nodes } = caches;
   const road: Road<Observed, Step, undefined> = {
@@ -43,7 +43,7 @@ export function endpointSliceController(context: Context): ControllerOptions {
   };
   return {
     name: "endpointslice",
-    reconcile: followRoad(road, { clock, log, name: "endpointslice", ...(metrics ? { metrics } : {}) }),
+    reconcile: followRoad(road, roadOptions(context, "endpointslice")),
     sources: [
       watchInformer(services),
       watchServicePods(services, pods),

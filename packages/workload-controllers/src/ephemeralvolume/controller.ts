@@ -1,6 +1,6 @@
 import { followRoad, keyOf, Pod, watchInformer, type ControllerOptions, type Road } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
-import { failureEvents } from "../objects/road.ts";
+import { failureEvents, roadOptions } from "../objects/road.ts";
 import { PersistentVolumeClaim } from "../objects/storage.ts";
 import { gather, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
@@ -8,7 +8,7 @@ import { ephemeralVolumes, plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
 export function ephemeralVolumeController(context: Context): ControllerOptions {
-  const { clock, log, metrics, informers } = context;
+  const { clock, log, informers } = context;
   const pods = informers.for(Pod);
   const claims = informers.for(PersistentVolumeClaim);
   const road: Road<Observed, Step, undefined> = {
@@ -26,7 +26,7 @@ export function ephemeralVolumeController(context: Context): ControllerOptions {
   };
   return {
     name: "ephemeralvolume",
-    reconcile: followRoad(road, { clock, log, name: "ephemeralvolume", ...(metrics ? { metrics } : {}) }),
+    reconcile: followRoad(road, roadOptions(context, "ephemeralvolume")),
     sources: [
       watchInformer(pods, ({ type, object }) =>
         type === "added" && ephemeralVolumes(object).length > 0 ? [keyOf(object)] : [],

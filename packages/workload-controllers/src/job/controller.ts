@@ -13,7 +13,7 @@ import {
 import type { Context } from "../context.ts";
 import { by, indexed } from "../objects/caches.ts";
 import { OwnedPods } from "../objects/owned-pods.ts";
-import { failureEvents, fieldManager } from "../objects/road.ts";
+import { failureEvents, fieldManager, roadOptions } from "../objects/road.ts";
 import { selects } from "../objects/selector.ts";
 import { byJob, gather, jobIndex, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
@@ -21,7 +21,7 @@ import { plan, sameJobStatus } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
 export function jobController(context: Context): ControllerOptions {
-  const { clock, log, metrics, informers } = context;
+  const { clock, log, informers } = context;
   const jobs = indexed(context, informers.for(Job));
   const pods = new OwnedPods(context);
   informers.index(pods.pods, { [byJob]: jobIndex });
@@ -48,7 +48,7 @@ export function jobController(context: Context): ControllerOptions {
   };
   return {
     name: "job",
-    reconcile: followRoad(road, { clock, log, name: "job", ...(metrics ? { metrics } : {}) }),
+    reconcile: followRoad(road, roadOptions(context, "job")),
     sources: [
       watchInformer(jobs),
       watchOwner(pods.pods, Job.kind),

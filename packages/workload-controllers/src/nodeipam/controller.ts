@@ -1,5 +1,6 @@
 import { followRoad, Node, watchInformer, type ControllerOptions, type Road } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
+import { roadOptions } from "../objects/road.ts";
 import { gather, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
@@ -7,7 +8,7 @@ import type { Step } from "./steps.ts";
 
 /** Networks for the pods of nodes, as kube-controller-manager with --allocate-node-cidrs. Without networks of the cluster it does nothing. */
 export function nodeIpamController(context: Context): ControllerOptions {
-  const { clock, log, metrics, informers, events, clusterCIDRs = [] } = context;
+  const { clock, log, informers, events, clusterCIDRs = [] } = context;
   const nodes = informers.for(Node);
   const road: Road<Observed, Step, undefined> = {
     gather: (key) => Promise.resolve(gather({ nodes, clusterCIDRs }, key)),
@@ -21,7 +22,7 @@ export function nodeIpamController(context: Context): ControllerOptions {
   };
   return {
     name: "node-ipam",
-    reconcile: followRoad(road, { clock, log, name: "node-ipam", ...(metrics ? { metrics } : {}) }),
+    reconcile: followRoad(road, roadOptions(context, "node-ipam")),
     sources: [
       watchInformer(nodes, ({ type, object: { metadata, spec } }) =>
         type === "deleted" || clusterCIDRs.length === 0 || spec?.podCIDR !== undefined

@@ -25,9 +25,10 @@ export function nodeLifecycleController(context: Context): ControllerOptions {
     },
     async reconcile(key, signal) {
       const now = clock.now();
-      const facts = gatherNode(key, { caches, heartbeats, zones, now });
+      const charge = context.charge ?? ((work) => work());
+      const facts = charge(() => gatherNode(key, { caches, heartbeats, zones, now }));
       if (!facts) return heartbeats.forget(key.name);
-      const { steps, until, startsEviction } = planNode(facts, now);
+      const { steps, until, startsEviction } = charge(() => planNode(facts, now));
       for (const step of steps) {
         await performNodeStep(facts.node, step, { client: informers.client, clock, events, signal });
         if (step.type === "write-taints" && startsEviction) zones.used(facts.node, now);

@@ -7,6 +7,7 @@ import {
   type KubeObject,
   type PlannedEvent,
   type ResourceType,
+  type RoadOptions,
 } from "@causeway/kubernetes";
 import { CausewayError } from "@causeway/foundation";
 import type { Context } from "../context.ts";
@@ -16,6 +17,11 @@ import type { ClaimStep } from "./claim.ts";
 
 /** What the controllers here call themselves in managedFields. */
 export const fieldManager = "causeway-workload-controllers";
+
+/** How a controller of the cluster reconciles. */
+export function roadOptions({ clock, log, metrics, charge }: Context, name: string): RoadOptions {
+  return { clock, log, name, ...(metrics ? { metrics } : {}), ...(charge ? { charge } : {}) };
+}
 
 /** Writes the status and records the events; an object that is gone needs neither. */
 export async function publish<T extends KubeObject>(

@@ -1,5 +1,6 @@
 import { followRoad, watchInformer, type ControllerOptions, type ObjectKey, type Road } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
+import { roadOptions } from "../objects/road.ts";
 import { PersistentVolumeClaim, volumesOf, volumeIndex } from "../objects/storage.ts";
 import { gather, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
@@ -7,7 +8,7 @@ import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
 export function persistentVolumeController(context: Context): ControllerOptions {
-  const { clock, log, metrics, informers } = context;
+  const { clock, log, informers } = context;
   const volumes = volumesOf(context);
   const claims = informers.for(PersistentVolumeClaim);
   const find = (key: ObjectKey, signal: AbortSignal) => informers.client.find(PersistentVolumeClaim, key, { signal });
@@ -24,7 +25,7 @@ export function persistentVolumeController(context: Context): ControllerOptions 
   const volumeKey = (name: string): ObjectKey => ({ namespace: "", name });
   return {
     name: "persistentvolume",
-    reconcile: followRoad(road, { clock, log, name: "persistentvolume", ...(metrics ? { metrics } : {}) }),
+    reconcile: followRoad(road, roadOptions(context, "persistentvolume")),
     sources: [
       watchInformer(volumes),
       watchInformer(claims, ({ object: { metadata, spec } }) => {

@@ -8,6 +8,7 @@ import {
   type Road,
 } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
+import { roadOptions } from "../objects/road.ts";
 import { Deletions } from "../objects/deletions.ts";
 import { Absences, endedKey, garbageOf, gather, index, nodeKey, unscheduledKey, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
@@ -16,7 +17,7 @@ import type { Step } from "./steps.ts";
 
 /** Keys are nodes, and two for the pods that are judged without one. */
 export function podGcController(context: Context): ControllerOptions {
-  const { clock, log, metrics, informers } = context;
+  const { clock, log, informers } = context;
   const nodes = informers.for(Node);
   const pods = informers.for(Pod);
   informers.index(pods, {
@@ -38,7 +39,7 @@ export function podGcController(context: Context): ControllerOptions {
   };
   return {
     name: "podgc",
-    reconcile: followRoad(road, { clock, log, name: "podgc", ...(metrics ? { metrics } : {}) }),
+    reconcile: followRoad(road, roadOptions(context, "podgc")),
     sources: [
       watchInformer(nodes, ({ type, object, previous }) =>
         type === "deleted" || !previous || state(previous) !== state(object) ? [nodeKey(object.metadata.name)] : [],

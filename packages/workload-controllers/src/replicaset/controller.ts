@@ -14,7 +14,7 @@ import {
 import type { Context } from "../context.ts";
 import { by, indexed } from "../objects/caches.ts";
 import { OwnedPods } from "../objects/owned-pods.ts";
-import { failureEvents, isNamespaceTerminating, publish } from "../objects/road.ts";
+import { failureEvents, isNamespaceTerminating, publish, roadOptions } from "../objects/road.ts";
 import { selects } from "../objects/selector.ts";
 import { gather, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
@@ -27,7 +27,7 @@ export const replicationControllerController = (context: Context): ControllerOpt
   controllerFor(context, replicationControllers);
 
 function controllerFor<T extends KubeObject>(context: Context, variant: Variant<T>): ControllerOptions {
-  const { clock, log, metrics, informers } = context;
+  const { clock, log, informers } = context;
   const owners = indexed(context, informers.for(variant.type));
   const pods = new OwnedPods(context);
   const caches = { context, variant, owners, pods };
@@ -49,7 +49,7 @@ function controllerFor<T extends KubeObject>(context: Context, variant: Variant<
   };
   return {
     name: variant.name,
-    reconcile: followRoad(road, { clock, log, name: variant.name, ...(metrics ? { metrics } : {}) }),
+    reconcile: followRoad(road, roadOptions(context, variant.name)),
     sources: [
       watchInformer(owners),
       watchOwner(pods.pods, variant.type.kind),

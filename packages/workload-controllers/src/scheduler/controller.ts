@@ -135,8 +135,8 @@ class RunningScheduler {
     const { pod } = waiting;
     const { caches, random } = this.#running;
     const start = this.#state.nodes.length === 0 ? 0 : this.#start % this.#state.nodes.length;
-    const facts = gatherPod(pod, { caches, state: this.#state, start, choice: random() });
-    const plan = planPod(facts);
+    const charge = this.#context.charge ?? ((work) => work());
+    const plan = charge(() => planPod(gatherPod(pod, { caches, state: this.#state, start, choice: random() })));
     this.#start = start + plan.tested;
     const [first] = plan.steps;
     if (first?.type === "bind") this.#state.assume(pod, first.node);

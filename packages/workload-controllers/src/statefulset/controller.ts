@@ -17,7 +17,7 @@ import {
 import type { Context } from "../context.ts";
 import { by, indexed } from "../objects/caches.ts";
 import { OwnedPods } from "../objects/owned-pods.ts";
-import { isNamespaceTerminating, publish } from "../objects/road.ts";
+import { isNamespaceTerminating, publish, roadOptions } from "../objects/road.ts";
 import { selects } from "../objects/selector.ts";
 import { PersistentVolumeClaim } from "../objects/storage.ts";
 import { gather, type Observed } from "./gather.ts";
@@ -26,7 +26,7 @@ import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
 export function statefulSetController(context: Context): ControllerOptions {
-  const { clock, log, metrics, informers } = context;
+  const { clock, log, informers } = context;
   const sets = indexed(context, informers.for(StatefulSet));
   const revisions = indexed(context, informers.for(ControllerRevision));
   const claims = informers.for(PersistentVolumeClaim);
@@ -47,7 +47,7 @@ export function statefulSetController(context: Context): ControllerOptions {
   };
   return {
     name: "statefulset",
-    reconcile: followRoad(road, { clock, log, name: "statefulset", ...(metrics ? { metrics } : {}) }),
+    reconcile: followRoad(road, roadOptions(context, "statefulset")),
     sources: [
       watchInformer(sets),
       watchOwner(pods.pods, StatefulSet.kind),

@@ -1,5 +1,6 @@
 import { followRoad, Job, watchInformer, type ControllerOptions, type Road } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
+import { roadOptions } from "../objects/road.ts";
 import { Deletions } from "../objects/deletions.ts";
 import { gather, type Caches, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
@@ -7,7 +8,7 @@ import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
 export function ttlAfterFinishedController(context: Context): ControllerOptions {
-  const { clock, log, metrics, informers } = context;
+  const { clock, log, informers } = context;
   const jobs = informers.for(Job);
   const caches: Caches & { context: Context } = { context, jobs, deletions: new Deletions(context) };
   const road: Road<Observed, Step, undefined> = {
@@ -19,7 +20,7 @@ export function ttlAfterFinishedController(context: Context): ControllerOptions 
   };
   return {
     name: "ttl-after-finished",
-    reconcile: followRoad(road, { clock, log, name: "ttl-after-finished", ...(metrics ? { metrics } : {}) }),
+    reconcile: followRoad(road, roadOptions(context, "ttl-after-finished")),
     sources: [
       watchInformer(jobs, ({ type, object: { metadata, spec } }) => {
         if (type === "deleted" || spec.ttlSecondsAfterFinished === undefined) return [];

@@ -10,6 +10,7 @@ import {
   type Road,
 } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
+import { roadOptions } from "../objects/road.ts";
 import {
   claimIndex,
   claimsOf,
@@ -26,7 +27,7 @@ import type { Step } from "./steps.ts";
 
 /** Claims that wait for a volume are tried when volumes, classes or the pods that use them change. */
 export function volumeClaimController(context: Context): ControllerOptions {
-  const { clock, log, metrics, informers } = context;
+  const { clock, log, informers } = context;
   const claims = claimsOf(context);
   const volumes = volumesOf(context);
   const storageClasses = informers.for(StorageClass);
@@ -51,7 +52,7 @@ export function volumeClaimController(context: Context): ControllerOptions {
   const waiting = (): ObjectKey[] => claims.byIndex(claimIndex.waiting, "yes").filter(isTried).map(keyOf);
   return {
     name: "volumeclaim",
-    reconcile: followRoad(road, { clock, log, name: "volumeclaim", ...(metrics ? { metrics } : {}) }),
+    reconcile: followRoad(road, roadOptions(context, "volumeclaim")),
     sources: [
       watchInformer(claims),
       watchInformer(volumes, ({ type, object }) => {
