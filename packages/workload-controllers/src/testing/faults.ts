@@ -25,13 +25,28 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** The client with these faults in its writes. */
-export function faulty(client: KubernetesClient, faults: Faults): KubernetesClient {
+/**
+ * The client with these faults in its writes. `kill` is called once, when every write that was under way has arrived: what a process sent before
+ * its end is there before the next one starts. Nothing is written after it.
+ */
+export function faulty(client: KubernetesClient, given: Faults): KubernetesClient {
+  const underWay = new Set<Promise<unknown>>();
+  let isDead = false;
+  const faults: Faults = {
+    ...given,
+    kill() {
+      if (isDead) return;
+      isDead = true;
+      void Promise.allSettled(underWay).then(() => given.kill());
+    },
+  };
   const write = async <T>(perform: () => Promise<T>): Promise<T> => {
-    const fate = faults.next();
+    const fate = isDead ? "request-lost" : faults.next();
     if (fate === "request-lost") throw lost();
     if (fate === "killed-before") return ended(faults);
-    const answer = await perform();
+    const sent = perform();
+    underWay.add(sent);
+    const answer = await sent.finally(() => underWay.delete(sent));
     if (fate === "answer-lost") throw lost();
     if (fate === "killed-after") return ended(faults);
     return answer;

@@ -149,15 +149,22 @@ class Play {
       const wanted = Array.from({ length: size }, (_, ordinal) => `web-${ordinal}`);
       if (names.join() !== wanted.join()) this.#problems.add(`pods ${names.join()} in place of ${wanted.join()}`);
     }
-    if (kind === "Job") await this.#judgeJob(pods);
+    if (kind === "Job" && !twoLeaders) await this.#judgeJob(pods);
   }
 
   #judgeSurge(size: number): void {
     const { kind } = this.#schedule;
-    // Of a StatefulSet pods have names; a Job replaces what ended.
-    const most = { Deployment: size + 1, DaemonSet: NODES.length + 1, StatefulSet: size, Job: 3 }[kind];
-    const { mostActive } = this.#world;
-    if (mostActive > most) this.#problems.add(`${mostActive} pods at once, and ${most} are allowed`);
+    const { mostActive, mostWanted } = this.#world;
+    // As upstream, maxSurge limits the sizes of the ReplicaSets: one that becomes smaller while it creates a pod deletes a pod afterwards.
+    const [found, most] = {
+      Deployment: [mostWanted, size + 1],
+      DaemonSet: [mostActive, NODES.length + 1],
+      StatefulSet: [mostActive, size],
+      Job: [mostActive, 3],
+    }[kind];
+    if (found !== undefined && most !== undefined && found > most) {
+      this.#problems.add(`${found} pods at once, and ${most} are allowed`);
+    }
   }
 
   async #judgeJob(pods: readonly Pod[]): Promise<void> {

@@ -7,6 +7,7 @@ import {
   loadKubeconfig,
   Node,
   Pod,
+  ReplicaSet,
   type KubeObject,
   type KubernetesClient,
   type ResourceType,
@@ -39,6 +40,8 @@ export class World {
   readonly forced: string[] = [];
   /** Pods that neither ended nor are being deleted: the most that there were at once. */
   mostActive = 0;
+  /** Pods that all ReplicaSets together were to have: the most at once. */
+  mostWanted = 0;
   readonly #server: WorldServer;
   readonly #stop = new AbortController();
   readonly #running: Promise<unknown>[] = [];
@@ -63,6 +66,11 @@ export class World {
     }
     const informers = createInformers(this.client, { clock: this.clock });
     playKubelet({ client: this.client, informers, clock: this.clock }, nodes);
+    const sets = informers.for(ReplicaSet);
+    sets.onChange(() => {
+      const wanted = sets.list().reduce((sum, { spec }) => sum + (spec.replicas ?? 1), 0);
+      this.mostWanted = Math.max(this.mostWanted, wanted);
+    });
     const stopped = new Set<string>();
     const pods = informers.for(Pod);
     pods.onChange(({ type, object }) => {
