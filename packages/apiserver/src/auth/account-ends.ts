@@ -20,8 +20,9 @@ export class AccountEnds {
 
   /** Aborts when `closing` does, and when the account that the user is gets deleted. */
   signalFor(user: User, closing: AbortSignal): AbortSignal {
-    const [, namespace, name] = ACCOUNT.exec(user.name) ?? [];
-    if (namespace === undefined || name === undefined) return closing;
+    const match = ACCOUNT.exec(user.name);
+    if (!match) return closing;
+    const [, namespace = "", name = ""] = match;
     const key = { cluster: this.#cluster.name, resource: "/serviceaccounts", namespace, name };
     if (!this.#cluster.store.get(key)) return closing;
     const end = this.#ends.get(user.name) ?? new AbortController();

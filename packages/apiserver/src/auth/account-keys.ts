@@ -20,7 +20,7 @@ function read(make: () => KeyObject): KeyObject {
   try {
     const key = make();
     if (["rsa", "ec"].includes(key.asymmetricKeyType ?? "")) return key;
-    throw new Error(`it is of type ${key.asymmetricKeyType ?? "unknown"}`);
+    throw new Error(`it is of type ${String(key.asymmetricKeyType)}`);
   } catch (cause) {
     throw new CausewayError(
       "SERVICE_ACCOUNT_KEY_INVALID",

@@ -118,6 +118,7 @@ test.each<[string, Row, string]>([
 test("a token among the subprotocols is taken from what is accepted, when it is right", async () => {
   expect((await asked({ protocols: inProtocol("good") })).accepted).toEqual(["v4.channel.k8s.io"]);
   expect((await asked({ protocols: inProtocol("bad") })).accepted).toEqual([]);
+  expect((await asked({ protocols: inProtocol("good", "") })).tokens).toEqual([]);
   const both = await asked({ authorization: "Bearer good", protocols: inProtocol("better") });
   expect(both).toMatchObject({ accepted: [], tokens: ["good"] });
 });

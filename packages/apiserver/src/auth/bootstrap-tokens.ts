@@ -49,8 +49,9 @@ function endOf(expiration: string): number {
 
 /** Whom "id.secret" stands for, while its Secret in kube-system says so and has not expired. */
 export function bootstrapTokenUser(cluster: Cluster, token: string): User | undefined {
-  const [, id, secret] = TOKEN.exec(token) ?? [];
-  if (!id || !secret) return undefined;
+  const match = TOKEN.exec(token);
+  if (!match) return undefined;
+  const [, id = "", secret = ""] = match;
   const name = `bootstrap-token-${id}`;
   const stored = cluster.store.get({ cluster: cluster.name, resource: "/secrets", namespace: "kube-system", name });
   if (!stored || stored.object.metadata.deletionTimestamp) return undefined;

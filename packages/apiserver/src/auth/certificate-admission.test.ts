@@ -28,8 +28,8 @@ interface Row {
 }
 
 function attemptOf({ plural = CSRS, subresource = "", operation = "UPDATE", object, old, may = [] }: Row): Attempt {
-  const allows = ({ verb, name, group, plural: what }: Attributes): boolean =>
-    may.includes(`${verb} ${name}`) && group === "certificates.k8s.io" && what === "signers";
+  const allows = ({ verb, name, group, version, plural: what }: Attributes): boolean =>
+    may.includes(`${verb} ${name}`) && `${group}/${version}/${what}` === "certificates.k8s.io/*/signers";
   const resource = { group: "certificates.k8s.io", plural };
   const call = {
     resource,

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createAuthority, issueCertificate, VirtualClock, type KeyPair } from "@causeway/foundation";
 import type { Cluster } from "../contract/cluster.ts";
+import { ANY, LEAF, MIDDLE, NONE, ROOT } from "../testing/chain.ts";
 import { certificateUser, clientAuthorities, type CertificateUsers } from "./client-certificates.ts";
 
 const NOW = Date.UTC(2026, 5, 1);
@@ -48,9 +49,9 @@ function socketOf(...chain: readonly string[]): TLSSocket & { reads: number } {
   for (const [i, peer] of peers.entries()) Object.assign(peer, { issuerCertificate: peers[i + 1] ?? peer });
   const socket = {
     reads: 0,
-    getPeerCertificate() {
+    getPeerCertificate(isDetailed: boolean) {
       socket.reads += 1;
-      return peers[0] ?? {};
+      return isDetailed ? (peers[0] ?? {}) : {};
     },
   };
   return socket as unknown as TLSSocket & { reads: number };
@@ -140,6 +141,30 @@ describe("a client certificate", () => {
 });
 
 describe("a chain of certificates", () => {
+  const later = (authority: string, ...chain: string[]) =>
+    named(clusterOf([authority], "c", Date.UTC(2050, 0, 1)), socketOf(...chain));
+
+  test("is followed through an authority that one of the cluster signed", () => {
+    expect(later(ROOT, LEAF, MIDDLE)).toMatchObject({ name: "jane" });
+    expect(later(ROOT, LEAF, MIDDLE, ROOT)).toMatchObject({ name: "jane" });
+    expect(later(MIDDLE, LEAF)).toMatchObject({ name: "jane" });
+    expect(later(ROOT, LEAF)).toBe("nobody");
+    expect(later(other.certificate, LEAF, MIDDLE)).toBe("nobody");
+  });
+
+  test("may begin with a certificate for any use, and with one that does not name its uses", () => {
+    expect(later(ROOT, ANY)).toMatchObject({ name: "any" });
+    expect(later(ROOT, NONE)).toMatchObject({ name: "none" });
+  });
+
+  test("with a wrong signature is not accepted", () => {
+    const bytes = Buffer.from(new X509Certificate(LEAF).raw);
+    bytes.writeUInt8((bytes.at(-1) ?? 0) ^ 1, bytes.length - 1);
+    const forged = `-----BEGIN CERTIFICATE-----\n${bytes.toString("base64")}\n-----END CERTIFICATE-----`;
+    expect(later(MIDDLE, forged)).toBe("nobody");
+    expect(later(ROOT, forged, MIDDLE)).toBe("nobody");
+  });
+
   test("is followed to an authority of the cluster, past the certificates that were shown", () => {
     const cluster = clusterOf([authority.certificate]);
     expect(named(cluster, socketOf(leaf.certificate, authority.certificate))).toMatchObject({ name: "jane" });

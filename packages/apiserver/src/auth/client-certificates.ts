@@ -1,6 +1,6 @@
 import { createHash, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { PeerCertificate, TLSSocket } from "node:tls";
+import type { DetailedPeerCertificate, PeerCertificate, TLSSocket } from "node:tls";
 import { CausewayError, messageOf } from "@causeway/foundation";
 import type { Cluster } from "../contract/cluster.ts";
 import { authenticated, type User } from "../contract/user.ts";
@@ -77,7 +77,7 @@ const FOR_EVER = Infinity;
 
 function namedBy(cluster: Cluster, socket: TLSSocket): Omit<Found, "generation"> {
   const peer = socket.getPeerCertificate(true);
-  if (!isPresent(peer)) return { certified: undefined, until: FOR_EVER };
+  if (peer.raw === undefined) return { certified: undefined, until: FOR_EVER };
   const [leaf, ...intermediates] = chainOf(peer);
   const nobody = { certified: "nobody", until: FOR_EVER } as const;
   if (!leaf || !isTrusted(cluster, leaf, intermediates)) return nobody;
@@ -92,10 +92,6 @@ function namedBy(cluster: Cluster, socket: TLSSocket): Omit<Found, "generation">
   return { certified: authenticated({ name, groups: [O ?? []].flat(), extra }), until };
 }
 
-function isPresent(peer: PeerCertificate): boolean {
-  return Object.keys(peer).length > 0 && peer.raw !== undefined;
-}
-
 /** The certificates that came, the client's own first. */
 function chainOf(peer: ReturnType<TLSSocket["getPeerCertificate"]>): X509Certificate[] {
   const chain: X509Certificate[] = [];
@@ -104,7 +100,7 @@ function chainOf(peer: ReturnType<TLSSocket["getPeerCertificate"]>): X509Certifi
   while (here?.raw && !seen.has(here.fingerprint256) && chain.length < LONGEST_CHAIN) {
     seen.add(here.fingerprint256);
     chain.push(new X509Certificate(Buffer.from(here.raw)));
-    here = "issuerCertificate" in here ? (here.issuerCertificate as PeerCertificate | undefined) : undefined;
+    here = (here as Partial<DetailedPeerCertificate>).issuerCertificate;
   }
   return chain;
 }
@@ -114,13 +110,9 @@ function isTrusted(cluster: Cluster, leaf: X509Certificate, intermediates: reado
   const now = cluster.clock.now();
   const isValid = (c: X509Certificate): boolean => now >= c.validFromDate.getTime() && now <= c.validToDate.getTime();
   const signed = (c: X509Certificate, by: X509Certificate): boolean => c.checkIssued(by) && c.verify(by.publicKey);
-  let here = leaf;
-  for (const next of [...intermediates, undefined]) {
-    if (!isValid(here)) return false;
-    const root = cluster.clientAuthorities.certificates.find((c) => signed(here, c));
-    if (root) return isValid(root);
-    if (!next?.ca || !signed(here, next)) return false;
-    here = next;
-  }
-  return false;
+  if (!isValid(leaf)) return false;
+  const root = cluster.clientAuthorities.certificates.find((c) => signed(leaf, c));
+  if (root) return isValid(root);
+  const [next, ...rest] = intermediates;
+  return next?.ca === true && signed(leaf, next) && isTrusted(cluster, next, rest);
 }

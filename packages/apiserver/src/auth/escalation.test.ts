@@ -33,7 +33,9 @@ describe("escalation", () => {
     const cluster = await clusterWith(stored);
     const access = {
       allows: (a: Attributes) =>
-        a.group === GROUP && a.subresource === "" && may.includes(`${a.verb} ${a.plural}/${a.name} in ${a.namespace}`),
+        `${a.group}/${a.version}` === `${GROUP}/*` &&
+        a.subresource === "" &&
+        may.includes(`${a.verb} ${a.plural}/${a.name} in ${a.namespace}`),
       rulesFor: (_user: unknown, namespace: string) => ({ rules: namespace === "elsewhere" ? [] : rules, unresolved }),
     };
     const context = {
@@ -130,6 +132,14 @@ describe("escalation", () => {
     ["a role that gathers", gathering, { rules: [resource()] }, gather],
     ["a role that gathers, by who has all resources", gathering, { rules: everything.slice(0, 1) }, gather],
     ["a role that gathers, by who has everything", gathering, { rules: everything }, undefined],
+    ["a role that gathers, of all resources and no paths", gathering, { rules: everything.slice(0, 1) }, gather],
+    ["a role that gathers, of all paths and no resources", gathering, { rules: everything.slice(1) }, gather],
+    ...["apiGroups", "resources", "verbs"].map((part): [string, Json, Asker, string | undefined] => [
+      `a role that gathers, of some ${part} alone`,
+      gathering,
+      { rules: [{ ...everything[0], [part]: ["a"] }, ...everything.slice(1)] },
+      gather,
+    ]),
     ["a role that gathers nothing", { ...gathering, aggregationRule: { clusterRoleSelectors: [] } }, {}, undefined],
   ])("%s is judged", async (_what, object, asker, message) => {
     expect(await refusalOf(object, asker)).toBe(message);

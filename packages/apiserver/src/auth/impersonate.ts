@@ -3,7 +3,6 @@ import { refusal } from "./authorize.ts";
 import { ANONYMOUS, type User } from "../contract/user.ts";
 import { apiError } from "../errors/status.ts";
 
-const PREFIX = "impersonate-";
 const EXTRA = "impersonate-extra-";
 const API = "authentication.k8s.io";
 
@@ -72,10 +71,10 @@ function withOrigin(user: string, groups: readonly string[]): readonly string[] 
 function wantedOf(headers: readonly string[]): Wanted | undefined {
   const groups: string[] = [];
   const extra = new Map<string, string[]>();
-  let [user, uid] = ["", ""];
+  let user = "";
+  let uid = "";
   for (let i = 0; i < headers.length; i += 2) {
     const name = (headers[i] ?? "").toLowerCase();
-    if (!name.startsWith(PREFIX)) continue;
     const value = headers[i + 1] ?? "";
     if (name === "impersonate-user") user ||= value;
     else if (name === "impersonate-uid") uid ||= value;

@@ -90,6 +90,18 @@ const ROWS: readonly (readonly [string, string, Row, string | undefined])[] = [
     { name: "n1", object: node({ taints: [{}] }), old: node() },
     'node "n1" is not allowed to modify taints',
   ],
+  [
+    "the taints that are there",
+    "nodes",
+    { name: "n1", object: node({ taints: [{ key: "a" }] }), old: node({ taints: [{ key: "a" }] }) },
+    undefined,
+  ],
+  [
+    "a label that is no prefix",
+    "nodes",
+    { name: "n1", object: node({}, { labels: { "k8s.iox": "a" } }), old: node() },
+    undefined,
+  ],
   ["no taints in other words", "nodes", { name: "n1", object: node({ taints: [] }), old: node() }, undefined],
   [
     "other owners",

@@ -182,7 +182,6 @@ const KUBELET_LABELS = new Set([
   "beta.kubernetes.io/os",
   "beta.kubernetes.io/arch",
 ]);
-const RESTRICTED = /(^|\.)node-restriction\.kubernetes\.io$/;
 const KUBERNETES = /(^|\.)(kubernetes|k8s)\.io$/;
 const KUBELETS = /(^|\.)(kubelet|node)\.kubernetes\.io$/;
 
@@ -190,7 +189,6 @@ const KUBELETS = /(^|\.)(kubelet|node)\.kubernetes\.io$/;
 function isForbidden(label: string): boolean {
   const slash = label.indexOf("/");
   const prefix = slash < 0 ? "" : label.slice(0, slash);
-  if (RESTRICTED.test(prefix)) return true;
   return KUBERNETES.test(prefix) && !KUBELETS.test(prefix) && !KUBELET_LABELS.has(label);
 }
 

@@ -80,7 +80,7 @@ function attemptOf(
   const allows = (a: Attributes): boolean =>
     a.verb === "request-serviceaccounts-token-audience" &&
     `${a.plural} ${a.namespace}/${a.name}` === may &&
-    a.group === "";
+    `${a.group}/${a.version}` === "/v1";
   const call = {
     resource: { group, plural },
     subresource,

@@ -93,6 +93,13 @@ describe("a token of an issuer", () => {
     expect(await judged(jwt, claims)).toEqual(expected);
   });
 
+  test.each([
+    ["extra claim", mapped({ extra: [{ key: "a.b/c", valueExpression: "claims.absent" }] })],
+    ["group claim", mapped({ groups: { expression: "claims.absent" } })],
+  ])("for which an expression cannot be evaluated is not believed (%s)", async (what, jwt) => {
+    expect(await judged(jwt, {})).toMatch(new RegExp(`^oidc: error evaluating ${what} expression: .*absent[^\\n]*$`));
+  });
+
   test("that another key has signed is not believed", async () => {
     expect(await judged({}, {}, otherKey)).toMatch(/^oidc: verify token: signature verification failed/);
   });
