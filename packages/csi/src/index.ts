@@ -1,3 +1,4 @@
+export { Code, ConnectError } from "@connectrpc/connect";
 export { csiClient, type CsiClient } from "./client.ts";
 export { parseEndpoint, type Endpoint } from "./endpoint.ts";
 export { required, statusOf } from "./errors.ts";

@@ -105,7 +105,7 @@ class AttachmentRun {
     }
     try {
       await until(storage.volumes, volumeId, isOther, { signal, clock, timeout });
-      this.#changedAt = clock.now();
+      this.#changed();
       // A list showed the change; what follows from it is not out of date.
       this.#fresh = true;
     } catch (error) {
@@ -113,6 +113,12 @@ class AttachmentRun {
       this.#fresh = false;
       if (clock.now() >= this.#begun + LONGEST_CALL) throw error;
     }
+  }
+
+  /** What was refused in another state may be accepted now. */
+  #changed(): void {
+    this.#changedAt = this.#call.clock.now();
+    this.#refused = undefined;
   }
 
   async #attach(): Promise<void> {
@@ -169,7 +175,7 @@ class AttachmentRun {
    * Nova has is in use by a node and is never deleted here; Cinder refuses that, too.
    */
   async #recover(): Promise<void> {
-    const { storage, volumeId, server, signal, clock } = this.#call;
+    const { storage, volumeId, server, signal } = this.#call;
     const before = this.#volume();
     const all = await storage.cloud.blockStorage.attachments.all({ volume_id: volumeId }, { signal });
     const found = all.filter((attachment) => attachment.volume_id === volumeId);
@@ -178,7 +184,7 @@ class AttachmentRun {
       await this.#release(found.filter(({ instance }) => instance === holder));
       if (holder === server) this.#released = true;
     }
-    this.#changedAt = clock.now();
+    this.#changed();
     await this.#refresh();
     if (this.#detached && !this.#released && sameState(this.#volume(), before)) {
       const why = `Volume ${volumeId} is still attached to server ${server} after Nova accepted the detach.`;

@@ -67,7 +67,7 @@ function readVolume(c: StorageContext, parts: StorageParts, given: unknown): New
   refuseLong(given, "name");
   refuseLong(given, "description");
   const [snapshot_id, source_volid] = [textAt(given, "snapshot_id"), textAt(given, "source_volid")];
-  const origin = originSize(c, parts, { snapshot_id, source_volid });
+  const origin = originSize(c, parts, { snapshot_id, source_volid }) ?? backupSize(c, parts, given);
   const size = sizeOf(given, origin);
   const [image_id, type, zone] = [
     textAt(given, "imageRef"),
@@ -144,6 +144,16 @@ function originSize(
   const caller = c.get("caller");
   if (from.snapshot_id !== undefined) return snapshotFor(tables, caller, from.snapshot_id).size;
   return from.source_volid === undefined ? undefined : volumeFor(tables, caller, from.source_volid).size;
+}
+
+/** The size of the backup that a volume is made of (from 3.47 on; older requests may have the field, which says nothing). */
+function backupSize(c: StorageContext, { tables }: StorageParts, given: JsonObject): number | undefined {
+  const id = textAt(given, "backup_id");
+  if (id === undefined || c.get("minor") < 47) return undefined;
+  const backup = tables.backups.get(id);
+  if (backup?.project_id !== c.get("caller").projectId) throw computeError(404, `Backup ${id} could not be found.`);
+  if (backup.status === "available") return backup.size;
+  throw computeError(400, `Invalid backup: Backup status must be available or restoring, but is ${backup.status}`);
 }
 
 function sizeOf(given: JsonObject, origin: number | undefined): number {

@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { csiClient, serveCsi, VolumeCapability_AccessMode_Mode as Mode, type CsiClient } from "@causeway/csi";
+import { systemClock, type Clock } from "@causeway/foundation";
+import {
+  connectCloud,
+  loadCloudsYaml,
+  watchCloud,
+  type Cloud,
+  type CloudInformer,
+  type Volume,
+} from "@causeway/openstack";
+import { startSimulator, type Simulator } from "@causeway/simulator";
+import { Clouds, type BlockStorageOptions } from "../clouds.ts";
+import { createController, type ControllerOptions } from "../controller/controller.ts";
+import { createIdentity } from "../identity.ts";
+import { translate } from "../translate.ts";
+
+/** A clock that runs `speed` times as fast as the wall's. */
+function fastClock(speed: number): Clock {
+  const start = Date.now();
+  return {
+    now: () => start + (Date.now() - start) * speed,
+    sleep: (milliseconds, signal) => systemClock.sleep(milliseconds / speed, signal),
+  };
+}
+
+/** One controller process: its own token, informer and socket. */
+export interface Driver {
+  readonly client: CsiClient;
+  readonly volumes: CloudInformer<Volume>;
+  /** As `kill -9` leaves it: calls end without an answer, and what it knew is lost. */
+  close(): Promise<void>;
+}
+
+export interface World {
+  readonly simulator: Simulator;
+  /** Of the project, not disturbed by faults of the drivers' calls. */
+  readonly cloud: Cloud;
+  readonly admin: Cloud;
+  readonly clock: Clock;
+  server(name: string): Promise<string>;
+  driver(options?: Partial<ControllerOptions> & { readonly storage?: BlockStorageOptions }): Promise<Driver>;
+  close(): Promise<void>;
+}
+
+/** The user agent of drivers, so that faults can be limited to their calls. */
+export const DRIVER_AGENT = "driver-under-test";
+
+/** A simulated cloud of its own. Its provisioning takes `delay` ms; the drivers' clocks run 100 times as fast. */
+export async function openWorld({ delay = 5 }: { readonly delay?: number } = {}): Promise<World> {
+  const dir = mkdtempSync(join(tmpdir(), "cinder-csi-"));
+  const names = ["server.attach", "server.detach", "volume.create", "volume.delete", "volume.extend"];
+  const more = ["snapshot.create", "snapshot.delete", "backup.create", "backup.delete"];
+  const delays = Object.fromEntries([...names, ...more].map((name) => [name, delay]));
+  const simulator = await startSimulator({ delays });
+  const path = join(dir, "clouds.yaml");
+  writeFileSync(path, simulator.cloudsYaml, { mode: 0o600 });
+  const clock = fastClock(100);
+  const connect = (name: string, userAgent: string) =>
+    connectCloud(loadCloudsYaml({ cloud: name, path }), { clock, userAgent });
+  const [cloud, admin] = [connect("simulator", "test"), connect("simulator-admin", "test")];
+  const drivers = new Set<Driver>();
+  let sockets = 0;
+  return {
+    simulator,
+    cloud,
+    admin,
+    clock,
+    server: (name) => bootServer(cloud, name),
+    async driver({ storage = {}, ...options } = {}) {
+      const own = connect("simulator", DRIVER_AGENT);
+      const watch = watchCloud(own, { clock, intervals: { fast: 1_000, fastest: 1_000 } });
+      const endpoint = `unix://${join(dir, `${(sockets += 1)}.sock`)}`;
+      const clouds = new Clouds([{ name: "", cloud: own, volumes: watch.volumes, options: storage }]);
+      const controller = createController({ clouds, clusterId: "test", clock, ...options });
+      const server = await serveCsi({
+        endpoint,
+        translate,
+        clock,
+        identity: createIdentity({ version: "0" }),
+        controller,
+      });
+      const client = csiClient(endpoint);
+      const driver: Driver = {
+        client,
+        volumes: watch.volumes,
+        async close() {
+          if (!drivers.delete(driver)) return;
+          client.close();
+          await server.close();
+          await watch.close();
+          await own.close();
+        },
+      };
+      drivers.add(driver);
+      return driver;
+    },
+    async close() {
+      simulator.setFaults(undefined);
+      for (const driver of drivers) await driver.close();
+      await Promise.all([cloud.close(), admin.close()]);
+      await simulator.close();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function bootServer(cloud: Cloud, name: string): Promise<string> {
+  const [flavor] = await cloud.compute.flavors.all();
+  const [image] = await cloud.image.images.all();
+  if (!flavor || !image) throw new Error("the simulated cloud has no flavor or image");
+  const { id } = await cloud.compute.servers.create({
+    name,
+    flavorRef: flavor.id,
+    imageRef: image.id,
+    networks: "none",
+  });
+  await eventually(async () => (await cloud.compute.servers.get(id)).status === "ACTIVE");
+  return id;
+}
+
+/** Throws when the condition is not met after 20 s. */
+export async function eventually(condition: () => Promise<boolean> | boolean): Promise<void> {
+  for (let count = 0; count < 2_000; count += 1) {
+    if (await condition()) return;
+    await systemClock.sleep(10);
+  }
+  throw new Error("the condition is not met");
+}
+
+export const fileSystem = {
+  accessType: { case: "mount" as const, value: { fsType: "ext4" } },
+  accessMode: { mode: Mode.SINGLE_NODE_WRITER },
+};
+export const blockDevice = {
+  accessType: { case: "block" as const, value: {} },
+  accessMode: { mode: Mode.MULTI_NODE_MULTI_WRITER },
+};
+export const gib = (count: number) => ({ requiredBytes: BigInt(count) * 1024n ** 3n });
