@@ -15,7 +15,7 @@ const CODES: readonly (readonly [openstack: string, csi: string])[] = [
 
 /** The CSI error for an error of the cloud's client; other errors are returned as they are. */
 export function translate(error: unknown): unknown {
-  if (!(error instanceof CausewayError)) return error;
+  if (!(error instanceof CausewayError) || error.code.startsWith("CSI_")) return error;
   const found = CODES.find(([code]) => hasCode(error, code));
   // A conflict or a refused request: the sidecar retries, and the next call reads the state again.
   const code = found?.[1] ?? (error.code.startsWith("OPENSTACK_") ? "CSI_INTERNAL" : undefined);

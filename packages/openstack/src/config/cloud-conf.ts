@@ -37,16 +37,21 @@ const BESIDE: Readonly<Record<string, string>> = {
 /** Characters. */
 const LARGEST = 1024 * 1024;
 
+export interface CloudConfOptions extends Omit<SearchOptions, "path"> {
+  /** Of the section [Global "NAME"]. Default: [Global] without a name. */
+  readonly name?: string | undefined;
+}
+
 /**
  * The cloud that [Global] of a cloud.conf describes (cloud-provider-openstack's configuration file). With
  * `use-clouds = true` the entry `cloud` of clouds.yaml fills in what the file itself leaves open. Other sections and
  * unknown keys are ignored. Throws INI_INVALID, CLOUD_CONFIG_INVALID, and what loadCloudsYaml throws.
  */
-export function parseCloudConf(text: string, options: Omit<SearchOptions, "path"> = {}): CloudConfig {
+export function parseCloudConf(text: string, options: CloudConfOptions = {}): CloudConfig {
   if (text.length > LARGEST) {
     throw new InputError("CLOUD_CONFIG_INVALID", "The cloud.conf is not read: it is larger than 1 MiB.");
   }
-  const global = iniSection(parseIni(text, "cloud.conf"), "global");
+  const global = iniSection(parseIni(text, "cloud.conf"), "global", options.name);
   const own = entryOf(global);
   const home = (options.env ?? process.env)["HOME"];
   if (iniBoolean(global, "use-clouds") !== true) return readEntry(given(global, "cloud") ?? "cloud.conf", own, home);

@@ -1,5 +1,6 @@
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import { barbicanKmsCommand } from "./barbican-kms/command.ts";
+import { cinderCsiCommand } from "./cinder-csi/command.ts";
 import { cloudControllerManagerCommand } from "./cloud-controller-manager/command.ts";
 import { keystoneAuthCommand } from "./keystone-auth/command.ts";
 
@@ -25,5 +26,9 @@ export const components: readonly Component[] = [
   {
     command: barbicanKmsCommand,
     example: "barbican-kms --socketpath /var/lib/kms/kms.sock --cloud-config cloud.conf",
+  },
+  {
+    command: cinderCsiCommand,
+    example: "cinder-csi --controller --endpoint unix:///csi/csi.sock --cloud-config cloud.conf",
   },
 ];

@@ -1,0 +1,66 @@
+import { Command, Option } from "@commander-js/extra-typings";
+import { LOG_LEVELS } from "../../../options/logging.ts";
+
+/** The flags as they are on the command line. */
+export type RawFlags = ReturnType<ReturnType<typeof options>["opts"]>;
+
+function switchOption<N extends string>(name: N, text: string, otherwise: "true" | "false") {
+  const flags = `--${name} [boolean]` as const;
+  return new Option(flags, text)
+    .choices(["true", "false"] as const)
+    .preset("true")
+    .default(otherwise);
+}
+
+/** A flag that is given several times. */
+function many(value: string, before: readonly string[] | undefined): string[] {
+  return [...(before ?? []), value];
+}
+
+/** Flags of cinder-csi-plugin and of its log library that change nothing here. */
+const withoutEffect = `nodeid node-service-no-os-client kube-api-qps kube-api-burst min-resync-period logtostderr
+  alsologtostderr stderrthreshold log-dir log-file log-file-max-size log-backtrace-at add-dir-header skip-headers skip-log-headers
+  one-output vmodule`.split(/\s+/);
+
+/** `causeway run cinder-csi`. */
+export function cinderCsiCommand(signal: AbortSignal) {
+  const command = options();
+  for (const name of withoutEffect) command.addOption(new Option(`--${name} [value]`).hideHelp());
+  return command
+    .addHelpText(
+      "after",
+      `
+Examples:
+  causeway run cinder-csi --controller --endpoint unix:///csi/csi.sock --cloud-config /etc/config/cloud.conf --cluster prod
+  causeway run cinder-csi --node --endpoint unix:///csi/csi.sock --cloud-config /etc/config/cloud.conf`,
+    )
+    .action(async (flags) => (await import("./action.ts")).runCinderCsi(flags, signal));
+}
+
+function options() {
+  return new Command("cinder-csi")
+    .description(
+      "Cinder volumes: the CSI driver cinder.csi.openstack.org, in place of cinder-csi-plugin and with its flags.",
+    )
+    .requiredOption("--endpoint <address>", "where the driver listens: unix:///csi/csi.sock or tcp://host:port")
+    .option(
+      "--cloud-config <file>",
+      "cloud.conf; may be repeated, later files have priority. The controller needs it",
+      many,
+    )
+    .option("--cloud-name <name>", 'a section [Global "NAME"] of cloud.conf; may be repeated', many)
+    .option("--controller", "serve the controller service only")
+    .option("--node", "serve the node service only")
+    .addOption(switchOption("provide-controller-service", "serve the controller service", "true"))
+    .addOption(switchOption("provide-node-service", "serve the node service", "true"))
+    .addOption(switchOption("with-topology", "use zones as the topology of volumes and nodes", "true"))
+    .option("--additional-topology <key=value>", "a further topology segment of this node; may be repeated", many)
+    .option("--cluster <name>", "recorded in the metadata of volumes and snapshots", "")
+    .option("--http-endpoint <address>", "host:port of /metrics and /healthz, without TLS")
+    .addOption(switchOption("pvc-annotations", "read affinity annotations of PersistentVolumeClaims", "false"))
+    .option("--kubeconfig <file>", "how to reach the cluster for --pvc-annotations (default: as a pod of it)")
+    .option("--master <url>", "address of the API server, in place of the kubeconfig's")
+    .option("--user-agent <text>", "added to how the cloud sees this program; may be repeated", many)
+    .option("-v, --v <level>", "0 warnings, 1 to 3 changes, 4 and more every call", "1")
+    .addOption(new Option("--log-level <level>", "in place of -v").choices(LOG_LEVELS));
+}

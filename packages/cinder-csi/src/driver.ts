@@ -1,0 +1,141 @@
+import { serveCsi, type CsiServer } from "@causeway/csi";
+import { silentLog, systemClock, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import { connectCloud, watchCloud, type Cloud, type CloudWatch } from "@causeway/openstack";
+import { Clouds, type StorageCloud } from "./clouds.ts";
+import { parseDriverConfig, parseNamedCloud } from "./config.ts";
+import { createController, type ControllerOptions } from "./controller/controller.ts";
+import { createIdentity } from "./identity.ts";
+import { linuxHost } from "./node/host.ts";
+import { deviceFromMetadata, readMetadata, type ServerMetadata } from "./node/metadata.ts";
+import { createNode } from "./node/node.ts";
+import { translate } from "./translate.ts";
+
+export interface DriverOptions {
+  readonly endpoint: string;
+  /** Of this program. */
+  readonly version: string;
+  /** Reads the text of cloud.conf, at the start and whenever credentials may have been rotated. */
+  readonly cloudConf?: () => string;
+  /** Sections [Global "NAME"]; "" is the unnamed one. */
+  readonly cloudNames?: readonly string[];
+  readonly services: readonly ("controller" | "node")[];
+  readonly clusterId?: string;
+  readonly withTopology?: boolean;
+  readonly topology?: Readonly<Record<string, string>>;
+  readonly claimAnnotations?: NonNullable<ControllerOptions["claimAnnotations"]>;
+  readonly userAgent?: string;
+  readonly metrics?: Metrics;
+  readonly clock?: Clock;
+  readonly log?: Log;
+}
+
+export interface RunningDriver {
+  close(): Promise<void>;
+}
+
+/** Connects the clouds of the configuration and serves the driver. Wrong input ends it before anything is served. */
+export async function startDriver(options: DriverOptions): Promise<RunningDriver> {
+  const { clock = systemClock, log = silentLog, withTopology = true, cloudConf = () => "" } = options;
+  const config = parseDriverConfig(cloudConf());
+  const isController = options.services.includes("controller");
+  const connected = isController ? connect(options, cloudConf) : [];
+  const clouds = new Clouds(
+    connected.map(({ name, cloud, watch }): StorageCloud => {
+      return { name, cloud, volumes: watch.volumes, options: config.blockStorage };
+    }),
+  );
+  const observed = options.metrics && callMetrics(options.metrics);
+  let server: CsiServer | undefined;
+  const close = async () => {
+    await server?.close();
+    for (const { cloud, watch } of connected) {
+      await watch.close();
+      await cloud.close();
+    }
+  };
+  try {
+    server = await serveCsi({
+      endpoint: options.endpoint,
+      clock,
+      log,
+      translate,
+      ...(observed && { onCall: observed }),
+      identity: createIdentity({
+        version: options.version,
+        withTopology,
+        clock,
+        ...(isController && { check: reachable(connected) }),
+      }),
+      ...(isController && { controller: createController({ ...options, clouds, withTopology, clock, log }) }),
+      ...(options.services.includes("node") && { node: nodeOf(options, config, { clock, withTopology }) }),
+    });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { close };
+}
+
+interface Connected {
+  readonly name: string;
+  readonly cloud: Cloud;
+  readonly watch: CloudWatch;
+}
+
+function connect(
+  { cloudNames = [""], clock = systemClock, log = silentLog, metrics, userAgent }: DriverOptions,
+  read: () => string,
+): Connected[] {
+  return cloudNames.map((name) => {
+    const reload = () => parseNamedCloud(read(), name);
+    const settings = {
+      clock,
+      log,
+      reload,
+      ...(metrics && { metrics }),
+      userAgent: ["cinder-csi", userAgent ?? ""].join(" ").trim(),
+    };
+    const cloud = connectCloud(reload(), settings);
+    return { name, cloud, watch: watchCloud(cloud, { clock, log }) };
+  });
+}
+
+/** Whether every cloud accepts the credentials. */
+function reachable(connected: readonly Connected[]): (signal: AbortSignal) => Promise<void> {
+  return async (signal) => {
+    for (const { cloud } of connected) await cloud.projectId({ signal });
+  };
+}
+
+function nodeOf(
+  { topology = {} }: DriverOptions,
+  config: ReturnType<typeof parseDriverConfig>,
+  { clock, withTopology }: { readonly clock: Clock; readonly withTopology: boolean },
+) {
+  const host = linuxHost();
+  let read: Promise<ServerMetadata> | undefined;
+  const metadata = () => {
+    read ??= readMetadata({ host, order: config.metadataOrder });
+    // The metadata service may not be ready when the node starts.
+    read.catch(() => (read = undefined));
+    return read;
+  };
+  return createNode({
+    host,
+    metadata,
+    withTopology,
+    topology,
+    clock,
+    rescanOnResize: config.rescanOnResize,
+    deviceFallback: (id) => deviceFromMetadata({ host }, id).catch(() => undefined),
+    ...(config.attachLimit !== undefined && { attachLimit: config.attachLimit }),
+  });
+}
+
+function callMetrics(metrics: Metrics) {
+  const labels = ["method_name", "grpc_status_code"];
+  const name = "csi_operations_seconds";
+  const seconds = metrics.histogram({ name, help: "Duration of CSI calls.", labels });
+  return ({ method, milliseconds, code }: { method: string; milliseconds: number; code: number | undefined }) =>
+    seconds.observe(milliseconds / 1000, { method_name: method, grpc_status_code: String(code ?? 0) });
+}

@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { VirtualClock } from "@causeway/foundation";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { deviceNames, findDevice } from "./device.ts";
+import { contentOf, fileSystemType, mountOptions } from "./file-system.ts";
+import type { CommandResult, Host } from "./host.ts";
+import { attachLimit } from "./limit.ts";
+import { parseMetadata } from "./metadata.ts";
+import { parseMountInfo } from "./mount-table.ts";
+import { mountPath } from "./mounts.ts";
+
+let dir = "";
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "node-"));
+});
+afterEach(() => rmSync(dir, { recursive: true }));
+
+const hostOf = (answers: Readonly<Record<string, Partial<CommandResult>>>): Host => ({
+  byId: dir,
+  mountInfo: "/proc/self/mountinfo",
+  sys: dir,
+  run: (command) => Promise.resolve({ status: 0, stdout: "", stderr: "", ...answers[command] }),
+});
+
+describe("devices", () => {
+  const id = "0e3a5b6c-1111-4000-8000-000000000000";
+
+  test("have the names that KVM, virtio-scsi and ESX give them", () => {
+    expect(deviceNames(id)).toEqual([
+      "virtio-0e3a5b6c-1111-4000-8",
+      `virtio-${id}`,
+      "scsi-0QEMU_QEMU_HARDDISK_0e3a5b6c-1111-4000-8",
+      `scsi-0QEMU_QEMU_HARDDISK_${id}`,
+      "wwn-0x0e3a5b6c111140008000000000000000",
+    ]);
+  });
+
+  test("are searched for 30 seconds, then by the metadata service", async () => {
+    // A link to something that is no block device.
+    symlinkSync("/dev/null", join(dir, `virtio-${id}`));
+    let now = 0;
+    const clock = { now: () => now, sleep: (milliseconds: number) => Promise.resolve(void (now += milliseconds)) };
+    const search = { host: hostOf({}), clock, signal: new AbortController().signal };
+    await expect(findDevice(search, id)).rejects.toMatchObject({ code: "CSI_INTERNAL" });
+    expect(now).toBe(30_000);
+    expect(await findDevice({ ...search, fallback: () => Promise.resolve("/dev/sdz") }, id)).toBe("/dev/sdz");
+  });
+
+  test.each(["", "../../etc", "a/b", "x".repeat(200)])("are not searched for the ID %j", async (bad) => {
+    const search = { host: hostOf({}), clock: new VirtualClock(), signal: new AbortController().signal };
+    await expect(findDevice(search, bad)).rejects.toMatchObject({ code: "CSI_NOT_FOUND" });
+  });
+});
+
+describe("the content of a device", () => {
+  const device = () => join(dir, "device");
+  const size = { blockdev: { stdout: String(2 * 1024 * 1024) } };
+  beforeEach(() => writeFileSync(device(), Buffer.alloc(2 * 1024 * 1024)));
+
+  test("is empty when two programs find nothing", async () => {
+    expect(await contentOf(hostOf({ ...size, blkid: { status: 2 } }), device())).toEqual({ type: "empty" });
+  });
+
+  test.each([
+    ["a file system", { blkid: { stdout: "TYPE=ext4\nUSAGE=filesystem\n" } }, { type: "file-system", name: "ext4" }],
+    [
+      "an encrypted volume",
+      { blkid: { stdout: "TYPE=crypto_LUKS\nUSAGE=crypto\n" } },
+      { type: "other", name: "crypto_LUKS" },
+    ],
+    ["a partition table", { blkid: { stdout: "PTTYPE=gpt\n" } }, { type: "other", name: "partition table gpt" }],
+    ["several signatures", { blkid: { status: 8 } }, { type: "other", name: "several signatures" }],
+    [
+      "what only wipefs knows",
+      { blkid: { status: 2 }, wipefs: { stdout: "zfs_member\n" } },
+      { type: "other", name: "zfs_member" },
+    ],
+  ])("is %s", async (_, answers, expected) => {
+    expect(await contentOf(hostOf({ ...size, ...answers }), device())).toEqual(expected);
+  });
+
+  test("is not known when a program fails or the device cannot be read", async () => {
+    await expect(contentOf(hostOf({ ...size, blkid: { status: 4 } }), device())).rejects.toMatchObject({
+      code: "CSI_COMMAND_FAILED",
+    });
+    await expect(
+      contentOf(hostOf({ ...size, blkid: { status: 2 }, wipefs: { status: 1 } }), device()),
+    ).rejects.toMatchObject({ code: "CSI_COMMAND_FAILED" });
+    await expect(contentOf(hostOf({ ...size, blkid: { status: 2 } }), join(dir, "missing"))).rejects.toThrow(/ENOENT/);
+  });
+
+  test("is empty when mkfs.xfs was killed", async () => {
+    const begin = Buffer.alloc(2 * 1024 * 1024);
+    begin.write("XFSB");
+    const host = hostOf({ ...size, blkid: { stdout: "TYPE=xfs\nUSAGE=filesystem\n" } });
+    writeFileSync(device(), begin);
+    expect(await contentOf(host, device())).toEqual({ type: "file-system", name: "xfs" });
+    begin[126] = 1;
+    writeFileSync(device(), begin);
+    expect(await contentOf(host, device())).toEqual({ type: "empty" });
+  });
+});
+
+test("mount tables are read with escapes, optional fields and bind mounts", () => {
+  const table = [
+    "36 35 98:0 /mnt1 /a\\040b rw,noatime master:1 - ext3 /dev/root rw,errors=continue",
+    "37 35 0:5 /loop0 /c ro - devtmpfs udev rw",
+    "not a line",
+    "",
+  ].join("\n");
+  expect(parseMountInfo(table)).toEqual([
+    { device: "98:0", root: "/mnt1", path: "/a b", options: ["rw", "noatime"], fsType: "ext3", source: "/dev/root" },
+    { device: "0:5", root: "/loop0", path: "/c", options: ["ro"], fsType: "devtmpfs", source: "udev" },
+  ]);
+});
+
+test("the attach limit is what is configured, at most 256, and otherwise follows the bus", () => {
+  expect([attachLimit(300, []), attachLimit(0, []), attachLimit(40, ["vda"])]).toEqual([256, 256, 40]);
+  expect([attachLimit(undefined, ["vda", "vdb"]), attachLimit(undefined, ["sda"])]).toEqual([24, 256]);
+});
+
+test("file systems other than ext and xfs are refused, and xfs is mounted next to its clones", () => {
+  expect([fileSystemType(""), fileSystemType("xfs")]).toEqual(["ext4", "xfs"]);
+  expect(() => fileSystemType("ntfs")).toThrow(/not supported/);
+  expect(mountOptions("xfs", ["noatime"], true)).toEqual(["noatime", "nouuid", "ro"]);
+  expect(mountOptions("ext4", [], false)).toEqual([]);
+});
+
+test("only absolute paths below / are mount points", () => {
+  expect(mountPath("/a/b/../c/", "target path")).toBe("/a/c");
+  for (const bad of ["", "/", "a", "/a/..", "/a\0b"])
+    expect(() => mountPath(bad, "target path")).toThrow(/target path/);
+});
+
+test("metadata needs a uuid, and only disks with a serial count", () => {
+  const disks = [
+    { type: "disk", bus: "scsi", address: "1:0:0:0", serial: "v" },
+    { type: "nic", bus: "pci" },
+    { type: "disk" },
+  ];
+  expect(parseMetadata(JSON.stringify({ uuid: "u", availability_zone: "z", devices: disks }))).toEqual({
+    uuid: "u",
+    zone: "z",
+    disks: [{ bus: "scsi", address: "1:0:0:0", serial: "v" }],
+  });
+  expect(() => parseMetadata("{}")).toThrow(/uuid/);
+  expect(() => parseMetadata("null")).toThrow(/uuid/);
+  expect(() => parseMetadata("[".repeat(100))).toThrow();
+});
