@@ -21,29 +21,31 @@ const MOST_STEPS = 12;
 
 /** The volume of the requested name, after Cinder has finished it. */
 export async function createVolume(call: CreateCall): Promise<Volume> {
-  const { storage, spec, signal } = call;
+  const { spec } = call;
   let own: string | undefined;
   let existing: readonly Volume[] = await named(call);
   for (let count = 0; count < MOST_STEPS; count += 1) {
-    const step = planCreate({ spec, existing, ...(own !== undefined && { own }) });
+    const step = planCreate({ spec, existing, now: call.clock.now(), ...(own !== undefined && { own }) });
     switch (step.type) {
       case "done":
         return step.volume;
       case "create": {
         const made = await create(call);
-        own = made.id;
-        existing = [made];
+        own = made.isOwn ? made.volume.id : undefined;
+        existing = [made.volume];
         break;
       }
       case "wait":
         await finished(call, step.volume.id);
         // A volume of the name that another controller created until now is in this list.
-        existing = own === undefined ? [...storage.volumes.byIndex("name", spec.name)] : await named(call);
+        existing = await named(call);
         break;
       case "discard":
-        call.log.warn("deleting a second volume of one name", { name: spec.name, volume: step.id });
-        await storage.cloud.blockStorage.volumes.delete(step.id, { signal });
-        storage.volumes.forget(step.id);
+        for (const id of step.ids) await discard(call, id);
+        existing = existing.filter(({ id }) => !step.ids.includes(id));
+        break;
+      case "yield":
+        await discard(call, step.id);
         throw new CausewayError("CSI_ABORTED", `Another controller created volume ${spec.name} at the same time.`);
       case "remove-failed":
         throw await removeFailed(call, step.volume);
@@ -64,14 +66,26 @@ async function named({ storage, spec, signal }: CreateCall): Promise<readonly Vo
   return own;
 }
 
-async function create(call: CreateCall): Promise<Volume> {
+/** `isOwn` is false when the answer was lost: the volume that was found may be another controller's. */
+async function create(call: CreateCall): Promise<{ readonly volume: Volume; readonly isOwn: boolean }> {
   const { storage, spec, signal } = call;
   const body: VolumeCreate = { ...bodyOf(call), ...(await contentOf(call)) };
-  const recover = async () => (await named(call))[0];
-  const made = await storage.cloud.blockStorage.volumes.create(body, { signal, recover });
-  call.log.info("created a volume", { volume: made.id, name: spec.name, gib: spec.gib });
-  storage.volumes.observe(made);
-  return made;
+  let isOwn = true;
+  const recover = async () => {
+    const [first] = await named(call);
+    isOwn &&= first === undefined;
+    return first;
+  };
+  const volume = await storage.cloud.blockStorage.volumes.create(body, { signal, recover });
+  call.log.info("created a volume", { volume: volume.id, name: spec.name, gib: spec.gib });
+  storage.volumes.observe(volume);
+  return { volume, isOwn };
+}
+
+async function discard({ storage, spec, signal, log }: CreateCall, id: string): Promise<void> {
+  log.warn("deleting a second volume of one name", { name: spec.name, volume: id });
+  await storage.cloud.blockStorage.volumes.delete(id, { signal });
+  storage.volumes.hurry();
 }
 
 function bodyOf({ spec, hints }: CreateCall): VolumeCreate {

@@ -7,8 +7,10 @@ export type CreateStep =
   | { readonly type: "create" }
   | { readonly type: "wait"; readonly volume: Volume }
   | { readonly type: "done"; readonly volume: Volume }
-  /** Another controller created a volume of the same name earlier: delete the one of this call. */
-  | { readonly type: "discard"; readonly id: string }
+  /** Another controller created a volume of the name earlier: delete the one of this call, and end it. */
+  | { readonly type: "yield"; readonly id: string }
+  /** Delete the younger volumes of the name; their calls did not return them. */
+  | { readonly type: "discard"; readonly ids: readonly string[] }
   /** Cinder could not create it. */
   | { readonly type: "remove-failed"; readonly volume: Volume }
   | { readonly type: "fail"; readonly code: FailureCode; readonly message: string };
@@ -19,49 +21,68 @@ export interface CreateView {
   readonly spec: VolumeSpec;
   /** Every volume of the requested name. */
   readonly existing: readonly Volume[];
-  /** The volume that this call created. */
+  /** The volume that this call created, where its answer was received. */
   readonly own?: string;
+  readonly now: number;
 }
 
 const PENDING = new Set(["creating", "downloading", "restoring-backup"]);
+/** After so long (ms) no call that created a volume is still in progress. */
+const LONG_AGO = 600_000;
 
 /**
- * A volume's name is the key of the request: at most one volume of the name is ever returned. When two controllers created one each, only
- * the strictly oldest can have been returned, and each controller deletes its own volume only.
+ * A volume's name is the key of the request: at most one volume of the name is ever returned. When several controllers created one each,
+ * the strictly oldest is the one that may have been returned. Of two of the same age, as Cinder's time stamps have whole seconds, each
+ * controller deletes its own, and a call that created none waits until their calls have ended.
  */
-export function planCreate({ spec, existing, own }: CreateView): CreateStep {
-  if (existing.length === 0) return { type: "create" };
-  const winner = oldest(existing);
-  if (own !== undefined && winner?.id !== own) return { type: "discard", id: own };
-  if (winner === undefined) {
-    const ids = existing.map(({ id }) => id).join(", ");
-    return fail("CSI_INTERNAL", `Several volumes are named ${spec.name}: ${ids}. Delete those that are not in use.`);
+export function planCreate(view: CreateView): CreateStep {
+  const { spec, own } = view;
+  if (view.existing.length === 0 && own === undefined) return { type: "create" };
+  const live = view.existing.filter(({ status }) => status !== "deleting").toSorted(byAge);
+  const [winner, second] = live;
+  if (winner === undefined) return fail("CSI_ABORTED", `The volume named ${spec.name} is being deleted.`);
+  const isTie = second !== undefined && stampOf(second) === stampOf(winner);
+  if (own !== undefined && (isTie || winner.id !== own)) return { type: "yield", id: own };
+  if (isTie && view.now - Date.parse(`${stampOf(winner)}Z`) < LONG_AGO) {
+    return fail("CSI_ABORTED", `Several volumes named ${spec.name} were created at the same time.`);
   }
   const difference = differenceOf(spec, winner);
   if (difference !== undefined) {
     return fail("CSI_ALREADY_EXISTS", `Volume ${winner.id} is named ${spec.name} and has ${difference}.`);
   }
+  return live.length > 1 ? withoutOthers(spec, live) : withWinner(spec, winner);
+}
+
+function withoutOthers(spec: VolumeSpec, [, ...others]: readonly Volume[]): CreateStep {
+  const kept = others.filter((volume) => !isOurs(spec, volume) || volume.attachments.length > 0);
+  if (kept.length === 0) return { type: "discard", ids: others.map(({ id }) => id) };
+  const ids = kept.map(({ id }) => id).join(", ");
+  return fail(
+    "CSI_INTERNAL",
+    `Other volumes are named ${spec.name}: ${ids}. Rename or delete those that are not in use.`,
+  );
+}
+
+function withWinner(spec: VolumeSpec, winner: Volume): CreateStep {
   if (PENDING.has(winner.status)) return { type: "wait", volume: winner };
-  if (winner.status === "deleting")
-    return fail("CSI_ABORTED", `Volume ${winner.id} named ${spec.name} is being deleted.`);
   if (!winner.status.startsWith("error")) return { type: "done", volume: winner };
-  const isOurs = winner.metadata[METADATA_CLUSTER] === spec.metadata[METADATA_CLUSTER];
-  if (isOurs && winner.status === "error" && winner.attachments.length === 0) {
+  if (isOurs(spec, winner) && winner.status === "error" && winner.attachments.length === 0) {
     return { type: "remove-failed", volume: winner };
   }
   return fail("CSI_INTERNAL", `Volume ${winner.id} named ${spec.name} has status ${winner.status}.`);
 }
 
+const isOurs = (spec: VolumeSpec, volume: Volume): boolean =>
+  volume.metadata[METADATA_CLUSTER] === spec.metadata[METADATA_CLUSTER];
+
 const fail = (code: FailureCode, message: string): CreateStep => ({ type: "fail", code, message });
 
-/** The oldest volume; undefined when two are of the same age, as Cinder's time stamps have whole seconds. */
-function oldest(volumes: readonly Volume[]): Volume | undefined {
-  const [first, second] = volumes.toSorted((a, b) => (stampOf(a) < stampOf(b) ? -1 : stampOf(a) > stampOf(b) ? 1 : 0));
-  if (first === undefined || second === undefined) return first;
-  return stampOf(first) === stampOf(second) ? undefined : first;
-}
-
 const stampOf = (volume: Volume): string => volume.created_at ?? "";
+
+function byAge(a: Volume, b: Volume): number {
+  const [left, right] = [`${stampOf(a)} ${a.id}`, `${stampOf(b)} ${b.id}`];
+  return left < right ? -1 : 1;
+}
 
 function differenceOf({ gib, source }: VolumeSpec, volume: Volume): string | undefined {
   if (volume.size !== gib) return `${volume.size} GiB instead of ${gib}`;

@@ -32,6 +32,7 @@ describe("the plan of CreateVolume", () => {
     metadata: { [METADATA_CLUSTER]: "c" },
     source: undefined,
   };
+  const now = Date.UTC(2026, 0, 1, 0, 0, 5);
   const older = volume({ id: "v0", created_at: "2026-01-01T00:00:00.000000" });
   test.each([
     ["creates a volume when none has the name", {}, [], "create"],
@@ -62,20 +63,28 @@ describe("the plan of CreateVolume", () => {
     ],
     ["keeps a volume in error of another cluster", {}, [volume({ status: "error", metadata: {} })], "CSI_INTERNAL"],
     ["retries while a volume of the name is being deleted", {}, [volume({ status: "deleting" })], "CSI_ABORTED"],
-    ["returns the oldest of two volumes", {}, [volume(), older], "done"],
-    ["fails for two volumes of the same age", {}, [volume(), volume({ id: "v2" })], "CSI_INTERNAL"],
+    ["deletes the younger of two volumes", {}, [volume(), older], "discard"],
+    ["keeps a younger volume that is attached", {}, [volume({ attachments: on("n") }), older], "CSI_INTERNAL"],
+    ["keeps a younger volume of another cluster", {}, [volume({ metadata: {} }), older], "CSI_INTERNAL"],
+    ["ignores a second volume that is being deleted", {}, [volume({ status: "deleting" }), older], "done"],
+    ["does not choose between two new volumes of the same age", {}, [volume(), volume({ id: "v2" })], "CSI_ABORTED"],
   ] as const)("%s", (_, change, existing, expected) => {
-    const step = planCreate({ spec: { ...spec, ...change } as VolumeSpec, existing });
+    const step = planCreate({ spec: { ...spec, ...change } as VolumeSpec, existing, now });
     expect(step.type === "fail" ? step.code : step.type).toBe(expected);
   });
 
   test("deletes its own volume when an older one has the name, or one of the same age", () => {
-    expect(planCreate({ spec, existing: [volume(), older], own: "v1" })).toEqual({ type: "discard", id: "v1" });
-    expect(planCreate({ spec, existing: [volume(), volume({ id: "v2" })], own: "v1" })).toEqual({
-      type: "discard",
+    expect(planCreate({ spec, existing: [volume(), older], own: "v1", now })).toEqual({ type: "yield", id: "v1" });
+    expect(planCreate({ spec, existing: [volume(), volume({ id: "v2" })], own: "v1", now })).toEqual({
+      type: "yield",
       id: "v1",
     });
-    expect(planCreate({ spec, existing: [volume(), older], own: "v0" }).type).toBe("done");
+    expect(planCreate({ spec, existing: [volume(), older], own: "v0", now })).toEqual({ type: "discard", ids: ["v1"] });
+  });
+
+  test("deletes one of two old volumes of the same age", () => {
+    const step = planCreate({ spec, existing: [volume({ id: "v2" }), volume()], now: now + 3_600_000 });
+    expect(step).toEqual({ type: "discard", ids: ["v2"] });
   });
 });
 
