@@ -1,6 +1,6 @@
 /**
- * `npm run test:programs`: kubectl of several minors, programs on client-go and controller-runtime, Cluster API's managers and clusterctl,
- * run against our API server and, beside it, a real kube-apiserver. Builds them with Go at first, from the versions in tools/kubernetes,
+ * `npm run test:programs`: kubectl of several minors, programs on client-go and controller-runtime, Cluster API's managers and clusterctl, and its
+ * OpenStack provider, run against our API server and, beside it, a real kube-apiserver. Builds them with Go at first, from the versions in tools/kubernetes,
  * into the user's cache directory. What cannot be built is skipped, with the reason. Arguments go to the test runner.
  */
 import { spawnSync } from "node:child_process";
@@ -47,6 +47,34 @@ async function clusterApi(kubectl: string): Promise<Built> {
   return made;
 }
 
+const capoFolder = join(root, "tools/capo");
+const CAPO = "sigs.k8s.io/cluster-api-provider-openstack";
+const ORC = "github.com/k-orc/openstack-resource-controller/v2";
+
+/** The manager of Cluster API's OpenStack provider, beside the manifests that install it and the CRDs of the controller that it needs. */
+async function capo(kubectl: string): Promise<Built> {
+  const program = { name: "capo", source: CAPO, flags: "-s -w" };
+  const made = await buildMissing([program], capoFolder, cached(`capo-${pinnedVersion(capoFolder, CAPO)}`));
+  if ("reason" in made) return made;
+  for (const [name, module, path] of [
+    ["capo", CAPO, "config/default"],
+    ["orc", ORC, "config/crd"],
+  ] as const) {
+    const file = join(made.dir, `${name}.yaml`);
+    if (existsSync(file)) continue;
+    const found = spawnSync("go", ["mod", "download", "-json", module], { cwd: capoFolder, encoding: "utf8" });
+    const { Dir: dir } = JSON.parse(found.stdout) as { Dir?: string };
+    if (dir === undefined) return { reason: `${module} could not be downloaded: ${found.stderr}` };
+    const manifest = spawnSync(kubectl, ["kustomize", join(dir, path)], {
+      encoding: "utf8",
+      maxBuffer: LONGEST_MANIFEST,
+    });
+    if (manifest.status !== 0) return { reason: `the manifests of ${module}: ${manifest.stderr}` };
+    writeFileSync(file, manifest.stdout);
+  }
+  return made;
+}
+
 /** Our program on client-go and controller-runtime: built each time, since it changes with the tests. */
 async function probe(): Promise<Built> {
   const problem = withoutGo();
@@ -76,6 +104,7 @@ async function main(): Promise<number> {
     kubernetes,
     kubectls: [...(built === undefined ? [] : [built]), ...otherKubectls()],
     clusterApi: built === undefined ? kubernetes : await clusterApi(built),
+    capo: built === undefined ? kubernetes : await capo(built),
     probe: await probe(),
   };
   const env = {

@@ -35,10 +35,3 @@ test("a test that takes too long has failed", () => {
 test("what printed nothing has failed", () => {
   expect(judge("")).toMatchObject({ status: "fail" });
 });
-
-test("a long reason has its beginning and its end", () => {
-  const log = `Error downloading image: ${"x".repeat(600)}: no such host`;
-  const { reason } = judge(`=== RUN   TestOne\n    one.go:3: ${log}\n--- FAIL: TestOne (0.04s)\nFAIL`);
-  expect(reason).toMatch(/^Error downloading image: x+ … x+: no such host$/);
-  expect(reason).toHaveLength(400);
-});

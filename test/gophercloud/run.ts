@@ -96,8 +96,5 @@ function why(text: string): string {
   const panicked = /^panic: (?!test timed out).*/m.exec(text)?.[0];
   const lines = logged(text);
   const telling = lines.filter((line) => /^(?:Failure in|Unable to|Error|Failed|Timed out)|Expected HTTP/.test(line));
-  return shortened(panicked ?? telling[0] ?? last(lines));
+  return (panicked ?? telling[0] ?? last(lines)).slice(0, 400);
 }
-
-/** The beginning and the end of a long log: the cause stands last. */
-const shortened = (text: string): string => (text.length <= 400 ? text : `${text.slice(0, 250)} … ${text.slice(-147)}`);

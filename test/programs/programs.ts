@@ -8,6 +8,8 @@ interface Programs {
   /** Files, newest first. */
   readonly kubectls: readonly string[];
   readonly clusterApi: Place;
+  /** The OpenStack provider of Cluster API. */
+  readonly capo: Place;
   readonly probe: Place;
 }
 

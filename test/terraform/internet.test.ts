@@ -9,6 +9,11 @@ test("a test that resolved no name on the internet counts as skipped", () => {
   expect(withoutInternet(failed("TestAccImagesImageV2_basic", reason), "simulated").status).toBe("skip");
 });
 
+test("a test whose download failed counts as skipped, however long its addresses are", () => {
+  const reason = 'Error opening file for Image: Error downloading image from "https://releases.example.org/an-image';
+  expect(withoutInternet(failed("TestAccImagesImageV2_basic", reason), "simulated").status).toBe("skip");
+});
+
 test("a test whose image the cloud never got counts as skipped on the simulated cloud alone", () => {
   const waited = failed("TestAccImagesImageV2_webdownload", "not done within 300 s; ");
   expect(withoutInternet(waited, "simulated").status).toBe("skip");

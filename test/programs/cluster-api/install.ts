@@ -14,7 +14,15 @@ const PROVIDERS = ["core", "bootstrap", "control-plane"] as const;
 const LEFT_OUT = new Set(["Deployment", "Certificate", "Issuer"]);
 
 type Json = Record<string, unknown>;
-type Provider = (typeof PROVIDERS)[number];
+/** A provider beside those of Cluster API's own module. */
+export interface MoreProvider {
+  /** The folder with its manager and its manifests, and what both are called: "capo" and "capo.yaml". */
+  readonly programs: string;
+  readonly name: string;
+  /** Files of manifests in that folder that it needs. */
+  readonly needs: readonly string[];
+  readonly flags: Readonly<Record<string, string>>;
+}
 
 export interface Managers {
   readonly running: readonly Running[];
@@ -30,7 +38,7 @@ interface Place {
   readonly dir: string;
 }
 
-export async function installManagers(k: Kubectl, place: Place): Promise<Managers> {
+export async function installManagers(k: Kubectl, place: Place, more: readonly MoreProvider[] = []): Promise<Managers> {
   const authority = await createAuthority({ commonName: "webhooks-authority", lifetime: HOUR });
   const { certificate, key } = await issueCertificate(authority, {
     commonName: "webhooks",
@@ -45,12 +53,19 @@ export async function installManagers(k: Kubectl, place: Place): Promise<Manager
   const caBundle = Buffer.from(authority.certificate).toString("base64");
   const definitions: Json[] = [...infrastructure];
   const running: Running[] = [];
-  for (const name of PROVIDERS) {
+  const own = PROVIDERS.map((name) => ({
+    programs: place.programs,
+    name,
+    needs: [],
+    flags: { "feature-gates": "ClusterTopology=true" },
+  }));
+  await apply(k, infrastructure);
+  for (const provider of [...own, ...more]) {
     const port = await freePort();
-    const manifests = readManifests(place.programs, name).map((m) => pointed(m, `https://127.0.0.1:${port}`, caBundle));
+    const manifests = readManifests(provider).map((m) => pointed(m, `https://127.0.0.1:${port}`, caBundle));
     definitions.push(...manifests.filter((m) => m["kind"] === "CustomResourceDefinition"));
-    await apply(k, [...(name === "core" ? infrastructure : []), ...manifests]);
-    running.push(start(name, place, { port, certificates }));
+    await apply(k, manifests);
+    running.push(start(provider, place, { port, certificates }));
   }
   await k.run("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s");
   await Promise.all(running.map((one) => one.until(/Serving webhook server/, 90_000)));
@@ -63,7 +78,7 @@ export async function apply(k: Kubectl, items: readonly Json[]): Promise<void> {
 
 /** What clusterctl looks for before it moves anything: its own kind, and a word about each provider that is there. */
 export async function installInventory(k: Kubectl, programs: string): Promise<void> {
-  await apply(k, readManifests(programs, "clusterctl"));
+  await apply(k, readManifests({ programs, name: "clusterctl", needs: [] }));
   await k.run("wait", "--for=condition=Established", "crd/providers.clusterctl.cluster.x-k8s.io");
   const types = { "cluster-api": "CoreProvider", "infrastructure-stub": "InfrastructureProvider" };
   const providers = Object.entries(types).map(([name, type]) => ({
@@ -81,9 +96,9 @@ export async function installInventory(k: Kubectl, programs: string): Promise<vo
   await apply(k, providers);
 }
 
-function readManifests(programs: string, name: Provider | "clusterctl"): Json[] {
-  const text = readFileSync(join(programs, `${name}.yaml`), "utf8");
-  const all = parseAllDocuments(text, { version: "1.1" }).map((d) => d.toJS() as Json);
+function readManifests({ programs, name, needs }: Pick<MoreProvider, "programs" | "name" | "needs">): Json[] {
+  const texts = [...needs, name].map((file) => readFileSync(join(programs, `${file}.yaml`), "utf8"));
+  const all = texts.flatMap((text) => parseAllDocuments(text, { version: "1.1" }).map((d) => d.toJS() as Json));
   return all.filter((m) => !LEFT_OUT.has(String(m["kind"])));
 }
 
@@ -107,15 +122,19 @@ function pointed(manifest: Json, base: string, caBundle: string): Json {
   return { ...manifest, webhooks };
 }
 
-function start(name: Provider, place: Place, { port, certificates }: { port: number; certificates: string }): Running {
-  const flags = {
+function start(
+  { programs, name, flags }: MoreProvider,
+  place: Place,
+  { port, certificates }: { port: number; certificates: string },
+): Running {
+  const all = {
     kubeconfig: place.kubeconfig,
     "webhook-port": String(port),
     "webhook-cert-dir": certificates,
     "diagnostics-address": "0",
     "health-addr": "0",
-    "feature-gates": "ClusterTopology=true",
+    ...flags,
   };
-  const args = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
-  return launch(join(place.programs, name), args, { env: { POD_NAMESPACE: "default" } });
+  const args = Object.entries(all).map(([flag, value]) => `--${flag}=${value}`);
+  return launch(join(programs, name), args, { env: { POD_NAMESPACE: "default" } });
 }
