@@ -50,7 +50,7 @@ describe("the claim of an ephemeral volume", () => {
       ...plan({ pod: withVolume({ uid: "other" }), claims: claims() }).steps[0]?.claim,
     } as PersistentVolumeClaim;
     expect(plan({ pod: withVolume(), claims: claims(foreign) }).events?.[0]?.message).toBe(
-      'PVC "web-scratch" was not created for pod "web" (pod is not owner)',
+      "PVC default/web-scratch was not created for pod default/web (pod is not owner)",
     );
   });
 

@@ -30,7 +30,8 @@ export function plan({ pod, claims }: Observed): Plan<Step, undefined> {
   const events = wanted.flatMap(({ metadata: { name } }): PlannedEvent[] => {
     const found = claims.get(name);
     if (!found || isControlledBy(found, pod)) return [];
-    const message = `PVC ${JSON.stringify(name)} was not created for pod ${JSON.stringify(pod.metadata.name)} (pod is not owner)`;
+    const [claimKey, podKey] = [found.metadata, pod.metadata].map((each) => `${each.namespace}/${each.name}`);
+    const message = `PVC ${claimKey} was not created for pod ${podKey} (pod is not owner)`;
     return [{ type: "Warning", reason: "FailedBinding", message }];
   });
   return { steps, status: undefined, events };

@@ -348,6 +348,12 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       reasons: ["node(s) exceed max volume count"],
       final: false,
     },
+    "refuses the claim of another pod for an ephemeral volume": {
+      pod: { volumes: [{ name: "data", ephemeral: {} }] },
+      cluster: { claims: [claim("tested-data", { volumeName: "a" }, true)], volumes: [volume("a", {})] },
+      reasons: ["PVC default/tested-data was not created for pod default/tested (pod is not owner)"],
+      final: true,
+    },
     "refuses a second pod for a ReadWriteOncePod claim": {
       pod: using("data"),
       on: [using("data")],

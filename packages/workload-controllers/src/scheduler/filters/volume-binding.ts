@@ -1,5 +1,7 @@
+import { isControlledBy } from "@causeway/kubernetes";
 import type { NodeInfo } from "../model/node-info.ts";
 import type { PodInfo } from "../model/pod-info.ts";
+import { keyText } from "../model/spec.ts";
 import type { PersistentVolume, PersistentVolumeClaim } from "../../objects/storage.ts";
 import type { ClusterView, StorageView } from "../model/view.ts";
 import { final, type Filter, type Rejection } from "./interface.ts";
@@ -84,6 +86,10 @@ function whyNowhere(pod: PodInfo, { storage }: ClusterView): Rejection | undefin
       };
     }
     if (!claim) return { rejected: `persistentvolumeclaim ${JSON.stringify(name)} not found` };
+    if (volume.ephemeral && !isControlledBy(claim, pod.pod)) {
+      const [claimKey, podKey] = [claim.metadata, pod.pod.metadata].map(keyText);
+      return { rejected: `PVC ${claimKey} was not created for pod ${podKey} (pod is not owner)` };
+    }
     if (claim.metadata.deletionTimestamp !== undefined) {
       return { rejected: `persistentvolumeclaim ${JSON.stringify(name)} is being deleted` };
     }
