@@ -321,7 +321,7 @@ describe("snapshots", () => {
   });
 
   test("makes a backup in the background, and deletes the snapshot that it was made of", async () => {
-    world.simulator.setDelay("backup.create", 200);
+    world.simulator.setDelay("backup.create", 30_000);
     const { volumeId } = await create("a");
     const parameters = { type: "backup" };
     const first = await snapshot("s", volumeId, parameters);
