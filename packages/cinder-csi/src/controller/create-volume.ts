@@ -32,7 +32,8 @@ export async function createVolume(call: CreateCall): Promise<Volume> {
       case "create": {
         const made = await create(call);
         own = made.isOwn ? made.volume.id : undefined;
-        existing = [made.volume];
+        // After a lost answer there may be several; one that was created is not returned before all are known.
+        existing = made.isOwn ? [made.volume] : await named(call);
         break;
       }
       case "wait":
