@@ -126,6 +126,9 @@ interface Within {
   readonly timeout: number;
 }
 
+/** What comes before and after tests makes keys and starts servers: on a busy machine that takes long without this process computing. */
+const HOOKS = 20;
+
 export async function runSuite(suite: Suite, within: Within): Promise<void> {
   const { watcher, timeout } = within;
   if (watcher.over || !anyWanted(suite, watcher)) return;
@@ -134,7 +137,7 @@ export async function runSuite(suite: Suite, within: Within): Promise<void> {
   const cleanups: Work[] = [];
   try {
     for (const work of suite.beforeAll) {
-      const cleanup = await inTime(work, timeout);
+      const cleanup = await inTime(work, HOOKS * timeout);
       if (typeof cleanup === "function") cleanups.push(cleanup as Work);
     }
     for (const child of suite.children) {
@@ -146,7 +149,7 @@ export async function runSuite(suite: Suite, within: Within): Promise<void> {
     watcher.ended(whole, error);
   } finally {
     for (const work of [...suite.afterAll.toReversed(), ...cleanups]) {
-      await inTime(work, timeout).catch((error: unknown) => watcher.ended(whole, error));
+      await inTime(work, HOOKS * timeout).catch((error: unknown) => watcher.ended(whole, error));
     }
   }
 }
