@@ -1,8 +1,10 @@
 /** `causeway run barbican-kms` under a real kube-apiserver: what is in etcd, rotation, restarts, Barbican away. */
 import { randomBytes } from "node:crypto";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient, loadKubeconfig, Secret, type KubernetesClient } from "@causeway/kubernetes";
+import { startApiServer } from "@causeway/apiserver";
 import { startKubeApiserver, type KubeApiserver } from "../contracts/kubernetes/kube-apiserver.ts";
 import { Stage } from "./keystone/stage.ts";
 import { programs } from "./programs.ts";
@@ -147,5 +149,34 @@ describe("kube-apiserver with keys from Barbican", () => {
     };
     await expect.poll(health, { timeout: 110_000, interval: 2_000 }).not.toContain("ok");
     expect(plugin.output()).not.toContain(HIDDEN);
+  });
+
+  test("serves our API server by the same configuration, over a restart and a rotation", async () => {
+    const third = await secret();
+    configure(first);
+    await plugin.stop();
+    plugin = await startPlugin();
+    const dir = join(stage.dir, "apiserver");
+    const start = () => startApiServer({ dir, encryption: { configurationFile: join(stage.dir, "encryption.json") } });
+    const shows = (word: string): boolean =>
+      readdirSync(dir).some(
+        (name) => statSync(join(dir, name)).isFile() && readFileSync(join(dir, name)).includes(word),
+      );
+    for (const [round, keyId] of [first, first, third].entries()) {
+      configure(keyId);
+      await plugin.stop();
+      plugin = await startPlugin();
+      const ours = await start();
+      const user = createClient(loadKubeconfig({ text: await ours.management.kubeconfig() }));
+      const metadata = { name: `round-${round}`, namespace: "default" };
+      await user.create(Secret, { apiVersion: "v1", kind: "Secret", metadata, stringData: { a: HIDDEN } });
+      for (let before = 0; before <= round; before++) {
+        const { data } = await user.get(Secret, { namespace: "default", name: `round-${before}` });
+        expect(Buffer.from(data?.["a"] ?? "", "base64").toString()).toBe(HIDDEN);
+      }
+      await user.close();
+      await ours.close();
+      expect(shows(HIDDEN) || shows(Buffer.from(HIDDEN).toString("base64"))).toBe(false);
+    }
   });
 });

@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import type * as Kms from "@causeway/kms";
 import type * as Kubernetes from "@causeway/kubernetes";
 import type * as Jose from "jose";
 import type * as Yaml from "yaml";
@@ -22,4 +23,8 @@ export function jose(): typeof Jose {
 
 export function kubernetes(): typeof Kubernetes {
   return load("@causeway/kubernetes") as typeof Kubernetes;
+}
+
+export function kms(): typeof Kms {
+  return load("@causeway/kms") as typeof Kms;
 }

@@ -110,7 +110,7 @@ export class ServerState {
     const kept = dir === undefined || !this.#encryption ? {} : { dir, codec: this.#encryption.codec };
     const charge: Charge = (cluster, request, work) => thread.run({ cluster, request }, work);
     this.#store = openStore({ ...past, ...kept, charge });
-    this.#encryption?.open(this.#store.revision === 0);
+    await this.#encryption?.open(this.#store.revision === 0);
     this.#shared = {
       authenticators,
       owners: controllers && ((cluster) => startOwners(cluster, controllers)),
@@ -330,7 +330,7 @@ export class ServerState {
       listener?.reload();
       open?.cluster.clientAuthorities.reload();
     }
-    this.#encryption?.open();
+    await this.#encryption?.open();
     this.#rewriteLater();
     await this.#rewriting;
   }
@@ -348,8 +348,8 @@ export class ServerState {
     return [...bundles, ...served, ...configured];
   }
 
-  #reconfigure(): void {
-    this.#encryption?.open();
+  async #reconfigure(): Promise<void> {
+    await this.#encryption?.open();
     this.#rewriteLater();
   }
 

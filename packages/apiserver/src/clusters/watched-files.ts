@@ -6,7 +6,7 @@ const INTERVAL = 60_000;
 export interface WatchedFile {
   readonly path: string;
   /** The file is another than it was. What it throws is logged, and looked at again when the file changes again. */
-  readonly changed: () => void;
+  readonly changed: () => void | Promise<void>;
 }
 
 /**
@@ -26,11 +26,15 @@ export function watchFiles(
     if (before === stamp) return;
     seen.set(path, stamp);
     if (before === undefined) return;
-    try {
-      changed();
-      log.info("a file was read again", { path });
-    } catch (error) {
+    const done = (): void => log.info("a file was read again", { path });
+    const failed = (error: unknown): void =>
       log.error("a changed file cannot be used; what it said before holds", { path, reason: messageOf(error) });
+    try {
+      const changing = changed();
+      if (changing === undefined) done();
+      else void changing.then(done, failed);
+    } catch (error) {
+      failed(error);
     }
   };
 

@@ -5,6 +5,7 @@ import type { StateFiles } from "../store/state-files.ts";
 import { record, text, type Json } from "../json/json.ts";
 import type { RecordCodec, Store } from "../store/index.ts";
 import { createEncryption, type Encryption } from "./codec.ts";
+import { openSeeds } from "./kms-seeds.ts";
 import type { EncryptionOptions } from "../contract/encryption.ts";
 import { yaml } from "../later.ts";
 
@@ -14,9 +15,9 @@ export interface EncryptionAtRest {
   readonly codec: RecordCodec;
   /**
    * Reads the configuration, once the store holds the state folder alone; later, as the file has it then. Changes nothing when it
-   * throws ENCRYPTION_CONFIG_INVALID, ENCRYPTION_KEY_WRONG, ENCRYPTION_KEY_UNKNOWN. With `isNew` there are no records yet: none is stale.
+   * throws ENCRYPTION_CONFIG_INVALID, ENCRYPTION_KEY_WRONG, ENCRYPTION_KEY_UNKNOWN, ENCRYPTION_KMS_FAILED. With `isNew` there are no records yet: none is stale.
    */
-  open(isNew?: boolean): void;
+  open(isNew?: boolean): Promise<void>;
   /** Writes all records as the configuration says; what is so already is passed over, so it may be cut off at any time. */
   rewrite(store: Store, signal: AbortSignal): Promise<void>;
   /** Whether a rewrite has something to do. */
@@ -40,9 +41,12 @@ export function encryptionAtRest(
     if (current) return current;
     throw new Error("a record was asked for before the encryption was opened");
   };
-  const open = (isNew = false): void => {
+  const open = async (isNew = false): Promise<void> => {
     const own = options ? undefined : ownConfiguration(files);
-    const next = createEncryption(options ? configurationOf(options.configurationFile) : record(own?.configuration));
+    const configuration = options ? configurationOf(options.configurationFile) : record(own?.configuration);
+    const { keys } = memoryOf(files);
+    const seeds = await openSeeds(files, configuration, (label) => Object.hasOwn(record(keys), label));
+    const next = createEncryption(configuration, seeds);
     files.writeAll([...(own?.made ?? []), ...remembered(files, next, isNew)]);
     current = next;
   };

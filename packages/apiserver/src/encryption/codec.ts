@@ -1,6 +1,7 @@
 import { CausewayError } from "@causeway/foundation";
 import type { Json } from "../json/json.ts";
 import type { RecordCodec, StoreKey } from "../store/index.ts";
+import type { Seeds } from "./kms-seeds.ts";
 import { readConfiguration, type Provider, type Rule } from "./configuration.ts";
 
 /** A store's codec as a configuration says. */
@@ -18,8 +19,8 @@ const CANARY = Buffer.from("canary");
 const NO_PLACE = Buffer.from("no record");
 
 /** Throws ENCRYPTION_CONFIG_INVALID. */
-export function createEncryption(configuration: Json): Encryption {
-  const rules = readConfiguration(configuration);
+export function createEncryption(configuration: Json, seeds?: Seeds): Encryption {
+  const rules = readConfiguration(configuration, seeds);
   const writer = (about: StoreKey): Provider | undefined => rules.find((r) => r.covers(about))?.providers[0];
   const all = (): readonly Provider[] => rules.flatMap((r) => r.providers);
   const labelled = (label: string): Provider | undefined => all().find((p) => p.label === label && p.cipher);

@@ -1,6 +1,7 @@
 import { CausewayError } from "@causeway/foundation";
 import { records, record, text, texts, type Json } from "../json/json.ts";
 import type { StoreKey } from "../store/index.ts";
+import { isKms, type Seeds } from "./kms-seeds.ts";
 import { createCipher, KEY_LENGTHS, type Cipher, type CipherName } from "./ciphers.ts";
 
 /** A key, or "identity": no encryption. */
@@ -22,7 +23,7 @@ const API_VERSION = "apiserver.config.k8s.io/v1";
 /**
  * Reads an apiserver.config.k8s.io/v1 EncryptionConfiguration. Throws ENCRYPTION_CONFIG_INVALID, which never shows a key.
  */
-export function readConfiguration(configuration: Json): readonly Rule[] {
+export function readConfiguration(configuration: Json, seeds: Seeds = new Map()): readonly Rule[] {
   if (configuration["apiVersion"] !== API_VERSION || configuration["kind"] !== "EncryptionConfiguration") {
     throw invalid(`it is not an ${API_VERSION} EncryptionConfiguration`);
   }
@@ -31,7 +32,9 @@ export function readConfiguration(configuration: Json): readonly Rule[] {
   return entries.map((entry, i): Rule => {
     const resources = texts(entry["resources"]);
     if (resources.length === 0) throw invalid(`resources[${i}] names no resources`);
-    const providers = records(entry["providers"]).flatMap((p, j) => providersOf(p, `resources[${i}].providers[${j}]`));
+    const providers = records(entry["providers"]).flatMap((p, j) =>
+      providersOf(p, `resources[${i}].providers[${j}]`, seeds),
+    );
     if (providers.length === 0) throw invalid(`resources[${i}] has no providers`);
     return { resources, covers: (about) => resources.some((r) => isNamed(r, about.resource)), providers };
   });
@@ -43,10 +46,11 @@ function invalid(why: string): CausewayError {
   });
 }
 
-function providersOf(provider: Json, path: string): Provider[] {
+function providersOf(provider: Json, path: string, seeds: Seeds): Provider[] {
   const [name = "", ...others] = Object.keys(provider);
   if (others.length > 0 || name === "") throw invalid(`${path} must be exactly one provider`);
   if (name === "identity") return [{ label: "", cipher: undefined }];
+  if (name === "kms") return kmsProviders(record(provider["kms"]), path, seeds);
   if (!isCipher(name)) throw invalid(`${path} is of kind "${name}"`);
   const keys = records(record(provider[name])["keys"]);
   if (keys.length === 0) throw invalid(`${path}.${name} has no keys`);
@@ -60,6 +64,12 @@ function providersOf(provider: Json, path: string): Provider[] {
     }
     return { label: `${name}:v1:${label}`, cipher: createCipher(name, secret) };
   });
+}
+
+function kmsProviders(settings: Json, path: string, seeds: Seeds): Provider[] {
+  const found = isKms(settings) ? seeds.get(text(settings["name"])) : undefined;
+  if (found === undefined) throw invalid(`${path}.kms needs apiVersion v2, a name, and an endpoint unix:///PATH`);
+  return found.map(({ label, key }) => ({ label, cipher: createCipher("aesgcm", key) }));
 }
 
 function isCipher(name: string): name is CipherName {

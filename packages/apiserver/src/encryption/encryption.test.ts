@@ -90,7 +90,9 @@ describe("an encryption configuration", () => {
     ["with a key of the wrong length", configuration(["secrets"], { aesgcm: { keys: [key("k", 20)] } })],
     ["with a secretbox key of 16 bytes", configuration(["secrets"], { secretbox: { keys: [key("k", 16)] } })],
     ["with a key without a name", configuration(["secrets"], { aesgcm: { keys: [key("")] } })],
-    ["with a provider that there is not", configuration(["secrets"], { kms: { name: "x" } })],
+    ["with a provider that there is not", configuration(["secrets"], { vault: { name: "x" } })],
+    ["with a kms provider of no endpoint", configuration(["secrets"], { kms: { apiVersion: "v2", name: "x" } })],
+    ["with kms v1", configuration(["secrets"], { kms: { name: "x", endpoint: "unix:///x" } })],
     ["with two providers in one", configuration(["secrets"], { ...gcm, identity: {} })],
   ])("%s is refused, and no key is shown", (_what, given) => {
     try {

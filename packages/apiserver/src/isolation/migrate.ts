@@ -15,7 +15,7 @@ import {
 
 const CLUSTERS = "clusters";
 /** The encryption of a state folder: its configuration, and what is remembered of keys. */
-const ENCRYPTION = ["encryption.json", "encryption-keys.json"];
+const ENCRYPTION = ["encryption.json", "encryption-keys.json", "encryption-kms.json"];
 
 /**
  * Moves logical clusters out of the database of the management cluster into those of workers: a state folder of one process becomes one of several.
