@@ -26,13 +26,13 @@ export function watchFiles(
     if (before === stamp) return;
     seen.set(path, stamp);
     if (before === undefined) return;
-    const done = (): void => log.info("a file was read again", { path });
+    const used = (): void => log.info("a file was read again", { path });
     const failed = (error: unknown): void =>
       log.error("a changed file cannot be used; what it said before holds", { path, reason: messageOf(error) });
     try {
       const changing = changed();
-      if (changing === undefined) done();
-      else void changing.then(done, failed);
+      if (changing === undefined) used();
+      else void changing.then(used, failed);
     } catch (error) {
       failed(error);
     }
