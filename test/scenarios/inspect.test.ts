@@ -50,13 +50,14 @@ test("a Service is planned, served, forgotten and swept; the doctor sees cloud a
   await w.createService("web");
   const planned = await run("plan", "service", "default/web", "--cluster-name", "look");
   expect(planned.output).toMatch(
-    /^round 1:\nadd-finalizer\n {4}PATCH kubernetes \/services\/\{name\}\nround 2:\ncreate-load-balancer\n/,
+    /^round 1:\nadd-finalizer\n {4}PATCH kubernetes \/services\/\{name\}\nround 2:\ncreate-load-balancer kube_service_look_default_web\n/,
   );
-  expect(planned.output).toMatch(/\ncreate-floating-ip\n {4}POST network \/floatingips\n/);
+  expect(planned.output).toMatch(/\ncreate-floating-ip[^\n]*\n {4}POST network \/floatingips\n/);
   expect(planned.output).toMatch(/\n\d steps in \d rounds, \d calls\n$/);
   expect(planned.status).toBe(0);
   expect((await w.service("web")).metadata.finalizers ?? []).toEqual([]);
   expect((await run("plan", "service", "default/none")).status).toBe(2);
+  expect((await run("plan", "services", "-A", "--cluster-name", "look", "--detailed-exitcode")).status).toBe(3);
 
   const again = w.run({ provider: "amphora" });
   await w.served("web");
@@ -66,12 +67,23 @@ test("a Service is planned, served, forgotten and swept; the doctor sees cloud a
   expect(parse(asYaml.output)).toEqual(JSON.parse(still.output));
   expect(JSON.parse(still.output)).toMatchObject({ rounds: [], securityGroup: [], complete: true });
 
+  const done = await run("plan", "svc", "web", "-n", "default", "--cluster-name", "look", "--detailed-exitcode");
+  expect(done.status).toBe(0);
+  const renamed = await run("plan", "service", "web", "--cluster-name", "other");
+  expect(renamed.output).toContain('    ~ name: "kube_service_look_default_web" -> "kube_service_other_default_web"');
+
   await w.change("web", { metadata: { finalizers: null } });
   await w.remove("web");
   const dry = await run("sweep", "--cluster-name", "look", "--dry-run");
   expect(dry.output).toContain("found    load balancer kube_service_look_default_web of Service default/web");
   expect(await w.loadBalancers()).toHaveLength(1);
-  const swept = await run("sweep", "--cluster-name", "look", "--floating-ips", "-o", "json");
+  const wrong = await run("sweep", "--cluster-name", "lock", "--dry-run");
+  expect(wrong.output).toContain("Nothing in this project has the cluster name lock. Clusters that have: look.");
+  const unasked = await run("sweep", "--cluster-name", "look");
+  expect(unasked.output).toContain("SWEEP_NOT_CONFIRMED");
+  expect(unasked.status).toBe(2);
+  expect(await w.loadBalancers()).toHaveLength(1);
+  const swept = await run("sweep", "--cluster-name", "look", "--floating-ips", "--yes", "-o", "json");
   expect(swept.status).toBe(0);
   expect(await w.loadBalancers()).toEqual([]);
 

@@ -54,19 +54,34 @@ test("it runs with a manifest's flags: elected, healthy, nodes and Services serv
   expect(await ask(20258, "/metrics")).toBe(401);
   await expect(ask(20258, "/healthz", { maxVersion: "TLSv1.2" })).rejects.toThrow(/protocol version/);
   expect(ccm.output()).not.toMatch(/use-octavia.*not known|bs-version/);
+  // What it did is in the log, with the level as a word.
+  const lines = ccm
+    .output()
+    .split("\n")
+    .filter((line) => line.startsWith("{"));
+  const logged = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(logged[0]).toMatchObject({ level: "info", msg: "starting the cloud controller manager", version: "0.1.0" });
+  const created = { step: "create-load-balancer", namespace: "default", name: "web" };
+  expect(logged).toContainEqual(expect.objectContaining({ ...created, level: "info", msg: "performed a step" }));
   await w.remove("web");
   expect(await ccm.stop("SIGTERM")).toBe(143);
+  expect(ccm.output()).toContain('"msg":"stopped"');
   expect((await w.client.get(Lease, lease)).spec?.holderIdentity ?? "").toBe("");
 });
 
-test("a password that is put right in cloud.conf is used without a restart", async () => {
+test("refused credentials keep the controller from leading and unready until cloud.conf is corrected", async () => {
   const { w, conf, config, start } = await staged();
   writeFileSync(conf, cloudConf(config, "wrong"));
-  const ccm = start("--leader-elect=false", "--secure-port=0");
+  const ccm = start("--leader-elect", "--bind-address=127.0.0.1", "--secure-port=20261");
   const joining = w.joinAll();
   await ccm.until(/refused the user name/);
+  expect(await ask(20261, "/readyz")).toBe(503);
+  expect(await ask(20261, "/healthz")).toBe(200);
+  expect(await w.client.find(Lease, lease)).toBeUndefined();
   writeFileSync(conf, cloudConf(config));
   await joining;
+  expect(await ask(20261, "/readyz")).toBe(200);
+  expect(ccm.output().match(/refuses the credentials of cloud.conf/g)).toHaveLength(1);
   expect(ccm.child.exitCode).toBeNull();
   expect(ccm.output()).not.toContain("wrong");
 });

@@ -25,4 +25,5 @@ export {
 export type { PlannedCall } from "./service/step-calls.ts";
 export type { Step as ServiceStep } from "./service/steps.ts";
 export { parseDuration } from "./config/duration.ts";
+export type { Orphan } from "./sweep/plan.ts";
 export { sweepOrphans, type Swept, type SweepRequest } from "./sweep/sweep.ts";

@@ -41,6 +41,7 @@ export function createLog(options: { level?: LogLevel; destination?: { write(lin
         {
           level: options.level ?? "info",
           base: null,
+          formatters: { level: (label) => ({ level: label }) },
           timestamp: pino.stdTimeFunctions.isoTime,
           redact: { paths, censor: "[redacted]" },
         },

@@ -49,7 +49,7 @@ describe("a worker process", () => {
     }
     expect(answers).toBeGreaterThan(10);
     expect(await stage().logged("APISERVER_WORKER_STUCK")).toMatchObject({
-      level: 50,
+      level: "error",
       cluster: "mallory",
       request: "PATCH /api/v1/namespaces/default/configmaps/spin user mallory",
       pid: before,
@@ -70,7 +70,10 @@ describe("a worker process", () => {
     const server = await stage().start({ heap: 96, stuckAfter: 3_600_000 });
     const [mallory, other] = [await stage().tenant(server, "mallory"), await stage().tenant(server, "other")];
     stage().order(server, "mallory", "eat");
-    expect(await stage().logged("APISERVER_WORKER_OUT_OF_MEMORY")).toMatchObject({ level: 50, cluster: "mallory" });
+    expect(await stage().logged("APISERVER_WORKER_OUT_OF_MEMORY")).toMatchObject({
+      level: "error",
+      cluster: "mallory",
+    });
     expect(await read(other)).toMatchObject({ data: { of: "other" } });
     expect(await readAgain(mallory)).toMatchObject({ data: { of: "mallory" } });
   });
@@ -146,7 +149,7 @@ describe("a cluster", () => {
     await stage().until(() => (server.clusterProblem("mallory") === undefined ? true : undefined));
     expect(await readAgain(mallory)).toMatchObject({ data: { of: "mallory" } });
     expect(changed.at(-1)).toBe("mallory");
-    expect(stage().lines.filter((line) => line["level"] === 50 && line["cluster"] === "mallory").length).toBe(1);
+    expect(stage().lines.filter((line) => line["level"] === "error" && line["cluster"] === "mallory").length).toBe(1);
   });
 
   test("with a worker of its own takes it along when it is removed", async () => {
@@ -255,7 +258,7 @@ describe("a server with worker processes", () => {
     mkdirSync(join(stage().root, "state/workers/1"));
     await stage().start();
     expect(existsSync(join(stage().root, "state/workers/1"))).toBe(false);
-    expect(stage().lines.find((line) => line["worker"] === "1" && line["level"] === 30)).toMatchObject({
+    expect(stage().lines.find((line) => line["worker"] === "1" && line["level"] === "info")).toMatchObject({
       msg: "the state folder of a removed worker was left over, and is removed",
     });
   });

@@ -92,7 +92,7 @@ function processorTime() {
 function abort(seconds, held) {
   const [cluster = "", request = ""] = held.split("\n");
   const msg = `the management process made no progress for ${seconds} s and is aborted; a supervisor such as systemd starts it again`;
-  const about = { level: 50, time: new Date().toISOString(), code: "APISERVER_STUCK", cluster, request, msg };
+  const about = { level: "error", time: new Date().toISOString(), code: "APISERVER_STUCK", cluster, request, msg };
   writeSync(2, `${JSON.stringify(about)}\n`);
   process.kill(process.pid, "SIGABRT");
 }

@@ -16,7 +16,7 @@ test("a management process that is stuck says who holds it and aborts", { timeou
   expect(signal).toBe("SIGABRT");
   const line = output.split("\n").find((told) => told.startsWith("{"));
   expect(JSON.parse(line ?? "{}")).toMatchObject({
-    level: 50,
+    level: "error",
     code: "APISERVER_STUCK",
     cluster: "mallory",
     request: "GET /x",

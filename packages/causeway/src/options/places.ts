@@ -1,4 +1,22 @@
-/** Texts of the options that say which cloud and which cluster a command reads. */
-export const CLOUD_TEXT = "entry of clouds.yaml (default: OS_CLOUD, or the only one)";
-export const KUBECONFIG_TEXT = "of the cluster (default: KUBECONFIG, or ~/.kube/config)";
+import { Option } from "@commander-js/extra-typings";
+
+/** Text of the option that gives the prefix of names in the cloud. */
 export const CLUSTER_NAME_TEXT = "what names in the cloud begin with, as the controller's --cluster-name";
+
+/** The options that say which cloud a command reads; `chosenCloud` takes what they gave. */
+export const cloudOptions = {
+  cloud: () =>
+    new Option(
+      "--cloud, --os-cloud <name>",
+      "entry of clouds.yaml, or envvars (default: OS_CLOUD, else OS_AUTH_URL and the variables of an openrc file, else the only entry)",
+    ),
+  insecure: () => new Option("--insecure", "accept any certificate of the cloud").default(false),
+  cacert: () => new Option("--cacert <file>", "authorities to trust for the cloud, PEM"),
+};
+
+/** The options that say which cluster a command reads; `chosenCluster` takes what they gave. */
+export const clusterOptions = {
+  kubeconfig: (text = "of the cluster (default: KUBECONFIG, or ~/.kube/config)") =>
+    new Option("--kubeconfig <file>", text),
+  context: () => new Option("--context <name>", "context of the kubeconfig (default: its current one)"),
+};

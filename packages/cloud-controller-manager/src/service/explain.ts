@@ -1,4 +1,6 @@
-import type { ObjectKey, PlannedEvent, ServiceStatus, Wait } from "@causeway/kubernetes";
+import { isDeepStrictEqual } from "node:util";
+import type { ObjectKey, PlannedEvent, ServiceStatus, StepAim, Wait } from "@causeway/kubernetes";
+import { aimOf } from "./brake.ts";
 import { foresee } from "./foresee.ts";
 import { gather } from "./gather.ts";
 import type { Observed } from "./observed.ts";
@@ -19,6 +21,8 @@ export type ExplainOptions = ServiceSurroundings;
 export interface ExplainedStep<S = Step> {
   readonly step: S;
   readonly calls: readonly PlannedCall[];
+  /** What the step changes, with the value of each field before and after it. */
+  readonly aim: StepAim;
 }
 
 /** Steps between two looks. */
@@ -68,10 +72,16 @@ function serviceRounds(observed: Observed, now: number): Omit<ServiceExplanation
     const { steps, wait } = planned;
     const broken = isBroken(at) || rounds.flat().some(({ step }) => isFailover(step));
     if (steps.length === 0 && !isUnderWay(at)) return { rounds, complete: !broken, wait, events, status };
-    if (steps.length > 0) rounds.push(steps.map((step) => ({ step, calls: callsOf(step) })));
+    const current = at;
+    if (steps.length > 0) rounds.push(steps.map((step) => ({ step, calls: callsOf(step), aim: aimIn(current, step) })));
     at = foresee(at, steps, planned.status);
   }
   return { rounds, complete: false, wait: undefined, events, status };
+}
+
+function aimIn(observed: Observed, step: Step): StepAim {
+  const aim = aimOf(step, observed);
+  return { ...aim, differences: (aim.differences ?? []).filter(({ from, to }) => !isDeepStrictEqual(from, to)) };
 }
 
 /** A load balancer is being changed or deleted. */
@@ -93,7 +103,7 @@ function groupRounds(observed: ObservedGroup): ExplainedRound<GroupStep>[] {
   for (let at = observed; rounds.length < most;) {
     const { steps } = planGroup(at);
     if (steps.length === 0) break;
-    rounds.push(steps.map((step) => ({ step, calls: callsOfGroup(step) })));
+    rounds.push(steps.map((step) => ({ step, calls: callsOfGroup(step), aim: { type: step.type } })));
     at = foreseeGroup(at, steps);
   }
   return rounds;

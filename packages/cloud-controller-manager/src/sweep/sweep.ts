@@ -1,6 +1,7 @@
 import { messageOf, type Clock } from "@causeway/foundation";
 import { gatherSweep, type SweepFrom } from "./gather.ts";
 import { removeOrphan } from "./perform.ts";
+import { clustersOf } from "./clusters.ts";
 import { planSweep, type Orphan, type SweepOptions } from "./plan.ts";
 
 /** An orphan, and what became of it. */
@@ -11,9 +12,15 @@ export interface Swept extends Orphan {
 }
 
 export interface SweepRequest extends SweepFrom, SweepOptions {
-  /** Only tells what is there. */
+  /** Only lists what would be deleted. */
   readonly dryRun: boolean;
   readonly clock: Clock;
+  /** Only orphans of Services of this namespace. Default: of all. */
+  readonly namespace?: string | undefined;
+  /** Is given what would be deleted, before anything is; false: nothing is deleted. Default: delete without asking. */
+  readonly confirm?: (orphans: readonly Orphan[]) => Promise<boolean>;
+  /** Is given the names of the clusters that have load balancers, addresses or security groups in the project. */
+  readonly onClusters?: (names: readonly string[]) => void;
 }
 
 /**
@@ -22,10 +29,16 @@ export interface SweepRequest extends SweepFrom, SweepOptions {
  */
 export async function sweepOrphans(request: SweepRequest, signal: AbortSignal): Promise<readonly Swept[]> {
   const observed = await gatherSweep(request, signal);
+  request.onClusters?.(clustersOf(observed));
+  const orphans = planSweep(observed, request).filter(
+    ({ service }) => request.namespace === undefined || service.startsWith(`${request.namespace}/`),
+  );
+  const going = orphans.filter(({ kept }) => kept === undefined);
+  const isDry = request.dryRun || (going.length > 0 && (await request.confirm?.(going)) === false);
   const swept: Swept[] = [];
-  for (const orphan of planSweep(observed, request)) {
+  for (const orphan of orphans) {
     if (orphan.kept !== undefined) swept.push({ ...orphan, outcome: "kept" });
-    else if (request.dryRun) swept.push({ ...orphan, outcome: "found" });
+    else if (isDry) swept.push({ ...orphan, outcome: "found" });
     else {
       const error = await removeOrphan({ ...request, ports: observed.ports }, orphan, signal).then(
         () => undefined,

@@ -6,7 +6,7 @@ const LIMIT = 200;
 /** The event about a step that was performed and is planned all the same: the field with both values where they are known. */
 export function notConverging(
   step: unknown,
-  { aim = defaultAim(step), times }: { readonly aim: StepAim | undefined; readonly times: number },
+  { aim = plainAim(step), times }: { readonly aim: StepAim | undefined; readonly times: number },
 ): PlannedEvent {
   const { type, target, differences = [] } = aim;
   const what = target === undefined || target === "" ? type : `${type} ${target}`;
@@ -18,7 +18,8 @@ export function notConverging(
   return { type: "Warning", reason: "ReconcileNotConverging", message };
 }
 
-function defaultAim(step: unknown): StepAim {
+/** What a step is about, by its own fields. */
+export function plainAim(step: unknown): StepAim {
   if (typeof step !== "object" || step === null) return { type: String(step) };
   const fields = step as Readonly<Record<string, unknown>>;
   const texts = (names: readonly string[]) => names.map((name) => fields[name]).filter((v) => typeof v === "string");

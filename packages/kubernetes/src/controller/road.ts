@@ -10,7 +10,7 @@ import {
 } from "@causeway/foundation";
 import type { ObjectKey } from "../types/meta.ts";
 import { Brake } from "./brake.ts";
-import { notConverging } from "./brake-event.ts";
+import { notConverging, plainAim } from "./brake-event.ts";
 import type { Plan, PlannedEvent, Reconcile, ReconcileResult, Road } from "./interface.ts";
 
 export interface RoadOptions {
@@ -151,7 +151,10 @@ async function performAll<Observed, Step, Status>(
     try {
       signal.throwIfAborted();
       const outcome = await road.perform(step, leg.observed, signal);
-      if (outcome !== "deferred") countPerformed(walk, leg, step);
+      if (outcome !== "deferred") {
+        log.info("performed a step", { ...leg.key, ...aimOf(walk, leg, step) });
+        countPerformed(walk, leg, step);
+      }
     } catch (error) {
       if (signal.aborted) throw error;
       if (isAborted(error)) throw error;
@@ -167,6 +170,16 @@ async function performAll<Observed, Step, Status>(
       throw error;
     }
   }
+}
+
+/** What a step is about, for the log: its type, and its target where it has one. */
+function aimOf<Observed, Step, Status>(
+  { road }: Walk<Observed, Step, Status>,
+  { observed }: Leg<Observed, Step, Status>,
+  step: Step,
+): { readonly step: string; readonly target?: string } {
+  const { type, target } = road.aimOf?.(step, observed) ?? plainAim(step);
+  return { step: type, ...(target === undefined ? {} : { target }) };
 }
 
 /** Where the step begins to be held back, an event says so, once. */

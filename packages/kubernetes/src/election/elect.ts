@@ -51,6 +51,8 @@ class Campaign {
   readonly #renewDeadline: number;
   readonly #retryPeriod: number;
   #wonAt = 0;
+  /** The leader that the log has named; undefined: none. */
+  #standingBy: string | undefined;
 
   constructor(options: ElectionOptions) {
     const { client, namespace, name, identity } = options;
@@ -69,14 +71,24 @@ class Campaign {
     try {
       if ((await this.#claim(this.#renewDeadline, signal)) === "held") {
         this.#wonAt = began;
+        this.#standingBy = undefined;
         return true;
       }
+      this.#logLeader();
       // Spread, so that many candidates do not claim in the same instant.
       await this.#clock.sleep(this.#retryPeriod * (1 + Math.random() * 0.2), signal);
     } catch {
       // Only the abort gets here.
     }
     return false;
+  }
+
+  /** Once for each leader. */
+  #logLeader(): void {
+    const leader = this.#record.holder;
+    if (leader === undefined || leader === this.#standingBy) return;
+    this.#standingBy = leader;
+    this.#log.info("standing by", { leader });
   }
 
   async lead(signal: AbortSignal): Promise<"finished" | "again"> {

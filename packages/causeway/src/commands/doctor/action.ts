@@ -1,18 +1,19 @@
 import { exitStatus } from "../../terminal/report-error.ts";
 import { createLog, silentLog, systemClock } from "@causeway/foundation";
-import { createClient, loadKubeconfig } from "@causeway/kubernetes";
-import { connectCloud, loadCloudsYaml } from "@causeway/openstack";
+import { createClient } from "@causeway/kubernetes";
+import { connectCloud } from "@causeway/openstack";
+import { chosenCloud, chosenCluster } from "../../composition/chosen.ts";
 import { clusterFacts, cloudFacts } from "./facts.ts";
 import { findingsOf } from "./findings.ts";
 import { renderReport } from "./render.ts";
 import type { DoctorOptions } from "./command.ts";
 
-/** Reads a cloud, and a cluster where one is named, and says what will work. Exit status 3 when something is broken. */
+/** Reads a cloud, and a cluster where one is chosen, and reports what will work. Exit status 3 when something is broken. */
 export async function doctor(options: DoctorOptions, signal: AbortSignal): Promise<void> {
   const log = options.logLevel === "silent" ? silentLog : createLog({ level: options.logLevel });
-  const config = loadCloudsYaml({ cloud: options.cloud });
-  const client =
-    options.kubeconfig === undefined ? undefined : createClient(loadKubeconfig({ path: options.kubeconfig }));
+  const config = chosenCloud(options);
+  const reads = options.kubeconfig !== undefined || options.context !== undefined;
+  const client = reads ? createClient(chosenCluster(options)) : undefined;
   const cloud = connectCloud(config, { clock: systemClock, log });
   try {
     const facts = {

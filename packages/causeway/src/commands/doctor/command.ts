@@ -1,7 +1,7 @@
 import { Command } from "@commander-js/extra-typings";
 import { logLevelOption } from "../../options/logging.ts";
 import { outputOption } from "../../options/output.ts";
-import { CLOUD_TEXT } from "../../options/places.ts";
+import { cloudOptions, clusterOptions } from "../../options/places.ts";
 
 /** What `causeway doctor` is given. */
 export type DoctorOptions = ReturnType<ReturnType<typeof options>["opts"]>;
@@ -28,8 +28,11 @@ function options() {
     .description(
       "Read a cloud's versions, providers, quotas and clocks, and say what will work, what not, and what to do.",
     )
-    .option("--cloud <name>", CLOUD_TEXT)
-    .option("--kubeconfig <file>", "look at this cluster, too")
+    .addOption(cloudOptions.cloud())
+    .addOption(cloudOptions.insecure())
+    .addOption(cloudOptions.cacert())
+    .addOption(clusterOptions.kubeconfig("also read this cluster"))
+    .addOption(clusterOptions.context())
     .addOption(outputOption())
     .addOption(logLevelOption());
 }

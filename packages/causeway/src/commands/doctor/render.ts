@@ -10,7 +10,7 @@ export interface Report {
 }
 
 export function renderReport(report: Report, format: OutputFormat): string {
-  if (format === "json") return `${JSON.stringify(report)}\n`;
+  if (format === "json") return `${JSON.stringify(report, null, 2)}\n`;
   if (format === "yaml") return stringify(report);
   const width = Math.max(...report.findings.map((finding) => finding.feature.length));
   const lines = report.findings.flatMap(({ feature, state, because, todo }) => [

@@ -1,27 +1,32 @@
 import { createLog, silentLog, systemClock, readTextFile, InputError } from "@causeway/foundation";
-import {
-  defaultCloudConfig,
-  explainService,
-  parseControllerConfig,
-  type ExplainedRound,
-  type PlannedCall,
-  type ServiceExplanation,
-} from "@causeway/cloud-controller-manager";
-import { createClient, createInformers, loadKubeconfig } from "@causeway/kubernetes";
-import { connectCloud, loadCloudsYaml, parseCloudConf, watchCloud } from "@causeway/openstack";
+import { defaultCloudConfig, explainService, parseControllerConfig } from "@causeway/cloud-controller-manager";
+import { createClient, createInformers, Service, type ObjectKey } from "@causeway/kubernetes";
+import { connectCloud, parseCloudConf, watchCloud } from "@causeway/openstack";
 import { stringify } from "yaml";
+import { chosenCloud, chosenCluster } from "../../composition/chosen.ts";
 import type { OutputFormat } from "../../options/output.ts";
+import { exitStatus } from "../../terminal/report-error.ts";
 import type { PlanServiceOptions } from "./command.ts";
+import { hasSteps, renderPlan, type PlannedService } from "./render.ts";
 
-/** Tells what a reconcile of a Service would do now, and which calls that takes; does nothing of it. Throws SERVICE_NOT_FOUND. */
-export async function planService(name: string, options: PlanServiceOptions, signal: AbortSignal): Promise<void> {
+/**
+ * Reports what reconciles of Services would do now, and the calls they take, without doing it.
+ * @throws SERVICE_NOT_FOUND, FLAG_INVALID
+ */
+export async function planService(
+  name: string | undefined,
+  options: PlanServiceOptions,
+  signal: AbortSignal,
+): Promise<void> {
   const log = options.logLevel === "silent" ? silentLog : createLog({ level: options.logLevel });
-  const key = keyFrom(name);
+  const cluster = chosenCluster(options);
+  const namespace = options.namespace ?? cluster.namespace ?? "default";
+  const wanted = name === undefined || options.allNamespaces ? undefined : keyFrom(name, namespace);
   const conf = options.cloudConfig === undefined ? undefined : readTextFile(options.cloudConfig);
-  const config = conf === undefined ? defaultCloudConfig() : parseControllerConfig(conf).config;
-  const { kubeconfig, clusterName } = options;
-  const client = createClient(loadKubeconfig(kubeconfig === undefined ? {} : { path: kubeconfig }));
-  const cloud = connectCloud(conf === undefined ? loadCloudsYaml({ cloud: options.cloud }) : parseCloudConf(conf), {
+  const parsed = conf === undefined ? undefined : parseControllerConfig(conf);
+  for (const warning of parsed?.warnings ?? []) process.stderr.write(`warning: cloud.conf: ${warning}\n`);
+  const client = createClient(cluster);
+  const cloud = connectCloud(conf === undefined ? chosenCloud(options) : parseCloudConf(conf), {
     clock: systemClock,
     log,
   });
@@ -31,17 +36,20 @@ export async function planService(name: string, options: PlanServiceOptions, sig
   const life = AbortSignal.any([signal, stopping.signal]);
   const running = informers.run(life);
   try {
-    const using = { informers, cloud, watch, config, clusterName, clock: systemClock };
-    const explained = await explainService(using, key, signal);
-    if (!explained)
-      throw new InputError(
-        "SERVICE_NOT_FOUND",
-        `There is no Service ${name} of type LoadBalancer for this controller.`,
-        {
-          hint: "See `kubectl get services -A`; one with another loadBalancerClass is another controller's.",
-        },
-      );
-    process.stdout.write(render(explained, options.output));
+    const config = parsed?.config ?? defaultCloudConfig();
+    const using = { informers, cloud, watch, config, clusterName: options.clusterName, clock: systemClock };
+    const services = informers.for(Service);
+    await services.whenSynced(signal);
+    const keys = wanted ? [wanted] : balanced(services.list(options.allNamespaces ? undefined : namespace));
+    const plans: PlannedService[] = [];
+    for (const key of keys) {
+      const explained = await explainService(using, key, signal);
+      if (explained) plans.push({ service: `${key.namespace}/${key.name}`, explained });
+    }
+    if (wanted && plans.length === 0) throw notFound(wanted);
+    process.stdout.write(render(plans, wanted !== undefined, options.output));
+    if (options.detailedExitcode && plans.some(({ explained }) => hasSteps(explained)))
+      process.exitCode = exitStatus.findings;
   } finally {
     stopping.abort();
     await running;
@@ -50,45 +58,39 @@ export async function planService(name: string, options: PlanServiceOptions, sig
   }
 }
 
-function keyFrom(text: string): { namespace: string; name: string } {
-  const [namespace, name, ...more] = text.includes("/") ? text.split("/") : ["default", text];
+interface NamespacedKey extends ObjectKey {
+  readonly namespace: string;
+}
+
+function balanced(services: readonly Service[]): NamespacedKey[] {
+  return services
+    .filter(({ spec }) => spec?.type === "LoadBalancer")
+    .map(({ metadata }) => ({ namespace: metadata.namespace ?? "default", name: metadata.name ?? "" }))
+    .sort((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
+}
+
+function keyFrom(text: string, otherwise: string): NamespacedKey {
+  const [namespace, name, ...more] = text.includes("/") ? text.split("/") : [otherwise, text];
   if (!namespace || !name || more.length > 0)
     throw new InputError("FLAG_INVALID", `${text} is not NAMESPACE/NAME.`, { hint: "Give it as NAMESPACE/NAME." });
   return { namespace, name };
 }
 
-function render(explained: ServiceExplanation, output: OutputFormat): string {
-  const { securityGroup, rounds, complete, wait, events, status } = explained;
-  if (output === "json") return `${JSON.stringify(explained)}\n`;
-  if (output === "yaml") return stringify(explained);
-  const all = [...securityGroup, ...rounds].flat();
-  const calls = all.flatMap((step) => step.calls);
-  const lines = [
-    ...securityGroup.flatMap((round, i) => roundLines(`security group, round ${i + 1}:`, round)),
-    ...rounds.flatMap((round, i) => roundLines(`round ${i + 1}:`, round)),
-    ...events.map((event) => `event ${event.type} ${event.reason}: ${event.message}`),
-    ...(wait === undefined ? [] : [`then waits for ${wait.for}`]),
-    `status ${JSON.stringify(status)}`,
-    all.length === 0
-      ? "nothing to do"
-      : `${all.length} steps in ${securityGroup.length + rounds.length} rounds, ${calls.length} calls`,
-    ...(complete
-      ? []
-      : ["a load balancer is in ERROR: if the cloud does not let it be failed over, something else comes of it"]),
-  ];
-  return `${lines.join("\n")}\n`;
+function notFound({ namespace, name }: NamespacedKey): InputError {
+  return new InputError(
+    "SERVICE_NOT_FOUND",
+    `There is no Service ${namespace}/${name} of type LoadBalancer for this controller.`,
+    { hint: "See `kubectl get services -A`; one with another loadBalancerClass is another controller's." },
+  );
 }
 
-/** A heading, and the steps with their calls. */
-function roundLines(heading: string, round: ExplainedRound<{ readonly type: string }>): string[] {
-  return [heading, ...round.flatMap(({ step, calls }) => [nameOf(step), ...calls.map(callLine)])];
-}
-
-/** Of a step for the other address family: which. */
-function nameOf(step: { readonly type: string; readonly step?: { readonly type: string } }): string {
-  return step.step ? `${step.step.type} (other family)` : step.type;
-}
-
-function callLine({ method, service, route }: PlannedCall): string {
-  return `    ${method} ${service} ${route}`;
+/** One Service that was asked for is its explanation alone; several are a list. */
+function render(plans: readonly PlannedService[], isOne: boolean, output: OutputFormat): string {
+  const result = isOne ? plans[0]?.explained : plans.map(({ service, explained }) => ({ service, ...explained }));
+  if (output === "json") return `${JSON.stringify(result, null, 2)}\n`;
+  if (output === "yaml") return stringify(result);
+  if (plans.length === 0) return "There is no Service of type LoadBalancer.\n";
+  return plans
+    .map(({ service, explained }) => (isOne ? "" : `Service ${service}\n`) + renderPlan(explained))
+    .join("\n");
 }

@@ -1,7 +1,7 @@
 import { Command } from "@commander-js/extra-typings";
 import { logLevelOption } from "../../options/logging.ts";
 import { outputOption } from "../../options/output.ts";
-import { CLOUD_TEXT, CLUSTER_NAME_TEXT, KUBECONFIG_TEXT } from "../../options/places.ts";
+import { CLUSTER_NAME_TEXT, cloudOptions, clusterOptions } from "../../options/places.ts";
 
 /** What `causeway plan service` is given. */
 export type PlanServiceOptions = ReturnType<ReturnType<typeof serviceOptions>["opts"]>;
@@ -25,10 +25,12 @@ function planServiceCommand(signal: AbortSignal) {
       "after",
       `
 It only reads, and shows every round to the end, as if nothing else happened: the security group's first, where they are managed.
-It ends with status 0, with 2 for wrong input or where there is no such Service, with 1 when cloud or cluster cannot be asked.
+Fields that change are shown with their value before and after: "~ name: a -> b".
+It ends with status 0, with 3 when there is something to do and --detailed-exitcode is given, with 2 for wrong input or where there is no such Service, with 1 when cloud or cluster cannot be asked.
 
 Examples:
   causeway plan service default/web --cloud prod --cluster-name prod
+  causeway plan services -A --cloud prod --cluster-name prod --detailed-exitcode
   causeway plan service default/web --cloud-config cloud.conf --kubeconfig admin.conf -o json`,
     )
     .action(async (name, given) => (await import("./action.ts")).planService(name, given, signal));
@@ -36,11 +38,18 @@ Examples:
 
 function serviceOptions() {
   return new Command("service")
+    .aliases(["services", "svc"])
     .description("The steps towards a Service's load balancer, and the calls they take.")
-    .argument("<name>", "NAMESPACE/NAME")
-    .option("--cloud <name>", CLOUD_TEXT)
+    .argument("[name]", "NAMESPACE/NAME, or NAME (default: every Service of type LoadBalancer of the namespace)")
+    .option("-n, --namespace <name>", "namespace of the Service (default: the context's)")
+    .option("-A, --all-namespaces", "every Service of type LoadBalancer of the cluster", false)
+    .option("--detailed-exitcode", "end with status 3 when there is something to do", false)
+    .addOption(cloudOptions.cloud())
+    .addOption(cloudOptions.insecure())
+    .addOption(cloudOptions.cacert())
     .option("--cloud-config <file>", "cloud.conf, in place of an entry of clouds.yaml")
-    .option("--kubeconfig <file>", KUBECONFIG_TEXT)
+    .addOption(clusterOptions.kubeconfig())
+    .addOption(clusterOptions.context())
     .option("--cluster-name <name>", CLUSTER_NAME_TEXT, "kubernetes")
     .addOption(outputOption())
     .addOption(logLevelOption());

@@ -1,31 +1,69 @@
-import { createLog, silentLog, systemClock } from "@causeway/foundation";
-import { sweepOrphans, type Swept } from "@causeway/cloud-controller-manager";
-import { createClient, loadKubeconfig } from "@causeway/kubernetes";
-import { connectCloud, loadCloudsYaml } from "@causeway/openstack";
+import { createInterface } from "node:readline/promises";
+import { createLog, InputError, silentLog, systemClock } from "@causeway/foundation";
+import { sweepOrphans, type Orphan, type Swept } from "@causeway/cloud-controller-manager";
+import { createClient } from "@causeway/kubernetes";
+import { connectCloud } from "@causeway/openstack";
 import { stringify } from "yaml";
+import { chosenCloud, chosenCluster } from "../../composition/chosen.ts";
 import type { OutputFormat } from "../../options/output.ts";
 import { exitStatus } from "../../terminal/report-error.ts";
 import type { SweepOptions } from "./command.ts";
 
-/** Removes what Services that are no more left in the cloud; exit status 1 when some of it would not go. */
+/**
+ * Deletes orphans of deleted Services; exit status 1 when some of them could not be deleted.
+ * @throws SWEEP_NOT_CONFIRMED, SWEEP_OTHER_CLUSTER
+ */
 export async function sweep(options: SweepOptions, signal: AbortSignal): Promise<void> {
   const log = options.logLevel === "silent" ? silentLog : createLog({ level: options.logLevel });
-  const { kubeconfig, output, ...request } = options;
-  const client = createClient(loadKubeconfig(kubeconfig === undefined ? {} : { path: kubeconfig }));
-  const cloud = connectCloud(loadCloudsYaml({ cloud: options.cloud }), { clock: systemClock, log });
+  const { output, clusterName, dryRun, floatingIps, namespace } = options;
+  const client = createClient(chosenCluster(options));
+  const cloud = connectCloud(chosenCloud(options), { clock: systemClock, log });
+  const request = { client, cloud, clusterName, dryRun, floatingIps, namespace, clock: systemClock };
+  let clusters: readonly string[] = [];
   try {
-    const swept = await sweepOrphans({ ...request, client, cloud, clock: systemClock }, signal);
+    const swept = await sweepOrphans(
+      {
+        ...request,
+        onClusters: (names) => (clusters = names),
+        ...(options.yes ? {} : { confirm: (orphans: readonly Orphan[]) => confirmed(orphans, signal) }),
+      },
+      signal,
+    );
     process.stdout.write(render(swept, output));
+    if (!clusters.includes(clusterName) && clusters.length > 0)
+      process.stderr.write(
+        `Nothing in this project has the cluster name ${clusterName}. Clusters that have: ${clusters.join(", ")}.\n`,
+      );
     if (swept.some((one) => one.outcome === "failed")) process.exitCode = exitStatus.failed;
   } finally {
     await Promise.all([cloud.close(), client.close()]);
   }
 }
 
+/** Shows what would be deleted on standard error, and asks there. */
+async function confirmed(orphans: readonly Orphan[], signal: AbortSignal): Promise<boolean> {
+  if (!process.stdin.isTTY)
+    throw new InputError(
+      "SWEEP_NOT_CONFIRMED",
+      `${orphans.length} orphans would be deleted, and there is no terminal.`,
+      {
+        hint: "See them with --dry-run; delete them with --yes.",
+      },
+    );
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const list = orphans.map(({ kind, name, id, service }) => `  ${kind} ${name} (${id}) of Service ${service}`);
+    const answer = await terminal.question(`${list.join("\n")}\nDelete these? [y/N] `, { signal });
+    return /^y(es)?$/i.test(answer.trim());
+  } finally {
+    terminal.close();
+  }
+}
+
 function render(swept: readonly Swept[], output: OutputFormat): string {
-  if (output === "json") return `${JSON.stringify(swept)}\n`;
+  if (output === "json") return `${JSON.stringify(swept, null, 2)}\n`;
   if (output === "yaml") return stringify(swept);
-  if (swept.length === 0) return "nothing is left of Services that are no more\n";
+  if (swept.length === 0) return "No orphans of deleted Services.\n";
   const lines = swept.map(({ outcome, kind, name, service, kept, error }) => {
     const why = kept ?? error;
     return `${outcome.padEnd(7)}  ${kind} ${name} of Service ${service}${why === undefined ? "" : `: ${why}`}`;

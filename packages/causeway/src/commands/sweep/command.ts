@@ -1,7 +1,7 @@
 import { Command } from "@commander-js/extra-typings";
 import { logLevelOption } from "../../options/logging.ts";
 import { outputOption } from "../../options/output.ts";
-import { CLOUD_TEXT, CLUSTER_NAME_TEXT, KUBECONFIG_TEXT } from "../../options/places.ts";
+import { CLUSTER_NAME_TEXT, cloudOptions, clusterOptions } from "../../options/places.ts";
 
 /** What `causeway sweep` is given. */
 export type SweepOptions = ReturnType<ReturnType<typeof options>["opts"]>;
@@ -13,12 +13,13 @@ export function sweepCommand(signal: AbortSignal) {
       "after",
       `
 Only what has this cluster's names and descriptions together counts as its own. A cluster none of whose nodes is a server of
-the project is refused. It ends with status 0, with 1 when something could not be deleted, with 2 for wrong input.
+the project is refused. It lists what it would delete and asks
+first, unless --yes is given. It ends with status 0, with 1 when something could not be deleted, with 2 for wrong input.
 
 Examples:
   causeway sweep --cloud prod --cluster-name prod --dry-run
   causeway sweep --cloud prod --cluster-name prod --kubeconfig admin.conf
-  causeway sweep --cloud prod --cluster-name prod --floating-ips -o json`,
+  causeway sweep --cloud prod --cluster-name prod --floating-ips --yes -o json`,
     )
     .action(async (given) => (await import("./action.ts")).sweep(given, signal));
 }
@@ -26,10 +27,15 @@ Examples:
 function options() {
   return new Command("sweep")
     .description("Delete orphaned load balancers, security groups and floating IPs of deleted Services.")
-    .option("--cloud <name>", CLOUD_TEXT)
+    .addOption(cloudOptions.cloud())
+    .addOption(cloudOptions.insecure())
+    .addOption(cloudOptions.cacert())
     .requiredOption("--cluster-name <name>", CLUSTER_NAME_TEXT)
-    .option("--kubeconfig <file>", KUBECONFIG_TEXT)
+    .addOption(clusterOptions.kubeconfig())
+    .addOption(clusterOptions.context())
+    .option("-n, --namespace <name>", "only orphans of Services of this namespace (default: of all namespaces)")
     .option("--dry-run", "only list what would be deleted", false)
+    .option("-y, --yes", "delete without asking", false)
     .option(
       "--floating-ips",
       "also addresses that nothing uses: they may have been kept on purpose (keep-floatingip)",

@@ -1,5 +1,6 @@
 import { createLog, createMetrics, silentLog, systemClock, type Log } from "@causeway/foundation";
 import { createClient, inClusterConfig, loadKubeconfig, type ClusterConfig } from "@causeway/kubernetes";
+import { ownCommit, ownVersion } from "../../../release.ts";
 import { servingCertificate } from "../serving/certificate.ts";
 import { runManager, type Run } from "./manager.ts";
 import { readConfiguration } from "./configuration.ts";
@@ -8,6 +9,7 @@ import type { RawFlags } from "./command.ts";
 import { readFlags } from "./flags.ts";
 import { clusterGuard } from "../serving/guard.ts";
 import { lead } from "./lead.ts";
+import { Credentials } from "./credentials.ts";
 
 /**
  * Runs the cloud controller manager of one cluster until the signal aborts; elected, where it is to be. Wrong input ends it
@@ -30,6 +32,14 @@ export async function runCloudController(raw: RawFlags, signal: AbortSignal): Pr
     clock: systemClock,
     log,
   };
+  log.info("starting the cloud controller manager", {
+    version: ownVersion(),
+    commit: ownCommit(),
+    cluster: raw.clusterName,
+    cloud: configuration.cloud.authUrl,
+    controllers: [...flags.controllers].join(","),
+  });
+  const credentials = new Credentials(run);
   const endpoint =
     flags.port === 0
       ? undefined
@@ -41,10 +51,14 @@ export async function runCloudController(raw: RawFlags, signal: AbortSignal): Pr
           metrics,
           open: raw.authorizationAlwaysAllowPaths,
           guard: clusterGuard(client, systemClock),
+          unready: () => credentials.refusal,
           log,
         });
   try {
-    await lead(run, (controllers, term) => runManager({ ...run, controllers }, configuration, term), signal);
+    // A candidate that the cloud refuses does not lead: another may have credentials that work.
+    const accepted = await credentials.whenAccepted(configuration, signal);
+    if (accepted) await lead(run, (controllers, term) => runManager({ ...run, controllers }, accepted, term), signal);
+    log.info("stopped");
   } finally {
     await endpoint?.close();
     await client.close();

@@ -13,6 +13,8 @@ export interface EndpointOptions {
   /** Paths that anybody may read. */
   readonly open: readonly string[];
   readonly guard: Guard;
+  /** Why the component is not ready; undefined: it is. */
+  readonly unready: () => string | undefined;
   readonly log: Log;
 }
 
@@ -63,6 +65,8 @@ async function answer(options: EndpointOptions, request: IncomingMessage, respon
       return verdict === "unknown" ? send(response, 401, "unauthorized\n") : send(response, 403, "forbidden\n");
     }
   }
+  const unready = /^\/readyz(\/|$)/.test(path) ? options.unready() : undefined;
+  if (unready !== undefined) return send(response, 503, `not ready: ${unready}\n`);
   if (/^\/(healthz|livez|readyz)(\/|$)/.test(path)) return send(response, 200, "ok");
   if (path !== "/metrics") return send(response, 404, "not found\n");
   response.setHeader("Content-Type", options.metrics.contentType);

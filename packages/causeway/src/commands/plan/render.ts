@@ -1,0 +1,64 @@
+import type { ExplainedRound, PlannedCall, ServiceExplanation } from "@causeway/cloud-controller-manager";
+
+/** A Service, and what its next reconciles would do. */
+export interface PlannedService {
+  /** NAMESPACE/NAME. */
+  readonly service: string;
+  readonly explained: ServiceExplanation;
+}
+
+/** The rounds with their steps, fields that change, and calls; then what they come to. */
+export function renderPlan({ securityGroup, rounds, complete, wait, events, status }: ServiceExplanation): string {
+  const steps = [...securityGroup, ...rounds].flat();
+  const calls = steps.flatMap((step) => step.calls);
+  const lines = [
+    ...securityGroup.flatMap((round, i) => roundLines(`security group, round ${i + 1}:`, round)),
+    ...rounds.flatMap((round, i) => roundLines(`round ${i + 1}:`, round)),
+    ...events.map((event) => `event ${event.type} ${event.reason}: ${event.message}`),
+    ...(wait === undefined ? [] : [`then waits for ${wait.for}`]),
+    `status ${JSON.stringify(status)}`,
+    steps.length === 0
+      ? "nothing to do"
+      : [
+          counted(steps.length, "step"),
+          `in ${counted(securityGroup.length + rounds.length, "round")},`,
+          counted(calls.length, "call"),
+        ].join(" "),
+    ...(complete ? [] : ["a load balancer is in ERROR: where the cloud cannot fail it over, other steps follow"]),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** True if a reconcile would change something. */
+export function hasSteps({ securityGroup, rounds }: ServiceExplanation): boolean {
+  return securityGroup.length + rounds.length > 0;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+/** A heading, and the steps with what they change and their calls. */
+function roundLines(heading: string, round: ExplainedRound<{ readonly type: string }>): string[] {
+  return [
+    heading,
+    ...round.flatMap(({ step, calls, aim }) => [
+      aim.target === undefined ? nameOf(step) : `${nameOf(step)} ${aim.target}`,
+      ...(aim.differences ?? []).map(({ field, from, to }) => `    ~ ${field}: ${shown(from)} -> ${shown(to)}`),
+      ...calls.map(callLine),
+    ]),
+  ];
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? "(unset)" : JSON.stringify(value);
+}
+
+/** Of a step for the other address family: which. */
+function nameOf(step: { readonly type: string; readonly step?: { readonly type: string } }): string {
+  return step.step ? `${step.step.type} (other family)` : step.type;
+}
+
+function callLine({ method, service, route }: PlannedCall): string {
+  return `    ${method} ${service} ${route}`;
+}

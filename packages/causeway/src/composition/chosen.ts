@@ -1,0 +1,52 @@
+import { InputError } from "@causeway/foundation";
+import { loadKubeconfig, type ClusterConfig } from "@causeway/kubernetes";
+import { environmentConfig, loadCloudsYaml, type CloudConfig } from "@causeway/openstack";
+
+/** What the options of a cloud gave. */
+export interface CloudPlace {
+  readonly osCloud?: string | undefined;
+  readonly insecure?: boolean;
+  readonly cacert?: string | undefined;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The name that the openstack client has for the cloud of the OS_ variables. */
+const ENVIRONMENT = "envvars";
+
+/**
+ * The cloud that options and environment choose, in the openstack client's order: the option, OS_CLOUD, the variables
+ * of an openrc file, the only entry of clouds.yaml.
+ * @throws CLOUD_NOT_FOUND, CLOUDS_YAML_NOT_FOUND, CLOUDS_YAML_INVALID, CLOUD_CONFIG_INVALID
+ */
+export function chosenCloud(place: CloudPlace, env: Environment = process.env): CloudConfig {
+  const config = withoutTls(place.osCloud, env);
+  if (place.insecure !== true && place.cacert === undefined) return config;
+  const tls = { ...config.tls, ...(place.insecure === true ? { verify: false } : {}) };
+  return { ...config, tls: place.cacert === undefined ? tls : { ...tls, caFile: place.cacert } };
+}
+
+function withoutTls(named: string | undefined, env: Environment): CloudConfig {
+  const usesEnvironment = named === ENVIRONMENT || (named === undefined && !env["OS_CLOUD"]);
+  const config = usesEnvironment ? environmentConfig(env) : undefined;
+  if (config) return config;
+  if (named !== ENVIRONMENT) return loadCloudsYaml({ cloud: named, env });
+  throw new InputError("CLOUD_NOT_FOUND", "There is no cloud envvars: OS_AUTH_URL is not set.", {
+    hint: "Source the project's openrc file, or name an entry of clouds.yaml with --cloud.",
+  });
+}
+
+/**
+ * The cluster that `--kubeconfig` and `--context` choose.
+ * @throws KUBECONFIG_NOT_FOUND, KUBECONFIG_INVALID, KUBECONFIG_CONTEXT_UNKNOWN
+ */
+export function chosenCluster(place: {
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+}): ClusterConfig {
+  const { kubeconfig, context } = place;
+  return loadKubeconfig({
+    ...(kubeconfig === undefined ? {} : { path: kubeconfig }),
+    ...(context === undefined ? {} : { context }),
+  });
+}
