@@ -3,9 +3,10 @@ import type { Resource } from "@causeway/kubernetes";
 import { age, column, conditionColumn, paused } from "../columns.ts";
 import type { Kind } from "../kind.ts";
 import { labels } from "../names.ts";
+import { SERVED_KUBERNETES } from "./served.ts";
 import { defineKind } from "../schema/define.ts";
-import { anyText, conditions, flag, instant, int32, int64, object, oneOf, optional } from "../schema/fields.ts";
-import { list, setOf, templateMetadata, text } from "../schema/fields.ts";
+import { anyText, checked, conditions, flag, instant, int32, int64, object, oneOf } from "../schema/fields.ts";
+import { list, optional, setOf, templateMetadata, text } from "../schema/fields.ts";
 import {
   contractReference,
   deletionTimeouts,
@@ -17,12 +18,38 @@ import {
 
 const port = (description: string) => optional(int32({ minimum: 1, maximum: 65535, description }));
 
+/** The number of a part of a version in CEL: part 1 is the minor version, part 2 the patch. */
+const part = (of: string, index: number) => `int(${of}.find('^v[0-9]+[.][0-9]+[.][0-9]+').split('.')[${index}])`;
+
+const versionRules = [
+  {
+    rule: `[${SERVED_KUBERNETES.map((minor) => `'${minor}.'`).join(", ")}].exists(minor, self.startsWith(minor))`,
+    message: `this version of Kubernetes is not served; served: ${SERVED_KUBERNETES.map((minor) => `${minor}.x`).join(", ")}`,
+  },
+  {
+    rule: `${part("self", 1)} > ${part("oldSelf", 1)} || (${part("self", 1)} == ${part("oldSelf", 1)} && ${part("self", 2)} >= ${part("oldSelf", 2)})`,
+    message:
+      "a control plane cannot be downgraded: its objects may be stored in forms that the older version does not know",
+  },
+  {
+    rule: `${part("self", 1)} <= ${part("oldSelf", 1)} + 1`,
+    message: "a control plane is upgraded by one minor version at a time",
+  },
+];
+
 const hostedControlPlaneSpec = object({
-  version: text(1, 256, {
-    pattern: "^v[0-9]+\\.[0-9]+\\.[0-9]+([-+][0-9A-Za-z.+-]+)?$",
-    description: 'Kubernetes version, such as "v1.34.0".',
-  }),
-  replicas: optional(int32({ minimum: 0, default: 1, description: "API servers. The embedded runtime runs one." })),
+  version: checked(
+    text(1, 64, {
+      pattern: "^v[0-9]+\\.[0-9]+\\.[0-9]+([-+][0-9A-Za-z.+-]+)?$",
+      description: `Kubernetes version, such as "v1.34.0". Served: ${SERVED_KUBERNETES.join(", ")}. It cannot be lowered.`,
+    }),
+    versionRules,
+  ),
+  replicas: optional(
+    checked(int32({ minimum: 0, default: 1, description: "API servers. The embedded runtime runs one." }), [
+      { rule: "self <= 1", message: "the embedded runtime runs one API server for a control plane: replicas is 1" },
+    ]),
+  ),
   endpoint: optional(
     object(
       {

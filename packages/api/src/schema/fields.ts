@@ -87,10 +87,20 @@ function limits({ min, max, description }: ListBounds): Record<string, number | 
   };
 }
 
+/** A CEL rule that the API server enforces, with the message of its refusal. */
+export interface Rule {
+  readonly rule: string;
+  readonly message: string;
+}
+
+/** A value that these rules hold for. */
+export function checked<S extends TSchema>(schema: S, rules: readonly Rule[]): S {
+  return Object.defineProperty(schema, "x-kubernetes-validations", { value: rules, enumerable: true });
+}
+
 /** A value that, once set, keeps its value: a CEL transition rule that the API server enforces. */
 export function immutable<S extends TSchema>(schema: S): S {
-  const rule = { rule: "self == oldSelf", message: "field is immutable" };
-  return Object.defineProperty(schema, "x-kubernetes-validations", { value: [rule], enumerable: true });
+  return checked(schema, [{ rule: "self == oldSelf", message: "field is immutable" }]);
 }
 
 /** status.conditions of every kind of ours: metav1.Condition, merged by type. */

@@ -43,8 +43,8 @@ test("a cluster that cannot be opened is retried with growing pauses, and one er
   await settled();
   expect(pauses).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000, 60_000]);
   expect(lines).toEqual([
-    "50 a logical cluster cannot be opened; it is tried again",
-    "30 a logical cluster is served again",
+    "error a logical cluster cannot be opened; it is tried again",
+    "info a logical cluster is served again",
   ]);
   expect(changes.at(0)).toEqual(["a", "first"]);
   expect(changes.at(1)).toEqual(["a", "refused, 9 more"]);
@@ -54,7 +54,7 @@ test("a cluster that cannot be opened is retried with growing pauses, and one er
 test("a cluster that fails to open once and then opens logs no error", async () => {
   reopening(0).failed("a", new Error("first"));
   await settled();
-  expect(lines).toEqual(["30 a logical cluster is served again"]);
+  expect(lines).toEqual(["info a logical cluster is served again"]);
 });
 
 test("a cluster that was removed is not opened again", async () => {

@@ -22,21 +22,15 @@ export async function planService(
   const cluster = chosenCluster(options);
   const namespace = options.namespace ?? cluster.namespace ?? "default";
   const wanted = name === undefined || options.allNamespaces ? undefined : keyFrom(name, namespace);
-  const conf = options.cloudConfig === undefined ? undefined : readTextFile(options.cloudConfig);
-  const parsed = conf === undefined ? undefined : parseControllerConfig(conf);
-  for (const warning of parsed?.warnings ?? []) process.stderr.write(`warning: cloud.conf: ${warning}\n`);
+  const { config, cloud: cloudConfig } = configurationOf(options);
   const client = createClient(cluster);
-  const cloud = connectCloud(conf === undefined ? chosenCloud(options) : parseCloudConf(conf), {
-    clock: systemClock,
-    log,
-  });
+  const cloud = connectCloud(cloudConfig, { clock: systemClock, log });
   const watch = watchCloud(cloud, { clock: systemClock, log });
   const informers = createInformers(client, { log });
   const stopping = new AbortController();
   const life = AbortSignal.any([signal, stopping.signal]);
   const running = informers.run(life);
   try {
-    const config = parsed?.config ?? defaultCloudConfig();
     const using = { informers, cloud, watch, config, clusterName: options.clusterName, clock: systemClock };
     const services = informers.for(Service);
     await services.whenSynced(signal);
@@ -56,6 +50,15 @@ export async function planService(
     await watch.close();
     await Promise.all([cloud.close(), client.close()]);
   }
+}
+
+/** What cloud.conf says, where one is given; else the chosen cloud with the defaults of a cloud.conf. */
+function configurationOf(options: PlanServiceOptions) {
+  if (options.cloudConfig === undefined) return { config: defaultCloudConfig(), cloud: chosenCloud(options) };
+  const text = readTextFile(options.cloudConfig);
+  const { config, warnings } = parseControllerConfig(text);
+  for (const warning of warnings) process.stderr.write(`warning: cloud.conf: ${warning}\n`);
+  return { config, cloud: parseCloudConf(text) };
 }
 
 interface NamespacedKey extends ObjectKey {

@@ -1,0 +1,56 @@
+/** Which versions and replicas the API server accepts for a hosted control plane, before any controller sees them. */
+import { HostedControlPlane, toCustomResourceDefinition } from "@causeway/api";
+import { startApiServer, type ApiServer } from "@causeway/apiserver";
+import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+let server: ApiServer;
+let client: KubernetesClient;
+
+beforeAll(async () => {
+  server = await startApiServer({ crds: [toCustomResourceDefinition(HostedControlPlane)] });
+  client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
+});
+afterAll(async () => {
+  await client.close();
+  await server.close();
+});
+
+const path = "/apis/controlplane.cluster.x-k8s.io/v1alpha1/namespaces/default/hostedcontrolplanes";
+
+function create(name: string, spec: object): Promise<unknown> {
+  const { group, version, kind } = {
+    group: "controlplane.cluster.x-k8s.io",
+    version: "v1alpha1",
+    kind: "HostedControlPlane",
+  };
+  return client.request("POST", path, { body: { apiVersion: `${group}/${version}`, kind, metadata: { name }, spec } });
+}
+
+function patch(name: string, spec: object): Promise<unknown> {
+  return client.request("PATCH", `${path}/${name}`, {
+    body: { spec },
+    contentType: "application/merge-patch+json",
+  });
+}
+
+describe("a hosted control plane", () => {
+  test.each([
+    ["a version without its v", { version: "1.34.1" }, /should match/],
+    ["a version that is none", { version: "foo" }, /should match/],
+    ["a minor version that is not served", { version: "v9.9.9" }, /not served; served: v1\.34\.x/],
+    ["an old minor version", { version: "v1.20.0" }, /not served/],
+    ["three replicas", { version: "v1.34.0", replicas: 3 }, /runs one API server/],
+  ])("is refused with %s", async (_, spec, message) => {
+    await expect(create("refused", spec)).rejects.toThrow(message);
+  });
+
+  test("is upgraded, and neither downgraded nor changed to what is no version", async () => {
+    await create("kept", { version: "v1.34.2" });
+    await patch("kept", { version: "v1.34.10" });
+    await expect(patch("kept", { version: "v1.34.9" })).rejects.toThrow(/cannot be downgraded/);
+    await expect(patch("kept", { version: "1.34.11" })).rejects.toThrow(/should match/);
+    await expect(patch("kept", { replicas: 3 })).rejects.toThrow(/runs one API server/);
+    await expect(client.request("GET", `${path}/kept`)).resolves.toMatchObject({ spec: { version: "v1.34.10" } });
+  });
+});
