@@ -8,6 +8,7 @@ export default defineConfig({
       "test/openstack/**",
       "test/faults/**",
       "test/packages/**",
+      "test/image/**",
       "test/programs/**",
       "test/hostile/**",
       "**/node_modules/**",

@@ -32,7 +32,7 @@ test("a cloud is started alone, told how it is reached, stopped, and started aga
   expect((await cloud.network.networks.all({ name: "kept" })).map((n) => n.id)).toEqual([network.id]);
   await cloud.close();
   const twice = causeway(["cloud", "--state", state]);
-  expect(await twice.ended).toBe(1);
+  expect(await twice.ended).toBe(2);
   expect(twice.output()).toContain("STATE_IN_USE");
   await second.process.stop();
 });

@@ -1,6 +1,7 @@
 import { Command, type CommandUnknownOpts } from "@commander-js/extra-typings";
 import { apiserverCommand } from "./commands/apiserver/command.ts";
 import { cloudCommand } from "./commands/cloud/command.ts";
+import { completionCommand } from "./commands/completion/command.ts";
 import { doctorCommand } from "./commands/doctor/command.ts";
 import { keystoneTokenCommand } from "./commands/keystone-token/command.ts";
 import { machineAgentCommand } from "./commands/machine-agent/command.ts";
@@ -56,6 +57,7 @@ Examples:
   causeway up --help                       every option, with more examples`,
     );
   for (const command of commands) root.addCommand(command(signal));
+  root.addCommand(completionCommand(() => root));
   root.addCommand(machineCommand(signal), { hidden: true });
   return settled(root);
 }

@@ -341,6 +341,8 @@ test("the control API accepts orders over HTTP, as JSON only", async () => {
     body: {},
   });
   expect(plain.status).toBe(400);
+  const index = await send(`${origin}/_control`, { method: "GET" });
+  expect((index.body as { control: string[] }).control).toEqual(expect.arrayContaining(["/calls", "/faults"]));
   const calls = await send(`${origin}/_control/calls`, { method: "GET" });
   expect(at(calls.body, "calls")).toHaveLength(simulator.calls.length);
 });

@@ -50,3 +50,11 @@ test("a folder that cannot be made is said", () => {
   writeFileSync(dir, "a file");
   expect(() => openState(join(dir, "below"))).toThrow(code("STATE_NOT_WRITABLE"));
 });
+
+test.each([
+  ["a place where no folder can be made", "/proc/causeway/below"],
+  ["a file", join(import.meta.dirname, "state.ts")],
+  ["below a file", join(import.meta.dirname, "state.ts", "below")],
+])("a state folder that is %s is refused as wrong input", (_, path) => {
+  expect(() => openState(path)).toThrow(expect.objectContaining({ code: "STATE_NOT_WRITABLE", exitStatus: 2 }));
+});

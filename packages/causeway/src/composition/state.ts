@@ -1,4 +1,5 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { makeStateFolder } from "./folder.ts";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf, InputError } from "@causeway/foundation";
 
@@ -27,15 +28,7 @@ export interface State {
  * @throws STATE_TOO_NEW, STATE_UNREADABLE, STATE_NOT_WRITABLE
  */
 export function openState(dir: string): State {
-  try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
-    chmodSync(dir, 0o700);
-  } catch (cause) {
-    throw new InputError("STATE_NOT_WRITABLE", `the state folder ${dir} cannot be written: ${messageOf(cause)}`, {
-      hint: "Choose another with --state DIR.",
-      cause,
-    });
-  }
+  makeStateFolder(dir);
   const file = join(dir, "state.json");
   let content = readState(file);
   const write = (name: string, text: string) => {

@@ -38,6 +38,11 @@ export function controlApp(controlled: Controlled): Hono {
     await next();
     kernel.flush();
   });
+  app.get("/", (c) =>
+    c.json({
+      control: [...new Set(app.routes.filter(({ method }) => method === "GET").map(({ path }) => path))].sort(),
+    }),
+  );
   app.get("/calls", (c) => {
     const after = Number(c.req.query("after") ?? 0);
     return c.json({ calls: calls.records.filter((call) => call.sequence > after) });

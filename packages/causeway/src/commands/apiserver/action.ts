@@ -2,6 +2,7 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createLog, silentLog, whenAborted } from "@causeway/foundation";
 import { startApiServer, type ApiServerOptions, type IsolationOptions } from "@causeway/apiserver";
+import { makeStateFolder } from "../../composition/folder.ts";
 import type { ApiServerFlags } from "./command.ts";
 
 /** Milliseconds that who waits for the server has it for himself: what it has to see to takes as long as the first answers. */
@@ -18,7 +19,7 @@ const ABORT_AFTER = 60_000;
 
 /**
  * Runs an API server alone until the signal aborts. Logical clusters that its state folder has are served by worker processes.
- * @throws STATE_TOO_NEW, STATE_LOCKED, APISERVER_PORT_TAKEN, APISERVER_CANNOT_LISTEN, SERVING_CERTIFICATE_INVALID
+ * @throws STATE_NOT_WRITABLE, STATE_TOO_NEW, STATE_LOCKED, APISERVER_PORT_TAKEN, APISERVER_CANNOT_LISTEN, SERVING_CERTIFICATE_INVALID
  */
 export async function apiserver(
   flags: ApiServerFlags,
@@ -26,6 +27,7 @@ export async function apiserver(
   { firstObjects, ...programs }: BuiltWith = {},
 ): Promise<void> {
   const { state, port } = flags;
+  makeStateFolder(state);
   // What runs workloads is loaded for those who want it.
   const workloads = flags.controllers === true ? (await import("../../workloads/start.ts")).startWorkloads : undefined;
   const server = await startApiServer({

@@ -1,0 +1,90 @@
+/** The root file system of the image: libraries from Debian's packages, Node, and the published packages of Causeway. */
+import { execFileSync } from "node:child_process";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { packAll } from "../pack/pack.ts";
+
+/** What Node is linked with, the authorities that it trusts, and the time zones of CronJobs. */
+const DEBIAN = ["libc6", "libgcc-s1", "libstdc++6", "libatomic1", "ca-certificates", "tzdata"];
+/** Folders of Debian's packages that no program of the image reads. */
+const UNUSED = ["usr/share/doc", "usr/share/man", "usr/share/lintian", "usr/sbin", "usr/share/locale"];
+/** Who runs in the image. */
+export const USER = 65532;
+
+/** A package that is in the image. */
+export interface Component {
+  readonly name: string;
+  readonly version: string;
+  readonly from: "debian" | "npm";
+}
+
+/** Fills an empty folder; returns what is in it. */
+export function makeRootfs(root: string, dir: string): Component[] {
+  const work = mkdtempSync(join(tmpdir(), "causeway-image-"));
+  try {
+    return [...debian(work, dir), ...node(dir), ...causeway(root, { work, dir })];
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+function debian(work: string, dir: string): Component[] {
+  execFileSync("apt-get", ["download", "-q", ...DEBIAN], { cwd: work, stdio: ["ignore", "ignore", "inherit"] });
+  const found = readdirSync(work).filter((file) => file.endsWith(".deb"));
+  for (const file of found) execFileSync("dpkg-deb", ["-x", join(work, file), dir]);
+  authorities(dir);
+  for (const folder of UNUSED) rmSync(join(dir, folder), { recursive: true, force: true });
+  mkdirSync(join(dir, "tmp"), { mode: 0o1777 });
+  mkdirSync(join(dir, "etc"), { recursive: true });
+  writeFileSync(join(dir, "etc/passwd"), `causeway:x:${USER}:${USER}:causeway:/tmp:/sbin/nologin\n`);
+  writeFileSync(join(dir, "etc/group"), `causeway:x:${USER}:\n`);
+  return found.map((file) => {
+    const [name = "", version = ""] = file.split("_");
+    return { name, version: decodeURIComponent(version), from: "debian" };
+  });
+}
+
+/** The bundle that update-ca-certificates makes where the package is installed. */
+function authorities(dir: string): void {
+  const folder = join(dir, "usr/share/ca-certificates/mozilla");
+  const all = readdirSync(folder).sort();
+  mkdirSync(join(dir, "etc/ssl/certs"), { recursive: true });
+  const bundle = all.map((file) => readFileSync(join(folder, file), "utf8")).join("");
+  writeFileSync(join(dir, "etc/ssl/certs/ca-certificates.crt"), bundle);
+}
+
+function node(dir: string): Component[] {
+  mkdirSync(join(dir, "usr/bin"), { recursive: true });
+  copyFileSync(process.execPath, join(dir, "usr/bin/node"));
+  return [{ name: "node", version: process.versions.node, from: "npm" }];
+}
+
+function causeway(root: string, { work, dir }: { readonly work: string; readonly dir: string }): Component[] {
+  const packed = packAll(root, join(work, "tarballs"));
+  const dependencies = Object.fromEntries(packed.map(({ manifest, tarball }) => [manifest.name, `file:${tarball}`]));
+  const home = join(dir, "usr/lib/causeway");
+  mkdirSync(home, { recursive: true });
+  writeFileSync(join(home, "package.json"), JSON.stringify({ private: true, dependencies }));
+  const args = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--omit=optional", "--ignore-scripts"];
+  execFileSync("npm", [...args, "--no-package-lock"], { cwd: home, stdio: ["ignore", "ignore", "inherit"] });
+  const lock = JSON.parse(readFileSync(join(home, "node_modules/.package-lock.json"), "utf8")) as {
+    readonly packages: Readonly<Record<string, { readonly version: string }>>;
+  };
+  // Both name the folder that the tarballs were in.
+  rmSync(join(home, "node_modules/.package-lock.json"));
+  writeFileSync(join(home, "package.json"), '{"private":true}\n');
+  symlinkSync("../lib/causeway/node_modules/@causeway/causeway/dist/start.js", join(dir, "usr/bin/causeway"));
+  return Object.entries(lock.packages).map(([path, { version }]) => {
+    return { name: path.replace(/^.*node_modules\//, ""), version, from: "npm" };
+  });
+}
