@@ -35,7 +35,10 @@ describe.skipIf(!canDownload || !canRun)("the image (needs Debian's registry, an
     };
     expect(config.User).toBe("65532:65532");
     const args = [`--userspec=${config.User}`, image.rootfs, ...config.Entrypoint, "version"];
-    const { stdout, stderr, status } = spawnSync("chroot", args, { encoding: "utf8", env: { HOME: "/tmp", PATH: "/usr/sbin:/usr/bin" } });
+    const { stdout, stderr, status } = spawnSync("chroot", args, {
+      encoding: "utf8",
+      env: { HOME: "/tmp", PATH: "/usr/sbin:/usr/bin" },
+    });
     expect(stderr).toBe("");
     expect(stdout).toContain(execFileSync("git", ["rev-parse", "HEAD"], { cwd: root, encoding: "utf8" }).trim());
     expect(status).toBe(0);

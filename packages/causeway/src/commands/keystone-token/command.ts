@@ -1,6 +1,5 @@
 import { Command } from "@commander-js/extra-typings";
 import { logLevelOption } from "../../options/logging.ts";
-import { CLOUD_TEXT } from "../../options/places.ts";
 
 /** What `causeway keystone-token` is given. */
 export type KeystoneTokenFlags = ReturnType<ReturnType<typeof options>["opts"]>;
@@ -27,7 +26,7 @@ function options() {
     .description(
       "Print a Keystone token for kubectl, as credential plugin (client.authentication.k8s.io/v1 and v1beta1).",
     )
-    .option("--cloud <name>", CLOUD_TEXT)
+    .option("--cloud <name>", "entry of clouds.yaml (default: OS_CLOUD, else the OS_ variables, else the only entry)")
     .option("--for-kubeconfig <file>", "print this kubeconfig with this command as its user, and no token")
     .option("--no-cache", "get a new token each time")
     .option("--keystone-url <url>", "Keystone v3 (OS_AUTH_URL)")
