@@ -3,17 +3,17 @@ import type { Source } from "../backup/archive.ts";
 import { backUp, type Backup } from "../backup/backup.ts";
 import type { Parked } from "../contract/parked.ts";
 import type { ClusterInfo } from "../contract/cluster-info.ts";
-import { canonicalJson, CausewayError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import { CausewayError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import type { ApiServerOptions, LogicalCluster, LogicalClusterOptions } from "../interface.ts";
 import type { ServerProblem } from "../contract/server-problem.ts";
-import { isRecord, type Json } from "../json/json.ts";
+
 import { startOwners } from "../local/controllers.ts";
 import { builtInKinds } from "../kinds/builtin.ts";
 import { ensureDefinitions } from "../definitions/preinstall.ts";
 import { ConnectionPool, defaultLimits } from "../server/connection-pool.ts";
 import { LogLimit } from "../server/log-limit.ts";
-import type { ServedCluster } from "../server/handler.ts";
+
 import { BytesInFlight } from "../flow/in-flight.ts";
 import { ThreadTime } from "../contract/thread-time.ts";
 import { Turns } from "../flow/turns.ts";
@@ -22,20 +22,15 @@ import type { Charge } from "../store/interface.ts";
 import { encryptionAtRest, type EncryptionAtRest } from "../encryption/at-rest.ts";
 import { openEndpoint, type Endpoint } from "./endpoint.ts";
 import { FirstObjects } from "./first-objects.ts";
-import { makeKubeconfig } from "./kubeconfig.ts";
-import { checkOptions, openCluster, type OpenCluster, type Shared } from "./open-cluster.ts";
+
+import { checkOptions, openCluster, type Shared } from "./open-cluster.ts";
 import { openParked } from "./parked.ts";
+import { checkName, differs, savedOptions } from "./cluster-options.ts";
+import { ServedClusters } from "./served-clusters.ts";
 import { Reopening } from "./reopening.ts";
 import { checkDescriptors, Problems } from "./problems.ts";
 import { stateFiles, type StateFiles } from "../store/state-files.ts";
 import { watchFiles, type WatchedFile } from "./watched-files.ts";
-
-const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
-
-interface Opened {
-  readonly open: OpenCluster;
-  readonly listener: Endpoint | undefined;
-}
 
 interface Settings extends ApiServerOptions {
   readonly clock: Clock;
@@ -56,7 +51,7 @@ interface Settings extends ApiServerOptions {
 /** Everything a running server holds: the store, the listeners, the open clusters. */
 export class ServerState {
   readonly #settings: Settings;
-  readonly #clusters = new Map<string, Opened>();
+  readonly #clusters: ServedClusters;
   readonly #opening = new Map<string, Promise<LogicalCluster>>();
   /** Endpoints of clusters that are parked. */
   readonly #parked = new Map<string, Endpoint>();
@@ -66,7 +61,6 @@ export class ServerState {
   #store: Store | undefined;
   #files: StateFiles = stateFiles(undefined);
   #shared: Shared | undefined;
-  #listener: Endpoint | undefined;
   #encryption: EncryptionAtRest | undefined;
   #watch = (): void => {};
   #rewriting: Promise<void> = Promise.resolve();
@@ -74,6 +68,7 @@ export class ServerState {
 
   constructor(settings: Settings) {
     this.#settings = settings;
+    this.#clusters = new ServedClusters(settings.clock);
     const { dir, clock, log, workerProblems: workers, changed = () => {} } = settings;
     const open = (name: string) => this.ensureCluster(name, savedOptions(this.#files, `clusters/${name}`));
     this.#reopening = new Reopening({ open, changed, clock, log, signal: this.#closing.signal });
@@ -87,7 +82,7 @@ export class ServerState {
 
   /** Of the management cluster. */
   get metrics(): Metrics {
-    return this.#opened("").open.cluster.metrics.registry;
+    return this.#clusters.opened("").open.cluster.metrics.registry;
   }
 
   /** Throws STATE_CORRUPT, and what `startApiServer` says. */
@@ -147,8 +142,8 @@ export class ServerState {
     const place = {
       name: "",
       folder: "management",
-      url: () => this.#urlOf(""),
-      servingAuthority: () => this.#servingOf(""),
+      url: () => this.#clusters.urlOf(""),
+      servingAuthority: () => this.#clusters.servingOf(""),
     };
     const management = await openCluster(shared, place, guard);
     await ensureDefinitions(management.cluster, crds);
@@ -157,11 +152,11 @@ export class ServerState {
     const where = {
       folder: "management",
       listen: { host, port, names: [], ...(serving ? { serving } : {}) },
-      route: (path: string) => this.#route(path),
+      route: (path: string) => this.#clusters.route(path),
     };
-    this.#listener = await openEndpoint(management.cluster, where, shared);
+    this.#clusters.listener = await openEndpoint(management.cluster, where, shared);
     const keepHouse = () => {
-      this.#listener?.keepPort();
+      this.#clusters.listener?.keepPort();
       management.resume();
     };
     const { housekeepingAfter = 0 } = this.#settings;
@@ -190,17 +185,17 @@ export class ServerState {
   }
 
   management(): LogicalCluster {
-    return this.#logical("");
+    return this.#clusters.logical("");
   }
 
   cluster(name: string): LogicalCluster | undefined {
-    return name !== "" && this.#clusters.has(name) ? this.#logical(name) : undefined;
+    return name !== "" && this.#clusters.has(name) ? this.#clusters.logical(name) : undefined;
   }
 
   async ensureCluster(name: string, options: LogicalClusterOptions): Promise<LogicalCluster> {
     checkName(name);
     const known = this.#clusters.get(name);
-    if (known && !differs(known, options)) return this.#logical(name);
+    if (known && !differs(known, options)) return this.#clusters.logical(name);
     const before = this.#opening.get(name) ?? Promise.resolve();
     const made = before.then(() => this.#make(name, options));
     const settled = made.finally(() => {
@@ -213,7 +208,7 @@ export class ServerState {
   async #make(name: string, options: LogicalClusterOptions): Promise<LogicalCluster> {
     const shared = this.#running();
     const known = this.#clusters.get(name);
-    if (known && !differs(known, options)) return this.#logical(name);
+    if (known && !differs(known, options)) return this.#clusters.logical(name);
     const folder = `clusters/${name}`;
     const merged = { ...savedOptions(this.#files, folder), ...options };
     checkOptions(merged);
@@ -226,12 +221,17 @@ export class ServerState {
       throw error;
     }
     this.#watch();
-    return this.#logical(name);
+    return this.#clusters.logical(name);
   }
 
   async #serve(name: string, options: LogicalClusterOptions, shared: Shared): Promise<void> {
     const folder = `clusters/${name}`;
-    const place = { name, folder, url: () => this.#urlOf(name), servingAuthority: () => this.#servingOf(name) };
+    const place = {
+      name,
+      folder,
+      url: () => this.#clusters.urlOf(name),
+      servingAuthority: () => this.#clusters.servingOf(name),
+    };
     const open = await openCluster(shared, place, options);
     let listener: Endpoint | undefined;
     try {
@@ -276,8 +276,7 @@ export class ServerState {
 
   /** What a supervisor has to know of a cluster. */
   info(name: string): ClusterInfo {
-    const { url, port, authority } = this.#logical(name);
-    return { name, url, port, authority, servingAuthority: this.#servingOf(name) };
+    return this.#clusters.info(name);
   }
 
   get infos(): readonly ClusterInfo[] {
@@ -317,7 +316,7 @@ export class ServerState {
     clearTimeout(this.#resume);
     for (const { open } of this.#clusters.values()) open.endWatches();
     const own = [...this.#clusters.values()].map((c) => c.listener);
-    const listeners = [this.#listener, ...own, ...this.#parked.values()];
+    const listeners = [this.#clusters.listener, ...own, ...this.#parked.values()];
     await Promise.all(listeners.filter((l) => l !== undefined).map((l) => l.close()));
     await Promise.all([...this.#clusters.values()].map((c) => c.open.stop()));
     this.#clusters.clear();
@@ -326,7 +325,10 @@ export class ServerState {
   }
 
   async reload(): Promise<void> {
-    for (const { listener, open } of [...this.#clusters.values(), { listener: this.#listener, open: undefined }]) {
+    for (const { listener, open } of [
+      ...this.#clusters.values(),
+      { listener: this.#clusters.listener, open: undefined },
+    ]) {
       listener?.reload();
       open?.cluster.clientAuthorities.reload();
     }
@@ -342,7 +344,7 @@ export class ServerState {
       const path = open.options.clientAuthorityFile;
       return path === undefined ? [] : [{ path, changed: () => open.cluster.clientAuthorities.reload() }];
     });
-    const served = [this.#listener, ...clusters.map((c) => c.listener)].flatMap((l) => l?.files ?? []);
+    const served = [this.#clusters.listener, ...clusters.map((c) => c.listener)].flatMap((l) => l?.files ?? []);
     const path = this.#settings.encryption?.configurationFile;
     const configured = path === undefined ? [] : [{ path, changed: () => this.#reconfigure() }];
     return [...bundles, ...served, ...configured];
@@ -378,83 +380,4 @@ export class ServerState {
     }
     return this.#shared;
   }
-
-  #route(path: string): { served: ServedCluster; path: string } | undefined {
-    const [, name, below = "/"] = /^\/clusters\/([^/]+)(\/.*)?$/.exec(path) ?? [];
-    const known = this.#clusters.get(name ?? "");
-    return known ? { served: known.open, path: name === undefined ? path : below } : undefined;
-  }
-
-  #urlOf(name: string): string {
-    const own = this.#clusters.get(name)?.listener;
-    const listener = own ?? this.#listener;
-    if (!listener) return "https://kubernetes.default.svc";
-    const names = own ? this.#clusters.get(name)?.open.options.listen?.names : undefined;
-    const bound = ["0.0.0.0", "::"].includes(listener.host);
-    const host = bound ? (names?.[0] ?? "127.0.0.1") : listener.host;
-    const base = `https://${host.includes(":") ? `[${host}]` : host}:${listener.port}`;
-    return own || name === "" ? base : `${base}/clusters/${name}`;
-  }
-
-  #servingOf(name: string): string {
-    const own = this.#clusters.get(name);
-    const standing = own?.listener ?? this.#listener;
-    return standing?.authority ?? this.#opened(name).open.cluster.authority.certificate;
-  }
-
-  #logical(name: string): LogicalCluster {
-    const { cluster } = this.#opened(name).open;
-    const url = (): string => this.#urlOf(name);
-    const own = (): Endpoint | undefined => this.#clusters.get(name)?.listener;
-    const serving = (): string => this.#servingOf(name);
-    const { clock } = this.#settings;
-    return {
-      name,
-      get url() {
-        return url();
-      },
-      get port() {
-        return own()?.port;
-      },
-      authority: cluster.authority,
-      kubeconfig: (options = {}) => {
-        const { authority } = cluster;
-        const about = { name: name || "management", server: url(), servingAuthority: serving(), authority, clock };
-        return makeKubeconfig(about, options);
-      },
-    };
-  }
-
-  #opened(name: string): Opened {
-    const known = this.#clusters.get(name);
-    if (known) return known;
-    throw new CausewayError("APISERVER_CLOSED", "the cluster is not served any more", {
-      hint: "Start the server again.",
-    });
-  }
-}
-
-/** Throws APISERVER_NAME_INVALID. */
-export function checkName(name: string): void {
-  if (NAME.test(name)) return;
-  throw new CausewayError("APISERVER_NAME_INVALID", `"${name}" cannot name a logical cluster`, {
-    hint: "Use lower-case letters, digits, '-' and '.', at most 253.",
-  });
-}
-
-function savedOptions(files: StateFiles, folder: string): LogicalClusterOptions {
-  const saved = files.read(`${folder}/cluster.json`);
-  const parsed: unknown = saved === undefined ? {} : JSON.parse(saved);
-  return isRecord(parsed) ? (parsed as LogicalClusterOptions) : {};
-}
-
-/** True if what is asked for is not what is. Roots that were kept, and a port that was found, count as asked for. */
-function differs({ open, listener }: Opened, asked: LogicalClusterOptions): boolean {
-  const { authority, serviceAccountKey } = open.cluster;
-  const onPort = (listen: LogicalClusterOptions["listen"]) =>
-    listen && { ...listen, port: listen.port || (listener?.port ?? 0) };
-  const has: LogicalClusterOptions = { ...open.options, authority, serviceAccountKey };
-  const pairs = Object.entries({ ...asked, listen: onPort(asked.listen) } as Json);
-  const standing = { ...has, listen: onPort(has.listen) } as Json;
-  return pairs.some(([name, value]) => value !== undefined && canonicalJson(value) !== canonicalJson(standing[name]));
 }

@@ -1,7 +1,8 @@
 import { rmSync } from "node:fs";
 import { CausewayError, messageOf, silentLog, systemClock, type Log } from "@causeway/foundation";
 import { makeKubeconfig } from "../clusters/kubeconfig.ts";
-import { checkName, ServerState } from "../clusters/server-state.ts";
+import { checkName } from "../clusters/cluster-options.ts";
+import { ServerState } from "../clusters/server-state.ts";
 import { stateFiles } from "../store/state-files.ts";
 import { ThreadTime } from "../contract/thread-time.ts";
 import type { ApiServer, ApiServerOptions, IsolationOptions, LogicalCluster } from "../interface.ts";
