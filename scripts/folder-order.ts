@@ -87,6 +87,17 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "index.ts",
     "testing-client.ts",
   ],
+  "workload-controllers": [
+    "context.ts",
+    "model",
+    "objects",
+    "attachdetach deployment disruption endpoints endpointslice ephemeralvolume job nodeipam nodelifecycle",
+    "cronjob persistentvolume podgc replicaset statefulset ttlafterfinished volumeclaim",
+    "scheduler",
+    "daemonset",
+    "workload-controllers.ts",
+    "index.ts",
+  ],
   kubernetes: ["types", "config", "client", "cache", "controller status", "events", "election", "remote", "index.ts"],
 };
 

@@ -1,7 +1,7 @@
 import type { DaemonSet, Node } from "@causeway/kubernetes";
 import { tolerates } from "../scheduler/filters/tolerations.ts";
-import { labelTest, nodeSelectorTest } from "../scheduler/model/selector.ts";
-import type { SchedulingSpec } from "../scheduler/model/spec.ts";
+import { labelTest, nodeSelectorTest } from "../model/selector.ts";
+import type { SchedulingSpec } from "../model/spec.ts";
 import { tolerationsOf } from "./template.ts";
 
 export interface Eligibility {

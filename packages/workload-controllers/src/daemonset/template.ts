@@ -1,6 +1,6 @@
 import type { DaemonSet, Pod, PodSpec } from "@causeway/kubernetes";
 import { podFromTemplate } from "../objects/pod-template.ts";
-import type { NodeSelectorTerm, SchedulingSpec, Toleration } from "../scheduler/model/spec.ts";
+import type { NodeSelectorTerm, SchedulingSpec, Toleration } from "../model/spec.ts";
 
 /** What kube-controller-manager adds to the pods of a DaemonSet. */
 

@@ -15,7 +15,7 @@ import type { Context } from "../context.ts";
 import { roadOptions } from "../objects/road.ts";
 import { PodDisruptionBudget } from "../objects/budget.ts";
 import { by, indexed, podsOf } from "../objects/caches.ts";
-import { labelTest } from "../scheduler/model/selector.ts";
+import { labelTest } from "../model/selector.ts";
 import { gather, type Caches, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";

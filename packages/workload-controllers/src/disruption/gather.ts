@@ -13,7 +13,7 @@ import {
 import type { PodDisruptionBudget } from "../objects/budget.ts";
 import { by } from "../objects/caches.ts";
 import type { Scales } from "./scales.ts";
-import { labelTest } from "../scheduler/model/selector.ts";
+import { labelTest } from "../model/selector.ts";
 
 /** A controller of pods, and how many it is to keep. */
 export interface Scale {

@@ -1,6 +1,6 @@
 import type { Informer, KubeObject, ObjectKey, Pod, Resource, ResourceType } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
-import type { LabelSelector, NodeSelector, PodVolume, Requirement } from "../scheduler/model/spec.ts";
+import type { LabelSelector, NodeSelector, PodVolume, Requirement } from "../model/spec.ts";
 
 /** Wire types of storage, with the fields that controllers here read or write. */
 

@@ -1,5 +1,5 @@
-import { quantity } from "../scheduler/model/quantity.ts";
-import { labelTest } from "../scheduler/model/selector.ts";
+import { quantity } from "../model/quantity.ts";
+import { labelTest } from "../model/selector.ts";
 import { refersTo, type PersistentVolume, type PersistentVolumeClaim } from "./storage.ts";
 
 /** The smallest volume that a claim can be bound to. One that was set aside for the claim comes first. */

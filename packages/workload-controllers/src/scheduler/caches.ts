@@ -1,5 +1,5 @@
 import { Namespace, Node, Pod, Service, type Informer, type Informers } from "@causeway/kubernetes";
-import { ReplicaSet, ReplicationController, StatefulSet, type SelectorOwner } from "./model/owners.ts";
+import { ReplicaSet, ReplicationController, StatefulSet, type SelectorOwner } from "../model/owners.ts";
 import { PodDisruptionBudget } from "../objects/budget.ts";
 import { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from "../objects/storage.ts";
 

@@ -1,6 +1,6 @@
 import { canonicalJson } from "@causeway/foundation";
 import type { Change, Node, Pod } from "@causeway/kubernetes";
-import { specOf, statusOf, imagesOf } from "./model/spec.ts";
+import { specOf, statusOf, imagesOf } from "../model/spec.ts";
 
 /** The scheduler that pods name which do not name another. */
 export const schedulerName = "default-scheduler";

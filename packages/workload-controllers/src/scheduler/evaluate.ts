@@ -1,8 +1,8 @@
 import type { Failure, NodeTest } from "./filters/interface.ts";
 import { filters } from "./filters/table.ts";
-import type { NodeInfo } from "./model/node-info.ts";
-import type { PodInfo } from "./model/pod-info.ts";
-import { withNode, type ClusterView } from "./model/view.ts";
+import type { NodeInfo } from "../model/node-info.ts";
+import type { PodInfo } from "../model/pod-info.ts";
+import { withNode, type ClusterView } from "./view.ts";
 
 /** A failure, and the filter it comes from. */
 export interface NodeFailure extends Failure {

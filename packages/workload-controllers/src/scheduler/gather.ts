@@ -1,10 +1,10 @@
 import { controllerOf, type Pod } from "@causeway/kubernetes";
 import { byStorageClass, type Caches } from "./caches.ts";
 import { claimKeysOf } from "./filters/volume-claims.ts";
-import type { PodInfo } from "./model/pod-info.ts";
-import { labelTest, type LabelTest } from "./model/selector.ts";
-import type { LabelSelector } from "./model/spec.ts";
-import type { ClusterView, DisruptionBudget, StorageView } from "./model/view.ts";
+import type { PodInfo } from "../model/pod-info.ts";
+import { labelTest, type LabelTest } from "../model/selector.ts";
+import type { LabelSelector } from "../model/spec.ts";
+import type { ClusterView, DisruptionBudget, StorageView } from "./view.ts";
 import type { SchedulerFacts } from "./plan.ts";
 import type { ClusterState } from "./state.ts";
 

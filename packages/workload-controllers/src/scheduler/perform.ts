@@ -3,8 +3,8 @@ import { isNotFound, keyOf, Pod, timestamp, type EventRecorder, type KubernetesC
 import type { Caches } from "./caches.ts";
 import { isBound } from "./filters/volume-claims.ts";
 import type { VolumePlan } from "./filters/volume-binding.ts";
-import type { PodInfo } from "./model/pod-info.ts";
-import { statusOf } from "./model/spec.ts";
+import type { PodInfo } from "../model/pod-info.ts";
+import { statusOf } from "../model/spec.ts";
 import { PersistentVolume, PersistentVolumeClaim } from "../objects/storage.ts";
 import { preemptedReason } from "./preemption.ts";
 import type { SchedulerStep } from "./steps.ts";

@@ -1,10 +1,10 @@
 import { evaluate, failureOn, type Evaluation } from "./evaluate.ts";
 import { planVolumes, waitingClaims } from "./filters/volume-binding.ts";
 import { unschedulableMessage } from "./message.ts";
-import type { NodeInfo } from "./model/node-info.ts";
-import type { PodInfo } from "./model/pod-info.ts";
-import { statusOf } from "./model/spec.ts";
-import type { ClusterView, DisruptionBudget } from "./model/view.ts";
+import type { NodeInfo } from "../model/node-info.ts";
+import type { PodInfo } from "../model/pod-info.ts";
+import { statusOf } from "../model/spec.ts";
+import type { ClusterView, DisruptionBudget } from "./view.ts";
 import { planPreemption } from "./preemption.ts";
 import { scores } from "./scores/table.ts";
 import type { SchedulerStep } from "./steps.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { NodeInfo } from "./model/node-info.ts";
-import type { DisruptionBudget } from "./model/view.ts";
+import type { NodeInfo } from "../model/node-info.ts";
+import type { DisruptionBudget } from "./view.ts";
 import { planPod } from "./plan.ts";
 import { info, node, nodeWith, view, type PodFacts } from "./testing/objects.ts";
 

@@ -1,10 +1,10 @@
 import { failureOn, type Evaluation, type NodeFailure } from "./evaluate.ts";
 import { nodesMessage } from "./message.ts";
-import type { NodeInfo } from "./model/node-info.ts";
-import type { PodInfo } from "./model/pod-info.ts";
-import { labelTest } from "./model/selector.ts";
-import { statusOf } from "./model/spec.ts";
-import type { ClusterView, DisruptionBudget } from "./model/view.ts";
+import type { NodeInfo } from "../model/node-info.ts";
+import type { PodInfo } from "../model/pod-info.ts";
+import { labelTest } from "../model/selector.ts";
+import { statusOf } from "../model/spec.ts";
+import type { ClusterView, DisruptionBudget } from "./view.ts";
 
 /** The pods to remove from a node, the most important first. */
 export interface Preemption {

@@ -1,6 +1,6 @@
 import type { ClusterEvent } from "./filters/interface.ts";
 import { filters } from "./filters/table.ts";
-import type { PodInfo } from "./model/pod-info.ts";
+import type { PodInfo } from "../model/pod-info.ts";
 
 /** A pod that waits for a node. */
 export interface Waiting {

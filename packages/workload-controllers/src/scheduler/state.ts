@@ -1,6 +1,6 @@
 import type { Node } from "@causeway/kubernetes";
-import { NodeInfo } from "./model/node-info.ts";
-import type { PodInfo } from "./model/pod-info.ts";
+import { NodeInfo } from "../model/node-info.ts";
+import type { PodInfo } from "../model/pod-info.ts";
 
 /**
  * The nodes with what is on them, kept current by events: a pod for which a node has been chosen counts there at once (it is assumed), though

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { prepareFilters } from "../evaluate.ts";
-import type { NodeInfo } from "../model/node-info.ts";
+import type { NodeInfo } from "../../model/node-info.ts";
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../objects/storage.ts";
 import { info, node, nodeWith, view, type NodeFacts, type PodFacts, type ViewFacts } from "../testing/objects.ts";
 

@@ -1,6 +1,6 @@
-import type { NodeInfo } from "../model/node-info.ts";
-import type { AffinityTerm, PodInfo } from "../model/pod-info.ts";
-import type { ClusterView } from "../model/view.ts";
+import type { NodeInfo } from "../../model/node-info.ts";
+import type { AffinityTerm, PodInfo } from "../../model/pod-info.ts";
+import type { ClusterView } from "../view.ts";
 import { busy, final, type Filter } from "./interface.ts";
 
 /**

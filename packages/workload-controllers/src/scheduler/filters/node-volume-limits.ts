@@ -1,5 +1,5 @@
-import type { PodInfo } from "../model/pod-info.ts";
-import type { StorageView } from "../model/view.ts";
+import type { PodInfo } from "../../model/pod-info.ts";
+import type { StorageView } from "../view.ts";
 import { busy, type Filter } from "./interface.ts";
 import { claimsOf, isBound } from "./volume-claims.ts";
 

@@ -1,8 +1,8 @@
 import { tolerates } from "./tolerations.ts";
-import type { NodeInfo } from "../model/node-info.ts";
-import type { PodInfo } from "../model/pod-info.ts";
-import { labelTest, type LabelTest } from "../model/selector.ts";
-import type { TopologySpreadConstraint } from "../model/spec.ts";
+import type { NodeInfo } from "../../model/node-info.ts";
+import type { PodInfo } from "../../model/pod-info.ts";
+import { labelTest, type LabelTest } from "../../model/selector.ts";
+import type { TopologySpreadConstraint } from "../../model/spec.ts";
 
 /** A constraint of topology spread, ready to count with. */
 export interface SpreadConstraint {

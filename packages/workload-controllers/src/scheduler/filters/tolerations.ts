@@ -1,5 +1,5 @@
 import type { Taint } from "@causeway/kubernetes";
-import type { Toleration } from "../model/spec.ts";
+import type { Toleration } from "../../model/spec.ts";
 
 /** @see https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/ */
 export function tolerates(tolerations: readonly Toleration[], taint: Taint): boolean {

@@ -1,9 +1,9 @@
 import { isControlledBy } from "@causeway/kubernetes";
-import type { NodeInfo } from "../model/node-info.ts";
-import type { PodInfo } from "../model/pod-info.ts";
-import { keyText } from "../model/spec.ts";
+import type { NodeInfo } from "../../model/node-info.ts";
+import type { PodInfo } from "../../model/pod-info.ts";
+import { keyText } from "../../model/spec.ts";
 import type { PersistentVolume, PersistentVolumeClaim } from "../../objects/storage.ts";
-import type { ClusterView, StorageView } from "../model/view.ts";
+import type { ClusterView, StorageView } from "../view.ts";
 import { final, type Filter, type Rejection } from "./interface.ts";
 import { claimNameOf, claimsOf, isBound, waitsForNode } from "./volume-claims.ts";
 import { canProvision, findVolume, isReachable } from "./volume-match.ts";

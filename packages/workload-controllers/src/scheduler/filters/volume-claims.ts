@@ -1,7 +1,7 @@
-import type { PodInfo } from "../model/pod-info.ts";
-import { keyText, type PodVolume } from "../model/spec.ts";
+import type { PodInfo } from "../../model/pod-info.ts";
+import { keyText, type PodVolume } from "../../model/spec.ts";
 import type { PersistentVolumeClaim } from "../../objects/storage.ts";
-import type { StorageView } from "../model/view.ts";
+import type { StorageView } from "../view.ts";
 
 /** The claim that a volume of a pod names; the claim of an ephemeral volume has the names of both. */
 export function claimNameOf(pod: PodInfo, volume: PodVolume): string | undefined {

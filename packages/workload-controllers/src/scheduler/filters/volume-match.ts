@@ -6,8 +6,8 @@ import {
   type StorageClass,
 } from "../../objects/storage.ts";
 import { bestVolume } from "../../objects/volume-match.ts";
-import { nodeSelectorTest } from "../model/selector.ts";
-import type { StorageView } from "../model/view.ts";
+import { nodeSelectorTest } from "../../model/selector.ts";
+import type { StorageView } from "../view.ts";
 
 /** The smallest volume that a claim can be bound to on a node. One that was set aside for the claim comes first. */
 export function findVolume(

@@ -1,4 +1,4 @@
-import { keyText } from "../model/spec.ts";
+import { keyText } from "../../model/spec.ts";
 import { busy, type Filter } from "./interface.ts";
 import { claimKeysOf, claimsOf } from "./volume-claims.ts";
 

@@ -1,5 +1,5 @@
-import type { NodeInfo } from "../model/node-info.ts";
-import type { PodInfo } from "../model/pod-info.ts";
+import type { NodeInfo } from "../../model/node-info.ts";
+import type { PodInfo } from "../../model/pod-info.ts";
 import { highest, type Score } from "./interface.ts";
 
 const balanced = ["cpu", "memory"];

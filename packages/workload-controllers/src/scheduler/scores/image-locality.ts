@@ -1,4 +1,4 @@
-import type { PodInfo } from "../model/pod-info.ts";
+import type { PodInfo } from "../../model/pod-info.ts";
 import { highest, type Score } from "./interface.ts";
 
 const smallest = 23 * 2 ** 20;

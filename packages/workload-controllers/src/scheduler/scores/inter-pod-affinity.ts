@@ -1,6 +1,6 @@
-import type { NodeInfo } from "../model/node-info.ts";
-import type { AffinityTerm, PodInfo } from "../model/pod-info.ts";
-import type { ClusterView } from "../model/view.ts";
+import type { NodeInfo } from "../../model/node-info.ts";
+import type { AffinityTerm, PodInfo } from "../../model/pod-info.ts";
+import type { ClusterView } from "../view.ts";
 import { highest, type Score } from "./interface.ts";
 
 /** What the required affinity of a pod that runs counts for towards a pod that it attracts (hardPodAffinityWeight). */

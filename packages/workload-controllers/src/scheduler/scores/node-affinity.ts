@@ -1,4 +1,4 @@
-import { nodeTermTest } from "../model/selector.ts";
+import { nodeTermTest } from "../../model/selector.ts";
 import { inProportion, type Score } from "./interface.ts";
 
 /** Nodes that the pod's preferred node affinity selects are better, by the weights of the preferences. */

@@ -1,5 +1,5 @@
-import type { NodeInfo } from "../model/node-info.ts";
-import type { PodInfo } from "../model/pod-info.ts";
+import type { NodeInfo } from "../../model/node-info.ts";
+import type { PodInfo } from "../../model/pod-info.ts";
 import { highest, type Score } from "./interface.ts";
 
 /** Nodes with more CPU and memory left are better (LeastAllocated). Containers without a request count for a little. */

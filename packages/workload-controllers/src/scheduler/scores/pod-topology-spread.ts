@@ -1,8 +1,8 @@
 import { countSelected, spreadConstraints } from "../filters/spread-constraints.ts";
-import type { NodeInfo } from "../model/node-info.ts";
-import type { PodInfo } from "../model/pod-info.ts";
-import type { LabelTest } from "../model/selector.ts";
-import type { ClusterView } from "../model/view.ts";
+import type { NodeInfo } from "../../model/node-info.ts";
+import type { PodInfo } from "../../model/pod-info.ts";
+import type { LabelTest } from "../../model/selector.ts";
+import type { ClusterView } from "../view.ts";
 import { highest, type Score } from "./interface.ts";
 
 const hostname = "kubernetes.io/hostname";

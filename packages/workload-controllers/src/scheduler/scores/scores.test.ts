@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { info, node, nodeWith, view, type PodFacts } from "../testing/objects.ts";
-import type { NodeInfo } from "../model/node-info.ts";
+import type { NodeInfo } from "../../model/node-info.ts";
 import { scores } from "./table.ts";
 
 const zone = "topology.kubernetes.io/zone";

@@ -1,10 +1,10 @@
 import type { Node, Pod } from "@causeway/kubernetes";
-import { NodeInfo } from "../model/node-info.ts";
-import { podInfo, type PodInfo } from "../model/pod-info.ts";
-import { labelTest } from "../model/selector.ts";
+import { NodeInfo } from "../../model/node-info.ts";
+import { podInfo, type PodInfo } from "../../model/pod-info.ts";
+import { labelTest } from "../../model/selector.ts";
 import type { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../objects/storage.ts";
-import { keyText, type SchedulingSpec } from "../model/spec.ts";
-import type { ClusterView } from "../model/view.ts";
+import { keyText, type SchedulingSpec } from "../../model/spec.ts";
+import type { ClusterView } from "../view.ts";
 
 /** Objects for the tables of the scheduler's tests. */
 

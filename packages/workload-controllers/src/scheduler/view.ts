@@ -1,8 +1,8 @@
-import type { LabelSelector } from "./spec.ts";
-import type { NodeInfo } from "./node-info.ts";
-import type { PodInfo } from "./pod-info.ts";
-import type { Labels, LabelTest } from "./selector.ts";
-import type { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../objects/storage.ts";
+import type { LabelSelector } from "../model/spec.ts";
+import type { NodeInfo } from "../model/node-info.ts";
+import type { PodInfo } from "../model/pod-info.ts";
+import type { Labels, LabelTest } from "../model/selector.ts";
+import type { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from "../objects/storage.ts";
 
 /** Looks up what pods' volumes refer to. */
 export interface StorageView {
