@@ -1,5 +1,11 @@
 import { Command, type CommandUnknownOpts } from "@commander-js/extra-typings";
 import { apiserverCommand } from "./commands/apiserver/command.ts";
+import { createCommand } from "./commands/create/command.ts";
+import { deleteCommand } from "./commands/delete/command.ts";
+import { describeCommand } from "./commands/describe/command.ts";
+import { generateCommand } from "./commands/generate/command.ts";
+import { getCommand } from "./commands/get/command.ts";
+import { kubeconfigCommand } from "./commands/kubeconfig/command.ts";
 import { cloudCommand } from "./commands/cloud/command.ts";
 import { completionCommand } from "./commands/completion/command.ts";
 import { doctorCommand } from "./commands/doctor/command.ts";
@@ -21,6 +27,12 @@ const commands: readonly ((signal: AbortSignal) => CommandUnknownOpts)[] = [
   (signal) =>
     apiserverCommand(async (flags) => (await import("./commands/apiserver/action.ts")).apiserver(flags, signal)),
   machineAgentCommand,
+  getCommand,
+  createCommand,
+  describeCommand,
+  kubeconfigCommand,
+  deleteCommand,
+  generateCommand,
   runCommand,
   doctorCommand,
   planCommand,
@@ -48,6 +60,8 @@ Examples:
   causeway cloud                           a simulated OpenStack alone, for any client
   causeway apiserver                       a Kubernetes API server alone
   causeway machine-agent --cloud devcloud  play the machines of a cloud that has none
+  causeway create cluster web              a cluster next to the demo
+  causeway describe cluster web            a cluster's objects, and what each waits for
   causeway run cloud-controller-manager    nodes, routes and load balancers of a Kubernetes of your own
   causeway doctor --cloud devcloud         what will work on a cloud, what not, and what to do
   causeway plan service default/web        what a reconcile would do, and the calls it costs

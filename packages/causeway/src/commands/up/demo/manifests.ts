@@ -1,13 +1,5 @@
-import type { KubeObject, ResourceType } from "@causeway/kubernetes";
-import { Secret, type Deployment, type Service } from "@causeway/kubernetes";
-import {
-  Cluster,
-  HostedControlPlane,
-  KubeadmConfigTemplate,
-  MachineDeployment,
-  OpenStackCluster,
-  OpenStackMachineTemplate,
-} from "@causeway/api";
+import type { Deployment, Service } from "@causeway/kubernetes";
+import { clusterManifests, type Manifest } from "../../../clusters/manifests.ts";
 
 export const demo = {
   namespace: "default",
@@ -18,11 +10,6 @@ export const demo = {
   service: "hello",
 } as const;
 
-export interface Manifest<T extends KubeObject = KubeObject> {
-  readonly type: ResourceType<T>;
-  readonly object: T;
-}
-
 export interface DemoOptions {
   /** A clouds.yaml with the one entry `cloudName`. */
   readonly cloudsYaml: string;
@@ -32,99 +19,9 @@ export interface DemoOptions {
   readonly replicas: number;
 }
 
-function manifest<T extends KubeObject>(type: ResourceType<T>, object: T): Manifest {
-  return { type, object };
-}
-
-/** The sample cluster, in the order in which it is applied: the Cluster comes last, so that it is there only when all of it is. */
+/** The sample cluster. */
 export function demoManifests(options: DemoOptions): readonly Manifest[] {
-  const { namespace, name, workers, version } = demo;
-  const metadata = (object: string) => ({ name: object, namespace, labels: { "cluster.x-k8s.io/cluster-name": name } });
-  const infrastructure = { apiGroup: "infrastructure.cluster.x-k8s.io" };
-  return [
-    manifest(Secret, {
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: {
-        ...metadata(`${name}-cloud-config`),
-        labels: { ...metadata(name).labels, "clusterctl.cluster.x-k8s.io/move": "true" },
-      },
-      data: { "clouds.yaml": Buffer.from(options.cloudsYaml, "utf8").toString("base64") },
-    }),
-    manifest(OpenStackMachineTemplate, {
-      apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2",
-      kind: "OpenStackMachineTemplate",
-      metadata: metadata(workers),
-      spec: {
-        template: {
-          spec: { flavor: { filter: { name: options.flavor } }, image: { filter: { name: options.image } } },
-        },
-      },
-    }),
-    manifest(KubeadmConfigTemplate, {
-      apiVersion: "bootstrap.cluster.x-k8s.io/v1beta2",
-      kind: "KubeadmConfigTemplate",
-      metadata: metadata(workers),
-      spec: {
-        template: {
-          spec: {
-            joinConfiguration: {
-              nodeRegistration: {
-                name: "{{ local_hostname }}",
-                kubeletExtraArgs: [{ name: "cloud-provider", value: "external" }],
-              },
-            },
-          },
-        },
-      },
-    }),
-    manifest(OpenStackCluster, {
-      apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2",
-      kind: "OpenStackCluster",
-      metadata: metadata(name),
-      spec: {
-        identityRef: { type: "Secret", name: `${name}-cloud-config`, cloudName: options.cloudName },
-        managedSubnets: [{ cidr: "10.6.0.0/24", dnsNameservers: ["9.9.9.9"] }],
-        managedSecurityGroups: { allowAllInClusterTraffic: true },
-        apiServer: { enableFloatingIP: false, managedLoadBalancer: { enabled: false } },
-      },
-    }),
-    manifest(HostedControlPlane, {
-      apiVersion: "controlplane.cluster.x-k8s.io/v1alpha1",
-      kind: "HostedControlPlane",
-      metadata: metadata(name),
-      spec: { version },
-    }),
-    manifest(MachineDeployment, {
-      apiVersion: "cluster.x-k8s.io/v1beta2",
-      kind: "MachineDeployment",
-      metadata: metadata(workers),
-      spec: {
-        clusterName: name,
-        replicas: options.replicas,
-        template: {
-          spec: {
-            clusterName: name,
-            version,
-            bootstrap: {
-              configRef: { apiGroup: "bootstrap.cluster.x-k8s.io", kind: "KubeadmConfigTemplate", name: workers },
-            },
-            infrastructureRef: { ...infrastructure, kind: "OpenStackMachineTemplate", name: workers },
-          },
-        },
-      },
-    }),
-    manifest(Cluster, {
-      apiVersion: "cluster.x-k8s.io/v1beta2",
-      kind: "Cluster",
-      metadata: metadata(name),
-      spec: {
-        clusterNetwork: { services: { cidrBlocks: ["10.96.0.0/12"] }, pods: { cidrBlocks: ["10.244.0.0/16"] } },
-        infrastructureRef: { ...infrastructure, kind: "OpenStackCluster", name },
-        controlPlaneRef: { apiGroup: "controlplane.cluster.x-k8s.io", kind: "HostedControlPlane", name },
-      },
-    }),
-  ];
+  return clusterManifests({ ...demo, ...options });
 }
 
 /** The Service of the sample cluster whose load balancer the demo waits for. */

@@ -1,0 +1,49 @@
+import { Command } from "@commander-js/extra-typings";
+import { managementOptions, newClusterOptions } from "../../clusters/options.ts";
+import { whole } from "../../options/numbers.ts";
+
+/** What `causeway create cluster` is given. */
+export type CreateClusterOptions = ReturnType<ReturnType<typeof clusterOptions>["opts"]>;
+
+/** Creates clusters. */
+export function createCommand(signal: AbortSignal) {
+  return new Command("create")
+    .description("Create a cluster, and wait until its workers are ready.")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  causeway create cluster web`,
+    )
+    .addCommand(
+      clusterOptions()
+        .addHelpText(
+          "after",
+          `
+Flavor and image are checked before anything is created. A cluster that exists is not changed. It ends with status 0, with 1 when the
+time is over, with 2 for wrong input.
+
+Examples:
+  causeway create cluster web
+  causeway create cluster web -n tenants --cloud prod --flavor m1.large --image ubuntu-24.04 --replicas 5
+  causeway create cluster web --no-wait`,
+        )
+        .action(async (name, given) => (await import("./action.ts")).createCluster(name, given, signal)),
+    );
+}
+
+function clusterOptions() {
+  return new Command("cluster")
+    .description("A cluster with a hosted control plane and one set of workers.")
+    .argument("<name>", "name of the cluster")
+    .addOption(managementOptions.namespace())
+    .addOption(newClusterOptions.cloud())
+    .addOption(newClusterOptions.flavor())
+    .addOption(newClusterOptions.image())
+    .addOption(newClusterOptions.replicas())
+    .addOption(newClusterOptions.kubernetesVersion())
+    .option("--no-wait", "return as soon as the objects are created")
+    .option("--timeout <seconds>", "longest time to wait", whole(1, 86_400), 900)
+    .addOption(managementOptions.kubeconfig())
+    .addOption(managementOptions.context());
+}

@@ -1,0 +1,52 @@
+import {
+  HostedControlPlane,
+  Machine,
+  MachineDeployment,
+  MachineSet,
+  OpenStackCluster,
+  OpenStackMachine,
+} from "@causeway/api";
+import { createClient, type KubeObject, type ResourceType } from "@causeway/kubernetes";
+import { findCluster } from "../../clusters/find.ts";
+import { managementCluster } from "../../clusters/place.ts";
+import { renderTree, treeOf } from "../../clusters/tree.ts";
+import type { DescribeClusterOptions } from "./command.ts";
+
+const KINDS: readonly ResourceType<KubeObject>[] = [
+  OpenStackCluster,
+  HostedControlPlane,
+  MachineDeployment,
+  MachineSet,
+  Machine,
+  OpenStackMachine,
+];
+
+/**
+ * Shows a cluster as a tree.
+ * @throws CLUSTER_NOT_FOUND
+ */
+export async function describeCluster(
+  name: string,
+  options: DescribeClusterOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const config = managementCluster(options);
+  const client = createClient(config);
+  try {
+    const namespace = options.namespace ?? config.namespace ?? "default";
+    const cluster = await findCluster(client, { namespace, name }, signal);
+    const labelSelector = `cluster.x-k8s.io/cluster-name=${name}`;
+    const lists = await Promise.all(KINDS.map((kind) => client.list(kind, { namespace, labelSelector, signal })));
+    process.stdout.write(
+      renderTree(
+        treeOf(
+          cluster,
+          lists.flatMap(({ items }) => items),
+        ),
+        Date.now(),
+      ),
+    );
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,37 @@
+import { Command } from "@commander-js/extra-typings";
+import { managementOptions } from "../../clusters/options.ts";
+
+/** What `causeway describe cluster` is given. */
+export type DescribeClusterOptions = ReturnType<ReturnType<typeof clusterOptions>["opts"]>;
+
+/** Shows a cluster with all its objects. */
+export function describeCommand(signal: AbortSignal) {
+  return new Command("describe")
+    .description("Show a cluster as a tree of its objects, with what each waits for.")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  causeway describe cluster demo`,
+    )
+    .addCommand(
+      clusterOptions()
+        .addHelpText(
+          "after",
+          `
+Examples:
+  causeway describe cluster demo
+  causeway describe cluster web -n tenants --kubeconfig management.kubeconfig`,
+        )
+        .action(async (name, given) => (await import("./action.ts")).describeCluster(name, given, signal)),
+    );
+}
+
+function clusterOptions() {
+  return new Command("cluster")
+    .description("The tree of a cluster's objects, each with its condition.")
+    .argument("<name>", "name of the cluster")
+    .addOption(managementOptions.namespace())
+    .addOption(managementOptions.kubeconfig())
+    .addOption(managementOptions.context());
+}

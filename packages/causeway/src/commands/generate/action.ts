@@ -1,0 +1,12 @@
+import { stringify } from "yaml";
+import { newCluster } from "../../clusters/new-cluster.ts";
+import type { GenerateClusterOptions } from "./command.ts";
+
+/**
+ * Prints the manifests of a cluster as YAML documents.
+ * @throws CLUSTER_NAME_INVALID, CLOUD_NOT_FOUND, CLOUDS_YAML_NOT_FOUND, CLOUDS_YAML_INVALID
+ */
+export async function generateCluster(name: string, options: GenerateClusterOptions): Promise<void> {
+  const manifests = newCluster({ namespace: options.namespace, name }, options);
+  process.stdout.write(manifests.map(({ object }) => stringify(object)).join("---\n"));
+}

@@ -1,0 +1,41 @@
+import { Cluster, HostedControlPlane } from "@causeway/api";
+import { createClient } from "@causeway/kubernetes";
+import { stringify } from "yaml";
+import { findCluster } from "../../clusters/find.ts";
+import { managementCluster } from "../../clusters/place.ts";
+import { clusterTable } from "../../clusters/table.ts";
+import type { GetClustersOptions } from "./command.ts";
+
+/**
+ * Lists clusters, or shows one.
+ * @throws CLUSTER_NOT_FOUND
+ */
+export async function getClusters(
+  name: string | undefined,
+  options: GetClustersOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const config = managementCluster(options);
+  const client = createClient(config);
+  try {
+    const namespace = options.namespace ?? config.namespace ?? "default";
+    const scope = options.allNamespaces ? { signal } : { namespace, signal };
+    const clusters =
+      name === undefined
+        ? (await client.list(Cluster, scope)).items
+        : [await findCluster(client, { namespace, name }, signal)];
+    const result = name === undefined ? clusters : clusters[0];
+    if (options.output === "json") return void process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+    if (options.output === "yaml") return void process.stdout.write(stringify(result));
+    const planes = (await client.list(HostedControlPlane, scope)).items;
+    const listed = clusters.map((cluster) => {
+      const { namespace: place } = cluster.metadata;
+      const { name: plane } = cluster.spec.controlPlaneRef ?? {};
+      const controlPlane = planes.find(({ metadata }) => metadata.namespace === place && metadata.name === plane);
+      return { cluster, controlPlane };
+    });
+    process.stdout.write(clusterTable(listed, Date.now()));
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,43 @@
+import { Command } from "@commander-js/extra-typings";
+import { managementOptions } from "../../clusters/options.ts";
+import { outputOption } from "../../options/output.ts";
+
+/** What `causeway get clusters` is given. */
+export type GetClustersOptions = ReturnType<ReturnType<typeof clustersOptions>["opts"]>;
+
+/** Lists clusters. */
+export function getCommand(signal: AbortSignal) {
+  return new Command("get")
+    .description("List clusters.")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  causeway get clusters
+  causeway get cluster demo -o yaml`,
+    )
+    .addCommand(
+      clustersOptions()
+        .addHelpText(
+          "after",
+          `
+Examples:
+  causeway get clusters
+  causeway get clusters -A
+  causeway get cluster demo -n tenants -o json`,
+        )
+        .action(async (name, given) => (await import("./action.ts")).getClusters(name, given, signal)),
+    );
+}
+
+function clustersOptions() {
+  return new Command("clusters")
+    .alias("cluster")
+    .description("Clusters with their phase, version, workers and endpoint.")
+    .argument("[name]", "one cluster (default: all of the namespace)")
+    .addOption(managementOptions.namespace())
+    .option("-A, --all-namespaces", "clusters of every namespace", false)
+    .addOption(managementOptions.kubeconfig())
+    .addOption(managementOptions.context())
+    .addOption(outputOption());
+}
