@@ -6,6 +6,7 @@ import { describeCommand } from "./commands/describe/command.ts";
 import { generateCommand } from "./commands/generate/command.ts";
 import { getCommand } from "./commands/get/command.ts";
 import { kubeconfigCommand } from "./commands/kubeconfig/command.ts";
+import { backupCommand } from "./commands/backup/command.ts";
 import { cloudCommand } from "./commands/cloud/command.ts";
 import { completionCommand } from "./commands/completion/command.ts";
 import { doctorCommand } from "./commands/doctor/command.ts";
@@ -13,6 +14,7 @@ import { keystoneTokenCommand } from "./commands/keystone-token/command.ts";
 import { machineAgentCommand } from "./commands/machine-agent/command.ts";
 import { machineCommand } from "./commands/machine/command.ts";
 import { planCommand } from "./commands/plan/command.ts";
+import { restoreCommand } from "./commands/restore/command.ts";
 import { runCommand } from "./commands/run/command.ts";
 import { sweepCommand } from "./commands/sweep/command.ts";
 import { upCommand } from "./commands/up/command.ts";
@@ -33,6 +35,8 @@ const commands: readonly ((signal: AbortSignal) => CommandUnknownOpts)[] = [
   kubeconfigCommand,
   deleteCommand,
   generateCommand,
+  backupCommand,
+  restoreCommand,
   runCommand,
   doctorCommand,
   planCommand,

@@ -5,6 +5,7 @@ import { createEmbeddedRuntime } from "@causeway/hosted-control-plane";
 import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
 import { folderDisks, runMachineAgent } from "@causeway/machine-agent";
 import { createCloudPool, type CloudPool } from "@causeway/openstack";
+import { serveAdmin } from "./admin-socket.ts";
 import type { ChosenCloud } from "./cloud.ts";
 import { createControllers, type Controllers } from "./controllers.ts";
 import { authenticators } from "../workloads/authenticators.ts";
@@ -62,6 +63,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     clock,
     log,
   });
+  const backup = ({ file }: Readonly<Record<string, unknown>>) => apiServer.backup(String(file));
+  const endAdmin = await serveAdmin(state.dir, { backup }, log);
   const stopping = new AbortController();
   const running = [controllers.run(stopping.signal), playMachines(options, stopping.signal)];
   return {
@@ -71,6 +74,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     controllers,
     kubeconfig,
     async stop() {
+      await endAdmin();
       stopping.abort();
       await Promise.allSettled(running);
       await Promise.allSettled([client.close(), clouds.close()]);

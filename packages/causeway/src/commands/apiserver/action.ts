@@ -2,6 +2,7 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createLog, silentLog, whenAborted } from "@causeway/foundation";
 import { startApiServer, type ApiServerOptions, type IsolationOptions } from "@causeway/apiserver";
+import { serveAdmin } from "../../composition/admin-socket.ts";
 import { makeStateFolder } from "../../composition/folder.ts";
 import type { ApiServerFlags } from "./command.ts";
 
@@ -28,19 +29,21 @@ export async function apiserver(
 ): Promise<void> {
   const { state, port } = flags;
   makeStateFolder(state);
+  const log = flags.logLevel === "silent" ? silentLog : createLog({ level: flags.logLevel });
   // What runs workloads is loaded for those who want it.
   const workloads = flags.controllers === true ? (await import("../../workloads/start.ts")).startWorkloads : undefined;
   const server = await startApiServer({
     dir: state,
     housekeepingAfter: FIRST_ANSWERS,
     host: flags.bindAddress,
-    log: flags.logLevel === "silent" ? silentLog : createLog({ level: flags.logLevel }),
+    log,
     ...(port === undefined ? {} : { port }),
     ...servingOf(flags),
     ...(firstObjects ? { firstObjects } : {}),
     ...(workloads ? { controllers: workloads, management: { controllers: true } } : {}),
     isolation: { ...programs, abortAfter: ABORT_AFTER },
   });
+  let endAdmin = async (): Promise<void> => {};
   try {
     process.stdout.write(`Kubernetes API at ${server.management.url}\n`);
     if (flags.kubeconfig) {
@@ -49,8 +52,10 @@ export async function apiserver(
       chmodSync(path, 0o600);
       process.stdout.write(`  export KUBECONFIG=${path}\nPress Ctrl-C to stop it; what is in it stays in ${state}.\n`);
     }
+    endAdmin = await serveAdmin(state, { backup: ({ file }) => server.backup(String(file)) }, log);
     await whenAborted(signal);
   } finally {
+    await endAdmin();
     await server.close();
   }
 }
