@@ -18,7 +18,7 @@ describe("planCluster, deleting", () => {
     expect(plan(w).wait?.for).toMatch(/1 machines.*demo-workers-abcde/);
   });
 
-  it("names ports that are not ours and does not delete them (D11)", () => {
+  it("names ports that are not ours and does not delete them", () => {
     const w = provisioned();
     const network_id = w.cloud.networks[1]?.id ?? "";
     w.cloud.ports.push(
@@ -32,6 +32,19 @@ describe("planCluster, deleting", () => {
     w.cloud.ports = w.cloud.ports.filter((p) => p.name !== "demo-2-port");
     settle(w);
     expect(w.cloud.inventory).toEqual([]);
+  });
+
+  it("waits without a warning for ports that Octavia removes with its load balancers", () => {
+    const w = provisioned();
+    const network_id = w.cloud.networks[1]?.id ?? "";
+    w.cloud.ports.push(port(w.cloud, { network_id, name: "ovn-lb-vip-0815", device_owner: "" }));
+    const result = settle(w);
+    expect(result.wait?.for).toMatch(/^Octavia to remove the ports of deleted load balancers: ovn-lb-vip-0815 \(/);
+    expect(result.events ?? []).toEqual([]);
+    w.cloud.ports.push(port(w.cloud, { network_id, name: "mine", device_owner: "compute:nova", device_id: "srv" }));
+    const blocked = settle(w);
+    expect(blocked.events?.[0]?.reason).toBe("DeletionBlocked");
+    expect(blocked.wait?.for).not.toContain("ovn-lb-vip");
   });
 
   it("deletes ports that a machine left behind", () => {

@@ -152,12 +152,28 @@ function takePorts(context: ClusterContext): Stage {
     return { steps: left.map((p) => ({ for: "NetworkReady", do: "delete-port", id: p.id, name: p.name })) };
   }
   if (ports.length === 0) return {};
-  const names = ports.map((p) => `${p.name || p.id} (${p.device_owner || "no owner"})`).sort();
+  const others = ports.filter((p) => !isVipPort(p));
+  // Octavia deletes these itself, a moment after their load balancer: an operator who deletes one breaks it.
+  if (others.length === 0) return { wait: `Octavia to remove the ports of deleted load balancers: ${listed(ports)}` };
+  const names = others.map((p) => `${p.name || p.id} (${p.device_owner || "no owner"})`).sort();
   const shown = names.slice(0, 8).join(", ");
   return {
     wait: `Ports that are not the cluster's are on its network: ${shown}${names.length > 8 ? ", …" : ""}. Delete them to let the network be deleted`,
     reason: "DeletionBlocked",
   };
+}
+
+/** A port that Octavia keeps for a load balancer's virtual IP, by the names that its providers give. */
+function isVipPort({ name }: Port): boolean {
+  return name.startsWith("ovn-lb-vip-") || name.startsWith("octavia-lb-");
+}
+
+function listed(ports: readonly Port[]): string {
+  return ports
+    .map((p) => `${p.name} (${p.id})`)
+    .sort()
+    .slice(0, 8)
+    .join(", ");
 }
 
 /** Neutron takes these away with the network. */
