@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { createLog, silentLog, systemClock, whenAborted } from "@causeway/foundation";
 import { Cluster } from "@causeway/api";
 import { isUnreachable } from "@causeway/kubernetes";
@@ -9,15 +10,16 @@ import { followProblems } from "./demo/problems.ts";
 import { followDemo, type DemoFollower } from "./demo/follow.ts";
 import { demo } from "./demo/manifests.ts";
 import { checkDemoInput } from "./demo/preflight.ts";
-import { showProgress } from "./demo/progress.ts";
+import { showChanges, showProgress } from "./demo/progress.ts";
 import { farewell, renderResult } from "./demo/words.ts";
+import { textOnTerminal } from "../../terminal/text-log.ts";
 import type { UpOptions } from "./command.ts";
 
 /** Runs the whole system in this process until the signal aborts, or until the demo is ready when asked to. */
 export async function up(options: UpOptions, signal: AbortSignal): Promise<void> {
   const started = performance.now();
   const state = openState(options.state);
-  const log = options.logLevel === "silent" ? silentLog : createLog({ level: options.logLevel });
+  const log = options.logLevel === "silent" ? silentLog : createLog({ level: options.logLevel, ...textOnTerminal() });
   const cloud = await openCloud(options, { state, clock: systemClock, log, signal });
   try {
     const system = await startSystem({
@@ -114,7 +116,8 @@ async function bringUpDemo(running: Demo, signal: AbortSignal): Promise<void> {
   const cluster = system.apiServer.cluster(`${demo.namespace}.${demo.name}`);
   const workload =
     cluster === undefined ? undefined : state.write(`${demo.name}.kubeconfig`, await cluster.kubeconfig());
-  if (!options.exitWhenReady) stream.write(farewell(system.kubeconfig, workload));
+  if (!options.exitWhenReady)
+    stream.write(farewell(system.kubeconfig, workload, cloud.simulator && state.path("clouds.yaml")));
   const result = {
     ready: true,
     nodes: follower.view.wanted,
@@ -124,6 +127,12 @@ async function bringUpDemo(running: Demo, signal: AbortSignal): Promise<void> {
     kubeconfigs: { management: system.kubeconfig, ...(workload === undefined ? {} : { workload }) },
   };
   process.stdout.write(renderResult(result, options.output));
+  if (options.exitWhenReady) return;
+  await showChanges({ follower, signal, stream }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+  if (signal.aborted) return;
+  if (workload !== undefined) rmSync(workload, { force: true });
 }
 
 /**

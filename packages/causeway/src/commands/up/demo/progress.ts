@@ -45,14 +45,36 @@ async function showLines({ follower, stream }: ProgressOptions, ready: () => Pro
   }
 }
 
-/** The lines that tell how a view differs from the one before: "network: ready", "machine demo-workers-x: joined". */
+/** The lines that say how a view differs from the one before: "network: ready", "machine demo-workers-x: joined", "machine demo-workers-x: deleted". */
 export function createLines(): (view: DemoView) => string[] {
-  const told = new Map<string, string>();
-  return (view) =>
-    itemsOf(view).flatMap((item) => {
+  const shown = new Map<string, string>();
+  return (view) => {
+    const items = itemsOf(view);
+    const gone = [...shown.keys()].filter(
+      (title) => title.startsWith("machine ") && items.every((i) => i.title !== title),
+    );
+    for (const title of gone) shown.delete(title);
+    const changed = items.flatMap((item) => {
       const text = item.problem ?? item.detail;
-      if (text === "waiting" || told.get(item.title) === text) return [];
-      told.set(item.title, text);
+      if (text === "waiting" || shown.get(item.title) === text) return [];
+      shown.set(item.title, text);
       return [`${item.title}: ${text}`];
     });
+    return [...gone.map((title) => `${title}: deleted`), ...changed];
+  };
+}
+
+/** Shows each change of the demo after it was ready, until it is deleted; resolves then. Rejects with the signal's reason. */
+export async function showChanges({ follower, stream, signal }: Omit<ProgressOptions, "unattended">): Promise<void> {
+  const lines = createLines();
+  lines(follower.view);
+  const stop = follower.onChange((view) => {
+    if (view.exists) for (const line of lines(view)) stream.write(`${line}\n`);
+  });
+  try {
+    await follower.until((view) => !view.exists, signal);
+  } finally {
+    stop();
+  }
+  stream.write("demo: deleted, with every OpenStack resource that was made for it\n");
 }

@@ -148,6 +148,13 @@ describe("plain lines", () => {
     ]);
   });
 
+  test("a machine that is gone has one line that says so", () => {
+    const lines = createLines();
+    lines(viewOf(whole));
+    expect(lines(viewOf({ ...whole, machines: [] }))).toEqual(["machine a: deleted"]);
+    expect(lines(viewOf({ ...whole, machines: [] }))).toEqual([]);
+  });
+
   test("every item has a title of its own", () => {
     const titles = itemsOf(viewOf({ ...whole, machines: [machine("a"), machine("b")] })).map((i) => i.title);
     expect(new Set(titles).size).toBe(titles.length);

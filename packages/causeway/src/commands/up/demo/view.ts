@@ -35,6 +35,8 @@ export interface Item {
 }
 
 export interface DemoView {
+  /** False once the cluster was deleted. */
+  readonly exists: boolean;
   readonly network: Item;
   readonly router: Item;
   readonly securityGroups: Item;
@@ -86,7 +88,7 @@ export function viewOf(world: DemoWorld): DemoView {
     wanted > 0 &&
     readyNodes >= wanted &&
     world.machines.length === wanted;
-  return { ...items, machines, wanted, address, ready };
+  return { exists: world.cluster !== undefined, ...items, machines, wanted, address, ready };
 }
 
 /** Everything there is to tell of a view, each with a title of its own. */

@@ -1,8 +1,13 @@
 import { stringify } from "yaml";
 import type { OutputFormat } from "../../../options/output.ts";
 
-/** What the demo says at its end: where the kubeconfigs are, and three commands to go on with. */
-export function farewell(management: string, workload: string | undefined): string {
+/** What the demo says at its end: where the kubeconfigs are, and commands to go on with. */
+export function farewell(
+  management: string,
+  workload: string | undefined,
+  /** The clouds.yaml of the simulated cloud. */
+  cloudsYaml?: string,
+): string {
   const lines = [
     "",
     "The demo cluster is up. Two kubeconfigs:",
@@ -13,6 +18,9 @@ export function farewell(management: string, workload: string | undefined): stri
     `  kubectl --kubeconfig ${management} get clusters,machines,machinedeployments,openstackclusters,openstackmachines -A`,
     ...(workload === undefined ? [] : [`  kubectl --kubeconfig ${workload} get nodes,pods -o wide`]),
     `  kubectl --kubeconfig ${management} scale machinedeployment demo-workers --replicas=5`,
+    ...(cloudsYaml === undefined
+      ? []
+      : [`  OS_CLIENT_CONFIG_FILE=${cloudsYaml} openstack --os-cloud simulator server list`]),
     "",
     "Ctrl-C stops it; the next start goes on from here.",
     "",

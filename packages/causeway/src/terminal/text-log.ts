@@ -1,0 +1,38 @@
+import { styleText } from "node:util";
+
+/** Where a log writes its JSON lines. */
+interface Destination {
+  write(line: string): void;
+}
+
+/** Options for `createLog` of a command that people watch: text on a terminal, JSON lines elsewhere. */
+export function textOnTerminal(stream: NodeJS.WriteStream = process.stderr): { destination?: Destination } {
+  return stream.isTTY ? { destination: { write: (line) => void stream.write(textOf(line, stream)) } } : {};
+}
+
+/** A line of the log as a person reads it: `15:04:05 warn  message  name=value`. */
+export function textOf(line: string, stream?: NodeJS.WriteStream): string {
+  const parsed = parse(line);
+  if (!parsed) return line;
+  const { level, time, msg, ...fields } = parsed;
+  const shown = Object.entries(fields).map(([name, value]) => `${name}=${textOfValue(value)}`);
+  const at = String(time ?? "").slice(11, 19);
+  const color = level === "error" ? "red" : "yellow";
+  const label = String(level ?? "").padEnd(5);
+  const styled = stream && (level === "error" || level === "warn") ? styleText(color, label, { stream }) : label;
+  return `${[at, styled, String(msg ?? ""), ...shown].join(" ")}\n`;
+}
+
+function textOfValue(value: unknown): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return /^[^\s="]+$/.test(text) ? text : JSON.stringify(text);
+}
+
+function parse(line: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const parsed: unknown = JSON.parse(line);
+    return typeof parsed === "object" && parsed !== null ? (parsed as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
