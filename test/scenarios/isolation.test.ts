@@ -23,7 +23,8 @@ describe("a worker process", () => {
   test("has a lower priority than the management process", async () => {
     const server = await stage().start();
     await stage().tenant(server, "a");
-    expect(getPriority(pidOf(server, "a"))).toBeGreaterThan(getPriority(process.pid));
+    // 19 is the lowest there is: a test that runs with it cannot see a difference.
+    expect(getPriority(pidOf(server, "a"))).toBeGreaterThanOrEqual(Math.min(19, getPriority(process.pid) + 1));
   });
 });
 

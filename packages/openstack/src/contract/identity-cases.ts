@@ -214,7 +214,7 @@ export const identityCases: readonly ContractCase[] = [
         assert.deepEqual([facts.user.id, facts.project?.id], [userId, await cloud.projectId()]);
         assert.ok(Array.isArray(await client.groups(issued.token, userId)));
         await credentials.delete(made.id);
-        await failsWith(client.validate(issued.token), "OPENSTACK_UNAUTHORIZED");
+        await failsWith(client.validate(issued.token), "OPENSTACK_NOT_FOUND");
       } finally {
         client.close();
       }

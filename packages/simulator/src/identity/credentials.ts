@@ -5,7 +5,6 @@ import {
   hashSecret,
   identityError,
   identityId,
-  identityTables,
   schemaError,
   type AccessRule,
   type Credential,
@@ -19,7 +18,7 @@ const path = "/v3/users/:user/application_credentials";
 
 /** Application credentials of the caller. Their secret is returned once, in the response to the create. */
 export function addCredentialRoutes(app: IdentityApp, parts: IdentityParts): void {
-  const { kernel, tables } = parts;
+  const { tables } = parts;
   addAccessRuleRoutes(app, parts);
   app.get(path, (c) => {
     const user = owner(c, "list_application_credentials");
@@ -43,11 +42,7 @@ export function addCredentialRoutes(app: IdentityApp, parts: IdentityParts): voi
   });
   app.delete(`${path}/:id`, (c) => {
     const user = owner(c, "delete_application_credential");
-    const { id } = find(tables, user, c.req.param("id"));
-    tables.credentials.remove(id);
-    for (const token of identityTables(kernel).tokens.all()) {
-      if (token.application_credential_id === id) tables.tokens.remove(token.id);
-    }
+    tables.credentials.remove(find(tables, user, c.req.param("id")).id);
     return c.body(null, 204);
   });
 }

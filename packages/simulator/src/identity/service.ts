@@ -105,6 +105,8 @@ function addTokenRoutes(app: IdentityApp, { tables, tokens, source }: IdentityPa
     return c.json(view(c, token), 201, { "x-subject-token": secret, vary: "X-Auth-Token" });
   });
   const subject = (c: IdentityContext): Token => {
+    const lost = tokens.lostCredential(c.req.header("x-auth-token") ?? "");
+    if (lost !== undefined) throw identityError(404, `Could not find Application Credential: ${lost}.`);
     callerOf(c);
     const token = tokens.find(c.req.header("x-subject-token") ?? "");
     if (!token) throw identityError(404, "Could not recognize Fernet token");

@@ -46,7 +46,14 @@ export class Tokens {
   /** The token of this secret, if it is one and has not run out. */
   find(secret: string): Token | undefined {
     const token = this.#tables.tokens.get(tokenHash(secret));
-    return token && token.expires > this.#kernel.clock.now() ? token : undefined;
+    if (!token || this.lostCredential(secret) !== undefined) return undefined;
+    return token.expires > this.#kernel.clock.now() ? token : undefined;
+  }
+
+  /** The application credential that a token was issued for, if it was deleted since: Keystone then misses that, not the token. */
+  lostCredential(secret: string): string | undefined {
+    const id = this.#tables.tokens.get(tokenHash(secret))?.application_credential_id;
+    return id === undefined || this.#tables.credentials.get(id) ? undefined : id;
   }
 
   /** The caller of an authenticated request to a service; an unscoped token has project "". */
