@@ -16,11 +16,15 @@ export function textOf(line: string, stream?: NodeJS.WriteStream): string {
   if (!parsed) return line;
   const { level, time, msg, ...fields } = parsed;
   const shown = Object.entries(fields).map(([name, value]) => `${name}=${textOfValue(value)}`);
-  const at = String(time ?? "").slice(11, 19);
+  const at = textOfField(time).slice(11, 19);
   const color = level === "error" ? "red" : "yellow";
-  const label = String(level ?? "").padEnd(5);
+  const label = textOfField(level).padEnd(5);
   const styled = stream && (level === "error" || level === "warn") ? styleText(color, label, { stream }) : label;
-  return `${[at, styled, String(msg ?? ""), ...shown].join(" ")}\n`;
+  return `${[at, styled, textOfField(msg), ...shown].join(" ")}\n`;
+}
+
+function textOfField(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }
 
 function textOfValue(value: unknown): string {
