@@ -7,5 +7,6 @@ describe("the real cloud filters as was recorded", () => {
   const name = process.env["OS_CLOUD"] ?? "devcloud";
   const of = (suffix: string) => loadCloudsYaml({ cloud: `${name}${suffix}` });
   const accounts = () => ({ member: of(""), admin: of("-admin"), alt: of("-alt"), reader: of("-reader") });
-  declareFilterSuite({ accounts, recording: process.env["CAUSEWAY_RECORD"] === "1" });
+  const stride = Number(process.env["CAUSEWAY_FILTER_STRIDE"] ?? 1);
+  declareFilterSuite({ accounts, recording: process.env["CAUSEWAY_RECORD"] === "1", stride });
 });
