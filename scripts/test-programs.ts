@@ -1,6 +1,6 @@
 /**
  * `npm run test:programs`: kubectl of several minors, programs on client-go and controller-runtime, Cluster API's managers and clusterctl, and its
- * OpenStack provider, run against our API server and, beside it, a real kube-apiserver. Builds them with Go at first, from the versions in tools/kubernetes,
+ * OpenStack provider, run against our API server and a real kube-apiserver. Builds them with Go at first, from the versions in tools/kubernetes,
  * into the user's cache directory. What cannot be built is skipped, with the reason. Arguments go to the test runner.
  */
 import { spawnSync } from "node:child_process";
@@ -51,7 +51,7 @@ const capoFolder = join(root, "tools/capo");
 const CAPO = "sigs.k8s.io/cluster-api-provider-openstack";
 const ORC = "github.com/k-orc/openstack-resource-controller/v2";
 
-/** The manager of Cluster API's OpenStack provider, beside the manifests that install it and the CRDs of the controller that it needs. */
+/** The manager of Cluster API's OpenStack provider, with the manifests that install it and the CRDs of the controller that it needs. */
 async function capo(kubectl: string): Promise<Built> {
   const program = { name: "capo", source: CAPO, flags: "-s -w" };
   const made = await buildMissing([program], capoFolder, cached(`capo-${pinnedVersion(capoFolder, CAPO)}`));

@@ -14,7 +14,7 @@ const PROVIDERS = ["core", "bootstrap", "control-plane"] as const;
 const LEFT_OUT = new Set(["Deployment", "Certificate", "Issuer"]);
 
 type Json = Record<string, unknown>;
-/** A provider beside those of Cluster API's own module. */
+/** A provider in addition to those of Cluster API's own module. */
 export interface MoreProvider {
   /** The folder with its manager and its manifests, and what both are called: "capo" and "capo.yaml". */
   readonly programs: string;

@@ -32,7 +32,7 @@ describe("a rule of webhooks and policies", () => {
       ['.operations[1]: Unsupported value: "PATCH": supported values: "*", "CONNECT", "CREATE", "DELETE", "UPDATE"'],
     ],
     [
-      "has nothing beside a star",
+      "has nothing next to a star",
       { operations: ["*", "CREATE"], apiGroups: ["*", ""], apiVersions: ["*", "v1"] },
       [
         `.operations: Invalid value: ["*","CREATE"]: if '*' is present, must not specify other operations`,
@@ -48,20 +48,24 @@ describe("a rule of webhooks and policies", () => {
       ['.scope: Unsupported value: "Other": supported values: "*", "Cluster", "Namespaced"'],
     ],
     [
-      "has no subresource beside all of a resource",
+      "has no subresource next to all of a resource",
       { resources: ["pods/*", "pods/log"] },
       [clash(1, "pods/log", "pods/*")],
     ],
-    ["has no subresource beside it everywhere", { resources: ["*/log", "pods/log"] }, [clash(1, "pods/log", "*/log")]],
-    ["may have subresources", { resources: ["pods", "pods/log", "pods/*"] }, []],
-    ["may have subresources beside a star", { resources: ["*", "pods/log"] }, []],
     [
-      "has nothing beside all of all",
+      "has no subresource that is listed for every resource already",
+      { resources: ["*/log", "pods/log"] },
+      [clash(1, "pods/log", "*/log")],
+    ],
+    ["may have subresources", { resources: ["pods", "pods/log", "pods/*"] }, []],
+    ["may have subresources next to a star", { resources: ["*", "pods/log"] }, []],
+    [
+      "has nothing next to everything",
       { resources: ["*/*", "pods"] },
       [`.resources: Invalid value: ["*/*","pods"]: if '*/*' is present, must not specify other resources`],
     ],
     [
-      "has no resource beside a star",
+      "has no resource next to a star",
       { resources: ["*", "pods"] },
       [
         `.resources: Invalid value: ["*","pods"]: if '*' is present, must not specify other resources without subresources`,
@@ -118,9 +122,9 @@ describe("a label selector", () => {
     ],
     ["has no odd key, with any operator", expression({ key: "a b" }), [name]],
     ["has no odd key among values", expression({ key: "a b", operator: "In", values: ["x"] }), [name]],
-    ["tells of values before keys", expression({ key: "a b", operator: "In" }), [/values/, name]],
-    ["tells of no values before keys", expression({ key: "a b", values: ["x"] }), [/values/, name]],
-    ["tells of operators before keys", expression({ key: "a b", operator: "Gt" }), [/operator/, name]],
+    ["reports values before keys", expression({ key: "a b", operator: "In" }), [/values/, name]],
+    ["reports missing values before keys", expression({ key: "a b", values: ["x"] }), [/values/, name]],
+    ["reports operators before keys", expression({ key: "a b", operator: "Gt" }), [/operator/, name]],
   ])("%s", (_what, selector, expected) => {
     const found = shown(selectorProblems(selector, "p"));
     expect(found).toEqual(expected.map((e) => (typeof e === "string" ? e : (expect.stringMatching(e) as unknown))));

@@ -28,7 +28,7 @@ export async function authenticate(
   known: CertificateUsers,
 ): Promise<User> {
   const certified = socket instanceof TLSSocket ? certificateUser(cluster, socket, known) : undefined;
-  if (certified !== undefined && certified !== "nobody") return certified;
+  if (certified !== undefined && certified !== "untrusted") return certified;
   const token = authorization === undefined ? undefined : /^\s*Bearer (\S+)/i.exec(authorization)?.[1];
   if (token !== undefined) {
     const found = await cluster.tokens.verify(token);
@@ -43,6 +43,6 @@ export async function authenticate(
     }
   }
   if (token !== undefined || inProtocol !== undefined) throw unauthorized();
-  if (certified === "nobody" || !cluster.tokens.admitsAnonymous(path)) throw unauthorized();
+  if (certified === "untrusted" || !cluster.tokens.admitsAnonymous(path)) throw unauthorized();
   return ANONYMOUS;
 }

@@ -100,7 +100,7 @@ describe("a client certificate", () => {
     ["for servers alone", { usages: ["server"] }],
   ])("%s is not accepted", async (_what, wish) => {
     const { certificate } = await issued(wish);
-    expect(named(clusterOf([authority.certificate]), socketOf(certificate))).toBe("nobody");
+    expect(named(clusterOf([authority.certificate]), socketOf(certificate))).toBe("untrusted");
   });
 
   test("for clients and servers is accepted", async () => {
@@ -109,13 +109,13 @@ describe("a client certificate", () => {
   });
 
   test("of an authority that the cluster does not trust is not accepted", () => {
-    expect(named(clusterOf([other.certificate]), socketOf(leaf.certificate))).toBe("nobody");
-    expect(named(clusterOf([]), socketOf(leaf.certificate))).toBe("nobody");
+    expect(named(clusterOf([other.certificate]), socketOf(leaf.certificate))).toBe("untrusted");
+    expect(named(clusterOf([]), socketOf(leaf.certificate))).toBe("untrusted");
   });
 
   test("of an authority with the right name and another key is not accepted", async () => {
     const impostor = await createAuthority({ commonName: "one", lifetime: 10 * HOUR, now: NOW });
-    expect(named(clusterOf([impostor.certificate]), socketOf(leaf.certificate))).toBe("nobody");
+    expect(named(clusterOf([impostor.certificate]), socketOf(leaf.certificate))).toBe("untrusted");
   });
 
   test("may be of any authority that the cluster trusts", () => {
@@ -130,13 +130,13 @@ describe("a client certificate", () => {
     ["before its beginning", -300_001, false],
   ])("%s is judged by the clock", (_when, offset, isAccepted) => {
     const user = named(clusterOf([authority.certificate], "c", NOW + offset), socketOf(leaf.certificate));
-    expect(user !== "nobody").toBe(isAccepted);
+    expect(user !== "untrusted").toBe(isAccepted);
   });
 
   test("of an authority that has ended is not accepted", async () => {
     const { certificate } = await issued({ lifetime: 20 * HOUR });
     const after = clusterOf([authority.certificate], "c", NOW + 11 * HOUR);
-    expect(named(after, socketOf(certificate))).toBe("nobody");
+    expect(named(after, socketOf(certificate))).toBe("untrusted");
   });
 });
 
@@ -148,8 +148,8 @@ describe("a chain of certificates", () => {
     expect(later(ROOT, LEAF, MIDDLE)).toMatchObject({ name: "jane" });
     expect(later(ROOT, LEAF, MIDDLE, ROOT)).toMatchObject({ name: "jane" });
     expect(later(MIDDLE, LEAF)).toMatchObject({ name: "jane" });
-    expect(later(ROOT, LEAF)).toBe("nobody");
-    expect(later(other.certificate, LEAF, MIDDLE)).toBe("nobody");
+    expect(later(ROOT, LEAF)).toBe("untrusted");
+    expect(later(other.certificate, LEAF, MIDDLE)).toBe("untrusted");
   });
 
   test("may begin with a certificate for any use, and with one that does not name its uses", () => {
@@ -161,8 +161,8 @@ describe("a chain of certificates", () => {
     const bytes = Buffer.from(new X509Certificate(LEAF).raw);
     bytes.writeUInt8((bytes.at(-1) ?? 0) ^ 1, bytes.length - 1);
     const forged = `-----BEGIN CERTIFICATE-----\n${bytes.toString("base64")}\n-----END CERTIFICATE-----`;
-    expect(later(MIDDLE, forged)).toBe("nobody");
-    expect(later(ROOT, forged, MIDDLE)).toBe("nobody");
+    expect(later(MIDDLE, forged)).toBe("untrusted");
+    expect(later(ROOT, forged, MIDDLE)).toBe("untrusted");
   });
 
   test("is followed to an authority of the cluster, past the certificates that were shown", () => {
@@ -171,19 +171,19 @@ describe("a chain of certificates", () => {
   });
 
   test("that ends at an authority which the client brought is not accepted", () => {
-    expect(named(clusterOf([other.certificate]), socketOf(leaf.certificate, authority.certificate))).toBe("nobody");
+    expect(named(clusterOf([other.certificate]), socketOf(leaf.certificate, authority.certificate))).toBe("untrusted");
   });
 
   test("in which a certificate that is no authority signed another is not accepted", async () => {
     const forged = await issued({ by: leaf, commonName: "system:admin", organizations: ["system:masters"] });
     const cluster = clusterOf([authority.certificate]);
-    expect(named(cluster, socketOf(forged.certificate, leaf.certificate))).toBe("nobody");
+    expect(named(cluster, socketOf(forged.certificate, leaf.certificate))).toBe("untrusted");
   });
 
   test("whose next certificate did not sign the one before is not accepted", async () => {
     const foreign = await issued({ by: other });
     const cluster = clusterOf([authority.certificate]);
-    expect(named(cluster, socketOf(foreign.certificate, authority.certificate))).toBe("nobody");
+    expect(named(cluster, socketOf(foreign.certificate, authority.certificate))).toBe("untrusted");
   });
 });
 
@@ -193,14 +193,14 @@ describe("what a connection's certificate names", () => {
     const socket = socketOf(leaf.certificate);
     const [one, two] = [clusterOf([authority.certificate], "one"), clusterOf([other.certificate], "two")];
     expect(certificateUser(one, socket, known)).toMatchObject({ name: "jane" });
-    expect(certificateUser(two, socket, known)).toBe("nobody");
+    expect(certificateUser(two, socket, known)).toBe("untrusted");
     expect(certificateUser(one, socket, known)).toMatchObject({ name: "jane" });
-    expect(certificateUser(two, socket, known)).toBe("nobody");
+    expect(certificateUser(two, socket, known)).toBe("untrusted");
     expect(socket.reads).toBe(2);
     const late = clusterOf([authority.certificate], "one", NOW + HOUR);
     expect(certificateUser(late, socket, known)).toMatchObject({ name: "jane" });
     expect(socket.reads).toBe(2);
-    expect(certificateUser(clusterOf([authority.certificate], "one", NOW + HOUR + 1), socket, known)).toBe("nobody");
+    expect(certificateUser(clusterOf([authority.certificate], "one", NOW + HOUR + 1), socket, known)).toBe("untrusted");
     expect(socket.reads).toBe(3);
   });
 
@@ -210,7 +210,7 @@ describe("what a connection's certificate names", () => {
     const cluster = clusterOf([authority.certificate]);
     certificateUser(cluster, socket, known);
     const changed = { ...cluster, clientAuthorities: { certificates: [], generation: 1 } } as unknown as Cluster;
-    expect(certificateUser(changed, socket, known)).toBe("nobody");
+    expect(certificateUser(changed, socket, known)).toBe("untrusted");
   });
 });
 

@@ -53,8 +53,8 @@ function readBundle(file: string): X509Certificate[] {
 /** Remembers, for as long as a connection lives, whom its certificate names in which cluster. */
 export type CertificateUsers = WeakMap<TLSSocket, Map<string, Found>>;
 
-/** Whom a certificate names; "nobody" when it is not one of this cluster's, undefined when there is none. */
-type Certified = User | "nobody" | undefined;
+/** The user of a certificate; "untrusted" if the cluster does not accept it, undefined without a certificate. */
+type Certified = User | "untrusted" | undefined;
 
 interface Found {
   readonly certified: Certified;
@@ -79,13 +79,13 @@ function namedBy(cluster: Cluster, socket: TLSSocket): Omit<Found, "generation">
   const peer = socket.getPeerCertificate(true);
   if (peer.raw === undefined) return { certified: undefined, until: FOR_EVER };
   const [leaf, ...intermediates] = chainOf(peer);
-  const nobody = { certified: "nobody", until: FOR_EVER } as const;
-  if (!leaf || !isTrusted(cluster, leaf, intermediates)) return nobody;
+  const untrusted = { certified: "untrusted", until: FOR_EVER } as const;
+  if (!leaf || !isTrusted(cluster, leaf, intermediates)) return untrusted;
   const uses = leaf.keyUsage as readonly string[] | undefined;
-  if (uses && !uses.includes(CLIENT_AUTH) && !uses.includes(ANY_USE)) return nobody;
+  if (uses && !uses.includes(CLIENT_AUTH) && !uses.includes(ANY_USE)) return untrusted;
   const { CN, O } = peer.subject as unknown as { CN?: string | string[]; O?: string | string[] };
   const name = [CN ?? ""].flat()[0] ?? "";
-  if (!name) return nobody;
+  if (!name) return untrusted;
   const id = `X509SHA256=${createHash("sha256").update(peer.raw).digest("hex")}`;
   const extra = { "authentication.kubernetes.io/credential-id": [id] };
   const until = leaf.validToDate.getTime();

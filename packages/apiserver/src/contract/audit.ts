@@ -58,7 +58,7 @@ export interface AuditSink {
   close(): Promise<void>;
 }
 
-/** Who asks for what; nobody, when they could not say who they are. */
+/** The user and the attributes of a request; without a user if authentication failed. */
 export type Audited = Omit<Attributes, "user"> & { readonly user: Attributes["user"] | undefined };
 
 export interface Beginning {

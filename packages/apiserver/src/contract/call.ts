@@ -124,7 +124,7 @@ export function announce(
 
 /** Objects in versions that only a webhook can make, as one request has come to know them. */
 export interface OtherForms {
-  /** Whether whoever asks for a form that is not known is given it and asked again. */
+  /** Whether a step that needs an unknown form waits for the webhook and runs again. */
   waits: boolean;
   readonly known: Map<string, KubeObject>;
 }

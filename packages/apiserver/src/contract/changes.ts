@@ -9,7 +9,7 @@ export interface Change {
   readonly previous?: KubeObject;
 }
 
-/** Tells the server's own controllers what was committed, in the order of commits. */
+/** Notifies the server's own controllers of commits, in their order. */
 export class Changes {
   readonly #listeners = new Set<(change: Change) => void>();
 

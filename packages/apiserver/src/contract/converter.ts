@@ -4,7 +4,7 @@ import type { WebhookClient } from "./webhooks.ts";
 
 /** Turns objects of one kind into another of its versions. Never changes what it is given. */
 export interface Converter {
-  /** Somebody outside is asked. */
+  /** A webhook is called. */
   readonly remote?: true;
   /** As many objects as came, in their order, each of `apiVersion`. None of the given ones is of it already. */
   convert(objects: readonly KubeObject[], apiVersion: string): Maybe<readonly KubeObject[]>;
@@ -34,7 +34,7 @@ export interface Spoke {
   readonly fromHub: (object: KubeObject) => KubeObject;
 }
 
-/** What the server has beside a definition to convert its objects with. */
+/** What the server converts a CRD's objects with, in addition to the CRD itself. */
 export interface Conversions {
   /** The conversion that this process brings for a kind. */
   registered(group: string, kind: string): KindConversion | undefined;

@@ -35,9 +35,9 @@ export interface TokenFacts {
 
 /** All that is known about bearer tokens of one cluster. */
 export interface Tokens {
-  /** Whom a token stands for, with the audiences it is for; or why nobody says so. Never throws. */
+  /** The user and audiences of a token, or why it is not valid. Never throws. */
   verify(token: string, audiences?: readonly string[]): Promise<TokenFacts | { readonly error: string }>;
-  /** Whether somebody without credentials may come in, at this path. */
+  /** Whether requests without credentials are accepted at this path. */
   admitsAnonymous(path: string): boolean;
   close(): void;
 }

@@ -42,7 +42,7 @@ export function readConfiguration(configuration: Json, seeds: Seeds = new Map())
 
 function invalid(why: string): CausewayError {
   return new CausewayError("ENCRYPTION_CONFIG_INVALID", `the encryption configuration cannot be used: ${why}`, {
-    hint: "Mend it as kubernetes.io, Encrypting Confidential Data at Rest, tells; the providers are identity, aescbc, aesgcm and secretbox.",
+    hint: "Correct it as kubernetes.io, Encrypting Confidential Data at Rest, describes; the providers are identity, aescbc, aesgcm, secretbox and kms v2.",
   });
 }
 

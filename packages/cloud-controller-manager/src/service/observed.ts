@@ -32,7 +32,7 @@ export interface Observed {
   /** Those whose deletion is under way. */
   readonly leaving: readonly LoadBalancer[];
   readonly listeners: readonly Listener[];
-  /** Read while the load balancer is ACTIVE only, but to tell (`whole`): nothing could be changed at other times. */
+  /** Read only while the load balancer is ACTIVE, since nothing can be changed at other times; with `whole` always. */
   readonly pools: readonly ObservedPool[];
   /** On the VIP's port. */
   readonly floatingIp: FloatingIp | undefined;
@@ -40,7 +40,7 @@ export interface Observed {
   readonly ownFloatingIps: readonly FloatingIp[];
   /** The one with the wanted address, if the Service names one. */
   readonly wantedFloatingIp: FloatingIp | undefined;
-  /** Where the first node's address is: VIP and members go there unless told otherwise. */
+  /** Where the first node's address is: VIP and members are there unless configured otherwise. */
   readonly nodeSubnet: Subnet | undefined;
   readonly externalNetwork: Network | undefined;
   /** Subnets for the floating IP, to be tried in this order; undefined: Neutron chooses. */
@@ -52,7 +52,7 @@ export interface Observed {
   readonly facts: OctaviaFacts;
   /** Why TLS cannot end at the load balancer as it is asked for. */
   readonly tlsProblem: string | undefined;
-  /** The load balancer's name from before the cluster was named otherwise. */
+  /** The load balancer's name from before the cluster was renamed. */
   readonly formerName: string | undefined;
   readonly held: Held;
   /** A load balancer of the Service that its tags do not say to be so. */

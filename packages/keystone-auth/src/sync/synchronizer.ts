@@ -15,7 +15,7 @@ export interface SynchronizerOptions {
   /** Milliseconds for which a user who was synchronised is not looked at again. Default 60,000. */
   readonly interval?: number;
   /** Milliseconds that a review waits for it at most; the work continues. Default 3,000. */
-  readonly patience?: number;
+  readonly timeout?: number;
 }
 
 const MOST_USERS = 10_000;
@@ -26,7 +26,7 @@ const MOST_AT_ONCE = 8;
  * user's objects are there, or after a while, and never rejects.
  */
 export function createSynchronizer(options: SynchronizerOptions): (user: KubernetesUser) => Promise<void> {
-  const { client, clock, log, signal, interval = 60_000, patience = 3_000 } = options;
+  const { client, clock, log, signal, interval = 60_000, timeout = 3_000 } = options;
   const done = new Map<string, { readonly facts: string; readonly at: number }>();
   const underWay = new Map<string, Promise<void>>();
 
@@ -62,7 +62,7 @@ export function createSynchronizer(options: SynchronizerOptions): (user: Kuberne
         )
         .finally(() => underWay.delete(key));
     underWay.set(key, work);
-    await within(work, clock, patience);
+    await within(work, clock, timeout);
   };
 }
 

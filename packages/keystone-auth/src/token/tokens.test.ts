@@ -139,7 +139,7 @@ describe("tokens", () => {
 
   it("gives up on a Keystone that does not respond, and says so", async () => {
     keystone.held = Promise.withResolvers();
-    const verdict = keystone.tokens({ patience: 5_000 }).verify(TOKEN);
+    const verdict = keystone.tokens({ timeout: 5_000 }).verify(TOKEN);
     await keystone.clock.advance(5_000);
     expect(await verdict).toEqual({ refused: expect.stringContaining("within 5 s"), final: false });
   });

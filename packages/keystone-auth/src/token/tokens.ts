@@ -20,7 +20,7 @@ export interface TokenOptions extends Partial<CacheRules>, IdentityRules {
   /** Tokens that may wait for Keystone at the same time. Default 500. */
   readonly waiting?: number;
   /** Milliseconds that a review waits for Keystone. Default 10,000. */
-  readonly patience?: number;
+  readonly timeout?: number;
 }
 
 const RULES: CacheRules = { recheck: 60_000, outage: 600_000, refusal: 10_000 };
@@ -36,7 +36,7 @@ export interface Tokens {
  * token, for however many reviews. What is remembered is bounded: the token that was not used for the longest time leaves first.
  */
 export function createTokens(client: IdentityClient, options: TokenOptions): Tokens {
-  const { clock, log, entries = 10_000, waiting = 500, patience = 10_000 } = options;
+  const { clock, log, entries = 10_000, waiting = 500, timeout = 10_000 } = options;
   const rules: CacheRules = {
     recheck: options.recheck ?? RULES.recheck,
     outage: options.outage ?? RULES.outage,
@@ -56,7 +56,7 @@ export function createTokens(client: IdentityClient, options: TokenOptions): Tok
 
   const ask = async (id: string, token: string): Promise<TokenVerdict> => {
     try {
-      const fact = await lookUp(client, token, { ...options, patience });
+      const fact = await lookUp(client, token, { ...options, timeout });
       remember(id, fact);
       if ("refused" in fact) log.info("a token was refused", { tokenId: id.slice(0, 12), reason: fact.refused });
       return verdictOf(fact);
@@ -118,16 +118,16 @@ function verdictOf(fact: KnownToken): TokenVerdict {
 interface LookUp extends IdentityRules {
   readonly clock: Clock;
   readonly log: Log;
-  readonly patience: number;
+  readonly timeout: number;
 }
 
 /** Throws when Keystone could not be asked. */
 async function lookUp(client: IdentityClient, token: string, options: LookUp): Promise<KnownToken> {
-  const { clock, log, patience } = options;
+  const { clock, log, timeout } = options;
   const over = new AbortController();
   const done = new AbortController();
-  clock.sleep(patience, done.signal).then(
-    () => over.abort(new CausewayError("KEYSTONE_TIMEOUT", `Keystone did not respond within ${patience / 1000} s.`)),
+  clock.sleep(timeout, done.signal).then(
+    () => over.abort(new CausewayError("KEYSTONE_TIMEOUT", `Keystone did not respond within ${timeout / 1000} s.`)),
     () => {},
   );
   try {

@@ -144,12 +144,12 @@ describe("what a pod asks for", () => {
     ["is the sum where that is more", { containers: [container("4")], initContainers: [container("3")] }, { cpu: "4" }],
     ["has sidecars in it", { containers: [container("1")], initContainers: [container("2", always)] }, { cpu: "3" }],
     [
-      "has sidecars beside later init containers",
+      "counts sidecars together with later init containers",
       { containers: [container("1")], initContainers: [container("2", always), container("5")] },
       { cpu: "7" },
     ],
     [
-      "has no sidecars beside earlier init containers",
+      "counts no sidecars together with earlier init containers",
       { containers: [container("1")], initContainers: [container("5"), container("2", always)] },
       { cpu: "5" },
     ],
@@ -219,7 +219,7 @@ describe("a runtime class", () => {
       { runtimeClassName: "placed", nodeSelector: { a: "b" }, tolerations: all },
     ],
     [
-      "says it beside the pod",
+      "names both the container and the pod",
       { runtimeClassName: "placed", nodeSelector: { a: "b", c: "d" }, tolerations: [{ key: "y" }] },
       { runtimeClassName: "placed", nodeSelector: { a: "b", c: "d" }, tolerations: [{ key: "y" }, ...all] },
     ],

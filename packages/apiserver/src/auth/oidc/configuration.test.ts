@@ -23,7 +23,7 @@ function refusal(configuration: Json): string | undefined {
   } catch (error) {
     expect(hasCode(error, "AUTHENTICATION_CONFIG_INVALID")).toBe(true);
     expect(error).toMatchObject({
-      hint: "Mend it as kubernetes.io, Authenticating, tells of AuthenticationConfiguration.",
+      hint: "Correct it as kubernetes.io, Authenticating, describes AuthenticationConfiguration.",
     });
     return error instanceof Error ? error.message.replace("the authentication configuration: ", "") : "";
   }
@@ -123,8 +123,8 @@ describe("an AuthenticationConfiguration", () => {
       mapped({ uid: { claim: "u", expression: "'u'" } }),
       "jwt[0].claimMappings.uid: a claim and an expression cannot both be set",
     ],
-    ["with an address nobody verified", named({ expression: "claims.email" }), EMAIL],
-    ["with an optional address nobody verified", named({ expression: "claims . ?email.orValue('a')" }), EMAIL],
+    ["with an unverified address", named({ expression: "claims.email" }), EMAIL],
+    ["with an optional, unverified address", named({ expression: "claims . ?email.orValue('a')" }), EMAIL],
     ["with a name like an address", named({ expression: "claims.emails" }), undefined],
     [
       "with an address that the name asks about",

@@ -36,7 +36,7 @@ const ALGORITHMS = ["RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256
 /** The fault of a configuration, told with where it stands. */
 export function invalidAuthentication(where: string, why: string): CausewayError {
   return new CausewayError("AUTHENTICATION_CONFIG_INVALID", `the authentication configuration: ${where}: ${why}`, {
-    hint: "Mend it as kubernetes.io, Authenticating, tells of AuthenticationConfiguration.",
+    hint: "Correct it as kubernetes.io, Authenticating, describes AuthenticationConfiguration.",
   });
 }
 

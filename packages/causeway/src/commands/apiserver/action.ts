@@ -46,13 +46,13 @@ export async function apiserver(
   let endAdmin = async (): Promise<void> => {};
   try {
     process.stdout.write(`Kubernetes API at ${server.management.url}\n`);
+    endAdmin = await serveAdmin(state, { backup: ({ file }) => server.backup(String(file)) }, log);
     if (flags.kubeconfig) {
       const path = join(state, "admin.kubeconfig");
       writeFileSync(path, await server.management.kubeconfig(), { mode: 0o600 });
       chmodSync(path, 0o600);
       process.stdout.write(`  export KUBECONFIG=${path}\nPress Ctrl-C to stop it; what is in it stays in ${state}.\n`);
     }
-    endAdmin = await serveAdmin(state, { backup: ({ file }) => server.backup(String(file)) }, log);
     await whenAborted(signal);
   } finally {
     await endAdmin();

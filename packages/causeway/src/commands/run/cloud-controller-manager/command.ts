@@ -68,7 +68,7 @@ function options() {
     )
     .requiredOption(
       "--cloud-config <file>",
-      "cloud.conf, as cloud-provider-openstack has it; read anew when it changes",
+      "cloud.conf, as cloud-provider-openstack has it; read again when it changes",
     )
     .option("--cloud-provider <name>", "openstack: there is no other", "openstack")
     .option("--kubeconfig <file>", "how to reach the cluster (default: as a pod of it)")
