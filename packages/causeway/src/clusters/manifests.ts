@@ -1,5 +1,10 @@
-import type { KubeObject, ResourceType } from "@causeway/kubernetes";
-import { Secret } from "@causeway/kubernetes";
+import {
+  isAlreadyExists,
+  Secret,
+  type KubeObject,
+  type KubernetesClient,
+  type ResourceType,
+} from "@causeway/kubernetes";
 import {
   Cluster,
   HostedControlPlane,
@@ -34,7 +39,8 @@ export function workersOf(name: string): string {
   return `${name}-workers`;
 }
 
-function manifest<T extends KubeObject>(type: ResourceType<T>, object: T): Manifest {
+/** An object with the type that it has. */
+export function manifest<T extends KubeObject>(type: ResourceType<T>, object: T): Manifest {
   return { type, object };
 }
 
@@ -128,4 +134,17 @@ export function clusterManifests(options: ClusterPlan): readonly Manifest[] {
       },
     }),
   ];
+}
+
+/** Creates what does not exist yet, in this order. Repeating it after an attempt that ended in between creates the rest. */
+export async function createMissing(
+  client: KubernetesClient,
+  manifests: readonly Manifest[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { type, object } of manifests) {
+    await client.create(type, object, { signal }).catch((error: unknown) => {
+      if (!isAlreadyExists(error)) throw error;
+    });
+  }
 }

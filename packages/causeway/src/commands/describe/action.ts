@@ -6,9 +6,9 @@ import {
   OpenStackCluster,
   OpenStackMachine,
 } from "@causeway/api";
-import { createClient, type KubeObject, type ResourceType } from "@causeway/kubernetes";
+import type { KubeObject, ResourceType } from "@causeway/kubernetes";
 import { findCluster } from "../../clusters/find.ts";
-import { managementCluster } from "../../clusters/place.ts";
+import { withManagement } from "../../clusters/place.ts";
 import { renderTree, treeOf } from "../../clusters/tree.ts";
 import type { DescribeClusterOptions } from "./command.ts";
 
@@ -30,23 +30,11 @@ export async function describeCluster(
   options: DescribeClusterOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const config = managementCluster(options);
-  const client = createClient(config);
-  try {
-    const namespace = options.namespace ?? config.namespace ?? "default";
+  await withManagement(options, async ({ client, namespace }) => {
     const cluster = await findCluster(client, { namespace, name }, signal);
     const labelSelector = `cluster.x-k8s.io/cluster-name=${name}`;
     const lists = await Promise.all(KINDS.map((kind) => client.list(kind, { namespace, labelSelector, signal })));
-    process.stdout.write(
-      renderTree(
-        treeOf(
-          cluster,
-          lists.flatMap(({ items }) => items),
-        ),
-        Date.now(),
-      ),
-    );
-  } finally {
-    await client.close();
-  }
+    const objects = lists.flatMap(({ items }) => items);
+    process.stdout.write(renderTree(treeOf(cluster, objects), Date.now()));
+  });
 }

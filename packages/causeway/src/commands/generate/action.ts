@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import { newCluster } from "../../clusters/new-cluster.ts";
+import { cloudOf, newCluster } from "../../clusters/new-cluster.ts";
 import type { GenerateClusterOptions } from "./command.ts";
 
 /**
@@ -7,6 +7,6 @@ import type { GenerateClusterOptions } from "./command.ts";
  * @throws CLUSTER_NAME_INVALID, CLOUD_NOT_FOUND, CLOUDS_YAML_NOT_FOUND, CLOUDS_YAML_INVALID
  */
 export async function generateCluster(name: string, options: GenerateClusterOptions): Promise<void> {
-  const manifests = newCluster({ namespace: options.namespace, name }, options);
+  const manifests = newCluster({ namespace: options.namespace, name }, cloudOf(options.osCloud), options);
   process.stdout.write(manifests.map(({ object }) => stringify(object)).join("---\n"));
 }

@@ -1,8 +1,7 @@
 import { Cluster, HostedControlPlane } from "@causeway/api";
-import { createClient } from "@causeway/kubernetes";
 import { stringify } from "yaml";
 import { findCluster } from "../../clusters/find.ts";
-import { managementCluster } from "../../clusters/place.ts";
+import { withManagement } from "../../clusters/place.ts";
 import { clusterTable } from "../../clusters/table.ts";
 import type { GetClustersOptions } from "./command.ts";
 
@@ -15,10 +14,7 @@ export async function getClusters(
   options: GetClustersOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const config = managementCluster(options);
-  const client = createClient(config);
-  try {
-    const namespace = options.namespace ?? config.namespace ?? "default";
+  await withManagement(options, async ({ client, namespace }) => {
     const scope = options.allNamespaces ? { signal } : { namespace, signal };
     const clusters =
       name === undefined
@@ -35,7 +31,5 @@ export async function getClusters(
       return { cluster, controlPlane };
     });
     process.stdout.write(clusterTable(listed, Date.now()));
-  } finally {
-    await client.close();
-  }
+  });
 }

@@ -1,7 +1,7 @@
 import { CausewayError } from "@causeway/foundation";
-import { createClient, Secret } from "@causeway/kubernetes";
+import { Secret } from "@causeway/kubernetes";
 import { findCluster } from "../../clusters/find.ts";
-import { managementCluster } from "../../clusters/place.ts";
+import { withManagement } from "../../clusters/place.ts";
 import type { KubeconfigOptions } from "./command.ts";
 
 /**
@@ -9,10 +9,7 @@ import type { KubeconfigOptions } from "./command.ts";
  * @throws CLUSTER_NOT_FOUND, KUBECONFIG_NOT_READY
  */
 export async function printKubeconfig(name: string, options: KubeconfigOptions, signal: AbortSignal): Promise<void> {
-  const config = managementCluster(options);
-  const client = createClient(config);
-  try {
-    const namespace = options.namespace ?? config.namespace ?? "default";
+  await withManagement(options, async ({ client, namespace }) => {
     await findCluster(client, { namespace, name }, signal);
     const secret = await client.find(Secret, { namespace, name: `${name}-kubeconfig` }, { signal });
     const value = secret?.data?.["value"];
@@ -22,7 +19,5 @@ export async function printKubeconfig(name: string, options: KubeconfigOptions, 
       });
     }
     process.stdout.write(Buffer.from(value, "base64"));
-  } finally {
-    await client.close();
-  }
+  });
 }

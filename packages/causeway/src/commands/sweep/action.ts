@@ -1,4 +1,3 @@
-import { createInterface } from "node:readline/promises";
 import { createLog, InputError, silentLog, systemClock } from "@causeway/foundation";
 import { sweepOrphans, type Orphan, type Swept } from "@causeway/cloud-controller-manager";
 import { createClient } from "@causeway/kubernetes";
@@ -6,6 +5,7 @@ import { connectCloud } from "@causeway/openstack";
 import { stringify } from "yaml";
 import { chosenCloud, chosenCluster } from "../../composition/chosen.ts";
 import type { OutputFormat } from "../../options/output.ts";
+import { confirm } from "../../terminal/confirm.ts";
 import { exitStatus } from "../../terminal/report-error.ts";
 import type { SweepOptions } from "./command.ts";
 
@@ -42,22 +42,12 @@ export async function sweep(options: SweepOptions, signal: AbortSignal): Promise
 
 /** Shows what would be deleted on standard error, and asks there. */
 async function confirmed(orphans: readonly Orphan[], signal: AbortSignal): Promise<boolean> {
-  if (!process.stdin.isTTY)
-    throw new InputError(
-      "SWEEP_NOT_CONFIRMED",
-      `${orphans.length} orphans would be deleted, and there is no terminal.`,
-      {
-        hint: "See them with --dry-run; delete them with --yes.",
-      },
-    );
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const list = orphans.map(({ kind, name, id, service }) => `  ${kind} ${name} (${id}) of Service ${service}`);
-    const answer = await terminal.question(`${list.join("\n")}\nDelete these? [y/N] `, { signal });
-    return /^y(es)?$/i.test(answer.trim());
-  } finally {
-    terminal.close();
-  }
+  const list = orphans.map(({ kind, name, id, service }) => `  ${kind} ${name} (${id}) of Service ${service}`);
+  const answer = await confirm(`${list.join("\n")}\nDelete these?`, signal);
+  if (answer !== undefined) return answer;
+  throw new InputError("SWEEP_NOT_CONFIRMED", `${orphans.length} orphans would be deleted, and there is no terminal.`, {
+    hint: "See them with --dry-run; delete them with --yes.",
+  });
 }
 
 function render(swept: readonly Swept[], output: OutputFormat): string {

@@ -1,12 +1,6 @@
-import {
-  Deployment,
-  isAlreadyExists,
-  Service,
-  type KubeObject,
-  type KubernetesClient,
-  type ResourceType,
-} from "@causeway/kubernetes";
+import { Deployment, Service, type KubernetesClient } from "@causeway/kubernetes";
 import { Cluster } from "@causeway/api";
+import { createMissing, manifest } from "../../../clusters/manifests.ts";
 import { demo, demoApplication, demoManifests, demoService, type DemoOptions } from "./manifests.ts";
 
 /** Set on the demo's Cluster once its Service and application exist, so that what a person deleted stays deleted. */
@@ -22,7 +16,7 @@ export async function applyDemo(
   signal: AbortSignal,
 ): Promise<"created" | "found"> {
   if (await client.find(Cluster, demo, { signal })) return "found";
-  for (const { type, object } of demoManifests(options)) await ensure(client, type, object, signal);
+  await createMissing(client, demoManifests(options), signal);
   return "created";
 }
 
@@ -34,21 +28,8 @@ export async function applyDemoService(
 ): Promise<void> {
   const cluster = await management.find(Cluster, demo, { signal });
   if (!cluster || cluster.metadata.annotations?.[serviceMadeAnnotation] !== undefined) return;
-  await ensure(workload, Deployment, demoApplication(), signal);
-  await ensure(workload, Service, demoService(), signal);
+  const manifests = [manifest(Deployment, demoApplication()), manifest(Service, demoService())];
+  await createMissing(workload, manifests, signal);
   const body = { metadata: { annotations: { [serviceMadeAnnotation]: "true" } } };
   await management.patch(Cluster, demo, { type: "merge", body }, { signal });
-}
-
-async function ensure<T extends KubeObject>(
-  client: KubernetesClient,
-  type: ResourceType<T>,
-  object: T,
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    await client.create(type, object, { signal });
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
-  }
 }

@@ -1,10 +1,5 @@
-import { InputError } from "@causeway/foundation";
-import type { CloudInformer, CloudWatch } from "@causeway/openstack";
-
-interface Named {
-  readonly id: string;
-  readonly name?: string | null;
-}
+import type { CloudWatch } from "@causeway/openstack";
+import { requireNamed } from "../../../clusters/require-named.ts";
 
 /**
  * Looks whether the cloud has the flavor and the image before anything is made. The lists are those that the controllers
@@ -17,16 +12,6 @@ export async function checkDemoInput(
   signal: AbortSignal,
 ): Promise<void> {
   await Promise.all([watch.flavors.start(signal), watch.images.start(signal)]);
-  require(watch.flavors, "flavor", wanted.flavor);
-  require(watch.images, "image", wanted.image);
-}
-
-function require(informer: CloudInformer<Named & { id: string }>, what: "flavor" | "image", name: string): void {
-  if (informer.byIndex("name", name).length > 0) return;
-  const names = [...new Set(informer.list().map((item) => item.name ?? item.id))].sort();
-  throw new InputError(
-    `${what.toUpperCase()}_NOT_FOUND`,
-    `there is no ${what} ${name} in the cloud; there are: ${names.join(", ")}`,
-    { hint: `Choose one of them with --${what}. Nothing was made.` },
-  );
+  requireNamed("flavor", wanted.flavor, watch.flavors.list());
+  requireNamed("image", wanted.image, watch.images.list());
 }

@@ -1,0 +1,28 @@
+import { CausewayError, systemClock } from "@causeway/foundation";
+
+const PAUSE = 500;
+
+/** What a command waits for, and the error when `timeout` seconds are over. */
+export interface Waiting {
+  readonly timeout: number;
+  readonly signal: AbortSignal;
+  readonly code: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Reads twice a second until `look` returns undefined; else it says what is missing. Throws `code` after the time. */
+export async function waitUntil(look: () => Promise<string | undefined>, waiting: Waiting): Promise<void> {
+  const { timeout, signal, code, namespace, name } = waiting;
+  const end = systemClock.now() + timeout * 1000;
+  for (;;) {
+    const missing = await look();
+    if (missing === undefined) return;
+    if (systemClock.now() > end) {
+      throw new CausewayError(code, `cluster ${namespace}/${name} is not done after ${timeout} s: ${missing}`, {
+        hint: `See what it waits for: causeway describe cluster ${name} -n ${namespace}`,
+      });
+    }
+    await systemClock.sleep(PAUSE, signal);
+  }
+}
