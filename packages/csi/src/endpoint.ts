@@ -1,4 +1,4 @@
-import { CausewayError } from "@causeway/foundation";
+import { CausewayError, fitsUnixSocket } from "@causeway/foundation";
 
 /** Where a CSI server listens, or a client connects. */
 export type Endpoint =
@@ -13,11 +13,11 @@ export type Endpoint =
  */
 export function parseEndpoint(text: string): Endpoint {
   const unix = /^(?:unix:(?:\/\/)?)?(\/[^/].*)$/i.exec(text);
-  if (unix?.[1] !== undefined) return { type: "unix", path: unix[1] };
+  if (unix?.[1] !== undefined && fitsUnixSocket(unix[1])) return { type: "unix", path: unix[1] };
   const tcp = /^tcp:\/\/(?:\[([0-9a-f:.]+)\]|([^:/[\]]*)):(\d{1,5})$/i.exec(text);
   const port = Number(tcp?.[3]);
   if (tcp && port <= 65_535) return { type: "tcp", host: tcp[1] ?? (tcp[2] || "127.0.0.1"), port };
   throw new CausewayError("CSI_ENDPOINT_INVALID", `The endpoint "${text}" is not a valid CSI endpoint.`, {
-    hint: "Use unix:///path/to/csi.sock or tcp://host:port.",
+    hint: "Use unix:///path/to/csi.sock, with a path of at most 107 bytes, or tcp://host:port.",
   });
 }

@@ -1,9 +1,15 @@
 import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2";
-import { lstatSync, unlinkSync } from "node:fs";
-import { connect } from "node:net";
 import { ConnectError, type Code, type ConnectRouter, type Interceptor } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
-import { CausewayError, messageOf, silentLog, systemClock, type Clock, type Log } from "@causeway/foundation";
+import {
+  CausewayError,
+  messageOf,
+  removeStaleSocket,
+  silentLog,
+  systemClock,
+  type Clock,
+  type Log,
+} from "@causeway/foundation";
 import { parseEndpoint, type Endpoint } from "./endpoint.ts";
 import { statusOf } from "./errors.ts";
 import type { ControllerImpl, GroupControllerImpl, IdentityImpl, NodeImpl } from "./services.ts";
@@ -98,35 +104,15 @@ function observing({ log = silentLog, clock = systemClock, translate, onCall }: 
 }
 
 async function listen(server: Http2Server, endpoint: Endpoint): Promise<void> {
-  if (endpoint.type === "unix") await removeStaleSocket(endpoint.path);
+  const why = endpoint.type === "unix" ? await removeStaleSocket(endpoint.path) : undefined;
+  if (endpoint.type === "unix" && why !== undefined) {
+    throw new CausewayError("CSI_ENDPOINT_IN_USE", `Cannot listen on ${endpoint.path}: ${why}.`);
+  }
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) =>
       reject(new CausewayError("CSI_ENDPOINT_IN_USE", `Cannot listen: ${messageOf(error)}.`, { cause: error })),
     );
     if (endpoint.type === "unix") server.listen(endpoint.path, resolve);
     else server.listen(endpoint.port, endpoint.host, resolve);
-  });
-}
-
-/** A process that was killed leaves its socket. A socket that another process serves is kept. */
-async function removeStaleSocket(path: string): Promise<void> {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (!stat) return;
-  const isServed = stat.isSocket() && (await accepts(path));
-  if (!stat.isSocket() || isServed) {
-    const why = isServed ? "another process serves it" : "it is not a socket";
-    throw new CausewayError("CSI_ENDPOINT_IN_USE", `Cannot listen on ${path}: ${why}.`);
-  }
-  unlinkSync(path);
-}
-
-function accepts(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    socket.once("connect", () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once("error", () => resolve(false));
   });
 }

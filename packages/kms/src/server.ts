@@ -1,9 +1,8 @@
-import { chmodSync, lstatSync, unlinkSync } from "node:fs";
+import { chmodSync } from "node:fs";
 import { createServer, type ServerHttp2Session } from "node:http2";
-import { connect } from "node:net";
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
-import { hasCode, InputError, messageOf, type Log } from "@causeway/foundation";
+import { hasCode, InputError, messageOf, removeStaleSocket, type Log } from "@causeway/foundation";
 import { socketPath } from "./endpoint.ts";
 import { KeyManagementService } from "./protocol.generated.ts";
 import type { KmsService } from "./service.ts";
@@ -40,7 +39,8 @@ export async function serveKms(options: KmsServerOptions): Promise<KmsServer> {
     session.on("error", () => session.destroy());
     session.on("close", () => sessions.delete(session));
   });
-  await removeStaleSocket(path);
+  const why = await removeStaleSocket(path);
+  if (why !== undefined) throw inUse(path, why);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(inUse(path, messageOf(error))));
     server.listen(path, resolve);
@@ -79,26 +79,6 @@ function addService(router: ConnectRouter, { service, log, onCall }: KmsServerOp
       call("Decrypt", async () => ({
         plaintext: await service.decrypt({ ciphertext, keyId, annotations }, uid, signal),
       })),
-  });
-}
-
-/** A process that was killed leaves its socket. One that another process serves is kept. */
-async function removeStaleSocket(path: string): Promise<void> {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (!stat) return;
-  if (!stat.isSocket()) throw inUse(path, "it is not a socket");
-  if (await isServed(path)) throw inUse(path, "another process serves it");
-  unlinkSync(path);
-}
-
-function isServed(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    socket.once("connect", () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once("error", () => resolve(false));
   });
 }
 

@@ -1,10 +1,8 @@
 import { rmSync } from "node:fs";
 import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
-import { CausewayError, messageOf, type Log } from "@causeway/foundation";
+import { CausewayError, fitsUnixSocket, messageOf, type Log } from "@causeway/foundation";
 
-/** A socket's path has a fixed size in the kernel; 107 bytes and the end. */
-const LONGEST_PATH = 107;
 const LONGEST_BODY = 16 * 1024;
 const LONGEST_ANSWER = 64 * 1024;
 
@@ -19,7 +17,7 @@ export type AdminCalls = Readonly<Record<string, (body: Readonly<Record<string, 
 /** Serves calls at the state folder's socket until the result is called. A path that is too long is logged, and not served. */
 export async function serveAdmin(dir: string, calls: AdminCalls, log: Log): Promise<() => Promise<void>> {
   const path = socketOf(dir);
-  if (Buffer.byteLength(path) > LONGEST_PATH) {
+  if (!fitsUnixSocket(path)) {
     log.warn(
       "the state folder's path is too long for a socket: causeway backup works only while this program is stopped",
       { path },

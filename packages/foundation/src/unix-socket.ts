@@ -1,0 +1,39 @@
+import { lstatSync, unlinkSync } from "node:fs";
+import { connect } from "node:net";
+
+/** Bytes of a Unix socket's path: sun_path of unix(7) has 108 with the final zero byte. */
+const LONGEST = 107;
+
+/** Whether the kernel accepts a path of this length for a Unix socket. */
+export function fitsUnixSocket(path: string): boolean {
+  return Buffer.byteLength(path) <= LONGEST;
+}
+
+/**
+ * Removes the socket that a killed process left, so that the path can be listened on. Returns why the path cannot be used: another
+ * process serves it, or the file is not a socket; such a file is kept.
+ *
+ * @example
+ * const why = await removeStaleSocket("/csi/csi.sock");
+ * if (why !== undefined) throw new Error(`cannot listen: ${why}`);
+ */
+export async function removeStaleSocket(path: string): Promise<string | undefined> {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (!stat) return undefined;
+  if (!stat.isSocket()) return "it is not a socket";
+  if (await isServed(path)) return "another process serves it";
+  unlinkSync(path);
+  return undefined;
+}
+
+/** Whether a process accepts connections at the socket. */
+export function isServed(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+}
