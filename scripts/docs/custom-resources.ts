@@ -13,6 +13,9 @@ export function customResourcePages(): Page[] {
     const text = [
       `# ${kind.kind}`,
       `\`${spec.group}/${kind.version}\`, plural \`${spec.names.plural}\`${short ? `, short ${short}` : ""}, ${spec.scope === "Namespaced" ? "in a namespace" : "in no namespace"}.`,
+      kind.versions.length > 0
+        ? `Also served as ${kind.versions.map(({ name }) => `\`${name}\``).join(", ")}, converted without loss.`
+        : "",
       columns ? `Columns of \`kubectl get\`: ${columns}.` : "",
       ...["spec", "status"].flatMap((part) => section(part, schema)),
     ];

@@ -5,9 +5,17 @@ import { HostedControlPlane } from "./controlplane/index.ts";
 import { infrastructureKinds } from "./infrastructure/index.ts";
 import type { Kind } from "./kind.ts";
 
-export type { Kind, PrinterColumn } from "./kind.ts";
+export type { Kind, KindVersion, PrinterColumn } from "./kind.ts";
+export { conversionsOf, convertObject, type ConversionOfKind } from "./versions/conversion.ts";
+export { reviewConversion } from "./versions/review.ts";
 export { defineKind, type DefinedObject, type KindDefinition } from "./schema/define.ts";
-export { toCustomResourceDefinition, type CustomResourceDefinitionObject, type JsonSchema } from "./schema/crd.ts";
+export {
+  toCustomResourceDefinition,
+  withConversionWebhook,
+  type CustomResourceDefinitionObject,
+  type JsonSchema,
+  type WebhookClient,
+} from "./schema/crd.ts";
 export { annotations, clusterSecretType, contractLabels, finalizers, labels, taints } from "./names.ts";
 export {
   Cluster,

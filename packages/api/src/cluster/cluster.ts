@@ -26,6 +26,8 @@ import {
   versionCounts,
 } from "./shapes.ts";
 import type { Resource } from "@causeway/kubernetes";
+import { deprecatedStatus, oldFailure } from "../versions/shapes.ts";
+import { clusterV1Beta1 } from "./v1beta1/cluster.ts";
 
 const cidrBlocks = (description: string) =>
   object({ cidrBlocks: list(text(1, 43), { min: 1, max: 100 }) }, { description });
@@ -55,22 +57,24 @@ const checks = object({
   ),
 });
 
+const templateRef = optional(object({ apiVersion: text(1, 317), kind: text(1, 63), name: text(1, 253) }));
+const triggerIf = optional(
+  object({ unhealthyInRange: optional(text(1, 32)), unhealthyLessThanOrEqualTo: optional(intOrString()) }),
+);
+
+const controlPlaneHealthCheck = optional(
+  object({
+    enabled: optional(flag()),
+    checks: optional(checks),
+    remediation: optional(object({ templateRef, triggerIf })),
+  }),
+);
+
 const healthCheck = optional(
   object({
     enabled: optional(flag()),
     checks: optional(checks),
-    remediation: optional(
-      object({
-        maxInFlight: optional(intOrString()),
-        templateRef: optional(object({ apiVersion: text(1, 317), kind: text(1, 63), name: text(1, 253) })),
-        triggerIf: optional(
-          object({
-            unhealthyInRange: optional(text(1, 32)),
-            unhealthyLessThanOrEqualTo: optional(intOrString()),
-          }),
-        ),
-      }),
-    ),
+    remediation: optional(object({ maxInFlight: optional(intOrString()), templateRef, triggerIf })),
   }),
 );
 
@@ -94,7 +98,7 @@ const topology = object(
         replicas: optional(int32()),
         rollout: optional(object({ after: optional(instant()) })),
         deletion: optional(object(deletionTimeouts)),
-        healthCheck,
+        healthCheck: controlPlaneHealthCheck,
         readinessGates: optional(readinessGates),
         taints: optional(machineTaints),
         variables: overrides,
@@ -184,6 +188,7 @@ const clusterStatus = object({
   ),
   phase: optional(oneOf(["Pending", "Provisioning", "Provisioned", "Deleting", "Failed", "Unknown"])),
   observedGeneration: optional(int64({ minimum: 1 })),
+  deprecated: deprecatedStatus(oldFailure),
 });
 
 export type ClusterSpec = Static<typeof clusterSpec>;
@@ -202,9 +207,13 @@ export const Cluster: Kind<Cluster> = defineKind({
     column("ClusterClass", ".spec.topology.classRef.name"),
     conditionColumn("Available", "Available"),
     column("CP Desired", ".status.controlPlane.desiredReplicas", { type: "integer" }),
+    column("CP Current", ".status.controlPlane.replicas", { type: "integer", priority: 10 }),
+    column("CP Ready", ".status.controlPlane.readyReplicas", { type: "integer", priority: 10 }),
     column("CP Available", ".status.controlPlane.availableReplicas", { type: "integer" }),
     column("CP Up-to-date", ".status.controlPlane.upToDateReplicas", { type: "integer" }),
     column("W Desired", ".status.workers.desiredReplicas", { type: "integer" }),
+    column("W Current", ".status.workers.replicas", { type: "integer", priority: 10 }),
+    column("W Ready", ".status.workers.readyReplicas", { type: "integer", priority: 10 }),
     column("W Available", ".status.workers.availableReplicas", { type: "integer" }),
     column("W Up-to-date", ".status.workers.upToDateReplicas", { type: "integer" }),
     paused,
@@ -214,4 +223,5 @@ export const Cluster: Kind<Cluster> = defineKind({
   ],
   spec: clusterSpec,
   status: clusterStatus,
+  versions: [clusterV1Beta1],
 });

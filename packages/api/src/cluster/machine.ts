@@ -4,22 +4,10 @@ import { age, column, conditionColumn, paused } from "../columns.ts";
 import type { Kind } from "../kind.ts";
 import { contractLabels, labels } from "../names.ts";
 import { defineKind } from "../schema/define.ts";
-import { anyText, conditions, flag, instant, int64, object, oneOf, optional, text } from "../schema/fields.ts";
-import { addressList, machineSpec } from "./shapes.ts";
-
-const nodeInfo = object({
-  machineID: anyText(),
-  systemUUID: anyText(),
-  bootID: anyText(),
-  kernelVersion: anyText(),
-  osImage: anyText(),
-  containerRuntimeVersion: anyText(),
-  kubeletVersion: anyText(),
-  kubeProxyVersion: anyText(),
-  operatingSystem: anyText(),
-  architecture: anyText(),
-  swap: optional(object({ capacity: optional(int64()) })),
-});
+import { conditions, flag, instant, int64, object, oneOf, optional, text } from "../schema/fields.ts";
+import { deprecatedStatus, oldFailure } from "../versions/shapes.ts";
+import { addressList, machineSpec, nodeInfo } from "./shapes.ts";
+import { machineV1Beta1 } from "./v1beta1/machine.ts";
 
 const machineStatus = object({
   conditions: conditions(),
@@ -48,6 +36,7 @@ const machineStatus = object({
   ),
   certificatesExpiryDate: optional(instant()),
   observedGeneration: optional(int64({ minimum: 1 })),
+  deprecated: deprecatedStatus(oldFailure),
   deletion: optional(
     object({
       nodeDrainStartTime: optional(instant()),
@@ -91,4 +80,5 @@ export const Machine: Kind<Machine> = defineKind({
   ],
   spec: machineSpec,
   status: machineStatus,
+  versions: [machineV1Beta1],
 });

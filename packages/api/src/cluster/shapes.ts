@@ -10,11 +10,12 @@ import {
   oneOf,
   optional,
 } from "../schema/fields.ts";
-import { conditions, immutable, templateMetadata, text } from "../schema/fields.ts";
+import { anyText, conditions, immutable, templateMetadata, text } from "../schema/fields.ts";
 
 /** A reference to a provider's object in the same namespace; the version is found from the kind table. */
-export function contractReference(description: string) {
-  return object({ apiGroup: text(1, 253), kind: text(1, 63), name: text(1, 253) }, { description });
+export function contractReference(description?: string) {
+  const options = description === undefined ? {} : { description };
+  return object({ apiGroup: text(1, 253), kind: text(1, 63), name: text(1, 253) }, options);
 }
 
 export const readinessGates = listByKey(
@@ -129,6 +130,21 @@ export const scaleOfReplicas = {
   statusReplicasPath: ".status.replicas",
   labelSelectorPath: ".status.selector",
 };
+
+/** Facts about a Node, as corev1.NodeSystemInfo. */
+export const nodeInfo = object({
+  machineID: anyText(),
+  systemUUID: anyText(),
+  bootID: anyText(),
+  kernelVersion: anyText(),
+  osImage: anyText(),
+  containerRuntimeVersion: anyText(),
+  kubeletVersion: anyText(),
+  kubeProxyVersion: anyText(),
+  operatingSystem: anyText(),
+  architecture: anyText(),
+  swap: optional(object({ capacity: optional(int64()) })),
+});
 
 export const addressList = list(
   object({

@@ -1,6 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Kind, PrinterColumn } from "../kind.ts";
-import { described } from "./describe.ts";
+import type { Kind, KindVersion, PrinterColumn } from "../kind.ts";
+import { described, descriptionsOf } from "./describe.ts";
 
 /** A structural schema as a CRD carries it. */
 export type JsonSchema = { [key: string]: unknown };
@@ -20,10 +20,16 @@ export interface CustomResourceDefinitionObject extends KubeObject {
       shortNames?: string[];
       categories: string[];
     };
+    /** Present: a webhook converts between the versions. */
+    conversion?: {
+      strategy: "Webhook";
+      webhook: { clientConfig: WebhookClient; conversionReviewVersions: string[] };
+    };
     versions: {
       name: string;
       served: boolean;
       storage: boolean;
+      deprecated?: true;
       schema: { openAPIV3Schema: JsonSchema };
       subresources?: {
         status?: Record<string, never>;
@@ -34,11 +40,34 @@ export interface CustomResourceDefinitionObject extends KubeObject {
   };
 }
 
-/** The CRD of a kind: one version, served and stored, in the category "cluster-api". */
+/** Where an API server reaches a webhook: at a URL, or at a Service of the cluster. */
+export interface WebhookClient {
+  readonly url?: string;
+  readonly service?: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly path: string;
+    readonly port?: number;
+  };
+  /** Certificate of the authority of the webhook's certificate, PEM in base64. */
+  readonly caBundle?: string;
+}
+
+/** The CRD, converted by a webhook if it has several versions. */
+export function withConversionWebhook(
+  crd: CustomResourceDefinitionObject,
+  clientConfig: WebhookClient,
+): CustomResourceDefinitionObject {
+  if (crd.spec.versions.length < 2) return crd;
+  const webhook = { clientConfig, conversionReviewVersions: ["v1"] };
+  return { ...crd, spec: { ...crd.spec, conversion: { strategy: "Webhook", webhook } } };
+}
+
+/** The CRD of a kind, with every version that is served, in the category "cluster-api". */
 export function toCustomResourceDefinition(kind: Kind<KubeObject>): CustomResourceDefinitionObject {
-  const schema = described(plainJson(kind.schema), kind.group);
-  const properties = schema["properties"] as JsonSchema;
   const singular = kind.kind.toLowerCase();
+  const stored = { name: kind.version, schema: kind.schema, columns: kind.columns, deprecated: false, storage: true };
+  const others = kind.versions.map((version) => ({ ...version, storage: false }));
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
@@ -54,20 +83,31 @@ export function toCustomResourceDefinition(kind: Kind<KubeObject>): CustomResour
         ...(kind.shortNames.length > 0 ? { shortNames: [...kind.shortNames] } : {}),
         categories: ["cluster-api"],
       },
-      versions: [
-        {
-          name: kind.version,
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: serverSchema(schema) },
-          subresources: {
-            ...("status" in properties ? { status: {} } : {}),
-            ...(kind.scale ? { scale: { ...kind.scale } } : {}),
-          },
-          ...(kind.columns.length > 0 ? { additionalPrinterColumns: [...kind.columns] } : {}),
-        },
-      ],
+      versions: [stored, ...others].map((version) => crdVersion(kind, version)),
     },
+  };
+}
+
+type Version = Pick<KindVersion, "name" | "schema" | "columns" | "deprecated"> & { readonly storage: boolean };
+
+function crdVersion(
+  kind: Kind<KubeObject>,
+  { name, schema: given, columns, deprecated, storage }: Version,
+): CustomResourceDefinitionObject["spec"]["versions"][number] {
+  const alike = storage ? {} : descriptionsOf(described(plainJson(kind.schema), kind.group));
+  const schema = described(plainJson(given), kind.group, alike);
+  const properties = schema["properties"] as JsonSchema;
+  return {
+    name,
+    served: true,
+    storage,
+    ...(deprecated ? { deprecated } : {}),
+    schema: { openAPIV3Schema: serverSchema(schema) },
+    subresources: {
+      ...("status" in properties ? { status: {} } : {}),
+      ...(kind.scale ? { scale: { ...kind.scale } } : {}),
+    },
+    ...(columns.length > 0 ? { additionalPrinterColumns: [...columns] } : {}),
   };
 }
 

@@ -1,21 +1,42 @@
 import { clusterDescriptions } from "../descriptions/cluster.ts";
 import { kubeadmDescriptions } from "../descriptions/kubeadm.ts";
+import { olderDescriptions } from "../descriptions/older.ts";
 import { openstackDescriptions } from "../descriptions/openstack.ts";
 import type { JsonSchema } from "./crd.ts";
 
 /** Which table wins depends on the group: some fields have the same name in all, and another meaning. */
 const tables: Readonly<Record<string, readonly Readonly<Record<string, string>>[]>> = {
-  "infrastructure.cluster.x-k8s.io": [openstackDescriptions, clusterDescriptions, kubeadmDescriptions],
-  "bootstrap.cluster.x-k8s.io": [kubeadmDescriptions, clusterDescriptions],
+  "infrastructure.cluster.x-k8s.io": [
+    openstackDescriptions,
+    clusterDescriptions,
+    kubeadmDescriptions,
+    olderDescriptions,
+  ],
+  "bootstrap.cluster.x-k8s.io": [kubeadmDescriptions, clusterDescriptions, olderDescriptions],
 };
-const others = [clusterDescriptions, kubeadmDescriptions];
+const others = [clusterDescriptions, kubeadmDescriptions, olderDescriptions];
 
 /**
  * The schema with a description at each field that `kubectl explain` may show: its own, or that of the tables, which are searched for
  * "PARENT.FIELD" first and for "FIELD" then.
  */
-export function described(schema: JsonSchema, group: string): JsonSchema {
-  return walk(schema, { tables: tables[group] ?? others, name: "" });
+export function described(schema: JsonSchema, group: string, more: Readonly<Record<string, string>> = {}): JsonSchema {
+  return walk(schema, { tables: [...(tables[group] ?? others), more], name: "" });
+}
+
+/** The descriptions of a schema as a table: another version of the kind has most fields in common. */
+export function descriptionsOf(schema: JsonSchema, name = ""): Readonly<Record<string, string>> {
+  const result: Record<string, string> = {};
+  for (const [field, child] of Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>)) {
+    const { description } = child;
+    Object.assign(result, descriptionsOf(child, field));
+    if (typeof description === "string")
+      Object.assign(result, { [`${name}.${field}`]: description, [field]: description });
+  }
+  for (const inner of ["items", "additionalProperties"] as const) {
+    if (isSchema(schema[inner])) Object.assign(result, descriptionsOf(schema[inner], name));
+  }
+  return result;
 }
 
 interface Place {

@@ -1,5 +1,5 @@
 import type { Clock, Log } from "@causeway/foundation";
-import { allKinds, toCustomResourceDefinition } from "@causeway/api";
+import { allKinds, conversionsOf, toCustomResourceDefinition } from "@causeway/api";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
 import { createEmbeddedRuntime } from "@causeway/hosted-control-plane";
 import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
@@ -44,6 +44,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     dir: state.path("apiserver"),
     ...(options.port === undefined ? {} : { port: options.port }),
     crds: allKinds.map(toCustomResourceDefinition),
+    conversions: conversionsOf(allKinds),
     isolation: { abortAfter: ABORT_AFTER, program: workerProgram() },
     authenticators,
     clock,

@@ -1,0 +1,69 @@
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:https";
+import { reviewConversion, type Kind } from "@causeway/api";
+import { InputError, messageOf, type KeyPair, type Log } from "@causeway/foundation";
+import type { KubeObject } from "@causeway/kubernetes";
+
+/** The path at which API servers send ConversionReviews. */
+export const CONVERT_PATH = "/convert";
+/** Bytes of a review at most: a list of objects as large as etcd takes a request to be, many times over. */
+const LARGEST = 64 * 1024 * 1024;
+
+export interface ConversionOptions {
+  readonly kinds: readonly Kind<KubeObject>[];
+  readonly address: string;
+  readonly port: number;
+  readonly certificate: KeyPair;
+  readonly log: Log;
+}
+
+/** Serves the conversion webhook of the kinds over HTTPS. @throws ENDPOINT_PORT_TAKEN when it cannot listen */
+export async function serveConversion(options: ConversionOptions): Promise<{ port: number; close(): Promise<void> }> {
+  const { certificate, address, port, log } = options;
+  const server = createServer({ cert: certificate.certificate, key: certificate.key }, (request, response) => {
+    answer(options, request, response).catch((error: unknown) => {
+      log.warn("a conversion failed", { error: messageOf(error) });
+      if (!response.headersSent) send(response, 400, messageOf(error));
+    });
+  });
+  server.listen(port, address);
+  try {
+    await once(server, "listening");
+  } catch (cause) {
+    throw new InputError("ENDPOINT_PORT_TAKEN", `The conversion webhook cannot be served at ${address}:${port}.`, {
+      cause,
+      hint: "Choose another port with --webhook-port.",
+    });
+  }
+  const bound = server.address();
+  return {
+    port: typeof bound === "object" && bound !== null ? bound.port : port,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+async function answer(options: ConversionOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const path = new URL(request.url ?? "/", "https://here").pathname;
+  if (path !== CONVERT_PATH) return send(response, 404, "not found");
+  if (request.method !== "POST") return send(response, 405, "method not allowed");
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > LARGEST) return send(response, 413, `a review has ${LARGEST} bytes at most`);
+    chunks.push(chunk);
+  }
+  const review = reviewConversion(options.kinds, JSON.parse(Buffer.concat(chunks).toString("utf8")));
+  response.setHeader("Content-Type", "application/json");
+  return send(response, 200, JSON.stringify(review));
+}
+
+function send(response: ServerResponse, status: number, text: string): void {
+  response.statusCode = status;
+  response.end(text);
+}
