@@ -99,7 +99,7 @@ function configurationOf(file: string): Json {
     throw refused(messageOf(error));
   }
   try {
-    return record(yaml().parse(content, { prettyErrors: false, logLevel: "silent" }));
+    return record(yaml().parse(content, { prettyErrors: false, logLevel: "error" }));
   } catch {
     // What the parser says would show the keys.
     throw refused("it is no YAML");
