@@ -5,7 +5,7 @@ export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 
 /** `--log-level`, with this level unless the user gives another. */
 export function logLevelOption(level: (typeof LOG_LEVELS)[number] = "warn") {
-  return new Option("--log-level <level>", "what to log on standard error, as JSON lines")
+  return new Option("--log-level <level>", "what to log on standard error: text on a terminal, JSON lines elsewhere")
     .choices(LOG_LEVELS)
     .default(level);
 }

@@ -1,13 +1,11 @@
 import { styleText } from "node:util";
+import { createLog, silentLog, type Log, type LogLevel } from "@causeway/foundation";
 
-/** Where a log writes its JSON lines. */
-interface Destination {
-  write(line: string): void;
-}
-
-/** Options for `createLog` of a command that people watch: text on a terminal, JSON lines elsewhere. */
-export function textOnTerminal(stream: NodeJS.WriteStream = process.stderr): { destination?: Destination } {
-  return stream.isTTY ? { destination: { write: (line) => void stream.write(textOf(line, stream)) } } : {};
+/** The log of a command on standard error: text on a terminal, JSON lines elsewhere, nothing at level "silent". */
+export function commandLog(level: LogLevel, stream: NodeJS.WriteStream = process.stderr): Log {
+  if (level === "silent") return silentLog;
+  if (!stream.isTTY) return createLog({ level });
+  return createLog({ level, destination: { write: (line) => void stream.write(textOf(line, stream)) } });
 }
 
 /** A line of the log as a person reads it: `15:04:05 warn  message  name=value`. */

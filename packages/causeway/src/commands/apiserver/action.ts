@@ -1,10 +1,11 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createLog, silentLog, whenAborted } from "@causeway/foundation";
+import { whenAborted } from "@causeway/foundation";
 import { startApiServer, type ApiServerOptions, type IsolationOptions } from "@causeway/apiserver";
 import { serveAdmin } from "../../composition/admin-socket.ts";
 import { makeStateFolder } from "../../composition/folder.ts";
 import type { ApiServerFlags } from "./command.ts";
+import { commandLog } from "../../terminal/text-log.ts";
 
 /** Milliseconds that who waits for the server has it for himself: what it has to see to takes as long as the first answers. */
 const FIRST_ANSWERS = 50;
@@ -29,7 +30,7 @@ export async function apiserver(
 ): Promise<void> {
   const { state, port } = flags;
   makeStateFolder(state);
-  const log = flags.logLevel === "silent" ? silentLog : createLog({ level: flags.logLevel });
+  const log = commandLog(flags.logLevel);
   // What runs workloads is loaded for those who want it.
   const workloads = flags.controllers === true ? (await import("../../workloads/start.ts")).startWorkloads : undefined;
   const server = await startApiServer({

@@ -1,9 +1,10 @@
-import { createLog, silentLog, systemClock, whenAborted } from "@causeway/foundation";
+import { systemClock, whenAborted } from "@causeway/foundation";
 import { startSimulator } from "@causeway/simulator";
 import { stringify } from "yaml";
 import { openState } from "../../composition/state.ts";
 import type { OutputFormat } from "../../options/output.ts";
 import type { CloudOptions } from "./command.ts";
+import { commandLog } from "../../terminal/text-log.ts";
 
 /** What a simulated cloud is reached by. */
 interface Running {
@@ -18,7 +19,7 @@ interface Running {
  * @throws STATE_TOO_NEW, STATE_IN_USE, STATE_UNREADABLE, STATE_NOT_WRITABLE, PORT_TAKEN
  */
 export async function cloud(options: CloudOptions, signal: AbortSignal): Promise<void> {
-  const log = options.logLevel === "silent" ? silentLog : createLog({ level: options.logLevel });
+  const log = commandLog(options.logLevel);
   const state = openState(options.state);
   state.bindTo("simulator");
   const simulator = await startSimulator({

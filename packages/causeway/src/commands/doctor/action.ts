@@ -1,5 +1,5 @@
 import { exitStatus } from "../../terminal/report-error.ts";
-import { createLog, silentLog, systemClock } from "@causeway/foundation";
+import { systemClock } from "@causeway/foundation";
 import { createClient } from "@causeway/kubernetes";
 import { connectCloud } from "@causeway/openstack";
 import { chosenCloud, chosenCluster } from "../../composition/chosen.ts";
@@ -7,10 +7,11 @@ import { clusterFacts, cloudFacts } from "./facts.ts";
 import { findingsOf } from "./findings.ts";
 import { renderReport } from "./render.ts";
 import type { DoctorOptions } from "./command.ts";
+import { commandLog } from "../../terminal/text-log.ts";
 
 /** Reads a cloud, and a cluster where one is chosen, and reports what will work. Exit status 3 when something is broken. */
 export async function doctor(options: DoctorOptions, signal: AbortSignal): Promise<void> {
-  const log = options.logLevel === "silent" ? silentLog : createLog({ level: options.logLevel });
+  const log = commandLog(options.logLevel);
   const config = chosenCloud(options);
   const reads = options.kubeconfig !== undefined || options.context !== undefined;
   const client = reads ? createClient(chosenCluster(options)) : undefined;

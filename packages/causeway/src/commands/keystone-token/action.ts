@@ -1,10 +1,11 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { createLog, readTextFile, silentLog, systemClock } from "@causeway/foundation";
+import { readTextFile, systemClock } from "@causeway/foundation";
 import { keystoneToken } from "@causeway/keystone-auth";
 import { environmentConfig, loadCloudsYaml, type CloudConfig } from "@causeway/openstack";
 import type { KeystoneTokenFlags } from "./command.ts";
 import { withPlugin } from "./kubeconfig.ts";
+import { commandLog } from "../../terminal/text-log.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -24,7 +25,7 @@ export async function printKeystoneToken(flags: KeystoneTokenFlags): Promise<voi
     execInfo: env["KUBERNETES_EXEC_INFO"],
     cacheFolder: flags.cache ? folder : undefined,
     clock: systemClock,
-    log: flags.logLevel === "silent" ? silentLog : createLog({ level: flags.logLevel }),
+    log: commandLog(flags.logLevel),
   });
   process.stdout.write(printed);
 }

@@ -1,14 +1,15 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { createLog, systemClock, InputError } from "@causeway/foundation";
+import { systemClock, InputError } from "@causeway/foundation";
 import { folderDisks, runMachineAgent } from "@causeway/machine-agent";
 import { connectCloud, loadCloudsYaml, type CloudConfig } from "@causeway/openstack";
 import { cloudMachines, launchInNamespaces } from "../../composition/machines.ts";
+import { commandLog } from "../../terminal/text-log.ts";
 import type { MachineAgentOptions } from "./command.ts";
 
 /** Plays every machine of a cloud whose servers are network namespaces of this host, until the signal aborts. */
 export async function machineAgent(options: MachineAgentOptions, signal: AbortSignal): Promise<void> {
-  const log = createLog({ level: options.logLevel });
+  const log = commandLog(options.logLevel);
   const open = (reload: () => CloudConfig) => connectCloud(reload(), { clock: systemClock, log, reload });
   const project = open(() => loadCloudsYaml({ cloud: options.cloud }));
   const admin = open(() => adminConfig(options));

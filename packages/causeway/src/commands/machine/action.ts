@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
-import { createLog, systemClock } from "@causeway/foundation";
+import { systemClock } from "@causeway/foundation";
 import { fileIdentity, runMachine, type BootedMachine } from "@causeway/machine-agent";
+import { commandLog } from "../../terminal/text-log.ts";
 import type { MachineOptions } from "./command.ts";
 
 /**
@@ -18,7 +19,7 @@ export async function oneMachine(options: MachineOptions, signal: AbortSignal): 
     const using = {
       identity: fileIdentity(options.disk),
       clock: systemClock,
-      log: createLog({ level: options.logLevel }),
+      log: commandLog(options.logLevel),
     };
     await runMachine(JSON.parse(line) as BootedMachine, using, ending);
   } finally {

@@ -1,4 +1,4 @@
-import { createLog, silentLog, systemClock, readTextFile, InputError } from "@causeway/foundation";
+import { systemClock, readTextFile, InputError } from "@causeway/foundation";
 import { defaultCloudConfig, explainService, parseControllerConfig } from "@causeway/cloud-controller-manager";
 import { createClient, createInformers, Service, type ObjectKey } from "@causeway/kubernetes";
 import { connectCloud, parseCloudConf, watchCloud } from "@causeway/openstack";
@@ -8,6 +8,7 @@ import type { OutputFormat } from "../../options/output.ts";
 import { exitStatus } from "../../terminal/report-error.ts";
 import type { PlanServiceOptions } from "./command.ts";
 import { hasSteps, renderPlan, type PlannedService } from "./render.ts";
+import { commandLog } from "../../terminal/text-log.ts";
 
 /**
  * Reports what reconciles of Services would do now, and the calls they take, without doing it.
@@ -18,7 +19,7 @@ export async function planService(
   options: PlanServiceOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const log = options.logLevel === "silent" ? silentLog : createLog({ level: options.logLevel });
+  const log = commandLog(options.logLevel);
   const cluster = chosenCluster(options);
   const namespace = options.namespace ?? cluster.namespace ?? "default";
   const wanted = name === undefined || options.allNamespaces ? undefined : keyFrom(name, namespace);

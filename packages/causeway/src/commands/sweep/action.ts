@@ -1,4 +1,4 @@
-import { createLog, InputError, silentLog, systemClock } from "@causeway/foundation";
+import { InputError, systemClock } from "@causeway/foundation";
 import { sweepOrphans, type Orphan, type Swept } from "@causeway/cloud-controller-manager";
 import { createClient } from "@causeway/kubernetes";
 import { connectCloud } from "@causeway/openstack";
@@ -8,13 +8,14 @@ import type { OutputFormat } from "../../options/output.ts";
 import { confirm } from "../../terminal/confirm.ts";
 import { exitStatus } from "../../terminal/report-error.ts";
 import type { SweepOptions } from "./command.ts";
+import { commandLog } from "../../terminal/text-log.ts";
 
 /**
  * Deletes orphans of deleted Services; exit status 1 when some of them could not be deleted.
  * @throws SWEEP_NOT_CONFIRMED, SWEEP_OTHER_CLUSTER
  */
 export async function sweep(options: SweepOptions, signal: AbortSignal): Promise<void> {
-  const log = options.logLevel === "silent" ? silentLog : createLog({ level: options.logLevel });
+  const log = commandLog(options.logLevel);
   const { output, clusterName, dryRun, floatingIps, namespace } = options;
   const client = createClient(chosenCluster(options));
   const cloud = connectCloud(chosenCloud(options), { clock: systemClock, log });

@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { createLog, silentLog, systemClock, whenAborted } from "@causeway/foundation";
+import { systemClock, whenAborted } from "@causeway/foundation";
 import { Cluster } from "@causeway/api";
 import { isUnreachable } from "@causeway/kubernetes";
 import { openCloud, type ChosenCloud } from "../../composition/cloud.ts";
@@ -12,14 +12,14 @@ import { demo } from "./demo/manifests.ts";
 import { checkDemoInput } from "./demo/preflight.ts";
 import { showChanges, showProgress } from "./demo/progress.ts";
 import { farewell, renderResult } from "./demo/words.ts";
-import { textOnTerminal } from "../../terminal/text-log.ts";
 import type { UpOptions } from "./command.ts";
+import { commandLog } from "../../terminal/text-log.ts";
 
 /** Runs the whole system in this process until the signal aborts, or until the demo is ready when asked to. */
 export async function up(options: UpOptions, signal: AbortSignal): Promise<void> {
   const started = performance.now();
   const state = openState(options.state);
-  const log = options.logLevel === "silent" ? silentLog : createLog({ level: options.logLevel, ...textOnTerminal() });
+  const log = commandLog(options.logLevel);
   const cloud = await openCloud(options, { state, clock: systemClock, log, signal });
   try {
     const system = await startSystem({

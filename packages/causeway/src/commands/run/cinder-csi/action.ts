@@ -2,12 +2,10 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { claimAnnotationsFrom, startDriver, type DriverOptions } from "@causeway/cinder-csi";
 import {
-  createLog,
   createMetrics,
   InputError,
   messageOf,
   readTextFile,
-  silentLog,
   systemClock,
   whenAborted,
   type Log,
@@ -16,6 +14,7 @@ import {
 import { createClient, inClusterConfig, loadKubeconfig } from "@causeway/kubernetes";
 import { ownVersion } from "../../../release.ts";
 import type { RawFlags } from "./command.ts";
+import { commandLog } from "../../../terminal/text-log.ts";
 
 /**
  * Serves the driver until the signal aborts.
@@ -135,7 +134,7 @@ async function serveHttp(address: string, metrics: Metrics): Promise<Server> {
 
 function logOf({ logLevel, v }: RawFlags): Log {
   const level = logLevel ?? (Number(v) >= 4 ? "debug" : Number(v) >= 1 ? "info" : "warn");
-  return level === "silent" ? silentLog : createLog({ level });
+  return commandLog(level);
 }
 
 const invalid = (flag: string, must: string) => new InputError("FLAG_INVALID", `--${flag} must be ${must}.`);

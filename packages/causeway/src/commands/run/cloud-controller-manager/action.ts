@@ -1,4 +1,4 @@
-import { createLog, createMetrics, silentLog, systemClock, type Log } from "@causeway/foundation";
+import { createMetrics, systemClock, type Log } from "@causeway/foundation";
 import { createClient, inClusterConfig, loadKubeconfig, type ClusterConfig } from "@causeway/kubernetes";
 import { ownCommit, ownVersion } from "../../../release.ts";
 import { servingCertificate } from "../serving/certificate.ts";
@@ -10,6 +10,7 @@ import { readFlags } from "./flags.ts";
 import { clusterGuard } from "../serving/guard.ts";
 import { lead } from "./lead.ts";
 import { Credentials } from "./credentials.ts";
+import { commandLog } from "../../../terminal/text-log.ts";
 
 /**
  * Runs the cloud controller manager of one cluster until the signal aborts; elected, where it is to be. Wrong input ends it
@@ -77,5 +78,5 @@ function clusterOf({ kubeconfig, master }: RawFlags): ClusterConfig {
 
 function logOf({ logLevel, v }: RawFlags): Log {
   const level = logLevel ?? (Number(v) >= 4 ? "debug" : Number(v) >= 1 ? "info" : "warn");
-  return level === "silent" ? silentLog : createLog({ level });
+  return commandLog(level);
 }

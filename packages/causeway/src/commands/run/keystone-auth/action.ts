@@ -1,13 +1,14 @@
-import { createLog, createMetrics, silentLog, systemClock } from "@causeway/foundation";
+import { createMetrics, systemClock } from "@causeway/foundation";
 import { readSettings, runKeystoneAuth } from "@causeway/keystone-auth";
 import { createClient, inClusterConfig, loadKubeconfig } from "@causeway/kubernetes";
 import type { KeystoneAuthFlags } from "./command.ts";
+import { commandLog } from "../../../terminal/text-log.ts";
 
 /** Serves the webhook until the signal aborts. @throws KEYSTONE_AUTH_FLAG_INVALID, KEYSTONE_POLICY_INVALID, KUBECONFIG_… */
 export async function keystoneAuth(flags: KeystoneAuthFlags, signal: AbortSignal): Promise<void> {
   const settings = readSettings(flags, process.env);
   const level = flags.logLevel ?? (Number(flags.v) >= 4 ? "debug" : Number(flags.v) >= 1 ? "info" : "warn");
-  const log = level === "silent" ? silentLog : createLog({ level });
+  const log = commandLog(level);
   const metrics = createMetrics();
   const { kubeconfig, needsCluster, userAgent } = settings;
   const cluster = kubeconfig === undefined ? inClusterConfig : () => loadKubeconfig({ path: kubeconfig });
