@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { longScenarios } from "./vitest.scenarios.config.ts";
+import { scenarios } from "./vitest.scenarios.config.ts";
 
 export default defineConfig({
   test: {
@@ -12,7 +12,7 @@ export default defineConfig({
       "test/programs/**",
       "test/hostile/**",
       "**/node_modules/**",
-      ...longScenarios,
+      ...scenarios,
     ],
     pool: "threads",
     isolate: false,

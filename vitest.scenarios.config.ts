@@ -1,11 +1,16 @@
 import { defineConfig } from "vitest/config";
 
-/** What needs processes of its own and real time. Its quick cases are in `npm test`, which leaves these files out. */
-export const longScenarios = ["test/scenarios/long/**/*.test.ts", "test/contracts/kubernetes/causeway-kubectl.test.ts"];
+/** What plays a whole flow, or needs processes of its own and real time. `npm test` leaves these files out. */
+export const scenarios = [
+  "packages/*/src/**/scenarios/**/*.test.ts",
+  "packages/*/src/**/scenario.test.ts",
+  "test/scenarios/**/*.test.ts",
+  "test/contracts/kubernetes/causeway-kubectl.test.ts",
+];
 
 export default defineConfig({
   test: {
-    include: longScenarios,
+    include: scenarios,
     pool: "threads",
     isolate: false,
     maxWorkers: 2,

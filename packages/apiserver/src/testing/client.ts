@@ -102,13 +102,13 @@ export async function rawClient(
   };
 }
 
-/** Looks again until `probe` gives something, for at most five seconds. */
+/** Looks again until `probe` gives something, for at most half a minute: as long as a busy machine may need, since a green run never waits so long. */
 export async function eventually<T>(probe: () => Promise<T | undefined>): Promise<T> {
-  const end = Date.now() + 5000;
+  const end = Date.now() + 30_000;
   for (;;) {
     const found = await probe();
     if (found !== undefined) return found;
-    if (Date.now() > end) throw new Error("it did not happen in five seconds");
+    if (Date.now() > end) throw new Error("it did not happen in half a minute");
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -95,7 +95,8 @@ describe("a Deployment on an API server", () => {
     expect(mixed).toBe(false);
   });
 
-  test.each([11, 12, 13, 14])(
+  // More seeds are schedules of `npm run test:faults`.
+  test.each([11])(
     "never exceeds maxSurge and leaves no orphan when writes are lost and controllers are killed (seed %i)",
     async (seed) => {
       const w = await start();
