@@ -252,7 +252,9 @@ describe("a state folder", () => {
   it("refuses a file whose YAML is broken, though a reader could make something of it", async () => {
     const whole = JSON.stringify(configuration(["secrets"], { aesgcm: { keys: [key("one")] } }));
     writeFileSync(file, whole.slice(0, -1));
-    await expect(start({ encryption: { configurationFile: file } })).rejects.toMatchObject({ code: "ENCRYPTION_CONFIG_INVALID" });
+    await expect(start({ encryption: { configurationFile: file } })).rejects.toMatchObject({
+      code: "ENCRYPTION_CONFIG_INVALID",
+    });
   });
 
   it("keeps the configuration it has when a changed one cannot be used", async () => {
