@@ -3,7 +3,7 @@ export {
   type OpenStackInfrastructure,
   type OpenStackInfrastructureOptions,
 } from "./infrastructure.ts";
-export { readIdentity, resolveIdentity, type IdentityOwner } from "./identity/resolve.ts";
+export { resolveIdentity, type IdentityOwner } from "./identity/resolve.ts";
 export { planCluster, type ClusterPlan } from "./openstackcluster/plan.ts";
 export type { ClusterCloud, ClusterObserved, ClusterStep } from "./openstackcluster/model.ts";
 export { planMachine, type MachinePlan } from "./openstackmachine/plan.ts";

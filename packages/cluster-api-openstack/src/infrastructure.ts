@@ -1,8 +1,9 @@
-import { Cluster, labels, Machine, OpenStackCluster, OpenStackMachine } from "@causeway/api";
+import { Cluster, labels, Machine, OpenStackCluster, OpenStackClusterIdentity, OpenStackMachine } from "@causeway/api";
 import type { Clock, Log, Metrics } from "@causeway/foundation";
-import { Secret, type EventRecorder, type Informers } from "@causeway/kubernetes";
+import { Namespace, Secret, type EventRecorder, type Informers } from "@causeway/kubernetes";
 import type { CloudPool } from "@causeway/openstack";
-import { identityOf, runIdentityHolder } from "./identity/holder.ts";
+import { ImageReferences } from "./identity/images.ts";
+import { clusterIdentityOf, identityOf, runIdentityHolder } from "./identity/holder.ts";
 import { Sessions } from "./identity/sessions.ts";
 import { runClusterController } from "./openstackcluster/controller.ts";
 import { runMachineController } from "./openstackmachine/controller.ts";
@@ -32,19 +33,31 @@ export function createOpenStackInfrastructure(options: OpenStackInfrastructureOp
   const openStackClusters = informers.for(OpenStackCluster);
   const openStackMachines = informers.for(OpenStackMachine);
   const secrets = informers.for(Secret);
-  informers.index(openStackMachines, { cluster: clusterOf, identity: identityOf });
+  const clusterIdentities = informers.for(OpenStackClusterIdentity);
+  const namespaces = informers.for(Namespace);
+  informers.index(openStackMachines, {
+    cluster: clusterOf,
+    identity: identityOf,
+    clusterIdentity: clusterIdentityOf,
+  });
   informers.index(machines, {
     secret: ({ metadata, spec }) => within(metadata.namespace, spec.bootstrap.dataSecretName),
   });
   informers.index(openStackClusters, {
     cluster: ({ metadata }) => within(metadata.namespace, metadata.labels?.[labels.clusterName]),
     identity: identityOf,
+    clusterIdentity: clusterIdentityOf,
   });
   const clusterInterests = new Interests();
   const machineInterests = new Interests();
+  const images = new ImageReferences(informers, (interest) => machineInterests.notify([interest]));
   const sessions = new Sessions({
     clouds,
-    secrets,
+    objects: {
+      secret: (key) => secrets.get(key),
+      clusterIdentity: (name) => clusterIdentities.get({ namespace: "", name }),
+      namespace: (name) => namespaces.get({ namespace: "", name }),
+    },
     clock,
     onOpen({ watch }) {
       const ofClusters = [
@@ -63,10 +76,21 @@ export function createOpenStackInfrastructure(options: OpenStackInfrastructureOp
     },
   });
   const holds = new Holds(clock);
-  const shared = { clusters, machines, openStackClusters, openStackMachines, secrets, sessions, holds, clock };
+  const shared = {
+    clusters,
+    clusterIdentities,
+    namespaces,
+    machines,
+    openStackClusters,
+    openStackMachines,
+    secrets,
+    sessions,
+    holds,
+    clock,
+  };
   return {
     async run(signal) {
-      const caches = [clusters, machines, openStackClusters, openStackMachines, secrets];
+      const caches = [clusters, machines, openStackClusters, openStackMachines, secrets, clusterIdentities, namespaces];
       await Promise.all(caches.map((cache) => cache.whenSynced(signal))).catch(() => {});
       if (signal.aborted) return;
       const base = { informers, clock, log, events, metrics: options.metrics };
@@ -77,7 +101,7 @@ export function createOpenStackInfrastructure(options: OpenStackInfrastructureOp
           signal,
         ),
         runMachineController(
-          { ...base, sources: { ...shared, interests: machineInterests, looks: new WeakMap() } },
+          { ...base, sources: { ...shared, interests: machineInterests, images, looks: new WeakMap() } },
           signal,
         ),
       ]);

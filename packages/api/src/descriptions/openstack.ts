@@ -124,4 +124,12 @@ export const openstackDescriptions: Readonly<Record<string, string>> = {
   resources: "What was made for the server.",
   instanceID: "UUID of the server.",
   instanceState: "Nova's status of the server.",
+  ready: "Whether the server is ACTIVE.",
+  userDataRef: "Secret with the user data of the server, under the key value.",
+  "userDataRef.name": "Name of the Secret.",
+  "secretRef.name": "Name of the Secret.",
+  "secretRef.namespace": "Namespace of the Secret.",
+  namespaceSelector: "Namespaces whose objects may use the credentials. Unset: all.",
+  floatingIPNetwork: "The external network of the floating IPs.",
+  reclaimPolicy: "What happens to a floating IP that is released: Retain keeps it in the pool, Delete deletes it.",
 };

@@ -2,11 +2,20 @@ import type Type from "typebox";
 import type { KubeObject, Resource } from "@causeway/kubernetes";
 import type { Kind, PrinterColumn } from "../kind.ts";
 import { defineKind } from "../schema/define.ts";
-import { anyText, conditions, intOrString, mapOf, object, optional } from "../schema/fields.ts";
+import { anyText, conditions, intOrString, mapOf, object, optional, templateMetadata } from "../schema/fields.ts";
 import { clusterSpec, type OpenStackClusterSpec } from "./cluster-spec.ts";
+import { group, providerLabels as labels, version } from "./group.ts";
+import { OpenStackClusterIdentity } from "./identity.ts";
 import { machineSpec, type OpenStackMachineSpec } from "./parameters.ts";
 import { clusterStatus, machineStatus, type OpenStackClusterStatus, type OpenStackMachineStatus } from "./status.ts";
 
+export {
+  OpenStackFloatingIPPool,
+  type OpenStackFloatingIPPoolSpec,
+  type OpenStackFloatingIPPoolStatus,
+} from "./floating-ip-pool.ts";
+export { OpenStackClusterIdentity } from "./identity.ts";
+export { OpenStackServer, type OpenStackServerSpec, type OpenStackServerStatus } from "./server.ts";
 export type { OpenStackClusterSpec, SecurityGroupRuleSpec } from "./cluster-spec.ts";
 export type {
   IdentityReference,
@@ -16,15 +25,6 @@ export type {
   SubnetParameter,
 } from "./parameters.ts";
 export type { OpenStackClusterStatus, OpenStackMachineStatus, ResolvedMachine, ResolvedPort } from "./status.ts";
-
-const group = "infrastructure.cluster.x-k8s.io";
-const version = "v1beta2";
-
-/** Contract labels that the CRDs of an infrastructure provider carry. */
-const labels = {
-  "cluster.x-k8s.io/v1beta2": version,
-  "cluster.x-k8s.io/provider": "infrastructure-openstack",
-} as const;
 
 const clusterColumn: PrinterColumn = {
   name: "Cluster",
@@ -114,9 +114,26 @@ export const OpenStackMachineTemplate: Kind<OpenStackMachineTemplate> = defineKi
   columns: [ageColumn],
 });
 
+const clusterTemplateSpec = object({ template: object({ metadata: optional(templateMetadata), spec: clusterSpec }) });
+
+/** What the OpenStackClusters of a ClusterClass are copied from. */
+export type OpenStackClusterTemplate = KubeObject & { spec: Type.Static<typeof clusterTemplateSpec> };
+export const OpenStackClusterTemplate: Kind<OpenStackClusterTemplate> = defineKind({
+  group,
+  version,
+  kind: "OpenStackClusterTemplate",
+  description: "What the OpenStackClusters of a ClusterClass are copied from.",
+  spec: clusterTemplateSpec,
+  shortNames: ["osct"],
+  labels,
+  columns: [ageColumn],
+});
+
 /** The kinds of the OpenStack infrastructure provider. */
 export const infrastructureKinds: readonly Kind<KubeObject>[] = [
   OpenStackCluster,
   OpenStackMachine,
   OpenStackMachineTemplate,
+  OpenStackClusterTemplate,
+  OpenStackClusterIdentity,
 ];

@@ -17,6 +17,11 @@ export const identityFinalizer = "infrastructure.cluster.x-k8s.io/openstack-iden
 
 type User = OpenStackCluster | OpenStackMachine;
 
+/** Names of the OpenStackClusterIdentity that an object names, for the index "clusterIdentity". */
+export function clusterIdentityOf({ spec: { identityRef } }: User): string[] {
+  return identityRef?.type === "ClusterIdentity" ? [identityRef.name] : [];
+}
+
 export interface HolderOptions {
   readonly informers: Informers;
   readonly secrets: Informer<Secret>;
@@ -27,9 +32,13 @@ export interface HolderOptions {
   readonly log: Log;
 }
 
-/** "namespace/name" of the Secret that an object names, for the index "identity". */
-export function identityOf({ metadata, spec }: User): string[] {
-  return spec.identityRef === undefined ? [] : [`${metadata.namespace ?? ""}/${spec.identityRef.name}`];
+/**
+ * "namespace/name" of the Secret that an object names, for the index "identity". The Secret of an OpenStackClusterIdentity is in
+ * a namespace of its own, which is not deleted with a tenant's.
+ */
+export function identityOf({ metadata, spec: { identityRef } }: User): string[] {
+  if (identityRef === undefined || identityRef.type === "ClusterIdentity") return [];
+  return [`${metadata.namespace ?? ""}/${identityRef.name}`];
 }
 
 /**
@@ -64,6 +73,6 @@ export function runIdentityHolder(options: HolderOptions, signal: AbortSignal): 
 function secretsOf({ object, previous }: Change<User>): ObjectKey[] {
   return [object, ...(previous ? [previous] : [])].flatMap((user) => {
     const { namespace = "" } = user.metadata;
-    return user.spec.identityRef === undefined ? [] : [{ namespace, name: user.spec.identityRef.name }];
+    return identityOf(user).length === 0 ? [] : [{ namespace, name: user.spec.identityRef?.name ?? "" }];
   });
 }

@@ -1,14 +1,29 @@
-import type { IdentityReference } from "@causeway/api";
+import { OpenStackClusterIdentity, type IdentityReference } from "@causeway/api";
 import { CausewayError } from "@causeway/foundation";
-import { Secret, secretText, type KubeObject, type KubernetesClient } from "@causeway/kubernetes";
+import {
+  Namespace,
+  Secret,
+  secretText,
+  type KubeObject,
+  type KubernetesClient,
+  type ObjectKey,
+} from "@causeway/kubernetes";
 import { loadCloudsYaml, type CloudConfig } from "@causeway/openstack";
+import { allowsNamespace } from "./namespaces.ts";
 
 /** An object that says which credentials are its own. */
 export type IdentityOwner = KubeObject & { readonly spec: { readonly identityRef?: IdentityReference } };
 
+/** The objects that a reference may lead through, as informers hold them. */
+export interface IdentityObjects {
+  secret(key: ObjectKey): Secret | undefined;
+  clusterIdentity(name: string): OpenStackClusterIdentity | undefined;
+  namespace(name: string): Namespace | undefined;
+}
+
 /**
- * The cloud that an object's identityRef leads to, read from its Secret. Throws IDENTITY_MISSING,
- * IDENTITY_SECRET_NOT_FOUND, IDENTITY_SECRET_INVALID, IDENTITY_TYPE_NOT_SERVED.
+ * The cloud that an object's identityRef leads to. Throws IDENTITY_MISSING, IDENTITY_NOT_FOUND, IDENTITY_NOT_ALLOWED,
+ * IDENTITY_SECRET_NOT_FOUND, IDENTITY_SECRET_INVALID.
  */
 export async function resolveIdentity(
   { client, owner }: { readonly client: KubernetesClient; readonly owner: IdentityOwner },
@@ -17,20 +32,54 @@ export async function resolveIdentity(
   const reference = owner.spec.identityRef;
   if (!reference)
     throw new CausewayError("IDENTITY_MISSING", `${owner.kind} ${owner.metadata.name} names no identityRef`);
-  const key = { namespace: owner.metadata.namespace ?? "", name: reference.name };
-  const secret = await client.find(Secret, key, signal ? { signal } : {});
-  return readIdentity(secret, reference, key.namespace);
+  const namespace = owner.metadata.namespace ?? "";
+  const options = signal ? { signal } : {};
+  const shared = reference.type === "ClusterIdentity";
+  const [identity, place] = shared
+    ? await Promise.all([
+        client.find(OpenStackClusterIdentity, { namespace: "", name: reference.name }, options),
+        client.find(Namespace, { namespace: "", name: namespace }, options),
+      ])
+    : [];
+  const key = secretKeyOf({ reference, namespace }, { clusterIdentity: () => identity, namespace: () => place });
+  return readIdentity(await client.find(Secret, key, options), reference, key);
 }
 
-/** The cloud that a reference leads to, from a Secret read before. */
-export function readIdentity(secret: Secret | undefined, reference: IdentityReference, namespace: string): CloudConfig {
-  const { name, cloudName, region, type } = reference;
-  if (type === "ClusterIdentity") {
+export interface IdentityPlace {
+  readonly reference: IdentityReference;
+  /** Of the object that has the reference. */
+  readonly namespace: string;
+}
+
+/** The Secret that a reference leads to: one of the object's namespace, or that of an OpenStackClusterIdentity. */
+export function secretKeyOf(
+  { reference, namespace }: IdentityPlace,
+  objects: Pick<IdentityObjects, "clusterIdentity" | "namespace">,
+): ObjectKey {
+  const { name } = reference;
+  if (reference.type !== "ClusterIdentity") return { namespace, name };
+  const identity = objects.clusterIdentity(name);
+  if (!identity) {
+    throw new CausewayError("IDENTITY_NOT_FOUND", `OpenStackClusterIdentity ${name} of identityRef does not exist`, {
+      hint: "Create it, or use a Secret.",
+    });
+  }
+  if (!allowsNamespace(identity.spec.namespaceSelector, objects.namespace(namespace)?.metadata.labels)) {
     throw new CausewayError(
-      "IDENTITY_TYPE_NOT_SERVED",
-      "identityRef.type ClusterIdentity is not supported; use a Secret",
+      "IDENTITY_NOT_ALLOWED",
+      `OpenStackClusterIdentity ${name} does not allow objects of namespace ${namespace}`,
+      { hint: "Its namespaceSelector must match the labels of the namespace." },
     );
   }
+  return identity.spec.secretRef;
+}
+
+/** The cloud that a reference leads to, from its Secret, which was read before. */
+export function readIdentity(
+  secret: Secret | undefined,
+  { cloudName, region }: IdentityReference,
+  { namespace, name }: ObjectKey,
+): CloudConfig {
   if (!secret) {
     throw new CausewayError("IDENTITY_SECRET_NOT_FOUND", `Secret ${namespace}/${name} of identityRef does not exist`, {
       hint: "Create it with the key clouds.yaml.",

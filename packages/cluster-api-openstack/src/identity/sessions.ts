@@ -1,6 +1,4 @@
-import type { IdentityReference } from "@causeway/api";
 import { CausewayError, messageOf, type Clock } from "@causeway/foundation";
-import type { Informer, Secret } from "@causeway/kubernetes";
 import {
   cloudIdentity,
   isUnauthorized,
@@ -12,7 +10,7 @@ import {
   type Member,
   type Pool,
 } from "@causeway/openstack";
-import { readIdentity } from "./resolve.ts";
+import { readIdentity, secretKeyOf, type IdentityObjects, type IdentityPlace } from "./resolve.ts";
 
 /** One project of one region, and cached data that no informer holds. */
 export interface Session {
@@ -28,6 +26,8 @@ export interface Session {
   /** The members of a pool, read again only when the pool has changed. */
   members(pool: Pool, signal: AbortSignal): Promise<readonly Member[]>;
   membersChanged(poolId: string): void;
+  /** Aliases of Neutron's extensions, read once. */
+  extensions(signal: AbortSignal): Promise<ReadonlySet<string>>;
 }
 
 export type SessionResult =
@@ -36,7 +36,7 @@ export type SessionResult =
 
 export interface SessionsOptions {
   readonly clouds: CloudPool;
-  readonly secrets: Informer<Secret>;
+  readonly objects: IdentityObjects;
   readonly clock: Clock;
   /** Called once for each session made. */
   readonly onOpen: (session: Session) => void;
@@ -57,13 +57,14 @@ export class Sessions {
 
   /** The session of a reference, with `needed` informers listed at least once. Never throws but on abort. */
   async get(
-    { reference, namespace }: { readonly reference: IdentityReference; readonly namespace: string },
+    place: IdentityPlace,
     needed: (watch: CloudWatch) => readonly CloudInformer<never>[] | readonly Pick<CloudInformer<never>, "start">[],
     signal: AbortSignal,
   ): Promise<SessionResult> {
     try {
-      const secret = this.#options.secrets.get({ namespace, name: reference.name });
-      const client = this.#options.clouds.get(readIdentity(secret, reference, namespace));
+      const { objects, clouds } = this.#options;
+      const key = secretKeyOf(place, objects);
+      const client = clouds.get(readIdentity(objects.secret(key), place.reference, key));
       const session = await this.#patiently(async (limited) => {
         const opened = await this.#session(client, limited);
         await Promise.all(needed(client.watch).map((informer) => informer.start(limited)));
@@ -116,7 +117,7 @@ function explain(error: unknown): { reason: string; message: string } {
   return { reason: "OpenStackError", message };
 }
 
-type Remembered = Pick<Session, "zones" | "providers" | "members" | "membersChanged">;
+type Remembered = Pick<Session, "zones" | "providers" | "members" | "membersChanged" | "extensions">;
 
 function remembered(cloud: Cloud, clock: Clock): Remembered {
   let zones: { readonly at: number; readonly list: readonly AvailabilityZone[] } | undefined;
@@ -147,5 +148,6 @@ function remembered(cloud: Cloud, clock: Clock): Remembered {
     membersChanged(poolId) {
       members.delete(poolId);
     },
+    extensions: (signal) => cloud.network.extensions({ signal }),
   };
 }

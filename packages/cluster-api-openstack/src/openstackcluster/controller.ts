@@ -79,6 +79,18 @@ export function runClusterController(options: ClusterControllerOptions, signal: 
         .byIndex("identity", `${metadata.namespace ?? ""}/${metadata.name}`)
         .map((cluster) => ({ namespace: cluster.metadata.namespace ?? "", name: cluster.metadata.name })),
     ),
+    watchInformer(sources.clusterIdentities, ({ object }) =>
+      sources.openStackClusters
+        .byIndex("clusterIdentity", object.metadata.name)
+        .map(({ metadata }) => ({ namespace: metadata.namespace ?? "", name: metadata.name })),
+    ),
+    // Whether an OpenStackClusterIdentity may be used depends on the namespace's labels.
+    watchInformer(sources.namespaces, ({ object }) =>
+      sources.openStackClusters
+        .list(object.metadata.name)
+        .filter(({ spec }) => spec.identityRef.type === "ClusterIdentity")
+        .map(({ metadata }) => ({ namespace: metadata.namespace ?? "", name: metadata.name })),
+    ),
     sources.interests.source,
   ];
   return runController(

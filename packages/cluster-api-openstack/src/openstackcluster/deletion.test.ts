@@ -1,6 +1,6 @@
 import type { OpenStackCluster } from "@causeway/api";
 import { describe, expect, it } from "vitest";
-import { deleting, full, plan, settle, world, type World } from "../testing/cluster-world.ts";
+import { apply, deleting, full, plan, settle, world, type World } from "../testing/cluster-world.ts";
 import { port } from "../testing/model-resources.ts";
 import { demoSpec, external, openStackMachine } from "../testing/objects.ts";
 
@@ -11,6 +11,31 @@ describe("planCluster, deleting", () => {
     deleting(w);
     return w;
   }
+
+  it("ends with an account of what it removed and what it kept", () => {
+    const w = provisioned({ ...demoSpec, apiServer: { managedLoadBalancer: {}, floatingIP: "172.24.4.99" } });
+    w.cloud.applyCluster({
+      for: "APIEndpointReady",
+      do: "create-floating-ip",
+      body: { floating_network_id: "net-public", description: "mine" },
+    });
+    w.cloud.floatingIps = w.cloud.floatingIps.map((ip) => ({ ...ip, floating_ip_address: "172.24.4.99" }));
+    w.object = { ...w.object, metadata: { ...w.object.metadata, deletionTimestamp: undefined } as never };
+    settle(w);
+    deleting(w);
+    let account = "";
+    for (let round = 0; round < 20; round++) {
+      for (const step of plan(w).steps) {
+        if (step.do === "remove-finalizer") account = step.account;
+        apply(w, step);
+      }
+    }
+    expect(account).toMatch(
+      /^Removed: load balancer .*-kubeapi \(lb-\d+\), router .*, network .*, security group .*, security group/,
+    );
+    expect(account).toMatch(/Kept: floating IP 172\.24\.4\.99 \(spec\.apiServer\.floatingIP names it\)$/);
+    expect(w.cloud.inventory).toEqual(["floatingIps mine"]);
+  });
 
   it("waits for machines and names them", () => {
     const w = provisioned();

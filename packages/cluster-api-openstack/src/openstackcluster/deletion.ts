@@ -4,6 +4,7 @@ import type { Network, Port, Router } from "@causeway/openstack";
 import { description, loadBalancerName, networkName } from "../resources/naming.ts";
 import { isOwned } from "../resources/ownership.ts";
 import { resolveParameter } from "../resources/parameters.ts";
+import { deletionAccount } from "./account.ts";
 import { missing, type ClusterContext, type ClusterObserved, type ClusterStep } from "./model.ts";
 import { isRouterInterface } from "./router.ts";
 import { findGroup, nodeRoles } from "./security-groups.ts";
@@ -59,7 +60,7 @@ function nextStage(context: ClusterContext): Stage {
     const result = stage(context);
     if (result.wait !== undefined || (result.steps?.length ?? 0) > 0) return result;
   }
-  return { steps: [{ for: "NetworkReady", do: "remove-finalizer" }] };
+  return { steps: [{ for: "NetworkReady", do: "remove-finalizer", account: deletionAccount(context) }] };
 }
 
 function waitForMachines({ machines }: ClusterContext): Stage {

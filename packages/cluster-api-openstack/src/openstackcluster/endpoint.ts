@@ -23,6 +23,8 @@ const type = "APIEndpointReady";
  */
 export function planEndpoint(context: ClusterContext, network: NetworkPart, router: RouterPart): EndpointPart {
   const { spec } = context.object;
+  const hosted = hostedEndpoint(context);
+  if (hosted) return hosted;
   const balancer = spec.apiServer?.managedLoadBalancer;
   if (balancer && balancer.enabled !== false) return planBalanced(context, network, router);
   const host = spec.controlPlaneEndpoint?.host;
@@ -33,6 +35,16 @@ export function planEndpoint(context: ClusterContext, network: NetworkPart, rout
   const fixed = spec.apiServer?.fixedIP;
   if (fixed) return settled(context, fixed, []);
   return { finding: found(type, "EndpointFromControlPlane", "The control plane brings its own endpoint"), steps: [] };
+}
+
+/** A hosted control plane serves the API where it runs: an endpoint of ours would lead nowhere. */
+function hostedEndpoint({ object: { spec }, controlPlane }: ClusterContext): EndpointPart | undefined {
+  if (controlPlane?.kind !== "HostedControlPlane" || spec.controlPlaneEndpoint?.host !== undefined) return undefined;
+  const balancer = spec.apiServer?.managedLoadBalancer;
+  const wanted = (balancer && balancer.enabled !== false) || spec.apiServer?.enableFloatingIP !== false;
+  const where = `The API endpoint is that of HostedControlPlane ${controlPlane.name}`;
+  const message = wanted ? `${where}; spec.apiServer of the OpenStackCluster has no effect` : where;
+  return { finding: found(type, "EndpointFromControlPlane", message), steps: [] };
 }
 
 function wantsFloatingIp({ object }: ClusterContext): boolean {

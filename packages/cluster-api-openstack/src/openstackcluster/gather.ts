@@ -1,5 +1,12 @@
-import { annotations, labels, type Cluster, type OpenStackCluster, type OpenStackMachine } from "@causeway/api";
-import type { Informer, KubeObject, ObjectKey, Secret } from "@causeway/kubernetes";
+import {
+  annotations,
+  labels,
+  type Cluster,
+  type OpenStackCluster,
+  type OpenStackClusterIdentity,
+  type OpenStackMachine,
+} from "@causeway/api";
+import type { Informer, KubeObject, Namespace, ObjectKey, Secret } from "@causeway/kubernetes";
 import type { CloudWatch, Member } from "@causeway/openstack";
 import type { Session, Sessions } from "../identity/sessions.ts";
 import type { Holds } from "../reactions/holds.ts";
@@ -22,6 +29,8 @@ export interface ClusterSources {
   /** Indexed by "cluster": "namespace/cluster". */
   readonly machines: Informer<OpenStackMachine>;
   readonly secrets: Informer<Secret>;
+  readonly clusterIdentities: Informer<OpenStackClusterIdentity>;
+  readonly namespaces: Informer<Namespace>;
   readonly sessions: Sessions;
   readonly interests: Interests;
   readonly holds: Holds;
@@ -55,6 +64,7 @@ export async function gatherCluster(
     paused: isPaused(object, cluster) || object.metadata.annotations?.[annotations.managedBy] !== undefined,
     machines: sources.machines.byIndex("cluster", `${key.namespace}/${clusterName ?? key.name}`),
     reserved: reservedBy(cluster),
+    controlPlane: cluster?.spec.controlPlaneRef,
     hold: sources.holds.get(object),
   };
   const place = { reference: object.spec.identityRef, namespace: key.namespace };

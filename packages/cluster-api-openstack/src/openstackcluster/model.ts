@@ -38,6 +38,8 @@ export interface ClusterObserved {
   readonly paused: boolean;
   readonly identity: IdentityState<ClusterCloud>;
   readonly machines: readonly OpenStackMachine[];
+  /** What the owning Cluster has for a control plane. */
+  readonly controlPlane?: ControlPlaneOwner | undefined;
   /** The ranges that the Cluster reserves for Services and Pods: no subnet may overlap them. */
   readonly reserved?: readonly ReservedRange[];
   /** The refusal of an earlier attempt, while it is too soon to retry. */
@@ -52,6 +54,12 @@ export interface ClusterContext {
   readonly tags: readonly string[];
   readonly machines: readonly OpenStackMachine[];
   readonly reserved: readonly ReservedRange[];
+  readonly controlPlane?: ControlPlaneOwner | undefined;
+}
+
+export interface ControlPlaneOwner {
+  readonly kind: string;
+  readonly name: string;
 }
 
 export interface ReservedRange {
@@ -78,7 +86,10 @@ export interface Part {
 /** One call to OpenStack or Kubernetes. `for` is the condition that a failure belongs to. */
 export type ClusterStep = { readonly for: ConditionType } & (
   | { readonly do: "add-finalizer"; readonly identity: string }
-  | { readonly do: "remove-finalizer" }
+  /** `account` says what the deletion removed and kept. */
+  | { readonly do: "remove-finalizer"; readonly account: string }
+  /** The hashes of the rules of the spec's lists, before they are created. */
+  | { readonly do: "record-rules"; readonly hashes: string }
   | { readonly do: "record-endpoint"; readonly host: string; readonly port: number }
   | { readonly do: "create-network"; readonly body: OpenStack.NetworkCreate }
   | { readonly do: "create-subnet"; readonly body: OpenStack.SubnetCreate }

@@ -1,7 +1,7 @@
 import type { OpenStackCluster } from "@causeway/api";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clusterFinalizer, cloudIdentityAnnotation } from "../resources/naming.ts";
+import { adoptAnnotation, clusterFinalizer, cloudIdentityAnnotation, rulesAnnotation } from "../resources/naming.ts";
 import { apply, condition, deleting, full, plan, settle, world } from "../testing/cluster-world.ts";
 import { port, rule } from "../testing/model-resources.ts";
 import { demoSpec, external, now, openStackMachine } from "../testing/objects.ts";
@@ -205,13 +205,68 @@ describe("planCluster", () => {
 
   it("never picks one of two networks with our mark", () => {
     const w = world(demoSpec);
-    const create = plan(w).steps.find((s) => s.do === "create-network");
-    if (!create) throw new Error("no network planned");
+    const [finalizer, create] = plan(w).steps;
+    if (finalizer?.do !== "add-finalizer" || create?.do !== "create-network") throw new Error("no network planned");
+    apply(w, finalizer);
     w.cloud.applyCluster(create);
     w.cloud.applyCluster(create);
     const result = plan(w);
     expect(condition(result.status, "NetworkReady")).toBe("False DuplicateNetwork");
     expect(result.steps).toEqual([]);
+  });
+
+  describe("when another management cluster has a Cluster of the same name in the project", () => {
+    function second(metadata: object = {}) {
+      const first = world(full);
+      settle(first);
+      const w = world(full, { finalizers: [], ...metadata });
+      w.cloud = first.cloud;
+      return { first, w };
+    }
+
+    it("creates and deletes nothing, and says whose names these are", () => {
+      const { first, w } = second();
+      const before = w.cloud.inventory;
+      const result = plan(w);
+      expect(result.steps).toEqual([]);
+      expect(condition(result.status, "Ready")).toBe("False NameInUse");
+      expect(result.events?.[0]?.message).toMatch(
+        /network net-.*router rtr-.*load balancer lb-.*another management cluster/,
+      );
+      deleting(w);
+      settle(w);
+      expect(w.cloud.inventory).toEqual(before);
+      expect(plan(first).steps).toEqual([]);
+    });
+
+    const proofs: [string, object, object | undefined][] = [
+      ["the finalizer that a moved object keeps", { finalizers: [clusterFinalizer] }, undefined],
+      ["an ID in the status", {}, { network: { id: "net-1", name: "k8s-clusterapi-cluster-default-demo" } }],
+      ["the annotation that asks for it", { annotations: { [adoptAnnotation]: "true" } }, undefined],
+    ];
+    it.each(proofs)("adopts the resources with %s, and creates none", (_name, metadata, status) => {
+      const { w } = second(metadata);
+      const before = w.cloud.inventory;
+      w.object = { ...w.object, ...(status ? { status } : {}) };
+      expect(condition(settle(w).status, "Ready")).toBe("True Ready");
+      expect(w.cloud.inventory).toEqual(before);
+    });
+  });
+
+  it.each([
+    ["wants a load balancer", full, /has no effect/],
+    ["wants no endpoint", demoSpec, /HostedControlPlane demo$/],
+  ])("makes no endpoint when the control plane is hosted and the spec %s", (_name, spec, message) => {
+    const w = { ...world(spec), extra: { controlPlane: { kind: "HostedControlPlane", name: "demo" } } };
+    const { status } = settle(w);
+    expect(w.cloud.loadBalancers).toEqual([]);
+    expect(w.cloud.floatingIps).toEqual([]);
+    expect(w.object.spec.controlPlaneEndpoint).toBeUndefined();
+    expect(status.conditions?.find((c) => c.type === "APIEndpointReady")).toMatchObject({
+      status: "True",
+      reason: "EndpointFromControlPlane",
+      message: expect.stringMatching(message),
+    });
   });
 
   it("does not touch a network of another owner that has our name (D10)", () => {
@@ -230,9 +285,18 @@ describe("planCluster", () => {
     expect(w.cloud.networks.map((n) => n.id)).toEqual(["net-public", "foreign"]);
   });
 
-  it("adds rules before it removes rules, and repairs drift (D8, D18)", () => {
-    const w = world({ ...demoSpec, apiServer: { ...demoSpec.apiServer, port: 8443 } });
+  it("adds rules before it removes rules, repairs drift, and leaves a rule that a user added (D8, D18)", () => {
+    const listed = {
+      name: "bgp",
+      direction: "ingress",
+      protocol: "tcp",
+      portRangeMin: 179,
+      portRangeMax: 179,
+    } as const;
+    const managedSecurityGroups = { controlPlaneNodesSecurityGroupRules: [listed] };
+    const w = world({ ...demoSpec, managedSecurityGroups, apiServer: { ...demoSpec.apiServer, port: 8443 } });
     settle(w);
+    w.object = { ...w.object, spec: { ...w.object.spec, managedSecurityGroups: {} } };
     const group = w.cloud.securityGroups.find((g) => g.name.endsWith("controlplane"));
     expect(group?.security_group_rules.some((r) => r.port_range_min === 8443)).toBe(true);
     if (!group) throw new Error("no group");
@@ -249,6 +313,10 @@ describe("planCluster", () => {
     expect(plan(w).steps.map((s) => s.do)).toEqual(["create-rules", "delete-rule"]);
     settle(w);
     expect(plan(w).steps).toEqual([]);
+    const left = w.cloud.securityGroups.find((g) => g.id === group.id)?.security_group_rules ?? [];
+    expect(left.some((r) => r.port_range_min === 179)).toBe(false);
+    expect(left.some((r) => r.port_range_min === 1)).toBe(true);
+    expect(w.object.metadata.annotations?.[rulesAnnotation]).toBe("");
   });
 
   it("refreshes failure domains later, too (D6)", () => {

@@ -2,6 +2,7 @@ import type { OpenStackClusterStatus } from "@causeway/api";
 import { setConditions, type Plan, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
 import { ignored, summarise } from "../resources/findings.ts";
 import { clusterFinalizer, clusterResourceName } from "../resources/naming.ts";
+import { claimProblem } from "./claim.ts";
 import { planDeletion } from "./deletion.ts";
 import { planEndpoint } from "./endpoint.ts";
 import {
@@ -42,16 +43,19 @@ export function planCluster(observed: ClusterObserved, now: number): ClusterPlan
   const elsewhere = wrongCloud(object, identity.cloud.identity);
   if (elsewhere !== undefined) return refused(observed, { reason: "WrongCloud", message: elsewhere }, now);
   const context = contextOf(observed, clusterName ?? object.metadata.name, identity.cloud);
-  return deleting ? planDeletion(context, observed.hold, now) : planNormal(context, observed, now);
+  if (deleting) return planDeletion(context, observed.hold, now);
+  const foreign = claimProblem(context);
+  if (foreign !== undefined) return unclaimed(observed, foreign, now);
+  return planNormal(context, observed, now);
 }
 
 function contextOf(
-  { object, machines, reserved = [] }: ClusterObserved,
+  { object, machines, reserved = [], controlPlane }: ClusterObserved,
   clusterName: string,
   cloud: ClusterCloud,
 ): ClusterContext {
   const crn = clusterResourceName(object.metadata.namespace ?? "", clusterName);
-  return { object, cloud, crn, tags: object.spec.tags ?? [], machines, reserved };
+  return { object, cloud, crn, tags: object.spec.tags ?? [], machines, reserved, controlPlane };
 }
 
 function refused(observed: ClusterObserved, why: { reason: string; message: string }, now: number): ClusterPlan {
@@ -64,6 +68,18 @@ function refused(observed: ClusterObserved, why: { reason: string; message: stri
     status: { ...object.status, conditions: setConditions(object.status?.conditions, findings, moment) },
     wait: { for: `credentials that work: ${why.message}`, until: now + retryIdentity },
     events: [{ type: "Warning", reason: why.reason, message: why.message }],
+  };
+}
+
+function unclaimed({ object }: ClusterObserved, message: string, now: number): ClusterPlan {
+  const finding = missing("NetworkReady", "NameInUse", message);
+  const moment = { generation: object.metadata.generation, now };
+  const conditions = setConditions(object.status?.conditions, [finding, { ...finding, type: "Ready" }], moment);
+  return {
+    steps: [],
+    status: { ...object.status, conditions },
+    wait: { for: message, until: now + refresh },
+    events: [{ type: "Warning", reason: "NameInUse", message }],
   };
 }
 

@@ -126,7 +126,7 @@ describe("ruleChanges", () => {
           description: "",
           project_id: "p",
         }));
-        const { add, remove } = ruleChanges(wanted, present);
+        const { add, remove } = ruleChanges(wanted, present, () => true);
         const after = [...present.filter((r) => !remove.includes(r)), ...add];
         expect(after.map(ruleKey).sort()).toEqual(wanted.map(ruleKey).sort());
       }),

@@ -113,6 +113,11 @@ function ingress(groupId: string, shape: Shape, families: readonly Ethertype[]):
   }));
 }
 
+/** The rules of the spec's lists for a role: the part of `desiredRules` that a description does not identify. */
+export function listedRules(role: NodeRole, { managed, groups }: RuleInputs): SecurityGroupRuleCreate[] {
+  return userRules(role, managed).flatMap((rule) => expand(rule, role, groups));
+}
+
 function userRules(role: NodeRole, managed: RuleInputs["managed"]): readonly SecurityGroupRuleSpec[] {
   const own =
     role === "controlplane" ? managed.controlPlaneNodesSecurityGroupRules : managed.workerNodesSecurityGroupRules;
@@ -178,15 +183,16 @@ export interface RuleChanges {
   readonly remove: readonly SecurityGroupRule[];
 }
 
-/** What turns the rules there are into the rules wanted. */
+/** What turns the rules there are into the rules wanted. Rules that `isOurs` does not accept stay. */
 export function ruleChanges(
   wanted: readonly SecurityGroupRuleCreate[],
   present: readonly SecurityGroupRule[],
+  isOurs: (rule: SecurityGroupRule) => boolean,
 ): RuleChanges {
   const wantedKeys = new Set(wanted.map(ruleKey));
   const presentKeys = new Set(present.map(ruleKey));
   return {
     add: wanted.filter((rule) => !presentKeys.has(ruleKey(rule))),
-    remove: present.filter((rule) => !wantedKeys.has(ruleKey(rule))),
+    remove: present.filter((rule) => !wantedKeys.has(ruleKey(rule)) && isOurs(rule)),
   };
 }

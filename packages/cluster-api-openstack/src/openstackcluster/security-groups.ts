@@ -5,7 +5,8 @@ import { apiPorts } from "./endpoint-port.ts";
 import { found, missing, type ClusterContext, type ClusterStep, type Part } from "./model.ts";
 import { ignored } from "../resources/findings.ts";
 import { duplicates, tagSteps } from "./network.ts";
-import { desiredRules, ruleChanges } from "./rules.ts";
+import { isOurRule, recordedRules, ruleHash } from "./rule-ownership.ts";
+import { desiredRules, listedRules, ruleChanges } from "./rules.ts";
 
 export const nodeRoles: readonly NodeRole[] = ["controlplane", "worker"];
 
@@ -14,7 +15,7 @@ export interface SecurityGroupsPart extends Part {
   readonly groups: Partial<Record<NodeRole, SecurityGroup>>;
 }
 
-/** Managed groups with exactly the rules declared: missing rules are added before superfluous ones are removed. */
+/** Managed groups with the rules declared: missing rules are added before superfluous ones are removed. Rules that a user added stay. */
 export function planSecurityGroups(context: ClusterContext, subnets: readonly Subnet[]): SecurityGroupsPart {
   const managed = context.object.spec.managedSecurityGroups;
   if (!managed) return unmanaged(context);
@@ -76,11 +77,19 @@ function ruleSteps(
     apiPorts: apiPorts(object.spec),
     subnets,
   };
-  const changes = nodeRoles.map((role) => ruleChanges(desiredRules(role, inputs), groups[role].security_group_rules));
+  const recorded = recordedRules(object);
+  const changes = nodeRoles.map((role) =>
+    ruleChanges(desiredRules(role, inputs), groups[role].security_group_rules, (rule) => isOurRule(rule, recorded)),
+  );
   // Neutron takes the rules of one group in one call, not those of several.
   const additions = changes.filter((c) => c.add.length > 0);
   const removals = changes.flatMap((c) => c.remove);
+  const listed = nodeRoles.flatMap((role) => listedRules(role, inputs)).map(ruleHash);
+  const hashes = [...new Set([...listed, ...removals.map(ruleHash).filter((hash) => recorded.has(hash))])].sort();
+  const record: ClusterStep[] =
+    hashes.join() === [...recorded].sort().join() ? [] : [{ for: type, do: "record-rules", hashes: hashes.join() }];
   return [
+    ...record,
     ...additions.map((c): ClusterStep => ({ for: type, do: "create-rules", rules: c.add })),
     ...removals.map((rule): ClusterStep => ({
       for: type,

@@ -1,7 +1,7 @@
 import { OpenStackCluster } from "@causeway/api";
 import { CausewayError } from "@causeway/foundation";
 import { addFinalizer, keyOf, removeFinalizer } from "@causeway/kubernetes";
-import { cloudIdentityAnnotation, clusterFinalizer } from "../resources/naming.ts";
+import { cloudIdentityAnnotation, clusterFinalizer, rulesAnnotation } from "../resources/naming.ts";
 import { tell, type ClusterActor, type Performers, type SessionActor } from "./actor.ts";
 import { endpointSteps } from "./endpoint-steps.ts";
 import type { ClusterStep } from "./model.ts";
@@ -10,7 +10,10 @@ import { securityGroupSteps } from "./security-group-steps.ts";
 
 export const fieldManager = "causeway-openstackcluster";
 
-const kubernetesSteps: Performers<"add-finalizer" | "remove-finalizer" | "record-endpoint", ClusterActor> = {
+const kubernetesSteps: Performers<
+  "add-finalizer" | "remove-finalizer" | "record-endpoint" | "record-rules",
+  ClusterActor
+> = {
   /** The finalizer comes after the note of the cloud, and both before the first resource. */
   async "add-finalizer"({ identity }, { client, object }, signal) {
     const recorded = object.metadata.annotations?.[cloudIdentityAnnotation];
@@ -21,8 +24,15 @@ const kubernetesSteps: Performers<"add-finalizer" | "remove-finalizer" | "record
         : await client.patch(OpenStackCluster, keyOf(object), { type: "merge", body }, { signal, fieldManager });
     await addFinalizer(client, OpenStackCluster, noted, { finalizer: clusterFinalizer, signal });
   },
-  async "remove-finalizer"(_step, { client, object }, signal) {
+  async "remove-finalizer"({ account }, actor, signal) {
+    const { client, object } = actor;
+    // Nothing can be reported on the object once it is gone.
+    tell(actor, "DeletionCompleted", account);
     await removeFinalizer(client, OpenStackCluster, object, { finalizer: clusterFinalizer, signal });
+  },
+  async "record-rules"({ hashes }, { client, object }, signal) {
+    const body = { metadata: { annotations: { [rulesAnnotation]: hashes === "" ? null : hashes } } };
+    await client.patch(OpenStackCluster, keyOf(object), { type: "merge", body }, { signal, fieldManager });
   },
   async "record-endpoint"({ host, port }, actor, signal) {
     const body = { spec: { controlPlaneEndpoint: { host, port } } };

@@ -1,26 +1,26 @@
 import type { WantedCondition } from "@causeway/kubernetes";
 import type { ResolvedPort } from "@causeway/api";
 import type { Port, Volume } from "@causeway/openstack";
-import { machineFinalizer } from "../resources/naming.ts";
+import { adoptAnnotation } from "../resources/naming.ts";
 import { chosen, tagsToSet, type Found } from "../resources/ownership.ts";
 import type { MachineContext, MachineStep } from "./model.ts";
-import { portBody } from "./ports.ts";
+import { markOf, portBody, portMarks } from "./ports.ts";
 import { resolveSpec } from "./resolve.ts";
-import { ownVolumes, serverBody, volumeBodies } from "./server.ts";
-import type { Outcome } from "./plan.ts";
+import { isGone, ownVolumes, serverBody, volumeBodies } from "./server.ts";
+import { trunkSteps } from "./trunks.ts";
+import { waiting, type Outcome } from "./plan.ts";
 
 const recheck = 30_000;
 
 /** Ports and volumes first, then the server; nothing at all before the whole spec has been understood. */
 export function planBuild(context: MachineContext, now: number): Outcome {
+  const claimed = nameProblem(context);
+  if (claimed !== undefined) return refused("NameInUse", claimed, now);
+  const { image } = context;
+  if (image && image.id === undefined)
+    return waiting("DependencyFailed", image.message ?? `Image ${image.name} to be available`);
   const spec = resolveSpec(context);
-  if (!spec.ok) {
-    const message = spec.problems.join(". ");
-    return {
-      ...failed("InvalidMachineSpec", message, now + recheck),
-      events: [{ type: "Warning", reason: "InvalidMachineSpec", message }],
-    };
-  }
+  if (!spec.ok) return refused("InvalidMachineSpec", spec.problems.join(". "), now);
   const { resolved } = spec;
   const ports = planPorts(context, resolved.ports ?? []);
   if (typeof ports === "string") return failed("DuplicatePort", ports, now + recheck);
@@ -32,7 +32,7 @@ export function planBuild(context: MachineContext, now: number): Outcome {
     };
   const volumes = planVolumes(context, resolved.imageID);
   if (volumes.problem !== undefined) return failed("VolumeError", volumes.problem, now + recheck);
-  const finalizer: MachineStep[] = context.object.metadata.finalizers?.includes(machineFinalizer)
+  const finalizer: MachineStep[] = context.object.metadata.finalizers?.includes(context.finalizer)
     ? []
     : [{ do: "add-finalizer", reason: "InstanceNotReady" }];
   const before = [...finalizer, ...volumes.steps, ...ports.steps];
@@ -53,6 +53,27 @@ export function planBuild(context: MachineContext, now: number): Outcome {
 
 function building(message: string): WantedCondition {
   return { type: "InstanceReady", status: "False", reason: "InstanceNotReady", message };
+}
+
+function refused(reason: string, message: string, now: number): Outcome {
+  return { ...failed(reason, message, now + recheck), events: [{ type: "Warning", reason, message }] };
+}
+
+/**
+ * Before the first resource is created, one of the machine's names belongs to another owner: another management cluster's machine, or a
+ * server that a user created. After that the finalizer is there.
+ */
+function nameProblem(context: MachineContext): string | undefined {
+  const { object, name, cloud } = context;
+  if (object.metadata.finalizers?.includes(context.finalizer)) return undefined;
+  if (object.metadata.annotations?.[adoptAnnotation] === "true") return undefined;
+  const server = cloud.servers.find((s) => s.name === name && !isGone(s));
+  const marks = portMarks(object, context);
+  const port = cloud.ports.find((p) => p.project_id === cloud.projectId && marks.includes(markOf(p)));
+  const volume = ownVolumes(context)[0];
+  const found = server ? `server ${server.id}` : port ? `port ${port.id}` : volume ? `volume ${volume.id}` : undefined;
+  if (found === undefined) return undefined;
+  return `The project has ${found} with this machine's name, which this object did not create. Delete it, choose another name, or set the annotation ${adoptAnnotation} to "true"`;
 }
 
 function failed(reason: string, message: string, until: number): Outcome {
@@ -84,10 +105,16 @@ function planPorts(context: MachineContext, wanted: readonly ResolvedPort[]): Po
     if (found.kind === "several")
       return `Several ports are named ${port.name}: ${found.ids.join(", ")}. Delete all but one`;
     if (found.kind === "none") {
-      steps.push({ do: "create-port", reason: "PortCreateFailed", body: portBody(port), tags: port.tags ?? [] });
+      steps.push({
+        do: "create-port",
+        reason: "PortCreateFailed",
+        body: portBody(port, context.cloud.extensions),
+        tags: port.tags ?? [],
+      });
       continue;
     }
     ports.push(found.resource);
+    steps.push(...trunkSteps(found.resource, port));
     const tags = tagsToSet(found.resource.tags, port.tags ?? []);
     if (tags) steps.push({ do: "set-port-tags", reason: "PortCreateFailed", id: found.resource.id, tags });
   }

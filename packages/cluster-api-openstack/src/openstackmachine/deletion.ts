@@ -4,6 +4,7 @@ import { serverOwnerKey } from "../resources/naming.ts";
 import type { MachineContext, MachineStep } from "./model.ts";
 import { markOf, portMarks } from "./ports.ts";
 import { isGone, ownVolumes, recordedServerId } from "./server.ts";
+import { trunkDeletions } from "./trunks.ts";
 import type { Outcome } from "./plan.ts";
 
 const reason = "InstanceDeleteFailed";
@@ -19,6 +20,8 @@ export function planMachineDeletion(context: MachineContext, now: number): Outco
   if (steps.length > 0) return outcome(steps, "Deleting the server");
   if (servers.length > 0) return waitFor(`server ${servers[0]?.id} to be deleted`);
   const ports = ownPorts(context);
+  const trunks = trunkDeletions(ports, reason);
+  if (trunks.length > 0) return outcome(trunks, "Deleting the trunks");
   const free = ports.map((p): MachineStep => ({ do: "delete-port", reason, id: p.id, name: p.name }));
   if (free.length > 0) return outcome(free, "Deleting the ports");
   const volumes = ownVolumes(context);

@@ -35,6 +35,7 @@ function sourcesOf({ object, provisioned, bootstrap }: World): { sources: Machin
         return Promise.resolve(NO_CREDENTIALS);
       },
     },
+    images: { get: ({ name }: { name: string }) => ({ name }) },
     interests: { set: () => {}, clear: () => {} },
     holds: { get: () => undefined },
     clock: { now: () => now },

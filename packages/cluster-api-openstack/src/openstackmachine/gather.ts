@@ -5,10 +5,12 @@ import type { Clock } from "@causeway/foundation";
 import type { Session, Sessions } from "../identity/sessions.ts";
 import { infrastructureOf } from "../openstackcluster/controller.ts";
 import { isDeleting, isPaused } from "../openstackcluster/gather.ts";
+import { imageInterest, type ImageReferences } from "../identity/images.ts";
 import type { Holds } from "../reactions/holds.ts";
 import type { Interests } from "../reactions/interests.ts";
 import { portName, volumeName } from "../resources/naming.ts";
 import type { MachineCloud, MachineObserved, MachineOwner } from "./model.ts";
+import { needsExtensions } from "./resolve.ts";
 import { serverIdOf } from "./server.ts";
 
 export interface MachineSources {
@@ -19,6 +21,7 @@ export interface MachineSources {
   readonly secrets: Informer<Secret>;
   readonly sessions: Sessions;
   readonly interests: Interests;
+  readonly images: ImageReferences;
   readonly holds: Holds;
   readonly clock: Clock;
   /** When an informer was last asked to refresh, in milliseconds since the epoch. */
@@ -56,6 +59,7 @@ export async function gatherMachine(
     owner: ownerOf(sources, object),
     paused: isPaused(object, cluster),
     hold: sources.holds.get(object),
+    image: imageOf(sources, object),
   };
   const reference = object.spec.identityRef ?? infrastructure?.spec.identityRef;
   if (!reference) {
@@ -71,6 +75,14 @@ export async function gatherMachine(
   if (!opened.ok) return { ...base, session: undefined, identity: opened };
   const cloud = await readCloud(sources, object, { session: opened.session, signal });
   return { ...base, session: opened.session, identity: { ok: true, cloud } };
+}
+
+/** An Image of OpenStack Resource Controller in the namespace; only needed until it is recorded which image that is. */
+export function imageOf({ images }: Pick<MachineSources, "images">, { metadata, spec, status }: OpenStackMachine) {
+  const name = spec.image.imageRef?.name;
+  if (name === undefined || status?.resolved !== undefined || metadata.deletionTimestamp !== undefined)
+    return undefined;
+  return images.get({ namespace: metadata.namespace ?? "", name });
 }
 
 function mayStart(base: Pick<MachineObserved, "object" | "owner" | "infrastructure">): boolean {
@@ -150,6 +162,7 @@ async function readCloud(
     flavors: watch.flavors.list(),
     serverGroups: watch.serverGroups.list(),
     volumes: watch.volumes.list(),
+    extensions: needsExtensions(object.spec) ? await session.extensions(signal) : undefined,
   };
 }
 
@@ -202,6 +215,8 @@ function* interestsOf(object: OpenStackMachine): Iterable<string | undefined> {
   yield serverIdOf(object.spec.providerID);
   yield object.status?.instanceID;
   yield* portNames(object);
+  const image = object.spec.image.imageRef?.name;
+  if (image !== undefined) yield imageInterest({ namespace: object.metadata.namespace ?? "", name: image });
   const { rootVolume, additionalBlockDevices = [] } = object.spec;
   if (rootVolume) yield volumeName(object.metadata.name, "root");
   for (const device of additionalBlockDevices) yield volumeName(object.metadata.name, device.name);

@@ -16,6 +16,16 @@ export interface MachineCloud {
   readonly flavors: readonly OpenStack.Flavor[];
   readonly serverGroups: readonly OpenStack.ServerGroup[];
   readonly volumes: readonly OpenStack.Volume[];
+  /** Aliases of Neutron's extensions; read only for a spec that needs one. */
+  readonly extensions?: ReadonlySet<string> | undefined;
+}
+
+/** What an OpenStack Resource Controller's Image says; undefined where there is none. */
+export interface ImageReference {
+  readonly name: string;
+  readonly id?: string | undefined;
+  /** Why it has no id yet. */
+  readonly message?: string | undefined;
 }
 
 /** Everything that the planner reads. The bootstrap data itself remains in its Secret. */
@@ -28,6 +38,8 @@ export interface MachineObserved {
   readonly paused: boolean;
   readonly identity: IdentityState<MachineCloud>;
   readonly hold?: Hold | undefined;
+  /** What spec.image.imageRef leads to. */
+  readonly image?: ImageReference | undefined;
 }
 
 export interface MachineOwner {
@@ -46,6 +58,9 @@ export interface MachineContext {
   readonly cloud: MachineCloud;
   readonly infrastructure: OpenStackCluster | undefined;
   readonly owner: MachineOwner | undefined;
+  readonly image?: ImageReference | undefined;
+  /** The finalizer of the object's kind. */
+  readonly finalizer: string;
 }
 
 /** One call to OpenStack or Kubernetes. `reason` is what InstanceReady says when it fails. */
@@ -56,8 +71,10 @@ export type MachineStep = { readonly reason: string } & (
   | { readonly do: "create-port"; readonly body: OpenStack.PortCreate; readonly tags: readonly string[] }
   | { readonly do: "update-port"; readonly id: string; readonly pairs: OpenStack.AddressPair[] }
   | { readonly do: "set-port-tags"; readonly id: string; readonly tags: string[] }
+  | { readonly do: "create-trunk"; readonly body: OpenStack.TrunkCreate; readonly tags: readonly string[] }
+  | { readonly do: "delete-trunk"; readonly id: string; readonly portId: string; readonly subports: string[] }
   | { readonly do: "create-volume"; readonly body: OpenStack.VolumeCreate }
-  /** `secret` names the bootstrap data; it is read when the call is made. */
+  /** `secret` names the bootstrap data, which is read when the call is made; empty: none. */
   | { readonly do: "create-server"; readonly body: OpenStack.ServerCreate; readonly secret: string }
   | { readonly do: "delete-server"; readonly id: string }
   | { readonly do: "delete-port"; readonly id: string; readonly name: string }

@@ -99,6 +99,60 @@ describe("planMachine", () => {
     expect(ready(status)).toBe("True InstanceReady");
   });
 
+  describe("with trunks", () => {
+    const trunked = { trunk: true, ports: [{}, { nameSuffix: "plain", trunk: false }] };
+
+    it("makes the trunk of a port before the server, with the port's name and tags, and deletes it before the port", () => {
+      const w = world(trunked);
+      w.extra = { identity: { ok: true, cloud: { ...w.cloud.forMachine(), extensions: new Set(["trunk"]) } } };
+      for (const step of plan(w).steps) apply(w, step);
+      w.extra = {};
+      const steps = plan(w).steps;
+      expect(steps.map((s) => s.do)).toEqual(["create-trunk", "set-port-tags", "set-port-tags"]);
+      expect(steps[0]).toMatchObject({ body: { name: "demo-workers-abcde-0" }, tags: ["team-a"] });
+      settle(w);
+      expect(w.cloud.ports.map((p) => p.trunk_details !== undefined)).toEqual([true, false]);
+      w.cloud.ports = w.cloud.ports.map(({ trunk_details: trunk, ...p }) =>
+        trunk ? { ...p, trunk_details: { ...trunk, sub_ports: [{ port_id: "sub", segmentation_id: 7 }] } } : p,
+      );
+      deleting(w);
+      for (const step of plan(w).steps) apply(w, step);
+      expect(plan(w).steps).toMatchObject([{ do: "delete-trunk", subports: ["sub"] }]);
+      settle(w);
+      expect(w.cloud.inventory).toEqual([]);
+    });
+
+    it("creates nothing in a cloud without the extension, and says so", () => {
+      const w = world(trunked);
+      w.extra = { identity: { ok: true, cloud: { ...w.cloud.forMachine(), extensions: new Set() } } };
+      expect(plan(w).steps).toEqual([]);
+      expect(plan(w).events?.[0]?.message).toMatch(/no trunk ports/);
+    });
+  });
+
+  it.each([
+    ["with the extension", ["port-trusted-vif"], { trusted: true }, undefined],
+    ["without the extension", [], {}, { trusted: true, capabilities: ["switchdev"] }],
+  ])("asks for a trusted virtual function %s", (_name, aliases, attributes, profile) => {
+    const ovsHWOffload = profile !== undefined;
+    const w = world({ ports: [{ profile: { trustedVF: true, ...(ovsHWOffload ? { ovsHWOffload } : {}) } }] });
+    w.extra = { identity: { ok: true, cloud: { ...w.cloud.forMachine(), extensions: new Set(aliases) } } };
+    const step = plan(w).steps.find((s) => s.do === "create-port");
+    expect(step?.body).toMatchObject({ network_id: "net-1", ...attributes });
+    expect(step?.body["binding:profile"]).toEqual(profile);
+  });
+
+  it("waits for an Image of OpenStack Resource Controller, and boots from it once it is Available", () => {
+    const w = world({ image: { imageRef: { name: "node" } } });
+    w.extra = { image: { name: "node", message: "Image node to be Available: downloading" } };
+    expect(plan(w).steps).toEqual([]);
+    expect(ready(plan(w).status)).toBe("False DependencyFailed");
+    expect(plan(w).wait?.for).toMatch(/downloading/);
+    w.extra = { image: { name: "node", id: "img-9" } };
+    for (let round = 0; round < 2; round++) for (const step of plan(w).steps) apply(w, step);
+    expect(plan(w).steps[0]).toMatchObject({ do: "create-server", body: { imageRef: "img-9" } });
+  });
+
   it("never holds bootstrap data in a step", () => {
     const w = world();
     for (const step of plan(w).steps) apply(w, step);
@@ -295,14 +349,30 @@ describe("planMachine, with a server", () => {
     expect(ready(plan(w).status)).toBe("False WrongCloud");
   });
 
-  it("does not adopt a server that has only the name", () => {
+  const strangers: [string, (cloud: ModelCloud) => void][] = [
+    ["a server that a user created", (cloud) => cloud.servers.push(server("foreign", { name: "demo-workers-abcde" }))],
+    [
+      "a port of another management cluster",
+      (cloud) =>
+        cloud.ports.push(
+          port(cloud, {
+            ...{ name: "demo-workers-abcde-0", id: "foreign" },
+            description: "Created by cluster-api-provider-openstack cluster default-demo",
+          }),
+        ),
+    ],
+  ];
+  it.each(strangers)("neither adopts nor deletes %s with the machine's name", (_name, add) => {
     const other = world();
-    other.cloud.servers.push(server("foreign", { name: "demo-workers-abcde" }));
-    settle(other);
-    expect(other.cloud.servers).toHaveLength(2);
+    add(other.cloud);
+    const before = other.cloud.inventory;
+    const result = plan(other);
+    expect(result.steps).toEqual([]);
+    expect(ready(result.status)).toBe("False NameInUse");
+    expect(result.events?.[0]?.message).toMatch(/foreign.*did not create/);
     deleting(other);
     settle(other);
-    expect(other.cloud.servers.map((s) => s.id)).toEqual(["foreign"]);
+    expect(other.cloud.inventory).toEqual(before);
   });
 
   it("waits while Nova deletes, and deletes once", () => {

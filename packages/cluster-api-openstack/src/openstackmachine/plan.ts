@@ -10,6 +10,7 @@ import { markOf, portMarks } from "./ports.ts";
 import { ignoredChanges } from "./immutable.ts";
 import type { MachineCloud, MachineContext, MachineObserved, MachineStep } from "./model.ts";
 import { planPortUpdates } from "./port-updates.ts";
+import { resolveSpec } from "./resolve.ts";
 import { findServer, machineAddresses, providerId, recordedServerId } from "./server.ts";
 
 export type MachinePlan = Plan<MachineStep, OpenStackMachineStatus>;
@@ -65,6 +66,8 @@ function contextOf(observed: MachineObserved, cloud: MachineCloud): MachineConte
     cloud,
     infrastructure,
     owner,
+    image: observed.image,
+    finalizer: machineFinalizer,
   };
 }
 
@@ -81,6 +84,7 @@ function tooEarly(observed: MachineObserved): Outcome | undefined {
   return undefined;
 }
 
+/** Nothing can be done until something else exists. */
 export function waiting(reason: string, what: string): Outcome {
   const finding: WantedCondition = { type: "InstanceReady", status: "False", reason, message: `Waiting for ${what}` };
   return { steps: [], finding, wait: { for: what } };
@@ -156,7 +160,10 @@ function portIds(ports: readonly Port[]): { id: string }[] {
 }
 
 /** The IDs of names are kept from the build on, so that a renamed image is not seen as a change. */
-function resolvedOf({ object, cloud }: MachineContext): { resolved?: ResolvedMachine } {
+function resolvedOf(context: MachineContext): { resolved?: ResolvedMachine } {
+  const { object, cloud } = context;
+  const spec = resolveSpec(context);
+  if (spec.ok) return { resolved: spec.resolved };
   const flavor = cloud.flavors.find(
     (f) => f.id === object.spec.flavor.id || f.name === object.spec.flavor.filter?.name,
   );

@@ -45,8 +45,10 @@ function resolvePort(context: MachineContext, spec: PortSpec, place: Place): Res
   const fixedIPs = fixedIpsOf(context, spec, { ...place, networkID });
   const groups = groupsOf(context, spec, place);
   const tags = tagsOf(context, spec);
+  const trunk = spec.trunk ?? context.object.spec.trunk;
   return {
     ...kept,
+    ...given("trunk", trunk),
     name: portName(context.name, place.index, nameSuffix),
     networkID,
     description: spec.description || description(context.crn),
@@ -127,15 +129,17 @@ function tagsOf({ object, infrastructure }: MachineContext, spec: PortSpec): str
   return [...new Set([...(object.spec.tags ?? []), ...(infrastructure?.spec.tags ?? []), ...(spec.tags ?? [])])];
 }
 
-/** The body of the call that makes a port. */
-export function portBody(port: ResolvedPort): PortCreate {
+/** The body of the call that makes a port. A trusted virtual function has an attribute of its own where Neutron has the extension. */
+export function portBody(port: ResolvedPort, extensions: ReadonlySet<string> = new Set()): PortCreate {
   const extra = Object.fromEntries((port.valueSpecs ?? []).map((v) => [v.key, v.value]));
+  const attribute = port.profile?.trustedVF === true && extensions.has("port-trusted-vif");
   const profile = {
     ...(port.profile?.ovsHWOffload ? { capabilities: ["switchdev"] } : {}),
-    ...(port.profile?.trustedVF ? { trusted: true } : {}),
+    ...(port.profile?.trustedVF && !attribute ? { trusted: true } : {}),
   };
   return {
     ...extra,
+    ...(attribute ? { trusted: true } : {}),
     name: port.name,
     network_id: port.networkID,
     ...given("description", port.description),

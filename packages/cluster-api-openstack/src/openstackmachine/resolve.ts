@@ -11,13 +11,13 @@ export type ResolvedSpec =
 /** Turns names and filters into ids. Nothing is made before all of them are known. */
 export function resolveSpec(context: MachineContext): ResolvedSpec {
   const { spec } = context.object;
-  const problems = [...unserved(spec)];
+  const problems = [...unserved(spec), ...extensionProblems(context)];
   const note = (outcome: Outcome) => {
     if (outcome.problem !== undefined) problems.push(outcome.problem);
     return outcome.id;
   };
   const flavorID = note(flavorOf(spec, context.cloud));
-  const imageID = note(imageOf(spec, context.cloud));
+  const imageID = context.image?.id ?? note(imageOf(spec, context.cloud));
   const serverGroupID = note(serverGroupOf(spec, context.cloud));
   const ports = resolvePorts(context);
   problems.push(...ports.problems);
@@ -36,13 +36,25 @@ interface Outcome {
 function unserved(spec: OpenStackMachineSpec): string[] {
   const problems: string[] = [];
   if (spec.floatingIPPoolRef) problems.push("spec.floatingIPPoolRef is not supported");
-  if (spec.trunk || spec.ports?.some((p) => p.trunk)) problems.push("trunk ports are not supported");
-  if (spec.image.imageRef)
-    problems.push("spec.image.imageRef is not supported; name the Glance image in spec.image.filter");
   if (spec.additionalBlockDevices?.some((d) => d.name === "root")) {
     problems.push('spec.additionalBlockDevices: the name "root" is the root volume\'s');
   }
   return problems;
+}
+
+/** True if a spec needs to know which extensions Neutron has. */
+export function needsExtensions(spec: OpenStackMachineSpec): boolean {
+  return wantsTrunk(spec) || (spec.ports ?? []).some((port) => port.profile?.trustedVF === true);
+}
+
+function wantsTrunk(spec: OpenStackMachineSpec): boolean {
+  const ports = spec.ports?.length ? spec.ports : [{}];
+  return ports.some((port) => port.trunk ?? spec.trunk ?? false);
+}
+
+function extensionProblems({ object: { spec }, cloud: { extensions } }: MachineContext): string[] {
+  if (!wantsTrunk(spec) || extensions === undefined || extensions.has("trunk")) return [];
+  return ["The cloud has no trunk ports (Neutron's extension trunk is missing); set trunk to false"];
 }
 
 function flavorOf({ flavor }: OpenStackMachineSpec, { flavors }: MachineCloud): Outcome {
@@ -72,7 +84,6 @@ function flavorOf({ flavor }: OpenStackMachineSpec, { flavors }: MachineCloud): 
 }
 
 function imageOf({ image }: OpenStackMachineSpec, { images }: MachineCloud): Outcome {
-  if (image.imageRef) return {};
   if (image.id !== undefined) {
     return images.some((i) => i.id === image.id) ? { id: image.id } : { problem: `Image ${image.id} does not exist` };
   }

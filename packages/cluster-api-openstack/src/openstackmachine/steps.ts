@@ -58,6 +58,15 @@ async function performInCloud(step: CloudStep, actor: MachineActor, signal: Abor
       if (known) watch.ports.observe({ ...known, tags: step.tags });
       return;
     }
+    case "create-trunk":
+      return createTrunk(step, actor, { session, signal });
+    case "delete-trunk": {
+      if (step.subports.length > 0) await cloud.network.removeSubPorts(step.id, step.subports, { signal });
+      await cloud.network.trunks.delete(step.id, { signal });
+      const { trunk_details: _gone, ...port } = watch.ports.get(step.portId) ?? {};
+      if ("id" in port) watch.ports.observe(port as Port);
+      return tell(actor, "SuccessfulDeleteTrunk", `Deleted trunk ${step.id}`);
+    }
     case "create-volume": {
       const { name, metadata } = step.body;
       const recover = async () =>
@@ -109,6 +118,20 @@ async function createPort(
   tell(actor, "SuccessfulCreatePort", `Created port ${name} with id ${made.id}`);
 }
 
+async function createTrunk(
+  { body, tags }: Extract<MachineStep, { do: "create-trunk" }>,
+  actor: MachineActor,
+  { session, signal }: Call,
+): Promise<void> {
+  const { network } = session.cloud;
+  const recover = async () => (await network.trunks.all({ port_id: body.port_id }, { signal }))[0];
+  const made = await network.trunks.create(body, { signal, recover });
+  if (tags.length > 0) await network.setTags("trunks", made.id, [...tags], { signal });
+  const port = session.watch.ports.get(body.port_id);
+  if (port) session.watch.ports.observe({ ...port, trunk_details: { trunk_id: made.id, sub_ports: [] } });
+  tell(actor, "SuccessfulCreateTrunk", `Created trunk ${made.name} with id ${made.id}`);
+}
+
 async function createServer(
   step: Extract<MachineStep, { do: "create-server" }>,
   actor: MachineActor,
@@ -123,7 +146,8 @@ async function createServer(
       (s) => s.name === name && !isGone(s) && s.metadata[serverOwnerKey] === mark,
     );
   };
-  const body: ServerCreate = { ...step.body, user_data: userData(step.secret, actor) };
+  const data = step.secret === "" ? {} : { user_data: userData(step.secret, actor) };
+  const body: ServerCreate = { ...step.body, ...data };
   const made = await servers.create(body, { signal, recover });
   session.watch.servers.observe(made);
   tell(actor, "SuccessfulCreateServer", `Created server ${name} with id ${made.id}`);

@@ -57,6 +57,11 @@ export class Interests {
     }
   }
 
+  /** Something outside the cloud that has one of the values has changed. */
+  notify(values: Iterable<string>): void {
+    for (const key of this.of(values)) this.#enqueue?.(key);
+  }
+
   #take({ object, previous }: CloudChange<{ id: string }>): void {
     const values = [...valuesOf(object), ...(previous ? valuesOf(previous) : [])];
     for (const key of this.of(values)) this.#enqueue?.(key);

@@ -50,5 +50,9 @@ export function volumeName(server: string, device: string): string {
 export const clusterFinalizer = "openstackcluster.infrastructure.cluster.x-k8s.io";
 export const machineFinalizer = "openstackmachine.infrastructure.cluster.x-k8s.io";
 
+/** Annotation: "true" lets an object take over resources with its names that it has no proof to have created. */
+export const adoptAnnotation = "causeway.dev/adopt-resources";
+/** Annotation with the hashes of the security group rules that were created for the rule lists of the spec. */
+export const rulesAnnotation = "causeway.dev/security-group-rules";
 /** Annotation with "region/project" in which a cluster's resources are, written before the first is made. */
 export const cloudIdentityAnnotation = "causeway.dev/cloud-identity";

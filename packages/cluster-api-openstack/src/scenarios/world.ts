@@ -77,18 +77,17 @@ export function openInfrastructure() {
     };
   }
 
+  async function createCredentials(name: string, cloudsYaml = simulator.cloudsYaml): Promise<void> {
+    const data = { "clouds.yaml": base64(cloudsYaml) };
+    await client.create(Secret, { apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, data });
+  }
+
   async function createCluster(
     name: string,
     spec: Partial<OpenStackCluster["spec"]> = demoSpec,
     cloudsYaml = simulator.cloudsYaml,
   ): Promise<void> {
-    const data = { "clouds.yaml": base64(cloudsYaml) };
-    await client.create(Secret, {
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: { name: `${name}-cloud`, namespace },
-      data,
-    });
+    await createCredentials(`${name}-cloud`, cloudsYaml);
     const infrastructureRef = { apiGroup: "infrastructure.cluster.x-k8s.io", kind: "OpenStackCluster", name };
     const cluster = await client.create(Cluster, {
       apiVersion: "cluster.x-k8s.io/v1beta2",
@@ -225,6 +224,7 @@ export function openInfrastructure() {
       return simulator;
     },
     start,
+    createCredentials,
     createCluster,
     createMachine,
     until,

@@ -1,7 +1,7 @@
 import type { OpenStackCluster, OpenStackMachine } from "@causeway/api";
 import type { ClusterObserved, ClusterStep } from "../openstackcluster/model.ts";
 import { planCluster } from "../openstackcluster/plan.ts";
-import { clusterFinalizer, cloudIdentityAnnotation } from "../resources/naming.ts";
+import { clusterFinalizer, cloudIdentityAnnotation, rulesAnnotation } from "../resources/naming.ts";
 import { ModelCloud } from "./model-cloud.ts";
 import { demoSpec, now, openStackCluster } from "./objects.ts";
 
@@ -40,6 +40,10 @@ export function apply(world: World, step: ClusterStep): void {
     world.object = { ...object, metadata: { ...object.metadata, annotations, finalizers: [clusterFinalizer] } };
   }
   if (step.do === "remove-finalizer") world.object = { ...object, metadata: { ...object.metadata, finalizers: [] } };
+  if (step.do === "record-rules") {
+    const annotations = { ...object.metadata.annotations, [rulesAnnotation]: step.hashes };
+    world.object = { ...object, metadata: { ...object.metadata, annotations } };
+  }
   if (step.do === "record-endpoint") {
     world.object = { ...object, spec: { ...object.spec, controlPlaneEndpoint: { host: step.host, port: step.port } } };
   }

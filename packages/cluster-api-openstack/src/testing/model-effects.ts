@@ -149,6 +149,15 @@ export const machineEffects: Effects<MachineStep> = {
   "update-port": (cloud, { id, pairs }) => {
     cloud.ports = cloud.ports.map((p) => (p.id === id ? { ...p, allowed_address_pairs: pairs } : p));
   },
+  "create-trunk": (cloud, { body }) => {
+    const trunk_details = { trunk_id: cloud.id("trunk"), sub_ports: [] };
+    cloud.ports = cloud.ports.map((p) => (p.id === body.port_id ? { ...p, trunk_details } : p));
+  },
+  "delete-trunk": (cloud, { portId }) => {
+    cloud.ports = cloud.ports.map(({ trunk_details, ...p }) =>
+      p.id === portId || !trunk_details ? p : { ...p, trunk_details },
+    );
+  },
   "create-volume": (cloud, { body }) => {
     cloud.volumes.push({
       id: cloud.id("vol"),

@@ -114,7 +114,9 @@ export function readCreateRequest(body: unknown, minor: number): CreateRequest {
     config_drive: server["config_drive"] === true || /^true$/i.test(textAt(server, "config_drive") ?? ""),
     description: textAt(server, "description") ?? null,
     group: groupOf(body),
-    volumes: listOf(server["block_device_mapping_v2"]).map(volumeOf),
+    volumes: listOf(server["block_device_mapping_v2"]).flatMap((mapping) =>
+      isLocal(mapping) ? [] : [volumeOf(mapping)],
+    ),
     count: countOf(server),
     reached: reachOf(server),
     files: filesOf(server["personality"] ?? []),
@@ -286,6 +288,12 @@ export function checkTag(tag: unknown, field: string): string {
   if (tag.length > 60) throw invalid(field, tag, `${pythonRepr(tag)} is too long`);
   if (!/^[^,/]+$/.test(tag)) throw invalid(field, tag, `${pythonRepr(tag)} does not match '^[^,/]*$'`);
   return tag;
+}
+
+/** A disk of the hypervisor: Nova makes no volume for it. */
+function isLocal(mapping: unknown): boolean {
+  const source = textAt(mapping, "source_type") ?? "blank";
+  return at(mapping, "destination_type") === "local" && (source === "blank" || source === "image");
 }
 
 function volumeOf(mapping: unknown): BootVolume {

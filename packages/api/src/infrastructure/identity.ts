@@ -1,0 +1,33 @@
+import Type from "typebox";
+import type { KubeObject } from "@causeway/kubernetes";
+import type { Kind } from "../kind.ts";
+import { defineKind } from "../schema/define.ts";
+import { labelSelector, object, optional } from "../schema/fields.ts";
+import { group, providerLabels } from "./group.ts";
+
+const nonEmpty = () => Type.String({ minLength: 1 });
+
+const clusterIdentitySpec = object({
+  secretRef: object(
+    { name: nonEmpty(), namespace: nonEmpty() },
+    { description: "The Secret with the keys clouds.yaml and, optionally, cacert." },
+  ),
+  namespaceSelector: optional(labelSelector),
+});
+export type OpenStackClusterIdentitySpec = Type.Static<typeof clusterIdentitySpec>;
+
+/** Credentials that the objects of several namespaces share. */
+export type OpenStackClusterIdentity = KubeObject & { spec: OpenStackClusterIdentitySpec };
+export const OpenStackClusterIdentity: Kind<OpenStackClusterIdentity> = {
+  ...defineKind({
+    group,
+    version: "v1alpha1",
+    kind: "OpenStackClusterIdentity",
+    plural: "openstackclusteridentities",
+    description: "Credentials for OpenStack that the objects of several namespaces share.",
+    spec: clusterIdentitySpec,
+    shortNames: ["osci"],
+    labels: providerLabels,
+  }),
+  namespaced: false,
+};

@@ -1,0 +1,44 @@
+import { adoptAnnotation, clusterFinalizer, description, loadBalancerName, networkName } from "../resources/naming.ts";
+import { isOwned } from "../resources/ownership.ts";
+import type { ClusterContext } from "./model.ts";
+import { findGroup, nodeRoles } from "./security-groups.ts";
+
+/**
+ * Why the project's resources with this cluster's names may not be used: this object has not created them. Names are made of namespace
+ * and name, so a Cluster of another management cluster can have the same. Proof of creation is the finalizer, which is written before
+ * the first resource and stays on an object that is moved, or an ID in the status; upstream's provider writes both, too.
+ */
+export function claimProblem(context: ClusterContext): string | undefined {
+  const { object } = context;
+  const { metadata, status } = object;
+  if (metadata.finalizers?.includes(clusterFinalizer)) return undefined;
+  if (status?.network ?? status?.router ?? status?.workerSecurityGroup ?? status?.apiServerManagedLoadBalancer)
+    return undefined;
+  if (metadata.annotations?.[adoptAnnotation] === "true") return undefined;
+  const present = resourcesOfTheName(context);
+  if (present.length === 0) return undefined;
+  const shown = `${present.slice(0, 6).join(", ")}${present.length > 6 ? ", …" : ""}`;
+  return `The project has resources with this cluster's names that this object did not create: ${shown}. A Cluster with the same namespace and name in another management cluster may own them. Choose another name or project; or set the annotation ${adoptAnnotation} to "true" to adopt them`;
+}
+
+function resourcesOfTheName(context: ClusterContext): string[] {
+  const { cloud, crn } = context;
+  const mark = { description: description(crn), projectId: cloud.projectId };
+  const named = <T extends Parameters<typeof isOwned>[0]>(what: string, list: readonly T[], name: string) =>
+    list.filter((r) => isOwned(r, { ...mark, name })).map((r) => `${what} ${r.id}`);
+  const groups = [...nodeRoles, "bastion" as const].flatMap((role) => {
+    const found = findGroup(context, role);
+    return found.kind === "one" ? [found.resource.id] : found.kind === "several" ? found.ids : [];
+  });
+  return [
+    ...named("network", cloud.networks, networkName(crn)),
+    ...named("router", cloud.routers, networkName(crn)),
+    ...named("load balancer", cloud.loadBalancing.loadBalancers, loadBalancerName(crn)),
+    ...named(
+      "floating IP",
+      cloud.floatingIps.map((ip) => ({ ...ip, name: "" })),
+      "",
+    ),
+    ...groups.map((id) => `security group ${id}`),
+  ];
+}
