@@ -8,7 +8,7 @@ import { markOf, portBody, portMarks } from "./ports.ts";
 import { resolveSpec } from "./resolve.ts";
 import { isGone, ownVolumes, serverBody, volumeBodies } from "./server.ts";
 import { trunkSteps } from "./trunks.ts";
-import { waiting, type Outcome } from "./plan.ts";
+import { waiting, type Outcome } from "./outcome.ts";
 
 const recheck = 30_000;
 

@@ -5,7 +5,7 @@ import type { MachineContext, MachineStep } from "./model.ts";
 import { markOf, portMarks } from "./ports.ts";
 import { isGone, ownVolumes, recordedServerId } from "./server.ts";
 import { trunkDeletions } from "./trunks.ts";
-import type { Outcome } from "./plan.ts";
+import type { Outcome } from "./outcome.ts";
 
 const reason = "InstanceDeleteFailed";
 

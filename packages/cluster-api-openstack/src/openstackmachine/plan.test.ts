@@ -356,7 +356,8 @@ describe("planMachine, with a server", () => {
       (cloud) =>
         cloud.ports.push(
           port(cloud, {
-            ...{ name: "demo-workers-abcde-0", id: "foreign" },
+            name: "demo-workers-abcde-0",
+            id: "foreign",
             description: "Created by cluster-api-provider-openstack cluster default-demo",
           }),
         ),

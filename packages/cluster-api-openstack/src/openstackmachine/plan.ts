@@ -9,20 +9,12 @@ import { planMachineDeletion } from "./deletion.ts";
 import { markOf, portMarks } from "./ports.ts";
 import { ignoredChanges } from "./immutable.ts";
 import type { MachineCloud, MachineContext, MachineObserved, MachineStep } from "./model.ts";
+import { waiting, type Outcome } from "./outcome.ts";
 import { planPortUpdates } from "./port-updates.ts";
 import { resolveSpec } from "./resolve.ts";
 import { findServer, machineAddresses, providerId, recordedServerId } from "./server.ts";
 
 export type MachinePlan = Plan<MachineStep, OpenStackMachineStatus>;
-
-/** What is known at the end of a plan about the server. */
-export interface Outcome {
-  readonly steps: readonly MachineStep[];
-  readonly finding: WantedCondition;
-  readonly status?: Partial<OpenStackMachineStatus>;
-  readonly wait?: { readonly for: string; readonly until?: number };
-  readonly events?: readonly PlannedEvent[];
-}
 
 const slow = 60_000;
 
@@ -82,12 +74,6 @@ function tooEarly(observed: MachineObserved): Outcome | undefined {
   }
   if (owner.bootstrapSecret === undefined) return waiting("WaitingForBootstrapData", "bootstrap data of the Machine");
   return undefined;
-}
-
-/** Nothing can be done until something else exists. */
-export function waiting(reason: string, what: string): Outcome {
-  const finding: WantedCondition = { type: "InstanceReady", status: "False", reason, message: `Waiting for ${what}` };
-  return { steps: [], finding, wait: { for: what } };
 }
 
 function unauthenticated(reason: string, message: string, now: number): Outcome {
