@@ -13,6 +13,7 @@ export const floors: Readonly<Record<string, number>> = {
   api: 1,
   csi: 1,
   kms: 1,
+  "octavia-tree": 1,
   apiserver: 2,
   simulator: 2,
   "machine-agent": 2,
@@ -24,17 +25,22 @@ export const floors: Readonly<Record<string, number>> = {
   "workload-controllers": 3,
   "keystone-auth": 3,
   "barbican-kms": 3,
+  "octavia-ingress": 3,
   causeway: 4,
 };
 
 /** Imports on one floor that a decision record allows: from → to. */
-const sidewaysPairs: Readonly<Record<string, readonly string[]>> = { api: ["kubernetes"] };
+const sidewaysPairs: Readonly<Record<string, readonly string[]>> = {
+  api: ["kubernetes"],
+  "octavia-tree": ["openstack"],
+};
 
 /** Imports that the floors would allow and the plan forbids. */
 const forbidden: Readonly<Record<string, readonly string[]>> = {
   simulator: ["openstack"],
   csi: ["openstack", "kubernetes"],
   kms: ["openstack", "kubernetes"],
+  "octavia-tree": ["kubernetes"],
   "hosted-control-plane": ["openstack"],
   "cluster-api": ["openstack"],
   "workload-controllers": ["openstack"],

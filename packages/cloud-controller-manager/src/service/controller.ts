@@ -15,6 +15,7 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import type { CloudWatch } from "@causeway/openstack";
+import { brokenKey } from "@causeway/octavia-tree";
 import { Standing } from "../events/standing.ts";
 import { NodeSyncs } from "../metrics/node-syncs.ts";
 import { measured, Operations } from "./reconciles.ts";
@@ -23,7 +24,6 @@ import { concerns } from "./concern.ts";
 import { gather } from "./gather.ts";
 import type { Observed } from "./observed.ts";
 import { gatherFrom, type ServiceSurroundings } from "./gather-from.ts";
-import { brokenKey } from "./holds.ts";
 import { annotation, floatingIpDescription, loadBalancerName, retiringName } from "./names.ts";
 import { nodeChanges } from "./node-changes.ts";
 import { fieldManager, perform } from "./perform.ts";

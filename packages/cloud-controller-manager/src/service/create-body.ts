@@ -1,10 +1,9 @@
 import type { LoadBalancerCreate } from "@causeway/openstack";
-import { listenerSettings, monitorBody } from "./bodies.ts";
+import { listenerSettings, monitorBody, type ProviderLimits } from "@causeway/octavia-tree";
 import type { DesiredPort } from "./desired.ts";
 import type { Observed } from "./observed.ts";
 import { loadBalancerDescription } from "./names.ts";
 import { ownerTag } from "./ownership.ts";
-import type { ProviderLimits } from "./provider.ts";
 
 /**
  * The whole tree in one POST: listeners, their pools, members, and monitors where the provider takes them there. Nothing but the

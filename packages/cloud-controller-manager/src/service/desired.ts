@@ -1,48 +1,22 @@
 import { parseCidr } from "@causeway/foundation";
 import type { Node, Service, ServicePort } from "@causeway/kubernetes";
-import type {
-  LbAlgorithm,
-  ListenerProtocol,
-  MemberCreate,
-  PoolProtocol,
-  SessionPersistence,
-} from "@causeway/openstack";
+import type { ListenerProtocol, MemberCreate } from "@causeway/openstack";
+import {
+  restriction,
+  type DesiredMonitor,
+  type DesiredPool,
+  type ListenerSettings,
+  type ProviderLimits,
+} from "@causeway/octavia-tree";
 import { childName } from "./names.ts";
 import type { Parameters } from "./parameters.ts";
-import type { MemberCosts, ProviderLimits } from "./provider.ts";
 
-/** One port of the Service as Octavia shall have it. */
-export interface DesiredPort {
+/** One port of the Service as Octavia shall have it: a listener with its pool. */
+export interface DesiredPort extends ListenerSettings, DesiredPool {
   readonly index: number;
   readonly listenerName: string;
-  readonly poolName: string;
-  readonly monitorName: string;
   readonly protocol: ListenerProtocol;
   readonly port: number;
-  readonly poolProtocol: PoolProtocol;
-  readonly algorithm: LbAlgorithm;
-  readonly persistence: SessionPersistence | null;
-  readonly members: readonly MemberCreate[];
-  readonly monitor: DesiredMonitor | undefined;
-  /** Members are sent one by one. */
-  readonly serial: boolean;
-  readonly memberCosts: MemberCosts;
-  /** Its listener bears them, whatever else it bears. */
-  readonly tags: readonly string[];
-  readonly connectionLimit: number;
-  /** Only what the provider honours is sent. */
-  readonly allowedCidrs: readonly string[] | undefined;
-  readonly tlsContainerRef: string | undefined;
-  readonly insertHeaders: Readonly<Record<string, string>> | undefined;
-  readonly timeouts: Parameters["timeouts"] | undefined;
-}
-
-export interface DesiredMonitor {
-  readonly type: "TCP" | "UDP-CONNECT" | "SCTP" | "HTTP";
-  readonly delay: number;
-  readonly timeout: number;
-  readonly maxRetries: number;
-  readonly maxRetriesDown: number;
 }
 
 export interface DesireFrom {
@@ -167,11 +141,6 @@ function matches(labels: Readonly<Record<string, string>>, selector: string): bo
 export function ownRanges({ sourceRanges }: Pick<Parameters, "sourceRanges">, { spec }: Service): readonly string[] {
   const own = sourceRanges.filter((range) => range.includes(":") === (spec.ipFamilies?.[0] === "IPv6"));
   return own.length === 0 ? sourceRanges : own;
-}
-
-/** Source ranges that let everybody in are none. */
-export function restriction(ranges: readonly string[]): readonly string[] {
-  return ranges.some((range) => range === "0.0.0.0/0" || range === "::/0") ? [] : ranges;
 }
 
 /** Source ranges that are no CIDRs. */

@@ -1,9 +1,7 @@
 import type { EventRecorder, KubernetesClient } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch } from "@causeway/openstack";
+import type { Holds, PoolDetails, TreeFreshness } from "@causeway/octavia-tree";
 import type { Observed } from "./observed.ts";
-import type { Holds } from "./holds.ts";
-import type { PoolDetails } from "./pool-details.ts";
-import type { TreeFreshness } from "./tree-freshness.ts";
 
 /** What steps are performed with. */
 export interface PerformWith {

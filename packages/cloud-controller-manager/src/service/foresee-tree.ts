@@ -9,8 +9,8 @@ import type {
   MemberCreate,
   PoolInCreate,
 } from "@causeway/openstack";
+import type { ObservedPool } from "@causeway/octavia-tree";
 import type { Observed } from "./observed.ts";
-import type { ObservedPool } from "./pool-details.ts";
 import type { OneStep } from "./steps.ts";
 
 type Created = Extract<OneStep, { type: "create-load-balancer" }>;

@@ -1,17 +1,14 @@
 import type { Clock, Metrics } from "@causeway/foundation";
 import { Brake, Node, Service, type Informers } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch } from "@causeway/openstack";
+import { Holds, OctaviaReader, PoolDetails, TreeFreshness } from "@causeway/octavia-tree";
 import type { CloudControllerConfig } from "../config/config.ts";
 import { Missed } from "../missed.ts";
 import { Certificates } from "./certificates.ts";
 import { EarlierCreates } from "./earlier-creates.ts";
 import type { GatherFrom } from "./observed.ts";
-import { Holds } from "./holds.ts";
 import { NodeBursts } from "./node-bursts.ts";
-import { OctaviaReader } from "./octavia-facts.ts";
 import { PendingTimes } from "./pending-times.ts";
-import { PoolDetails } from "./pool-details.ts";
-import { TreeFreshness } from "./tree-freshness.ts";
 
 export interface ServiceSurroundings {
   /** Of the workload cluster. */

@@ -1,15 +1,14 @@
 import type { Node, ObjectKey, Service } from "@causeway/kubernetes";
 import type { CloudWatch, FloatingIp, LoadBalancer, Network, Subnet } from "@causeway/openstack";
+import { soughtKey, whenSought, type ObservedPool } from "@causeway/octavia-tree";
 import { concerns, wantsLoadBalancer } from "./concern.ts";
 import { eligibleNodes, nodeAddress } from "./desired.ts";
 import { matchingSubnets } from "./floating-subnets.ts";
-import { soughtKey, whenSought } from "./holds.ts";
 import { heldOf, withExpected } from "./held.ts";
 import { annotation, floatingIpDescription, legacyLoadBalancerName, loadBalancerName, retiringName } from "./names.ts";
 import { recognised } from "./recognise.ts";
 import { formerName, isAnothers, proofTags } from "./ownership.ts";
 import { parametersOf, type Parameters } from "./parameters.ts";
-import type { ObservedPool } from "./pool-details.ts";
 import { isDualStack, otherFamily, secondName, secondParameters, secondService } from "./second-family.ts";
 import type { Observed, GatherFrom } from "./observed.ts";
 

@@ -1,8 +1,8 @@
 import { keyOf, type Node, type Service } from "@causeway/kubernetes";
 import type { LoadBalancer } from "@causeway/openstack";
+import { brokenKey, busyKey, failedCreateKey, failoverKey, methodKey, uncertainKey } from "@causeway/octavia-tree";
 import { wishesOf } from "./brake.ts";
 import type { GatherFrom } from "./observed.ts";
-import { brokenKey, busyKey, failedCreateKey, failoverKey, methodKey, uncertainKey } from "./holds.ts";
 import type { Parameters } from "./parameters.ts";
 import type { OneStep } from "./steps.ts";
 

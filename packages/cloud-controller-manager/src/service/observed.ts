@@ -1,18 +1,22 @@
 import type { Clock } from "@causeway/foundation";
 import type { Brake, Informer, Node, PlannedEvent, Service } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch, FloatingIp, Listener, LoadBalancer, Network, Subnet } from "@causeway/openstack";
+import type {
+  Holds,
+  ObservedPool,
+  OctaviaFacts,
+  OctaviaReader,
+  PoolDetails,
+  TreeFreshness,
+} from "@causeway/octavia-tree";
 import type { CloudControllerConfig } from "../config/config.ts";
 import type { Missed } from "../missed.ts";
 import type { Certificates } from "./certificates.ts";
 import type { EarlierCreates } from "./earlier-creates.ts";
 import type { Held } from "./held.ts";
-import type { Holds } from "./holds.ts";
 import type { NodeBursts } from "./node-bursts.ts";
-import type { OctaviaFacts, OctaviaReader } from "./octavia-facts.ts";
 import type { Parameters } from "./parameters.ts";
 import type { PendingTimes } from "./pending-times.ts";
-import type { ObservedPool, PoolDetails } from "./pool-details.ts";
-import type { TreeFreshness } from "./tree-freshness.ts";
 
 export interface Observed {
   readonly service: Service;

@@ -1,16 +1,25 @@
 import { CausewayError } from "@causeway/foundation";
 import { addFinalizer, keyOf, publishStatus, removeFinalizer, Service } from "@causeway/kubernetes";
 import { isImmutable, isOutcomeUnknown, type LoadBalancer, type LoadBalancerCreate } from "@causeway/openstack";
+import {
+  brokenKey,
+  busyKey,
+  failedCreateKey,
+  isOfMembers,
+  uncertainKey,
+  whenBroken,
+  whenBusy,
+  whenCreateFails,
+} from "@causeway/octavia-tree";
 import type { Doing, PerformWith } from "./doing.ts";
 import { serviceFinalizer } from "./concern.ts";
 import type { Observed } from "./observed.ts";
 import { wishesOf } from "./brake.ts";
 import { creationTime } from "./earlier-creates.ts";
-import { brokenKey, busyKey, failedCreateKey, uncertainKey, whenBroken, whenBusy, whenCreateFails } from "./holds.ts";
 import { isAnothers } from "./ownership.ts";
 import { performAddress } from "./perform-address.ts";
 import { performTree } from "./perform-tree.ts";
-import { isOfMembers, type KubernetesStep, type Step, type TreeStep } from "./steps.ts";
+import type { KubernetesStep, Step, TreeStep } from "./steps.ts";
 
 export const fieldManager = "causeway-cloud-controller-manager";
 

@@ -1,10 +1,10 @@
 import type { Plan, PlannedEvent } from "@causeway/kubernetes";
 import type { LoadBalancer } from "@causeway/openstack";
+import { isSameProvider } from "@causeway/octavia-tree";
 import type { Observed } from "./observed.ts";
 import { retiringName } from "./names.ts";
 import { isOwner, othersTags } from "./ownership.ts";
 import { giveUp } from "./plan-floating-ip.ts";
-import { isSameProvider } from "./provider.ts";
 import type { OneStep, TreeStep } from "./steps.ts";
 
 /** What another provider for a load balancer comes to: it is retired, or it is told why it stays. */

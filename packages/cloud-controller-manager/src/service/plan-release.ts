@@ -1,5 +1,6 @@
 import type { Plan, PlannedEvent, ServiceStatus } from "@causeway/kubernetes";
 import type { Listener, LoadBalancer } from "@causeway/openstack";
+import { removal } from "@causeway/octavia-tree";
 import { serviceFinalizer } from "./concern.ts";
 import type { Observed } from "./observed.ts";
 import { annotation, loadBalancerPrefix } from "./names.ts";
@@ -7,7 +8,6 @@ import { isAnothers, isOwner, isRegistered, othersTags, ownListeners, proofTags 
 import { stuckEvents } from "./plan-broken.ts";
 import { giveUp, isFree } from "./plan-floating-ip.ts";
 import { retireAtOnce } from "./plan-provider.ts";
-import { removal } from "./plan-tree.ts";
 import type { Step, TreeStep } from "./steps.ts";
 
 const patience = 60_000;
@@ -89,7 +89,7 @@ function remove(observed: Observed, lb: LoadBalancer): TreeStep {
 /** Our listeners go, then our tag; what is others' stays. */
 function leave(observed: Observed, lb: LoadBalancer): TreeStep | undefined {
   const own: Listener | undefined = ownListeners(observed, lb)[0];
-  if (own) return removal(observed, own);
+  if (own) return removal(observed.pools, own);
   const ours = new Set([observed.lbName, observed.formerName, ...proofTags(lb, observed.service)]);
   const tags = lb.tags.filter((tag) => !ours.has(tag));
   if (tags.length === lb.tags.length) return undefined;

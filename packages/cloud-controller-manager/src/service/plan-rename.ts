@@ -1,9 +1,8 @@
 import type { LoadBalancer } from "@causeway/openstack";
+import { limitsOf, type ObservedPool } from "@causeway/octavia-tree";
 import type { Observed } from "./observed.ts";
 import { loadBalancerDescription } from "./names.ts";
 import { isOwner, ownerTag, ownListeners, proofTags, sharerTag } from "./ownership.ts";
-import type { ObservedPool } from "./pool-details.ts";
-import { limitsOf } from "./provider.ts";
 import type { TreeStep } from "./steps.ts";
 
 /** Octavia's limit of names. */

@@ -1,13 +1,20 @@
-import type { Listener, ListenerUpdate, LoadBalancer, Pool, PoolUpdate } from "@causeway/openstack";
-import { listenerSettings, monitorBody } from "./bodies.ts";
-import { restriction, type DesiredPort } from "./desired.ts";
+import type { Listener, LoadBalancer, Pool } from "@causeway/openstack";
+import {
+  enabled,
+  isOfMembers,
+  listenerChange,
+  listenerSettings,
+  poolChanges,
+  poolOf,
+  removal,
+  transport,
+  type ObservedPool,
+} from "@causeway/octavia-tree";
+import type { DesiredPort } from "./desired.ts";
 import type { Observed } from "./observed.ts";
-import { memberChange } from "./plan-members.ts";
-import type { ObservedPool } from "./pool-details.ts";
 import { childName } from "./names.ts";
 import { ownListeners } from "./ownership.ts";
-import { sameSet } from "./same-set.ts";
-import { isOfMembers, type TreeStep } from "./steps.ts";
+import type { TreeStep } from "./steps.ts";
 
 export interface TreeGoal {
   readonly lb: LoadBalancer;
@@ -37,18 +44,13 @@ export function brakedUntil(observed: Observed, goal: TreeGoal, more: readonly T
 function* changes(observed: Observed, goal: TreeGoal): Generator<TreeStep> {
   const own = ownListeners(observed, goal.lb);
   for (const listener of own)
-    if (!goal.wanted.some((port) => isListenerOf(port, listener))) yield removal(observed, listener);
+    if (!goal.wanted.some((port) => isListenerOf(port, listener))) yield removal(observed.pools, listener);
   for (const port of goal.wanted) yield* portChanges({ observed, lb: goal.lb, own }, port);
   for (const { pool } of observed.pools) if (isStray(pool, observed, goal)) yield { type: "delete-pool", id: pool.id };
   const { lb } = goal;
   const tags = goal.tags.filter((tag) => !lb.tags.includes(tag));
   const change = { ...enabled(lb), ...(tags.length === 0 ? {} : { tags: [...lb.tags, ...tags] }) };
   if (Object.keys(change).length > 0) yield { type: "update-load-balancer", id: lb.id, change };
-}
-
-/** What somebody switched off serves nobody. */
-function enabled({ admin_state_up: up }: { admin_state_up?: boolean }): { admin_state_up?: true } {
-  return up === false ? { admin_state_up: true } : {};
 }
 
 /** A pool of ours without a listener, unless the listener that is to be created takes it. */
@@ -83,26 +85,8 @@ export function takenPorts(observed: Observed, goal: TreeGoal): string[] {
     .map((port) => `${port.protocol} ${port.port}`);
 }
 
-/** HTTP and TERMINATED_HTTPS listen on TCP. */
-function transport(protocol: string): string {
-  return protocol === "UDP" || protocol === "SCTP" ? protocol : "TCP";
-}
-
 function isListenerOf(port: DesiredPort, listener: Listener): boolean {
   return listener.protocol === port.protocol && listener.protocol_port === port.port;
-}
-
-/** The pool first: a listener's deletion would leave it behind. A pool that serves other listeners, too, stays. */
-export function removal(observed: Pick<Observed, "pools">, listener: Listener): TreeStep {
-  const pool = poolOf(observed, listener)?.pool;
-  const served = pool?.listeners.some((l) => l.id !== listener.id) === true;
-  return pool && !served ? { type: "delete-pool", id: pool.id } : { type: "delete-listener", id: listener.id };
-}
-
-function poolOf({ pools }: Pick<Observed, "pools">, listener: Listener): ObservedPool | undefined {
-  return pools.find(
-    (p) => p.pool.id === listener.default_pool_id || p.pool.listeners.some((l) => l.id === listener.id),
-  );
 }
 
 interface Place {
@@ -116,7 +100,7 @@ function* portChanges({ observed, lb, own }: Place, port: DesiredPort): Generato
   if (!listener) return yield createListener(observed, lb, port);
   const settings = listenerChange(listener, port);
   if (settings) yield { type: "update-listener", id: listener.id, change: settings };
-  const pool = poolOf(observed, listener);
+  const pool = poolOf(observed.pools, listener);
   if (!pool) return yield createPool(port, listener.id);
   if (pool.pool.protocol !== port.poolProtocol) return yield { type: "delete-pool", id: pool.pool.id };
   const methodRefused = observed.held.refusedMethods.has(pool.pool.id);
@@ -165,72 +149,4 @@ function createPool(port: DesiredPort, listenerId: string): TreeStep {
       ...(port.persistence ? { session_persistence: port.persistence } : {}),
     },
   };
-}
-
-/** Only what differs and what the provider honours; others' tags stay. */
-function listenerChange(listener: Listener, port: DesiredPort): ListenerUpdate | undefined {
-  const headers = port.insertHeaders ?? {};
-  const missing = port.tags.filter((tag) => !listener.tags.includes(tag));
-  const change: ListenerUpdate = {
-    ...enabled(listener),
-    ...(missing.length === 0 ? {} : { tags: [...listener.tags, ...missing] }),
-    ...((listener.connection_limit ?? -1) === port.connectionLimit ? {} : { connection_limit: port.connectionLimit }),
-    ...(port.allowedCidrs && !sameSet(restriction(listener.allowed_cidrs ?? []), port.allowedCidrs)
-      ? { allowed_cidrs: [...port.allowedCidrs] }
-      : {}),
-    ...(port.tlsContainerRef === undefined || listener.default_tls_container_ref === port.tlsContainerRef
-      ? {}
-      : { default_tls_container_ref: port.tlsContainerRef }),
-    ...timeoutChange(listener, port.timeouts),
-    ...(sameHeaders(listener.insert_headers ?? {}, headers) ? {} : { insert_headers: { ...headers } }),
-  };
-  return Object.keys(change).length === 0 ? undefined : change;
-}
-
-function timeoutChange(listener: Listener, timeouts: DesiredPort["timeouts"]): ListenerUpdate {
-  if (!timeouts) return {};
-  const wanted = {
-    timeout_client_data: timeouts.clientData,
-    timeout_member_connect: timeouts.memberConnect,
-    timeout_member_data: timeouts.memberData,
-    timeout_tcp_inspect: timeouts.tcpInspect,
-  };
-  const keys = Object.keys(wanted) as (keyof typeof wanted)[];
-  const told = keys.filter((key) => (listener[key] ?? undefined) !== undefined && listener[key] !== wanted[key]);
-  return Object.fromEntries(told.map((key) => [key, wanted[key]]));
-}
-
-function sameHeaders(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
-  return sameSet(Object.entries(a).flat(), Object.entries(b).flat());
-}
-
-function* poolChanges(observed: ObservedPool, port: DesiredPort, methodRefused: boolean): Generator<TreeStep> {
-  const { pool, monitor } = observed;
-  const change: PoolUpdate = {
-    ...enabled(pool),
-    ...(pool.lb_algorithm === port.algorithm || methodRefused ? {} : { lb_algorithm: port.algorithm }),
-    ...((pool.session_persistence?.type ?? null) === (port.persistence?.type ?? null)
-      ? {}
-      : { session_persistence: port.persistence }),
-  };
-  if (Object.keys(change).length > 0) yield { type: "update-pool", id: pool.id, change };
-  // A monitor that is not to be there might speak against new members; one that fits another type goes before its successor.
-  const unfit = monitor && (port.monitor === undefined || monitor.type !== port.monitor.type);
-  if (unfit) yield { type: "delete-monitor", id: monitor.id, poolId: pool.id };
-  const members = memberChange(observed, port);
-  if (members) yield members;
-  const monitoring = unfit ? undefined : monitorChange(observed, port);
-  if (monitoring) yield monitoring;
-}
-
-function monitorChange({ pool, monitor }: ObservedPool, port: DesiredPort): TreeStep | undefined {
-  if (!port.monitor) return undefined;
-  const body = monitorBody(port.monitor, port.monitorName);
-  if (!monitor) return { type: "create-monitor", body: { pool_id: pool.id, ...body } };
-  const told = ["url_path", "http_method", "expected_codes"] as const;
-  const keys = ["delay", "timeout", "max_retries", "max_retries_down", ...told.filter((key) => key in body)] as const;
-  const differing = keys.filter((key) => monitor[key] !== body[key]);
-  const change = { ...enabled(monitor), ...Object.fromEntries(differing.map((key) => [key, body[key]])) };
-  if (Object.keys(change).length === 0) return undefined;
-  return { type: "update-monitor", id: monitor.id, poolId: pool.id, change };
 }

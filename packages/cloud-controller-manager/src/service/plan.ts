@@ -1,5 +1,6 @@
 import type { LoadBalancerIngress, Plan, PlannedEvent, Service, ServiceStatus } from "@causeway/kubernetes";
 import type { LoadBalancer } from "@causeway/openstack";
+import { defaultProvider, limitsOf, type ProviderLimits } from "@causeway/octavia-tree";
 import { createBody, lbTags } from "./create-body.ts";
 import { desiredPorts, invalidRanges, type DesiredPort } from "./desired.ts";
 import { serviceFinalizer, wantsLoadBalancer } from "./concern.ts";
@@ -14,7 +15,6 @@ import { planRelease } from "./plan-release.ts";
 import { brakedUntil, nextChange, takenPorts, type TreeGoal } from "./plan-tree.ts";
 import { providerChange, retirement } from "./plan-provider.ts";
 import { nextRename } from "./plan-rename.ts";
-import { defaultProvider, limitsOf, type ProviderLimits } from "./provider.ts";
 import type { Step, TreeStep } from "./steps.ts";
 import { warningsOf } from "./warnings.ts";
 

@@ -1,11 +1,11 @@
 import type { Service } from "@causeway/kubernetes";
 import type { LoadBalancer } from "@causeway/openstack";
+import { limitsOf } from "@causeway/octavia-tree";
 import { adoptionOfFormer, adoptionOfRestored, formerCluster, isProved, publishes, unproved } from "./adoption.ts";
 import type { Adoption } from "./observed.ts";
 import { wantsLoadBalancer } from "./concern.ts";
 import { nodeAddress } from "./desired.ts";
 import type { GatherFrom } from "./observed.ts";
-import { limitsOf } from "./provider.ts";
 
 interface Sought {
   readonly service: Service;

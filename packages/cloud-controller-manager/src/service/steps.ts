@@ -1,43 +1,10 @@
 import type { PlannedEvent } from "@causeway/kubernetes";
-import type {
-  HealthMonitorCreate,
-  HealthMonitorUpdate,
-  ListenerCreate,
-  ListenerUpdate,
-  LoadBalancerCreate,
-  LoadBalancerUpdate,
-  MemberCreate,
-  MemberUpdate,
-  PoolCreate,
-  PoolUpdate,
-} from "@causeway/openstack";
-
-/** A change of a pool's members. `more`: another change of the load balancer follows it. */
-export type MemberStep = { readonly poolId: string; readonly more?: true } & (
-  | { readonly type: "replace-members"; readonly members: readonly MemberCreate[] }
-  | { readonly type: "create-member"; readonly body: MemberCreate }
-  | { readonly type: "update-member"; readonly id: string; readonly change: MemberUpdate }
-  | { readonly type: "delete-member"; readonly id: string }
-);
+import type * as Tree from "@causeway/octavia-tree";
+import type { LoadBalancerCreate } from "@causeway/openstack";
 
 /** Changes of a load balancer and its parts. Each leaves it PENDING: the plan never has two of them, and waits after each. */
 export type TreeStep =
-  | { readonly type: "update-load-balancer"; readonly id: string; readonly change: LoadBalancerUpdate }
-  | { readonly type: "create-listener"; readonly body: ListenerCreate }
-  | { readonly type: "update-listener"; readonly id: string; readonly change: ListenerUpdate }
-  | { readonly type: "delete-listener"; readonly id: string }
-  | { readonly type: "create-pool"; readonly body: PoolCreate }
-  | { readonly type: "update-pool"; readonly id: string; readonly change: PoolUpdate }
-  | { readonly type: "delete-pool"; readonly id: string }
-  | MemberStep
-  | { readonly type: "create-monitor"; readonly body: HealthMonitorCreate }
-  | {
-      readonly type: "update-monitor";
-      readonly id: string;
-      readonly poolId: string;
-      readonly change: HealthMonitorUpdate;
-    }
-  | { readonly type: "delete-monitor"; readonly id: string; readonly poolId: string }
+  | Tree.TreeStep
   | { readonly type: "failover"; readonly id: string; readonly event: PlannedEvent }
   | {
       readonly type: "delete-load-balancer";
@@ -80,7 +47,3 @@ export type OneStep =
 
 /** The same, on the way to all its load balancers. */
 export type Step = OneStep | { readonly type: "of-second"; readonly step: OneStep };
-
-export function isOfMembers(step: TreeStep): step is MemberStep {
-  return ["replace-members", "create-member", "update-member", "delete-member"].includes(step.type);
-}

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { systemClock } from "@causeway/foundation";
 import type { Cloud, CloudWatch } from "@causeway/openstack";
-import { OctaviaReader } from "./octavia-facts.ts";
+import { OctaviaReader } from "@causeway/octavia-tree";
 import { Leftovers } from "./security-group/leftovers.ts";
 
 const never = (): Promise<never> => new Promise(() => {});

@@ -1,9 +1,9 @@
 import type { PlannedEvent } from "@causeway/kubernetes";
-import { ownRanges, restriction } from "./desired.ts";
+import { restriction, type ProviderLimits } from "@causeway/octavia-tree";
+import { ownRanges } from "./desired.ts";
 import type { Observed } from "./observed.ts";
 import { isHostname } from "./hostname.ts";
 import { annotation, prefix } from "./names.ts";
-import type { ProviderLimits } from "./provider.ts";
 
 /** What the Service asks for and will not get: never in silence. */
 export function warningsOf(observed: Observed, limits: ProviderLimits): PlannedEvent[] {

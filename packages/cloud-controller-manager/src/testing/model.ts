@@ -12,10 +12,10 @@ import type {
   PoolInCreate,
   ProvisioningStatus,
 } from "@causeway/openstack";
+import type { ObservedPool } from "@causeway/octavia-tree";
 import { defaultCloudConfig, type LoadBalancerConfig } from "../config/config.ts";
 import { eligibleNodes } from "../service/desired.ts";
 import type { Observed } from "../service/observed.ts";
-import type { ObservedPool } from "../service/pool-details.ts";
 import { matchingSubnets } from "../service/floating-subnets.ts";
 import { annotation, floatingIpDescription, loadBalancerName } from "../service/names.ts";
 import { formerName } from "../service/ownership.ts";

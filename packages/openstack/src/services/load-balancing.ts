@@ -65,6 +65,7 @@ export function createLoadBalancingService(client: ServiceClient): LoadBalancing
 
 function sizeOf(create: L.LoadBalancerCreate): number {
   const listeners = create.listeners ?? [];
-  const members = listeners.reduce((sum, listener) => sum + (listener.default_pool?.members?.length ?? 0), 0);
+  const pools = [...listeners.map((listener) => listener.default_pool), ...(create.pools ?? [])];
+  const members = pools.reduce((sum, pool) => sum + (pool?.members?.length ?? 0), 0);
   return 1 + listeners.length + members;
 }

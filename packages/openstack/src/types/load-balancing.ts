@@ -1,4 +1,5 @@
 /** Octavia, wire-true: https://docs.openstack.org/api-ref/load-balancer/v2/ */
+import type { L7PolicyCreate, L7RuleCreate } from "./load-balancing-extras.ts";
 
 export type ProvisioningStatus =
   | "ACTIVE"
@@ -50,6 +51,8 @@ export interface LoadBalancerCreate {
   admin_state_up?: boolean;
   tags?: string[];
   listeners?: ListenerInCreate[];
+  /** Pools that listeners and policies of the same request name. */
+  pools?: PoolInCreate[];
   additional_vips?: { subnet_id: string; ip_address?: string }[];
 }
 export interface LoadBalancerUpdate {
@@ -72,6 +75,8 @@ export interface Listener extends Common {
   timeout_tcp_inspect?: number;
   insert_headers?: Record<string, string>;
   default_tls_container_ref?: string | null;
+  sni_container_refs?: string[];
+  l7policies?: { id: string }[];
 }
 export interface ListenerCreate {
   loadbalancer_id: string;
@@ -88,14 +93,25 @@ export interface ListenerCreate {
   timeout_tcp_inspect?: number;
   insert_headers?: Record<string, string>;
   default_tls_container_ref?: string;
+  sni_container_refs?: string[];
   admin_state_up?: boolean;
   tags?: string[];
   default_pool?: PoolInCreate;
 }
-export type ListenerInCreate = Omit<ListenerCreate, "loadbalancer_id">;
+/** A pool of the same request, by its name. */
+export interface PoolReference {
+  name: string;
+}
+export type L7PolicyInCreate = Omit<L7PolicyCreate, "listener_id" | "redirect_pool_id" | "position"> & {
+  redirect_pool?: PoolReference;
+  rules: L7RuleCreate[];
+};
+export type ListenerInCreate = Omit<ListenerCreate, "loadbalancer_id"> & {
+  l7policies?: L7PolicyInCreate[];
+};
 export type ListenerUpdate = Partial<
-  Omit<ListenerCreate, "loadbalancer_id" | "protocol" | "protocol_port" | "default_pool">
->;
+  Omit<ListenerCreate, "loadbalancer_id" | "protocol" | "protocol_port" | "default_pool" | "default_pool_id">
+> & { default_pool_id?: string | null };
 
 export interface SessionPersistence {
   type: "SOURCE_IP" | "HTTP_COOKIE" | "APP_COOKIE";

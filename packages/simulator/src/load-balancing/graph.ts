@@ -6,6 +6,8 @@ import { makeMember, memberFields, memberViews } from "./members.ts";
 import { makeMonitor, monitorFields } from "./health-monitors.ts";
 import { makePool, poolFields } from "./pools.ts";
 import { driverOf } from "./drivers.ts";
+import { makePolicy, makeRule, policyFields, ruleFields } from "./l7.ts";
+import { checkL7 } from "./providers.ts";
 import type { BalancerState, Listener, LoadBalancer, Pool } from "./resources.ts";
 import { checkQuota } from "./routes.ts";
 import { listenerView, monitorView, poolView } from "./views.ts";
@@ -29,14 +31,16 @@ export const graphFields = {
 export function makeGraph(state: BalancerState, balancer: LoadBalancer, ask: GraphAsk): readonly string[] {
   const touched: string[] = [];
   const byName = new Map<string, Pool>();
+  const policies: { readonly listener: Listener; readonly policy: JsonObject }[] = [];
   for (const given of ask.pools) {
     const pool = makePoolTree(state, balancer, { given, touched });
     if (pool.name !== "") byName.set(pool.name, pool);
   }
   for (const given of ask.listeners) {
     const { default_pool: wanted, l7policies, ...rest } = given;
-    if (Array.isArray(l7policies) && l7policies.length > 0) throw invalid("l7policies are created on their own here");
-    const poolId = wanted === undefined ? undefined : defaultPool(state, balancer, { wanted, byName, touched }).id;
+    const pool = wanted === undefined ? undefined : defaultPool(state, balancer, { wanted, byName, touched });
+    if (pool && pool.name !== "") byName.set(pool.name, pool);
+    const poolId = pool?.id;
     const fields = {
       ...rest,
       loadbalancer_id: balancer.id,
@@ -44,9 +48,40 @@ export function makeGraph(state: BalancerState, balancer: LoadBalancer, ask: Gra
     };
     const input = readCreate(listenerFields, fields, "load_balancer.loadbalancer.listeners");
     quota(state, balancer, "listener");
-    touched.push(`listener:${makeListener(state, balancer, input).id}`);
+    const listener = makeListener(state, balancer, input);
+    touched.push(`listener:${listener.id}`);
+    policies.push(...listOf(object)(l7policies ?? [], "l7policies").map((policy) => ({ listener, policy })));
   }
+  // As Octavia does: a policy may name a pool of any listener of the request.
+  for (const each of policies) touched.push(...makePolicyTree(state, balancer, { ...each, byName, touched }));
   return touched;
+}
+
+interface PolicyAsk {
+  readonly listener: Listener;
+  readonly policy: JsonObject;
+  readonly byName: Map<string, Pool>;
+  readonly touched: string[];
+}
+
+/** A policy with its rules; its pool is named, or given whole. */
+function makePolicyTree(
+  state: BalancerState,
+  balancer: LoadBalancer,
+  { listener, policy, byName, touched }: PolicyAsk,
+): string[] {
+  const { redirect_pool: wanted, rules, ...rest } = policy;
+  const pool = wanted === undefined ? undefined : defaultPool(state, balancer, { wanted, byName, touched });
+  if (pool && pool.name !== "") byName.set(pool.name, pool);
+  const fields = { ...rest, listener_id: listener.id, ...(pool ? { redirect_pool_id: pool.id } : {}) };
+  checkL7(balancer, "l7policies");
+  quota(state, balancer, "l7policy");
+  const made = makePolicy(state, balancer, { listener, input: readCreate(policyFields, fields, "l7policies") });
+  const ruleRefs = listOf(object)(rules ?? [], "rules").map((rule) => {
+    quota(state, balancer, "l7rule");
+    return `l7rule:${makeRule(state, balancer, { policy: made, input: readCreate(ruleFields, rule, "rules") }).id}`;
+  });
+  return [`l7policy:${made.id}`, ...ruleRefs];
 }
 
 interface DefaultPoolAsk {
@@ -96,6 +131,8 @@ function quota(state: BalancerState, { project_id: project }: LoadBalancer, reso
     listener: { label: "Listener", used: () => state.listeners.count("project_id", project) },
     pool: { label: "Pool", used: () => state.pools.count("project_id", project) },
     member: { label: "Member", used: () => state.members.count("project_id", project) },
+    l7policy: { label: "L7 Policy", used: () => state.policies.count("project_id", project) },
+    l7rule: { label: "L7Rule", used: () => state.rules.count("project_id", project) },
     health_monitor: { label: "Health Monitor", used: () => state.monitors.count("project_id", project) },
   } as const;
   if (!Object.hasOwn(kinds, resource)) throw fault(500, `no quota ${resource}`);

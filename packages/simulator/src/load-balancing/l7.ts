@@ -1,8 +1,8 @@
 import { invalid, notFound } from "./errors.ts";
-import { bool, common, given, integer, oneOf, orNull, owner, text, uuid, words } from "./fields.ts";
+import { bool, common, given, integer, oneOf, orNull, owner, text, uuid, words, type InputOf } from "./fields.ts";
 import { placePolicy } from "./l7-order.ts";
 import { checkL7 } from "./providers.ts";
-import { born, type BalancerState, type L7Policy, type L7Rule } from "./resources.ts";
+import { born, type BalancerState, type L7Policy, type L7Rule, type Listener, type LoadBalancer } from "./resources.ts";
 import {
   deleteChild,
   found,
@@ -16,7 +16,7 @@ import {
 } from "./routes.ts";
 import { policyView, ruleView } from "./views.ts";
 
-const policyFields = {
+export const policyFields = {
   ...common,
   ...owner,
   description: { read: words },
@@ -29,7 +29,7 @@ const policyFields = {
   redirect_http_code: { read: orNull(integer(301, 308)) },
 } as const;
 
-const ruleFields = {
+export const ruleFields = {
   tags: common.tags,
   admin_state_up: common.admin_state_up,
   ...owner,
@@ -93,24 +93,7 @@ function mountPolicies(app: BalancerApp, state: BalancerState, kind: Kind<L7Poli
       if (!listener) throw notFound("Listener", input.listener_id ?? "");
       const balancer = lock(state.loadBalancers.get(listener.loadbalancer_id), listener.loadbalancer_id);
       checkL7(balancer, "l7policies");
-      const last = state.policies.by("listener_id", listener.id).length;
-      const wanted = {
-        action: input.action ?? "REJECT",
-        redirect_pool_id: input.redirect_pool_id ?? null,
-        redirect_url: input.redirect_url ?? null,
-        redirect_prefix: input.redirect_prefix ?? null,
-      };
-      checkRedirect(state, wanted);
-      const redirects = wanted.redirect_url !== null || wanted.redirect_prefix !== null;
-      const policy = state.policies.insert({
-        ...born(state.kernel, balancer.project_id, input),
-        ...wanted,
-        description: input.description ?? "",
-        listener_id: listener.id,
-        position: last + 1,
-        redirect_http_code: input.redirect_http_code ?? (redirects ? 302 : null),
-      });
-      return input.position === undefined ? policy : placePolicy(state, policy, input.position);
+      return makePolicy(state, balancer, { listener, input });
     }),
   );
   app.put("/:v{v2(?:\\.0)?}/lbaas/l7policies/:id", (c) => putChild(c, state, kind, c.req.param("id")));
@@ -156,15 +139,7 @@ function mountRules(app: BalancerApp, state: BalancerState, policies: Kind<L7Pol
       const policy = policyOf(c);
       const balancer = lock(policies.balancer(policy), "");
       checkL7(balancer, "l7rules");
-      return state.rules.insert({
-        ...born(state.kernel, balancer.project_id, input),
-        l7policy_id: policy.id,
-        type: input.type ?? "",
-        compare_type: input.compare_type ?? "",
-        key: input.key ?? null,
-        value: input.value ?? "",
-        invert: input.invert ?? false,
-      });
+      return makeRule(state, balancer, { policy, input });
     }),
   );
   app.put(`${path}/:id`, (c) => putChild(c, state, kind, c.req.param("id")));
@@ -174,6 +149,49 @@ function mountRules(app: BalancerApp, state: BalancerState, policies: Kind<L7Pol
       mark: (row) => state.rules.update(row.id, { provisioning_status: "PENDING_DELETE" }),
     }),
   );
+}
+
+/** Inserts a policy of a listener of a locked load balancer. */
+export function makePolicy(
+  state: BalancerState,
+  balancer: LoadBalancer,
+  { listener, input }: { listener: Listener; input: InputOf<typeof policyFields> },
+): L7Policy {
+  const last = state.policies.by("listener_id", listener.id).length;
+  const wanted = {
+    action: input.action ?? "REJECT",
+    redirect_pool_id: input.redirect_pool_id ?? null,
+    redirect_url: input.redirect_url ?? null,
+    redirect_prefix: input.redirect_prefix ?? null,
+  };
+  checkRedirect(state, wanted);
+  const redirects = wanted.redirect_url !== null || wanted.redirect_prefix !== null;
+  const policy = state.policies.insert({
+    ...born(state.kernel, balancer.project_id, input),
+    ...wanted,
+    description: input.description ?? "",
+    listener_id: listener.id,
+    position: last + 1,
+    redirect_http_code: input.redirect_http_code ?? (redirects ? 302 : null),
+  });
+  return input.position === undefined ? policy : placePolicy(state, policy, input.position);
+}
+
+/** Inserts a rule of a policy of a locked load balancer. */
+export function makeRule(
+  state: BalancerState,
+  balancer: LoadBalancer,
+  { policy, input }: { policy: L7Policy; input: InputOf<typeof ruleFields> },
+): L7Rule {
+  return state.rules.insert({
+    ...born(state.kernel, balancer.project_id, input),
+    l7policy_id: policy.id,
+    type: input.type ?? "",
+    compare_type: input.compare_type ?? "",
+    key: input.key ?? null,
+    value: input.value ?? "",
+    invert: input.invert ?? false,
+  });
 }
 
 /** What a policy no longer has when this becomes its action. */

@@ -1,13 +1,12 @@
 import type { Informer, Node, ObjectKey, Service } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch, Port, SecurityGroup } from "@causeway/openstack";
+import { defaultProvider, type OctaviaReader } from "@causeway/octavia-tree";
 import type { CloudControllerConfig } from "../../config/config.ts";
 import type { Missed } from "../../missed.ts";
 import { wantsLoadBalancer } from "../concern.ts";
 import { eligibleNodes, nodeAddress } from "../desired.ts";
 import { annotation, loadBalancerName } from "../names.ts";
 import { parametersOf } from "../parameters.ts";
-import { defaultProvider } from "../provider.ts";
-import type { OctaviaReader } from "../octavia-facts.ts";
 import type { Leftovers } from "./leftovers.ts";
 import { groupName } from "./names.ts";
 

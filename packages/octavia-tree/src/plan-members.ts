@@ -1,5 +1,5 @@
 import type { Member, MemberCreate, MemberUpdate } from "@causeway/openstack";
-import type { DesiredPort } from "./desired.ts";
+import type { DesiredPool } from "./desired.ts";
 import type { ObservedPool } from "./pool-details.ts";
 import type { MemberCosts } from "./provider.ts";
 import type { MemberStep } from "./steps.ts";
@@ -9,7 +9,10 @@ import type { MemberStep } from "./steps.ts";
  * naming what stays costs more than that. On OVN it does: its batch works on every member that it names, and an additive batch on
  * every member that is there (both half a minute beside 40 members, where one member alone takes two seconds).
  */
-export function memberChange({ pool, members }: ObservedPool, port: DesiredPort): MemberStep | undefined {
+export function memberChange(
+  { pool, members }: ObservedPool,
+  port: Pick<DesiredPool, "members" | "serial" | "memberCosts">,
+): MemberStep | undefined {
   // By place: a pool of a thousand members is compared with as many nodes whenever a node changes.
   const alive = new Map(members.filter(isAlive).map((member) => [place(member), member]));
   const desired = new Map(port.members.map((member) => [place(member), member]));

@@ -1,0 +1,88 @@
+import type {
+  L7Action,
+  L7RuleCreate,
+  LbAlgorithm,
+  ListenerProtocol,
+  MemberCreate,
+  PoolProtocol,
+  SessionPersistence,
+} from "@causeway/openstack";
+import type { MemberCosts } from "./provider.ts";
+
+/** Milliseconds. What is undefined is left as it is. */
+export interface ListenerTimeouts {
+  readonly clientData?: number | undefined;
+  readonly memberConnect?: number | undefined;
+  readonly memberData?: number | undefined;
+  readonly tcpInspect?: number | undefined;
+}
+
+/** What a listener is to have in addition to its protocol and port. */
+export interface ListenerSettings {
+  /** In addition to what others gave it. */
+  readonly tags: readonly string[];
+  readonly connectionLimit: number;
+  /** Undefined: the provider does not honour them. None: every client may connect. */
+  readonly allowedCidrs: readonly string[] | undefined;
+  readonly tlsContainerRef: string | undefined;
+  /** Undefined: left as they are. */
+  readonly sniContainerRefs?: readonly string[] | undefined;
+  readonly insertHeaders: Readonly<Record<string, string>> | undefined;
+  readonly timeouts: ListenerTimeouts | undefined;
+}
+
+export interface DesiredMonitor {
+  readonly type: "TCP" | "UDP-CONNECT" | "SCTP" | "HTTP";
+  readonly delay: number;
+  readonly timeout: number;
+  readonly maxRetries: number;
+  readonly maxRetriesDown: number;
+}
+
+export interface DesiredPool {
+  readonly poolName: string;
+  readonly poolProtocol: PoolProtocol;
+  readonly algorithm: LbAlgorithm;
+  readonly persistence: SessionPersistence | null;
+  readonly members: readonly MemberCreate[];
+  readonly monitor: DesiredMonitor | undefined;
+  readonly monitorName: string;
+  /** Members are sent one by one. */
+  readonly serial: boolean;
+  readonly memberCosts: MemberCosts;
+}
+
+/** What a listener does with requests for which all rules are true. */
+export interface DesiredPolicy {
+  readonly action: L7Action;
+  /** By name: for REDIRECT_TO_POOL. */
+  readonly pool?: string;
+  readonly url?: string;
+  readonly prefix?: string;
+  readonly code?: number;
+  readonly rules: readonly L7RuleCreate[];
+}
+
+export interface DesiredListener extends ListenerSettings {
+  readonly listenerName: string;
+  readonly protocol: ListenerProtocol;
+  readonly port: number;
+  /** By name. */
+  readonly defaultPool: string | undefined;
+  /** In this order: the first whose rules are all true decides. */
+  readonly policies: readonly DesiredPolicy[];
+}
+
+/** A load balancer with everything below it. */
+export interface DesiredTree {
+  readonly description?: string;
+  /** In addition to what others gave it. */
+  readonly tags: readonly string[];
+  readonly listeners: readonly DesiredListener[];
+  readonly pools: readonly DesiredPool[];
+}
+
+/** Source ranges that admit every client are none. */
+export function restriction(ranges: readonly string[]): readonly string[] {
+  return ranges.some((range) => range === "0.0.0.0/0" || range === "::/0") ? [] : ranges;
+}
