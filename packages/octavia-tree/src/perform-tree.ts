@@ -147,7 +147,7 @@ async function changePolicy(
   step: PolicyStep,
   { cloud, policies, signal }: Pick<PerformTree, "cloud" | "signal"> & { readonly policies: PolicyDetails },
 ): Promise<void> {
-  const { l7Policies, l7Rules } = cloud.loadBalancing;
+  const { l7Policies } = cloud.loadBalancing;
   switch (step.type) {
     case "create-policy": {
       const { listener_id, name = "" } = step.body;
@@ -159,7 +159,7 @@ async function changePolicy(
       return policies.wrote(step.listenerId, (before) => withPolicy(before, made));
     }
     case "create-rule": {
-      const rules = l7Rules(step.policyId);
+      const rules = cloud.loadBalancing.l7Rules(step.policyId);
       const recover = async () =>
         (await rules.all({}, { signal })).find((rule) => ruleText(rule) === ruleText(step.body));
       const made = await rules.create(step.body, { signal, recover });

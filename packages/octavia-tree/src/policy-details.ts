@@ -35,11 +35,14 @@ export class PolicyDetails {
 
   async #read(listener: Listener, signal: AbortSignal): Promise<ObservedPolicy[]> {
     if ((listener.l7policies ?? []).length === 0) return [];
-    const { l7Policies, l7Rules } = this.#cloud.loadBalancing;
-    const policies = await l7Policies.all({ listener_id: listener.id }, { signal });
+    const { loadBalancing } = this.#cloud;
+    const policies = await loadBalancing.l7Policies.all({ listener_id: listener.id }, { signal });
     const read: ObservedPolicy[] = [];
     for (const policy of policies)
-      read.push({ policy, rules: isProved(policy) ? undefined : await l7Rules(policy.id).all({}, { signal }) });
+      read.push({
+        policy,
+        rules: isProved(policy) ? undefined : await loadBalancing.l7Rules(policy.id).all({}, { signal }),
+      });
     return read;
   }
 
