@@ -1,7 +1,18 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { KubeadmConfig, KubeadmConfigTemplate } from "./bootstrap/index.ts";
-import { Cluster, Machine, MachineDeployment, MachineSet } from "./cluster/index.ts";
-import { HostedControlPlane } from "./controlplane/index.ts";
+import { ClusterResourceSet, ClusterResourceSetBinding } from "./addons/index.ts";
+import {
+  Cluster,
+  ClusterClass,
+  Machine,
+  MachineDeployment,
+  MachineDrainRule,
+  MachineHealthCheck,
+  MachinePool,
+  MachineSet,
+} from "./cluster/index.ts";
+import { HostedControlPlane, KubeadmControlPlane, KubeadmControlPlaneTemplate } from "./controlplane/index.ts";
+import { IPAddress, IPAddressClaim } from "./ipam/index.ts";
 import { infrastructureKinds } from "./infrastructure/index.ts";
 import type { Kind } from "./kind.ts";
 
@@ -18,7 +29,32 @@ export {
 } from "./schema/crd.ts";
 export { annotations, clusterSecretType, contractLabels, finalizers, labels, taints } from "./names.ts";
 export {
+  ClusterResourceSet,
+  ClusterResourceSetBinding,
+  type ClusterResourceSetBindingSpec,
+  type ClusterResourceSetSpec,
+  type ClusterResourceSetStatus,
+} from "./addons/index.ts";
+export {
+  IPAddress,
+  IPAddressClaim,
+  type IPAddressClaimSpec,
+  type IPAddressClaimStatus,
+  type IPAddressSpec,
+} from "./ipam/index.ts";
+export {
   Cluster,
+  ClusterClass,
+  MachineDrainRule,
+  MachineHealthCheck,
+  MachinePool,
+  type ClusterClassSpec,
+  type ClusterClassStatus,
+  type MachineDrainRuleSpec,
+  type MachineHealthCheckSpec,
+  type MachineHealthCheckStatus,
+  type MachinePoolSpec,
+  type MachinePoolStatus,
   Machine,
   MachineDeployment,
   MachineSet,
@@ -39,6 +75,11 @@ export {
   type KubeadmConfigTemplateSpec,
 } from "./bootstrap/index.ts";
 export {
+  KubeadmControlPlane,
+  KubeadmControlPlaneTemplate,
+  type KubeadmControlPlaneSpec,
+  type KubeadmControlPlaneStatus,
+  type KubeadmControlPlaneTemplateSpec,
   HostedControlPlane,
   SERVED_KUBERNETES,
   type HostedControlPlaneSpec,
@@ -78,6 +119,23 @@ export const allKinds: readonly Kind<KubeObject>[] = [
   MachineDeployment,
   KubeadmConfig,
   KubeadmConfigTemplate,
+  IPAddressClaim,
+  IPAddress,
   HostedControlPlane,
   ...infrastructureKinds,
+];
+
+/**
+ * Kinds that are defined and converted, and that no controller here acts on yet. An installation does not serve them: the API
+ * server refuses an object of one, in place of leaving its user to wait.
+ */
+export const kindsWithoutController: readonly Kind<KubeObject>[] = [
+  MachinePool,
+  MachineHealthCheck,
+  MachineDrainRule,
+  ClusterClass,
+  ClusterResourceSet,
+  ClusterResourceSetBinding,
+  KubeadmControlPlane,
+  KubeadmControlPlaneTemplate,
 ];

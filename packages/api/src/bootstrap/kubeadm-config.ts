@@ -6,6 +6,9 @@ import { contractLabels, labels } from "../names.ts";
 import { defineKind } from "../schema/define.ts";
 import { conditions, flag, int32, int64, list, object, oneOf, optional } from "../schema/fields.ts";
 import { templateMetadata, text } from "../schema/fields.ts";
+import { deprecatedStatus, oldFailure } from "../versions/shapes.ts";
+import { kubeadmConfigTemplateV1Beta1 } from "./v1beta1/kubeadm-config-template.ts";
+import { kubeadmConfigV1Beta1 } from "./v1beta1/kubeadm-config.ts";
 import { clusterConfiguration, initConfiguration, joinConfiguration } from "./shapes.ts";
 
 const commands = (description: string) => optional(list(text(1, 10240), { min: 1, max: 1000, description }));
@@ -86,7 +89,8 @@ const diskSetup = optional(
   }),
 );
 
-const specFields = {
+/** Fields of kubeadm's configuration of a machine. */
+export const kubeadmFields = {
   clusterConfiguration: optional(clusterConfiguration),
   initConfiguration: optional(initConfiguration),
   joinConfiguration: optional(joinConfiguration),
@@ -107,17 +111,18 @@ const specFields = {
   ),
 };
 
-const kubeadmConfigSpec = object(specFields, { default: {} });
+const kubeadmConfigSpec = object(kubeadmFields, { default: {} });
 
 const kubeadmConfigStatus = object({
   conditions: conditions(),
   initialization: optional(object({ dataSecretCreated: optional(flag()) })),
   dataSecretName: optional(text(1, 253)),
   observedGeneration: optional(int64({ minimum: 1 })),
+  deprecated: deprecatedStatus(oldFailure),
 });
 
 const kubeadmConfigTemplateSpec = object({
-  template: object({ metadata: optional(templateMetadata), spec: optional(object(specFields)) }),
+  template: object({ metadata: optional(templateMetadata), spec: optional(object(kubeadmFields)) }),
 });
 
 export type KubeadmConfigSpec = Static<typeof kubeadmConfigSpec>;
@@ -147,6 +152,7 @@ export const KubeadmConfig: Kind<KubeadmConfig> = defineKind({
   ],
   spec: kubeadmConfigSpec,
   status: kubeadmConfigStatus,
+  versions: [kubeadmConfigV1Beta1],
 });
 
 export const KubeadmConfigTemplate: Kind<KubeadmConfigTemplate> = defineKind({
@@ -155,4 +161,5 @@ export const KubeadmConfigTemplate: Kind<KubeadmConfigTemplate> = defineKind({
   description: "What the KubeadmConfigs of a MachineSet are made from.",
   columns: [age],
   spec: kubeadmConfigTemplateSpec,
+  versions: [kubeadmConfigTemplateV1Beta1],
 });

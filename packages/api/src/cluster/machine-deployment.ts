@@ -3,8 +3,10 @@ import type { Resource } from "@causeway/kubernetes";
 import type { Kind } from "../kind.ts";
 import { contractLabels, labels } from "../names.ts";
 import { defineKind } from "../schema/define.ts";
-import { flag, intOrString, object, oneOf, optional } from "../schema/fields.ts";
+import { flag, int32, intOrString, object, oneOf, optional } from "../schema/fields.ts";
+import { deprecatedStatus } from "../versions/shapes.ts";
 import { scalableColumns } from "./scalable-columns.ts";
+import { machineDeploymentV1Beta1 } from "./v1beta1/machine-deployment.ts";
 import { rolloutFields, scalableSpec, scalableStatus, scaleOfReplicas } from "./shapes.ts";
 
 /** What an unset strategy means. */
@@ -17,9 +19,17 @@ const machineDeploymentSpec = object({
   remediation: optional(object({ maxInFlight: optional(intOrString()) })),
 });
 
+const counter = optional(int32());
+
 const machineDeploymentStatus = object({
   ...scalableStatus,
   phase: optional(oneOf(["ScalingUp", "ScalingDown", "Running", "Failed", "Unknown"])),
+  deprecated: deprecatedStatus({
+    updatedReplicas: counter,
+    readyReplicas: counter,
+    availableReplicas: counter,
+    unavailableReplicas: counter,
+  }),
 });
 
 export type MachineDeploymentSpec = Static<typeof machineDeploymentSpec>;
@@ -38,4 +48,5 @@ export const MachineDeployment: Kind<MachineDeployment> = defineKind({
   scale: scaleOfReplicas,
   spec: machineDeploymentSpec,
   status: machineDeploymentStatus,
+  versions: [machineDeploymentV1Beta1],
 });

@@ -3,12 +3,23 @@ import type { Resource } from "@causeway/kubernetes";
 import type { Kind } from "../kind.ts";
 import { contractLabels, labels } from "../names.ts";
 import { defineKind } from "../schema/define.ts";
-import { object } from "../schema/fields.ts";
+import { int32, object, optional } from "../schema/fields.ts";
+import { deprecatedStatus, oldFailure } from "../versions/shapes.ts";
+import { machineSetV1Beta1 } from "./v1beta1/machine-set.ts";
 import { scalableColumns } from "./scalable-columns.ts";
 import { scalableSpec, scalableStatus, scaleOfReplicas } from "./shapes.ts";
 
 const machineSetSpec = object(scalableSpec);
-const machineSetStatus = object(scalableStatus);
+const counter = optional(int32());
+const machineSetStatus = object({
+  ...scalableStatus,
+  deprecated: deprecatedStatus({
+    ...oldFailure,
+    fullyLabeledReplicas: counter,
+    readyReplicas: counter,
+    availableReplicas: counter,
+  }),
+});
 
 export type MachineSetSpec = Static<typeof machineSetSpec>;
 export type MachineSetStatus = Static<typeof machineSetStatus>;
@@ -26,4 +37,5 @@ export const MachineSet: Kind<MachineSet> = defineKind({
   scale: scaleOfReplicas,
   spec: machineSetSpec,
   status: machineSetStatus,
+  versions: [machineSetV1Beta1],
 });

@@ -10,7 +10,7 @@ import {
   oneOf,
   optional,
 } from "../schema/fields.ts";
-import { anyText, conditions, immutable, templateMetadata, text } from "../schema/fields.ts";
+import { anyText, checked, conditions, immutable, templateMetadata, text } from "../schema/fields.ts";
 
 /** A reference to a provider's object in the same namespace; the version is found from the kind table. */
 export function contractReference(description?: string) {
@@ -47,6 +47,9 @@ export const deletionOrder = object({
   order: optional(oneOf(["Random", "Newest", "Oldest"], { description: "Which Machines go first when scaling down." })),
 });
 
+/** A semantic version, with or without a "v" in front. */
+const semver = "^v?(0|[1-9][0-9]*)[.](0|[1-9][0-9]*)[.](0|[1-9][0-9]*)([-+][0-9A-Za-z.+-]+)?$";
+
 export const machineSpec = object(
   {
     clusterName: immutable(text(1, 63, { description: "The Cluster this belongs to." })),
@@ -58,7 +61,7 @@ export const machineSpec = object(
       { description: "How the machine's first boot is described." },
     ),
     infrastructureRef: contractReference("The infrastructure object behind the Machine."),
-    version: optional(text(1, 256, { description: "Kubernetes version of the kubelet." })),
+    version: optional(text(1, 256, { pattern: semver, description: "Kubernetes version of the kubelet." })),
     providerID: optional(
       text(1, 512, { description: "The machine's name at the provider, as in Node.spec.providerID." }),
     ),
@@ -109,10 +112,18 @@ export const rolloutStrategy = object(
   {
     type: oneOf(["RollingUpdate", "OnDelete"], { default: "RollingUpdate" }),
     rollingUpdate: optional(
-      object({
-        maxSurge: optional(intOrString({ default: 1, description: "Machines above replicas during a rollout." })),
-        maxUnavailable: optional(intOrString({ default: 0, description: "Machines that may be missing." })),
-      }),
+      checked(
+        object({
+          maxSurge: optional(intOrString({ default: 1, description: "Machines above replicas during a rollout." })),
+          maxUnavailable: optional(intOrString({ default: 0, description: "Machines that may be missing." })),
+        }),
+        [
+          {
+            rule: "!(has(self.maxSurge) && has(self.maxUnavailable) && self.maxSurge in [0, '0%'] && self.maxUnavailable in [0, '0%'])",
+            message: "maxUnavailable must not be 0 when maxSurge is 0",
+          },
+        ],
+      ),
     ),
   },
   { description: "How Machines of an old template are replaced." },

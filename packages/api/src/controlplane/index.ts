@@ -4,3 +4,9 @@ export {
   type HostedControlPlaneStatus,
 } from "./hosted-control-plane.ts";
 export { SERVED_KUBERNETES } from "./served.ts";
+export {
+  KubeadmControlPlane,
+  type KubeadmControlPlaneSpec,
+  type KubeadmControlPlaneStatus,
+} from "./kubeadm-control-plane.ts";
+export { KubeadmControlPlaneTemplate, type KubeadmControlPlaneTemplateSpec } from "./kubeadm-control-plane-template.ts";

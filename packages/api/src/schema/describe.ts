@@ -1,4 +1,5 @@
 import { clusterDescriptions } from "../descriptions/cluster.ts";
+import { coreDescriptions } from "../descriptions/core.ts";
 import { kubeadmDescriptions } from "../descriptions/kubeadm.ts";
 import { olderDescriptions } from "../descriptions/older.ts";
 import { openstackDescriptions } from "../descriptions/openstack.ts";
@@ -12,9 +13,9 @@ const tables: Readonly<Record<string, readonly Readonly<Record<string, string>>[
     kubeadmDescriptions,
     olderDescriptions,
   ],
-  "bootstrap.cluster.x-k8s.io": [kubeadmDescriptions, clusterDescriptions, olderDescriptions],
+  "bootstrap.cluster.x-k8s.io": [kubeadmDescriptions, clusterDescriptions, coreDescriptions, olderDescriptions],
 };
-const others = [clusterDescriptions, kubeadmDescriptions, olderDescriptions];
+const others = [clusterDescriptions, kubeadmDescriptions, coreDescriptions, olderDescriptions];
 
 /**
  * The schema with a description at each field that `kubectl explain` may show: its own, or that of the tables, which are searched for

@@ -3,13 +3,24 @@ import type { VersionDefinition } from "../../schema/define.ts";
 import { all, converted, moved, onlyNewer, within } from "../../versions/lens.ts";
 import { conditionsLens, failureLens, nodeReference } from "../../versions/status.ts";
 import { singleMachineLens } from "./lenses.ts";
-import { anyText, conditions, flag, instant, int64, object, oneOf, optional, text } from "../../schema/fields.ts";
+import {
+  anyText,
+  conditions,
+  flag,
+  instant,
+  int64,
+  object,
+  oneOf,
+  optional,
+  text,
+  immutable,
+} from "../../schema/fields.ts";
 import { objectReference, oldConditions } from "../../versions/shapes.ts";
 import { addressList, machineTaints, nodeInfo, readinessGates } from "../shapes.ts";
 
 const spec = object({
   bootstrap: object({ configRef: optional(objectReference()), dataSecretName: optional(text(0, 253)) }),
-  clusterName: text(1, 63),
+  clusterName: immutable(text(1, 63)),
   failureDomain: optional(text(1, 256)),
   infrastructureRef: objectReference(),
   nodeDeletionTimeout: optional(anyText()),

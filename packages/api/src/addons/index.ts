@@ -1,0 +1,6 @@
+export {
+  ClusterResourceSet,
+  type ClusterResourceSetSpec,
+  type ClusterResourceSetStatus,
+} from "./cluster-resource-set.ts";
+export { ClusterResourceSetBinding, type ClusterResourceSetBindingSpec } from "./cluster-resource-set-binding.ts";

@@ -1,0 +1,68 @@
+import { durationOf, seconds, secondsOf } from "../../versions/duration.ts";
+import { isJson, put, take, valueAt } from "../../versions/json.ts";
+import { all, converted, each, onlyNewer, onlyOlder, type Lens } from "../../versions/lens.ts";
+
+/** Flags: a map in v1beta1, a list with names in the stored version. */
+function flags(path: string): Lens {
+  return converted(path, path, {
+    up: (value) => {
+      if (!isJson(value)) return value;
+      const names = Object.keys(value).toSorted();
+      return names.map((name) => ({ name, value: value[name] }));
+    },
+    down: (value) => {
+      if (!Array.isArray(value)) return value;
+      return Object.fromEntries(value.filter(isJson).map((flag) => [String(flag["name"]), flag["value"]]));
+    },
+  });
+}
+
+const old = "clusterConfiguration.apiServer.timeoutForControlPlane";
+const [init, join] = ["initConfiguration", "joinConfiguration"].map(
+  (name) => `${name}.timeouts.controlPlaneComponentHealthCheckSeconds`,
+) as [string, string];
+
+/** v1beta1 has one limit for the API server's start, the stored version one for each way to start a node. */
+const timeoutForControlPlane: Lens = {
+  up: (json) => {
+    const value = take(json, old);
+    if (value === undefined) return;
+    put(json, init, secondsOf(value));
+    // A configuration without a join gets none: one with timeouts alone would make a joining node of it.
+    if (isJson(valueAt(json, "joinConfiguration"))) put(json, join, secondsOf(value));
+  },
+  down: (json) => {
+    const ofInit = take(json, init);
+    const ofJoin = take(json, join);
+    const value = ofInit ?? ofJoin;
+    if (value !== undefined && isJson(valueAt(json, "clusterConfiguration"))) put(json, old, durationOf(value));
+  },
+};
+
+const later = ["discoverySeconds", "etcdAPICallSeconds", "kubeletHealthCheckSeconds", "kubernetesAPICallSeconds"];
+
+/** kubeadm's configuration. */
+export const kubeadmLens: Lens = all(
+  onlyOlder("useExperimentalRetryJoin"),
+  ...["clusterConfiguration", "initConfiguration", "joinConfiguration"].map((name) =>
+    onlyOlder(`${name}.apiVersion`, `${name}.kind`),
+  ),
+  onlyOlder(
+    "clusterConfiguration.clusterName",
+    "clusterConfiguration.kubernetesVersion",
+    "clusterConfiguration.networking",
+  ),
+  flags("clusterConfiguration.apiServer.extraArgs"),
+  flags("clusterConfiguration.controllerManager.extraArgs"),
+  flags("clusterConfiguration.scheduler.extraArgs"),
+  flags("clusterConfiguration.etcd.local.extraArgs"),
+  flags("initConfiguration.nodeRegistration.kubeletExtraArgs"),
+  flags("joinConfiguration.nodeRegistration.kubeletExtraArgs"),
+  each("initConfiguration.bootstrapTokens", seconds("ttl", "ttlSeconds")),
+  seconds("joinConfiguration.discovery.timeout", "joinConfiguration.timeouts.tlsBootstrapSeconds"),
+  timeoutForControlPlane,
+  onlyNewer(
+    "initConfiguration.timeouts.tlsBootstrapSeconds",
+    ...later.flatMap((name) => [`initConfiguration.timeouts.${name}`, `joinConfiguration.timeouts.${name}`]),
+  ),
+);
