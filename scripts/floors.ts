@@ -26,6 +26,7 @@ export const floors: Readonly<Record<string, number>> = {
   "keystone-auth": 3,
   "barbican-kms": 3,
   "octavia-ingress": 3,
+  "reverse-tunnel": 3,
   causeway: 4,
 };
 
@@ -44,6 +45,7 @@ const forbidden: Readonly<Record<string, readonly string[]>> = {
   "hosted-control-plane": ["openstack"],
   "cluster-api": ["openstack"],
   "workload-controllers": ["openstack"],
+  "reverse-tunnel": ["openstack", "apiserver"],
 };
 
 interface Import {

@@ -3,6 +3,8 @@ import { barbicanKmsCommand } from "./barbican-kms/command.ts";
 import { cinderCsiCommand } from "./cinder-csi/command.ts";
 import { cloudControllerManagerCommand } from "./cloud-controller-manager/command.ts";
 import { keystoneAuthCommand } from "./keystone-auth/command.ts";
+import { tunnelAgentCommand } from "./tunnel-agent/command.ts";
+import { tunnelServerCommand } from "./tunnel-server/command.ts";
 
 /** A component that `causeway run NAME` runs until a signal stops it. */
 export interface Component {
@@ -30,5 +32,15 @@ export const components: readonly Component[] = [
   {
     command: cinderCsiCommand,
     example: "cinder-csi --controller --endpoint unix:///csi/csi.sock --cloud-config cloud.conf",
+  },
+  {
+    command: tunnelServerCommand,
+    example:
+      "tunnel-server --uds-name /run/tunnel/kas.sock --cluster-cert tls.crt --cluster-key tls.key --cluster-ca-cert agents.crt",
+  },
+  {
+    command: tunnelAgentCommand,
+    example:
+      "tunnel-agent --proxy-server-host gateway.example.org --ca-cert ca.crt --agent-cert agent.crt --agent-key agent.key",
   },
 ];

@@ -1,0 +1,138 @@
+import { randomUUID } from "node:crypto";
+import { createLog, createMetrics, messageOf, silentLog, systemClock, whenAborted } from "@causeway/foundation";
+import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
+import {
+  invalidConfiguration,
+  onlyTenant,
+  readDuration,
+  readPair,
+  readRules,
+  readTenants,
+  serveStatus,
+  startTunnelServer,
+  tokenReviewer,
+  type ProxyStrategy,
+  type Reviewer,
+  type TunnelServer,
+  type TunnelTenant,
+} from "@causeway/reverse-tunnel";
+import { readPort } from "./ports.ts";
+import type { TunnelServerFlags } from "./command.ts";
+
+/** Between two reads of the tenants (ms): a mounted Secret changes by a link, which no file event reports. */
+const PAUSE = 5_000;
+
+/** Serves the tunnel until the signal aborts, and then as long as streams are open. @throws TUNNEL_CONFIG_INVALID, TUNNEL_LISTEN_FAILED, KUBECONFIG_… */
+export async function tunnelServer(flags: TunnelServerFlags, signal: AbortSignal): Promise<void> {
+  const log = flags.logLevel === "silent" ? silentLog : createLog({ level: flags.logLevel });
+  const metrics = createMetrics();
+  const clients = new Map<string, KubernetesClient>();
+  const review: Reviewer = (source) => {
+    const known = clients.get(source.kubeconfig);
+    const client = known ?? createClient(loadKubeconfig({ path: source.kubeconfig }), { clock: systemClock, metrics });
+    clients.set(source.kubeconfig, client);
+    return tokenReviewer(client, source);
+  };
+  const tenants = readAll(flags, review);
+  const certificate = readPair(flags.clusterCert, flags.clusterKey);
+  const serverPort = readPort("server-port", flags.serverPort);
+  const serverPair = readPair(flags.serverCert, flags.serverKey);
+  if (serverPort > 0 && !serverPair) throw invalidConfiguration("--server-port needs --server-cert and --server-key");
+  const drainTimeout = readDuration("drain-timeout", flags.drainTimeout);
+  const server = await startTunnelServer({
+    serverId: flags.serverId ?? process.env["PROXY_SERVER_ID"] ?? randomUUID(),
+    serverCount: Number(flags.serverCount),
+    tenants,
+    agents: {
+      ...at(flags.agentBindAddress),
+      port: readPort("agent-port", flags.agentPort),
+      ...(certificate && { certificate }),
+    },
+    ...(serverPort > 0 && serverPair
+      ? { servers: { ...at(flags.serverBindAddress), port: serverPort, certificate: serverPair } }
+      : {}),
+    strategies: strategiesOf(flags.proxyStrategies),
+    agentWait: readDuration("agent-wait", flags.agentWait),
+    keepalive: readDuration("keepalive-time", flags.keepaliveTime),
+    deleteExistingSockets: flags.deleteExistingUdsFile !== "false",
+    metrics,
+    clock: systemClock,
+    log,
+  });
+  const names = (): string[] => tenants.map(({ name }) => name);
+  const unready = (): string | undefined =>
+    names().some((name) => server.status(name).agents > 0) ? undefined : "no agent is connected";
+  const health = await statusOf(
+    { port: flags.healthPort, flag: "health-port", host: flags.healthBindAddress },
+    { unready },
+  );
+  const admin = await statusOf(
+    { port: flags.adminPort, flag: "admin-port", host: flags.adminBindAddress },
+    { unready, metrics },
+  );
+  log.info("the tunnel server listens", { agents: server.agentPort, servers: server.serverPort, tenants: names() });
+  try {
+    if (flags.tenants === undefined) await whenAborted(signal);
+    else await followTenants({ server, read: () => readAll(flags, review), log }, signal);
+    const over = new AbortController();
+    systemClock.sleep(drainTimeout, over.signal).then(
+      () => over.abort(),
+      () => {},
+    );
+    await server.drain(over.signal);
+    over.abort();
+  } finally {
+    await Promise.all([server.close(), health?.close(), admin?.close()]);
+    for (const client of clients.values()) await client.close();
+  }
+}
+
+function readAll(flags: TunnelServerFlags, review: Reviewer): TunnelTenant[] {
+  if (flags.tenants !== undefined) return readTenants(flags.tenants, review);
+  const { udsName, serverCaCert, clusterCaCert, kubeconfig, authenticationAudience: audience } = flags;
+  if (udsName === "" && flags.serverPort === "0")
+    throw invalidConfiguration("--uds-name, --server-port or --tenants is required");
+  const authentication =
+    kubeconfig === "" && audience === ""
+      ? undefined
+      : { kubeconfig, audience, namespace: flags.agentNamespace, serviceAccount: flags.agentServiceAccount };
+  const rules = readRules({ allow: flags.allowCidr, deny: flags.denyCidr, names: flags.allowName });
+  return [onlyTenant({ udsName, serverCaCert, clusterCaCert, rules, authentication }, review)];
+}
+
+async function followTenants(
+  { server, read, log }: { server: TunnelServer; read: () => TunnelTenant[]; log: ReturnType<typeof createLog> },
+  signal: AbortSignal,
+): Promise<void> {
+  let problem = "";
+  while (!signal.aborted) {
+    await systemClock.sleep(PAUSE, signal).catch(() => {});
+    try {
+      if (!signal.aborted) await server.setTenants(read());
+      problem = "";
+    } catch (error) {
+      // The tenants that were read last stay.
+      if (messageOf(error) !== problem) log.warn("the changed tenants are not used", { error: messageOf(error) });
+      problem = messageOf(error);
+    }
+  }
+}
+
+function strategiesOf(text: string): ProxyStrategy[] {
+  return text.split(",").map((name) => {
+    if (name === "default" || name === "destHost" || name === "defaultRoute") return name;
+    throw invalidConfiguration(`--proxy-strategies: ${JSON.stringify(name)} is not default, destHost or defaultRoute`);
+  });
+}
+
+function statusOf(
+  { port, flag, host }: { port: string; flag: string; host: string | undefined },
+  what: Parameters<typeof serveStatus>[1],
+) {
+  const number = readPort(flag, port);
+  return number === 0 ? undefined : serveStatus({ ...at(host), port: number }, what);
+}
+
+function at(host: string | undefined): { host?: string } {
+  return host === undefined || host === "" ? {} : { host };
+}

@@ -1,0 +1,109 @@
+import type { Writable } from "node:stream";
+import { dataHeader, encodePacket, type TunnelPacket } from "../protocol/packets.ts";
+import { framePrefix } from "../protocol/frames.ts";
+
+type Control = Exclude<TunnelPacket, { type: "data" }>;
+
+/** What one stream has to send, in order. */
+export interface Lane {
+  readonly id: bigint;
+  readonly items: (Buffer | Control)[];
+  /** Bytes that may be sent now. */
+  credit(): number;
+  sent(bytes: number): void;
+}
+
+/** No packet has more data: streams take turns in such pieces. */
+const PIECE = 64 * 1024;
+
+/** Sends the packets of one connection: what is not of a stream first, then one piece of each stream in turn. Keeps no more than one piece in the socket. */
+export class Outbox {
+  readonly #wire: Writable;
+  readonly #urgent: Control[] = [];
+  #lanes: Lane[] = [];
+  readonly #waiting = new Set<Lane>();
+  #isPumping = false;
+  #isBlocked = false;
+  #isClosed = false;
+
+  constructor(wire: Writable) {
+    this.#wire = wire;
+    wire.on("drain", () => {
+      this.#isBlocked = false;
+      this.#pump();
+    });
+  }
+
+  send(packet: Control): void {
+    this.#urgent.push(packet);
+    this.#pump();
+  }
+
+  /** The lane has something new to send, or credit for it. */
+  wake(lane: Lane): void {
+    if (lane.items.length === 0 || this.#waiting.has(lane)) return;
+    this.#waiting.add(lane);
+    this.#lanes.push(lane);
+    this.#pump();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#urgent.length = 0;
+    this.#lanes = [];
+    this.#waiting.clear();
+  }
+
+  #pump(): void {
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    while (!this.#isBlocked && !this.#isClosed && this.#next());
+    this.#isPumping = false;
+  }
+
+  /** Sends one packet. False: there is none. */
+  #next(): boolean {
+    const packet = this.#urgent.shift();
+    if (packet) return this.#write([frame(packet)]);
+    const lane = this.#lanes.shift();
+    if (!lane) return false;
+    this.#waiting.delete(lane);
+    const [item] = lane.items;
+    if (item === undefined) return true;
+    if (!Buffer.isBuffer(item)) {
+      lane.items.shift();
+      this.#write([frame(item)]);
+    } else {
+      const size = Math.min(item.length, PIECE, lane.credit());
+      // Without credit it waits for `wake`.
+      if (size <= 0) return true;
+      const piece = item.length === size ? item : item.subarray(0, size);
+      if (item.length === size) lane.items.shift();
+      else lane.items[0] = item.subarray(size);
+      const head = dataHeader(lane.id, size);
+      this.#write([framePrefix(head.length + size), head, piece]);
+      lane.sent(size);
+    }
+    if (lane.items.length > 0 && !this.#waiting.has(lane)) {
+      this.#waiting.add(lane);
+      this.#lanes.push(lane);
+    }
+    return true;
+  }
+
+  #write(parts: readonly Uint8Array[]): true {
+    if (this.#wire.destroyed || this.#wire.writableEnded) {
+      this.close();
+      return true;
+    }
+    this.#wire.cork();
+    for (const part of parts) if (!this.#wire.write(part)) this.#isBlocked = true;
+    this.#wire.uncork();
+    return true;
+  }
+}
+
+function frame(packet: Control): Buffer {
+  const bytes = encodePacket(packet);
+  return Buffer.concat([framePrefix(bytes.length), bytes]);
+}

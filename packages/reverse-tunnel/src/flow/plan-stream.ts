@@ -1,0 +1,211 @@
+/*
+ * One stream of a tunnel, seen from one end: a socket on this side, the tunnel on the other. Pure. The same rules hold for the server, whose
+ * socket is the API server's, and for the agent, whose socket is a kubelet's.
+ */
+
+export interface StreamState {
+  /** Both ends know WINDOW and END packets. */
+  readonly windowed: boolean;
+  /** After the socket's end, a peer without END packets may still send: a server waits for that, an agent closes. */
+  readonly lingers: boolean;
+  /** Bytes that may still be sent; not counted for a peer without windows. */
+  readonly credit: number;
+  /** Bytes read from the socket that are not sent yet. */
+  readonly queued: number;
+  /** Bytes received that the socket has not accepted yet. */
+  readonly unread: number;
+  /** Bytes that the socket accepted and the peer was not granted again. */
+  readonly owed: number;
+  /** The socket is not read. */
+  readonly paused: boolean;
+  /** The whole connection to the peer is not read, because this stream is over its mark. */
+  readonly holding: boolean;
+  /** The socket accepted nothing for a while: it does not hold the connection again. */
+  readonly stalled: boolean;
+  readonly localEnded: boolean;
+  readonly remoteEnded: boolean;
+  readonly closed: boolean;
+}
+
+export type StreamEvent =
+  | { readonly type: "read"; readonly bytes: number }
+  | { readonly type: "sent"; readonly bytes: number }
+  | { readonly type: "received"; readonly bytes: number }
+  | { readonly type: "accepted"; readonly bytes: number }
+  | { readonly type: "granted"; readonly bytes: number }
+  /** No byte was accepted since the stream began to hold the connection. */
+  | { readonly type: "no-progress" }
+  /** The socket's other end sends no more. */
+  | { readonly type: "local-end" }
+  /** The socket failed, or its other end is gone. */
+  | { readonly type: "local-gone" }
+  | { readonly type: "remote-end" }
+  | { readonly type: "remote-close" }
+  /** After `linger`, nothing came for a while. */
+  | { readonly type: "linger-over" }
+  | { readonly type: "lost" };
+
+export type StreamEffect =
+  | { readonly type: "pause" }
+  | { readonly type: "resume" }
+  | { readonly type: "hold" }
+  | { readonly type: "release" }
+  | { readonly type: "grant"; readonly bytes: number }
+  /** After what is queued. */
+  | { readonly type: "send-end" }
+  | { readonly type: "send-close"; readonly flush: boolean }
+  /** After what is unread. */
+  | { readonly type: "end-socket" }
+  /** After what is unread, if `flush`. */
+  | { readonly type: "destroy-socket"; readonly flush: boolean }
+  /** Ask for `linger-over` when nothing was received for a while. */
+  | { readonly type: "linger" }
+  | { readonly type: "failed"; readonly reason: "stalled" | "window-exceeded" | "tunnel-lost" };
+
+export interface Next {
+  readonly state: StreamState;
+  readonly effects: readonly StreamEffect[];
+}
+
+export const LIMITS = {
+  /** A peer with windows sends so much ahead, in bytes. */
+  window: 512 * 1024,
+  /** The socket is not read while so much waits to be sent. */
+  queue: 256 * 1024,
+  /** A peer without windows is not read while a stream that makes progress has so much unread. */
+  mark: 1024 * 1024,
+  /** A stream that makes no progress ends with so much unread. */
+  stalled: 8 * 1024 * 1024,
+} as const;
+
+export function openStream(kind: Pick<StreamState, "windowed" | "lingers" | "credit">): StreamState {
+  return {
+    ...kind,
+    queued: 0,
+    unread: 0,
+    owed: 0,
+    paused: false,
+    holding: false,
+    stalled: false,
+    localEnded: false,
+    remoteEnded: false,
+    closed: false,
+  };
+}
+
+/** What follows from an event. Nothing follows after the end of the stream. */
+export function planStream(state: StreamState, event: StreamEvent): Next {
+  if (state.closed) return { state, effects: [] };
+  switch (event.type) {
+    case "read":
+      return onRead(state, event.bytes);
+    case "sent":
+      return onSent(state, event.bytes);
+    case "received":
+      return onReceived(state, event.bytes);
+    case "accepted":
+      return onAccepted(state, event.bytes);
+    case "granted":
+      return { state: { ...state, credit: state.credit + event.bytes }, effects: [] };
+    case "no-progress":
+      if (!state.holding) return { state, effects: [] };
+      return { state: { ...state, holding: false, stalled: true }, effects: [{ type: "release" }] };
+    case "local-end":
+      return onLocalEnd(state);
+    case "remote-end":
+      return onRemoteEnd(state);
+    case "linger-over":
+      return closing(state, [
+        { type: "send-close", flush: true },
+        { type: "destroy-socket", flush: true },
+      ]);
+    case "local-gone":
+      return closing(state, [{ type: "send-close", flush: false }]);
+    case "remote-close":
+      return closing(state, [{ type: "destroy-socket", flush: true }]);
+    case "lost":
+      return failing(state, "tunnel-lost");
+  }
+}
+
+function onRead(state: StreamState, bytes: number): Next {
+  const queued = state.queued + bytes;
+  const paused = queued >= LIMITS.queue;
+  return {
+    state: { ...state, queued, paused: state.paused || paused },
+    effects: paused && !state.paused ? [{ type: "pause" }] : [],
+  };
+}
+
+function onSent(state: StreamState, bytes: number): Next {
+  const queued = state.queued - bytes;
+  const resumed = state.paused && queued <= LIMITS.queue / 2;
+  const next = { ...state, queued, credit: state.credit - bytes, paused: state.paused && !resumed };
+  if (isOver(next)) return closing(next, [{ type: "destroy-socket", flush: true }]);
+  return { state: next, effects: resumed ? [{ type: "resume" }] : [] };
+}
+
+function onReceived(state: StreamState, bytes: number): Next {
+  const unread = state.unread + bytes;
+  const next = { ...state, unread };
+  if (state.windowed) {
+    return unread + state.owed > LIMITS.window ? failing(next, "window-exceeded", true) : { state: next, effects: [] };
+  }
+  if (state.stalled) return unread > LIMITS.stalled ? failing(next, "stalled", true) : { state: next, effects: [] };
+  if (state.holding || unread <= LIMITS.mark) return { state: next, effects: [] };
+  return { state: { ...next, holding: true }, effects: [{ type: "hold" }] };
+}
+
+function onAccepted(state: StreamState, bytes: number): Next {
+  const unread = state.unread - bytes;
+  const effects: StreamEffect[] = [];
+  let owed = state.owed + bytes;
+  if (!state.windowed) owed = 0;
+  else if (owed >= LIMITS.window / 4) {
+    effects.push({ type: "grant", bytes: owed });
+    owed = 0;
+  }
+  const isReleased = state.holding && unread <= LIMITS.mark / 2;
+  if (isReleased) effects.push({ type: "release" });
+  const stalled = state.stalled && unread > LIMITS.mark / 2;
+  return { state: { ...state, unread, owed, stalled, holding: state.holding && !isReleased }, effects };
+}
+
+function onLocalEnd(state: StreamState): Next {
+  if (state.localEnded) return { state, effects: [] };
+  const next = { ...state, localEnded: true };
+  // A peer without END packets can only be asked to close, which loses what it has still to send: that is waited for.
+  if (!state.windowed && state.lingers) return { state: next, effects: [{ type: "linger" }] };
+  if (!state.windowed) {
+    return closing(next, [
+      { type: "send-close", flush: true },
+      { type: "destroy-socket", flush: true },
+    ]);
+  }
+  if (!isOver(next)) return { state: next, effects: [{ type: "send-end" }] };
+  return closing(next, [{ type: "send-end" }, { type: "destroy-socket", flush: true }]);
+}
+
+function onRemoteEnd(state: StreamState): Next {
+  if (state.remoteEnded) return { state, effects: [] };
+  const next = { ...state, remoteEnded: true };
+  if (!isOver(next)) return { state: next, effects: [{ type: "end-socket" }] };
+  return closing(next, [{ type: "destroy-socket", flush: true }]);
+}
+
+/** Both ends sent all they had. */
+function isOver({ localEnded, remoteEnded, queued }: StreamState): boolean {
+  return localEnded && remoteEnded && queued === 0;
+}
+
+function closing(state: StreamState, effects: readonly StreamEffect[]): Next {
+  const release: StreamEffect[] = state.holding ? [{ type: "release" }] : [];
+  return { state: { ...state, closed: true, holding: false }, effects: [...release, ...effects] };
+}
+
+type Failure = Extract<StreamEffect, { type: "failed" }>["reason"];
+
+function failing(state: StreamState, reason: Failure, isPeerThere = false): Next {
+  const close: StreamEffect[] = isPeerThere ? [{ type: "send-close", flush: false }] : [];
+  return closing(state, [{ type: "failed", reason }, ...close, { type: "destroy-socket", flush: false }]);
+}

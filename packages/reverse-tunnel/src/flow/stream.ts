@@ -1,0 +1,160 @@
+import type { Duplex } from "node:stream";
+import type { Clock } from "@causeway/foundation";
+import type { TunnelPacket } from "../protocol/packets.ts";
+import type { Lane, Outbox } from "./outbox.ts";
+import { openStream, planStream, type StreamEffect, type StreamEvent, type StreamState } from "./plan-stream.ts";
+
+export interface StreamOptions {
+  readonly id: bigint;
+  readonly socket: Duplex;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  readonly windowed: boolean;
+  readonly credit: number;
+  /** An agent answers with "closed"; a server asks with "close". */
+  readonly role: "server" | "agent";
+  /** The connection is not read while a stream holds it. */
+  readonly hold: () => void;
+  readonly release: () => void;
+  readonly onClosed: (reason: string | undefined) => void;
+}
+
+/** Milliseconds. */
+const TIMES = { progress: 250, linger: 2_000, flush: 30_000, discard: 5_000 } as const;
+
+/** Performs the rules of plan-stream.ts for one socket. */
+export class TunnelStream {
+  readonly #options: StreamOptions;
+  readonly #lane: Lane;
+  readonly #over = new AbortController();
+  #state: StreamState;
+  #received = 0;
+  #accepted = 0;
+  #failure: string | undefined;
+
+  constructor(options: StreamOptions) {
+    this.#options = options;
+    const { id, windowed, credit, role, socket } = options;
+    this.#state = openStream({ windowed, credit, lingers: role === "server" });
+    this.#lane = {
+      id,
+      items: [],
+      credit: () => (windowed ? this.#state.credit : Number.POSITIVE_INFINITY),
+      sent: (bytes) => this.dispatch({ type: "sent", bytes }),
+    };
+    socket.on("data", (chunk: Buffer) => {
+      if (this.#state.closed) return;
+      this.#lane.items.push(chunk);
+      this.dispatch({ type: "read", bytes: chunk.length });
+      options.outbox.wake(this.#lane);
+    });
+    socket.on("end", () => this.dispatch({ type: "local-end" }));
+    socket.on("error", () => this.dispatch({ type: "local-gone" }));
+    socket.on("close", () => {
+      const hasEnded = socket.readableEnded && socket.writableFinished && !socket.errored;
+      if (!hasEnded) this.dispatch({ type: "local-gone" });
+    });
+    if (socket.destroyed) this.dispatch({ type: "local-gone" });
+  }
+
+  get isClosed(): boolean {
+    return this.#state.closed;
+  }
+
+  handle(packet: Extract<TunnelPacket, { type: "data" | "close" | "closed" | "window" | "end" }>): void {
+    switch (packet.type) {
+      case "data": {
+        const size = packet.data.length;
+        this.#received += size;
+        this.dispatch({ type: "received", bytes: size });
+        if (this.#state.closed || size === 0) return;
+        this.#options.socket.write(packet.data, (error) => {
+          this.#accepted += size;
+          this.dispatch(error ? { type: "local-gone" } : { type: "accepted", bytes: size });
+        });
+        return;
+      }
+      case "window":
+        this.dispatch({ type: "granted", bytes: packet.bytes });
+        return this.#options.outbox.wake(this.#lane);
+      case "end":
+        return this.dispatch({ type: "remote-end" });
+      case "close":
+      case "closed":
+        return this.dispatch({ type: "remote-close" });
+    }
+  }
+
+  dispatch(event: StreamEvent): void {
+    const { state, effects } = planStream(this.#state, event);
+    const hasClosed = state.closed && !this.#state.closed;
+    this.#state = state;
+    for (const effect of effects) this.#perform(effect);
+    if (!hasClosed) return;
+    this.#over.abort();
+    this.#options.onClosed(this.#failure);
+  }
+
+  #perform(effect: StreamEffect): void {
+    const { socket, outbox, id, role } = this.#options;
+    switch (effect.type) {
+      case "pause":
+        return void socket.pause();
+      case "resume":
+        return void socket.resume();
+      case "hold":
+        this.#options.hold();
+        return this.#watch("no-progress", TIMES.progress, () => this.#accepted);
+      case "release":
+        return this.#options.release();
+      case "grant":
+        return outbox.send({ type: "window", id, bytes: effect.bytes });
+      case "send-end":
+        this.#lane.items.push({ type: "end", id });
+        return outbox.wake(this.#lane);
+      case "send-close": {
+        const packet =
+          role === "agent" ? ({ type: "closed", id, error: "" } as const) : ({ type: "close", id } as const);
+        if (effect.flush) this.#lane.items.push(packet);
+        else this.#lane.items.splice(0, this.#lane.items.length, packet);
+        return outbox.wake(this.#lane);
+      }
+      case "end-socket":
+        return void socket.end();
+      case "destroy-socket":
+        return effect.flush ? this.#finish() : void socket.destroy();
+      case "linger":
+        return this.#watch("linger-over", TIMES.linger, () => this.#received);
+      case "failed":
+        this.#failure = effect.reason;
+    }
+  }
+
+  /** Dispatches the event once `count` did not change for that time. */
+  #watch(type: "no-progress" | "linger-over", time: number, count: () => number): void {
+    const before = count();
+    this.#options.clock.sleep(time, this.#over.signal).then(
+      () => {
+        if (type === "no-progress" && !this.#state.holding) return;
+        if (count() === before) this.dispatch({ type });
+        else this.#watch(type, time, count);
+      },
+      () => {},
+    );
+  }
+
+  /** Writes what is unread, and reads the rest away: a socket closed before that is reset, and its other end may lose what it did not read. */
+  #finish(): void {
+    const { socket, clock } = this.#options;
+    const closed = new AbortController();
+    socket.once("close", () => closed.abort());
+    const destroyAfter = (time: number): void =>
+      void clock.sleep(time, closed.signal).then(
+        () => socket.destroy(),
+        () => {},
+      );
+    destroyAfter(TIMES.flush);
+    socket.end(() => destroyAfter(TIMES.discard));
+    socket.resume();
+  }
+}

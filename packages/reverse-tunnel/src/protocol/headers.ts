@@ -1,0 +1,20 @@
+/** Headers of the agent's call. Names are those of konnectivity, in lower case as HTTP/2 sends them. */
+export const AGENT_ID = "agentid";
+export const AGENT_IDENTIFIERS = "agentidentifiers";
+export const SERVER_ID = "serverid";
+export const SERVER_COUNT = "servercount";
+/** Sent by both ends that understand WINDOW and END packets: bytes that each stream may send before the first WINDOW. */
+export const WINDOWS = "causeway-tunnel-window";
+
+export const CONNECT_PATH = "/AgentService/Connect";
+export const GRPC = "application/grpc";
+
+/** Codes of grpc-status. Source: gRPC status codes. */
+export const STATUS = {
+  ok: 0,
+  invalidArgument: 3,
+  exhausted: 8,
+  unimplemented: 12,
+  unavailable: 14,
+  unauthenticated: 16,
+};

@@ -1,0 +1,181 @@
+import { InputError, messageOf, parseCidr, readTextFile, type Cidr, type KeyPair } from "@causeway/foundation";
+import { parse } from "yaml";
+import type { DialRules } from "../guard/plan-guard.ts";
+import type { TokenRules } from "../tenants/review-token.ts";
+import type { TunnelTenant } from "../tenants/tenants.ts";
+
+/** How agents' tokens of a tenant are reviewed. */
+export interface TokenSource extends TokenRules {
+  readonly kubeconfig: string;
+}
+
+export type Reviewer = (source: TokenSource) => TunnelTenant["reviewToken"];
+
+const LARGEST_FILE = 4 * 1024 * 1024;
+const MOST_STREAMS = 1_000;
+
+/**
+ * The tenants of a YAML file: a list `tenants` of name, udsName, serverCaCert, agentCaCert, serverNames, authentication (kubeconfig, namespace,
+ * serviceAccount, audience), allow, deny (CIDRs), names and maxStreams. Paths are of PEM files. @throws TUNNEL_CONFIG_INVALID
+ */
+export function readTenants(path: string, review: Reviewer): TunnelTenant[] {
+  const text = readFile(path, "the tenants");
+  if (text.length > LARGEST_FILE) throw invalid(`${path} has more than ${LARGEST_FILE} bytes`);
+  let root: unknown;
+  try {
+    root = parse(text, { maxAliasCount: 0 });
+  } catch (error) {
+    throw invalid(`${path} is no YAML: ${messageOf(error)}`);
+  }
+  const list = fieldOf(root, "tenants");
+  if (!Array.isArray(list)) throw invalid(`${path} has no list "tenants"`);
+  const tenants = list.map((each: unknown, at) => readTenant(each, `tenants[${at}]`, review));
+  const names = tenants.map(({ name }) => name);
+  const double = names.find((name, at) => names.indexOf(name) !== at);
+  if (double !== undefined) throw invalid(`tenant ${double} is listed twice`);
+  return tenants;
+}
+
+const FIELDS = [
+  "name",
+  "udsName",
+  "serverCaCert",
+  "agentCaCert",
+  "serverNames",
+  "authentication",
+  "allow",
+  "deny",
+  "names",
+  "maxStreams",
+];
+
+function readTenant(value: unknown, at: string, review: Reviewer): TunnelTenant {
+  const unknown = Object.keys(value ?? {}).find((key) => !FIELDS.includes(key));
+  if (unknown !== undefined) throw invalid(`${at} has an unknown field "${unknown}"`);
+  const text = (name: string): string => {
+    const found = fieldOf(value, name) ?? "";
+    if (typeof found !== "string") throw invalid(`${at}.${name} is no string`);
+    return found;
+  };
+  const texts = (name: string): string[] | undefined => {
+    const found = fieldOf(value, name);
+    if (found === undefined || found === null) return undefined;
+    if (!Array.isArray(found) || !found.every((each) => typeof each === "string")) {
+      throw invalid(`${at}.${name} is no list of strings`);
+    }
+    return found;
+  };
+  const name = text("name");
+  if (!/^[a-z0-9]([a-z0-9./-]{0,251}[a-z0-9])?$/.test(name)) throw invalid(`${at}.name is no name of a tenant`);
+  const maxStreams = fieldOf(value, "maxStreams") ?? MOST_STREAMS;
+  if (typeof maxStreams !== "number" || !Number.isInteger(maxStreams) || maxStreams < 1) {
+    throw invalid(`${at}.maxStreams is no positive number`);
+  }
+  const authentication = fieldOf(value, "authentication");
+  const token = (field: string): string => {
+    const found = fieldOf(authentication, field);
+    return typeof found === "string" ? found : "";
+  };
+  const reviewToken =
+    authentication === undefined
+      ? undefined
+      : review({
+          kubeconfig: token("kubeconfig"),
+          namespace: token("namespace"),
+          serviceAccount: token("serviceAccount"),
+          audience: token("audience"),
+        });
+  const authority = (field: string): string[] => (text(field) === "" ? [] : [readFile(text(field), `${at}.${field}`)]);
+  return {
+    name,
+    ...(text("udsName") === "" ? {} : { udsName: text("udsName") }),
+    serverAuthorities: authority("serverCaCert"),
+    agentAuthorities: authority("agentCaCert"),
+    serverNames: texts("serverNames") ?? [],
+    ...(reviewToken && { reviewToken }),
+    rules: readRules({ allow: texts("allow"), deny: texts("deny"), names: texts("names") }),
+    maxStreams,
+  };
+}
+
+/** One tenant, of the flags that upstream's server has. @throws TUNNEL_CONFIG_INVALID */
+export function onlyTenant(
+  flags: {
+    readonly udsName: string;
+    readonly serverCaCert: string;
+    readonly clusterCaCert: string;
+    readonly rules: DialRules;
+    readonly authentication: TokenSource | undefined;
+  },
+  review: Reviewer,
+): TunnelTenant {
+  const { authentication, rules } = flags;
+  const reviewToken = authentication && review(authentication);
+  const authority = (path: string): string[] => (path === "" ? [] : [readFile(path, "the authority")]);
+  return {
+    name: "default",
+    ...(flags.udsName === "" ? {} : { udsName: flags.udsName }),
+    serverAuthorities: authority(flags.serverCaCert),
+    agentAuthorities: authority(flags.clusterCaCert),
+    serverNames: [],
+    ...(reviewToken && { reviewToken }),
+    rules,
+    maxStreams: MOST_STREAMS,
+  };
+}
+
+/** @throws TUNNEL_CONFIG_INVALID */
+export function readRules(texts: {
+  readonly allow: readonly string[] | undefined;
+  readonly deny: readonly string[] | undefined;
+  readonly names: readonly string[] | undefined;
+}): DialRules {
+  return {
+    allow: texts.allow?.map(cidrOf),
+    deny: (texts.deny ?? []).map(cidrOf),
+    names: texts.names?.map((name) => name.toLowerCase()),
+  };
+}
+
+/** A certificate and its key, from two files; undefined without both. @throws TUNNEL_CONFIG_INVALID */
+export function readPair(certificate: string, key: string): KeyPair | undefined {
+  if (certificate === "" && key === "") return undefined;
+  if (certificate === "" || key === "") throw invalid("a certificate and its key are given together");
+  return { certificate: readFile(certificate, "the certificate"), key: readFile(key, "the key") };
+}
+
+/** @throws TUNNEL_CONFIG_INVALID */
+export function readFile(path: string, what: string): string {
+  try {
+    return readTextFile(path);
+  } catch (error) {
+    throw invalid(`${what} cannot be read from ${path}: ${messageOf(error)}`);
+  }
+}
+
+/** Milliseconds of a duration in Go's form, such as 1h, 30s or 1m30s. @throws TUNNEL_CONFIG_INVALID */
+export function readDuration(flag: string, text: string): number {
+  const unit: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/g)];
+  const milliseconds = parts.reduce((sum, [, number, of]) => sum + Number(number) * (unit[of ?? ""] ?? 0), 0);
+  if (parts.map(([part]) => part).join("") !== text || milliseconds <= 0) {
+    throw invalid(`--${flag} ${JSON.stringify(text)} is no duration, such as 30s`);
+  }
+  return milliseconds;
+}
+
+function cidrOf(text: string): Cidr {
+  const cidr = parseCidr(text);
+  if (!cidr) throw invalid(`${JSON.stringify(text)} is no CIDR`);
+  return cidr;
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+}
+
+export function invalid(why: string): InputError {
+  return new InputError("TUNNEL_CONFIG_INVALID", `The configuration of the tunnel is not valid: ${why}.`, {
+    hint: "See docs/reference/reverse-tunnel.md.",
+  });
+}

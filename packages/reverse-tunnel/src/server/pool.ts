@@ -1,0 +1,227 @@
+import { randomBytes } from "node:crypto";
+import type { Duplex } from "node:stream";
+import { unlessAborted, type Clock } from "@causeway/foundation";
+import type { Connection, OtherPacket } from "../flow/connection.ts";
+import { refusalOf } from "../guard/plan-guard.ts";
+import type { TunnelTenant } from "../tenants/tenants.ts";
+import { chooseAgent, type Identifiers, type ProxyStrategy } from "./choose-agent.ts";
+import { DialError, statusOfAgentError } from "./dial-error.ts";
+import type { ServerMetrics } from "./metrics.ts";
+
+/** A connected agent. */
+export interface Agent {
+  readonly id: string;
+  readonly identifiers: Identifiers;
+  readonly connection: Connection;
+  readonly pending: Map<bigint, (answer: Dialled) => void>;
+  isDraining: boolean;
+}
+
+export interface Target {
+  readonly host: string;
+  readonly port: number;
+}
+
+interface Question {
+  readonly address: string;
+  readonly accept: () => Duplex;
+}
+
+type Dialled = { readonly id: bigint } | { readonly error: string } | { readonly lost: true };
+
+export interface PoolOptions {
+  readonly strategies: readonly ProxyStrategy[];
+  /** A dial waits so long for the first agent of its tenant (ms). */
+  readonly agentWait: number;
+  /** And so long for the agent's response. */
+  readonly dialTimeout: number;
+  readonly clock: Clock;
+  readonly metrics: ServerMetrics;
+}
+
+/** The agents of one tenant, and the streams through them. */
+export class Pool {
+  readonly #options: PoolOptions;
+  readonly #agents = new Set<Agent>();
+  readonly #idle = new Set<() => void>();
+  tenant: TunnelTenant;
+  #streams = 0;
+  #emptySince: number;
+  #changed = Promise.withResolvers<void>();
+
+  constructor(tenant: TunnelTenant, options: PoolOptions) {
+    this.tenant = tenant;
+    this.#options = options;
+    this.#emptySince = options.clock.now();
+  }
+
+  get agents(): number {
+    return this.#agents.size;
+  }
+
+  get streams(): number {
+    return this.#streams;
+  }
+
+  add(agent: Agent): void {
+    this.#agents.add(agent);
+    this.#count();
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
+  }
+
+  remove(agent: Agent): void {
+    if (!this.#agents.delete(agent)) return;
+    if (this.#agents.size === 0) this.#emptySince = this.#options.clock.now();
+    this.#count();
+    for (const answer of agent.pending.values()) answer({ lost: true });
+    agent.pending.clear();
+  }
+
+  /** Ends all connections of agents. */
+  close(reason: string): void {
+    for (const agent of this.#agents) agent.connection.lose(reason);
+  }
+
+  /** Resolves when no stream is open. */
+  async idle(): Promise<void> {
+    while (this.#streams > 0) await new Promise<void>((resolve) => this.#idle.add(resolve));
+  }
+
+  /** A packet of an agent that is not of a stream. */
+  receive(agent: Agent, packet: OtherPacket): void {
+    if (packet.type === "drain") agent.isDraining = true;
+    if (packet.type === "dialled") {
+      const answer = agent.pending.get(packet.random);
+      agent.pending.delete(packet.random);
+      if (answer) answer(packet.error === "" ? { id: packet.id } : { error: packet.error });
+      // The API server is gone: the agent must not keep the connection.
+      else if (packet.error === "") agent.connection.send({ type: "close", id: packet.id });
+    }
+    if (packet.type === "cancel-dial") {
+      agent.pending.get(packet.random)?.({ error: "the agent cancelled the dial" });
+      agent.pending.delete(packet.random);
+    }
+  }
+
+  /**
+   * Connects the socket that `accept` returns to the host, through an agent. `accept` is called at most once, before any data is handled. A dial is tried
+   * again with another agent only if the first one was lost.
+   * @throws DialError
+   */
+  async dial({ host, port }: Target, accept: () => Duplex, signal: AbortSignal): Promise<void> {
+    const { tenant } = this;
+    const { metrics, clock } = this.#options;
+    const refusal = refusalOf(tenant.rules, host, port);
+    if (refusal !== undefined) throw new DialError("refused", 403, `${refusal}, so it is not dialled`);
+    if (this.#streams >= tenant.maxStreams) {
+      throw new DialError("limit", 503, `tenant ${tenant.name} has ${this.#streams} open streams, its limit`);
+    }
+    const started = clock.now();
+    this.#streams++;
+    metrics.pendingDials.add(1);
+    const address = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+    try {
+      for (let attempt = 1; ; attempt++) {
+        const agent = await this.#agentFor(host, signal);
+        const answer = await this.#ask(agent, { address, accept }, signal);
+        if ("id" in answer) return metrics.dialDuration.observe((clock.now() - started) / 1000);
+        if ("error" in answer) {
+          throw new DialError("error_response", statusOfAgentError(answer.error), answer.error);
+        }
+        if (attempt === 2) throw new DialError("backend_close", 502, `agent ${agent.id} was lost during the dial`);
+      }
+    } catch (error) {
+      this.#ended();
+      throw error;
+    } finally {
+      metrics.pendingDials.add(-1);
+    }
+  }
+
+  async #agentFor(host: string, signal: AbortSignal): Promise<Agent> {
+    const { clock, agentWait, strategies } = this.#options;
+    const timer = new AbortController();
+    const timeout = clock.sleep(agentWait, AbortSignal.any([signal, timer.signal])).then(
+      () => true,
+      () => false,
+    );
+    try {
+      for (;;) {
+        const all = [...this.#agents].map((agent) => ({ ...describe(agent), agent }));
+        const chosen = chooseAgent(all, host, strategies, Math.random)?.agent;
+        if (chosen) return chosen;
+        const isLate = await Promise.race([timeout, this.#changed.promise.then(() => false)]);
+        if (signal.aborted) throw gone();
+        if (isLate) throw new DialError("no_agent", 503, this.#absence());
+      }
+    } finally {
+      timer.abort();
+    }
+  }
+
+  #absence(): string {
+    const { name } = this.tenant;
+    if (this.#agents.size > 0) return `no agent of tenant ${name} serves this host`;
+    return `no agent of tenant ${name} is connected since ${new Date(this.#emptySince).toISOString()}`;
+  }
+
+  async #ask(agent: Agent, { address, accept }: Question, signal: AbortSignal): Promise<Dialled> {
+    const { clock, dialTimeout } = this.#options;
+    const random = randomBytes(8).readBigUInt64BE() >> 1n;
+    const over = new AbortController();
+    const answer = new Promise<Dialled>((resolve) => {
+      agent.pending.set(random, (dialled) => {
+        if ("id" in dialled) this.#join(agent, dialled.id, accept());
+        resolve(dialled);
+      });
+    });
+    agent.connection.send({ type: "dial", random, protocol: "tcp", address });
+    const timeout = clock.sleep(dialTimeout, over.signal).then(
+      () => "late" as const,
+      () => "late" as const,
+    );
+    try {
+      const first = await unlessAborted(Promise.race([answer, timeout]), signal).catch(() => "gone" as const);
+      if (first !== "late" && first !== "gone") return first;
+      agent.pending.delete(random);
+      agent.connection.send({ type: "cancel-dial", random });
+      if (first === "gone") throw gone();
+      throw new DialError("timeout", 504, `agent ${agent.id} did not respond within ${dialTimeout / 1000} s: timeout`);
+    } finally {
+      over.abort();
+    }
+  }
+
+  #join(agent: Agent, id: bigint, socket: Duplex): void {
+    const { metrics } = this.#options;
+    const { name } = this.tenant;
+    metrics.established.add(1);
+    metrics.tenantStreams.set(this.#streams, { tenant: name });
+    agent.connection.open(id, socket, (reason) => {
+      metrics.established.add(-1);
+      if (reason !== undefined) metrics.aborted.increment({ tenant: name, reason });
+      this.#ended();
+    });
+  }
+
+  #ended(): void {
+    this.#streams--;
+    this.#options.metrics.tenantStreams.set(this.#streams, { tenant: this.tenant.name });
+    if (this.#streams > 0) return;
+    for (const resolve of this.#idle) resolve();
+    this.#idle.clear();
+  }
+
+  #count(): void {
+    this.#options.metrics.tenantAgents.set(this.#agents.size, { tenant: this.tenant.name });
+  }
+}
+
+function describe({ identifiers, isDraining, connection }: Agent) {
+  return { identifiers, isDraining, streams: connection.streams };
+}
+
+function gone(): DialError {
+  return new DialError("frontend_close", 499, "the API server ended the connection during the dial");
+}

@@ -1,0 +1,29 @@
+import { createServer } from "node:http";
+import type { Metrics } from "@causeway/foundation";
+import { listen, type Listen, type Listening } from "./listen.ts";
+
+/** Health (/healthz, /readyz) or metrics (/metrics) in plain text, as konnectivity's health and admin ports. @throws TUNNEL_LISTEN_FAILED */
+export function serveStatus(
+  where: Listen,
+  { metrics, unready }: { readonly metrics?: Metrics; readonly unready: () => string | undefined },
+): Promise<Listening> {
+  const server = createServer((request, response) => {
+    const path = (request.url ?? "/").replace(/\?.*/, "");
+    const send = (status: number, text: string, type = "text/plain; charset=utf-8"): void => {
+      response.writeHead(status, { "Content-Type": type });
+      response.end(text);
+    };
+    if (request.method !== "GET" && request.method !== "HEAD") return send(405, "method not allowed\n");
+    if (path === "/healthz" || path === "/livez") return send(200, "ok");
+    if (path === "/readyz" || path === "/ready") {
+      const why = unready();
+      return why === undefined ? send(200, "ok") : send(500, why);
+    }
+    if (path !== "/metrics" || !metrics) return send(404, "not found\n");
+    return void metrics.render().then(
+      (text) => send(200, text, metrics.contentType),
+      () => send(500, "metrics cannot be rendered\n"),
+    );
+  });
+  return listen(server, where);
+}
