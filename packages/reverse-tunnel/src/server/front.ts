@@ -83,7 +83,7 @@ function waitingSocket(socket: Socket, head: Buffer) {
   return {
     signal: gone.signal,
     stop,
-    accept(): Duplex {
+    accept: (): Duplex => {
       stop();
       socket.pause();
       socket.setNoDelay?.(true);
