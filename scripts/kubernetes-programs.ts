@@ -124,3 +124,13 @@ export function upstreamProgram(name: string): Promise<Built> {
   const program = { name, source: `${CLOUD_PROVIDER}/cmd/${name}`, flags };
   return buildMissing([program], folder, cached(`openstack-${version}`));
 }
+
+/** Konnectivity's stock server and agent, of the release in tools/kubernetes/tunnel/go.mod. */
+export function konnectivityBinaries(): Promise<Built> {
+  const folder = join(tools, "tunnel");
+  const module = "sigs.k8s.io/apiserver-network-proxy";
+  const programs = ["server", "agent"].map((name) => {
+    return { name: `proxy-${name}`, source: `${module}/cmd/${name}`, flags: "-s -w" };
+  });
+  return buildMissing(programs, folder, cached(`konnectivity-${pinnedVersion(folder, module)}`));
+}

@@ -10,6 +10,7 @@ import {
   build,
   buildMissing,
   cached,
+  konnectivityBinaries,
   kubernetesBinaries,
   pinnedVersion,
   root,
@@ -106,6 +107,7 @@ async function main(): Promise<number> {
     clusterApi: built === undefined ? kubernetes : await clusterApi(built),
     capo: built === undefined ? kubernetes : await capo(built),
     probe: await probe(),
+    konnectivity: await konnectivityBinaries(),
   };
   const env = {
     ...process.env,

@@ -11,6 +11,8 @@ interface Programs {
   /** The OpenStack provider of Cluster API. */
   readonly capo: Place;
   readonly probe: Place;
+  /** Konnectivity's server and agent. */
+  readonly konnectivity: Place;
 }
 
 export function programs(): Programs {
