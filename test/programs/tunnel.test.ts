@@ -8,6 +8,7 @@ import { createServer as createHttpsServer, type Server as HttpsServer } from "n
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
+import type { TLSSocket } from "node:tls";
 import {
   createAuthority,
   createMetrics,
@@ -415,7 +416,7 @@ async function fakeKubelet(): Promise<number> {
       rejectUnauthorized: true,
     },
     (request, response) => {
-      const { CN } = (request.socket as import("node:tls").TLSSocket).getPeerCertificate().subject;
+      const { CN } = (request.socket as TLSSocket).getPeerCertificate().subject;
       response.end(`path ${request.url?.replace(/\?.*/, "")}, client ${String(CN)}\n`);
     },
   );
