@@ -79,7 +79,7 @@ function makePolicyTree(
   const made = makePolicy(state, balancer, { listener, input: readCreate(policyFields, fields, "l7policies") });
   const ruleRefs = listOf(object)(rules ?? [], "rules").map((rule) => {
     quota(state, balancer, "l7rule");
-    return `l7rule:${makeRule(state, balancer, { policy: made, input: readCreate(ruleFields, rule, "rules") }).id}`;
+    return `rule:${makeRule(state, balancer, { policy: made, input: readCreate(ruleFields, rule, "rules") }).id}`;
   });
   return [`l7policy:${made.id}`, ...ruleRefs];
 }

@@ -5,6 +5,7 @@ import { cloudControllerManagerCommand } from "./cloud-controller-manager/comman
 import { keystoneAuthCommand } from "./keystone-auth/command.ts";
 import { tunnelAgentCommand } from "./tunnel-agent/command.ts";
 import { tunnelServerCommand } from "./tunnel-server/command.ts";
+import { octaviaIngressCommand } from "./octavia-ingress/command.ts";
 
 /** A component that `causeway run NAME` runs until a signal stops it. */
 export interface Component {
@@ -42,5 +43,9 @@ export const components: readonly Component[] = [
     command: tunnelAgentCommand,
     example:
       "tunnel-agent --proxy-server-host gateway.example.org --ca-cert ca.crt --agent-cert agent.crt --agent-key agent.key",
+  },
+  {
+    command: octaviaIngressCommand,
+    example: "octavia-ingress --config octavia-ingress-controller-config.yaml --kubeconfig admin.conf",
   },
 ];

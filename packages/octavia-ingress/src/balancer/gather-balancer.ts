@@ -1,0 +1,138 @@
+import type { Clock } from "@causeway/foundation";
+import type { Brake, ObjectKey } from "@causeway/kubernetes";
+import {
+  brokenKey,
+  busyKey,
+  Holds,
+  PolicyDetails,
+  PoolDetails,
+  TreeFreshness,
+  uncertainKey,
+  type ObservedTree,
+} from "@causeway/octavia-tree";
+import type { Cloud, CloudWatch, LoadBalancer } from "@causeway/openstack";
+import { CertificateStore } from "../certificates/store.ts";
+import type { Owner } from "../names.ts";
+import type { ObservedBalancer } from "./balancer.ts";
+
+/** A create of a process before this one may be under way for this long (ms) without being listed. */
+const LOST_FOR = 10_000;
+
+/** What is kept between looks at the cloud, for all owners. */
+export interface BalancerMemory {
+  readonly cloud: Cloud;
+  readonly watch: CloudWatch;
+  readonly details: PoolDetails;
+  readonly policies: PolicyDetails;
+  readonly freshness: TreeFreshness;
+  readonly holds: Holds;
+  readonly certificates: CertificateStore;
+  readonly clock: Clock;
+  /** When (ms since the epoch) this process began, and owners of which no earlier process can have created anything. */
+  readonly began: number;
+  readonly fresh: Set<string>;
+}
+
+export function balancerMemory(cloud: Cloud, watch: CloudWatch, clock: Clock, clusterName: string): BalancerMemory {
+  const prefixes = ["ingress", "ingressclass", "gateway"].map((kind) => `kube_${kind}_${clusterName}_`);
+  return {
+    cloud,
+    watch,
+    details: new PoolDetails(cloud),
+    policies: new PolicyDetails(cloud),
+    freshness: new TreeFreshness(watch),
+    holds: new Holds(clock),
+    certificates: new CertificateStore(cloud, clock, prefixes),
+    clock,
+    began: clock.now(),
+    fresh: new Set(),
+  };
+}
+
+export interface GatherBalancer {
+  readonly owner: Owner;
+  readonly key: ObjectKey;
+  readonly brake: Brake;
+  /** Are floating IPs and certificates of any interest? */
+  readonly floating: boolean;
+  readonly tls: boolean;
+  readonly address: string | undefined;
+  /** It had our finalizer when it was first seen. */
+  readonly held: boolean;
+}
+
+export async function gatherBalancer(
+  memory: BalancerMemory,
+  from: GatherBalancer,
+  signal: AbortSignal,
+): Promise<ObservedBalancer> {
+  const { watch, holds, certificates } = memory;
+  const { owner, brake, key } = from;
+  const { loadBalancers, listeners, pools, floatingIps } = watch;
+  const needed = [loadBalancers, listeners, pools, ...(from.floating ? [floatingIps] : [])];
+  await Promise.all(needed.map((informer) => informer.start(signal)));
+  const stored = from.tls && (await certificates.exists(signal)) ? await certificates.all(signal) : [];
+  const all = [...new Set([...loadBalancers.byIndex("name", owner.name), ...loadBalancers.byIndex("tag", owner.tag)])];
+  const found = all.filter((lb) => !isLeaving(lb)).sort(byAge(owner));
+  const [lb] = found;
+  // What an earlier process created has been seen.
+  if (all.length > 0) memory.fresh.add(owner.tag);
+  return {
+    owner,
+    found,
+    leaving: all.filter(isLeaving),
+    tree: lb ? await treeOf(memory, lb, signal) : undefined,
+    floatingIp: lb && from.floating ? floatingIps.byIndex("port", lb.vip_port_id)[0] : undefined,
+    named: from.address === undefined || !from.floating ? undefined : floatingIps.byIndex("address", from.address)[0],
+    own: from.floating ? floatingIps.list().filter((ip) => ip.description === owner.floatingIpDescription) : [],
+    stored,
+    held: {
+      uncertain: latest(holds.until(uncertainKey(owner.name)), lb ? undefined : earlierCreate(memory, from)),
+      busy: lb && holds.until(busyKey(lb.id)),
+      broken: holds.until(brokenKey(owner.name)),
+      braked: (step) => brake.holdOf(key, step)?.until,
+    },
+  };
+}
+
+export function isLeaving({ provisioning_status: status }: LoadBalancer): boolean {
+  return status === "PENDING_DELETE" || status === "DELETED";
+}
+
+/** Those with our tag first, then the oldest: two processes must choose the same one. */
+function byAge({ tag }: Owner): (a: LoadBalancer, b: LoadBalancer) => number {
+  const rank = (lb: LoadBalancer): string => `${lb.tags.includes(tag) ? 0 : 1} ${lb.created_at} ${lb.id}`;
+  return (a, b) => (rank(a) < rank(b) ? -1 : 1);
+}
+
+async function treeOf(
+  memory: BalancerMemory,
+  lb: LoadBalancer,
+  signal: AbortSignal,
+): Promise<ObservedTree | undefined> {
+  if (lb.provisioning_status !== "ACTIVE") return undefined;
+  const { watch, freshness, details, policies } = memory;
+  await freshness.ensure(lb, signal);
+  const listeners = watch.listeners.byIndex("loadbalancer", lb.id);
+  const pools = watch.pools.byIndex("loadbalancer", lb.id);
+  const [observedPools, byListener] = await Promise.all([
+    Promise.all(pools.map((pool) => details.of(pool, lb, signal))),
+    Promise.all(listeners.map(async (l) => [l.id, await policies.of(l, signal)] as const)),
+  ]);
+  return { lb, listeners, pools: observedPools, policies: new Map(byListener) };
+}
+
+/** Until when a create of an earlier process may be under way; undefined: none can be. */
+function earlierCreate({ began, clock, fresh }: BalancerMemory, { owner, held }: GatherBalancer): number | undefined {
+  if (clock.now() - began > 2 * LOST_FOR) {
+    fresh.clear();
+    return undefined;
+  }
+  if (!held) fresh.add(owner.tag);
+  return fresh.has(owner.tag) ? undefined : began + LOST_FOR;
+}
+
+function latest(...times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter((time) => time !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known);
+}

@@ -1,0 +1,159 @@
+import type { PlannedEvent } from "@causeway/kubernetes";
+import {
+  brokenKey,
+  busyKey,
+  isOfMembers,
+  isOfPolicies,
+  performPolicy,
+  performTree,
+  uncertainKey,
+  whenBroken,
+  whenBusy,
+  whenCreateFails,
+  type AnyTreeStep,
+} from "@causeway/octavia-tree";
+import { isImmutable, isOutcomeUnknown } from "@causeway/openstack";
+import type { Bundle } from "../certificates/pkcs12.ts";
+import type { ObservedBalancer } from "./balancer.ts";
+import { isLeaving, type BalancerMemory } from "./gather-balancer.ts";
+import { isAnothers } from "./plan-balancer.ts";
+import type { AddressStep, BalancerStep } from "./steps.ts";
+
+export interface PerformBalancer {
+  readonly memory: BalancerMemory;
+  readonly observed: ObservedBalancer;
+  readonly certificates: ReadonlyMap<string, Bundle>;
+  /** Emits an event on the owner. */
+  readonly emit: (event: PlannedEvent) => void;
+  readonly signal: AbortSignal;
+}
+
+const kinds = ["create-load-balancer", "delete-load-balancer", "store-certificate", "delete-certificate"];
+
+export function isBalancerStep(step: { readonly type: string }): step is BalancerStep {
+  return (
+    kinds.includes(step.type) ||
+    /-(listener|pool|members?|monitor|policy|rule|load-balancer|floating-ip)$/.test(step.type)
+  );
+}
+
+/** One call, or two where a search comes first. */
+export async function performBalancer(step: BalancerStep, using: PerformBalancer): Promise<void | "deferred"> {
+  const { memory, signal, certificates } = using;
+  switch (step.type) {
+    case "create-load-balancer":
+      return create(step, using);
+    case "delete-load-balancer":
+      return remove(step, using);
+    case "store-certificate": {
+      const bundle = certificates.get(step.name);
+      if (bundle) await memory.certificates.create(step.name, bundle.pkcs12, signal);
+      return;
+    }
+    case "delete-certificate":
+      return memory.certificates.delete(step.ref, signal);
+    case "create-floating-ip":
+    case "attach-floating-ip":
+    case "detach-floating-ip":
+    case "delete-floating-ip":
+      return performAddress(step, using);
+    default:
+      return change(step, using);
+  }
+}
+
+/** One POST for the whole tree, after a search for what another attempt created. */
+async function create(
+  { body, event }: Extract<BalancerStep, { type: "create-load-balancer" }>,
+  { memory, observed, emit, signal }: PerformBalancer,
+): Promise<void | "deferred"> {
+  const { cloud, watch, holds, details } = memory;
+  const { loadBalancers } = cloud.loadBalancing;
+  const { name } = body;
+  const known = (await loadBalancers.all({ name }, { signal })).find(
+    (lb) => !isLeaving(lb) && !isAnothers(lb, observed.owner),
+  );
+  try {
+    if (!known) emit(event);
+    const made = known ?? (await loadBalancers.create(body, { signal }));
+    holds.release(uncertainKey(name));
+    if (!known) details.made(made);
+    watch.loadBalancers.observe(made);
+  } catch (error) {
+    if (!isOutcomeUnknown(error)) throw error;
+    holds.hold(uncertainKey(name), whenCreateFails);
+    watch.loadBalancers.hurry(holds.until(uncertainKey(name)));
+    if (holds.count(uncertainKey(name)) > 2) throw error;
+    return "deferred";
+  }
+}
+
+async function remove(
+  { id, event, broken }: Extract<BalancerStep, { type: "delete-load-balancer" }>,
+  { memory, observed, emit, signal }: PerformBalancer,
+): Promise<void | "deferred"> {
+  const { cloud, watch, holds } = memory;
+  try {
+    await cloud.loadBalancing.deleteLoadBalancer(id, { cascade: true, signal });
+  } catch (error) {
+    if (!isImmutable(error)) throw error;
+    holds.hold(busyKey(id), whenBusy);
+    watch.loadBalancers.hurry();
+    return "deferred";
+  }
+  emit(event);
+  if (broken) holds.hold(brokenKey(observed.owner.name), whenBroken);
+  const now = watch.loadBalancers.get(id);
+  if (now) watch.loadBalancers.observe({ ...now, provisioning_status: "PENDING_DELETE" });
+}
+
+/** A load balancer that another client is changing is waited for: that is no error. */
+async function change(step: AnyTreeStep, { memory, observed, signal }: PerformBalancer): Promise<void | "deferred"> {
+  const { holds, freshness, policies } = memory;
+  const { tree } = observed;
+  if (!tree) return;
+  try {
+    if (isOfPolicies(step)) await performPolicy(step, { ...memory, signal });
+    else await performTree(step, { ...memory, pools: tree.pools, signal });
+    holds.release(busyKey(tree.lb.id));
+  } catch (error) {
+    // Whatever was wrong, what is cached may be the reason.
+    freshness.touch(tree.lb, "tree");
+    for (const { id } of tree.listeners) policies.forget(id);
+    if (!isImmutable(error)) throw error;
+    holds.hold(busyKey(tree.lb.id), whenBusy);
+    return "deferred";
+  }
+  freshness.touch(tree.lb, isOfMembers(step) || isOfPolicies(step) ? "members" : "tree");
+  if (isOfMembers(step) && step.more) freshness.expectMore(tree.lb);
+}
+
+async function performAddress(step: AddressStep, { memory, signal }: PerformBalancer): Promise<void> {
+  const { floatingIps } = memory.cloud.network;
+  const cache = memory.watch.floatingIps;
+  try {
+    switch (step.type) {
+      case "create-floating-ip": {
+        const { networkId, description, portId } = step;
+        const recover = async () => (await floatingIps.all({ port_id: portId }, { signal }))[0];
+        const body = { floating_network_id: networkId, description, port_id: portId };
+        cache.observe(await floatingIps.create(body, { signal, recover }));
+        return;
+      }
+      case "attach-floating-ip":
+        cache.observe(await floatingIps.update(step.id, { port_id: step.portId }, { signal }));
+        return;
+      case "detach-floating-ip":
+        cache.observe(await floatingIps.update(step.id, { port_id: null }, { signal }));
+        return;
+      case "delete-floating-ip":
+        await floatingIps.delete(step.id, { signal });
+        cache.forget(step.id);
+        return;
+    }
+  } catch (error) {
+    // Another client may have deleted or used it: the next look shows what is so.
+    await cache.refresh(signal);
+    throw error;
+  }
+}

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { readConfig } from "./parse.ts";
+
+const FILE = `
+cluster-name: prod
+kubernetes:
+  kubeconfig: /etc/admin.conf
+openstack:
+  auth-url: https://identity.example.org/v3
+  username: demo
+  password: 'a"b\\c'
+  project-name: shop
+octavia:
+  provider: amphora
+  subnet-id: s1
+  floating-network-id: n1
+  flavor-id: f1
+  provider-requires-serial-api-calls: true
+  color: red
+`;
+
+test("reads upstream's file, and names keys that it does not know", () => {
+  const { config, kubernetes, cloudConf, warnings } = readConfig(FILE);
+  expect(config).toEqual({
+    clusterName: "prod",
+    balancer: { provider: "amphora", subnetId: "s1", floatingNetworkId: "n1", flavorId: "f1", serial: true },
+  });
+  expect(kubernetes).toEqual({ host: undefined, kubeconfig: "/etc/admin.conf" });
+  expect(cloudConf).toContain('tenant-name = "shop"');
+  expect(cloudConf).toContain('password = "a\\"b\\\\c"');
+  expect(warnings).toEqual(["unknown key octavia.color"]);
+});
+
+test.each([
+  ["no cluster-name", "octavia: { subnet-id: s }", "cluster-name is missing"],
+  ["no subnet", "cluster-name: c", "octavia.subnet-id is missing"],
+  ["a list", "[1]", "the file is not a mapping"],
+  ["security groups", "{cluster-name: c, octavia: {subnet-id: s, manage-security-groups: true}}", "not supported"],
+  [
+    "a value of two lines",
+    '{cluster-name: c, octavia: {subnet-id: s}, openstack: {password: "a\\nb"}}',
+    "line of text",
+  ],
+  ["broken YAML", "{", "not YAML"],
+])("refuses %s", (_, yaml, why) => {
+  expect(() => readConfig(yaml)).toThrow(why);
+});

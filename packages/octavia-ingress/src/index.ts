@@ -1,0 +1,5 @@
+export type { BalancerDefaults, IngressConfig } from "./config/config.ts";
+export { readConfig, type ConfigFile } from "./config/parse.ts";
+export { CLASS_ANNOTATION, CLASS_CONTROLLER, CLASS_VALUE, FINALIZER, GATEWAY_CONTROLLER } from "./names.ts";
+export { Ingress, IngressClass, type IngressSpec } from "./objects/ingress.ts";
+export { createOctaviaIngress, type OctaviaIngressOptions } from "./octavia-ingress.ts";

@@ -1,0 +1,183 @@
+import type { Clock, Log, Metrics } from "@causeway/foundation";
+import {
+  Brake,
+  followRoad,
+  isConflict,
+  keyOf,
+  Node,
+  publishStatus,
+  runController,
+  Secret,
+  Service,
+  watchInformer,
+  type EventRecorder,
+  type Informers,
+  type ObjectKey,
+  type Road,
+  type Source,
+} from "@causeway/kubernetes";
+import type { BalancerMemory } from "../balancer/gather-balancer.ts";
+import { failureOf, isRefusal } from "../balancer/refusal.ts";
+import type { IngressConfig } from "../config/config.ts";
+import { classOwner, FINALIZER, ingressOwner } from "../names.ts";
+import { Ingress, IngressClass } from "../objects/ingress.ts";
+import { memberFacts } from "../objects/nodes.ts";
+import { Reported } from "../reported.ts";
+import { claimOf } from "./class.ts";
+import { ClassMaps } from "./class-maps.ts";
+import { classKey, gather, serviceNames, type GatherFrom } from "./gather.ts";
+import type { Observed, Published } from "./observed.ts";
+import { FIELD_MANAGER, perform } from "./perform.ts";
+import { plan } from "./plan.ts";
+import type { Step } from "./steps.ts";
+
+export interface IngressControllerOptions {
+  readonly config: IngressConfig;
+  readonly informers: Informers;
+  readonly memory: BalancerMemory;
+  readonly events: EventRecorder;
+  readonly metrics?: Metrics;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Brings every Ingress of this controller to its load balancer, and keeps it there. */
+export function createIngressController(options: IngressControllerOptions): {
+  run(signal: AbortSignal): Promise<void>;
+} {
+  const { config, informers, memory, events, metrics, clock, log } = options;
+  const name = "ingress";
+  const brake = new Brake({ clock, name, ...(metrics ? { metrics } : {}) });
+  const reported = new Reported(events, clock);
+  const from: GatherFrom = {
+    config,
+    informers,
+    client: informers.client,
+    ingresses: informers.for(Ingress),
+    classes: informers.for(IngressClass),
+    services: informers.for(Service),
+    secrets: informers.for(Secret, { fieldSelector: "type=kubernetes.io/tls" }),
+    nodes: informers.for(Node),
+    maps: new ClassMaps(informers),
+    memory,
+    brake,
+  };
+  const using = { client: informers.client, ingresses: from.ingresses, memory, events };
+  const road: Road<Observed, Step, Published> = {
+    gather: (key, signal) => gather(from, key, signal),
+    plan,
+    perform: (step, observed, signal) => perform(using, step, observed, signal),
+    async publish(observed, { address }, planned, signal) {
+      reported.emit(observed.subject, planned);
+      if (address === undefined) return;
+      const status = { loadBalancer: { ingress: [{ ip: address }] } };
+      for (const ingress of observed.served) {
+        const before = ingress.status?.loadBalancer?.ingress?.[0]?.ip;
+        await publishStatus(informers.client, Ingress, ingress, { status, fieldManager: FIELD_MANAGER, signal });
+        if (before === address) continue;
+        const { namespace, name: of } = ingress.metadata;
+        const message = `Successfully associated IP address ${address} to ingress ${namespace}/${of}`;
+        events.event(ingress, { type: "Normal", reason: "Updated", message });
+      }
+    },
+    failed: (_, planned, step, error) => ({
+      status: planned.status,
+      events: isConflict(error) ? [] : [failureOf(step, error)],
+    }),
+    isRefusal,
+    epochOf: ({ served, released, class: parameters }) =>
+      JSON.stringify([parameters, [...served, ...released].map((i) => [keyOf(i), i.spec, i.metadata.annotations])]),
+  };
+  const sources = sourcesOf(from);
+  return {
+    run: (signal) =>
+      runController(
+        {
+          name,
+          reconcile: followRoad(road, { clock, log, brake }),
+          sources,
+          ready: async (stop) => {
+            const all = [from.ingresses, from.classes, from.services, from.secrets, from.nodes];
+            await Promise.all(all.map((informer) => informer.whenSynced(stop)));
+          },
+          ...(metrics ? { measured: { metrics, name } } : {}),
+          clock,
+          log,
+        },
+        signal,
+      ),
+  };
+}
+
+/** What wakes the keys of Ingresses, and of classes whose Ingresses share a load balancer. */
+function sourcesOf(from: GatherFrom): Source[] {
+  const { ingresses, classes, services, secrets, nodes, maps } = from;
+  const classNamed = (name: string): IngressClass | undefined => classes.get(classKey(name));
+  const keysOf = (ingress: Ingress): ObjectKey[] => {
+    const claim = claimOf(ingress, classNamed);
+    const held = ingress.metadata.finalizers?.includes(FINALIZER) === true;
+    if (!claim && !held) return [];
+    return claim?.by === "class" ? [keyOf(ingress), classKey(claim.class.metadata.name)] : [keyOf(ingress)];
+  };
+  const keysWhere = (test: (ingress: Ingress) => boolean): ObjectKey[] => ingresses.list().filter(test).flatMap(keysOf);
+  const ofClass = (name: string): ObjectKey[] => [
+    classKey(name),
+    ...keysWhere(({ spec }) => spec.ingressClassName === name),
+  ];
+  return [
+    watchInformer(ingresses, ({ object, previous }) => [...keysOf(object), ...(previous ? keysOf(previous) : [])]),
+    watchInformer(classes, ({ object }) => ofClass(object.metadata.name)),
+    (enqueue) => maps.onChange((name) => ofClass(name).forEach(enqueue)),
+    watchInformer(services, ({ object: { metadata } }) =>
+      keysWhere((i) => i.metadata.namespace === metadata.namespace && serviceNames(i).includes(metadata.name)),
+    ),
+    watchInformer(secrets, ({ object: { metadata } }) =>
+      keysWhere(
+        (i) =>
+          i.metadata.namespace === metadata.namespace &&
+          (i.spec.tls ?? []).some(({ secretName }) => secretName === metadata.name),
+      ),
+    ),
+    watchInformer(nodes, ({ type, object, previous }) =>
+      type === "updated" && previous && memberFacts(previous) === memberFacts(object) ? [] : keysWhere(() => true),
+    ),
+    ...cloudSources(from, keysOf),
+  ];
+}
+
+/** A change in the cloud wakes the key whose load balancer it is. */
+function cloudSources(
+  { config, memory, ingresses, classes }: GatherFrom,
+  keysOf: (i: Ingress) => ObjectKey[],
+): Source[] {
+  const { watch, details, policies } = memory;
+  const { clusterName } = config;
+  const named = (name: string): ObjectKey[] => {
+    const of = ingresses.list().filter(({ metadata }) => {
+      const { name: own, namespace = "", uid = "" } = metadata;
+      return name.endsWith(`_${own}`) && ingressOwner(clusterName, { name: own, namespace, uid }).name === name;
+    });
+    const shared = classes
+      .list()
+      .filter(({ metadata }) => classOwner(clusterName, { name: metadata.name, uid: "" }).name === name);
+    return [...of.flatMap(keysOf), ...shared.map(({ metadata }) => classKey(metadata.name))];
+  };
+  const ofBalancers = (ids: readonly { id: string }[]): ObjectKey[] =>
+    ids.flatMap(({ id }) => {
+      const lb = watch.loadBalancers.get(id);
+      return lb ? named(lb.name) : [];
+    });
+  return [
+    (enqueue) => watch.loadBalancers.onChange(({ object }) => named(object.name).forEach(enqueue)),
+    (enqueue) => watch.listeners.onChange(({ object }) => ofBalancers(object.loadbalancers).forEach(enqueue)),
+    (enqueue) => watch.pools.onChange(({ object }) => ofBalancers(object.loadbalancers).forEach(enqueue)),
+    (enqueue) =>
+      watch.floatingIps.onChange(({ object, previous }) => {
+        for (const port of new Set([object.port_id, previous?.port_id ?? null]))
+          for (const lb of port === null ? [] : watch.loadBalancers.byIndex("port", port))
+            named(lb.name).forEach(enqueue);
+      }),
+    () => watch.pools.onChange(({ type, object }) => (type === "deleted" ? details.forget(object.id) : undefined)),
+    () => watch.listeners.onChange(({ type, object }) => (type === "deleted" ? policies.forget(object.id) : undefined)),
+  ];
+}

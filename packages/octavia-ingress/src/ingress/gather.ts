@@ -1,0 +1,197 @@
+import type { Brake, Informer, Informers, KubernetesClient, Node, ObjectKey, Service } from "@causeway/kubernetes";
+import { Secret } from "@causeway/kubernetes";
+import { gatherBalancer, type BalancerMemory } from "../balancer/gather-balancer.ts";
+import { bundleOf, type Bundle } from "../certificates/pkcs12.ts";
+import type { IngressConfig } from "../config/config.ts";
+import { classOwner, FINALIZER, ingressOwner, type Owner } from "../names.ts";
+import type { Ingress, IngressClass } from "../objects/ingress.ts";
+import { memberNodes } from "../objects/nodes.ts";
+import { claimOf } from "./class.ts";
+import type { ClassMaps } from "./class-maps.ts";
+import type { Observed } from "./observed.ts";
+import { classParameters, parametersOf, type ClassParameters } from "./parameters.ts";
+
+export interface GatherFrom {
+  readonly config: IngressConfig;
+  readonly informers: Informers;
+  readonly client: KubernetesClient;
+  readonly ingresses: Informer<Ingress>;
+  readonly classes: Informer<IngressClass>;
+  readonly services: Informer<Service>;
+  readonly secrets: Informer<Secret>;
+  readonly nodes: Informer<Node>;
+  readonly maps: ClassMaps;
+  readonly memory: BalancerMemory;
+  readonly brake: Brake;
+}
+
+/** The key of the load balancer that the Ingresses of a class share. */
+export function classKey(name: string): ObjectKey {
+  return { namespace: "", name };
+}
+
+/** Reads what a load balancer is for and what the cloud has of it; undefined: there is nothing to do. */
+export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
+  return key.namespace === "" ? gatherClass(from, key, signal) : gatherOne(from, key, signal);
+}
+
+async function gatherOne(from: GatherFrom, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
+  const ingress = from.ingresses.get(key);
+  if (!ingress) return undefined;
+  const parameters = await parametersFor(from, ingress, signal);
+  const held = isHeld(ingress);
+  if (!parameters && !held) return undefined;
+  const { name, namespace = "", uid = "" } = ingress.metadata;
+  const owner = ingressOwner(from.config.clusterName, { name, namespace, uid });
+  const shared = parameters?.shared === true;
+  const serve = parameters !== undefined && !shared && !isGoing(ingress);
+  const whose = {
+    owner,
+    subject: ingress,
+    class: parameters ?? classParameters(from.config.balancer, undefined),
+    served: serve ? [ingress] : [],
+    // The finalizer of one that shares a load balancer is the class's to remove.
+    released: serve || shared || !held ? [] : [ingress],
+    keepFloatingIp: parametersOf(ingress).keepFloatingIp,
+    held,
+  };
+  return complete(from, key, whose, signal);
+}
+
+async function gatherClass(from: GatherFrom, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
+  const found = from.classes.get(key);
+  if (!found) return undefined;
+  const mine = from.ingresses.list().filter((ingress) => isOfClass(ingress, found, from));
+  const parameters = classParameters(from.config.balancer, await from.maps.of(found, signal));
+  const served = parameters.shared ? mine.filter((ingress) => !isGoing(ingress)).sort(byAge) : [];
+  const released = parameters.shared ? mine.filter((ingress) => isGoing(ingress) && isHeld(ingress)) : [];
+  const { name, uid = "" } = found.metadata;
+  const owner = classOwner(from.config.clusterName, { name, uid });
+  const whose = {
+    owner,
+    subject: found,
+    class: parameters,
+    served,
+    released,
+    keepFloatingIp: released.some((ingress) => parametersOf(ingress).keepFloatingIp),
+    held: mine.some(isHeld),
+  };
+  return complete(from, key, whose, signal);
+}
+
+function isOfClass(ingress: Ingress, found: IngressClass, { classes }: GatherFrom): boolean {
+  const claim = claimOf(ingress, (name) => classes.get(classKey(name)));
+  return claim?.by === "class" && claim.class.metadata.name === found.metadata.name;
+}
+
+function isGoing({ metadata }: Ingress): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+function isHeld({ metadata }: Ingress): boolean {
+  return metadata.finalizers?.includes(FINALIZER) === true;
+}
+
+function byAge(a: Ingress, b: Ingress): number {
+  const text = ({ metadata: m }: Ingress): string => `${m.creationTimestamp} ${m.namespace}/${m.name}`;
+  return text(a) < text(b) ? -1 : 1;
+}
+
+/** Undefined: the Ingress is another controller's. */
+async function parametersFor(
+  { classes, maps, config }: GatherFrom,
+  ingress: Ingress,
+  signal: AbortSignal,
+): Promise<ClassParameters | undefined> {
+  const claim = claimOf(ingress, (name) => classes.get(classKey(name)));
+  if (!claim) return undefined;
+  return classParameters(config.balancer, claim.by === "class" ? await maps.of(claim.class, signal) : undefined);
+}
+
+type Whose = Omit<Observed, "config" | "services" | "secrets" | "keyManager" | "nodes" | "balancer"> & {
+  readonly owner: Owner;
+  /** An earlier process may have created something for it. */
+  readonly held: boolean;
+};
+
+async function complete(
+  from: GatherFrom,
+  key: ObjectKey,
+  { held, ...whose }: Whose,
+  signal: AbortSignal,
+): Promise<Observed> {
+  const { memory, config, brake } = from;
+  const { served } = whose;
+  const secrets = await secretsOf(from, served, signal);
+  const first = served[0] && parametersOf(served[0], whose.class.internal);
+  const tls = secrets.size > 0;
+  const wasTls = served.length === 0 && whose.released.some(({ spec }) => (spec.tls ?? []).length > 0);
+  const balancer = await gatherBalancer(
+    memory,
+    {
+      owner: whose.owner,
+      key,
+      brake,
+      held,
+      tls: tls || wasTls || hasCertificates(memory, whose.owner),
+      floating: first === undefined || (!first.internal && whose.class.balancer.floatingNetworkId !== undefined),
+      address: first?.floatingIp,
+    },
+    signal,
+  );
+  return {
+    ...whose,
+    config,
+    services: servicesOf(from, served),
+    secrets,
+    keyManager: !tls || (await memory.certificates.exists(signal)),
+    nodes: memberNodes(from.nodes.list()),
+    balancer,
+  };
+}
+
+/** A listener of the owner has certificates, whatever its Ingresses want now. */
+function hasCertificates({ watch }: BalancerMemory, { name }: Owner): boolean {
+  const balancers = watch.loadBalancers.byIndex("name", name);
+  const listeners = balancers.flatMap(({ id }) => watch.listeners.byIndex("loadbalancer", id));
+  return listeners.some((l) => (l.default_tls_container_ref ?? null) !== null);
+}
+
+/** Names of the Services that an Ingress sends requests to. */
+export function serviceNames({ spec }: Ingress): string[] {
+  const backends = (spec.rules ?? []).flatMap((rule) => (rule.http?.paths ?? []).map((path) => path.backend));
+  return [spec.defaultBackend, ...backends].flatMap((backend) => backend?.service?.name ?? []);
+}
+
+function servicesOf({ services }: GatherFrom, ingresses: readonly Ingress[]): Map<string, Service> {
+  const found = new Map<string, Service>();
+  for (const ingress of ingresses)
+    for (const name of serviceNames(ingress)) {
+      const { namespace = "" } = ingress.metadata;
+      const service = services.get({ namespace, name });
+      if (service) found.set(`${namespace}/${name}`, service);
+    }
+  return found;
+}
+
+/** Secrets of type kubernetes.io/tls are watched; one of another type is read each time. */
+async function secretsOf(
+  { secrets, client }: GatherFrom,
+  ingresses: readonly Ingress[],
+  signal: AbortSignal,
+): Promise<Map<string, Bundle | { readonly problem: string }>> {
+  const found = new Map<string, Bundle | { readonly problem: string }>();
+  for (const { metadata, spec } of ingresses)
+    for (const { secretName: name = "" } of spec.tls ?? []) {
+      const key = { namespace: metadata.namespace ?? "", name };
+      const id = `${key.namespace}/${name}`;
+      if (name === "" || found.has(id)) continue;
+      const secret = secrets.get(key) ?? (await client.find(Secret, key, { signal }));
+      found.set(id, secret ? bundleFrom(secret) : { problem: "does not exist" });
+    }
+  return found;
+}
+
+export function bundleFrom({ data = {} }: Secret): Bundle | { readonly problem: string } {
+  return bundleOf(Buffer.from(data["tls.crt"] ?? "", "base64"), Buffer.from(data["tls.key"] ?? "", "base64"));
+}

@@ -1,0 +1,211 @@
+import { limitsOf, restriction, type DesiredListener, type DesiredPool } from "@causeway/octavia-tree";
+import { refsOf, type WantedBalancer } from "../balancer/balancer.ts";
+import type { Bundle } from "../certificates/pkcs12.ts";
+import { annotation, certificateName, poolName, type Owner } from "../names.ts";
+import { nodePortOf } from "../objects/backends.ts";
+import type { Ingress, IngressBackend } from "../objects/ingress.ts";
+import { membersAt } from "../objects/nodes.ts";
+import type { Observed } from "./observed.ts";
+import { parametersOf, type IngressParameters } from "./parameters.ts";
+import { matchProblem, policiesOf, type Match } from "./rules.ts";
+
+/** What Ingresses want of the cloud, and what of it cannot be. */
+export interface Wanted {
+  readonly balancer: WantedBalancer;
+  /** They keep everything as it is. */
+  readonly failures: readonly string[];
+  /** The rest is served. */
+  readonly warnings: readonly string[];
+}
+
+const HTTP = 80;
+const HTTPS = 443;
+
+/** One listener, as it is put together. */
+interface Side {
+  readonly port: number;
+  readonly matches: Match[];
+  defaultPool: string | undefined;
+}
+
+/** The load balancer of some Ingresses. Pure. */
+export function wantedOf(observed: Observed): Wanted {
+  const { owner, config, class: given, served, balancer } = observed;
+  const building = new Building(observed);
+  for (const ingress of served) building.add(ingress);
+  const parameters = served.map((ingress) => parametersOf(ingress, given.internal));
+  const [first] = parameters;
+  const limits = limitsOf(balancer.found[0]?.provider ?? given.balancer.provider);
+  const failures = [
+    ...(given.problem === undefined ? [] : [`the parameters of the class: ${given.problem}`]),
+    ...parameters.flatMap(({ problems }) => problems),
+    ...(limits.http ? [] : [`load balancer provider ${limits.provider} does not support HTTP listeners`]),
+    ...building.failures(),
+  ];
+  const [name, namespace] = [served[0]?.metadata.name, served[0]?.metadata.namespace];
+  const description = owner.oneNamespace
+    ? `Kubernetes ingress ${name} in namespace ${namespace} from cluster ${config.clusterName}`
+    : `Kubernetes ingress class ${observed.subject.metadata.name} from cluster ${config.clusterName}`;
+  return {
+    failures,
+    warnings: [...building.warnings, ...differing(observed, parameters)],
+    balancer: {
+      owner,
+      description,
+      place: { ...given.balancer },
+      address: {
+        internal: first?.internal ?? true,
+        networkId: given.balancer.floatingNetworkId,
+        address: first?.floatingIp,
+      },
+      certificates: building.certificates,
+      tree: {
+        tags: [owner.tag],
+        pools: [...building.pools.values()],
+        listeners: first ? building.listeners(first) : [],
+      },
+    },
+  };
+}
+
+/** On a shared load balancer the oldest Ingress says how its listeners and its address are. */
+function differing({ served }: Observed, [first, ...others]: readonly IngressParameters[]): string[] {
+  const said = (p: IngressParameters | undefined): string =>
+    JSON.stringify([p?.internal, p?.floatingIp, p?.sourceRanges, p?.timeouts]);
+  return others.flatMap((other, i) => {
+    const { metadata } = served[i + 1] ?? {};
+    return said(other) === said(first) || metadata === undefined
+      ? []
+      : `${metadata.namespace}/${metadata.name}: annotations ${annotation.internal} and others of the load balancer are those of the oldest Ingress of the class`;
+  });
+}
+
+class Building {
+  readonly warnings: string[] = [];
+  readonly pools = new Map<string, DesiredPool>();
+  readonly certificates = new Map<string, Bundle>();
+  readonly #observed: Observed;
+  readonly #sides = new Map<number, Side>();
+  /** Names of certificates that an Ingress wants, in their order. */
+  readonly #names: string[] = [];
+  readonly #problems: string[] = [];
+
+  constructor(observed: Observed) {
+    this.#observed = observed;
+  }
+
+  add(ingress: Ingress): void {
+    const { spec } = ingress;
+    const secrets = (spec.tls ?? []).flatMap(({ secretName }) =>
+      secretName === undefined || secretName === "" ? [] : secretName,
+    );
+    for (const name of secrets) this.#certificate(ingress, name);
+    const side = this.#side(secrets.length > 0 ? HTTPS : HTTP);
+    const fallback = spec.defaultBackend && this.#pool(ingress, spec.defaultBackend);
+    if (fallback !== undefined) side.defaultPool ??= fallback;
+    for (const { host = "", http } of spec.rules ?? []) {
+      for (const { path = "/", pathType, backend } of http?.paths ?? []) {
+        const pool = this.#pool(ingress, backend);
+        if (pool !== undefined) this.#match(ingress, side, { host, path, pathType, pool });
+      }
+      // A host without paths sends everything to the default backend of its Ingress.
+      if ((http?.paths ?? []).length === 0 && fallback !== undefined)
+        this.#match(ingress, side, { host, path: "/", pathType: "Prefix", pool: fallback });
+    }
+  }
+
+  #match(ingress: Ingress, side: Side, match: Match): void {
+    const problem = matchProblem(match, side.port);
+    if (problem !== undefined) return this.#warn(ingress, problem);
+    const equal = side.matches.find(
+      (m) => m.host === match.host && m.path === match.path && m.pathType === match.pathType,
+    );
+    if (!equal) side.matches.push(match);
+    else if (equal.pool !== match.pool)
+      this.#warn(ingress, `${match.host}${match.path} is taken by an earlier rule of the same load balancer`);
+  }
+
+  #warn({ metadata }: Ingress, problem: string): void {
+    this.warnings.push(`${metadata.namespace}/${metadata.name}: ${problem}`);
+  }
+
+  #side(port: number): Side {
+    const side = this.#sides.get(port) ?? { port, matches: [], defaultPool: undefined };
+    this.#sides.set(port, side);
+    return side;
+  }
+
+  /** The name of the backend's pool. A Service that cannot be reached has a pool without members, which answers 503. */
+  #pool(ingress: Ingress, { service, resource }: IngressBackend): string | undefined {
+    if (!service) {
+      this.#warn(ingress, `backend ${resource?.kind ?? "(none)"} ${resource?.name ?? ""} is no Service`);
+      return undefined;
+    }
+    const { owner, services, nodes, config, balancer } = this.#observed;
+    const { namespace = "" } = ingress.metadata;
+    const port = service.port ?? {};
+    const name = poolName(owner, namespace, service.name, port);
+    if (this.pools.has(name)) return name;
+    const found = nodePortOf(services.get(`${namespace}/${service.name}`), port);
+    if ("problem" in found) this.#warn(ingress, `Service ${service.name} ${found.problem}`);
+    const members = membersAt(nodes, "port" in found ? found.port : undefined);
+    const { memberCosts } = limitsOf(balancer.found[0]?.provider);
+    this.pools.set(name, {
+      poolName: name,
+      poolProtocol: "HTTP",
+      algorithm: "ROUND_ROBIN",
+      persistence: null,
+      members,
+      monitor: undefined,
+      monitorName: "",
+      serial: config.balancer.serial,
+      memberCosts,
+    });
+    return name;
+  }
+
+  #certificate(ingress: Ingress, secret: string): void {
+    const { owner, secrets } = this.#observed;
+    const { namespace = "" } = ingress.metadata;
+    const bundle = secrets.get(`${namespace}/${secret}`) ?? { problem: "does not exist" };
+    if ("problem" in bundle) {
+      const problem = `Secret ${secret} ${bundle.problem}`;
+      this.#problems.push(problem);
+      return this.#warn(ingress, problem);
+    }
+    const name = nameOf(owner, namespace, secret, bundle.digest);
+    if (!this.certificates.has(name)) this.#names.push(name);
+    this.certificates.set(name, bundle);
+  }
+
+  /** Without a certificate nothing is served on the port of HTTPS, and what is there remains. */
+  failures(): string[] {
+    if (!this.#sides.has(HTTPS)) return [];
+    if (!this.#observed.keyManager) return ["TLS Ingress not supported because of Key Manager service unavailable"];
+    return this.#names.length > 0 ? [] : [`no certificate for the listener of HTTPS: ${this.#problems.join("; ")}`];
+  }
+
+  listeners({ sourceRanges, timeouts }: IngressParameters): DesiredListener[] {
+    const { owner, balancer } = this.#observed;
+    const refs = refsOf(balancer.stored);
+    const sni = this.#names.flatMap((name) => refs.get(name) ?? []);
+    return [...this.#sides.values()].map((side) => ({
+      listenerName: side.port === HTTP && this.#sides.size > 1 ? `${owner.name}_http`.slice(0, 255) : owner.name,
+      protocol: side.port === HTTPS ? "TERMINATED_HTTPS" : "HTTP",
+      port: side.port,
+      defaultPool: side.defaultPool,
+      policies: policiesOf(side.matches, side.port),
+      tags: [],
+      connectionLimit: -1,
+      allowedCidrs: restriction(sourceRanges),
+      tlsContainerRef: side.port === HTTPS ? sni[0] : undefined,
+      sniContainerRefs: side.port === HTTPS ? sni : undefined,
+      insertHeaders: undefined,
+      timeouts,
+    }));
+  }
+}
+
+function nameOf(owner: Owner, namespace: string, secret: string, digest: string): string {
+  return certificateName(owner, owner.oneNamespace ? secret : `${namespace}.${secret}`, digest);
+}

@@ -1,0 +1,104 @@
+import { createHash } from "node:crypto";
+import type { BackendPort } from "./objects/backends.ts";
+
+/** The value of the class annotation that selects this controller, as upstream has it. */
+export const CLASS_ANNOTATION = "kubernetes.io/ingress.class";
+export const CLASS_VALUE = "openstack";
+/** `spec.controller` of an IngressClass of this controller. */
+export const CLASS_CONTROLLER = "openstack.org/octavia-ingress";
+/** `spec.controllerName` of a GatewayClass of this controller. */
+export const GATEWAY_CONTROLLER = "openstack.org/octavia-gateway";
+export const FINALIZER = "octavia.ingress.kubernetes.io/load-balancer";
+/** In the description of L7 policies, as upstream has it: the mark of policies that this controller may delete. */
+export const POLICY_DESCRIPTION = "Created by kubernetes ingress";
+const ANNOTATION = "octavia.ingress.kubernetes.io/";
+export const annotation = {
+  internal: `${ANNOTATION}internal`,
+  keepFloatingIp: `${ANNOTATION}keep-floatingip`,
+  floatingIp: `${ANNOTATION}floatingip`,
+  sourceRanges: `${ANNOTATION}whitelist-source-range`,
+  timeoutClientData: `${ANNOTATION}timeout-client-data`,
+  timeoutMemberData: `${ANNOTATION}timeout-member-data`,
+  timeoutMemberConnect: `${ANNOTATION}timeout-member-connect`,
+  timeoutTcpInspect: `${ANNOTATION}timeout-tcp-inspect`,
+} as const;
+
+/** Load balancers, pools and secrets have names of at most 255 characters. */
+const LONGEST = 255;
+
+/** Who owns a load balancer and what belongs to it. */
+export interface Owner {
+  /** Of its load balancer and listeners. */
+  readonly name: string;
+  /** The tag that proves it. */
+  readonly tag: string;
+  readonly floatingIpDescription: string;
+  /** Names of its pools are those of upstream, which has one namespace on a load balancer. */
+  readonly oneNamespace: boolean;
+}
+
+export interface Subject {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** k8s-ingress-owner=CLUSTER/UID */
+function tag(kind: string, cluster: string, uid: string): string {
+  return `k8s-${kind}-owner=${cluster.slice(0, 180)}/${uid}`;
+}
+
+export const OWNER_TAG = /^k8s-(?:ingress|ingressclass|gateway)-owner=/;
+
+/** An Ingress with a load balancer of its own; the names are upstream's. */
+export function ingressOwner(cluster: string, { namespace, name, uid }: Subject): Owner {
+  return {
+    name: `kube_ingress_${cluster}_${namespace}_${name}`.slice(0, LONGEST),
+    tag: tag("ingress", cluster, uid),
+    floatingIpDescription: `Floating IP for Kubernetes ingress ${name} in namespace ${namespace} from cluster ${cluster}`,
+    oneNamespace: true,
+  };
+}
+
+/** An IngressClass whose Ingresses share a load balancer. */
+export function classOwner(cluster: string, { name, uid }: Omit<Subject, "namespace">): Owner {
+  return {
+    name: `kube_ingressclass_${cluster}_${name}`.slice(0, LONGEST),
+    tag: tag("ingressclass", cluster, uid),
+    floatingIpDescription: `Floating IP for Kubernetes ingress class ${name} from cluster ${cluster}`,
+    oneNamespace: false,
+  };
+}
+
+export function gatewayOwner(cluster: string, { namespace, name, uid }: Subject): Owner {
+  return {
+    name: `kube_gateway_${cluster}_${namespace}_${name}`.slice(0, LONGEST),
+    tag: tag("gateway", cluster, uid),
+    floatingIpDescription: `Floating IP for Kubernetes gateway ${name} in namespace ${namespace} from cluster ${cluster}`,
+    oneNamespace: false,
+  };
+}
+
+/** Upstream's: a digest of the Service's name and the port as Go prints it. With namespaces, where one load balancer serves several. */
+export function poolName(owner: Owner, namespace: string, service: string, port: BackendPort): string {
+  const printed = `&ServiceBackendPort{Name:${port.name ?? ""},Number:${port.name ? 0 : (port.number ?? 0)},}`;
+  const place = owner.oneNamespace ? service : `${namespace}/${service}`;
+  return createHash("sha256").update(`${place}+${printed}`).digest("hex");
+}
+
+/** Pools of ours have names that are digests; what a user adds by hand is another's. */
+export function isPoolName(name: string): boolean {
+  return /^[0-9a-f]{64}$/.test(name);
+}
+
+/** Upstream's name of a secret in the key manager, and a digest of what it contains. */
+export function certificateName(owner: Owner, secret: string, digest: string): string {
+  const end = `_${digest.slice(0, 16)}`;
+  return `${owner.name}_${secret}`.slice(0, LONGEST - end.length) + end;
+}
+
+/** Is it a name of that owner's certificates, of this release or of upstream's? Names of Kubernetes contain no "_". */
+export function isCertificateOf(owner: Owner, name: string): boolean {
+  if (!name.startsWith(`${owner.name}_`)) return false;
+  return /^[^_]+(_[0-9a-f]{16})?$/.test(name.slice(owner.name.length + 1));
+}

@@ -1,0 +1,45 @@
+import type { KubeObject, Resource, ResourceType } from "@causeway/kubernetes";
+
+/** Wire types of networking.k8s.io/v1, with the fields that are read or written here. */
+
+export interface IngressBackend {
+  service?: { name: string; port?: { name?: string; number?: number } };
+  resource?: { apiGroup?: string; kind: string; name: string };
+}
+export interface IngressPath {
+  path?: string;
+  pathType: "Exact" | "Prefix" | "ImplementationSpecific";
+  backend: IngressBackend;
+}
+export interface IngressSpec {
+  ingressClassName?: string;
+  defaultBackend?: IngressBackend;
+  tls?: { hosts?: string[]; secretName?: string }[];
+  rules?: { host?: string; http?: { paths: IngressPath[] } }[];
+}
+export interface IngressStatus {
+  loadBalancer?: { ingress?: { ip?: string; hostname?: string }[] };
+}
+export type Ingress = Resource<IngressSpec, IngressStatus>;
+
+export interface IngressClass extends KubeObject {
+  spec?: {
+    controller?: string;
+    parameters?: { apiGroup?: string; kind: string; name: string; scope?: string; namespace?: string };
+  };
+}
+
+export const Ingress: ResourceType<Ingress> = {
+  group: "networking.k8s.io",
+  version: "v1",
+  kind: "Ingress",
+  plural: "ingresses",
+  namespaced: true,
+};
+export const IngressClass: ResourceType<IngressClass> = {
+  group: "networking.k8s.io",
+  version: "v1",
+  kind: "IngressClass",
+  plural: "ingressclasses",
+  namespaced: false,
+};
