@@ -5,7 +5,9 @@ export {
 } from "./infrastructure.ts";
 export { resolveIdentity, type IdentityOwner } from "./identity/resolve.ts";
 export { planCluster, type ClusterPlan } from "./openstackcluster/plan.ts";
-export type { ClusterCloud, ClusterObserved, ClusterStep } from "./openstackcluster/model.ts";
+export type { ClusterCloud, ClusterObserved } from "./openstackcluster/model.ts";
+export type { ClusterStep } from "./openstackcluster/steps.ts";
 export { planMachine, type MachinePlan } from "./openstackmachine/plan.ts";
-export type { MachineCloud, MachineObserved, MachineOwner, MachineStep } from "./openstackmachine/model.ts";
+export type { MachineCloud, MachineObserved, MachineOwner } from "./openstackmachine/model.ts";
+export type { MachineStep } from "./openstackmachine/steps.ts";
 export type { Hold, IdentityState } from "./identity/state.ts";

@@ -1,4 +1,12 @@
-import { Cluster, labels, Machine, OpenStackCluster, OpenStackClusterIdentity, OpenStackMachine } from "@causeway/api";
+import {
+  Cluster,
+  labels,
+  Machine,
+  OpenStackCluster,
+  OpenStackClusterIdentity,
+  OpenStackMachine,
+  OpenStackServer,
+} from "@causeway/api";
 import type { Clock, Log, Metrics } from "@causeway/foundation";
 import { Namespace, Secret, type EventRecorder, type Informers } from "@causeway/kubernetes";
 import type { CloudPool } from "@causeway/openstack";
@@ -7,6 +15,7 @@ import { clusterIdentityOf, identityOf, runIdentityHolder } from "./identity/hol
 import { Sessions } from "./identity/sessions.ts";
 import { runClusterController } from "./openstackcluster/controller.ts";
 import { runMachineController } from "./openstackmachine/controller.ts";
+import { runServerController } from "./openstackserver/controller.ts";
 import { Holds } from "./reactions/holds.ts";
 import { Interests } from "./reactions/interests.ts";
 
@@ -32,6 +41,7 @@ export function createOpenStackInfrastructure(options: OpenStackInfrastructureOp
   const machines = informers.for(Machine);
   const openStackClusters = informers.for(OpenStackCluster);
   const openStackMachines = informers.for(OpenStackMachine);
+  const openStackServers = informers.for(OpenStackServer);
   const secrets = informers.for(Secret);
   const clusterIdentities = informers.for(OpenStackClusterIdentity);
   const namespaces = informers.for(Namespace);
@@ -50,7 +60,11 @@ export function createOpenStackInfrastructure(options: OpenStackInfrastructureOp
   });
   const clusterInterests = new Interests();
   const machineInterests = new Interests();
-  const images = new ImageReferences(informers, (interest) => machineInterests.notify([interest]));
+  const serverInterests = new Interests();
+  const images = new ImageReferences(informers, (interest) => {
+    machineInterests.notify([interest]);
+    serverInterests.notify([interest]);
+  });
   const sessions = new Sessions({
     clouds,
     objects: {
@@ -73,6 +87,7 @@ export function createOpenStackInfrastructure(options: OpenStackInfrastructureOp
       ] as const;
       clusterInterests.listen(watch, ofClusters);
       machineInterests.listen(watch, ["servers", "ports", "volumes"]);
+      serverInterests.listen(watch, ["servers", "ports", "volumes"]);
     },
   });
   const holds = new Holds(clock);
@@ -83,6 +98,7 @@ export function createOpenStackInfrastructure(options: OpenStackInfrastructureOp
     machines,
     openStackClusters,
     openStackMachines,
+    openStackServers,
     secrets,
     sessions,
     holds,
@@ -90,7 +106,16 @@ export function createOpenStackInfrastructure(options: OpenStackInfrastructureOp
   };
   return {
     async run(signal) {
-      const caches = [clusters, machines, openStackClusters, openStackMachines, secrets, clusterIdentities, namespaces];
+      const caches = [
+        openStackServers,
+        clusters,
+        machines,
+        openStackClusters,
+        openStackMachines,
+        secrets,
+        clusterIdentities,
+        namespaces,
+      ];
       await Promise.all(caches.map((cache) => cache.whenSynced(signal))).catch(() => {});
       if (signal.aborted) return;
       const base = { informers, clock, log, events, metrics: options.metrics };
@@ -98,6 +123,10 @@ export function createOpenStackInfrastructure(options: OpenStackInfrastructureOp
         runIdentityHolder({ ...base, secrets, openStackClusters, openStackMachines }, signal),
         runClusterController(
           { ...base, sources: { ...shared, machines: openStackMachines, interests: clusterInterests } },
+          signal,
+        ),
+        runServerController(
+          { ...base, sources: { ...shared, interests: serverInterests, images, looks: new WeakMap() } },
           signal,
         ),
         runMachineController(

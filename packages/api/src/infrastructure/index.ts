@@ -7,6 +7,7 @@ import { clusterSpec, type OpenStackClusterSpec } from "./cluster-spec.ts";
 import { group, providerLabels as labels, version } from "./group.ts";
 import { OpenStackClusterIdentity } from "./identity.ts";
 import { machineSpec, type OpenStackMachineSpec } from "./parameters.ts";
+import { OpenStackServer } from "./server.ts";
 import { clusterStatus, machineStatus, type OpenStackClusterStatus, type OpenStackMachineStatus } from "./status.ts";
 
 export {
@@ -135,5 +136,6 @@ export const infrastructureKinds: readonly Kind<KubeObject>[] = [
   OpenStackMachine,
   OpenStackMachineTemplate,
   OpenStackClusterTemplate,
+  OpenStackServer,
   OpenStackClusterIdentity,
 ];

@@ -1,7 +1,7 @@
 import type { OpenStackCluster } from "@causeway/api";
 import type { EventRecorder, KubernetesClient } from "@causeway/kubernetes";
 import type { Session } from "../identity/sessions.ts";
-import type { ClusterStep } from "./model.ts";
+import type { ClusterStep } from "./steps.ts";
 
 /** With what the steps of a cluster are made. */
 export interface ClusterActor {

@@ -15,10 +15,10 @@ import type { Clock, Log, Metrics } from "@causeway/foundation";
 import { failureOf } from "../reactions/failure.ts";
 import { refusalOf } from "../reactions/holds.ts";
 import { gatherCluster, type ClusterGathered, type ClusterSources } from "./gather.ts";
-import type { ClusterStep } from "./model.ts";
+import type { ClusterStep } from "./steps.ts";
 import { toBeListed } from "./load-balancer.ts";
 import { planCluster, type ClusterPlan } from "./plan.ts";
-import { fieldManager, performClusterStep } from "./steps.ts";
+import { fieldManager, performClusterStep } from "./perform.ts";
 
 export interface ClusterControllerOptions {
   readonly informers: Informers;
@@ -83,6 +83,11 @@ export function runClusterController(options: ClusterControllerOptions, signal: 
       sources.openStackClusters
         .byIndex("clusterIdentity", object.metadata.name)
         .map(({ metadata }) => ({ namespace: metadata.namespace ?? "", name: metadata.name })),
+    ),
+    watchInformer(sources.openStackServers, ({ object: { metadata } }) =>
+      (metadata.ownerReferences ?? [])
+        .filter(({ kind }) => kind === "OpenStackCluster")
+        .map(({ name }) => ({ namespace: metadata.namespace ?? "", name })),
     ),
     // Whether an OpenStackClusterIdentity may be used depends on the namespace's labels.
     watchInformer(sources.namespaces, ({ object }) =>

@@ -5,7 +5,8 @@ import { description, loadBalancerName, networkName } from "../resources/naming.
 import { isOwned } from "../resources/ownership.ts";
 import { resolveParameter } from "../resources/parameters.ts";
 import { deletionAccount } from "./account.ts";
-import { missing, type ClusterContext, type ClusterObserved, type ClusterStep } from "./model.ts";
+import { missing, type ClusterContext, type ClusterObserved } from "./model.ts";
+import type { ClusterStep } from "./steps.ts";
 import { isRouterInterface } from "./router.ts";
 import { findGroup, nodeRoles } from "./security-groups.ts";
 
@@ -48,6 +49,7 @@ export function planDeletion(
 function nextStage(context: ClusterContext): Stage {
   const stages = [
     waitForMachines,
+    takeBastion,
     takeLoadBalancer,
     takeFloatingIps,
     waitForServices,
@@ -73,6 +75,14 @@ function waitForMachines({ machines }: ClusterContext): Stage {
   };
 }
 
+function takeBastion({ bastion }: ClusterContext): Stage {
+  if (!bastion) return {};
+  const { name, deletionTimestamp } = bastion.metadata;
+  if (deletionTimestamp === undefined) return { steps: [{ for: "BastionReady", do: "delete-bastion", name }] };
+  const why = bastion.status?.conditions?.find((c) => c.type === "InstanceReady")?.message;
+  return { wait: `OpenStackServer ${name} of the bastion to be deleted${why ? `: ${why}` : ""}` };
+}
+
 function takeLoadBalancer(context: ClusterContext): Stage {
   const mark = { ...ownMark(context), name: loadBalancerName(context.crn) };
   const ours = context.cloud.loadBalancing.loadBalancers.filter(
@@ -90,9 +100,10 @@ function takeLoadBalancer(context: ClusterContext): Stage {
 /** Ours are those with our description; a floating IP from the spec has its owner's. */
 function takeFloatingIps(context: ClusterContext): Stage {
   const mark = { ...ownMark(context), name: "" };
-  const given = context.object.spec.apiServer?.floatingIP;
+  const { apiServer, bastion } = context.object.spec;
+  const given = [apiServer?.floatingIP, bastion?.floatingIP];
   const ours = context.cloud.floatingIps.filter(
-    (ip) => ip.floating_ip_address !== given && isOwned({ ...ip, name: "" }, mark),
+    (ip) => !given.includes(ip.floating_ip_address) && isOwned({ ...ip, name: "" }, mark),
   );
   return {
     steps: ours.map((ip) => ({

@@ -2,10 +2,12 @@ import type { OpenStackMachine } from "@causeway/api";
 import type { FloatingIp, LoadBalancer, Port } from "@causeway/openstack";
 import { description } from "../resources/naming.ts";
 import { chosen, isOwned } from "../resources/ownership.ts";
+import { bastionAddresses } from "./bastion.ts";
 import { isControlPlane } from "./members.ts";
 import { endpointPort } from "./endpoint-port.ts";
 import { planLoadBalancer } from "./load-balancer.ts";
-import { found, missing, type ClusterContext, type ClusterStep, type Part } from "./model.ts";
+import { found, missing, type ClusterContext, type Part } from "./model.ts";
+import type { ClusterStep } from "./steps.ts";
 import { duplicates, tagSteps, type NetworkPart } from "./network.ts";
 import type { RouterPart } from "./router.ts";
 
@@ -58,9 +60,11 @@ function isFloatingHost(context: ClusterContext, host: string): boolean {
   );
 }
 
-function owned({ cloud, crn }: ClusterContext): FloatingIp[] {
+function owned(context: ClusterContext): FloatingIp[] {
+  const { cloud, crn } = context;
   const mark = { name: "", description: description(crn), projectId: cloud.projectId };
-  return cloud.floatingIps.filter((ip) => isOwned({ ...ip, name: "" }, mark));
+  const ofBastion = new Set(bastionAddresses(context).map((ip) => ip.id));
+  return cloud.floatingIps.filter((ip) => isOwned({ ...ip, name: "" }, mark) && !ofBastion.has(ip.id));
 }
 
 function planBalanced(context: ClusterContext, network: NetworkPart, router: RouterPart): EndpointPart {

@@ -5,6 +5,7 @@ import {
   type OpenStackCluster,
   type OpenStackClusterIdentity,
   type OpenStackMachine,
+  type OpenStackServer,
 } from "@causeway/api";
 import type { Informer, KubeObject, Namespace, ObjectKey, Secret } from "@causeway/kubernetes";
 import type { CloudWatch, Member } from "@causeway/openstack";
@@ -12,6 +13,7 @@ import type { Session, Sessions } from "../identity/sessions.ts";
 import type { Holds } from "../reactions/holds.ts";
 import type { Interests } from "../reactions/interests.ts";
 import {
+  bastionName,
   clusterResourceName,
   description,
   listenerName,
@@ -29,6 +31,7 @@ export interface ClusterSources {
   /** Indexed by "cluster": "namespace/cluster". */
   readonly machines: Informer<OpenStackMachine>;
   readonly secrets: Informer<Secret>;
+  readonly openStackServers: Informer<OpenStackServer>;
   readonly clusterIdentities: Informer<OpenStackClusterIdentity>;
   readonly namespaces: Informer<Namespace>;
   readonly sessions: Sessions;
@@ -65,6 +68,7 @@ export async function gatherCluster(
     machines: sources.machines.byIndex("cluster", `${key.namespace}/${clusterName ?? key.name}`),
     reserved: reservedBy(cluster),
     controlPlane: cluster?.spec.controlPlaneRef,
+    bastion: sources.openStackServers.get({ ...key, name: bastionName(clusterName ?? key.name) }),
     hold: sources.holds.get(object),
   };
   const place = { reference: object.spec.identityRef, namespace: key.namespace };

@@ -14,7 +14,8 @@ import { findOwned } from "../resources/ownership.ts";
 import { resolveParameter, resolveSubnet } from "../resources/parameters.ts";
 import { apiPorts } from "./endpoint-port.ts";
 import { desiredMembers, sameMembers } from "./members.ts";
-import { found, missing, type ClusterContext, type ClusterStep, type Part } from "./model.ts";
+import { found, missing, type ClusterContext, type Part } from "./model.ts";
+import type { ClusterStep } from "./steps.ts";
 import { duplicates, type NetworkPart } from "./network.ts";
 import type { RouterPart } from "./router.ts";
 

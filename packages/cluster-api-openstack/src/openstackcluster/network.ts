@@ -4,7 +4,8 @@ import { parseCidr, type Cidr } from "../resources/cidr.ts";
 import { description, networkName } from "../resources/naming.ts";
 import { findOwned, tagsToSet } from "../resources/ownership.ts";
 import { resolveParameter, resolveSubnet } from "../resources/parameters.ts";
-import { found, missing, type ClusterContext, type ClusterStep, type Part } from "./model.ts";
+import { found, missing, type ClusterContext, type Part } from "./model.ts";
+import type { ClusterStep } from "./steps.ts";
 
 export type ManagedSubnet = NonNullable<OpenStackClusterSpec["managedSubnets"]>[number];
 

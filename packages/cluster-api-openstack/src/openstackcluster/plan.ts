@@ -1,18 +1,13 @@
 import type { OpenStackClusterStatus } from "@causeway/api";
 import { setConditions, type Plan, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
-import { ignored, summarise } from "../resources/findings.ts";
+import { summarise } from "../resources/findings.ts";
 import { clusterFinalizer, clusterResourceName } from "../resources/naming.ts";
+import { planBastion } from "./bastion.ts";
 import { claimProblem } from "./claim.ts";
 import { planDeletion } from "./deletion.ts";
 import { planEndpoint } from "./endpoint.ts";
-import {
-  missing,
-  type ClusterCloud,
-  type ClusterContext,
-  type ClusterObserved,
-  type ClusterStep,
-  type Part,
-} from "./model.ts";
+import { missing, type ClusterCloud, type ClusterContext, type ClusterObserved, type Part } from "./model.ts";
+import type { ClusterStep } from "./steps.ts";
 import { ignoredClusterChanges } from "./immutable.ts";
 import { planNetwork } from "./network.ts";
 import { planRouter } from "./router.ts";
@@ -50,12 +45,12 @@ export function planCluster(observed: ClusterObserved, now: number): ClusterPlan
 }
 
 function contextOf(
-  { object, machines, reserved = [], controlPlane }: ClusterObserved,
+  { object, machines, reserved = [], controlPlane, bastion }: ClusterObserved,
   clusterName: string,
   cloud: ClusterCloud,
 ): ClusterContext {
   const crn = clusterResourceName(object.metadata.namespace ?? "", clusterName);
-  return { object, cloud, crn, tags: object.spec.tags ?? [], machines, reserved, controlPlane };
+  return { object, cloud, crn, tags: object.spec.tags ?? [], machines, reserved, controlPlane, clusterName, bastion };
 }
 
 function refused(observed: ClusterObserved, why: { reason: string; message: string }, now: number): ClusterPlan {
@@ -91,14 +86,16 @@ function planNormal(context: ClusterContext, observed: ClusterObserved, now: num
   const refusals = all.filter((part) => part.finding.status === "False" && part.steps.length === 0 && !part.wait);
   const stuck = !provisioned && refusals.some((part) => !waitsForOthers(part));
   const held = observed.hold && observed.hold.until > now ? observed.hold : undefined;
-  const steps = stuck || held ? [] : [...finalizerSteps(context), ...all.flatMap((part) => part.steps)];
+  const { bastion } = parts;
+  const wanted = [...all, ...(bastion ? [bastion] : [])];
+  const steps = stuck || held ? [] : [...finalizerSteps(context), ...wanted.flatMap((part) => part.steps)];
   const findings = findingsOf(all, held);
   const status = statusOf(context, parts, { findings, now });
   return {
     steps,
     status,
-    ...(steps.length > 0 ? {} : { wait: waitOf(all, findings, held?.until ?? now + refresh) }),
-    events: [...eventsOf(context, all, stuck ? refusals : []), ...ignoredClusterChanges(context, parts)],
+    ...(steps.length > 0 ? {} : { wait: waitOf(wanted, findings, held?.until ?? now + refresh) }),
+    events: [...eventsOf(all, stuck ? refusals : []), ...ignoredClusterChanges(context, parts)],
   };
 }
 
@@ -107,7 +104,8 @@ function planParts(context: ClusterContext): Parts {
   const router = planRouter(context, network);
   const groups = planSecurityGroups(context, network.subnets);
   const endpoint = planEndpoint(context, network, router);
-  return { network, router, groups, endpoint };
+  const bastion = planBastion(context, { network, router, groups });
+  return { network, router, groups, endpoint, bastion };
 }
 
 function waitsForOthers(part: Part): boolean {
@@ -144,8 +142,7 @@ function waitOf(parts: readonly Part[], findings: readonly WantedCondition[], un
   return { for: reason, until };
 }
 
-function eventsOf({ object }: ClusterContext, parts: readonly Part[], refusals: readonly Part[]): PlannedEvent[] {
-  const bastion = object.spec.bastion && object.spec.bastion.enabled !== false;
+function eventsOf(parts: readonly Part[], refusals: readonly Part[]): PlannedEvent[] {
   return [
     ...parts.flatMap((part) => part.events ?? []),
     ...refusals
@@ -155,6 +152,5 @@ function eventsOf({ object }: ClusterContext, parts: readonly Part[], refusals: 
         reason: part.finding.reason,
         message: part.finding.message ?? "",
       })),
-    ...(bastion ? [ignored("spec.bastion is enabled, but bastion hosts are not supported")] : []),
   ];
 }

@@ -3,7 +3,8 @@ import { parseCidr } from "../resources/cidr.ts";
 import { description, networkName } from "../resources/naming.ts";
 import { findOwned } from "../resources/ownership.ts";
 import { resolveParameter, resolveSubnet, type Resolution } from "../resources/parameters.ts";
-import { found, missing, type ClusterCloud, type ClusterContext, type ClusterStep, type Part } from "./model.ts";
+import { found, missing, type ClusterCloud, type ClusterContext, type Part } from "./model.ts";
+import type { ClusterStep } from "./steps.ts";
 import { duplicates, tagSteps, type NetworkPart } from "./network.ts";
 
 /** The router part of a plan. `connected` is true once the subnets have their way out, or need none. */

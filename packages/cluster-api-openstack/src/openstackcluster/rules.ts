@@ -4,7 +4,7 @@ import { parseCidr } from "../resources/cidr.ts";
 import type { NodeRole } from "../resources/naming.ts";
 
 /** The managed groups, by role. */
-export type GroupIds = Readonly<Record<NodeRole, string>>;
+export type GroupIds = Readonly<Record<NodeRole, string>> & { readonly bastion?: string };
 
 /** What the rules depend on. */
 export interface RuleInputs {
@@ -35,9 +35,21 @@ export function desiredRules(role: NodeRole, inputs: RuleInputs): SecurityGroupR
       ingress(groupId, shape, families),
     ),
     ...(role === "worker" ? nodePortsFromSubnets(inputs) : []),
+    ...sshFromBastion(groups).flatMap((shape) => ingress(groupId, shape, families)),
     ...userRules(role, managed).flatMap((rule) => expand(rule, role, groups)),
   ];
   return [...new Map(rules.map((rule) => [ruleKey(rule), rule])).values()];
+}
+
+/** The rules of the bastion's group: SSH from everywhere. */
+export function bastionRules(groupId: string, { subnets }: Pick<RuleInputs, "subnets">): SecurityGroupRuleCreate[] {
+  return [...egress(groupId), ...ingress(groupId, ssh, ethertypes(subnets))];
+}
+
+const ssh: Shape = { description: "SSH", protocol: "tcp", ports: [22, 22] };
+
+function sshFromBastion({ bastion }: GroupIds): Shape[] {
+  return bastion === undefined ? [] : [{ ...ssh, group: bastion }];
 }
 
 /** IPv4 always; IPv6 as soon as a subnet has it. */
@@ -124,7 +136,7 @@ function userRules(role: NodeRole, managed: RuleInputs["managed"]): readonly Sec
   return [...(managed.clusterNodesSecurityGroupRules ?? []), ...(own ?? [])];
 }
 
-/** One rule per remote managed group; "self" is the group itself. There is no bastion group, so nothing comes from it. */
+/** One rule per remote managed group; "self" is the group itself. Nothing comes from the bastion's while there is no bastion. */
 function expand(rule: SecurityGroupRuleSpec, role: NodeRole, groups: GroupIds): SecurityGroupRuleCreate[] {
   const base: SecurityGroupRuleCreate = {
     security_group_id: groups[role],
@@ -136,8 +148,10 @@ function expand(rule: SecurityGroupRuleSpec, role: NodeRole, groups: GroupIds): 
     ...(rule.portRangeMax === undefined ? {} : { port_range_max: rule.portRangeMax }),
   };
   if (rule.remoteManagedGroups?.length) {
-    const remotes = rule.remoteManagedGroups.filter((g) => g !== "bastion");
-    return remotes.map((remote) => ({ ...base, remote_group_id: groups[remote] }));
+    return rule.remoteManagedGroups.flatMap((remote) => {
+      const id = groups[remote];
+      return id === undefined ? [] : [{ ...base, remote_group_id: id }];
+    });
   }
   if (rule.remoteGroupID) {
     return [{ ...base, remote_group_id: rule.remoteGroupID === "self" ? groups[role] : rule.remoteGroupID }];

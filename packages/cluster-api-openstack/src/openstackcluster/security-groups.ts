@@ -1,27 +1,31 @@
-import type { SecurityGroup, Subnet } from "@causeway/openstack";
+import type { SecurityGroup, SecurityGroupRule, Subnet } from "@causeway/openstack";
 import { securityGroupDescription, securityGroupName, type NodeRole } from "../resources/naming.ts";
 import { findOwned } from "../resources/ownership.ts";
 import { apiPorts } from "./endpoint-port.ts";
-import { found, missing, type ClusterContext, type ClusterStep, type Part } from "./model.ts";
+import { found, missing, type ClusterContext, type Part } from "./model.ts";
+import type { ClusterStep } from "./steps.ts";
 import { ignored } from "../resources/findings.ts";
 import { duplicates, tagSteps } from "./network.ts";
 import { isOurRule, recordedRules, ruleHash } from "./rule-ownership.ts";
-import { desiredRules, listedRules, ruleChanges } from "./rules.ts";
+import { bastionRules, desiredRules, listedRules, ruleChanges } from "./rules.ts";
 
 export const nodeRoles: readonly NodeRole[] = ["controlplane", "worker"];
 
 /** The security-group part of a plan. */
 export interface SecurityGroupsPart extends Part {
-  readonly groups: Partial<Record<NodeRole, SecurityGroup>>;
+  readonly groups: Partial<Record<NodeRole | "bastion", SecurityGroup>>;
 }
 
 /** Managed groups with the rules declared: missing rules are added before superfluous ones are removed. Rules that a user added stay. */
 export function planSecurityGroups(context: ClusterContext, subnets: readonly Subnet[]): SecurityGroupsPart {
   const managed = context.object.spec.managedSecurityGroups;
   if (!managed) return unmanaged(context);
-  const groups: Partial<Record<NodeRole, SecurityGroup>> = {};
+  const groups: Partial<Record<NodeRole | "bastion", SecurityGroup>> = {};
+  const { bastion: wanted } = context.object.spec;
+  const withBastion = wanted !== undefined && wanted.enabled !== false;
+  const roles = withBastion ? ([...nodeRoles, "bastion"] as const) : nodeRoles;
   const creates: ClusterStep[] = [];
-  for (const role of nodeRoles) {
+  for (const role of roles) {
     const name = securityGroupName(context.crn, role);
     const result = findGroup(context, role);
     if (result.kind === "several") {
@@ -32,8 +36,8 @@ export function planSecurityGroups(context: ClusterContext, subnets: readonly Su
     else
       creates.push({ for: type, do: "create-security-group", body: { name, description: securityGroupDescription } });
   }
-  const { controlplane, worker } = groups;
-  if (!controlplane || !worker || subnets.length === 0) {
+  const { controlplane, worker, bastion } = groups;
+  if (!controlplane || !worker || (withBastion && !bastion) || subnets.length === 0) {
     const tags = Object.values(groups).flatMap((g) => tagSteps("security-groups", g, context.tags));
     return {
       finding: missing(type, "CreatingSecurityGroups", "Creating the security groups"),
@@ -41,11 +45,13 @@ export function planSecurityGroups(context: ClusterContext, subnets: readonly Su
       groups,
     };
   }
-  const rules = ruleSteps(context, { controlplane, worker }, subnets);
+  const rules = ruleSteps(context, { controlplane, worker, ...(bastion ? { bastion } : {}) }, subnets);
   const steps = [
     ...tagSteps("security-groups", controlplane, context.tags),
     ...tagSteps("security-groups", worker, context.tags),
+    ...(bastion ? tagSteps("security-groups", bastion, context.tags) : []),
     ...rules,
+    ...(withBastion || rules.length > 0 ? [] : unusedBastionGroup(context)),
   ];
   return { finding: found(type, "SecurityGroupsReady"), steps, groups };
 }
@@ -68,19 +74,27 @@ export function findGroup({ object, cloud, crn }: ClusterContext, role: NodeRole
 
 function ruleSteps(
   { object }: ClusterContext,
-  groups: Readonly<Record<NodeRole, SecurityGroup>>,
+  groups: Readonly<Record<NodeRole, SecurityGroup>> & { readonly bastion?: SecurityGroup },
   subnets: readonly Subnet[],
 ): ClusterStep[] {
   const inputs = {
-    groups: { controlplane: groups.controlplane.id, worker: groups.worker.id },
+    groups: {
+      controlplane: groups.controlplane.id,
+      worker: groups.worker.id,
+      ...(groups.bastion ? { bastion: groups.bastion.id } : {}),
+    },
     managed: object.spec.managedSecurityGroups ?? {},
     apiPorts: apiPorts(object.spec),
     subnets,
   };
   const recorded = recordedRules(object);
-  const changes = nodeRoles.map((role) =>
-    ruleChanges(desiredRules(role, inputs), groups[role].security_group_rules, (rule) => isOurRule(rule, recorded)),
-  );
+  const ours = (rule: SecurityGroupRule) => isOurRule(rule, recorded);
+  const changes = [
+    ...nodeRoles.map((role) => ruleChanges(desiredRules(role, inputs), groups[role].security_group_rules, ours)),
+    ...(groups.bastion
+      ? [ruleChanges(bastionRules(groups.bastion.id, inputs), groups.bastion.security_group_rules, ours)]
+      : []),
+  ];
   // Neutron takes the rules of one group in one call, not those of several.
   const additions = changes.filter((c) => c.add.length > 0);
   const removals = changes.flatMap((c) => c.remove);
@@ -99,6 +113,19 @@ function ruleSteps(
       about: `${rule.direction} ${rule.protocol ?? "any"} ${rule.port_range_min ?? ""}-${rule.port_range_max ?? ""}`,
     })),
   ];
+}
+
+/** Of a bastion that is gone. While a port uses it, or a rule of another group, it stays: that must not stop anything else. */
+function unusedBastionGroup(context: ClusterContext): ClusterStep[] {
+  const found = findGroup(context, "bastion");
+  if (found.kind !== "one" || context.bastion) return [];
+  const { id, name } = found.resource;
+  const used =
+    context.cloud.ports.some((p) => p.security_groups.includes(id)) ||
+    context.cloud.securityGroups.some(
+      (g) => g.id !== id && g.security_group_rules.some((r) => r.remote_group_id === id),
+    );
+  return used ? [] : [{ for: type, do: "delete-security-group", id, name }];
 }
 
 function unmanaged({ object }: ClusterContext): SecurityGroupsPart {

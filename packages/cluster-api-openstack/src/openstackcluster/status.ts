@@ -2,6 +2,7 @@ import { setConditions, type WantedCondition } from "@causeway/kubernetes";
 import type { OpenStackClusterStatus } from "@causeway/api";
 import type { Network, SecurityGroup } from "@causeway/openstack";
 import { securityGroupName, type NodeRole } from "../resources/naming.ts";
+import type { BastionPart } from "./bastion.ts";
 import type { EndpointPart } from "./endpoint.ts";
 import type { ClusterContext } from "./model.ts";
 import type { NetworkPart } from "./network.ts";
@@ -13,6 +14,7 @@ export interface Parts {
   readonly router: RouterPart;
   readonly groups: SecurityGroupsPart;
   readonly endpoint: EndpointPart;
+  readonly bastion: BastionPart | undefined;
 }
 
 /** The status as observed. What cannot be seen for the moment keeps what was recorded of it. */
@@ -26,14 +28,18 @@ export function statusOf(
   const ready = findings.every((f) => f.status === "True");
   const provisioned = before.initialization?.provisioned === true || ready;
   const moment = { generation: object.metadata.generation, now };
+  const { bastion: _before, ...others } = before;
+  const bastion = parts.bastion?.status;
+  const conditions = before.conditions?.filter((c) => c.type !== "BastionReady" || parts.bastion);
   return {
-    ...before,
+    ...others,
+    ...(bastion ? { bastion } : {}),
     ...(provisioned ? { initialization: { provisioned: true } } : {}),
     ...networkStatus(parts),
     ...groupStatus(context, parts),
     ...balancerStatus(parts),
     ...(cloud.zones.length > 0 ? { failureDomains: failureDomains(context) } : {}),
-    conditions: setConditions(before.conditions, findings, moment),
+    conditions: setConditions(conditions, [...findings, ...(parts.bastion ? [parts.bastion.finding] : [])], moment),
   };
 }
 
@@ -60,10 +66,14 @@ function named(resource: Pick<Network, "id" | "name" | "tags">) {
 }
 
 function groupStatus({ crn }: ClusterContext, { groups: { groups } }: Parts): Partial<OpenStackClusterStatus> {
-  const entry = (group: SecurityGroup, role: NodeRole) => ({ id: group.id, name: securityGroupName(crn, role) });
+  const entry = (group: SecurityGroup, role: NodeRole | "bastion") => ({
+    id: group.id,
+    name: securityGroupName(crn, role),
+  });
   return {
     ...(groups.controlplane ? { controlPlaneSecurityGroup: entry(groups.controlplane, "controlplane") } : {}),
     ...(groups.worker ? { workerSecurityGroup: entry(groups.worker, "worker") } : {}),
+    ...(groups.bastion ? { bastionSecurityGroup: entry(groups.bastion, "bastion") } : {}),
   };
 }
 

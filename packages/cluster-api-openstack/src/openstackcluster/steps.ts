@@ -1,63 +1,62 @@
-import { OpenStackCluster } from "@causeway/api";
-import { CausewayError } from "@causeway/foundation";
-import { addFinalizer, keyOf, removeFinalizer } from "@causeway/kubernetes";
-import { cloudIdentityAnnotation, clusterFinalizer, rulesAnnotation } from "../resources/naming.ts";
-import { tell, type ClusterActor, type Performers, type SessionActor } from "./actor.ts";
-import { endpointSteps } from "./endpoint-steps.ts";
-import type { ClusterStep } from "./model.ts";
-import { networkSteps } from "./network-steps.ts";
-import { securityGroupSteps } from "./security-group-steps.ts";
+import type { OpenStackServerSpec } from "@causeway/api";
+import type * as OpenStack from "@causeway/openstack";
 
-export const fieldManager = "causeway-openstackcluster";
+export type ConditionType =
+  | "OpenStackAuthenticationSucceeded"
+  | "NetworkReady"
+  | "RouterReady"
+  | "SecurityGroupsReady"
+  | "APIEndpointReady"
+  | "BastionReady";
 
-const kubernetesSteps: Performers<
-  "add-finalizer" | "remove-finalizer" | "record-endpoint" | "record-rules",
-  ClusterActor
-> = {
-  /** The finalizer comes after the note of the cloud, and both before the first resource. */
-  async "add-finalizer"({ identity }, { client, object }, signal) {
-    const recorded = object.metadata.annotations?.[cloudIdentityAnnotation];
-    const body = { metadata: { annotations: { [cloudIdentityAnnotation]: identity } } };
-    const noted =
-      recorded === identity
-        ? object
-        : await client.patch(OpenStackCluster, keyOf(object), { type: "merge", body }, { signal, fieldManager });
-    await addFinalizer(client, OpenStackCluster, noted, { finalizer: clusterFinalizer, signal });
-  },
-  async "remove-finalizer"({ account }, actor, signal) {
-    const { client, object } = actor;
-    // Nothing can be reported on the object once it is gone.
-    tell(actor, "DeletionCompleted", account);
-    await removeFinalizer(client, OpenStackCluster, object, { finalizer: clusterFinalizer, signal });
-  },
-  async "record-rules"({ hashes }, { client, object }, signal) {
-    const body = { metadata: { annotations: { [rulesAnnotation]: hashes === "" ? null : hashes } } };
-    await client.patch(OpenStackCluster, keyOf(object), { type: "merge", body }, { signal, fieldManager });
-  },
-  async "record-endpoint"({ host, port }, actor, signal) {
-    const body = { spec: { controlPlaneEndpoint: { host, port } } };
-    const { client, object } = actor;
-    await client.patch(OpenStackCluster, keyOf(object), { type: "merge", body }, { signal, fieldManager });
-    tell(actor, "APIEndpointRecorded", `The API endpoint is ${host}:${port}`);
-  },
-};
-
-const cloudSteps = { ...networkSteps, ...securityGroupSteps, ...endpointSteps };
-
-/** Makes one step true. Each step may be repeated: what an attempt before has made is found again. */
-export async function performClusterStep(step: ClusterStep, actor: ClusterActor, signal: AbortSignal): Promise<void> {
-  if (isKubernetesStep(step)) {
-    const perform = kubernetesSteps[step.do] as (s: ClusterStep, a: ClusterActor, signal: AbortSignal) => Promise<void>;
-    return perform(step, actor, signal);
-  }
-  const { session } = actor;
-  if (!session) throw new CausewayError("IDENTITY_MISSING", "A step needs OpenStack, but there are no credentials");
-  const perform = cloudSteps[step.do] as (s: ClusterStep, a: SessionActor, signal: AbortSignal) => Promise<void>;
-  return perform(step, { ...actor, session }, signal);
-}
-
-type KubernetesStep = Extract<ClusterStep, { do: keyof typeof kubernetesSteps }>;
-
-function isKubernetesStep(step: ClusterStep): step is KubernetesStep {
-  return step.do in kubernetesSteps;
-}
+/** One call to OpenStack or Kubernetes. `for` is the condition that a failure belongs to. */
+export type ClusterStep = { readonly for: ConditionType } & (
+  | { readonly do: "add-finalizer"; readonly identity: string }
+  /** `account` says what the deletion removed and kept. */
+  | { readonly do: "remove-finalizer"; readonly account: string }
+  /** The hashes of the rules of the spec's lists, before they are created. */
+  | { readonly do: "record-rules"; readonly hashes: string }
+  | { readonly do: "record-endpoint"; readonly host: string; readonly port: number }
+  | {
+      readonly do: "create-bastion";
+      readonly name: string;
+      readonly cluster: string;
+      readonly spec: OpenStackServerSpec;
+      readonly hash: string;
+    }
+  | { readonly do: "record-bastion"; readonly name: string; readonly hash: string }
+  | { readonly do: "delete-bastion"; readonly name: string }
+  | { readonly do: "create-network"; readonly body: OpenStack.NetworkCreate }
+  | { readonly do: "create-subnet"; readonly body: OpenStack.SubnetCreate }
+  | { readonly do: "update-subnet"; readonly id: string; readonly dnsNameservers: string[] }
+  | { readonly do: "create-router"; readonly body: OpenStack.RouterCreate }
+  | { readonly do: "update-router"; readonly id: string; readonly gateway: OpenStack.ExternalGatewayInfo }
+  | { readonly do: "add-router-interface"; readonly routerId: string; readonly subnetId: string }
+  | { readonly do: "set-tags"; readonly kind: OpenStack.Taggable; readonly id: string; readonly tags: string[] }
+  | { readonly do: "create-security-group"; readonly body: OpenStack.SecurityGroupCreate }
+  | { readonly do: "create-rules"; readonly rules: readonly OpenStack.SecurityGroupRuleCreate[] }
+  | { readonly do: "delete-rule"; readonly groupId: string; readonly id: string; readonly about: string }
+  | { readonly do: "create-load-balancer"; readonly body: OpenStack.LoadBalancerCreate }
+  | { readonly do: "create-listener"; readonly body: OpenStack.ListenerCreate }
+  | { readonly do: "update-listener"; readonly listener: OpenStack.Listener; readonly allowedCidrs: string[] }
+  | {
+      readonly do: "replace-members";
+      readonly loadBalancerId: string;
+      readonly poolId: string;
+      readonly members: readonly OpenStack.MemberCreate[];
+    }
+  | { readonly do: "create-floating-ip"; readonly body: OpenStack.FloatingIpCreate }
+  | { readonly do: "associate-floating-ip"; readonly id: string; readonly portId: string; readonly address: string }
+  | { readonly do: "delete-load-balancer"; readonly id: string; readonly name: string }
+  | { readonly do: "delete-floating-ip"; readonly id: string; readonly address: string }
+  | {
+      readonly do: "remove-router-interface";
+      readonly routerId: string;
+      readonly subnetId: string;
+      readonly portId: string;
+    }
+  | { readonly do: "delete-router"; readonly id: string; readonly name: string }
+  | { readonly do: "delete-port"; readonly id: string; readonly name: string }
+  | { readonly do: "delete-network"; readonly id: string; readonly name: string }
+  | { readonly do: "delete-security-group"; readonly id: string; readonly name: string }
+);

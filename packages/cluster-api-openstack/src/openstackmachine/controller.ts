@@ -16,9 +16,9 @@ import { failureOf } from "../reactions/failure.ts";
 import { refusalOf } from "../reactions/holds.ts";
 import { isDeleting } from "../openstackcluster/gather.ts";
 import { gatherMachine, usesVolumes, type MachineGathered, type MachineSources } from "./gather.ts";
-import type { MachineStep } from "./model.ts";
+import type { MachineStep } from "./steps.ts";
 import { planMachine } from "./plan.ts";
-import { fieldManager, performMachineStep } from "./steps.ts";
+import { fieldManager, performMachineStep } from "./perform.ts";
 
 export interface MachineControllerOptions {
   readonly informers: Informers;

@@ -1,7 +1,8 @@
 import type { WantedCondition } from "@causeway/kubernetes";
 import type { Port, Volume } from "@causeway/openstack";
 import { serverOwnerKey } from "../resources/naming.ts";
-import type { MachineContext, MachineStep } from "./model.ts";
+import type { MachineContext } from "./model.ts";
+import type { MachineStep } from "./steps.ts";
 import { markOf, portMarks } from "./ports.ts";
 import { isGone, ownVolumes, recordedServerId } from "./server.ts";
 import { trunkDeletions } from "./trunks.ts";

@@ -110,7 +110,7 @@ export function usesVolumes({ spec }: OpenStackMachine): boolean {
 }
 
 /** Only the types that the spec speaks of are polled. */
-function neededOf(object: OpenStackMachine, watch: CloudWatch): Pick<CloudInformer<never>, "start">[] {
+export function neededOf(object: OpenStackMachine, watch: CloudWatch): Pick<CloudInformer<never>, "start">[] {
   const { spec } = object;
   const ports = spec.ports ?? [];
   const groups = spec.securityGroups !== undefined || ports.some((p) => p.securityGroups !== undefined);
@@ -132,8 +132,8 @@ interface Reading {
   readonly signal: AbortSignal;
 }
 
-async function readCloud(
-  sources: MachineSources,
+export async function readCloud(
+  sources: Pick<MachineSources, "clock" | "looks">,
   object: OpenStackMachine,
   { session, signal }: Reading,
 ): Promise<MachineCloud> {
@@ -188,7 +188,7 @@ const lookedAgain = 15_000;
 
 /** Flavors and images are polled rarely: one that is not known may have been made a moment ago. */
 async function lookAgain(
-  { clock, looks }: MachineSources,
+  { clock, looks }: Pick<MachineSources, "clock" | "looks">,
   { spec }: OpenStackMachine,
   { session, signal }: Reading,
 ): Promise<void> {
@@ -210,7 +210,8 @@ async function lookAgain(
   if (!imageKnown) await again(images);
 }
 
-function* interestsOf(object: OpenStackMachine): Iterable<string | undefined> {
+/** The IDs and names by which a change in the cloud concerns an object. */
+export function* interestsOf(object: OpenStackMachine): Iterable<string | undefined> {
   yield object.metadata.name;
   yield serverIdOf(object.spec.providerID);
   yield object.status?.instanceID;

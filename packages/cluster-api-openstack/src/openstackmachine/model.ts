@@ -61,22 +61,6 @@ export interface MachineContext {
   readonly image?: ImageReference | undefined;
   /** The finalizer of the object's kind. */
   readonly finalizer: string;
+  /** False for a kind without spec.providerID. */
+  readonly recordsProviderId: boolean;
 }
-
-/** One call to OpenStack or Kubernetes. `reason` is what InstanceReady says when it fails. */
-export type MachineStep = { readonly reason: string } & (
-  | { readonly do: "add-finalizer" }
-  | { readonly do: "remove-finalizer" }
-  | { readonly do: "record-provider-id"; readonly providerId: string }
-  | { readonly do: "create-port"; readonly body: OpenStack.PortCreate; readonly tags: readonly string[] }
-  | { readonly do: "update-port"; readonly id: string; readonly pairs: OpenStack.AddressPair[] }
-  | { readonly do: "set-port-tags"; readonly id: string; readonly tags: string[] }
-  | { readonly do: "create-trunk"; readonly body: OpenStack.TrunkCreate; readonly tags: readonly string[] }
-  | { readonly do: "delete-trunk"; readonly id: string; readonly portId: string; readonly subports: string[] }
-  | { readonly do: "create-volume"; readonly body: OpenStack.VolumeCreate }
-  /** `secret` names the bootstrap data, which is read when the call is made; empty: none. */
-  | { readonly do: "create-server"; readonly body: OpenStack.ServerCreate; readonly secret: string }
-  | { readonly do: "delete-server"; readonly id: string }
-  | { readonly do: "delete-port"; readonly id: string; readonly name: string }
-  | { readonly do: "delete-volume"; readonly id: string; readonly name: string }
-);

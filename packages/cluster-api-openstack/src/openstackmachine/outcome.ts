@@ -1,6 +1,6 @@
 import type { OpenStackMachineStatus } from "@causeway/api";
 import type { PlannedEvent, WantedCondition } from "@causeway/kubernetes";
-import type { MachineStep } from "./model.ts";
+import type { MachineStep } from "./steps.ts";
 
 /** What is known at the end of a plan about the server. */
 export interface Outcome {

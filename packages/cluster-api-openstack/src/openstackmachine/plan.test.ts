@@ -5,7 +5,8 @@ import { cloudIdentityAnnotation, machineFinalizer } from "../resources/naming.t
 import { ModelCloud } from "../testing/model-cloud.ts";
 import { port, server } from "../testing/model-resources.ts";
 import { demoSpec, now, openStackCluster, openStackMachine } from "../testing/objects.ts";
-import type { MachineObserved, MachineStep } from "./model.ts";
+import type { MachineObserved } from "./model.ts";
+import type { MachineStep } from "./steps.ts";
 import { planMachine } from "./plan.ts";
 
 interface World {

@@ -3,12 +3,14 @@ import { setConditions, type Plan, type PlannedEvent, type WantedCondition } fro
 import type { Port, Server } from "@causeway/openstack";
 import { summarise } from "../resources/findings.ts";
 import { clusterResourceName, machineFinalizer, serverOwner } from "../resources/naming.ts";
+import type { Hold } from "../identity/state.ts";
 import { wrongCloud } from "../openstackcluster/identity.ts";
 import { planBuild } from "./build.ts";
 import { planMachineDeletion } from "./deletion.ts";
 import { markOf, portMarks } from "./ports.ts";
 import { ignoredChanges } from "./immutable.ts";
-import type { MachineCloud, MachineContext, MachineObserved, MachineStep } from "./model.ts";
+import type { MachineCloud, MachineContext, MachineObserved } from "./model.ts";
+import type { MachineStep } from "./steps.ts";
 import { waiting, type Outcome } from "./outcome.ts";
 import { planPortUpdates } from "./port-updates.ts";
 import { resolveSpec } from "./resolve.ts";
@@ -34,17 +36,15 @@ export function planMachine(observed: MachineObserved, now: number): MachinePlan
   const elsewhere = inherited ? wrongCloud(inherited, identity.cloud.identity) : undefined;
   if (elsewhere !== undefined) return finish(observed, unauthenticated("WrongCloud", elsewhere, now), now);
   const context = contextOf(observed, identity.cloud);
-  if (hold && hold.until > now) {
-    const finding: WantedCondition = {
-      type: "InstanceReady",
-      status: "False",
-      reason: hold.reason,
-      message: hold.message,
-    };
-    return finish(observed, { steps: [], finding, wait: { for: hold.message, until: hold.until } }, now);
-  }
+  if (hold && hold.until > now) return finish(observed, heldBack(hold), now);
   if (deleting) return finish(observed, planMachineDeletion(context, now), now);
   return finish(observed, planPresent(context, now), now);
+}
+
+/** A step was refused a moment ago: nothing is done until the hold is over. */
+export function heldBack({ reason, message, until }: Hold): Outcome {
+  const finding: WantedCondition = { type: "InstanceReady", status: "False", reason, message };
+  return { steps: [], finding, wait: { for: message, until } };
 }
 
 function contextOf(observed: MachineObserved, cloud: MachineCloud): MachineContext {
@@ -60,6 +60,7 @@ function contextOf(observed: MachineObserved, cloud: MachineCloud): MachineConte
     owner,
     image: observed.image,
     finalizer: machineFinalizer,
+    recordsProviderId: true,
   };
 }
 
@@ -76,7 +77,7 @@ function tooEarly(observed: MachineObserved): Outcome | undefined {
   return undefined;
 }
 
-function unauthenticated(reason: string, message: string, now: number): Outcome {
+export function unauthenticated(reason: string, message: string, now: number): Outcome {
   return {
     steps: [],
     finding: { type: "InstanceReady", status: "False", reason, message },
@@ -85,7 +86,8 @@ function unauthenticated(reason: string, message: string, now: number): Outcome 
   };
 }
 
-function planPresent(context: MachineContext, now: number): Outcome {
+/** What an object that is not being deleted needs next. */
+export function planPresent(context: MachineContext, now: number): Outcome {
   const found = findServer(context);
   if (found.kind === "several") {
     const message = `Several servers named ${context.name} bear this machine's mark: ${found.ids.join(", ")}. Delete the ones that are not in use`;
@@ -124,7 +126,7 @@ function planServer(context: MachineContext, server: Server, now: number): Outco
   if (server.status !== "ACTIVE") return { ...base, ...state };
   const id = providerId(context, server);
   const record: MachineStep[] =
-    context.object.spec.providerID === undefined
+    context.recordsProviderId && context.object.spec.providerID === undefined
       ? [{ do: "record-provider-id", reason: "InstanceNotReady", providerId: id }]
       : [];
   return {
@@ -184,7 +186,7 @@ function stateOf(server: Server, now: number): Pick<Outcome, "finding" | "wait" 
   return { finding: finding("Unknown", "InstanceNotReady", message), wait: { for: message, until: now + slow } };
 }
 
-function finish({ object }: MachineObserved, outcome: Outcome, now: number): MachinePlan {
+export function finish({ object }: Pick<MachineObserved, "object">, outcome: Outcome, now: number): MachinePlan {
   const before = object.status ?? {};
   const findings = [outcome.finding, summarise([outcome.finding], "Ready")];
   const moment = { generation: object.metadata.generation, now };

@@ -1,7 +1,8 @@
 import type { Port } from "@causeway/openstack";
 import { tagsToSet } from "../resources/ownership.ts";
 import { portName } from "../resources/naming.ts";
-import type { MachineContext, MachineStep } from "./model.ts";
+import type { MachineContext } from "./model.ts";
+import type { MachineStep } from "./steps.ts";
 import { addressPairs } from "./ports.ts";
 
 /** What may change on the ports of a running server: their allowed address pairs; and tags that a crash left out. */

@@ -1,178 +1,19 @@
-import { OpenStackMachine } from "@causeway/api";
-import { CausewayError } from "@causeway/foundation";
-import {
-  addFinalizer,
-  keyOf,
-  removeFinalizer,
-  type EventRecorder,
-  type Informer,
-  type KubernetesClient,
-  type Secret,
-} from "@causeway/kubernetes";
-import type { Port, ServerCreate } from "@causeway/openstack";
-import type { Session } from "../identity/sessions.ts";
-import { machineFinalizer, serverOwnerKey } from "../resources/naming.ts";
-import type { MachineStep } from "./model.ts";
-import { isGone } from "./server.ts";
+import type * as OpenStack from "@causeway/openstack";
 
-export interface MachineActor {
-  readonly object: OpenStackMachine;
-  readonly session: Session | undefined;
-  readonly client: KubernetesClient;
-  readonly secrets: Informer<Secret>;
-  readonly events: EventRecorder;
-}
-
-export const fieldManager = "causeway-openstackmachine";
-
-/** Makes one step true. Each step may be repeated. */
-export async function performMachineStep(step: MachineStep, actor: MachineActor, signal: AbortSignal): Promise<void> {
-  const { client, object } = actor;
-  if (step.do === "add-finalizer") {
-    await addFinalizer(client, OpenStackMachine, object, { finalizer: machineFinalizer, signal });
-  } else if (step.do === "remove-finalizer") {
-    await removeFinalizer(client, OpenStackMachine, object, { finalizer: machineFinalizer, signal });
-  } else if (step.do === "record-provider-id") {
-    const body = { spec: { providerID: step.providerId } };
-    await client.patch(OpenStackMachine, keyOf(object), { type: "merge", body }, { signal, fieldManager });
-  } else {
-    await performInCloud(step, actor, signal);
-  }
-}
-
-type CloudStep = Exclude<MachineStep, { do: "add-finalizer" | "remove-finalizer" | "record-provider-id" }>;
-
-async function performInCloud(step: CloudStep, actor: MachineActor, signal: AbortSignal): Promise<void> {
-  const { session } = actor;
-  if (!session) throw new CausewayError("IDENTITY_MISSING", "A step needs OpenStack, but there are no credentials");
-  const { cloud, watch } = session;
-  switch (step.do) {
-    case "create-port":
-      return createPort(step, actor, { session, signal });
-    case "update-port":
-      watch.ports.observe(await cloud.network.ports.update(step.id, { allowed_address_pairs: step.pairs }, { signal }));
-      return tell(actor, "SuccessfulUpdatePort", `Set the allowed address pairs of port ${step.id}`);
-    case "set-port-tags": {
-      await cloud.network.setTags("ports", step.id, step.tags, { signal });
-      const known = watch.ports.get(step.id);
-      if (known) watch.ports.observe({ ...known, tags: step.tags });
-      return;
-    }
-    case "create-trunk":
-      return createTrunk(step, actor, { session, signal });
-    case "delete-trunk": {
-      if (step.subports.length > 0) await cloud.network.removeSubPorts(step.id, step.subports, { signal });
-      await cloud.network.trunks.delete(step.id, { signal });
-      const { trunk_details: _gone, ...port } = watch.ports.get(step.portId) ?? {};
-      if ("id" in port) watch.ports.observe(port as Port);
-      return tell(actor, "SuccessfulDeleteTrunk", `Deleted trunk ${step.id}`);
-    }
-    case "create-volume": {
-      const { name, metadata } = step.body;
-      const recover = async () =>
-        (await cloud.blockStorage.volumes.all({ name }, { signal })).find(
-          (v) => v.metadata[serverOwnerKey] === metadata?.[serverOwnerKey],
-        );
-      const made = await cloud.blockStorage.volumes.create(step.body, { signal, recover });
-      watch.volumes.observe(made);
-      return tell(actor, "SuccessfulCreateVolume", `Created volume ${name} with id ${made.id}`);
-    }
-    case "create-server":
-      return createServer(step, actor, { session, signal });
-    case "delete-server": {
-      await cloud.compute.servers.delete(step.id, { signal });
-      const known = watch.servers.get(step.id);
-      // It goes in its own time, and holds its ports until then.
-      if (known) watch.servers.observe({ ...known, "OS-EXT-STS:task_state": "deleting" });
-      return tell(actor, "SuccessfulDeleteServer", `Deleting server ${step.id}`);
-    }
-    case "delete-port":
-      await cloud.network.ports.delete(step.id, { signal });
-      watch.ports.forget(step.id);
-      return tell(actor, "SuccessfulDeletePort", `Deleted port ${step.name} with id ${step.id}`);
-    case "delete-volume": {
-      await cloud.blockStorage.volumes.delete(step.id, { signal });
-      const known = watch.volumes.get(step.id);
-      if (known) watch.volumes.observe({ ...known, status: "deleting" });
-      return tell(actor, "SuccessfulDeleteVolume", `Deleting volume ${step.name} with id ${step.id}`);
-    }
-  }
-}
-
-interface Call {
-  readonly session: Session;
-  readonly signal: AbortSignal;
-}
-
-async function createPort(
-  step: Extract<MachineStep, { do: "create-port" }>,
-  actor: MachineActor,
-  { session, signal }: Call,
-): Promise<void> {
-  const { network } = session.cloud;
-  const { name, network_id, description } = step.body;
-  const recover = async (): Promise<Port | undefined> =>
-    (await network.ports.all({ name, network_id }, { signal })).find((p) => p.description === description);
-  const made = await network.ports.create(step.body, { signal, recover });
-  session.watch.ports.observe(made);
-  tell(actor, "SuccessfulCreatePort", `Created port ${name} with id ${made.id}`);
-}
-
-async function createTrunk(
-  { body, tags }: Extract<MachineStep, { do: "create-trunk" }>,
-  actor: MachineActor,
-  { session, signal }: Call,
-): Promise<void> {
-  const { network } = session.cloud;
-  const recover = async () => (await network.trunks.all({ port_id: body.port_id }, { signal }))[0];
-  const made = await network.trunks.create(body, { signal, recover });
-  if (tags.length > 0) await network.setTags("trunks", made.id, [...tags], { signal });
-  const port = session.watch.ports.get(body.port_id);
-  if (port) session.watch.ports.observe({ ...port, trunk_details: { trunk_id: made.id, sub_ports: [] } });
-  tell(actor, "SuccessfulCreateTrunk", `Created trunk ${made.name} with id ${made.id}`);
-}
-
-async function createServer(
-  step: Extract<MachineStep, { do: "create-server" }>,
-  actor: MachineActor,
-  { session, signal }: Call,
-): Promise<void> {
-  const { servers } = session.cloud.compute;
-  const { name } = step.body;
-  const mark = step.body.metadata?.[serverOwnerKey];
-  const recover = async () => {
-    const query = { name: `^${name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}$` };
-    return (await servers.all(query, { signal })).find(
-      (s) => s.name === name && !isGone(s) && s.metadata[serverOwnerKey] === mark,
-    );
-  };
-  const data = step.secret === "" ? {} : { user_data: userData(step.secret, actor) };
-  const body: ServerCreate = { ...step.body, ...data };
-  const made = await servers.create(body, { signal, recover });
-  session.watch.servers.observe(made);
-  tell(actor, "SuccessfulCreateServer", `Created server ${name} with id ${made.id}`);
-}
-
-/** Nova takes user data in base64, and so a Secret holds it. */
-function userData(name: string, { secrets, object }: MachineActor): string {
-  const value = secrets.get({ namespace: object.metadata.namespace ?? "", name })?.data?.["value"];
-  if (value === undefined) {
-    throw new CausewayError("BOOTSTRAP_SECRET_MISSING", `Secret ${name} with the bootstrap data is gone`, {
-      hint: "The bootstrap provider recreates it.",
-    });
-  }
-  if (value.length > 65_535) {
-    throw new CausewayError(
-      "BOOTSTRAP_DATA_TOO_LARGE",
-      `The bootstrap data in Secret ${name} is larger than Nova accepts (65535 bytes in base64)`,
-      {
-        hint: "Make the files of the bootstrap configuration smaller.",
-      },
-    );
-  }
-  return value;
-}
-
-function tell({ events, object }: MachineActor, reason: string, message: string): void {
-  events.event(object, { type: "Normal", reason, message });
-}
+/** One call to OpenStack or Kubernetes. `reason` is what InstanceReady says when it fails. */
+export type MachineStep = { readonly reason: string } & (
+  | { readonly do: "add-finalizer" }
+  | { readonly do: "remove-finalizer" }
+  | { readonly do: "record-provider-id"; readonly providerId: string }
+  | { readonly do: "create-port"; readonly body: OpenStack.PortCreate; readonly tags: readonly string[] }
+  | { readonly do: "update-port"; readonly id: string; readonly pairs: OpenStack.AddressPair[] }
+  | { readonly do: "set-port-tags"; readonly id: string; readonly tags: string[] }
+  | { readonly do: "create-trunk"; readonly body: OpenStack.TrunkCreate; readonly tags: readonly string[] }
+  | { readonly do: "delete-trunk"; readonly id: string; readonly portId: string; readonly subports: string[] }
+  | { readonly do: "create-volume"; readonly body: OpenStack.VolumeCreate }
+  /** `secret` names the bootstrap data, which is read when the call is made; empty: none. */
+  | { readonly do: "create-server"; readonly body: OpenStack.ServerCreate; readonly secret: string }
+  | { readonly do: "delete-server"; readonly id: string }
+  | { readonly do: "delete-port"; readonly id: string; readonly name: string }
+  | { readonly do: "delete-volume"; readonly id: string; readonly name: string }
+);

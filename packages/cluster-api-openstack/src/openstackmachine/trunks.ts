@@ -1,11 +1,11 @@
 import type { ResolvedPort } from "@causeway/api";
 import type { Port } from "@causeway/openstack";
-import type { MachineStep } from "./model.ts";
+import type { MachineStep } from "./steps.ts";
 
 /** The trunk of a port that is to have one: it has the port's name and tags. */
 export function trunkSteps(port: Port, wanted: Pick<ResolvedPort, "trunk" | "tags">): MachineStep[] {
   if (!wanted.trunk || port.trunk_details !== undefined) return [];
-  const body = { name: port.name, port_id: port.id };
+  const body = { name: port.name, description: port.description, port_id: port.id };
   return [{ do: "create-trunk", reason: "TrunkCreateFailed", body, tags: wanted.tags ?? [] }];
 }
 

@@ -47,7 +47,13 @@ export function volumeName(server: string, device: string): string {
   return `${server}-${device}`;
 }
 
+/** The OpenStackServer of a cluster's bastion. */
+export function bastionName(cluster: string): string {
+  return `${cluster}-bastion`;
+}
+
 export const clusterFinalizer = "openstackcluster.infrastructure.cluster.x-k8s.io";
+export const serverFinalizer = "openstackserver.infrastructure.cluster.x-k8s.io";
 export const machineFinalizer = "openstackmachine.infrastructure.cluster.x-k8s.io";
 
 /** Annotation: "true" lets an object take over resources with its names that it has no proof to have created. */

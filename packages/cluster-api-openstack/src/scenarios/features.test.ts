@@ -2,6 +2,7 @@ import {
   OpenStackCluster,
   OpenStackClusterIdentity,
   OpenStackMachine,
+  OpenStackServer,
   toCustomResourceDefinition,
 } from "@causeway/api";
 import { Event, Namespace, type KubeObject, type ResourceType } from "@causeway/kubernetes";
@@ -85,6 +86,55 @@ describe("what machines and clusters may ask for, in the simulated cloud", { tim
     await world.remove("rich", ["rich-a"]);
     expect(world.inventory()).toEqual(before);
     await cloud.compute.serverGroups.delete(group.id);
+  });
+
+  it("makes a bastion with a floating IP, takes it away when it is disabled, and lets a user declare a server", async () => {
+    const before = world.inventory();
+    const machine = { flavor: { filter: { name: "m1.tiny" } }, image: { filter: { name: "cirros" } } };
+    await world.createCluster("jump", { ...demoSpec, tags: ["blue"], bastion: { enabled: true, spec: machine } });
+    const ready = await world.until("a bastion", async () => {
+      const object = await world.client.get(OpenStackCluster, { namespace, name: "jump" });
+      return condition(object, "BastionReady")?.status === "True" && object;
+    });
+    expect(ready.status?.bastion).toMatchObject({ name: "jump-bastion", floatingIP: expect.stringMatching(/^172\./) });
+    const servers = await cloud.compute.servers.all({ name: "^jump-bastion$" });
+    expect(servers.map((s) => s.tags)).toEqual([["blue"]]);
+    const ports = await cloud.network.ports.all({ device_id: servers[0]?.id ?? "" });
+    const group = ready.status?.bastionSecurityGroup?.id;
+    expect(ports.map((p) => [p.name, p.security_groups])).toEqual([["jump-bastion-0", [group]]]);
+    const addresses = await cloud.network.floatingIps.all({ port_id: ports[0]?.id ?? "" });
+    expect(addresses.map((ip) => [ip.floating_ip_address, ip.description, ip.tags])).toEqual([
+      [ready.status?.bastion?.floatingIP, "Created by cluster-api-provider-openstack cluster default-jump", ["blue"]],
+    ]);
+
+    const key = { namespace, name: "jump" };
+    const disabled = { spec: { bastion: { enabled: false } } };
+    await world.client.patch(OpenStackCluster, key, { type: "merge", body: disabled });
+    await world.until("no bastion", async () => world.inventory().every((line) => !/bastion|floatingip/.test(line)));
+
+    const { flavor: _flavor, ...shared } = machine;
+    await world.client.create(OpenStackServer, {
+      apiVersion: "infrastructure.cluster.x-k8s.io/v1alpha1",
+      kind: "OpenStackServer",
+      metadata: { name: "alone", namespace },
+      spec: {
+        ...shared,
+        flavor: "m1.tiny",
+        sshKeyName: "",
+        identityRef: { name: "jump-cloud", cloudName: "simulator" },
+        ports: [{ network: { filter: { name: "k8s-clusterapi-cluster-default-jump" } } }],
+      },
+    });
+    const server = await world.until("a server", async () => {
+      const object = await world.client.get(OpenStackServer, { namespace, name: "alone" });
+      return object.status?.ready === true && object;
+    });
+    expect(world.inventory()).toEqual(expect.arrayContaining([expect.stringMatching(/^server alone/)]));
+    expect(server.status?.addresses?.[0]).toMatchObject({ type: "InternalIP" });
+    await world.client.delete(OpenStackServer, { namespace, name: "alone" });
+    await world.until("no server", async () => world.inventory().every((line) => !line.includes("alone")));
+    await world.remove("jump");
+    expect(world.inventory()).toEqual(before);
   });
 
   it("waits for an Image of OpenStack Resource Controller, and continues by itself when it is Available", async () => {

@@ -1,5 +1,7 @@
-import type { OpenStackCluster, OpenStackMachine } from "@causeway/api";
-import type { ClusterObserved, ClusterStep } from "../openstackcluster/model.ts";
+import type { OpenStackCluster, OpenStackMachine, OpenStackServer } from "@causeway/api";
+import { bastionHashAnnotation } from "../openstackcluster/bastion-spec.ts";
+import type { ClusterObserved } from "../openstackcluster/model.ts";
+import type { ClusterStep } from "../openstackcluster/steps.ts";
 import { planCluster } from "../openstackcluster/plan.ts";
 import { clusterFinalizer, cloudIdentityAnnotation, rulesAnnotation } from "../resources/naming.ts";
 import { ModelCloud } from "./model-cloud.ts";
@@ -9,6 +11,7 @@ export type World = {
   cloud: ModelCloud;
   object: OpenStackCluster;
   machines: OpenStackMachine[];
+  bastion?: OpenStackServer;
   extra?: Partial<ClusterObserved>;
 };
 
@@ -26,6 +29,7 @@ export function plan(world: World) {
       paused: false,
       identity: { ok: true, cloud: world.cloud.forCluster() },
       machines: world.machines,
+      bastion: world.bastion,
       ...world.extra,
     },
     now,
@@ -40,6 +44,15 @@ export function apply(world: World, step: ClusterStep): void {
     world.object = { ...object, metadata: { ...object.metadata, annotations, finalizers: [clusterFinalizer] } };
   }
   if (step.do === "remove-finalizer") world.object = { ...object, metadata: { ...object.metadata, finalizers: [] } };
+  if (step.do === "create-bastion") world.bastion = bastionServer(step);
+  if (step.do === "delete-bastion") delete world.bastion;
+  if (step.do === "record-bastion" && world.bastion) {
+    const { metadata } = world.bastion;
+    world.bastion = {
+      ...world.bastion,
+      metadata: { ...metadata, annotations: { [bastionHashAnnotation]: step.hash } },
+    };
+  }
   if (step.do === "record-rules") {
     const annotations = { ...object.metadata.annotations, [rulesAnnotation]: step.hashes };
     world.object = { ...object, metadata: { ...object.metadata, annotations } };
@@ -47,6 +60,15 @@ export function apply(world: World, step: ClusterStep): void {
   if (step.do === "record-endpoint") {
     world.object = { ...object, spec: { ...object.spec, controlPlaneEndpoint: { host: step.host, port: step.port } } };
   }
+}
+
+function bastionServer({ name, spec, hash }: Extract<ClusterStep, { do: "create-bastion" }>): OpenStackServer {
+  return {
+    apiVersion: "infrastructure.cluster.x-k8s.io/v1alpha1",
+    kind: "OpenStackServer",
+    metadata: { name, namespace: "default", annotations: { [bastionHashAnnotation]: hash } },
+    spec,
+  };
 }
 
 /** Plans and performs until nothing is left to do. */

@@ -1,6 +1,8 @@
 import type * as OpenStack from "@causeway/openstack";
-import type { ClusterCloud, ClusterStep } from "../openstackcluster/model.ts";
-import type { MachineCloud, MachineStep } from "../openstackmachine/model.ts";
+import type { ClusterCloud } from "../openstackcluster/model.ts";
+import type { ClusterStep } from "../openstackcluster/steps.ts";
+import type { MachineCloud } from "../openstackmachine/model.ts";
+import type { MachineStep } from "../openstackmachine/steps.ts";
 import { clusterEffects, machineEffects } from "./model-effects.ts";
 import { external, externalSubnet, flavors, identity, images, projectId } from "./objects.ts";
 

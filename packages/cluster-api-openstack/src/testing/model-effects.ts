@@ -1,6 +1,6 @@
 import type * as OpenStack from "@causeway/openstack";
-import type { ClusterStep } from "../openstackcluster/model.ts";
-import type { MachineStep } from "../openstackmachine/model.ts";
+import type { ClusterStep } from "../openstackcluster/steps.ts";
+import type { MachineStep } from "../openstackmachine/steps.ts";
 import type { ModelCloud } from "./model-cloud.ts";
 import { lb, member, own, port, rule, server } from "./model-resources.ts";
 

@@ -1,0 +1,101 @@
+import { labels, OpenStackCluster, OpenStackServer } from "@causeway/api";
+import { CausewayError } from "@causeway/foundation";
+import { addFinalizer, isAlreadyExists, keyOf, removeFinalizer } from "@causeway/kubernetes";
+import { cloudIdentityAnnotation, clusterFinalizer, rulesAnnotation } from "../resources/naming.ts";
+import { bastionHashAnnotation } from "./bastion-spec.ts";
+import { tell, type ClusterActor, type Performers, type SessionActor } from "./actor.ts";
+import { endpointSteps } from "./perform-endpoint.ts";
+import type { ClusterStep } from "./steps.ts";
+import { networkSteps } from "./perform-network.ts";
+import { securityGroupSteps } from "./perform-security-groups.ts";
+
+export const fieldManager = "causeway-openstackcluster";
+
+const kubernetesSteps: Performers<
+  | "add-finalizer"
+  | "remove-finalizer"
+  | "record-endpoint"
+  | "record-rules"
+  | "create-bastion"
+  | "record-bastion"
+  | "delete-bastion",
+  ClusterActor
+> = {
+  /** The finalizer comes after the note of the cloud, and both before the first resource. */
+  async "add-finalizer"({ identity }, { client, object }, signal) {
+    const recorded = object.metadata.annotations?.[cloudIdentityAnnotation];
+    const body = { metadata: { annotations: { [cloudIdentityAnnotation]: identity } } };
+    const noted =
+      recorded === identity
+        ? object
+        : await client.patch(OpenStackCluster, keyOf(object), { type: "merge", body }, { signal, fieldManager });
+    await addFinalizer(client, OpenStackCluster, noted, { finalizer: clusterFinalizer, signal });
+  },
+  async "remove-finalizer"({ account }, actor, signal) {
+    const { client, object } = actor;
+    // Nothing can be reported on the object once it is gone.
+    tell(actor, "DeletionCompleted", account);
+    await removeFinalizer(client, OpenStackCluster, object, { finalizer: clusterFinalizer, signal });
+  },
+  async "record-rules"({ hashes }, { client, object }, signal) {
+    const body = { metadata: { annotations: { [rulesAnnotation]: hashes === "" ? null : hashes } } };
+    await client.patch(OpenStackCluster, keyOf(object), { type: "merge", body }, { signal, fieldManager });
+  },
+  async "create-bastion"({ name, cluster, spec, hash }, actor, signal) {
+    const { client, object } = actor;
+    const { namespace = "", name: owner, uid = "" } = object.metadata;
+    const server: OpenStackServer = {
+      apiVersion: "infrastructure.cluster.x-k8s.io/v1alpha1",
+      kind: "OpenStackServer",
+      metadata: {
+        name,
+        namespace,
+        labels: { [labels.clusterName]: cluster },
+        annotations: { [bastionHashAnnotation]: hash },
+        ownerReferences: [{ apiVersion: object.apiVersion, kind: object.kind, name: owner, uid }],
+      },
+      spec,
+    };
+    await client.create(OpenStackServer, server, { signal, fieldManager }).catch((error: unknown) => {
+      // An earlier attempt whose response was lost; the watch brings the object.
+      if (!isAlreadyExists(error)) throw error;
+    });
+    tell(actor, "SuccessfulCreateBastion", `Created OpenStackServer ${name}`);
+  },
+  async "record-bastion"({ name, hash }, { client, object }, signal) {
+    const key = { ...keyOf(object), name };
+    const body = { metadata: { annotations: { [bastionHashAnnotation]: hash } } };
+    await client.patch(OpenStackServer, key, { type: "merge", body }, { signal, fieldManager });
+  },
+  async "delete-bastion"({ name }, actor, signal) {
+    const { client, object } = actor;
+    await client.delete(OpenStackServer, { ...keyOf(object), name }, { signal });
+    tell(actor, "SuccessfulDeleteBastion", `Deleting OpenStackServer ${name}`);
+  },
+  async "record-endpoint"({ host, port }, actor, signal) {
+    const body = { spec: { controlPlaneEndpoint: { host, port } } };
+    const { client, object } = actor;
+    await client.patch(OpenStackCluster, keyOf(object), { type: "merge", body }, { signal, fieldManager });
+    tell(actor, "APIEndpointRecorded", `The API endpoint is ${host}:${port}`);
+  },
+};
+
+const cloudSteps = { ...networkSteps, ...securityGroupSteps, ...endpointSteps };
+
+/** Makes one step true. Each step may be repeated: what an attempt before has made is found again. */
+export async function performClusterStep(step: ClusterStep, actor: ClusterActor, signal: AbortSignal): Promise<void> {
+  if (isKubernetesStep(step)) {
+    const perform = kubernetesSteps[step.do] as (s: ClusterStep, a: ClusterActor, signal: AbortSignal) => Promise<void>;
+    return perform(step, actor, signal);
+  }
+  const { session } = actor;
+  if (!session) throw new CausewayError("IDENTITY_MISSING", "A step needs OpenStack, but there are no credentials");
+  const perform = cloudSteps[step.do] as (s: ClusterStep, a: SessionActor, signal: AbortSignal) => Promise<void>;
+  return perform(step, { ...actor, session }, signal);
+}
+
+type KubernetesStep = Extract<ClusterStep, { do: keyof typeof kubernetesSteps }>;
+
+function isKubernetesStep(step: ClusterStep): step is KubernetesStep {
+  return step.do in kubernetesSteps;
+}

@@ -1,0 +1,92 @@
+import { OpenStackServer, type OpenStackServerStatus } from "@causeway/api";
+import type { Clock, Log, Metrics } from "@causeway/foundation";
+import {
+  followRoad,
+  publishStatus,
+  runController,
+  watchInformer,
+  type EventRecorder,
+  type Informers,
+  type ObjectKey,
+  type Reconcile,
+  type Road,
+  type Source,
+} from "@causeway/kubernetes";
+import { failureOf } from "../reactions/failure.ts";
+import { refusalOf } from "../reactions/holds.ts";
+import { gatherServer, type ServerGathered, type ServerSources } from "./gather.ts";
+import { fieldManager, performServerStep } from "./perform.ts";
+import { planServerObject } from "./plan.ts";
+import type { ServerStep } from "./steps.ts";
+
+export interface ServerControllerOptions {
+  readonly informers: Informers;
+  readonly sources: ServerSources;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: EventRecorder;
+  readonly metrics?: Metrics | undefined;
+}
+
+/** The reconcile pipeline of OpenStackServers. */
+export function reconcileServer(options: ServerControllerOptions): Reconcile {
+  const { informers, sources, clock, events } = options;
+  const { client } = informers;
+  const road: Road<ServerGathered, ServerStep, OpenStackServerStatus> = {
+    gather: (key, signal) => gatherServer(sources, key, signal),
+    plan: planServerObject,
+    perform: (step, observed, signal) =>
+      performServerStep(
+        step,
+        { object: latest(sources, observed), session: observed.session, client, secrets: sources.secrets, events },
+        signal,
+      ),
+    async publish(observed, status, planned, signal) {
+      const object = sources.openStackServers.get(keyOf(observed));
+      if (!object || object.metadata.uid !== observed.object.metadata.uid) return;
+      await publishStatus(client, OpenStackServer, object, { status, fieldManager, signal });
+      for (const event of planned) events.event(object, event);
+    },
+    failed(observed, plan, step, error) {
+      const refusal = refusalOf(error, step.reason);
+      sources.holds.note(observed.object, "InstanceReady", refusal);
+      const moment = { generation: observed.object.metadata.generation, now: clock.now() };
+      return failureOf(plan.status, { type: "InstanceReady", refusal }, moment);
+    },
+  };
+  return followRoad(road, { clock, log: options.log, name: "openstackserver", metrics: options.metrics });
+}
+
+/** Runs the controller until the signal aborts. */
+export function runServerController(options: ServerControllerOptions, signal: AbortSignal): Promise<void> {
+  const { sources, clock, log } = options;
+  const ofNamespace = (namespace: string, wanted: (server: OpenStackServer) => boolean): ObjectKey[] =>
+    sources.openStackServers
+      .list(namespace)
+      .filter(wanted)
+      .map(({ metadata }) => ({ namespace, name: metadata.name }));
+  const all: Source[] = [
+    watchInformer(sources.openStackServers),
+    watchInformer(sources.secrets, ({ object: { metadata } }) =>
+      ofNamespace(
+        metadata.namespace ?? "",
+        ({ spec }) => spec.userDataRef?.name === metadata.name || spec.identityRef.name === metadata.name,
+      ),
+    ),
+    sources.interests.source,
+  ];
+  return runController(
+    { name: "openstackserver", reconcile: reconcileServer(options), sources: all, clock, log },
+    signal,
+  );
+}
+
+function keyOf({ object }: ServerGathered): ObjectKey {
+  return { namespace: object.metadata.namespace ?? "", name: object.metadata.name };
+}
+
+/** An earlier step of the same plan may have changed the object. */
+function latest(sources: ServerSources, observed: ServerGathered): OpenStackServer {
+  const object = sources.openStackServers.get(keyOf(observed));
+  return object?.metadata.uid === observed.object.metadata.uid && object ? object : observed.object;
+}

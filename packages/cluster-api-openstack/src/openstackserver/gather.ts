@@ -1,0 +1,53 @@
+import { labels, type Cluster, type OpenStackServer } from "@causeway/api";
+import type { Informer, ObjectKey, Secret } from "@causeway/kubernetes";
+import type { Session } from "../identity/sessions.ts";
+import { isDeleting, isPaused } from "../openstackcluster/gather.ts";
+import { imageOf, interestsOf, neededOf, readCloud, type MachineSources } from "../openstackmachine/gather.ts";
+import type { ServerObserved } from "./plan.ts";
+import { asMachine, isOfMachine } from "./view.ts";
+
+export type ServerSources = Pick<MachineSources, "sessions" | "interests" | "images" | "holds" | "clock" | "looks"> & {
+  readonly clusters: Informer<Cluster>;
+  readonly openStackServers: Informer<OpenStackServer>;
+  readonly secrets: Informer<Secret>;
+};
+
+export interface ServerGathered extends ServerObserved {
+  readonly session: Session | undefined;
+}
+
+/** Reads an OpenStackServer and what its project holds. One that belongs to a machine costs no call until it is deleted. */
+export async function gatherServer(
+  sources: ServerSources,
+  key: ObjectKey,
+  signal: AbortSignal,
+): Promise<ServerGathered | undefined> {
+  const object = sources.openStackServers.get(key);
+  if (!object) {
+    sources.interests.clear(key);
+    return undefined;
+  }
+  const view = asMachine(object);
+  const clusterName = object.metadata.labels?.[labels.clusterName];
+  const cluster = clusterName === undefined ? undefined : sources.clusters.get({ ...key, name: clusterName });
+  const secret = object.spec.userDataRef?.name;
+  const data = secret ? sources.secrets.get({ ...key, name: secret })?.data?.["value"] : undefined;
+  const base = {
+    object,
+    clusterName,
+    paused: isPaused(object, cluster),
+    hold: sources.holds.get(object),
+    image: imageOf(sources, view),
+    ...(data === undefined || !secret ? {} : { userData: secret }),
+  };
+  if (isOfMachine(object) && !isDeleting(object)) {
+    sources.interests.clear(key);
+    return { ...base, session: undefined, identity: { ok: false, reason: "Waiting", message: "Not needed" } };
+  }
+  sources.interests.set(key, interestsOf(view));
+  const place = { reference: object.spec.identityRef, namespace: key.namespace };
+  const opened = await sources.sessions.get(place, (watch) => neededOf(view, watch), signal);
+  if (!opened.ok) return { ...base, session: undefined, identity: opened };
+  const cloud = await readCloud(sources, view, { session: opened.session, signal });
+  return { ...base, session: opened.session, identity: { ok: true, cloud } };
+}

@@ -1,0 +1,119 @@
+import type { OpenStackServer } from "@causeway/api";
+import { describe, expect, it } from "vitest";
+import { serverFinalizer } from "../resources/naming.ts";
+import { ModelCloud } from "../testing/model-cloud.ts";
+import { now } from "../testing/objects.ts";
+import { planServerObject, type ServerObserved } from "./plan.ts";
+
+interface World {
+  readonly cloud: ModelCloud;
+  object: OpenStackServer;
+  extra: Partial<ServerObserved>;
+}
+
+function world(spec: Partial<OpenStackServer["spec"]> = {}, metadata: object = {}): World {
+  const cloud = new ModelCloud();
+  const identityRef = { name: "cloud", cloudName: "devcloud" };
+  return {
+    cloud,
+    object: {
+      apiVersion: "infrastructure.cluster.x-k8s.io/v1alpha1",
+      kind: "OpenStackServer",
+      metadata: { name: "jump", namespace: "default", uid: "uid-oss", generation: 1, ...metadata },
+      spec: {
+        identityRef,
+        flavor: "m1.small",
+        image: { filter: { name: "cirros" } },
+        sshKeyName: "admin",
+        ports: [{ network: { id: "net-public" } }],
+        ...spec,
+      },
+    },
+    extra: {},
+  };
+}
+
+function plan(w: World) {
+  const observed: ServerObserved = {
+    object: w.object,
+    clusterName: undefined,
+    paused: false,
+    identity: { ok: true, cloud: w.cloud.forMachine() },
+  };
+  return planServerObject({ ...observed, ...w.extra }, now);
+}
+
+function settle(w: World) {
+  for (let round = 0; round < 20; round++) {
+    const planned = plan(w);
+    if (planned.steps.length === 0) {
+      w.object = { ...w.object, status: planned.status };
+      return planned;
+    }
+    for (const step of planned.steps) {
+      w.cloud.applyMachine(step);
+      const finalizers = { "add-finalizer": [serverFinalizer], "remove-finalizer": [] }[step.do as string];
+      if (finalizers) w.object = { ...w.object, metadata: { ...w.object.metadata, finalizers } };
+    }
+  }
+  throw new Error("the plan does not come to rest");
+}
+
+const reason = (w: World) => plan(w).status.conditions?.find((c) => c.type === "InstanceReady")?.reason;
+const deleting = { deletionTimestamp: "2026-11-21T00:00:00Z" };
+
+describe("planServerObject", () => {
+  it("makes port and server, says that it is ready, and leaves nothing when it is deleted", () => {
+    const w = world({ flavorID: "1", availabilityZone: "az2", tags: ["blue"] });
+    const { status } = settle(w);
+    expect(w.cloud.inventory).toEqual(["ports jump-0", "servers jump"]);
+    expect(status).toMatchObject({ ready: true, instanceID: w.cloud.servers[0]?.id, instanceState: "ACTIVE" });
+    expect(status.resources?.ports).toEqual([{ id: w.cloud.ports[0]?.id }]);
+    expect(status).not.toHaveProperty("initialization");
+    expect(plan(w).steps).toEqual([]);
+    w.object = { ...w.object, metadata: { ...w.object.metadata, ...deleting } };
+    settle(w);
+    expect([w.cloud.inventory, w.object.metadata.finalizers]).toEqual([[], []]);
+  });
+
+  it("creates the server with zone, key and tags, and with user data only where there is some", () => {
+    const create = (spec: Partial<OpenStackServer["spec"]>, extra: Partial<ServerObserved> = {}) => {
+      const started = { finalizers: [serverFinalizer] };
+      const w = { ...world({ availabilityZone: "az2", tags: ["blue"], ...spec }, started), extra };
+      for (let round = 0; round < 3; round++) {
+        const step = plan(w).steps.find((s) => s.do === "create-server");
+        if (step) return step;
+        for (const each of plan(w).steps) w.cloud.applyMachine(each);
+      }
+      return undefined;
+    };
+    const body = { flavorRef: "2", availability_zone: "az2", key_name: "admin", tags: ["blue"] };
+    expect(create({})).toMatchObject({ body, secret: "" });
+    const userDataRef = { name: "boot" };
+    expect(create({ userDataRef })).toBeUndefined();
+    expect(create({ userDataRef }, { userData: "boot" })).toMatchObject({ body, secret: "boot" });
+  });
+
+  const waits: [string, World, string][] = [
+    ["user data", world({ userDataRef: { name: "boot" } }), "WaitingForBootstrapData"],
+    ["a network that exists", world({ ports: [{ network: { id: "none" } }] }), "InvalidMachineSpec"],
+    [
+      "credentials",
+      { ...world(), extra: { identity: { ok: false, reason: "InvalidIdentity", message: "no Secret" } } },
+      "InvalidIdentity",
+    ],
+  ];
+  it.each(waits)("creates nothing without %s", (_name, w, expected) => {
+    expect(plan(w).steps).toEqual([]);
+    expect(plan(w).status.ready).toBe(false);
+    expect(reason(w)).toBe(expected);
+  });
+
+  it("leaves the server of a machine to the machine, and deletes what is left of it with the object", () => {
+    const ownerReferences = [{ apiVersion: "x/v1", kind: "OpenStackMachine", name: "m", uid: "1" }];
+    const w = world({}, { ownerReferences, finalizers: [serverFinalizer] });
+    expect(plan(w)).toEqual({ steps: [], status: {} });
+    w.object = { ...w.object, metadata: { ...w.object.metadata, ...deleting } };
+    expect(plan(w).steps.map((s) => s.do)).toEqual(["remove-finalizer"]);
+  });
+});
