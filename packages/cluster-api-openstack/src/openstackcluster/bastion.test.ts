@@ -20,7 +20,9 @@ function running(w: World): void {
   if (!w.bastion) throw new Error("no bastion");
   w.cloud.ports.push(
     port(w.cloud, {
-      ...{ id: "port-bastion", network_id: w.object.status?.network?.id ?? "", device_id: "srv-bastion" },
+      id: "port-bastion",
+      network_id: w.object.status?.network?.id ?? "",
+      device_id: "srv-bastion",
       fixed_ips: [{ subnet_id: "s", ip_address: "10.6.0.9" }],
     }),
   );
@@ -73,7 +75,11 @@ describe("the bastion of a cluster", () => {
     const own = w.cloud.floatingIps.find((ip) => ip.port_id === "port-bastion");
     expect(own?.description).toBe("Created by cluster-api-provider-openstack cluster default-demo");
     expect(status.bastion).toMatchObject({
-      ...{ id: "srv-bastion", name: "demo-bastion", ip: "10.6.0.9", state: "ACTIVE", sshKeyName: "admin" },
+      id: "srv-bastion",
+      name: "demo-bastion",
+      ip: "10.6.0.9",
+      state: "ACTIVE",
+      sshKeyName: "admin",
       floatingIP: own?.floating_ip_address,
     });
     expect(condition(status, "BastionReady")).toBe("True BastionReady");
@@ -96,7 +102,8 @@ describe("the bastion of a cluster", () => {
     running(w);
     expect(condition(settle(w).status, "BastionReady")).toBe("False FloatingIPError");
     w.cloud.applyCluster({
-      ...{ for: "BastionReady", do: "create-floating-ip" },
+      for: "BastionReady",
+      do: "create-floating-ip",
       body: { floating_network_id: external.id, description: "mine" },
     });
     w.cloud.floatingIps = w.cloud.floatingIps.map((ip) => ({ ...ip, floating_ip_address: "172.24.4.99" }));
