@@ -83,37 +83,37 @@ function planEnabled(context: ClusterContext, { network, router, groups }: Surro
 
 function withAddress(context: ClusterContext, router: RouterPart, adopt: readonly ClusterStep[]): BastionPart {
   const { object, bastion, cloud } = context;
-  const { instanceID, instanceState, addresses, resources } = bastion?.status ?? {};
-  const ip = addresses?.find((a) => a.type === "InternalIP")?.address;
-  const name = bastion?.metadata.name;
-  const sshKeyName = bastion?.spec.sshKeyName;
-  const status: BastionStatus = {
-    ...(instanceID ? { id: instanceID } : {}),
-    ...(name ? { name } : {}),
-    ...(ip ? { ip } : {}),
-    ...(instanceState ? { state: instanceState } : {}),
-    ...(sshKeyName ? { sshKeyName } : {}),
-    ...(resources ? { resources } : {}),
-  };
-  const port = cloud.ports.find((p) => p.id === resources?.ports?.[0]?.id);
-  if (!router.external) return { finding: found(type, "BastionReady", ip), steps: adopt, status };
+  const status = bastionStatus(context);
+  const port = cloud.ports.find((p) => p.id === bastion?.status?.resources?.ports?.[0]?.id);
+  if (!router.external) return { finding: found(type, "BastionReady", status.ip), steps: adopt, status };
   if (!port || !router.connected) {
     const message = "the bastion's port to be connected to the external network";
     return { finding: missing(type, "BastionNotReady", message), steps: adopt, status, wait: message };
   }
-  const address = floatingAddress(context, port, router.external.id);
-  if (address.problem !== undefined)
-    return { finding: missing(type, "FloatingIPError", address.problem), steps: adopt, status };
-  const floatingIP = address.ip?.floating_ip_address;
-  const recorded = { ...status, ...(floatingIP ? { floatingIP } : {}) };
-  const finding = address.ip
-    ? found(type, "BastionReady", floatingIP)
-    : missing(type, "CreatingFloatingIP", "Creating a floating IP for the bastion");
-  return {
-    finding,
-    steps: [...adopt, ...address.steps],
-    status: object.status?.bastion && !floatingIP ? { ...object.status.bastion, ...status } : recorded,
+  const { ip, steps, problem } = floatingAddress(context, port, router.external.id);
+  if (problem !== undefined) return { finding: missing(type, "FloatingIPError", problem), steps: adopt, status };
+  const all = [...adopt, ...steps];
+  if (!ip) {
+    const finding = missing(type, "CreatingFloatingIP", "Creating a floating IP for the bastion");
+    return { finding, steps: all, status: { ...object.status?.bastion, ...status } };
+  }
+  const floatingIP = ip.floating_ip_address;
+  return { finding: found(type, "BastionReady", floatingIP), steps: all, status: { ...status, floatingIP } };
+}
+
+/** The server's state, without its floating IP. */
+function bastionStatus({ bastion }: ClusterContext): BastionStatus {
+  const { instanceID, instanceState, addresses, resources } = bastion?.status ?? {};
+  const ip = addresses?.find((a) => a.type === "InternalIP")?.address;
+  const values = {
+    id: instanceID,
+    name: bastion?.metadata.name,
+    ip,
+    state: instanceState,
+    sshKeyName: bastion?.spec.sshKeyName,
   };
+  const known = Object.entries(values).filter(([, value]) => value !== undefined && value !== "");
+  return { ...Object.fromEntries(known), ...(resources ? { resources } : {}) };
 }
 
 interface Address {
