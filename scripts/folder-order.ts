@@ -38,6 +38,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "reactions",
     "openstackcluster",
     "openstackmachine",
+    "openstackserver",
     "infrastructure.ts",
     "index.ts",
   ],
