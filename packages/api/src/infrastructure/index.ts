@@ -8,6 +8,8 @@ import { group, providerLabels as labels, version } from "./group.ts";
 import { OpenStackClusterIdentity } from "./identity.ts";
 import { machineSpec, type OpenStackMachineSpec } from "./parameters.ts";
 import { OpenStackServer } from "./server.ts";
+import { clusterTemplateV1Beta1, clusterV1Beta1 } from "./v1beta1/cluster.ts";
+import { machineTemplateV1Beta1, machineV1Beta1 } from "./v1beta1/machine.ts";
 import { clusterStatus, machineStatus, type OpenStackClusterStatus, type OpenStackMachineStatus } from "./status.ts";
 
 export {
@@ -46,6 +48,7 @@ export type OpenStackCluster = Resource<OpenStackClusterSpec, OpenStackClusterSt
 export const OpenStackCluster: Kind<OpenStackCluster> = defineKind({
   group,
   version,
+  versions: [clusterV1Beta1],
   kind: "OpenStackCluster",
   description: "Network, security groups and API endpoint of one cluster in OpenStack.",
   spec: clusterSpec,
@@ -73,6 +76,7 @@ export type OpenStackMachine = Resource<OpenStackMachineSpec, OpenStackMachineSt
 export const OpenStackMachine: Kind<OpenStackMachine> = defineKind({
   group,
   version,
+  versions: [machineV1Beta1],
   kind: "OpenStackMachine",
   description: "One server in OpenStack and what hangs on it.",
   spec: machineSpec,
@@ -106,6 +110,7 @@ export type OpenStackMachineTemplate = Resource<Type.Static<typeof templateSpec>
 export const OpenStackMachineTemplate: Kind<OpenStackMachineTemplate> = defineKind({
   group,
   version,
+  versions: [machineTemplateV1Beta1],
   kind: "OpenStackMachineTemplate",
   description: "What OpenStackMachines are copied from.",
   spec: templateSpec,
@@ -122,6 +127,7 @@ export type OpenStackClusterTemplate = KubeObject & { spec: Type.Static<typeof c
 export const OpenStackClusterTemplate: Kind<OpenStackClusterTemplate> = defineKind({
   group,
   version,
+  versions: [clusterTemplateV1Beta1],
   kind: "OpenStackClusterTemplate",
   description: "What the OpenStackClusters of a ClusterClass are copied from.",
   spec: clusterTemplateSpec,

@@ -39,7 +39,7 @@ const resolvedPort = object({
 export type ResolvedPort = Static<typeof resolvedPort>;
 
 /** What names and filters of a machine were found to mean, when the server was made. */
-const resolved = object({
+export const resolved = object({
   flavorID: optional(anyText()),
   imageID: optional(anyText()),
   serverGroupID: optional(anyText()),
