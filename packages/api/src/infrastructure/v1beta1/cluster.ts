@@ -8,8 +8,15 @@ import { clusterStatus } from "../status.ts";
 import { clusterLens, conditionsLens, failureDomainsLens, readyLens, resolvedLens } from "./lenses.ts";
 import { machineSpecV1Beta1, resolvedV1Beta1 } from "./machine.ts";
 
-const { apiServer, managedNetwork, managedRouter, managedSecurityGroups, bastion, enableExternalNetwork, ...shared } =
-  clusterSpec.properties;
+const {
+  apiServer,
+  managedNetwork: _network,
+  managedRouter,
+  managedSecurityGroups,
+  bastion,
+  enableExternalNetwork: _external,
+  ...shared
+} = clusterSpec.properties;
 const { clusterNodesSecurityGroupRules, ...groupFields } = managedSecurityGroups.properties;
 const disabled = (description: string) => optional(flag({ description }));
 
