@@ -56,7 +56,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "objects",
     "machine",
     "machineset",
-    "machinedeployment kubeadm-config",
+    "machinedeployment machinehealthcheck kubeadm-config",
     "csr-approver cluster",
     "cluster-api.ts",
     "index.ts",

@@ -121,6 +121,7 @@ export const allKinds: readonly Kind<KubeObject>[] = [
   KubeadmConfigTemplate,
   IPAddressClaim,
   IPAddress,
+  MachineHealthCheck,
   HostedControlPlane,
   ...infrastructureKinds,
 ];
@@ -131,7 +132,6 @@ export const allKinds: readonly Kind<KubeObject>[] = [
  */
 export const kindsWithoutController: readonly Kind<KubeObject>[] = [
   MachinePool,
-  MachineHealthCheck,
   MachineDrainRule,
   ClusterClass,
   ClusterResourceSet,

@@ -14,6 +14,8 @@ export const labels = {
 export const annotations = {
   paused: "cluster.x-k8s.io/paused",
   managedBy: "cluster.x-k8s.io/managed-by",
+  remediateMachine: "cluster.x-k8s.io/remediate-machine",
+  skipRemediation: "cluster.x-k8s.io/skip-remediation",
   deleteMachine: "cluster.x-k8s.io/delete-machine",
   disableMachineCreate: "cluster.x-k8s.io/disable-machine-create",
   clonedFromName: "cluster.x-k8s.io/cloned-from-name",

@@ -4,10 +4,12 @@ import {
   allKinds,
   Cluster,
   clusterSecretType,
+  conversionsOf,
   HostedControlPlane,
   KubeadmConfig,
   Machine,
   MachineDeployment,
+  MachineHealthCheck,
   MachineSet,
   OpenStackCluster,
   OpenStackMachine,
@@ -34,7 +36,8 @@ afterEach(async () => {
 });
 
 async function started(replicas: number): Promise<{ world: World; stop: () => Promise<void> }> {
-  world = await World.start(await startApiServer({ crds: allKinds.map((kind) => toCustomResourceDefinition(kind)) }));
+  const crds = allKinds.map((kind) => toCustomResourceDefinition(kind));
+  world = await World.start(await startApiServer({ crds, conversions: conversionsOf(allKinds) }));
   const stop = world.run();
   await world.apply(...everything(replicas));
   return { world, stop };
@@ -113,6 +116,36 @@ describe("a cluster with workers", { timeout: 300_000 }, () => {
       const messages = new Set(items.map(({ message }) => message));
       return ["MachineDeployment workers", "HostedControlPlane demo"].every((name) => messages.has(`Deleting ${name}`));
     });
+  });
+
+  test("has a Machine replaced whose Node is not Ready, by a MachineHealthCheck of v1beta1", async () => {
+    const { world: w } = await started(2);
+    const [sick, other] = await w.running(2);
+    const body = {
+      apiVersion: "cluster.x-k8s.io/v1beta1",
+      kind: "MachineHealthCheck",
+      metadata: { name: "workers", namespace },
+      spec: {
+        clusterName: "demo",
+        selector: { matchLabels: { "cluster.x-k8s.io/deployment-name": "workers" } },
+        maxUnhealthy: "50%",
+        unhealthyConditions: [{ type: "Ready", status: "False", timeout: "0s" }],
+      },
+    };
+    const path = `/apis/cluster.x-k8s.io/v1beta1/namespaces/${namespace}/machinehealthchecks`;
+    await w.client.request("POST", path, { body });
+    const checked = async () => (await w.client.get(MachineHealthCheck, key("workers"))).status?.currentHealthy === 2;
+    await w.until("two healthy Machines", checked);
+    const status = {
+      conditions: [{ type: "Ready", status: "False", reason: "Test", lastTransitionTime: "2026-01-01T00:00:00Z" }],
+    };
+    const node = { namespace: "", name: sick?.metadata.name ?? "" };
+    await w.inside.patch(Node, node, { type: "merge", body: { status } }, { subresource: "status" });
+    await w.until("the Machine gone", async () => !(await w.client.find(Machine, key(node.name))));
+    const machines = await w.running(2);
+    expect(machines.map(({ metadata }) => metadata.name)).toContain(other?.metadata.name);
+    const shown = (await w.client.request("GET", `${path}/workers`)) as { spec: unknown };
+    expect(shown.spec).toMatchObject(body.spec);
   });
 
   test("writes nothing once it is reconciled", async () => {

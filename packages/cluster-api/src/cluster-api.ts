@@ -5,6 +5,7 @@ import { csrApprover } from "./csr-approver/controller.ts";
 import { kubeadmConfigController } from "./kubeadm-config/controller.ts";
 import { machineController } from "./machine/controller.ts";
 import { machineDeploymentController } from "./machinedeployment/controller.ts";
+import { healthCheckController } from "./machinehealthcheck/controller.ts";
 import { machineSetController } from "./machineset/controller.ts";
 
 export type { ClusterApiOptions } from "./objects/context.ts";
@@ -25,6 +26,7 @@ export function createClusterApi(options: ClusterApiOptions): ClusterApi {
     machineDeploymentController(context),
     machineSetController(context),
     machineController(context),
+    healthCheckController(context),
     kubeadmConfigController(context),
     csrApprover(context),
   ];
@@ -38,8 +40,8 @@ export function createClusterApi(options: ClusterApiOptions): ClusterApi {
 
 /** Nothing is decided before everything it is decided on has been listed. */
 async function whenSynced(context: Context, signal: AbortSignal): Promise<void> {
-  const { clusters, machines, sets, deployments, configs, secrets, informers } = context;
+  const { clusters, machines, sets, deployments, configs, healthChecks, secrets, informers } = context;
   const providers = providerKinds(context).map((kind) => informers.for(kind));
-  const all = [clusters, machines, sets, deployments, configs, secrets, ...providers];
+  const all = [clusters, machines, sets, deployments, configs, healthChecks, secrets, ...providers];
   await Promise.all(all.map((informer) => informer.whenSynced(signal)));
 }

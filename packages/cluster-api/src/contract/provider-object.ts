@@ -158,7 +158,14 @@ export function templateOf(object: ProviderObject): {
   };
 }
 
-/** Kinds of ours are in cluster.x-k8s.io; those of providers are in groups below it, or elsewhere. */
+const own: ReadonlySet<string> = new Set([
+  "cluster.x-k8s.io",
+  "addons.cluster.x-k8s.io",
+  "ipam.cluster.x-k8s.io",
+  "runtime.cluster.x-k8s.io",
+]);
+
+/** Kinds of Cluster API itself have groups of their own; those of providers are in other groups. */
 export function isProviderKind(kind: { readonly group: string }): boolean {
-  return kind.group !== "cluster.x-k8s.io";
+  return !own.has(kind.group);
 }

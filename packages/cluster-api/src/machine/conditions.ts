@@ -39,6 +39,7 @@ export function machineConditions(view: MachineView): WantedCondition[] {
     { label: "BootstrapConfigReady", condition: bootstrap },
     { label: "InfrastructureReady", condition: infrastructure },
     { label: "NodeHealthy", condition: nodeHealthy },
+    ...checkedHealth(machine),
     ...gates(machine),
     ...(deletion ? [{ label: "Deleting", condition: { status: "False", message: deletion.reason } } as const] : []),
   ];
@@ -178,6 +179,12 @@ function readinessOf(node: Node): WantedCondition {
   return ready?.status === "False"
     ? { type: "NodeReady", status: "False", reason: "NodeNotReady", message }
     : { type: "NodeReady", status: "Unknown", reason: "NodeReadyUnknown", message };
+}
+
+/** What a MachineHealthCheck found, if there is one. */
+function checkedHealth({ status }: Machine): SummaryInput[] {
+  const condition = getCondition(status?.conditions, "HealthCheckSucceeded");
+  return condition ? [{ label: "HealthCheckSucceeded", condition }] : [];
 }
 
 function gates(machine: Machine): SummaryInput[] {

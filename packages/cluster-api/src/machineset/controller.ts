@@ -1,4 +1,4 @@
-import { Machine, MachineSet, type MachineSetStatus } from "@causeway/api";
+import { MachineSet, type MachineSetStatus } from "@causeway/api";
 import {
   controllerOf,
   followRoad,
@@ -6,21 +6,17 @@ import {
   watchInformer,
   watchOwner,
   type ControllerOptions,
-  type KubeObject,
-  type ResourceType,
   type Road,
   type Source,
 } from "@causeway/kubernetes";
 import { by, membersOf, providerKinds, type Context } from "../objects/context.ts";
 import { objectIndex } from "../contract/kind-table.ts";
-import { createOnce, failure, perform, publish, performAndReport } from "../objects/road.ts";
+import { failure, publish, performAndReport } from "../objects/road.ts";
 import type { MachineSetFacts } from "./facts.ts";
 import { gatherMachineSet } from "./gather.ts";
+import { performMachineSetStep } from "./perform.ts";
 import { machineSetStepEvents, planMachineSet } from "./plan.ts";
 import type { MachineSetStep } from "./steps.ts";
-
-/** Creates under way at once, for one set. */
-const atOnce = 16;
 
 export function machineSetController(context: Context): ControllerOptions {
   const { clock, log } = context;
@@ -31,7 +27,7 @@ export function machineSetController(context: Context): ControllerOptions {
       performAndReport(
         context,
         { object: set, events: machineSetStepEvents(step) },
-        performStep(context, step, signal),
+        performMachineSetStep(context, step, signal),
       ),
     publish: ({ set }, status, events, signal) => publish(context, MachineSet, { object: set, status, events, signal }),
     failed: (_observed, { status }, _step, error) => failure(status, error),
@@ -43,28 +39,6 @@ export function machineSetController(context: Context): ControllerOptions {
     clock,
     log,
   };
-}
-
-function performStep(context: Context, step: MachineSetStep, signal: AbortSignal): Promise<void> {
-  if (step.do === "createMachines") return createAll(context, { type: Machine, objects: step.machines }, signal);
-  if (step.do === "createClones") return createAll(context, { type: step.kind, objects: step.objects }, signal);
-  return perform(context, step, signal);
-}
-
-/** Creates that were started are finished before an error is reported, so that the next reconcile sees all objects. */
-async function createAll(
-  context: Context,
-  what: { readonly type: ResourceType<KubeObject>; readonly objects: readonly KubeObject[] },
-  signal: AbortSignal,
-): Promise<void> {
-  for (let start = 0; start < what.objects.length; start += atOnce) {
-    const batch = what.objects.slice(start, start + atOnce);
-    const results = await Promise.allSettled(
-      batch.map((object) => createOnce(context, { type: what.type, object }, signal)),
-    );
-    const failed = results.find((result) => result.status === "rejected");
-    if (failed) throw failed.reason;
-  }
 }
 
 function sources(context: Context): Source[] {

@@ -16,6 +16,7 @@ import { cloneOf, machineLabels, newMachine, nextNames } from "./clone.ts";
 import { whyAbsent } from "../contract/kind-table.ts";
 import { chooseForDeletion } from "./deletion-order.ts";
 import type { MachineSetFacts, TemplateFacts } from "./facts.ts";
+import { recovery, remediation } from "./remediation.ts";
 import { machineSetStatus } from "./status.ts";
 import type { MachineSetStep } from "./steps.ts";
 import { versionSkew } from "./version-skew.ts";
@@ -107,18 +108,20 @@ function inPlace(set: MachineSet, machine: Machine): MachineSetStep[] {
 function scaling(facts: MachineSetFacts, on: { now: number; blocked: string | undefined }): MachineSetStep[] {
   const { set, machines, taken } = facts;
   const wanted = set.spec.replicas ?? 1;
+  const repairs = [...recovery(facts), ...remediation(facts, on)];
   const living = machines.filter(({ metadata }) => !metadata.deletionTimestamp);
   if (living.length > wanted) {
     const order = set.spec.deletion?.order ?? "Random";
     const chosen = chooseForDeletion(living, living.length - wanted, { order, now: on.now });
     return chosen.flatMap((machine) => deleteStep(Machine, machine));
   }
-  if (on.blocked) return [];
+  // What is deleted now is replaced once it is known to be leaving.
+  if (on.blocked || repairs.some((step) => step.do === "delete")) return repairs;
   if (living.length < wanted) {
     const names = nextNames(set, taken, wanted - living.length);
-    return [{ do: "createMachines", machines: names.map((name) => newMachine(set, name)) }];
+    return [...repairs, { do: "createMachines", machines: names.map((name) => newMachine(set, name)) }];
   }
-  return [...clones(facts, facts.bootstrap), ...clones(facts, facts.infrastructure)];
+  return [...repairs, ...clones(facts, facts.bootstrap), ...clones(facts, facts.infrastructure)];
 }
 
 /** The provider objects that Machines lack. A host that has been there and is gone is not made again. */

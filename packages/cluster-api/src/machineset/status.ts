@@ -1,7 +1,7 @@
 import type { Machine, MachineSetStatus } from "@causeway/api";
 import { isAvailableMachine, isReadyMachine } from "../machine/conditions.ts";
-import { isTrue, type Condition, type WantedCondition } from "@causeway/kubernetes";
-import { notPaused, settleConditions, summarise } from "../objects/conditions.ts";
+import { getCondition, isTrue, type Condition, type WantedCondition } from "@causeway/kubernetes";
+import { listing, notPaused, settleConditions, summarise } from "../objects/conditions.ts";
 import { selectorText } from "../objects/selector.ts";
 import type { MachineSetFacts } from "./facts.ts";
 
@@ -17,7 +17,7 @@ export function machineSetStatus(
     machinesReady(machines),
     machinesUpToDate(machines),
     ...scalingConditions({ wanted: deleting ? 0 : wanted, current: machines.length, blocked: on.blocked }),
-    { type: "Remediating", status: "False", reason: "NotRemediating" },
+    remediating(machines),
     deleting
       ? { type: "Deleting", status: "True", reason: "Deleting", message: `${machines.length} Machines are left` }
       : { type: "Deleting", status: "False", reason: "NotDeleting" },
@@ -29,6 +29,19 @@ export function machineSetStatus(
     ...countMachines(machines),
     ...(generation === undefined ? {} : { observedGeneration: generation }),
   };
+}
+
+function remediating(machines: readonly Machine[]): WantedCondition {
+  const type = "Remediating";
+  const failed = machines.filter(
+    ({ status }) => getCondition(status?.conditions, "OwnerRemediated")?.status === "False",
+  );
+  if (failed.length === 0) return { type, status: "False", reason: "NotRemediating" };
+  const lines = failed.map((machine) => {
+    const message = getCondition(machine.status?.conditions, "OwnerRemediated")?.message;
+    return `Machine ${machine.metadata.name}: ${message || "Waiting for remediation"}`;
+  });
+  return { type, status: "True", reason: "Remediating", message: listing(lines) };
 }
 
 export interface MachineCounts {

@@ -1,5 +1,5 @@
 import type { Kind, Machine } from "@causeway/api";
-import type { KubeObject } from "@causeway/kubernetes";
+import type { Condition, KubeObject } from "@causeway/kubernetes";
 import type { ObjectStep } from "../objects/steps.ts";
 
 /** What can be done for a MachineSet. */
@@ -7,4 +7,6 @@ export type MachineSetStep =
   | ObjectStep
   /** All at once; a name that exists already is left as it is. */
   | { readonly do: "createMachines"; readonly machines: readonly Machine[] }
+  /** The condition OwnerRemediated of a Machine; an empty list removes it. */
+  | { readonly do: "setConditions"; readonly machine: Machine; readonly conditions: readonly Condition[] }
   | { readonly do: "createClones"; readonly kind: Kind<KubeObject>; readonly objects: readonly KubeObject[] };

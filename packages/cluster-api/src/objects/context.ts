@@ -1,5 +1,14 @@
 import type { Clock, Log, Metrics } from "@causeway/foundation";
-import { Cluster, KubeadmConfig, labels, Machine, MachineDeployment, MachineSet, type Kind } from "@causeway/api";
+import {
+  Cluster,
+  KubeadmConfig,
+  labels,
+  Machine,
+  MachineDeployment,
+  MachineHealthCheck,
+  MachineSet,
+  type Kind,
+} from "@causeway/api";
 import {
   controllerOf,
   keyOf,
@@ -43,6 +52,7 @@ export interface Context extends Omit<ClusterApiOptions, "kinds"> {
   readonly machines: Informer<Machine>;
   readonly sets: Informer<MachineSet>;
   readonly deployments: Informer<MachineDeployment>;
+  readonly healthChecks: Informer<MachineHealthCheck>;
   readonly configs: Informer<KubeadmConfig>;
   /** Secrets that belong to clusters. */
   readonly secrets: Informer<Secret>;
@@ -69,6 +79,7 @@ export function createContext(options: ClusterApiOptions): Context {
     machines: informers.for(Machine),
     sets: informers.for(MachineSet),
     deployments: informers.for(MachineDeployment),
+    healthChecks: informers.for(MachineHealthCheck),
     configs: informers.for(KubeadmConfig),
     secrets: informers.for(Secret, { labelSelector: labels.clusterName }),
     asked: new AskedDeletions(),
@@ -78,7 +89,7 @@ export function createContext(options: ClusterApiOptions): Context {
   return context;
 }
 
-function addIndexes({ informers, clusters, machines, sets, deployments, configs }: Context): void {
+function addIndexes({ informers, clusters, machines, sets, deployments, configs, healthChecks }: Context): void {
   const controller = (object: KubeObject) => {
     const uid = controllerOf(object)?.uid;
     return uid ? [uid] : [];
@@ -99,6 +110,7 @@ function addIndexes({ informers, clusters, machines, sets, deployments, configs 
     [by.reference]: (s) =>
       references(s, [s.spec.template.spec.infrastructureRef, s.spec.template.spec.bootstrap.configRef]),
   });
+  informers.index(healthChecks, { [by.cluster]: (check) => [clusterIndex(check)] });
   informers.index(deployments, { [by.cluster]: (d) => [clusterIndex(d)] });
   informers.index(configs, { [by.uid]: ({ metadata }) => (metadata.uid ? [metadata.uid] : []) });
 }

@@ -1,0 +1,22 @@
+import { Machine } from "@causeway/api";
+import { isNotFound, publishStatus } from "@causeway/kubernetes";
+import type { Context } from "../objects/context.ts";
+import { perform } from "../objects/road.ts";
+import type { HealthCheckStep } from "./steps.ts";
+
+/** Owns conditions of Machines next to those of the Machine's own controller. */
+const fieldManager = "causeway-machinehealthcheck";
+
+export async function performHealthCheckStep(
+  context: Context,
+  step: HealthCheckStep,
+  signal: AbortSignal,
+): Promise<void> {
+  if (step.do !== "setConditions") return perform(context, step, signal);
+  const { machine, conditions } = step;
+  try {
+    await publishStatus(context.informers.client, Machine, machine, { status: { conditions }, fieldManager, signal });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

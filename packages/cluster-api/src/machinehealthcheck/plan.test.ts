@@ -1,0 +1,191 @@
+import { describe, expect, test } from "vitest";
+import { annotations, type Machine, type MachineHealthCheck } from "@causeway/api";
+import type { Condition, Node } from "@causeway/kubernetes";
+import { at, cluster, condition, node, now, servingMachine } from "../testing/objects.ts";
+import type { HealthCheckFacts, Target } from "./facts.ts";
+import { allowanceOf } from "./limit.ts";
+import { planHealthCheck } from "./plan.ts";
+
+const minute = 60_000;
+const label = { "cluster.x-k8s.io/cluster-name": "demo" };
+const check = (spec: Partial<MachineHealthCheck["spec"]> = {}): MachineHealthCheck => ({
+  apiVersion: "cluster.x-k8s.io/v1beta2",
+  kind: "MachineHealthCheck",
+  metadata: {
+    name: "workers",
+    namespace: "default",
+    generation: 1,
+    labels: label,
+    ownerReferences: [{ apiVersion: "cluster.x-k8s.io/v1beta2", kind: "Cluster", name: "demo", uid: "uid-demo" }],
+  },
+  spec: {
+    clusterName: "demo",
+    selector: { matchLabels: label },
+    checks: {
+      unhealthyNodeConditions: [{ type: "Ready", status: "Unknown", timeoutSeconds: 300 }],
+      unhealthyMachineConditions: [{ type: "Disk", status: "False", timeoutSeconds: 60 }],
+    },
+    ...spec,
+  },
+});
+const since = (status: string, time: number) => ({
+  type: "Ready",
+  status,
+  reason: "Kubelet",
+  lastTransitionTime: at(time),
+});
+const withReady = (name: string, status: string, time: number): Node =>
+  node(name, { status: { conditions: [since(status, time)] as never } });
+const healthyTarget = (name: string): Target => ({
+  machine: servingMachine(name),
+  node: withReady(name, "True", now - minute),
+});
+const noted = (machine: Machine, key: string): Machine => ({
+  ...machine,
+  metadata: { ...machine.metadata, annotations: { [key]: "" } },
+});
+const withConditions = (machine: Machine, ...conditions: Condition[]): Machine => ({
+  ...machine,
+  status: { ...machine.status, conditions: [...(machine.status?.conditions ?? []), ...conditions] },
+});
+const hourAgo = now - 60 * minute;
+const ready = {
+  status: {
+    conditions: [
+      condition("ControlPlaneInitialized", "True", hourAgo),
+      condition("InfrastructureReady", "True", hourAgo),
+    ],
+  },
+};
+const facts = (targets: readonly Target[], fields: Partial<HealthCheckFacts> = {}): HealthCheckFacts => ({
+  check: check(),
+  cluster: cluster(ready),
+  targets,
+  connected: true,
+  ...fields,
+});
+const marks = (given: HealthCheckFacts, time = now) =>
+  planHealthCheck(given, time).steps.flatMap((step) =>
+    step.do === "setConditions"
+      ? [
+          [
+            step.machine.metadata.name,
+            ...step.conditions.map(({ type, status, reason }) => `${type}=${status}/${reason}`),
+          ],
+        ]
+      : [],
+  );
+const waiting = ["HealthCheckSucceeded=False", "OwnerRemediated=False/WaitingForRemediation"];
+const lost = (name: string): Target => ({
+  machine: servingMachine(name),
+  node: withReady(name, "Unknown", now - 6 * minute),
+});
+const unborn: Target = {
+  machine: {
+    ...servingMachine("b"),
+    metadata: { ...servingMachine("b").metadata, creationTimestamp: at(now - 11 * minute) },
+    status: {},
+  },
+  node: undefined,
+};
+
+describe("the health of a Machine", () => {
+  test.each<[string, Target, string | undefined]>([
+    ["a Node that reports Ready is healthy", healthyTarget("a"), "HealthCheckSucceeded=True/HealthCheckSucceeded"],
+    ["a Node condition that lasts longer than its timeout", lost("a"), "HealthCheckSucceeded=False/UnhealthyNode"],
+    [
+      "a Node condition within its timeout is waited for",
+      { ...lost("a"), node: withReady("a", "Unknown", now - 4 * minute) },
+      undefined,
+    ],
+    ["a Node that was deleted", { ...healthyTarget("a"), node: undefined }, "HealthCheckSucceeded=False/NodeDeleted"],
+    ["a Node that does not come in ten minutes", unborn, "HealthCheckSucceeded=False/NodeStartupTimeout"],
+    [
+      "a Machine condition",
+      {
+        ...healthyTarget("a"),
+        machine: withConditions(servingMachine("a"), condition("Disk", "False", now - 2 * minute)),
+      },
+      "HealthCheckSucceeded=False/UnhealthyMachine",
+    ],
+    [
+      "a Machine that a person marked",
+      { ...healthyTarget("a"), machine: noted(servingMachine("a"), annotations.remediateMachine) },
+      "HealthCheckSucceeded=False/HasRemediateAnnotation",
+    ],
+    ["skip-remediation", { ...lost("a"), machine: noted(servingMachine("a"), annotations.skipRemediation) }, undefined],
+    ["a paused Machine", { ...lost("a"), machine: noted(servingMachine("a"), annotations.paused) }, undefined],
+  ])("%s", (_, target, expected) => {
+    expect(marks(facts([target]))[0]?.[1]).toBe(expected);
+  });
+
+  test("is not judged before the control plane is initialized", () => {
+    const given = facts([unborn], { cluster: cluster({ status: { conditions: [condition("InfrastructureReady")] } }) });
+    expect(marks(given)).toEqual([]);
+  });
+  test("is not judged while the workload cluster cannot be reached", () => {
+    const plan = planHealthCheck(facts([lost("a")], { connected: false }), now);
+    expect([plan.steps, plan.wait?.for]).toEqual([[], "the connection to the workload cluster"]);
+  });
+  test("is checked again when the earliest timeout ends", () => {
+    const soon = { ...lost("a"), node: withReady("a", "Unknown", now - 4 * minute) };
+    expect(planHealthCheck(facts([soon, healthyTarget("b")]), now).wait?.until).toBe(now + minute + 1000);
+  });
+  test("a startup timeout of 0 turns the check off", () => {
+    const given = facts([unborn], { check: check({ checks: { nodeStartupTimeoutSeconds: 0 } }) });
+    expect(marks(given)).toEqual([]);
+  });
+});
+
+describe("remediation", () => {
+  test("is left to the owner, which sees OwnerRemediated", () => {
+    expect(marks(facts([lost("a"), healthyTarget("b")]))[0]).toEqual(["a", `${waiting[0]}/UnhealthyNode`, waiting[1]]);
+  });
+  test("writes nothing again while nothing changes", () => {
+    const first = planHealthCheck(facts([lost("a")]), now).steps;
+    const written = first.flatMap((step) => (step.do === "setConditions" ? step.conditions : []));
+    const after = { ...lost("a"), machine: withConditions(servingMachine("a"), ...written) };
+    expect(marks(facts([after]), now + 1000)).toEqual([]);
+  });
+  test("keeps what the owner says of a remediation that waits", () => {
+    const deferred = { ...condition("OwnerRemediated", "False"), reason: "RemediationDeferred" };
+    const machine = withConditions(servingMachine("a"), deferred);
+    expect(marks(facts([{ ...lost("a"), machine }]))[0]).toContain("OwnerRemediated=False/RemediationDeferred");
+  });
+  test("a Machine that recovers has OwnerRemediated no more", () => {
+    const machine = withConditions(
+      servingMachine("a"),
+      condition("HealthCheckSucceeded", "False"),
+      condition("OwnerRemediated", "False"),
+    );
+    expect(marks(facts([{ ...healthyTarget("a"), machine }]))).toEqual([
+      ["a", "HealthCheckSucceeded=True/HealthCheckSucceeded"],
+    ]);
+  });
+  test("stops above the limit, with an event and without OwnerRemediated", () => {
+    const spec = { remediation: { triggerIf: { unhealthyLessThanOrEqualTo: 1 } } };
+    const plan = planHealthCheck(facts([lost("a"), lost("b"), healthyTarget("c")], { check: check(spec) }), now);
+    expect(plan.events?.map(({ reason }) => reason)).toEqual(["RemediationRestricted"]);
+    expect(plan.status).toMatchObject({ expectedMachines: 3, currentHealthy: 1, remediationsAllowed: 0 });
+    const given = facts([lost("a"), lost("b"), healthyTarget("c")], { check: check(spec) });
+    expect(marks(given)[0]).toEqual(["a", "HealthCheckSucceeded=False/UnhealthyNode"]);
+  });
+  test("refuses an external remediation in words", () => {
+    const templateRef = { apiVersion: "a/v1", kind: "RebootTemplate", name: "reboot" };
+    const plan = planHealthCheck(facts([lost("a")], { check: check({ remediation: { templateRef } }) }), now);
+    expect(plan.status.conditions?.[0]).toMatchObject({ status: "False", reason: "ExternalRemediationNotSupported" });
+  });
+
+  test.each([
+    [undefined, 3, 3, true, 0],
+    [{ unhealthyLessThanOrEqualTo: "40%" }, 5, 2, true, 0],
+    [{ unhealthyLessThanOrEqualTo: "40%" }, 4, 2, false, 0],
+    [{ unhealthyLessThanOrEqualTo: 2 }, 9, 1, true, 1],
+    [{ unhealthyLessThanOrEqualTo: "many" }, 9, 0, false, 0],
+    [{ unhealthyInRange: "[1-3]" }, 9, 0, false, 0],
+    [{ unhealthyInRange: "[1-3]" }, 9, 2, true, 1],
+    [{ unhealthyInRange: "[1-3]" }, 9, 4, false, 0],
+  ])("limit %j of %i machines with %i unhealthy", (trigger, total, unhealthy, allowed, more) => {
+    expect(allowanceOf(trigger, { total, unhealthy })).toMatchObject({ allowed, more });
+  });
+});

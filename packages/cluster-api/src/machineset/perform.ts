@@ -1,0 +1,51 @@
+import { Machine } from "@causeway/api";
+import { isNotFound, publishStatus, type Condition, type KubeObject, type ResourceType } from "@causeway/kubernetes";
+import type { Context } from "../objects/context.ts";
+import { createOnce, perform } from "../objects/road.ts";
+import type { MachineSetStep } from "./steps.ts";
+
+/** Owns the condition OwnerRemediated of Machines that wait. */
+const remediationManager = "causeway-machineset-remediation";
+
+/** Creates under way at once, for one set. */
+const atOnce = 16;
+
+export async function performMachineSetStep(
+  context: Context,
+  step: MachineSetStep,
+  signal: AbortSignal,
+): Promise<void> {
+  if (step.do === "setConditions") return setConditions(context, step, signal);
+  if (step.do === "createMachines") return createAll(context, { type: Machine, objects: step.machines }, signal);
+  if (step.do === "createClones") return createAll(context, { type: step.kind, objects: step.objects }, signal);
+  return perform(context, step, signal);
+}
+
+/** Creates that were started are finished before an error is reported, so that the next reconcile sees all objects. */
+async function createAll(
+  context: Context,
+  what: { readonly type: ResourceType<KubeObject>; readonly objects: readonly KubeObject[] },
+  signal: AbortSignal,
+): Promise<void> {
+  for (let start = 0; start < what.objects.length; start += atOnce) {
+    const batch = what.objects.slice(start, start + atOnce);
+    const results = await Promise.allSettled(
+      batch.map((object) => createOnce(context, { type: what.type, object }, signal)),
+    );
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed) throw failed.reason;
+  }
+}
+
+async function setConditions(
+  context: Context,
+  { machine, conditions }: { readonly machine: Machine; readonly conditions: readonly Condition[] },
+  signal: AbortSignal,
+): Promise<void> {
+  const options = { status: { conditions }, fieldManager: remediationManager, signal };
+  try {
+    await publishStatus(context.informers.client, Machine, machine, options);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
