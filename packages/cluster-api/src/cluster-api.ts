@@ -1,6 +1,6 @@
 import { runController, type ControllerOptions } from "@causeway/kubernetes";
 import { clusterController } from "./cluster/controller.ts";
-import { createContext, providerKinds, type ClusterApiOptions, type Context } from "./objects/context.ts";
+import { createContext, providerKinds, runs, type ClusterApiOptions, type Context } from "./objects/context.ts";
 import { csrApprover } from "./csr-approver/controller.ts";
 import { kubeadmConfigController } from "./kubeadm-config/controller.ts";
 import { machineController } from "./machine/controller.ts";
@@ -22,13 +22,8 @@ export interface ClusterApi {
 export function createClusterApi(options: ClusterApiOptions): ClusterApi {
   const context = createContext(options);
   const controllers: readonly ControllerOptions[] = [
-    clusterController(context),
-    machineDeploymentController(context),
-    machineSetController(context),
-    machineController(context),
-    healthCheckController(context),
-    kubeadmConfigController(context),
-    csrApprover(context),
+    ...(runs(context, "core") ? coreControllers(context) : []),
+    ...(runs(context, "bootstrap") ? [kubeadmConfigController(context), csrApprover(context)] : []),
   ];
   const ready = (signal: AbortSignal) => whenSynced(context, signal);
   return {
@@ -38,10 +33,21 @@ export function createClusterApi(options: ClusterApiOptions): ClusterApi {
   };
 }
 
+function coreControllers(context: Context): ControllerOptions[] {
+  return [
+    clusterController(context),
+    machineDeploymentController(context),
+    machineSetController(context),
+    machineController(context),
+    healthCheckController(context),
+  ];
+}
+
 /** Nothing is decided before everything it is decided on has been listed. */
 async function whenSynced(context: Context, signal: AbortSignal): Promise<void> {
-  const { clusters, machines, sets, deployments, configs, healthChecks, secrets, informers } = context;
+  const { clusters, machines, sets, deployments, healthChecks, secrets, informers } = context;
   const providers = providerKinds(context).map((kind) => informers.for(kind));
-  const all = [clusters, machines, sets, deployments, configs, healthChecks, secrets, ...providers];
+  const own = runs(context, "bootstrap") ? [context.configs] : [];
+  const all = [clusters, machines, sets, deployments, healthChecks, secrets, ...own, ...providers];
   await Promise.all(all.map((informer) => informer.whenSynced(signal)));
 }

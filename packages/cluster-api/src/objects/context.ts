@@ -39,6 +39,8 @@ export interface ClusterApiOptions {
   readonly remoteClusters: RemoteClusters;
   /** The kinds that references may name: those of bootstrap, control plane and infrastructure providers. */
   readonly kinds: readonly Kind<KubeObject>[];
+  /** Which controllers run: all by default. */
+  readonly providers?: readonly ProviderPart[];
   readonly clock: Clock;
   readonly log: Log;
   readonly events: EventRecorder;
@@ -58,6 +60,13 @@ export interface Context extends Omit<ClusterApiOptions, "kinds"> {
   readonly secrets: Informer<Secret>;
   readonly asked: AskedDeletions;
   readonly silences: Silences;
+}
+
+export type ProviderPart = "core" | "bootstrap";
+
+/** Whether the controllers of this provider run here. */
+export function runs({ providers }: Pick<ClusterApiOptions, "providers">, part: ProviderPart): boolean {
+  return providers === undefined || providers.includes(part);
 }
 
 /** Names of indexes. */
@@ -80,7 +89,10 @@ export function createContext(options: ClusterApiOptions): Context {
     sets: informers.for(MachineSet),
     deployments: informers.for(MachineDeployment),
     healthChecks: informers.for(MachineHealthCheck),
-    configs: informers.for(KubeadmConfig),
+    // Only the bootstrap provider reads it: a cluster with another provider has no such kind.
+    get configs() {
+      return informers.for(KubeadmConfig);
+    },
     secrets: informers.for(Secret, { labelSelector: labels.clusterName }),
     asked: new AskedDeletions(),
     silences: new Silences(),
@@ -89,7 +101,8 @@ export function createContext(options: ClusterApiOptions): Context {
   return context;
 }
 
-function addIndexes({ informers, clusters, machines, sets, deployments, configs, healthChecks }: Context): void {
+function addIndexes(context: Context): void {
+  const { informers, clusters, machines, sets, deployments, healthChecks } = context;
   const controller = (object: KubeObject) => {
     const uid = controllerOf(object)?.uid;
     return uid ? [uid] : [];
@@ -112,7 +125,8 @@ function addIndexes({ informers, clusters, machines, sets, deployments, configs,
   });
   informers.index(healthChecks, { [by.cluster]: (check) => [clusterIndex(check)] });
   informers.index(deployments, { [by.cluster]: (d) => [clusterIndex(d)] });
-  informers.index(configs, { [by.uid]: ({ metadata }) => (metadata.uid ? [metadata.uid] : []) });
+  if (runs(context, "bootstrap"))
+    informers.index(context.configs, { [by.uid]: ({ metadata }) => (metadata.uid ? [metadata.uid] : []) });
 }
 
 function references(object: KubeObject, targets: readonly (ContractReference | undefined)[]): string[] {

@@ -2,6 +2,7 @@ import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import { barbicanKmsCommand } from "./barbican-kms/command.ts";
 import { cinderCsiCommand } from "./cinder-csi/command.ts";
 import { cloudControllerManagerCommand } from "./cloud-controller-manager/command.ts";
+import { clusterApiCommand } from "./cluster-api/command.ts";
 import { keystoneAuthCommand } from "./keystone-auth/command.ts";
 import { tunnelAgentCommand } from "./tunnel-agent/command.ts";
 import { tunnelServerCommand } from "./tunnel-server/command.ts";
@@ -29,6 +30,10 @@ export const components: readonly Component[] = [
   {
     command: barbicanKmsCommand,
     example: "barbican-kms --socketpath /var/lib/kms/kms.sock --cloud-config cloud.conf",
+  },
+  {
+    command: clusterApiCommand,
+    example: "cluster-api --kubeconfig admin.conf --install-crds",
   },
   {
     command: cinderCsiCommand,

@@ -1,0 +1,172 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { createClusterApi } from "@causeway/cluster-api";
+import {
+  createAuthority,
+  createMetrics,
+  InputError,
+  issueCertificate,
+  readTextFile,
+  systemClock,
+  type KeyPair,
+  type Log,
+  type Metrics,
+} from "@causeway/foundation";
+import {
+  createClient,
+  createEventRecorder,
+  createInformers,
+  createRemoteClusters,
+  CustomResourceDefinition,
+  electLeader,
+  inClusterConfig,
+  loadKubeconfig,
+  type KubernetesClient,
+} from "@causeway/kubernetes";
+import { ownVersion } from "../../../release.ts";
+import { commandLog } from "../../../terminal/text-log.ts";
+import { CONVERT_PATH, serveConversion } from "../serving/conversion.ts";
+import { serveEndpoint } from "../serving/endpoint.ts";
+import { clusterGuard } from "../serving/guard.ts";
+import type { ClusterApiFlags } from "./command.ts";
+import { CONTRACT_LABEL, contractKinds, kindsKey } from "./contract-kinds.ts";
+import { installDefinitions } from "./definitions.ts";
+import { kindsOf, providers, readProviders, type ProviderName } from "./providers.ts";
+
+const day = 86_400_000;
+
+interface Run {
+  readonly client: KubernetesClient;
+  readonly names: readonly ProviderName[];
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+/**
+ * Runs the managers until the signal aborts; elected, unless it is to work without.
+ * @throws FLAG_INVALID, CERTIFICATE_UNREADABLE, ENDPOINT_PORT_TAKEN, KUBECONFIG_…
+ */
+export async function runClusterApi(flags: ClusterApiFlags, signal: AbortSignal): Promise<void> {
+  const names = readProviders(flags.providers);
+  const kinds = names.flatMap(kindsOf);
+  const log = commandLog(flags.logLevel);
+  const metrics = createMetrics();
+  const ports = {
+    webhook: portOf("webhook-port", flags.webhookPort),
+    health: portOf("diagnostics-port", flags.diagnosticsPort),
+  };
+  const config = flags.kubeconfig === undefined ? inClusterConfig() : loadKubeconfig({ path: flags.kubeconfig });
+  const { authority, pair } = await certificateOf(flags);
+  const client = createClient(config, { userAgent: "causeway-cluster-api", clock: systemClock, metrics });
+  const address = flags.bindAddress;
+  const webhook = await serveConversion({ kinds, address, port: ports.webhook, certificate: pair, log });
+  const endpoint =
+    ports.health === 0
+      ? undefined
+      : await serveEndpoint({
+          address,
+          port: ports.health,
+          certificate: pair,
+          minVersion: "TLSv1.2",
+          metrics,
+          open: ["/healthz", "/livez", "/readyz"],
+          guard: clusterGuard(client, systemClock),
+          unready: () => undefined,
+          log,
+        });
+  try {
+    log.info("starting Cluster API", { version: ownVersion(), providers: names.join(",") });
+    if (flags.installCrds === true) {
+      const url = `https://${flags.webhookHost}:${webhook.port}${CONVERT_PATH}`;
+      const caBundle = Buffer.from(authority).toString("base64");
+      await installDefinitions(client, kinds, { webhook: { url, caBundle }, signal });
+    }
+    const run: Run = { client, names, metrics, log };
+    await (flags.leaderElect === "false" ? work(run, signal) : elect(run, flags, signal));
+    log.info("stopped");
+  } finally {
+    await Promise.allSettled([endpoint?.close(), webhook.close(), client.close()]);
+  }
+}
+
+async function elect(run: Run, flags: ClusterApiFlags, signal: AbortSignal): Promise<void> {
+  const { client, names, log } = run;
+  const name = flags.leaderElectResourceName ?? providers[names[0] ?? "core"].lease;
+  const namespace = flags.leaderElectResourceNamespace ?? process.env["POD_NAMESPACE"] ?? "kube-system";
+  const identity = `${hostname()}_${randomUUID()}`;
+  const onLeading = (term: AbortSignal) => work(run, term);
+  await electLeader({ client, namespace, name, identity, onLeading, clock: systemClock, log }, signal);
+}
+
+/** Works with the providers that the cluster has; a provider that comes, changes or goes restarts the controllers. */
+async function work(run: Run, signal: AbortSignal): Promise<void> {
+  const { client, log } = run;
+  const watching = createInformers(client, { clock: systemClock, log });
+  const definitions = watching.for(CustomResourceDefinition, { labelSelector: CONTRACT_LABEL });
+  const ended = new AbortController();
+  const life = AbortSignal.any([signal, ended.signal]);
+  const watch = watching.run(life);
+  try {
+    await definitions.whenSynced(life);
+    while (!signal.aborted) {
+      const kinds = contractKinds(definitions.list());
+      const generation = new AbortController();
+      const stop = definitions.onChange(() => {
+        if (kindsKey(contractKinds(definitions.list())) !== kindsKey(kinds)) generation.abort();
+      });
+      log.info("working with the kinds of the cluster", { kinds: kindsKey(kinds) });
+      await controllers(run, kinds, AbortSignal.any([signal, generation.signal])).finally(stop);
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    ended.abort();
+    await watch;
+  }
+}
+
+async function controllers(
+  { client, names, metrics, log }: Run,
+  kinds: ReturnType<typeof contractKinds>,
+  signal: AbortSignal,
+): Promise<void> {
+  const clock = systemClock;
+  const informers = createInformers(client, { clock, log });
+  const remoteClusters = createRemoteClusters({ informers, clock, log });
+  const events = createEventRecorder(client, { component: "cluster-api", clock, signal });
+  const api = createClusterApi({ informers, remoteClusters, kinds, providers: names, clock, log, events, metrics });
+  await Promise.all([informers.run(signal), remoteClusters.run(signal), api.run(signal)]);
+}
+
+/** The pair in the folder, else one of an authority that only this process has. @throws CERTIFICATE_UNREADABLE */
+async function certificateOf(flags: ClusterApiFlags): Promise<{ authority: string; pair: KeyPair }> {
+  const { webhookCertDir: dir, webhookHost: host } = flags;
+  if (dir !== undefined) {
+    try {
+      const [certificate, key] = ["tls.crt", "tls.key"].map((name) => readTextFile(join(dir, name))) as [
+        string,
+        string,
+      ];
+      return { authority: certificate, pair: { certificate, key } };
+    } catch (cause) {
+      throw new InputError("CERTIFICATE_UNREADABLE", `${dir} has no readable tls.crt and tls.key.`, { cause });
+    }
+  }
+  const authority = await createAuthority({ commonName: "causeway-cluster-api-ca", lifetime: 365 * day });
+  const isAddress = /^[0-9.]+$|:/.test(host);
+  const pair = await issueCertificate(authority, {
+    commonName: host,
+    dnsNames: ["localhost", ...(isAddress ? [] : [host])],
+    ipAddresses: ["127.0.0.1", ...(isAddress && host !== "127.0.0.1" ? [host] : [])],
+    usages: ["server"],
+    lifetime: 365 * day,
+  });
+  return { authority: authority.certificate, pair };
+}
+
+function portOf(flag: string, text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new InputError("FLAG_INVALID", `--${flag} must be a port from 0 to 65535; it is ${JSON.stringify(text)}.`);
+}

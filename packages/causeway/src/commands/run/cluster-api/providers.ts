@@ -1,0 +1,39 @@
+import { allKinds, type Kind } from "@causeway/api";
+import { InputError } from "@causeway/foundation";
+import type { KubeObject } from "@causeway/kubernetes";
+
+/** The providers that `causeway run cluster-api` may be, with the names that clusterctl and upstream's managers have for them. */
+export const providers = {
+  core: {
+    groups: ["cluster.x-k8s.io", "addons.cluster.x-k8s.io", "ipam.cluster.x-k8s.io"],
+    lease: "controller-leader-election-capi",
+  },
+  bootstrap: {
+    groups: ["bootstrap.cluster.x-k8s.io"],
+    lease: "kubeadm-bootstrap-manager-leader-election-capi",
+  },
+} as const;
+
+export type ProviderName = keyof typeof providers;
+
+/** @throws FLAG_INVALID */
+export function readProviders(text: string): ProviderName[] {
+  const names = text
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+  const known = names.filter((name): name is ProviderName => Object.hasOwn(providers, name));
+  if (known.length === 0 || known.length < names.length) {
+    throw new InputError(
+      "FLAG_INVALID",
+      `--providers must be core, bootstrap, or both; it is ${JSON.stringify(text)}.`,
+    );
+  }
+  return known;
+}
+
+/** The kinds that a provider brings. */
+export function kindsOf(provider: ProviderName): Kind<KubeObject>[] {
+  const groups: readonly string[] = providers[provider].groups;
+  return allKinds.filter(({ group }) => groups.includes(group));
+}
