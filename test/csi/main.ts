@@ -1,21 +1,37 @@
 /**
- * `npm run test:csi [-- --focus TEXT]`: csi-sanity of kubernetes-csi/csi-test, whole, against cinder-csi on a simulated cloud. The node part mounts
- * loop devices, so this needs root. Writes docs/reference/csi.md. The last line is "N passed, N failed, N skipped".
+ * `npm run test:csi [-- --focus TEXT] [-- --driver NAME]`: csi-sanity of kubernetes-csi/csi-test, whole, against our CSI drivers on a simulated
+ * cloud. The node part of cinder-csi mounts loop devices, so this needs root. Writes docs/reference/csi.md. The last line is
+ * "N passed, N failed, N skipped".
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { root, run } from "../../scripts/kubernetes-programs.ts";
-import { pageOf } from "./page.ts";
+import { openManilaPlace } from "./manila-place.ts";
+import { pageOf, type DriverResult } from "./page.ts";
 import { openCsiPlace } from "./place.ts";
-import { specsOf } from "./report.ts";
+import { specsOf, type SpecResult } from "./report.ts";
 
-const { values } = parseArgs({ options: { focus: { type: "string" } } });
+const { values } = parseArgs({ options: { focus: { type: "string" }, driver: { type: "string" } } });
 const program = process.env["CAUSEWAY_CSI_SANITY"];
 if (program === undefined) throw new Error("run it as: npm run test:csi");
 
-const place = await openCsiPlace();
-try {
+/** Where a driver is served. */
+interface Place {
+  readonly endpoint: string;
+  readonly dir: string;
+  /** A file with the Secrets of csi-sanity's calls. */
+  readonly secrets?: string;
+  close(): Promise<void>;
+}
+
+const drivers: readonly { readonly name: string; readonly open: () => Promise<Place> }[] = [
+  { name: "cinder-csi", open: () => openCsiPlace() },
+  { name: "manila-csi NFS", open: () => openManilaPlace("NFS") },
+  { name: "manila-csi CephFS", open: () => openManilaPlace("CEPHFS") },
+];
+
+async function sanity(place: Place): Promise<readonly SpecResult[]> {
   const report = join(place.dir, "report.xml");
   const args = [
     `--csi.endpoint=${place.endpoint}`,
@@ -23,18 +39,32 @@ try {
     `--csi.stagingdir=${join(place.dir, "staging")}`,
     "--csi.testvolumesize=1073741824",
     "--csi.testvolumeexpandsize=2147483648",
+    ...(place.secrets === undefined ? [] : [`--csi.secrets=${place.secrets}`]),
     `--ginkgo.junit-report=${report}`,
     "--ginkgo.no-color",
     ...(values.focus === undefined ? [] : [`--ginkgo.focus=${values.focus}`]),
   ];
-  await run(program, args, { cwd: place.dir, env: process.env });
+  await run(program ?? "", args, { cwd: place.dir, env: process.env });
   const specs = specsOf(readFileSync(report, "utf8"));
   rmSync(report);
-  for (const { name, status, reason } of specs) if (status !== "passed") console.log(`${status} ${name}: ${reason}`);
-  const count = (status: string) => specs.filter((spec) => spec.status === status).length;
-  if (values.focus === undefined) writeFileSync(join(root, "docs/reference/csi.md"), pageOf(specs));
-  console.log(`${count("passed")} passed, ${count("failed")} failed, ${count("skipped")} skipped`);
-  process.exitCode = specs.length === 0 || count("failed") > 0 ? 1 : 0;
-} finally {
-  await place.close();
+  return specs;
 }
+
+const results: DriverResult[] = [];
+for (const { name, open } of drivers.filter((driver) => (values.driver ?? driver.name) === driver.name)) {
+  const place = await open();
+  try {
+    const specs = await sanity(place);
+    results.push({ name, specs });
+    for (const { name: spec, status, reason } of specs)
+      if (status !== "passed") console.log(`${name}: ${status} ${spec}: ${reason}`);
+  } finally {
+    await place.close();
+  }
+}
+if (values.focus === undefined && values.driver === undefined)
+  writeFileSync(join(root, "docs/reference/csi.md"), pageOf(results));
+const count = (status: string) =>
+  results.reduce((sum, { specs }) => sum + specs.filter((spec) => spec.status === status).length, 0);
+console.log(`${count("passed")} passed, ${count("failed")} failed, ${count("skipped")} skipped`);
+process.exitCode = results.some(({ specs }) => specs.length === 0) || count("failed") > 0 ? 1 : 0;

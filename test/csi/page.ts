@@ -1,23 +1,38 @@
-/** docs/reference/csi.md: what csi-sanity says of the driver. */
+/** docs/reference/csi.md: what csi-sanity says of the drivers. */
 import type { SpecResult } from "./report.ts";
 
-export function pageOf(specs: readonly SpecResult[]): string {
-  const count = (status: string) => specs.filter((spec) => spec.status === status).length;
-  const rows = specs
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-    .map(({ name, status, reason }) => [cell(name), status, cell(reason)]);
-  const head = ["spec", "result", "reason"];
+/** All specs of one driver. */
+export interface DriverResult {
+  readonly name: string;
+  readonly specs: readonly SpecResult[];
+}
+
+export function pageOf(drivers: readonly DriverResult[]): string {
+  const names = [...new Set(drivers.flatMap(({ specs }) => specs.map(({ name }) => name)))].toSorted();
+  const byName = drivers.map(({ specs }) => new Map(specs.map((spec) => [spec.name, spec])));
+  const rows = names.map((name) => {
+    const results = byName.map((specs) => specs.get(name));
+    const reason = results.find((spec) => spec !== undefined && spec.reason !== "")?.reason ?? "";
+    return [cell(name), ...results.map((spec) => spec?.status ?? ""), cell(reason)];
+  });
+  const head = ["spec", ...drivers.map(({ name }) => name), "reason"];
   return [
     "# CSI conformance",
     "",
-    "`npm run test:csi` runs csi-sanity 5.6.0 of kubernetes-csi/csi-test, whole and unchanged, against cinder-csi over its Unix socket: Go's gRPC",
-    "client, a simulated cloud, and a node service that formats and mounts loop devices with the commands and the kernel of this machine. It writes this page.",
+    "`npm run test:csi` runs csi-sanity 5.6.0 of kubernetes-csi/csi-test, whole and unchanged, against cinder-csi and manila-csi over their Unix sockets: Go's",
+    "gRPC client and a simulated cloud. cinder-csi's node service formats and mounts loop devices with the commands and the kernel of this machine. manila-csi",
+    "forwards to a stand-in for csi-driver-nfs and ceph-csi, which records and mounts nothing. It writes this page.",
     "",
-    `${count("passed")} passed, ${count("failed")} failed, ${count("skipped")} skipped.`,
+    ...drivers.map(summary),
     "",
     ...table([head, ...rows]),
     "",
   ].join("\n");
+}
+
+function summary({ name, specs }: DriverResult): string {
+  const count = (status: string) => specs.filter((spec) => spec.status === status).length;
+  return `- ${name}: ${count("passed")} passed, ${count("failed")} failed, ${count("skipped")} skipped.`;
 }
 
 const cell = (text: string) => text.replaceAll("|", "\\|").replaceAll(/\s+/g, " ").slice(0, 160);

@@ -1,7 +1,7 @@
 import { InputError, iniBoolean, iniSection, iniText, parseIni, type IniSection } from "@causeway/foundation";
+import type { MetadataSource } from "@causeway/csi-openstack";
 import { parseCloudConf, type CloudConfig } from "@causeway/openstack";
 import type { BlockStorageOptions } from "./clouds.ts";
-import type { MetadataSource } from "./node/metadata.ts";
 
 /** cloud.conf, as far as the driver reads it. */
 export interface DriverConfig {

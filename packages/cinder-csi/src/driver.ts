@@ -1,14 +1,18 @@
 import { serveCsi, type CsiServer } from "@causeway/csi";
+import {
+  callMetrics,
+  deviceFromMetadata,
+  linuxHost,
+  metadataReader,
+  translate,
+} from "@causeway/csi-openstack";
 import { silentLog, systemClock, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import { connectCloud, watchCloud, type Cloud, type CloudWatch } from "@causeway/openstack";
 import { Clouds, type StorageCloud } from "./clouds.ts";
 import { parseDriverConfig, parseNamedCloud } from "./config.ts";
 import { createController, type ControllerOptions } from "./controller/controller.ts";
 import { createIdentity } from "./identity.ts";
-import { linuxHost } from "./node/host.ts";
-import { deviceFromMetadata, readMetadata, type ServerMetadata } from "./node/metadata.ts";
 import { createNode } from "./node/node.ts";
-import { translate } from "./translate.ts";
 
 export interface DriverOptions {
   readonly endpoint: string;
@@ -113,16 +117,9 @@ function nodeOf(
   { clock, withTopology }: { readonly clock: Clock; readonly withTopology: boolean },
 ) {
   const host = linuxHost();
-  let read: Promise<ServerMetadata> | undefined;
-  const metadata = () => {
-    read ??= readMetadata({ host, order: config.metadataOrder });
-    // The metadata service may not be ready when the node starts.
-    read.catch(() => (read = undefined));
-    return read;
-  };
   return createNode({
     host,
-    metadata,
+    metadata: metadataReader({ host, order: config.metadataOrder }),
     withTopology,
     topology,
     clock,
@@ -130,12 +127,4 @@ function nodeOf(
     deviceFallback: (id) => deviceFromMetadata({ host }, id).catch(() => undefined),
     ...(config.attachLimit !== undefined && { attachLimit: config.attachLimit }),
   });
-}
-
-function callMetrics(metrics: Metrics) {
-  const labels = ["method_name", "grpc_status_code"];
-  const name = "csi_operations_seconds";
-  const seconds = metrics.histogram({ name, help: "Duration of CSI calls.", labels });
-  return ({ method, milliseconds, code }: { method: string; milliseconds: number; code: number | undefined }) =>
-    seconds.observe(milliseconds / 1000, { method_name: method, grpc_status_code: String(code ?? 0) });
 }

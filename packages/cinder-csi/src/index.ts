@@ -1,10 +1,6 @@
 export { Clouds, type BlockStorageOptions, type StorageCloud } from "./clouds.ts";
 export { createController, type ControllerOptions } from "./controller/controller.ts";
 export { createIdentity, type IdentityOptions } from "./identity.ts";
-export { translate } from "./translate.ts";
-export { linuxHost, type CommandResult, type Host } from "./node/host.ts";
-export { deviceFromMetadata, readMetadata, type MetadataOptions, type ServerMetadata } from "./node/metadata.ts";
 export { createNode, type NodeOptions } from "./node/node.ts";
 export { parseDriverConfig, parseNamedCloud, type DriverConfig } from "./config.ts";
 export { startDriver, type DriverOptions, type RunningDriver } from "./driver.ts";
-export { claimAnnotationsFrom } from "./claims.ts";

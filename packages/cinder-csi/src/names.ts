@@ -16,10 +16,7 @@ export const PUBLISH_DEVICE = "DevicePath";
 export const ANNOTATION_AFFINITY = `${DRIVER_NAME}/affinity`;
 export const ANNOTATION_ANTI_AFFINITY = `${DRIVER_NAME}/anti-affinity`;
 
-/** What the sidecars add to the parameters with --extra-create-metadata. */
-export const CLAIM_NAME = "csi.storage.k8s.io/pvc/name";
-export const CLAIM_NAMESPACE = "csi.storage.k8s.io/pvc/namespace";
-export const PROVISIONER_METADATA: readonly string[] = [CLAIM_NAME, CLAIM_NAMESPACE, "csi.storage.k8s.io/pv/name"];
+/** What csi-snapshotter adds to the parameters with --extra-create-metadata. */
 export const SNAPSHOTTER_METADATA: readonly string[] = [
   "csi.storage.k8s.io/volumesnapshot/name",
   "csi.storage.k8s.io/volumesnapshot/namespace",

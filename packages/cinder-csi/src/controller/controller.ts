@@ -1,17 +1,15 @@
 import { CausewayError, silentLog, systemClock, type Clock, type Log } from "@causeway/foundation";
 import { Operations, required, type CallContext, type ControllerImpl, type CreateVolumeRequest } from "@causeway/csi";
+import { bytesOf, CLAIM_NAME, CLAIM_NAMESPACE, gibOf, pick } from "@causeway/csi-openstack";
 import type { Volume } from "@causeway/openstack";
 import type { Clouds, StorageCloud } from "../clouds.ts";
 import {
   ANNOTATION_AFFINITY,
   ANNOTATION_ANTI_AFFINITY,
-  CLAIM_NAME,
-  CLAIM_NAMESPACE,
   METADATA_CLUSTER,
   PUBLISH_DEVICE,
   SNAPSHOTTER_METADATA,
 } from "../names.ts";
-import { bytesOf, gibOf } from "../size.ts";
 import { attach, detach } from "./attachment.ts";
 import { CONTROLLER_CAPABILITIES, isSharable, unsupported } from "./capabilities.ts";
 import { attributesOf, expandVolume, found, modifyVolume } from "./change-volume.ts";
@@ -238,16 +236,13 @@ function snapshotSpec(
   if (most !== undefined && !/^\d+$/.test(most)) {
     throw new CausewayError("CSI_INVALID_ARGUMENT", "backup-max-duration-seconds-per-gb is not a whole number.");
   }
-  const known = SNAPSHOTTER_METADATA.flatMap((key) =>
-    parameters[key] === undefined ? [] : [[key, parameters[key]] as const],
-  );
   return {
     kind,
     name,
     volumeId,
     force: /^(?:1|t|true)$/i.test(parameters["force-create"] ?? ""),
     zone: parameters["availability"] || undefined,
-    metadata: { [METADATA_CLUSTER]: clusterId, ...Object.fromEntries(known) },
+    metadata: { [METADATA_CLUSTER]: clusterId, ...pick(parameters, SNAPSHOTTER_METADATA) },
   };
 }
 

@@ -1,7 +1,7 @@
 import type { CreateVolumeRequest } from "@causeway/csi";
+import { bytesOf, timestampOf } from "@causeway/csi-openstack";
 import type { Volume } from "@causeway/openstack";
 import { RESIZE_REQUIRED, TOPOLOGY_ZONE } from "../names.ts";
-import { bytesOf } from "../size.ts";
 import { originOf } from "./plan-create.ts";
 import type { SnapshotResult } from "./plan-snapshot.ts";
 import type { VolumeSpec } from "./volume-spec.ts";
@@ -53,11 +53,4 @@ export function snapshotMessage({ id, volumeId, gib, createdAt, ready }: Snapsho
     readyToUse: ready,
     creationTime: timestampOf(createdAt),
   };
-}
-
-/** OpenStack writes UTC without a zone. */
-function timestampOf(text: string): { readonly seconds: bigint; readonly nanos: number } {
-  const milliseconds = Date.parse(/(?:z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`);
-  if (Number.isNaN(milliseconds)) return { seconds: 0n, nanos: 0 };
-  return { seconds: BigInt(Math.floor(milliseconds / 1000)), nanos: (milliseconds % 1000) * 1_000_000 };
 }

@@ -1,3 +1,4 @@
+import { elect } from "@causeway/csi-openstack";
 import type { Volume } from "@causeway/openstack";
 import { METADATA_BACKUP, METADATA_CLUSTER } from "../names.ts";
 import type { VolumeSpec } from "./volume-spec.ts";
@@ -27,33 +28,33 @@ export interface CreateView {
 }
 
 const PENDING = new Set(["creating", "downloading", "restoring-backup"]);
-/** After so long (ms) no call that created a volume is still in progress. */
-const LONG_AGO = 600_000;
-
-/**
- * A volume's name is the key of the request: at most one volume of the name is ever returned. When several controllers created one each,
- * the strictly oldest is the one that may have been returned. Of two of the same age, as Cinder's time stamps have whole seconds, each
- * controller deletes its own, and a call that created none waits until their calls have ended.
- */
+/** The volume of the requested name, which csi-openstack's election chooses where there are several. */
 export function planCreate(view: CreateView): CreateStep {
-  const { spec, own } = view;
-  if (view.existing.length === 0 && own === undefined) return { type: "create" };
-  const live = view.existing.filter(({ status }) => status !== "deleting").toSorted(byAge);
-  const [winner, second] = live;
-  if (winner === undefined) return fail("CSI_ABORTED", `The volume named ${spec.name} is being deleted.`);
-  const isTie = second !== undefined && stampOf(second) === stampOf(winner);
-  if (own !== undefined && (isTie || winner.id !== own)) return { type: "yield", id: own };
-  if (isTie && view.now - Date.parse(`${stampOf(winner)}Z`) < LONG_AGO) {
-    return fail("CSI_ABORTED", `Several volumes named ${spec.name} were created at the same time.`);
+  const { spec } = view;
+  const result = elect(view);
+  switch (result.type) {
+    case "none":
+      return { type: "create" };
+    case "deleting":
+      return fail("CSI_ABORTED", `The volume named ${spec.name} is being deleted.`);
+    case "tie":
+      return fail("CSI_ABORTED", `Several volumes named ${spec.name} were created at the same time.`);
+    case "yield":
+      return result;
+    case "winner":
+      return withWinner(spec, result.winner, result.others);
   }
+}
+
+function withWinner(spec: VolumeSpec, winner: Volume, others: readonly Volume[]): CreateStep {
   const difference = differenceOf(spec, winner);
   if (difference !== undefined) {
     return fail("CSI_ALREADY_EXISTS", `Volume ${winner.id} is named ${spec.name} and has ${difference}.`);
   }
-  return live.length > 1 ? withoutOthers(spec, live) : withWinner(spec, winner);
+  return others.length > 0 ? withoutOthers(spec, others) : alone(spec, winner);
 }
 
-function withoutOthers(spec: VolumeSpec, [, ...others]: readonly Volume[]): CreateStep {
+function withoutOthers(spec: VolumeSpec, others: readonly Volume[]): CreateStep {
   const kept = others.filter((volume) => !isOurs(spec, volume) || volume.attachments.length > 0);
   if (kept.length === 0) return { type: "discard", ids: others.map(({ id }) => id) };
   const ids = kept.map(({ id }) => id).join(", ");
@@ -63,7 +64,7 @@ function withoutOthers(spec: VolumeSpec, [, ...others]: readonly Volume[]): Crea
   );
 }
 
-function withWinner(spec: VolumeSpec, winner: Volume): CreateStep {
+function alone(spec: VolumeSpec, winner: Volume): CreateStep {
   if (PENDING.has(winner.status)) return { type: "wait", volume: winner };
   if (!winner.status.startsWith("error")) return { type: "done", volume: winner };
   if (isOurs(spec, winner) && winner.status === "error" && winner.attachments.length === 0) {
@@ -76,13 +77,6 @@ const isOurs = (spec: VolumeSpec, volume: Volume): boolean =>
   volume.metadata[METADATA_CLUSTER] === spec.metadata[METADATA_CLUSTER];
 
 const fail = (code: FailureCode, message: string): CreateStep => ({ type: "fail", code, message });
-
-const stampOf = (volume: Volume): string => volume.created_at ?? "";
-
-function byAge(a: Volume, b: Volume): number {
-  const [left, right] = [`${stampOf(a)} ${a.id}`, `${stampOf(b)} ${b.id}`];
-  return left < right ? -1 : 1;
-}
 
 function differenceOf({ gib, source }: VolumeSpec, volume: Volume): string | undefined {
   if (volume.size !== gib) return `${volume.size} GiB instead of ${gib}`;

@@ -1,7 +1,7 @@
 import { CausewayError } from "@causeway/foundation";
-import { required, type CreateVolumeRequest, type TopologyRequirement } from "@causeway/csi";
-import { METADATA_CLUSTER, PROVISIONER_METADATA, TOPOLOGY_ZONE } from "../names.ts";
-import { gibOf } from "../size.ts";
+import { required, type CreateVolumeRequest } from "@causeway/csi";
+import { gibOf, provisionerMetadata, zoneOf } from "@causeway/csi-openstack";
+import { METADATA_CLUSTER, TOPOLOGY_ZONE } from "../names.ts";
 import { attributesOf } from "./change-volume.ts";
 
 /** What the content of a new volume is copied from. */
@@ -40,17 +40,14 @@ export function volumeSpec(
   if (request.volumeCapabilities.length === 0) {
     throw new CausewayError("CSI_INVALID_ARGUMENT", "The request has no volume capabilities.");
   }
-  const known = PROVISIONER_METADATA.flatMap((key) => {
-    const value = parameters[key];
-    return value === undefined ? [] : [[key, value] as const];
-  });
-  const zone = parameters["availability"] || (driver.withTopology ? zoneOf(request.accessibilityRequirements) : "");
+  const zone =
+    parameters["availability"] || (driver.withTopology ? zoneOf(request.accessibilityRequirements, TOPOLOGY_ZONE) : "");
   return {
     name,
     gib: gibOf(request.capacityRange),
     type: attributesOf(mutableParameters).type || parameters["type"] || undefined,
     zone: zone || undefined,
-    metadata: { [METADATA_CLUSTER]: driver.clusterId, ...Object.fromEntries(known) },
+    metadata: { [METADATA_CLUSTER]: driver.clusterId, ...provisionerMetadata(parameters) },
     source: sourceOf(request.volumeContentSource),
   };
 }
@@ -61,10 +58,4 @@ function sourceOf(content: CreateVolumeRequest["volumeContentSource"]): Source |
   if (type.case === "snapshot") return { type: "snapshot", id: required(type.value.snapshotId, "snapshot ID") };
   if (type.case === "volume") return { type: "volume", id: required(type.value.volumeId, "source volume ID") };
   throw new CausewayError("CSI_INVALID_ARGUMENT", "The content source is neither a snapshot nor a volume.");
-}
-
-/** The first zone that is preferred, else the first that is possible. */
-function zoneOf(topology: TopologyRequirement | undefined): string | undefined {
-  const all = [...(topology?.preferred ?? []), ...(topology?.requisite ?? [])];
-  return all.map(({ segments }) => segments[TOPOLOGY_ZONE]).find((zone) => zone !== undefined && zone !== "");
 }

@@ -1,7 +1,7 @@
 import { open, readdir, realpath, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CausewayError, type Clock } from "@causeway/foundation";
-import { output, type Host } from "./host.ts";
+import { output, type Host } from "@causeway/csi-openstack";
 
 /** The names of a volume's device below /dev/disk/by-id. Its serial is the volume's ID, which virtio truncates to 20 characters. */
 export function deviceNames(volumeId: string): readonly string[] {

@@ -1,6 +1,6 @@
 import { CausewayError } from "@causeway/foundation";
 import { deviceBytes, readDevice } from "./device.ts";
-import { output, type Host } from "./host.ts";
+import { output, type Host } from "@causeway/csi-openstack";
 
 export const DEFAULT_TYPE = "ext4";
 const TYPES = new Set(["ext2", "ext3", "ext4", "xfs"]);

@@ -1,7 +1,7 @@
 import { lstat, mkdir, open, rm, rmdir } from "node:fs/promises";
 import { dirname, isAbsolute, normalize } from "node:path";
 import { CausewayError } from "@causeway/foundation";
-import { output, type Host } from "./host.ts";
+import { output, type Host } from "@causeway/csi-openstack";
 import { mountsAt } from "./mount-table.ts";
 
 /** Mounts that may be stacked at one path: earlier versions of upstream's driver stacked one for each retry. */

@@ -5,9 +5,8 @@ import { VirtualClock } from "@causeway/foundation";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { deviceNames, findDevice } from "./device.ts";
 import { contentOf, fileSystemType, mountOptions } from "./file-system.ts";
-import type { CommandResult, Host } from "./host.ts";
 import { attachLimit } from "./limit.ts";
-import { parseMetadata } from "./metadata.ts";
+import { parseMetadata, type CommandResult, type Host } from "@causeway/csi-openstack";
 import { parseMountInfo } from "./mount-table.ts";
 import { mountPath } from "./mounts.ts";
 

@@ -2,10 +2,9 @@ import { readdir } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { CausewayError, systemClock, type Clock } from "@causeway/foundation";
 import { NodeServiceCapability_RPC_Type as Type, Operations, required, type NodeImpl } from "@causeway/csi";
+import { labelValue, type Host, type ServerMetadata } from "@causeway/csi-openstack";
 import { TOPOLOGY_ZONE } from "../names.ts";
-import type { Host } from "./host.ts";
 import { attachLimit } from "./limit.ts";
-import type { ServerMetadata } from "./metadata.ts";
 import { mountPath, unmount } from "./mounts.ts";
 import { publish, stage, type NodeParts } from "./stage.ts";
 import { expand, usageOf } from "./usage.ts";
@@ -109,10 +108,4 @@ async function infoOf({ host, metadata, withTopology = true, topology = {}, atta
   const info = { nodeId: uuid, maxVolumesPerNode: BigInt(attachLimit(limit, disks)) };
   if (!withTopology) return info;
   return { ...info, accessibleTopology: { segments: { [TOPOLOGY_ZONE]: labelValue(zone), ...topology } } };
-}
-
-/** A zone's name as a label: what labels do not allow becomes "-". */
-function labelValue(zone: string): string {
-  const allowed = zone.replaceAll(/[^-\w.]+/g, "-");
-  return allowed.replaceAll(/^[-_.]+|[-_.]+$/g, "").slice(0, 63);
 }

@@ -4,7 +4,7 @@ import { VolumeCapability_AccessMode_Mode as Mode, type VolumeCapability } from 
 import { RESIZE_REQUIRED } from "../names.ts";
 import { deviceNumber, findDevice } from "./device.ts";
 import { fileSystemType, grow, mountOptions, prepare } from "./file-system.ts";
-import type { Host } from "./host.ts";
+import type { Host } from "@causeway/csi-openstack";
 import { mountsAt, mountTable, type MountEntry } from "./mount-table.ts";
 import { createTargetFile, createTargetFolder, mount } from "./mounts.ts";
 

@@ -4,7 +4,7 @@ import { CausewayError } from "@causeway/foundation";
 import { VolumeUsage_Unit as Unit } from "@causeway/csi";
 import { deviceBytes, deviceNumber } from "./device.ts";
 import { grow } from "./file-system.ts";
-import type { Host } from "./host.ts";
+import type { Host } from "@causeway/csi-openstack";
 import { mountsAt, type MountEntry } from "./mount-table.ts";
 
 export interface Usage {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { csiClient, serveCsi, VolumeCapability_AccessMode_Mode as Mode, type CsiClient } from "@causeway/csi";
+import { translate } from "@causeway/csi-openstack";
 import { systemClock, type Clock } from "@causeway/foundation";
 import {
   connectCloud,
@@ -15,7 +16,6 @@ import { startSimulator, type Simulator } from "@causeway/simulator";
 import { Clouds, type BlockStorageOptions } from "../clouds.ts";
 import { createController, type ControllerOptions } from "../controller/controller.ts";
 import { createIdentity } from "../identity.ts";
-import { translate } from "../translate.ts";
 
 /** A clock that runs `speed` times as fast as the wall's. */
 function fastClock(speed: number): Clock {

@@ -51,13 +51,22 @@ export function parseCloudConf(text: string, options: CloudConfOptions = {}): Cl
   if (text.length > LARGEST) {
     throw new InputError("CLOUD_CONFIG_INVALID", "The cloud.conf is not read: it is larger than 1 MiB.");
   }
-  const global = iniSection(parseIni(text, "cloud.conf"), "global", options.name);
+  return configOf(iniSection(parseIni(text, "cloud.conf"), "global", options.name), options);
+}
+
+function configOf(global: IniSection | undefined, options: CloudConfOptions): CloudConfig {
   const own = entryOf(global);
   const home = (options.env ?? process.env)["HOME"];
   if (iniBoolean(global, "use-clouds") !== true) return readEntry(given(global, "cloud") ?? "cloud.conf", own, home);
   const path = given(global, "clouds-file");
   const { name, fields } = loadEntry({ ...options, path, cloud: given(global, "cloud") });
   return readEntry(name, mergeEntries(fields, own), home);
+}
+
+/** The same of settings that are not in a file: keys as in [Global]. Throws CLOUD_CONFIG_INVALID, and what loadCloudsYaml throws. */
+export function cloudConfOf(settings: Readonly<Record<string, string>>, options: CloudConfOptions = {}): CloudConfig {
+  const values = Object.entries(settings).map(([key, text]) => [key, [{ text, bare: false, line: 0 }]] as const);
+  return configOf({ name: "global", subsection: undefined, line: 0, values: new Map(values) }, options);
 }
 
 function entryOf(global: IniSection | undefined): Entries {

@@ -9,6 +9,11 @@ import { listIn, objectIn } from "./wire.ts";
 export function createSharedFileSystemService(client: ServiceClient): S.SharedFileSystemService {
   const act = actionsOf(client, "/shares");
   return {
+    userMessages: createCollection<S.UserMessage, never>(client, {
+      route: "/messages",
+      one: "message",
+      many: "messages",
+    }),
     shares: createCollection<S.Share, S.ShareCreate, S.ShareUpdate>(client, {
       route: "/shares",
       listRoute: "/shares/detail",

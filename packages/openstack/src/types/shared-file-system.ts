@@ -14,6 +14,10 @@ export interface Share {
   share_type_name: string;
   share_network_id: string | null;
   snapshot_id: string | null;
+  share_group_id: string | null;
+  /** Of its type when it was created. */
+  snapshot_support: boolean;
+  create_share_from_snapshot_support: boolean;
   availability_zone: string | null;
   is_public: boolean;
   metadata: Record<string, string>;
@@ -28,6 +32,9 @@ export interface ShareCreate {
   share_type?: string;
   share_network_id?: string;
   snapshot_id?: string;
+  share_group_id?: string;
+  /** From 2.65 on: IDs of shares, separated by commas. */
+  scheduler_hints?: { same_host?: string; different_host?: string };
   availability_zone?: string;
   is_public?: boolean;
   metadata?: Record<string, string>;
@@ -41,6 +48,8 @@ export interface ExportLocation {
   id: string;
   path: string;
   preferred?: boolean;
+  /** For administrators: only they may use it. */
+  is_admin_only?: boolean;
 }
 export interface AccessRule {
   id: string;
@@ -103,7 +112,20 @@ export interface ShareTypeCreate {
   "share_type_access:is_public"?: boolean;
 }
 
+/** Why an asynchronous operation failed (2.37). */
+export interface UserMessage {
+  id: string;
+  resource_id: string;
+  resource_type: string;
+  message_level: string;
+  /** "002" no valid host, "003" unexpected network, "007" to "009" what the scheduler's filters excluded, … */
+  detail_id: string;
+  user_message: string;
+  created_at: string;
+}
+
 export interface SharedFileSystemService {
+  readonly userMessages: ReadOnlyCollection<UserMessage>;
   readonly shares: Collection<Share, ShareCreate, ShareUpdate>;
   readonly snapshots: Collection<ShareSnapshot, ShareSnapshotCreate, ShareUpdate>;
   readonly shareNetworks: Collection<ShareNetwork, ShareNetworkCreate, { name?: string; description?: string }>;

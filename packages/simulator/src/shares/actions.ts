@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { isIP } from "node:net";
 import { computeError } from "../compute/model.ts";
 import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
@@ -20,7 +21,10 @@ export function addShareActions(app: ShareApp, parts: ShareParts): void {
   const actions = actionsOf(parts);
   parts.kernel.agenda.handler("share.access", (id) => {
     const rule = parts.rules.get(id);
-    if (rule?.state === "queued_to_apply") parts.rules.update(id, { state: "active" });
+    if (rule?.state === "queued_to_apply") {
+      const key = createHash("sha256").update(`cephx ${id}`).digest("base64").slice(0, 38);
+      parts.rules.update(id, { state: "active", ...(rule.access_type === "cephx" && { access_key: `${key}==` }) });
+    }
     if (rule?.state === "queued_to_deny") parts.rules.remove(id);
   });
   app.post("/v2/shares/:id/action", async (c) => {
@@ -43,7 +47,10 @@ function actionsOf(parts: ShareParts): Readonly<Record<string, Action>> {
   };
   const resized = (c: ShareContext, share: Share, change: { readonly status: string; readonly size: number }) => {
     shares.update(share.id, change);
-    kernel.agenda.after(kernel.delay("share.extend"), "share.settle", `${share.id} ${change.status} available`);
+    const outcome = kernel.outcome(change.status === "extending" ? "share.extend" : "share.shrink", share.name ?? "");
+    const end = outcome === "error" ? `${change.status}_error` : "available";
+    if (outcome === "stuck") return c.body(null, 202);
+    kernel.agenda.after(kernel.delay("share.extend"), "share.settle", `${share.id} ${change.status} ${end}`);
     return c.body(null, 202);
   };
   const reset: Action = (c, { share, given }) => {

@@ -23,6 +23,7 @@ interface Location {
 /** Where a share is to be mounted: at a service's own address, which only operators see, at a preferred one and at another. */
 export function locationsOf(share: Share): readonly Location[] {
   if (placeOf(share) !== "exported") return [];
+  if (share.share_proto === "CEPHFS") return [cephLocation(share)];
   const location = (address: string, preferred: boolean, is_admin_only: boolean) => ({
     id: derivedId(share, address),
     path: `${address}:/shares/share-${share.id}`,
@@ -30,6 +31,12 @@ export function locationsOf(share: Share): readonly Location[] {
     is_admin_only,
   });
   return [location("11.0.0.11", false, true), location("10.0.0.10", true, false), location("10.0.0.20", false, false)];
+}
+
+/** CephFS has one location: the monitors, and the path of a subvolume. */
+function cephLocation(share: Share): Location {
+  const path = `10.0.0.30:6789,10.0.0.31:6789:/volumes/_nogroup/${share.id}/${derivedId(share, "subvolume")}`;
+  return { id: derivedId(share, "ceph"), path, preferred: false, is_admin_only: false };
 }
 
 /** Export locations of shares: https://docs.openstack.org/api-ref/shared-file-system/#share-export-locations . */

@@ -26,10 +26,20 @@ const reasons = {
     action_id: "002",
     user_message: "create: Driver does not expect share-network to be provided with current configuration.",
   },
+  "007": {
+    action_id: "001",
+    user_message:
+      "allocate host: No storage could be allocated for this share request, Availability filter didn't succeed.",
+  },
   "008": {
     action_id: "001",
     user_message:
       "allocate host: No storage could be allocated for this share request, Capabilities filter didn't succeed.",
+  },
+  "009": {
+    action_id: "001",
+    user_message:
+      "allocate host: No storage could be allocated for this share request, Capacity filter didn't succeed.",
   },
 } as const;
 

@@ -69,7 +69,8 @@ export interface AccessRule {
   readonly access_type: string;
   readonly access_to: string;
   readonly access_level: string;
-  readonly access_key: null;
+  /** Of a cephx user, once the rule is active. */
+  readonly access_key: string | null;
   readonly state: string;
   readonly metadata: Labels;
   readonly created_at: string;

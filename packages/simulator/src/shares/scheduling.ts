@@ -20,11 +20,13 @@ const capabilities: Readonly<Record<string, unknown>> = {
   driver_version: "1.0",
 };
 
+const CAPACITY_GB = 100_000;
+
 /** What the scheduler knows of the backend, as operators see it. */
 export const poolCapabilities = (used: number): object => ({
   ...capabilities,
-  total_capacity_gb: 100_000,
-  free_capacity_gb: 100_000 - used,
+  total_capacity_gb: CAPACITY_GB,
+  free_capacity_gb: CAPACITY_GB - used,
   reserved_percentage: 0,
   reserved_snapshot_percentage: 0,
   reserved_share_extend_percentage: 0,
@@ -60,15 +62,26 @@ export function supportOfType({ extra_specs }: ShareType): Support {
 }
 
 /** What becomes of a new share: the backend takes and exports it, or it is in error and a message to its owner says why. */
-export function placed(parts: ShareParts, share: Share): Pick<Share, "status" | "place"> {
+export function placed(parts: ShareParts, share: Share): Partial<Share> {
   const type = parts.types.get(share.type?.id ?? "");
   if (type && !isSatisfied(type)) {
     noteOf(parts, share, "008");
+    return { status: "error", place: "none" };
+  }
+  const used = parts.shares.all().reduce((sum, { id, size }) => sum + (id === share.id ? 0 : size), 0);
+  if (used + share.size > CAPACITY_GB) {
+    noteOf(parts, share, "009");
+    return { status: "error", place: "none" };
+  }
+  // No backend is up.
+  if (parts.kernel.outcome("share.create", share.name ?? "", type?.name ?? "") === "error") {
+    noteOf(parts, share, "007");
     return { status: "error", place: "none" };
   }
   if (share.share_network_id !== null) {
     noteOf(parts, share, "003");
     return { status: "error", place: "taken" };
   }
-  return { status: "available", place: "exported" };
+  const mount = share.share_proto === "CEPHFS" ? { metadata: { ...share.metadata, __mount_options: "fs=cephfs" } } : {};
+  return { status: "available", place: "exported", ...mount };
 }

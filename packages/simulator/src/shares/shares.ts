@@ -31,7 +31,8 @@ export function addShareRoutes(app: ShareApp, parts: ShareParts): void {
     const given = at(await bodyOf(c.req), "share");
     if (!isObject(given)) throw unprocessable();
     const share = shares.insert(asked(c, parts, given));
-    kernel.agenda.after(kernel.delay("share.create"), "share.settle", `${share.id} creating available`);
+    if (kernel.outcome("share.create", share.name ?? "", share.type?.name ?? "") !== "stuck")
+      kernel.agenda.after(kernel.delay("share.create"), "share.settle", `${share.id} creating available`);
     return c.json({ share: shareView(c, share) });
   });
   app.put("/v2/shares/:id", async (c) => {
@@ -46,12 +47,14 @@ export function addShareRoutes(app: ShareApp, parts: ShareParts): void {
     return c.json({ share: shareView(c, share) });
   });
   app.delete("/v2/shares/:id", (c) => {
-    const { id, status } = found(c);
+    const { id, status, name } = found(c);
     // The real service forgets to fill its words in.
-    const isFree = /^(available|error|inactive|.*_error)$/.test(status);
+    const isFree = /^(available|error|inactive|error_deleting|.*_error)$/.test(status);
     if (!isFree || parts.snapshots.by("share_id", id).length > 0) throw computeError(403, "Invalid share: %(reason)s.");
     shares.update(id, { status: "deleting" });
-    kernel.agenda.after(kernel.delay("share.delete"), "share.settle", `${id} deleting gone`);
+    const outcome = kernel.outcome("share.delete", name ?? "");
+    const end = outcome === "error" ? "error_deleting" : "gone";
+    if (outcome !== "stuck") kernel.agenda.after(kernel.delay("share.delete"), "share.settle", `${id} deleting ${end}`);
     return c.body(null, 202);
   });
   addMetadataRoutes(app, {
@@ -127,6 +130,9 @@ function knownOrigins(parts: ShareParts, given: JsonObject): Pick<Share, "snapsh
   }
   const zone = textAt(given, "availability_zone");
   if (zone !== undefined && zone !== "nova") throw computeError(404, "Availability zone %(id)s could not be found.");
+  const group = textAt(given, "share_group_id");
+  // No backend here makes groups.
+  if (group !== undefined) throw computeError(404, `Share group ${group} could not be found.`);
   const network = textAt(given, "share_network_id");
   if (network !== undefined && !parts.networks.get(network)) {
     throw computeError(404, `Share network ${network} could not be found.`);

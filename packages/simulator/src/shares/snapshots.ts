@@ -51,7 +51,10 @@ export function addSnapshotRoutes(app: ShareApp, parts: ShareParts): void {
       metadata: {},
       created_at: instantOf(kernel),
     });
-    kernel.agenda.after(kernel.delay("share.snapshot"), "share.snapshot", `${snapshot.id} creating available`);
+    const outcome = kernel.outcome("share.snapshot", snapshot.name ?? "");
+    const status = outcome === "error" ? "error" : "available";
+    if (outcome !== "stuck")
+      kernel.agenda.after(kernel.delay("share.snapshot"), "share.snapshot", `${snapshot.id} creating ${status}`);
     return c.json({ snapshot: snapshotView(c, snapshot) }, 202);
   });
   app.put("/v2/snapshots/:id", async (c) => {

@@ -7,6 +7,7 @@ import { keystoneAuthCommand } from "./keystone-auth/command.ts";
 import { tunnelAgentCommand } from "./tunnel-agent/command.ts";
 import { tunnelServerCommand } from "./tunnel-server/command.ts";
 import { octaviaIngressCommand } from "./octavia-ingress/command.ts";
+import { manilaCsiCommand } from "./manila-csi/command.ts";
 
 /** A component that `causeway run NAME` runs until a signal stops it. */
 export interface Component {
@@ -52,5 +53,10 @@ export const components: readonly Component[] = [
   {
     command: octaviaIngressCommand,
     example: "octavia-ingress --config octavia-ingress-controller-config.yaml --kubeconfig admin.conf",
+  },
+  {
+    command: manilaCsiCommand,
+    example:
+      "manila-csi --node --endpoint unix:///csi/csi.sock --share-protocol-selector NFS --fwdendpoint unix:///csi-nfs/csi.sock",
   },
 ];

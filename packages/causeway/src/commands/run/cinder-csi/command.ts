@@ -1,31 +1,17 @@
 import { Command, Option } from "@commander-js/extra-typings";
 import { LOG_LEVELS } from "../../../options/logging.ts";
+import { hidden, many, switchOption, WITHOUT_EFFECT } from "../csi/flags.ts";
 
 /** The flags as they are on the command line. */
 export type RawFlags = ReturnType<ReturnType<typeof options>["opts"]>;
 
-function switchOption<N extends string>(name: N, text: string, otherwise: "true" | "false") {
-  const flags = `--${name} [boolean]` as const;
-  return new Option(flags, text)
-    .choices(["true", "false"] as const)
-    .preset("true")
-    .default(otherwise);
-}
-
-/** A flag that is given several times. */
-function many(value: string, before: readonly string[] | undefined): string[] {
-  return [...(before ?? []), value];
-}
-
-/** Flags of cinder-csi-plugin and of its log library that change nothing here. */
-const withoutEffect = `nodeid node-service-no-os-client kube-api-qps kube-api-burst min-resync-period logtostderr
-  alsologtostderr stderrthreshold log-dir log-file log-file-max-size log-backtrace-at add-dir-header skip-headers skip-log-headers
-  one-output vmodule`.split(/\s+/);
+/** Deprecated flags of cinder-csi-plugin, which upstream ignores, too. */
+const deprecated = ["nodeid", "node-service-no-os-client"];
 
 /** `causeway run cinder-csi`. */
 export function cinderCsiCommand(signal: AbortSignal) {
   const command = options();
-  for (const name of withoutEffect) command.addOption(new Option(`--${name} [value]`).hideHelp());
+  for (const name of [...deprecated, ...WITHOUT_EFFECT]) command.addOption(hidden(name));
   return command
     .addHelpText(
       "after",

@@ -47,6 +47,16 @@ export async function readMetadata(options: MetadataOptions): Promise<ServerMeta
   );
 }
 
+/** Reads the metadata once, and again after a failure: the metadata service may not be ready when the node starts. */
+export function metadataReader(options: MetadataOptions): () => Promise<ServerMetadata> {
+  let read: Promise<ServerMetadata> | undefined;
+  return () => {
+    read ??= readMetadata(options);
+    read.catch(() => (read = undefined));
+    return read;
+  };
+}
+
 /** Throws where the document is not that of a server. */
 export function parseMetadata(text: string): ServerMetadata {
   const document = parseBoundedJson(text, DEEPEST) as Readonly<Record<string, unknown>> | null;

@@ -19,7 +19,7 @@ export function gibOf(range: CapacityRange | undefined): number {
     throw new CausewayError(
       "CSI_OUT_OF_RANGE",
       `The capacity is rounded up to ${rounded} GiB, which exceeds the limit of ${limitBytes} bytes.`,
-      { hint: "Cinder volumes have whole GiB; request a limit of whole GiB." },
+      { hint: "Volumes have whole GiB; request a limit of whole GiB." },
     );
   }
   return Number(rounded);

@@ -1,0 +1,100 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import { claimAnnotationsFrom } from "@causeway/csi-openstack";
+import {
+  InputError,
+  messageOf,
+  systemClock,
+  whenAborted,
+  type Log,
+  type LogLevel,
+  type Metrics,
+} from "@causeway/foundation";
+import { createClient, inClusterConfig, loadKubeconfig } from "@causeway/kubernetes";
+import { commandLog } from "../../../terminal/text-log.ts";
+import { invalidFlag } from "./flags.ts";
+
+export interface DriverProcess {
+  /** host:port of /metrics and /healthz; undefined serves none. */
+  readonly httpEndpoint: string | undefined;
+  readonly metrics: Metrics;
+  readonly start: () => Promise<{ close(): Promise<void> }>;
+  readonly log: Log;
+}
+
+/** Runs a driver until the signal aborts. @throws FLAG_INVALID, ENDPOINT_PORT_TAKEN, and what its start throws */
+export async function runDriver(
+  { httpEndpoint, metrics, start, log }: DriverProcess,
+  signal: AbortSignal,
+): Promise<void> {
+  const driver = await start();
+  let server: Server | undefined;
+  try {
+    server = httpEndpoint === undefined ? undefined : await serveHttp(httpEndpoint, metrics);
+    log.info("the CSI driver is served");
+    await whenAborted(signal);
+  } finally {
+    server?.closeAllConnections();
+    server?.close();
+    await driver.close();
+  }
+}
+
+export interface ClaimFlags {
+  readonly pvcAnnotations: "true" | "false";
+  readonly kubeconfig?: string | undefined;
+  readonly master?: string | undefined;
+}
+
+/** Reads annotations of claims (--pvc-annotations); undefined: the flag is not set. */
+export function claimReader(flags: ClaimFlags, userAgent: string) {
+  if (flags.pvcAnnotations !== "true") return undefined;
+  const client = createClient(clusterOf(flags), { userAgent, clock: systemClock });
+  return { read: claimAnnotationsFrom(client), close: () => client.close() };
+}
+
+function clusterOf({ kubeconfig, master }: ClaimFlags) {
+  const config =
+    kubeconfig !== undefined
+      ? loadKubeconfig({ path: kubeconfig })
+      : master === undefined
+        ? inClusterConfig()
+        : { server: master };
+  return master === undefined ? config : { ...config, server: master };
+}
+
+/** Metrics of a pod's own network, as upstream serves them: without TLS and without a login. */
+async function serveHttp(address: string, metrics: Metrics): Promise<Server> {
+  const [, host = "", port = ""] = /^\[?([^\]]*?)\]?:(\d{1,5})$/.exec(address) ?? [];
+  if (port === "" || Number(port) > 65_535) throw invalidFlag("http-endpoint", "HOST:PORT or :PORT");
+  const server = createServer((request, response) => {
+    const path = (request.url ?? "/").split("?", 1)[0];
+    if (path !== "/metrics")
+      return void response.writeHead(path === "/healthz" ? 200 : 404).end(path === "/healthz" ? "ok\n" : "not found\n");
+    metrics.render().then(
+      (text) => response.writeHead(200, { "Content-Type": metrics.contentType }).end(text),
+      () => response.writeHead(500).end("internal error\n"),
+    );
+  });
+  server.listen(Number(port), host === "" ? undefined : host);
+  try {
+    await once(server, "listening");
+  } catch (cause) {
+    throw new InputError("ENDPOINT_PORT_TAKEN", `Metrics cannot be served at ${address}: ${messageOf(cause)}.`, {
+      cause,
+      hint: "Choose another address with --http-endpoint.",
+    });
+  }
+  return server;
+}
+
+export function logOf({
+  logLevel,
+  v,
+}: {
+  readonly logLevel?: LogLevel | "silent" | undefined;
+  readonly v: string;
+}): Log {
+  const level = logLevel ?? (Number(v) >= 4 ? "debug" : Number(v) >= 1 ? "info" : "warn");
+  return commandLog(level);
+}

@@ -1,0 +1,1 @@
+export { startDriver, type DriverOptions, type RunningDriver } from "./driver.ts";
