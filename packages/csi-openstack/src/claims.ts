@@ -1,12 +1,4 @@
-import type { KubeObject, KubernetesClient, ResourceType } from "@causeway/kubernetes";
-
-const PersistentVolumeClaim: ResourceType<KubeObject> = {
-  group: "",
-  version: "v1",
-  kind: "PersistentVolumeClaim",
-  plural: "persistentvolumeclaims",
-  namespaced: true,
-};
+import { PersistentVolumeClaim, type KubernetesClient } from "@causeway/kubernetes";
 
 /** The annotations of a claim, read from the cluster; none when the claim is gone. */
 export function claimAnnotationsFrom(client: Pick<KubernetesClient, "find">) {

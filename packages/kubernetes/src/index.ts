@@ -130,6 +130,18 @@ export {
   type ServiceStatus,
 } from "./types/network.ts";
 export {
+  CSIDriver,
+  CSINode,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  StorageClass,
+  VolumeAttachment,
+  type ClaimCondition,
+  type CsiVolumeSource,
+  type DataSource,
+  type VolumeNodeSelector,
+} from "./types/storage.ts";
+export {
   CertificateSigningRequest,
   ClusterRole,
   ClusterRoleBinding,

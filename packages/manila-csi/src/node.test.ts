@@ -132,7 +132,7 @@ test("has the capabilities of the proxied driver, and the server's ID and zone",
     withTopology: true,
     driverName: "nfs.manila.csi.openstack.org",
   });
-  expect((await driver.client.node.nodeGetCapabilities({})).capabilities).toHaveLength(3);
+  expect((await driver.client.node.nodeGetCapabilities({})).capabilities).toHaveLength(2);
   expect(await driver.client.node.nodeGetInfo({})).toMatchObject({
     nodeId: "server-1",
     accessibleTopology: { segments: { "topology.manila.csi.openstack.org/zone": "nova" } },

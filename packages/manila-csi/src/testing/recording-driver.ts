@@ -1,5 +1,4 @@
-import { lstatSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { lstatSync, mkdirSync, rmSync } from "node:fs";
 import {
   NodeServiceCapability_RPC_Type as Type,
   serveCsi,
@@ -30,8 +29,8 @@ export interface RecordingOptions {
 }
 
 /**
- * In place of csi-driver-nfs or ceph-csi, whose kernel clients a test has not: records what it receives, and creates a folder with a mark
- * where the real ones mount.
+ * In place of csi-driver-nfs or ceph-csi, whose kernel clients a test has not: records what it receives, and creates a folder where
+ * the real ones mount.
  */
 export async function startRecordingDriver({ endpoint, stages }: RecordingOptions): Promise<RecordingDriver> {
   const calls: RecordedCall[] = [];
@@ -46,14 +45,9 @@ export async function startRecordingDriver({ endpoint, stages }: RecordingOption
   return { calls, close: () => server.close() };
 }
 
-const MARK = ".mounted";
-
 function nodeOf(calls: RecordedCall[], stages: boolean): NodeImpl {
-  const types = [...(stages ? [Type.STAGE_UNSTAGE_VOLUME] : []), Type.GET_VOLUME_STATS, Type.SINGLE_NODE_MULTI_WRITER];
-  const mount = (path: string) => {
-    mkdirSync(path, { recursive: true });
-    writeFileSync(join(path, MARK), "");
-  };
+  const types = [...(stages ? [Type.STAGE_UNSTAGE_VOLUME] : []), Type.GET_VOLUME_STATS];
+  const mount = (path: string) => void mkdirSync(path, { recursive: true });
   return {
     nodeGetCapabilities: () => ({ capabilities: types.map((type) => ({ type: { case: "rpc", value: { type } } })) }),
     nodeStageVolume({ volumeId, stagingTargetPath: path, volumeContext: context, secrets }) {
@@ -63,7 +57,6 @@ function nodeOf(calls: RecordedCall[], stages: boolean): NodeImpl {
     },
     nodeUnstageVolume({ volumeId, stagingTargetPath: path }) {
       calls.push({ method: "unstage", volumeId, path, context: {}, secrets: {} });
-      rmSync(join(path, MARK), { force: true });
       return {};
     },
     nodePublishVolume({ volumeId, targetPath: path, volumeContext: context, secrets }) {

@@ -1,85 +1,15 @@
-import type { Informer, KubeObject, ObjectKey, Pod, Resource, ResourceType } from "@causeway/kubernetes";
+import { PersistentVolume, PersistentVolumeClaim, type Informer, type ObjectKey, type Pod } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
-import type { LabelSelector, NodeSelector, PodVolume, Requirement } from "../model/spec.ts";
+import type { PodVolume } from "../model/spec.ts";
 
-/** Wire types of storage, with the fields that controllers here read or write. */
-
-export type PersistentVolumeClaim = Resource<
-  {
-    readonly volumeName?: string;
-    readonly storageClassName?: string;
-    readonly accessModes?: readonly string[];
-    readonly volumeMode?: string;
-    readonly selector?: LabelSelector;
-    readonly resources?: { readonly requests?: Readonly<Record<string, string>> };
-  },
-  {
-    readonly phase?: string;
-    readonly accessModes?: readonly string[];
-    readonly capacity?: Readonly<Record<string, string>>;
-  }
->;
-
-export type PersistentVolume = Resource<
-  {
-    readonly capacity?: Readonly<Record<string, string>>;
-    readonly accessModes?: readonly string[];
-    readonly storageClassName?: string;
-    readonly volumeMode?: string;
-    readonly claimRef?: { readonly namespace?: string; readonly name?: string; readonly uid?: string };
-    readonly nodeAffinity?: { readonly required?: NodeSelector };
-    readonly persistentVolumeReclaimPolicy?: string;
-    readonly csi?: { readonly driver: string; readonly volumeHandle: string };
-  },
-  { readonly phase?: string }
->;
-
-export interface StorageClass extends KubeObject {
-  readonly provisioner: string;
-  readonly volumeBindingMode?: string;
-  readonly allowedTopologies?: readonly { readonly matchLabelExpressions?: readonly Omit<Requirement, "operator">[] }[];
-}
-
-export type CSINode = Resource<
-  { readonly drivers?: readonly { readonly name: string; readonly allocatable?: { readonly count?: number } }[] },
-  never
->;
-
-export type VolumeAttachment = Resource<
-  {
-    readonly attacher: string;
-    readonly nodeName: string;
-    readonly source: { readonly persistentVolumeName?: string };
-  },
-  { readonly attached?: boolean; readonly attachError?: { readonly message?: string } }
->;
-
-export type CSIDriver = Resource<{ readonly attachRequired?: boolean }, never>;
-
-export const PersistentVolumeClaim: ResourceType<PersistentVolumeClaim> = {
-  group: "",
-  version: "v1",
-  kind: "PersistentVolumeClaim",
-  plural: "persistentvolumeclaims",
-  namespaced: true,
-};
-
-export const PersistentVolume: ResourceType<PersistentVolume> = {
-  group: "",
-  version: "v1",
-  kind: "PersistentVolume",
-  plural: "persistentvolumes",
-  namespaced: false,
-};
-
-export const StorageClass: ResourceType<StorageClass> = storage("StorageClass", "storageclasses");
-export const CSINode: ResourceType<CSINode> = storage("CSINode", "csinodes");
-export const CSIDriver: ResourceType<CSIDriver> = storage("CSIDriver", "csidrivers");
-export const VolumeAttachment: ResourceType<VolumeAttachment> = storage("VolumeAttachment", "volumeattachments");
-
-function storage<T extends KubeObject>(kind: string, plural: string): ResourceType<T> {
-  return { group: "storage.k8s.io", version: "v1", kind, plural, namespaced: false };
-}
+export {
+  CSIDriver,
+  CSINode,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  StorageClass,
+  VolumeAttachment,
+} from "@causeway/kubernetes";
 
 export const noProvisioner = "kubernetes.io/no-provisioner";
 export const claimFinalizer = "kubernetes.io/pvc-protection";

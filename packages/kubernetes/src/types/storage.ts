@@ -1,0 +1,159 @@
+import type { LabelSelector } from "./apps.ts";
+import type { KubeObject, Resource, ResourceType } from "./meta.ts";
+
+/** Wire types of storage, with the fields that are read or written here. */
+
+type Texts = Readonly<Record<string, string>>;
+
+/** A condition as claims have them: their times are optional. */
+export interface ClaimCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTransitionTime?: string;
+}
+
+export interface DataSource {
+  readonly apiGroup?: string | null;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string | null;
+}
+
+export type PersistentVolumeClaim = Resource<
+  {
+    readonly volumeName?: string;
+    readonly storageClassName?: string;
+    readonly volumeAttributesClassName?: string;
+    readonly accessModes?: readonly string[];
+    readonly volumeMode?: string;
+    readonly selector?: LabelSelector;
+    readonly resources?: { readonly requests?: Texts; readonly limits?: Texts };
+    readonly dataSource?: DataSource;
+    readonly dataSourceRef?: DataSource;
+  },
+  {
+    readonly phase?: string;
+    readonly accessModes?: readonly string[];
+    readonly capacity?: Texts;
+    readonly conditions?: readonly ClaimCondition[];
+    readonly allocatedResources?: Texts;
+    readonly allocatedResourceStatuses?: Texts;
+  }
+>;
+
+interface NodeRequirement {
+  readonly key: string;
+  readonly operator: string;
+  readonly values?: readonly string[];
+}
+
+export interface VolumeNodeSelector {
+  readonly nodeSelectorTerms?: readonly {
+    readonly matchExpressions?: readonly NodeRequirement[];
+    readonly matchFields?: readonly NodeRequirement[];
+  }[];
+}
+
+export interface CsiVolumeSource {
+  readonly driver: string;
+  readonly volumeHandle: string;
+  readonly fsType?: string;
+  readonly readOnly?: boolean;
+  readonly volumeAttributes?: Texts;
+}
+
+export type PersistentVolume = Resource<
+  {
+    readonly capacity?: Texts;
+    readonly accessModes?: readonly string[];
+    readonly storageClassName?: string;
+    readonly volumeMode?: string;
+    readonly mountOptions?: readonly string[];
+    readonly claimRef?: {
+      readonly apiVersion?: string;
+      readonly kind?: string;
+      readonly namespace?: string;
+      readonly name?: string;
+      readonly uid?: string;
+      readonly resourceVersion?: string;
+    };
+    readonly nodeAffinity?: { readonly required?: VolumeNodeSelector };
+    readonly persistentVolumeReclaimPolicy?: string;
+    readonly csi?: CsiVolumeSource;
+    /** In-tree volumes of Cinder, which are handled by its CSI driver. */
+    readonly cinder?: { readonly volumeID: string; readonly fsType?: string; readonly readOnly?: boolean };
+  },
+  { readonly phase?: string }
+>;
+
+export interface StorageClass extends KubeObject {
+  readonly provisioner: string;
+  readonly parameters?: Texts;
+  readonly reclaimPolicy?: string;
+  readonly mountOptions?: readonly string[];
+  readonly allowVolumeExpansion?: boolean;
+  readonly volumeBindingMode?: string;
+  readonly allowedTopologies?: readonly {
+    readonly matchLabelExpressions?: readonly { readonly key: string; readonly values?: readonly string[] }[];
+  }[];
+}
+
+export type CSINode = Resource<
+  {
+    readonly drivers?: readonly {
+      readonly name: string;
+      readonly nodeID?: string;
+      readonly topologyKeys?: readonly string[] | null;
+      readonly allocatable?: { readonly count?: number };
+    }[];
+  },
+  never
+>;
+
+interface VolumeError {
+  readonly time?: string;
+  readonly message?: string;
+}
+
+export type VolumeAttachment = Resource<
+  {
+    readonly attacher: string;
+    readonly nodeName: string;
+    readonly source: { readonly persistentVolumeName?: string };
+  },
+  {
+    readonly attached?: boolean;
+    readonly attachmentMetadata?: Texts;
+    readonly attachError?: VolumeError;
+    readonly detachError?: VolumeError;
+  }
+>;
+
+export type CSIDriver = Resource<{ readonly attachRequired?: boolean }, never>;
+
+export const PersistentVolumeClaim: ResourceType<PersistentVolumeClaim> = {
+  group: "",
+  version: "v1",
+  kind: "PersistentVolumeClaim",
+  plural: "persistentvolumeclaims",
+  namespaced: true,
+};
+
+export const PersistentVolume: ResourceType<PersistentVolume> = {
+  group: "",
+  version: "v1",
+  kind: "PersistentVolume",
+  plural: "persistentvolumes",
+  namespaced: false,
+};
+
+export const StorageClass: ResourceType<StorageClass> = storage("StorageClass", "storageclasses");
+export const CSINode: ResourceType<CSINode> = storage("CSINode", "csinodes");
+export const CSIDriver: ResourceType<CSIDriver> = storage("CSIDriver", "csidrivers");
+export const VolumeAttachment: ResourceType<VolumeAttachment> = storage("VolumeAttachment", "volumeattachments");
+
+function storage<T extends KubeObject>(kind: string, plural: string): ResourceType<T> {
+  return { group: "storage.k8s.io", version: "v1", kind, plural, namespaced: false };
+}
