@@ -1,11 +1,5 @@
 import { serveCsi, type CsiServer } from "@causeway/csi";
-import {
-  callMetrics,
-  deviceFromMetadata,
-  linuxHost,
-  metadataReader,
-  translate,
-} from "@causeway/csi-openstack";
+import { callMetrics, deviceFromMetadata, linuxHost, metadataReader, translate } from "@causeway/csi-openstack";
 import { silentLog, systemClock, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import { connectCloud, watchCloud, type Cloud, type CloudWatch } from "@causeway/openstack";
 import { Clouds, type StorageCloud } from "./clouds.ts";

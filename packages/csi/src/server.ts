@@ -23,18 +23,22 @@ export interface CallOutcome {
   readonly code: Code | undefined;
 }
 
-export interface CsiServerOptions {
+/** How calls are logged and measured, and their errors translated. */
+export interface ObservingOptions {
+  readonly log?: Log;
+  readonly clock?: Clock;
+  /** Turns the errors of the storage service's client into CSI errors. */
+  readonly translate?: (error: unknown) => unknown;
+  readonly onCall?: (outcome: CallOutcome) => void;
+}
+
+export interface CsiServerOptions extends ObservingOptions {
   /** "unix:///csi/csi.sock" or "tcp://host:port". */
   readonly endpoint: string;
   readonly identity: IdentityImpl;
   readonly controller?: ControllerImpl;
   readonly groupController?: GroupControllerImpl;
   readonly node?: NodeImpl;
-  readonly log?: Log;
-  readonly clock?: Clock;
-  /** Turns the errors of the storage service's client into CSI errors. */
-  readonly translate?: (error: unknown) => unknown;
-  readonly onCall?: (outcome: CallOutcome) => void;
 }
 
 export interface CsiServer {
@@ -84,7 +88,7 @@ function addServices(router: ConnectRouter, { identity, controller, groupControl
 }
 
 /** Logs each call without secrets, and gives the caller a gRPC status for whatever was thrown. */
-function observing({ log = silentLog, clock = systemClock, translate, onCall }: CsiServerOptions): Interceptor {
+export function observing({ log = silentLog, clock = systemClock, translate, onCall }: ObservingOptions): Interceptor {
   return (next) => async (request) => {
     const method = request.method.name;
     const begun = clock.now();

@@ -1,0 +1,41 @@
+import type { CSINode, Informer, ObjectKey, PersistentVolume, VolumeAttachment } from "@causeway/kubernetes";
+import type { SidecarDriver } from "../context.ts";
+import { annotation } from "../names.ts";
+import { volumeOf, type DriverVolume } from "../volume.ts";
+
+export interface Observed {
+  readonly driver: SidecarDriver;
+  readonly attachment: VolumeAttachment;
+  readonly found: DriverVolume | undefined;
+  /** Where the driver runs on the node, the ID that it registered; else what an earlier attempt recorded. */
+  readonly nodeId: string | undefined;
+  /** Other attachments of the volume. */
+  readonly others: number;
+}
+
+export interface Caches {
+  readonly driver: SidecarDriver;
+  readonly attachments: Informer<VolumeAttachment>;
+  readonly volumes: Informer<PersistentVolume>;
+  readonly csiNodes: Informer<CSINode>;
+}
+
+/** The index of attachments by volume. */
+export const BY_VOLUME = "volume";
+
+export function gather({ driver, attachments, volumes, csiNodes }: Caches, key: ObjectKey): Observed | undefined {
+  const attachment = attachments.get(key);
+  if (!attachment || attachment.spec.attacher !== driver.name) return undefined;
+  const { nodeName, source } = attachment.spec;
+  const volume = source.persistentVolumeName ?? "";
+  const registered = csiNodes
+    .get({ namespace: "", name: nodeName })
+    ?.spec.drivers?.find(({ name }) => name === driver.name)?.nodeID;
+  return {
+    driver,
+    attachment,
+    found: volumeOf(driver, volumes.get({ namespace: "", name: volume })),
+    nodeId: registered ?? attachment.metadata.annotations?.[annotation.nodeId],
+    others: attachments.byIndex(BY_VOLUME, volume).length - 1,
+  };
+}

@@ -1,0 +1,114 @@
+import {
+  CSINode,
+  followRoad,
+  isNotFound,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  StorageClass,
+  watchInformer,
+  type ControllerOptions,
+  type KubeObject,
+  type ObjectKey,
+  type ResourceType,
+  type Road,
+} from "@causeway/kubernetes";
+import { CONCURRENCY, type Context } from "../context.ts";
+import { shownError } from "../errors.ts";
+import { gather, pendingKey, type Caches, type Observed } from "./gather.ts";
+import { perform } from "./perform.ts";
+import { plan } from "./plan.ts";
+import type { CreateRequest, Step } from "./steps.ts";
+
+/** What csi-provisioner does for claims. Keys are those of claims. */
+export function provisionController(context: Context): ControllerOptions {
+  const { clock, log, informers, driver } = context;
+  const claims = informers.for(PersistentVolumeClaim);
+  const volumes = informers.for(PersistentVolume);
+  const storageClasses = informers.for(StorageClass);
+  const nodes = informers.for(Node);
+  const csiNodes = informers.for(CSINode);
+  const pending = new Map<string, CreateRequest>();
+  const snapshotHandle = (key: ObjectKey, signal: AbortSignal) => handleOf(context, key, signal);
+  const caches: Caches = { driver, claims, volumes, storageClasses, nodes, csiNodes, pending, snapshotHandle };
+  const keys = new WeakMap<Observed, string>();
+  const road: Road<Observed, Step, undefined> = {
+    async gather(key, signal) {
+      const observed = await gather(caches, key, signal);
+      if (observed) keys.set(observed, pendingKey(key));
+      return observed;
+    },
+    plan,
+    perform: (step, observed, signal) =>
+      perform({ context, pending, key: keys.get(observed) ?? "" }, observed, step, signal),
+    publish({ claim }, _status, events) {
+      if (claim) for (const event of events) context.events.event(claim, event);
+      return Promise.resolve();
+    },
+    failed({ storageClass }, _plan, _step, error) {
+      const shown = shownError(error);
+      const message = `failed to provision volume with StorageClass "${storageClass?.metadata.name ?? ""}": ${shown}`;
+      return {
+        status: undefined,
+        events: shown === undefined ? [] : [{ type: "Warning", reason: "ProvisioningFailed", message }],
+      };
+    },
+  };
+  const unbound = (): ObjectKey[] =>
+    claims
+      .list()
+      .filter(({ spec }) => !spec.volumeName)
+      .map(({ metadata }) => ({ namespace: metadata.namespace ?? "", name: metadata.name }));
+  return {
+    name: "csi-provision",
+    reconcile: followRoad(road, { clock, log, name: "csi-provision" }),
+    sources: [
+      watchInformer(claims),
+      watchInformer(storageClasses, ({ type }) => (type === "deleted" ? [] : unbound())),
+      watchInformer(csiNodes, ({ type }) => (type === "deleted" ? [] : unbound())),
+    ],
+    ready: (signal) =>
+      Promise.all([claims, volumes, storageClasses, nodes, csiNodes].map((each) => each.whenSynced(signal))).then(
+        () => {},
+      ),
+    concurrency: CONCURRENCY,
+    clock,
+    log,
+  };
+}
+
+interface Snapshot extends KubeObject {
+  readonly status?: { readonly boundVolumeSnapshotContentName?: string; readonly readyToUse?: boolean };
+}
+interface SnapshotContent extends KubeObject {
+  readonly spec: { readonly driver: string };
+  readonly status?: { readonly snapshotHandle?: string };
+}
+
+function snapshotType<T extends KubeObject>(kind: string, plural: string, namespaced: boolean): ResourceType<T> {
+  return { group: "snapshot.storage.k8s.io", version: "v1", kind, plural, namespaced };
+}
+const VolumeSnapshot: ResourceType<Snapshot> = snapshotType("VolumeSnapshot", "volumesnapshots", true);
+const VolumeSnapshotContent: ResourceType<SnapshotContent> = snapshotType(
+  "VolumeSnapshotContent",
+  "volumesnapshotcontents",
+  false,
+);
+
+/** The ID of a VolumeSnapshot's snapshot, or why there is none. The CRDs may be missing. */
+async function handleOf({ informers, driver }: Context, key: ObjectKey, signal: AbortSignal) {
+  const { client } = informers;
+  try {
+    const snapshot = await client.find(VolumeSnapshot, key, { signal });
+    const name = snapshot?.status?.boundVolumeSnapshotContentName;
+    if (!name || snapshot?.status?.readyToUse !== true) return `snapshot ${key.name} is not ready to use`;
+    const content = await client.find(VolumeSnapshotContent, { namespace: "", name }, { signal });
+    if (content && content.spec.driver !== driver.name)
+      return `snapshot ${key.name} is of driver ${content.spec.driver}`;
+    const id = content?.status?.snapshotHandle;
+    return id === undefined ? `snapshot ${key.name} has no handle` : { id };
+  } catch (error) {
+    if (isNotFound(error)) return "the cluster has no VolumeSnapshots";
+    throw error;
+  }
+}

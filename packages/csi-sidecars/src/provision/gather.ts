@@ -1,0 +1,87 @@
+import type { Informer, ObjectKey, PersistentVolume, PersistentVolumeClaim, StorageClass } from "@causeway/kubernetes";
+import type { SidecarDriver } from "../context.ts";
+import { annotation } from "../names.ts";
+import { volumeOf } from "../volume.ts";
+import type { CreateRequest } from "./steps.ts";
+import { topologyOf, type TopologyCaches, type TopologyResult } from "./topology.ts";
+
+/** Where the content of a claim's volume comes from. */
+export type ContentSource =
+  | { readonly type: "empty" }
+  | { readonly type: "snapshot"; readonly snapshotId: string }
+  | { readonly type: "volume"; readonly volumeId: string }
+  | { readonly type: "waiting"; readonly why: string }
+  | { readonly type: "other"; readonly why: string };
+
+export interface Observed {
+  readonly driver: SidecarDriver;
+  readonly claim: PersistentVolumeClaim | undefined;
+  readonly storageClass: StorageClass | undefined;
+  /** The PersistentVolume of the claim's uid. */
+  readonly volume: PersistentVolume | undefined;
+  readonly source: ContentSource;
+  readonly topology: TopologyResult;
+  /** A request for this claim, or for one of its name before, that may have created a volume. */
+  readonly pending: CreateRequest | undefined;
+}
+
+export interface Caches extends TopologyCaches {
+  readonly driver: SidecarDriver;
+  readonly claims: Informer<PersistentVolumeClaim>;
+  readonly volumes: Informer<PersistentVolume>;
+  readonly storageClasses: Informer<StorageClass>;
+  readonly pending: Map<string, CreateRequest>;
+  /** The handle of a VolumeSnapshot; a text says why there is none. */
+  readonly snapshotHandle: (key: ObjectKey, signal: AbortSignal) => Promise<{ readonly id: string } | string>;
+}
+
+export const volumeName = ({ metadata }: PersistentVolumeClaim): string => `pvc-${metadata.uid}`;
+export const pendingKey = ({ namespace = "", name }: ObjectKey): string => `${namespace}/${name}`;
+
+export async function gather(caches: Caches, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
+  const { driver, claims, volumes, storageClasses, pending } = caches;
+  const claim = claims.get(key);
+  const request = pending.get(pendingKey(key));
+  if (!claim && !request) return undefined;
+  const found = storageClasses.get({ namespace: "", name: claim?.spec.storageClassName ?? "" });
+  const { migration } = driver;
+  const storageClass = found && migration?.provisioner === found.provisioner ? migration.storageClass(found) : found;
+  const node = claim?.metadata.annotations?.[annotation.selectedNode];
+  return {
+    driver,
+    claim,
+    storageClass,
+    volume: claim && volumes.get({ namespace: "", name: volumeName(claim) }),
+    source: claim ? await sourceOf(caches, claim, signal) : { type: "empty" },
+    topology:
+      driver.withTopology === true && claim && storageClass
+        ? topologyOf(caches, { driver: driver.name, storageClass, node, seed: claim.metadata.name })
+        : { type: "none" },
+    pending: request,
+  };
+}
+
+async function sourceOf(
+  { claims, volumes, driver, snapshotHandle }: Caches,
+  { metadata, spec }: PersistentVolumeClaim,
+  signal: AbortSignal,
+): Promise<ContentSource> {
+  const source = spec.dataSourceRef ?? spec.dataSource;
+  if (!source) return { type: "empty" };
+  const namespace = metadata.namespace ?? "";
+  if (source.namespace && source.namespace !== namespace) {
+    return { type: "other", why: "sources in other namespaces are not supported" };
+  }
+  if (source.apiGroup === "snapshot.storage.k8s.io" && source.kind === "VolumeSnapshot") {
+    const handle = await snapshotHandle({ namespace, name: source.name }, signal);
+    return typeof handle === "string" ? { type: "waiting", why: handle } : { type: "snapshot", snapshotId: handle.id };
+  }
+  if (!source.apiGroup && source.kind === "PersistentVolumeClaim") {
+    const origin = claims.get({ namespace, name: source.name });
+    const bound = volumeOf(driver, volumes.get({ namespace: "", name: origin?.spec.volumeName ?? "" }));
+    if (!bound || origin?.status?.phase !== "Bound")
+      return { type: "waiting", why: `claim ${source.name} is not bound` };
+    return { type: "volume", volumeId: bound.csi.volumeHandle };
+  }
+  return { type: "other", why: `${source.kind} is filled by another program` };
+}

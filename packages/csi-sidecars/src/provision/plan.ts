@@ -1,0 +1,131 @@
+import type { PersistentVolumeClaim, Plan, PlannedEvent, StorageClass } from "@causeway/kubernetes";
+import { capabilityOf } from "../capability.ts";
+import { annotation, DEFAULT_FS_TYPE, FS_TYPE, PREFIX } from "../names.ts";
+import { bytesOfQuantity } from "../quantity.ts";
+import { volumeName, type Observed } from "./gather.ts";
+import type { CreateRequest, Step, VolumeTemplate } from "./steps.ts";
+
+/** How long (ms) a claim waits before what it needs is read again. */
+const AGAIN = 15_000;
+
+/** One volume for each claim that asks this driver for it. */
+export function plan(observed: Observed, now: number): Plan<Step, undefined> {
+  const { claim, pending, driver, storageClass, volume } = observed;
+  const name = claim && volumeName(claim);
+  if (pending && pending.name !== name) {
+    return { steps: [{ type: "abandon", name: pending.name ?? "", request: pending }], status: undefined };
+  }
+  if (!claim || !name || !isAsked(claim, driver.name)) {
+    const steps: Step[] = pending ? [{ type: "abandon", name: pending.name ?? "", request: pending }] : [];
+    return { steps: claim?.spec.volumeName ? [] : steps, status: undefined };
+  }
+  if (volume) return { steps: [], status: undefined };
+  if (storageClass?.provisioner !== driver.name)
+    return waiting(`StorageClass ${claim.spec.storageClassName} is not there`, now);
+  if (isDelayed(storageClass) && claim.metadata.annotations?.[annotation.selectedNode] === undefined) {
+    return { steps: [], status: undefined };
+  }
+  const problem = problemOf(observed, claim);
+  if (problem !== undefined) return waiting(problem, now);
+  if (observed.source.type === "other") return { steps: [], status: undefined };
+  const request = requestOf(observed, claim, storageClass);
+  const event: PlannedEvent = {
+    type: "Normal",
+    reason: "Provisioning",
+    message: `External provisioner is provisioning volume for claim "${claim.metadata.namespace}/${claim.metadata.name}"`,
+  };
+  const template = templateOf(claim, storageClass, driver.name);
+  return { steps: [{ type: "provision", name, request, template }], status: undefined, events: [event] };
+}
+
+function isAsked({ metadata, spec }: PersistentVolumeClaim, driver: string): boolean {
+  const asked = metadata.annotations?.[annotation.provisioner] ?? metadata.annotations?.[annotation.betaProvisioner];
+  return !spec.volumeName && metadata.deletionTimestamp === undefined && asked === driver;
+}
+
+const isDelayed = ({ volumeBindingMode }: StorageClass): boolean => volumeBindingMode === "WaitForFirstConsumer";
+
+function problemOf({ source, topology }: Observed, { spec }: PersistentVolumeClaim): string | undefined {
+  if (spec.selector) return "claims with a selector are not provisioned";
+  if (bytesOfQuantity(spec.resources?.requests?.["storage"]) === undefined) return "the claim requests no size";
+  if (source.type === "waiting") return source.why;
+  return topology.type === "waiting" ? topology.why : undefined;
+}
+
+function waiting(why: string, now: number): Plan<Step, undefined> {
+  const message = `failed to provision volume: ${why}`;
+  return {
+    steps: [],
+    status: undefined,
+    wait: { for: why, until: now + AGAIN },
+    events: [{ type: "Warning", reason: "ProvisioningFailed", message }],
+  };
+}
+
+function requestOf(
+  { driver, source, topology }: Observed,
+  claim: PersistentVolumeClaim,
+  { parameters = {}, mountOptions = [] }: StorageClass,
+): CreateRequest {
+  const { metadata, spec } = claim;
+  const own = Object.entries(parameters).filter(([key]) => !key.startsWith(PREFIX));
+  const name = volumeName(claim);
+  const { singleNodeMultiWriter = false, secrets = {} } = driver;
+  const facts = {
+    accessModes: spec.accessModes ?? [],
+    volumeMode: spec.volumeMode,
+    mountOptions,
+    singleNodeMultiWriter,
+  };
+  return {
+    name,
+    capacityRange: {
+      requiredBytes: bytesOfQuantity(spec.resources?.requests?.["storage"]) ?? 0n,
+      limitBytes: bytesOfQuantity(spec.resources?.limits?.["storage"]) ?? 0n,
+    },
+    volumeCapabilities: [capabilityOf({ ...facts, fsType: parameters[FS_TYPE] ?? DEFAULT_FS_TYPE })],
+    parameters: {
+      ...Object.fromEntries(own),
+      [`${PREFIX}pvc/name`]: metadata.name,
+      [`${PREFIX}pvc/namespace`]: metadata.namespace ?? "",
+      [`${PREFIX}pv/name`]: name,
+    },
+    secrets: { ...secrets },
+    ...(topology.type === "known" && {
+      accessibilityRequirements: {
+        requisite: [...topology.topologies.requisite],
+        preferred: [...topology.topologies.preferred],
+      },
+    }),
+    ...contentOf(source),
+  };
+}
+
+function contentOf(source: Observed["source"]): Pick<CreateRequest, "volumeContentSource"> {
+  if (source.type === "snapshot") {
+    return { volumeContentSource: { type: { case: "snapshot", value: { snapshotId: source.snapshotId } } } };
+  }
+  if (source.type === "volume") {
+    return { volumeContentSource: { type: { case: "volume", value: { volumeId: source.volumeId } } } };
+  }
+  return {};
+}
+
+function templateOf(claim: PersistentVolumeClaim, storageClass: StorageClass, driver: string): VolumeTemplate {
+  const { metadata, spec } = claim;
+  const { namespace = "", name, uid = "", resourceVersion = "" } = metadata;
+  const { mountOptions = [], parameters = {} } = storageClass;
+  const isBlock = spec.volumeMode === "Block";
+  return {
+    metadata: { name: volumeName(claim), annotations: { [annotation.provisionedBy]: driver } },
+    spec: {
+      accessModes: spec.accessModes ?? [],
+      volumeMode: spec.volumeMode ?? "Filesystem",
+      storageClassName: storageClass.metadata.name,
+      persistentVolumeReclaimPolicy: storageClass.reclaimPolicy ?? "Delete",
+      ...(mountOptions.length > 0 && { mountOptions }),
+      claimRef: { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace, name, uid, resourceVersion },
+    },
+    fsType: isBlock ? undefined : (parameters[FS_TYPE] ?? DEFAULT_FS_TYPE),
+  };
+}

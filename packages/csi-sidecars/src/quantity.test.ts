@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { bytesOfQuantity, quantityOfBytes } from "./quantity.ts";
+
+test.each([
+  ["1Gi", 1024n ** 3n],
+  ["1.5Gi", 1_610_612_736n],
+  ["10G", 10n ** 10n],
+  ["1e3", 1000n],
+  ["100", 100n],
+  ["0.1", 1n],
+  ["-1", undefined],
+  ["1Zi", undefined],
+  ["", undefined],
+])("reads %s", (text, bytes) => expect(bytesOfQuantity(text)).toBe(bytes));
+
+test.each([
+  [1024n ** 3n, "1Gi"],
+  [3n * 1024n ** 2n, "3Mi"],
+  [1000n, "1000"],
+  [0n, "0"],
+])("writes %s bytes", (bytes, text) => expect(quantityOfBytes(bytes)).toBe(text));

@@ -1,0 +1,34 @@
+import { runController, type ControllerOptions } from "@causeway/kubernetes";
+import { attachController } from "./attach/controller.ts";
+import type { Context } from "./context.ts";
+import { provisionController } from "./provision/controller.ts";
+import { reclaimController } from "./reclaim/controller.ts";
+import { resizeController } from "./resize/controller.ts";
+
+export interface Sidecars {
+  /** Runs every controller until `signal` aborts and what is under way has ended. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const controllers: readonly ((context: Context) => ControllerOptions)[] = [
+  provisionController,
+  reclaimController,
+  attachController,
+  resizeController,
+];
+
+/**
+ * The controllers of one cluster for one driver. The owner of the context runs its informers, and lets one process at a time work for the cluster.
+ *
+ * @example
+ * const sidecars = createSidecars({ informers, driver: { name, controller: client.controller }, clock, log, events });
+ * await Promise.all([informers.run(signal), sidecars.run(signal)]);
+ */
+export function createSidecars(context: Context): Sidecars {
+  const made = controllers.map((create) => create(context));
+  return {
+    async run(signal) {
+      await Promise.all(made.map((controller) => runController(controller, signal)));
+    },
+  };
+}
