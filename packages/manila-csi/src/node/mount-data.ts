@@ -31,7 +31,7 @@ export async function mountData({ manila }: ShareCloud, request: MountRequest): 
       `Share ${share.id} has protocol ${share.share_proto}; this driver serves ${protocol}.`,
     );
   }
-  if (/^creating/.test(share.status))
+  if (share.status.startsWith("creating"))
     throw new CausewayError("CSI_UNAVAILABLE", `Share ${share.id} is not yet available.`);
   if (share.status !== "available") {
     throw new CausewayError(
