@@ -36,7 +36,7 @@ export interface Caches extends TopologyCaches {
 }
 
 export const volumeName = ({ metadata }: PersistentVolumeClaim): string => `pvc-${metadata.uid}`;
-export const pendingKey = ({ namespace = "", name }: ObjectKey): string => `${namespace}/${name}`;
+export const pendingKey = ({ namespace, name }: ObjectKey): string => `${namespace}/${name}`;
 
 export async function gather(caches: Caches, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
   const { driver, claims, volumes, storageClasses, pending } = caches;
