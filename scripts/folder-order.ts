@@ -17,7 +17,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "wire",
     "patch",
     "contract",
-    "tables auth flow webhooks",
+    "tables auth flow webhooks kubelets",
     "metrics conversion registry",
     "definitions",
     "admission",

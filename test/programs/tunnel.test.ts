@@ -14,12 +14,13 @@ import {
   createMetrics,
   issueCertificate,
   parseCidr,
+  type DialRules,
   silentLog,
   systemClock,
   type KeyPair,
 } from "@causeway/foundation";
 import { createClient, loadKubeconfig, Node, Pod } from "@causeway/kubernetes";
-import { startTunnelAgent, startTunnelServer, type DialRules, type TunnelServer } from "@causeway/reverse-tunnel";
+import { startTunnelAgent, startTunnelServer, type TunnelServer } from "@causeway/reverse-tunnel";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { startKubeApiserver } from "../contracts/kubernetes/kube-apiserver.ts";
 import { freePorts } from "../support/free-ports.ts";

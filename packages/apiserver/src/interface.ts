@@ -8,6 +8,7 @@ import type { KindConversion } from "./contract/converter.ts";
 import type { ConnectionLimits } from "./server/connection-pool.ts";
 import type { EncryptionOptions } from "./contract/encryption.ts";
 import type { ServerProblem } from "./contract/server-problem.ts";
+import type { KubeletOptions } from "./contract/kubelets.ts";
 import type { LogicalClusterLimits } from "./contract/quota.ts";
 
 export interface ApiServerOptions {
@@ -119,6 +120,8 @@ export interface LogicalClusterOptions extends GuardOptions {
    * a webhook configuration could have this process send requests to any address it reaches.
    */
   readonly webhooks?: boolean;
+  /** How kubelets are reached for logs, exec, attach and port-forward. Default: not at all. */
+  readonly kubelets?: KubeletOptions;
   /** The controllers that the server's owner brings run for this cluster. Default false. */
   readonly controllers?: boolean;
   /** A listener of its own, so that the cluster stands at "/" of https://host:port. Port 0: any free one, kept over restarts. */

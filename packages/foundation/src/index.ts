@@ -1,6 +1,7 @@
 export { CausewayError, hasCode, InputError, isAborted, messageOf, type ErrorContext } from "./errors.ts";
 export { systemClock, VirtualClock, type Clock } from "./clock.ts";
 export { LimitExceeded, parseBoundedJson, readBeginning, readBounded } from "./bounded.ts";
+export { dialRefusal, type DialRules } from "./dial-rules.ts";
 export { readTextFile } from "./files.ts";
 export { canonicalJson } from "./json.ts";
 export { unlessAborted, whenAborted } from "./abort.ts";

@@ -1,6 +1,5 @@
 export { startTunnelAgent, type TunnelAgent, type TunnelAgentOptions } from "./agent/agent.ts";
 export type { CallOptions } from "./agent/call.ts";
-export type { DialRules } from "./guard/plan-guard.ts";
 export type { ProxyStrategy } from "./server/choose-agent.ts";
 export {
   invalid as invalidConfiguration,

@@ -11,11 +11,11 @@ import {
   silentLog,
   systemClock,
   type KeyPair,
+  type DialRules,
 } from "@causeway/foundation";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { startTunnelAgent, type TunnelAgent } from "./agent/agent.ts";
 import type { CallOptions } from "./agent/call.ts";
-import type { DialRules } from "./guard/plan-guard.ts";
 import { startTunnelServer, type TunnelServer } from "./server/server.ts";
 import type { TunnelTenant } from "./tenants/tenants.ts";
 

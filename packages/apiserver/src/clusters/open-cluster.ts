@@ -90,6 +90,10 @@ export async function openCluster(
   const keys = lazily(() => accountKeys(identity.serviceAccountKey, options.serviceAccountVerificationKeys ?? []));
   const tokens = lazily(() => clusterTokens(cluster, options.authentication, shared.authenticators));
   const changes = new Changes();
+  // What reaches nodes is loaded for those who have them.
+  const kubelets =
+    options.kubelets &&
+    (await import("../kubelets/kubelets.ts")).openKubelets(options.kubelets, { authority: identity.authority, clock });
   const cluster: Cluster = {
     name: place.name,
     store,
@@ -99,6 +103,7 @@ export async function openCluster(
     catalog: new Catalog(shared.builtIns),
     changes,
     ...(options.limits ? { quota: new Quota(options.limits, { name: place.name, store, changes }) } : {}),
+    ...(kubelets ? { kubelets } : {}),
     thread: shared.thread,
     problems: shared.problems,
     lines: new Lines(),
@@ -158,6 +163,7 @@ export async function openCluster(
       shared.turns.forget(cluster.name);
       shared.thread.forget(cluster.name);
       cluster.webhooks.close();
+      kubelets?.close();
       if (options.authentication) tokens().close();
       await controllers.stop();
       await audit?.close();

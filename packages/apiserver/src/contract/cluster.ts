@@ -8,6 +8,7 @@ import type { Tokens } from "./identity.ts";
 import type { ClientAuthorities } from "./identity.ts";
 import type { ThreadTime } from "./thread-time.ts";
 import type { Catalog } from "./catalog.ts";
+import type { Kubelets } from "./kubelets.ts";
 import type { ClusterMetrics } from "./cluster-metrics.ts";
 import type { Lines } from "./watch-lines.ts";
 import type { ServerProblem } from "./server-problem.ts";
@@ -24,6 +25,8 @@ export interface Cluster extends ClusterView {
   /** Calls its admission and conversion webhooks. */
   readonly webhooks: WebhookClient;
   readonly metrics: ClusterMetrics;
+  /** Absent when no network of nodes may be dialled. */
+  readonly kubelets?: Kubelets;
   /** What it may hold; absent when there are no limits. */
   readonly quota?: Quota;
   /** How objects of custom kinds are converted, beside what their definitions say. */

@@ -7,6 +7,7 @@ import { Connections, type ConnectionsOptions } from "./connections.ts";
 import type { Request } from "../contract/exchange.ts";
 import { guardRequests } from "./request-scope.ts";
 import type { Response } from "../contract/exchange.ts";
+import { isPodUpgrade, UpgradeResponse } from "./upgrade.ts";
 import { isWebSocketWatch } from "./websocket.ts";
 
 export interface Listener {
@@ -38,7 +39,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const { host, port, certificate, handler, accepted } = options;
   const http1: HttpOptions & SecureServerOptions["http1Options"] = {
     maxHeaderSize: HEADERS,
-    shouldUpgradeCallback: isWebSocketWatch,
+    shouldUpgradeCallback: (request) => isWebSocketWatch(request) || isPodUpgrade(request),
   };
   const server = createSecureServer({
     allowHTTP1: true,
@@ -78,6 +79,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   server.on("request", serve);
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on("error", () => {});
+    if (isPodUpgrade(request)) return serve(request, new UpgradeResponse(request, socket, head));
     // What WebSockets need is loaded for those who ask for one.
     import("./websocket-response.ts")
       .then(({ WebSocketResponse }) => {

@@ -7,7 +7,8 @@ import { sendText } from "./respond.ts";
 
 /*
  * The subresources of pods that kube-apiserver serves by connecting to the pod's kubelet. Of simulated nodes it is known that no program
- * runs there, and the answer says so. This server connects to no kubelet. Source: Kubernetes API reference, Pod log, exec, attach, portforward.
+ * runs there, and the answer says so. Other kubelets are connected to if the cluster has networks of nodes. Source: Kubernetes API reference, Pod log,
+ * exec, attach, portforward.
  */
 
 const CONNECTED = new Set(["log", "exec", "attach", "portforward"]);
@@ -21,8 +22,8 @@ export function isPodConnect({ resource, subresource }: Call): boolean {
   return resource.storage === "/pods" && CONNECTED.has(subresource);
 }
 
-/** Answers with the log that an annotation declares. Throws 400, 404 and 503. */
-export function connectPod(call: Call, query: URLSearchParams, response: Response): void {
+/** Answers with the log that an annotation declares, or by the pod's kubelet. Throws 400, 404, 429 and 503. */
+export async function connectPod(call: Call, query: URLSearchParams, response: Response): Promise<void> {
   const pod = current(call).object;
   const container = call.subresource === "portforward" ? "" : containerOf(call, pod, query.get("container") ?? "");
   const nodeName = text(at(pod, "spec", "nodeName"));
@@ -30,7 +31,12 @@ export function connectPod(call: Call, query: URLSearchParams, response: Respons
     if (call.subresource !== "log") throw badRequest(`pod ${call.name} does not have a host assigned`);
     return sendText(response, 200, { type: "text/plain", body: "" });
   }
-  if (!isSimulated(call, nodeName)) throw apiError(503, "ServiceUnavailable", unreachable(call, nodeName));
+  const node = nodeOf(call, nodeName);
+  if (node?.metadata.labels?.[SIMULATED] !== "true") {
+    if (!node || !call.cluster.kubelets) throw apiError(503, "ServiceUnavailable", unreachable(call, nodeName));
+    const { askKubelet } = await import("./kubelet-request.ts");
+    return askKubelet(call, { pod, node, container }, { query, response });
+  }
   const declared = pod.metadata.annotations?.[LOGS];
   if (call.subresource === "log" && declared !== undefined) {
     return sendText(response, 200, { type: "text/plain", body: partOf(declared, query) });
@@ -53,9 +59,8 @@ function containerOf({ name }: Call, pod: KubeObject, asked: string): string {
   throw badRequest(others.length === 0 ? choice : `${choice} or one of the init containers: [${others.join(" ")}]`);
 }
 
-function isSimulated({ cluster }: Call, name: string): boolean {
-  const node = cluster.store.get({ cluster: cluster.name, resource: "/nodes", namespace: "", name })?.object;
-  return node?.metadata.labels?.[SIMULATED] === "true";
+function nodeOf({ cluster }: Call, name: string): KubeObject | undefined {
+  return cluster.store.get({ cluster: cluster.name, resource: "/nodes", namespace: "", name })?.object;
 }
 
 function unreachable({ namespace, name, subresource }: Call, node: string): string {

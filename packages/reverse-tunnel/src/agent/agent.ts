@@ -1,6 +1,5 @@
-import { backoff, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import { backoff, messageOf, type Clock, type Log, type Metrics, type DialRules } from "@causeway/foundation";
 import { Connection } from "../flow/connection.ts";
-import type { DialRules } from "../guard/plan-guard.ts";
 import type { TunnelPacket } from "../protocol/packets.ts";
 import { callServer, type Call, type CallOptions } from "./call.ts";
 import { dialTarget } from "./dial.ts";

@@ -1,7 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { connect, isIP, type Socket } from "node:net";
-import { messageOf } from "@causeway/foundation";
-import { refusalOf, type DialRules } from "../guard/plan-guard.ts";
+import { messageOf, dialRefusal, type DialRules } from "@causeway/foundation";
 
 /** As konnectivity's agent (ms). */
 const TIMEOUT = 5_000;
@@ -17,10 +16,10 @@ export async function dialTarget(
   const host = match?.[1] ?? match?.[2];
   if (host === undefined) throw new Error(`dial tcp: address ${address.slice(0, 300)}: missing port in address`);
   const port = Number(match?.[3]);
-  const refusal = refusalOf(rules, host, port);
+  const refusal = dialRefusal(rules, host, port);
   if (refusal !== undefined) throw new Error(`dial tcp ${address}: refused by the agent: ${refusal}`);
   const addresses = isIP(host) === 0 ? await resolve(host) : [host];
-  const allowed = addresses.filter((each) => refusalOf(rules, each, port) === undefined);
+  const allowed = addresses.filter((each) => dialRefusal(rules, each, port) === undefined);
   const [first] = allowed;
   if (first === undefined)
     throw new Error(`dial tcp ${address}: refused by the agent: ${addresses.join(", ")} may not be dialled`);

@@ -1,6 +1,13 @@
-import { InputError, messageOf, parseCidr, readTextFile, type Cidr, type KeyPair } from "@causeway/foundation";
+import {
+  InputError,
+  messageOf,
+  parseCidr,
+  readTextFile,
+  type Cidr,
+  type KeyPair,
+  type DialRules,
+} from "@causeway/foundation";
 import { parse } from "yaml";
-import type { DialRules } from "../guard/plan-guard.ts";
 import type { TokenRules } from "../tenants/review-token.ts";
 import type { TunnelTenant } from "../tenants/tenants.ts";
 

@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Duplex } from "node:stream";
-import { unlessAborted, type Clock } from "@causeway/foundation";
+import { unlessAborted, type Clock, dialRefusal } from "@causeway/foundation";
 import type { Connection, OtherPacket } from "../flow/connection.ts";
-import { refusalOf } from "../guard/plan-guard.ts";
 import type { TunnelTenant } from "../tenants/tenants.ts";
 import { chooseAgent, type Identifiers, type ProxyStrategy } from "./choose-agent.ts";
 import { DialError, statusOfAgentError } from "./dial-error.ts";
@@ -112,7 +111,7 @@ export class Pool {
   async dial({ host, port }: Target, accept: () => Duplex, signal: AbortSignal): Promise<void> {
     const { tenant } = this;
     const { metrics, clock } = this.#options;
-    const refusal = refusalOf(tenant.rules, host, port);
+    const refusal = dialRefusal(tenant.rules, host, port);
     if (refusal !== undefined) throw new DialError("refused", 403, `${refusal}, so it is not dialled`);
     if (this.#streams >= tenant.maxStreams) {
       throw new DialError("limit", 503, `tenant ${tenant.name} has ${this.#streams} open streams, its limit`);

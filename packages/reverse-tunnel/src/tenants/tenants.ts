@@ -1,5 +1,4 @@
-import { readCertificate, verifyChain } from "@causeway/foundation";
-import type { DialRules } from "../guard/plan-guard.ts";
+import { readCertificate, verifyChain, type DialRules } from "@causeway/foundation";
 
 /** A control plane whose connections go through the server, and whose agents connect to it. */
 export interface TunnelTenant {

@@ -1,6 +1,6 @@
-import { parseCidr, type Cidr } from "@causeway/foundation";
 import { expect, test } from "vitest";
-import { refusalOf, type DialRules } from "./plan-guard.ts";
+import { dialRefusal, type DialRules } from "./dial-rules.ts";
+import { parseCidr, type Cidr } from "./ip.ts";
 
 const cidrs = (...texts: string[]): Cidr[] => texts.map(parseCidr).filter((cidr) => cidr !== undefined);
 const tenant: DialRules = {
@@ -52,7 +52,7 @@ const rows: [title: string, rules: DialRules, host: string, port: number, refusa
   ["a port beyond the last", open, "203.0.113.7", 65_536, /port 65536/],
 ];
 test.each(rows)("judges %s", (_title, rules, host, port, refusal) => {
-  const found = refusalOf(rules, host, port);
+  const found = dialRefusal(rules, host, port);
   if (refusal) expect(found).toMatch(refusal);
   else expect(found).toBeUndefined();
 });

@@ -1,6 +1,6 @@
-import { cidrContains, formatIp, parseCidr, parseIp, type Cidr, type IpAddress } from "@causeway/foundation";
+import { cidrContains, formatIp, parseCidr, parseIp, type Cidr, type IpAddress } from "./ip.ts";
 
-/** What may be dialled. */
+/** What may be dialled for a tenant, who chooses addresses and names. */
 export interface DialRules {
   /** Networks of nodes, pods and services; undefined: every address that is not special. */
   readonly allow: readonly Cidr[] | undefined;
@@ -29,7 +29,7 @@ const EMBEDDED = ["::ffff:0:0/96", "::/96", "64:ff9b::/96"].map(network);
 const special = SPECIAL.map(([cidr, what]) => ({ cidr: network(cidr), what }));
 
 /** Why a host (an address or a name) and port may not be dialled; undefined: they may. */
-export function refusalOf(rules: DialRules, host: string, port: number): string | undefined {
+export function dialRefusal(rules: DialRules, host: string, port: number): string | undefined {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) return `port ${port} is not between 1 and 65535`;
   const ip = parseIp(host);
   return ip ? refusalOfAddress(rules, unwrap(ip)) : refusalOfName(rules, host.toLowerCase().replace(/\.$/, ""));
