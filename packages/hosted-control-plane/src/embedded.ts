@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { ApiServer } from "@causeway/apiserver";
 import type { ControlPlaneRuntime, ControlPlaneState } from "./runtime.ts";
 
@@ -5,6 +6,11 @@ export interface EmbeddedRuntimeOptions {
   readonly apiServer: ApiServer;
   /** The address that control planes listen on, such as 0.0.0.0. Default: the one that each is reached at. */
   readonly listen?: string;
+  /**
+   * Networks of nodes whose kubelets the control planes may reach, and the folder of a tunnel's sockets (ID.sock) that lead there. Default: none. A
+   * tenant writes its nodes' addresses, so the operator names the networks.
+   */
+  readonly nodes?: { readonly networks: readonly string[]; readonly tunnels?: string };
 }
 
 /**
@@ -27,6 +33,7 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
         // Always given: options that are left out stay as they were.
         authentication: spec.authentication,
         worker: spec.worker,
+        kubelets: kubeletsOf(spec.id, options),
         controllers: true,
         listen: {
           host: options.listen ?? spec.endpoint.host,
@@ -59,6 +66,11 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
       running.delete(id);
     },
   };
+}
+
+function kubeletsOf(id: string, { nodes }: EmbeddedRuntimeOptions): { networks: readonly string[]; tunnel?: string } {
+  const { networks = [], tunnels } = nodes ?? {};
+  return { networks, ...(tunnels === undefined ? {} : { tunnel: join(tunnels, `${id}.sock`) }) };
 }
 
 /** Data of a control plane that this process has not opened yet: it exists, and is not ready. */

@@ -93,6 +93,7 @@ export async function openCluster(
   // What reaches nodes is loaded for those who have them.
   const kubelets =
     options.kubelets &&
+    options.kubelets.networks.length > 0 &&
     (await import("../kubelets/kubelets.ts")).openKubelets(options.kubelets, { authority: identity.authority, clock });
   const cluster: Cluster = {
     name: place.name,
@@ -163,7 +164,7 @@ export async function openCluster(
       shared.turns.forget(cluster.name);
       shared.thread.forget(cluster.name);
       cluster.webhooks.close();
-      kubelets?.close();
+      if (kubelets) kubelets.close();
       if (options.authentication) tokens().close();
       await controllers.stop();
       await audit?.close();

@@ -4,7 +4,7 @@ import type { TLSSocket } from "node:tls";
 export interface KubeletOptions {
   /**
    * Networks of nodes' addresses, as CIDRs. Nothing else is dialled, since a tenant writes its nodes' addresses; loopback and link-local addresses only if
-   * a network lies within their ranges.
+   * a network lies within their ranges. None: kubelets are not reached.
    */
   readonly networks: readonly string[];
   /** Path of the Unix socket of a tunnel that speaks HTTP CONNECT. Default: kubelets are dialled from here. */

@@ -18,6 +18,8 @@ export interface SystemOptions {
   readonly cloud: ChosenCloud;
   /** Port of the management API; any free one by default. */
   readonly port?: number;
+  /** Networks of nodes whose kubelets may be reached, and the folder of the tunnel's sockets that lead there. */
+  readonly nodes?: { readonly networks: readonly string[]; readonly tunnels?: string };
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -57,7 +59,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const controllers = createControllers({
     client,
     clouds,
-    runtime: createEmbeddedRuntime({ apiServer }),
+    runtime: createEmbeddedRuntime({ apiServer, ...(options.nodes ? { nodes: options.nodes } : {}) }),
     advertise: cloud.advertise,
     provider: cloud.provider,
     metrics: apiServer.metrics,

@@ -28,6 +28,10 @@ export async function up(options: UpOptions, signal: AbortSignal): Promise<void>
       clock: systemClock,
       log,
       ...(options.port === undefined ? {} : { port: options.port }),
+      nodes: {
+        networks: options.nodeNetworks ?? [],
+        ...(options.tunnelSockets === undefined ? {} : { tunnels: options.tunnelSockets }),
+      },
     });
     try {
       if (options.demo)

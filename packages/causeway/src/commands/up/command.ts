@@ -1,5 +1,6 @@
 import { Command, Option } from "@commander-js/extra-typings";
 import { logLevelOption } from "../../options/logging.ts";
+import { cidrs } from "../../options/networks.ts";
 import { whole } from "../../options/numbers.ts";
 import { outputOption } from "../../options/output.ts";
 
@@ -43,6 +44,15 @@ function options() {
     .option(
       "--advertise-address <address>",
       "address at which machines reach this host (default: found by asking the cloud)",
+    )
+    .option(
+      "--node-networks <cidrs>",
+      "networks of nodes, whose kubelets are asked for logs, exec and port-forward",
+      cidrs,
+    )
+    .option(
+      "--tunnel-sockets <dir>",
+      "folder of a tunnel's sockets, NAMESPACE.NAME.sock, that kubelets are reached through",
     )
     .option("--replicas <count>", "with --demo: workers to start with", whole(1, 1000), 3)
     .option("--flavor <name>", "with --demo: flavor of the workers", "m1.small")
