@@ -116,11 +116,11 @@ export interface LogicalClusterOptions extends GuardOptions {
   /** The class of worker process that serves it: one that it shares with other clusters (default), or its own. Chosen when the cluster is made. */
   readonly worker?: "shared" | "own";
   /**
-   * Whether admission and conversion webhooks of this cluster are called. Default false but for the management cluster: who may write
-   * a webhook configuration could have this process send requests to any address it reaches.
+   * Whether admission and conversion webhooks of this cluster are called. Default: those in the networks of `kubelets`, and all of the management
+   * cluster: who may write a webhook configuration could have this process send requests to any address it reaches.
    */
   readonly webhooks?: boolean;
-  /** How kubelets are reached for logs, exec, attach and port-forward. Default: not at all. */
+  /** How kubelets and webhooks are reached, for logs, exec, attach and port-forward. Default: not at all. */
   readonly kubelets?: KubeletOptions;
   /** The controllers that the server's owner brings run for this cluster. Default false. */
   readonly controllers?: boolean;

@@ -86,7 +86,6 @@ export async function openCluster(
   const { store, files, clock, log } = shared;
   const identity = await clusterIdentity(files, place.folder, { options, clock });
   checkAuthority(identity.authority);
-  const webhooks = createWebhookClient({ name: place.name, store }, options.webhooks ?? place.name === "");
   const keys = lazily(() => accountKeys(identity.serviceAccountKey, options.serviceAccountVerificationKeys ?? []));
   const tokens = lazily(() => clusterTokens(cluster, options.authentication, shared.authenticators));
   const changes = new Changes();
@@ -95,6 +94,8 @@ export async function openCluster(
     options.kubelets &&
     options.kubelets.networks.length > 0 &&
     (await import("../kubelets/kubelets.ts")).openKubelets(options.kubelets, { authority: identity.authority, clock });
+  const reach = options.webhooks ?? (kubelets ? kubelets.dial : place.name === "");
+  const webhooks = createWebhookClient({ name: place.name, store }, reach);
   const cluster: Cluster = {
     name: place.name,
     store,

@@ -1,9 +1,10 @@
+import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 
-/** How kubelets of a cluster are reached, for logs, exec, attach and port-forward of pods. */
+/** How kubelets of a cluster are reached, for logs, exec, attach and port-forward of pods, and its webhooks. */
 export interface KubeletOptions {
   /**
-   * Networks of nodes' addresses, as CIDRs. Nothing else is dialled, since a tenant writes its nodes' addresses; loopback and link-local addresses only if
+   * Networks of nodes and of webhooks' pods, as CIDRs. Nothing else is dialled, since a tenant writes addresses; loopback and link-local ones only if
    * a network lies within their ranges. None: kubelets are not reached.
    */
   readonly networks: readonly string[];
@@ -19,5 +20,7 @@ export interface KubeletOptions {
 export interface Kubelets {
   /** Connects with TLS. Throws 503 with what failed, and 429 for too many connections. */
   connect(host: string, port: number, signal: AbortSignal): Promise<TLSSocket>;
+  /** Connects to an address in the same networks, such as that of a webhook's pod, by the same way. */
+  dial(target: { readonly host: string; readonly port: number }, signal: AbortSignal): Promise<Socket>;
   close(): void;
 }

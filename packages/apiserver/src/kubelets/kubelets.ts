@@ -52,6 +52,7 @@ export function openKubelets(
         dials--;
       }
     },
+    dial: (target, signal) => dial(way, target, signal),
     close() {
       for (const socket of open) socket.destroy();
     },

@@ -263,3 +263,44 @@ describe("pods on nodes whose kubelet is reached", () => {
     await expect.poll(() => log("on-near/log"), { timeout: 10_000 }).toBe("first\nlast\n");
   });
 });
+
+test("webhooks of the tenant are reached through the tunnel, and only in its networks", async () => {
+  const webhook = (host: string) => ({
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "ValidatingWebhookConfiguration",
+    metadata: { name: "guard" },
+    webhooks: [
+      {
+        name: "guard.example.com",
+        clientConfig: {
+          url: `https://${host}/judge`,
+          caBundle: Buffer.from(cluster.authority.certificate).toString("base64"),
+        },
+        rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["configmaps"] }],
+        admissionReviewVersions: ["v1"],
+        sideEffects: "None",
+        failurePolicy: "Fail",
+      },
+    ],
+  });
+  const path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+  const refusalOf = async (host: string): Promise<string> => {
+    await client.request("POST", path, { body: webhook(host) });
+    const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "judged" } };
+    const made = await client
+      .request("POST", "/api/v1/namespaces/default/configmaps", { body })
+      .catch((error: unknown) => (error as Error).message);
+    await client.request("DELETE", `${path}/guard`);
+    return String(made);
+  };
+  const { port } = kubelet.address() as AddressInfo;
+  const before = targets.length;
+  // The kubelet of this file asks for a client certificate, which webhooks are not shown.
+  expect(await refusalOf(`127.0.0.1:${port}`)).toMatch(
+    /failed calling webhook "guard.example.com".*(certificate required|socket|ECONNRESET|EOF)/,
+  );
+  expect(targets.slice(before)).toEqual([`127.0.0.1:${port}`]);
+  expect(await refusalOf("192.0.2.1:443")).toMatch(/192\.0\.2\.1 is in no allowed network, so it is not dialled/);
+  expect(await refusalOf("example.com:443")).toMatch(/"example\.com" is no allowed name, so it is not dialled/);
+  expect(targets.length).toBe(before + 1);
+});

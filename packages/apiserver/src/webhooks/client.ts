@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { CausewayError, messageOf } from "@causeway/foundation";
 import { isRecord, type Json } from "../json/json.ts";
 import type { ClusterView } from "../contract/resource.ts";
-import { Connections } from "./connections.ts";
+import { Connections, type Dial } from "./connections.ts";
 import type { WebhookCallOptions, WebhookClient, WebhookClientConfig } from "../contract/webhooks.ts";
 import { resolveService } from "./services.ts";
 import { answerProblem, transportProblem } from "./problems.ts";
@@ -11,15 +11,18 @@ const SECOND = 1000;
 
 /**
  * The webhook client of one cluster. `allowed` false refuses every call: a tenant's webhooks would have this process
- * reach whatever it can reach.
+ * reach whatever it can reach. A `Dial` makes the connections, and judges what may be reached.
  */
-export function createWebhookClient(cluster: Pick<ClusterView, "name" | "store">, allowed: boolean): WebhookClient {
-  const connections = new Connections();
+export function createWebhookClient(
+  cluster: Pick<ClusterView, "name" | "store">,
+  allowed: boolean | Dial,
+): WebhookClient {
+  const connections = new Connections(typeof allowed === "function" ? allowed : undefined);
   return {
     async call(config, body, options) {
       const target = targetOf(config, options.timeout);
       const ask = async (): Promise<Json> => {
-        if (!allowed) throw new Error("this cluster may not call webhooks");
+        if (allowed === false) throw new Error("this cluster may not call webhooks");
         const address = config.service ? resolveService(cluster, config.service) : undefined;
         const ca = config.caBundle === undefined ? undefined : Buffer.from(config.caBundle, "base64").toString();
         return answered(connections, { target, address, ca }, { body, options });

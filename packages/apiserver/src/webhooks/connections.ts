@@ -1,9 +1,13 @@
 import { Agent, request } from "node:https";
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import { connect as connectTls, type ConnectionOptions } from "node:tls";
 
 /** What a webhook may answer at most, unless the call says less. */
 const LIMIT = 32 * 1024 * 1024;
 const IDLE = 90_000;
+/** Of making a connection (ms). */
+const DIALLED = 30_000;
 /** More authorities than this at once are not kept. */
 const AUTHORITIES = 64;
 
@@ -25,6 +29,12 @@ interface Answer {
 /** Kept HTTPS connections, one pool per authority: what one caBundle vouches for is not asked with another. HTTP/1.1, as kube-apiserver's. */
 export class Connections {
   readonly #agents = new Map<string, Agent>();
+  readonly #dial: Dial | undefined;
+
+  /** `dial` makes the connections; default: from here. */
+  constructor(dial?: Dial) {
+    this.#dial = dial;
+  }
 
   async post({ target, address, ca, body, signal, limit }: Post): Promise<Answer> {
     const agent = this.#agent(ca ?? "");
@@ -70,9 +80,29 @@ export class Connections {
     // A certificate of the bundle is trusted for itself, whoever signed it, as Go has it: it may be the server's own.
     const trusted = ca === "" ? {} : { ca, allowPartialTrustChain: true };
     const agent = new Agent({ keepAlive: true, timeout: IDLE, ...trusted });
+    if (this.#dial) dialBy(agent, this.#dial);
     this.#agents.set(ca, agent);
     return agent;
   }
+}
+
+/** Makes a TCP connection, or throws. */
+export type Dial = (target: { readonly host: string; readonly port: number }, signal: AbortSignal) => Promise<Socket>;
+
+function dialBy(agent: Agent, dial: Dial): void {
+  agent.createConnection = (options, done) => {
+    const { host, port } = options;
+    void dial({ host: host ?? "", port: Number(port) }, AbortSignal.timeout(DIALLED)).then(
+      (socket) => {
+        const secured: ConnectionOptions = { ...(options as ConnectionOptions), socket };
+        delete secured.path;
+        done?.(null, connectTls(secured));
+      },
+      // Node's types want a socket with an error, too.
+      (error: Error) => (done as ((error: Error) => void) | undefined)?.(error),
+    );
+    return undefined;
+  };
 }
 
 async function textOf(response: IncomingMessage, limit: number): Promise<string> {
