@@ -1,6 +1,7 @@
 import { Agent, request } from "node:https";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import { callbackify } from "node:util";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
 
 /** What a webhook may answer at most, unless the call says less. */
@@ -90,17 +91,15 @@ export class Connections {
 export type Dial = (target: { readonly host: string; readonly port: number }, signal: AbortSignal) => Promise<Socket>;
 
 function dialBy(agent: Agent, dial: Dial): void {
-  agent.createConnection = (options, done) => {
+  const connected = callbackify(async (options: ConnectionOptions) => {
     const { host, port } = options;
-    void dial({ host: host ?? "", port: Number(port) }, AbortSignal.timeout(DIALLED)).then(
-      (socket) => {
-        const secured: ConnectionOptions = { ...(options as ConnectionOptions), socket };
-        delete secured.path;
-        done?.(null, connectTls(secured));
-      },
-      // Node's types want a socket with an error, too.
-      (error: Error) => (done as ((error: Error) => void) | undefined)?.(error),
-    );
+    const socket = await dial({ host: host ?? "", port: Number(port) }, AbortSignal.timeout(DIALLED));
+    const secured: ConnectionOptions = { ...options, socket };
+    delete secured.path;
+    return connectTls(secured);
+  });
+  agent.createConnection = (options, done) => {
+    connected(options as ConnectionOptions, (error, socket) => done?.(error, socket));
     return undefined;
   };
 }
