@@ -21,6 +21,6 @@ export interface Kubelets {
   /** Connects with TLS. Throws 503 with what failed, and 429 for too many connections. */
   connect(host: string, port: number, signal: AbortSignal): Promise<TLSSocket>;
   /** Connects to an address in the same networks, such as that of a webhook's pod, by the same way. */
-  dial(target: { readonly host: string; readonly port: number }, signal: AbortSignal): Promise<Socket>;
+  readonly dial: (target: { readonly host: string; readonly port: number }, signal: AbortSignal) => Promise<Socket>;
   close(): void;
 }
