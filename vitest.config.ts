@@ -11,6 +11,7 @@ export default defineConfig({
       "test/image/**",
       "test/programs/**",
       "test/hostile/**",
+      "test/operator/**",
       "**/node_modules/**",
       ...scenarios,
     ],

@@ -26,6 +26,7 @@ export const floors: Readonly<Record<string, number>> = {
   "cluster-api-openstack": 3,
   "hosted-control-plane": 3,
   "workload-controllers": 3,
+  "openstack-operator": 3,
   "keystone-auth": 3,
   "barbican-kms": 3,
   "octavia-ingress": 3,

@@ -99,6 +99,16 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "workload-controllers.ts",
     "index.ts",
   ],
+  "openstack-operator": [
+    "model",
+    "credentials graph",
+    "catalogue",
+    "config",
+    "programs upgrade",
+    "render",
+    "deployment",
+    "index.ts",
+  ],
   kubernetes: ["types", "config", "client", "cache", "controller status", "events", "election", "remote", "index.ts"],
 };
 

@@ -15,6 +15,7 @@ import { HostedControlPlane, KubeadmControlPlane, KubeadmControlPlaneTemplate } 
 import { IPAddress, IPAddressClaim } from "./ipam/index.ts";
 import { infrastructureKinds } from "./infrastructure/index.ts";
 import type { Kind } from "./kind.ts";
+import { OpenStackDeployment } from "./openstack/index.ts";
 
 export type { Kind, KindVersion, PrinterColumn } from "./kind.ts";
 export { conversionsOf, convertObject, type ConversionOfKind } from "./versions/conversion.ts";
@@ -110,8 +111,17 @@ export {
   type SecurityGroupRuleSpec,
   type SubnetParameter,
 } from "./infrastructure/index.ts";
+export {
+  OPENSTACK_RELEASES,
+  OPENSTACK_SERVICES,
+  OpenStackDeployment,
+  type OpenStackDeploymentSpec,
+  type OpenStackDeploymentStatus,
+  type OpenStackRelease,
+  type OpenStackService,
+} from "./openstack/index.ts";
 
-/** Every kind of ours: what an installation must bring CRDs for. */
+/** Every kind of Cluster API: what an installation of it must bring CRDs for. */
 export const allKinds: readonly Kind<KubeObject>[] = [
   Cluster,
   Machine,
@@ -139,3 +149,6 @@ export const kindsWithoutController: readonly Kind<KubeObject>[] = [
   KubeadmControlPlane,
   KubeadmControlPlaneTemplate,
 ];
+
+/** Kinds of ours that do not belong to Cluster API: an installation brings the CRDs of those whose controller it runs. */
+export const operatorKinds: readonly Kind<KubeObject>[] = [OpenStackDeployment];

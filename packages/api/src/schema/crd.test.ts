@@ -1,11 +1,12 @@
 import { Check } from "typebox/schema";
 import { describe, expect, test } from "vitest";
-import { allKinds, kindsWithoutController, toCustomResourceDefinition } from "../index.ts";
+import { allKinds, kindsWithoutController, operatorKinds, toCustomResourceDefinition } from "../index.ts";
 import { defaultsOf, unknownFields, withDefaults } from "./conformity.ts";
 import type { JsonSchema } from "./crd.ts";
 import { structuralFaults } from "./structural.ts";
 
-const everyKind = [...allKinds, ...kindsWithoutController];
+const contractKinds = [...allKinds, ...kindsWithoutController];
+const everyKind = [...contractKinds, ...operatorKinds];
 
 const schemaOf = (kind: string): JsonSchema => {
   const found = everyKind.find((k) => k.kind === kind);
@@ -19,8 +20,11 @@ describe.each(everyKind.map((kind) => [kind.kind, kind] as const))("the CRD of %
 
   test("is structural", () => expect(structuralFaults(schema)).toEqual([]));
   test("is named plural.group", () => expect(crd.metadata.name).toBe(`${kind.plural}.${kind.group}`));
-  test("carries the contract label", () => expect(crd.metadata.labels).toHaveProperty(["cluster.x-k8s.io/v1beta2"]));
-  test("is in the category cluster-api", () => expect(crd.spec.names.categories).toEqual(["cluster-api"]));
+  test.runIf(contractKinds.includes(kind))("carries the contract label", () =>
+    expect(crd.metadata.labels).toHaveProperty(["cluster.x-k8s.io/v1beta2"]),
+  );
+  test("is in the category of its contract", () =>
+    expect(crd.spec.names.categories).toEqual([contractKinds.includes(kind) ? "cluster-api" : "openstack"]));
   test("has defaults that its own schema accepts", () => {
     for (const { schema: node, value } of defaultsOf(schema)) {
       expect(Check(node, withDefaults(node, value)), JSON.stringify(value)).toBe(true);

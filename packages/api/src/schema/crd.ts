@@ -63,7 +63,7 @@ export function withConversionWebhook(
   return { ...crd, spec: { ...crd.spec, conversion: { strategy: "Webhook", webhook } } };
 }
 
-/** The CRD of a kind, with every version that is served, in the category "cluster-api". */
+/** The CRD of a kind, with every version that is served, in the category "cluster-api" if it follows the contract, else in "openstack". */
 export function toCustomResourceDefinition(kind: Kind<KubeObject>): CustomResourceDefinitionObject {
   const singular = kind.kind.toLowerCase();
   const stored = { name: kind.version, schema: kind.schema, columns: kind.columns, deprecated: false, storage: true };
@@ -81,7 +81,7 @@ export function toCustomResourceDefinition(kind: Kind<KubeObject>): CustomResour
         plural: kind.plural,
         singular,
         ...(kind.shortNames.length > 0 ? { shortNames: [...kind.shortNames] } : {}),
-        categories: ["cluster-api"],
+        categories: [kind.group.endsWith("cluster.x-k8s.io") ? "cluster-api" : "openstack"],
       },
       versions: [stored, ...others].map((version) => crdVersion(kind, version)),
     },

@@ -1,5 +1,5 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, fields, record, same, text, type Json } from "../json/json.ts";
+import { at, fields, record, records, same, text, type Json } from "../json/json.ts";
 import { forbiddenField, invalidValue, notSupported, required } from "../errors/problems.ts";
 import type { FieldProblem } from "../errors/status.ts";
 import { TEMPLATE_GENERATION } from "../wire/defaults/workloads.ts";
@@ -34,9 +34,20 @@ function podsProblems(spec: Json, called: string, owner: string): FieldProblem[]
   return [
     ...problems,
     ...strayProblems(spec, "spec"),
-    ...templateProblems(template, "spec.template"),
+    ...templateProblems(withClaims(template, spec), "spec.template"),
     ...endlessProblems(template, "spec.template", owner),
   ];
+}
+
+/** The template with a volume for each claim that a StatefulSet's controller adds to its pods: containers mount them. */
+function withClaims(template: Json, { volumeClaimTemplates }: Json): Json {
+  const claims = records(volumeClaimTemplates).map((claim) => text(at(claim, "metadata", "name")));
+  if (claims.length === 0) return template;
+  const spec = record(template["spec"]);
+  const volumes = records(spec["volumes"]);
+  const own = new Set(volumes.map(({ name }) => name));
+  const added = claims.filter((name) => !own.has(name)).map((name) => ({ name, emptyDir: {} }));
+  return { ...template, spec: { ...spec, volumes: [...volumes, ...added] } };
 }
 
 function counts(spec: Json, ...names: readonly string[]): FieldProblem[] {

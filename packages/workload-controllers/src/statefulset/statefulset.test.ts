@@ -39,7 +39,14 @@ describe("a StatefulSet on an API server", () => {
       },
     ];
     const policy = { whenDeleted: "Retain", whenScaled: "Delete" };
-    const fields = { volumeClaimTemplates, persistentVolumeClaimRetentionPolicy: policy, revisionHistoryLimit: 1 };
+    const containers = [{ name: "web", image: "web:1", volumeMounts: [{ name: "www", mountPath: "/data" }] }];
+    const mounting = { template: { ...template(), spec: { containers } } };
+    const fields = {
+      ...mounting,
+      volumeClaimTemplates,
+      persistentVolumeClaimRetentionPolicy: policy,
+      revisionHistoryLimit: 1,
+    };
     const set = await w.create(StatefulSet, "db", db(3, fields));
     await rolledOut(w, 3, "web:1");
     const born = (await w.pods()).toSorted(

@@ -1,0 +1,358 @@
+import type { Static, TSchema } from "typebox";
+import type { Resource } from "@causeway/kubernetes";
+import { age, column, conditionColumn } from "../columns.ts";
+import type { Kind } from "../kind.ts";
+import { defineKind } from "../schema/define.ts";
+import { anyText, checked, conditions, flag, instant, int32, int64, list, listByKey } from "../schema/fields.ts";
+import { mapOf, object, oneOf, optional, setOf, text } from "../schema/fields.ts";
+import { OPENSTACK_RELEASES, type OpenStackRelease } from "./releases.ts";
+import { OPENSTACK_SERVICES } from "./services.ts";
+
+const slurpReleases = OPENSTACK_RELEASES.filter(({ slurp }) => slurp).map(({ release }) => release);
+
+/** To the next release, and from one SLURP release to the next, as a CEL expression. */
+function allowedUpgrades(): string {
+  const pairs = OPENSTACK_RELEASES.flatMap((from, index) => {
+    const next = OPENSTACK_RELEASES[index + 1];
+    const afterNext = OPENSTACK_RELEASES[index + 2];
+    const skips = from.slurp && afterNext?.slurp === true ? [afterNext] : [];
+    return [...(next ? [next] : []), ...skips].map((to) => `(oldSelf == '${from.release}' && self == '${to.release}')`);
+  });
+  return pairs.join(" || ");
+}
+
+const NAME = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
+const OPTION = "^[A-Za-z0-9_][A-Za-z0-9_.-]*$";
+
+const name = (description: string) => text(1, 63, { pattern: NAME, description });
+const secretRef = (description: string) =>
+  object({ name: text(1, 253, { description: "Its name." }) }, { description });
+const port = (description: string) => int32({ minimum: 1, maximum: 65_535, description });
+
+/** Options of a service's configuration file: section, option, value as text. */
+const configuration = (description: string) =>
+  list(
+    object({
+      section: text(1, 128, { description: "Section of the file, such as DEFAULT." }),
+      option: text(1, 128, { pattern: OPTION, description: "Name of the option." }),
+      value: text(0, 4096, { description: "Its value as the file has it. Lists are separated by commas." }),
+    }),
+    { max: 200, description },
+  );
+
+const resources = object(
+  {
+    cpu: optional(text(1, 32, { description: "Requested processors, such as 500m." })),
+    memory: optional(text(1, 32, { description: "Requested and largest memory, such as 1Gi." })),
+  },
+  { description: "What each pod asks for." },
+);
+
+const serviceOverride = object({
+  name: oneOf(OPENSTACK_SERVICES, { description: "The service." }),
+  enabled: optional(
+    flag({ description: "Whether the service is deployed. Default true; for designate and manila false." }),
+  ),
+  replicas: optional(int32({ minimum: 1, maximum: 50, description: "Pods of each of its APIs and workers." })),
+  image: optional(text(1, 512, { description: "Image of all its components, in place of that of the registry." })),
+  database: optional(
+    oneOf(["Shared", "Own"], { description: "Own: a database cluster that no other service uses. Default Shared." }),
+  ),
+  broker: optional(
+    oneOf(["Shared", "Own"], { description: "Own: a message broker that no other service uses. Default Shared." }),
+  ),
+  configuration: optional(configuration("Options that replace or extend those of the operator.")),
+  secretConfiguration: optional(
+    secretRef(
+      "Secret whose keys are files of options with passwords; they are read last, in the order of their names.",
+    ),
+  ),
+  resources: optional(resources),
+  startAfter: optional(
+    setOf(text(1, 63), { max: 16, description: "Components that must be ready before those of this service start." }),
+  ),
+});
+
+const nodeGroup = object({
+  name: name("Name of the group, unique in the deployment."),
+  nodeSelector: mapOf(text(0, 63), { description: "Labels of the nodes of the group." }),
+  roles: setOf(oneOf(["Control", "Compute", "Network"]), {
+    min: 1,
+    max: 3,
+    description: "What the nodes run: services (Control), servers (Compute), gateways of external networks (Network).",
+  }),
+  configuration: optional(
+    list(
+      object({
+        service: oneOf(OPENSTACK_SERVICES, { description: "The service." }),
+        options: configuration("Options on the nodes of this group."),
+      }),
+      { max: 12, description: "Options that replace those of the service on the nodes of this group." },
+    ),
+  ),
+  physicalNetworks: optional(
+    list(
+      object({
+        name: name("Physical network, as Neutron's segments name it."),
+        bridge: text(1, 15, { description: "Bridge of Open vSwitch on the nodes." }),
+        interface: optional(text(1, 15, { description: "Network interface that the bridge takes." })),
+        vlanRanges: optional(
+          setOf(text(1, 16), { max: 32, description: "Ranges of VLANs for tenants, such as 100:199." }),
+        ),
+      }),
+      { max: 16, description: "Provider networks that these nodes reach: in a spine-leaf network one for each rack." },
+    ),
+  ),
+});
+
+const storage = object(
+  {
+    className: optional(text(1, 253, { description: "Storage class of databases, brokers and OVN." })),
+    databaseSize: optional(text(1, 32, { default: "20Gi", description: "Volume of each database server." })),
+    brokerSize: optional(text(1, 32, { default: "8Gi", description: "Volume of each broker." })),
+    imageClaim: optional(
+      text(1, 253, { description: "ReadWriteMany claim for images. Default: Ceph where it is set." }),
+    ),
+    serverStateClaim: optional(
+      text(1, 253, { description: "ReadWriteMany claim, such as of CephFS, for Nova's state on every compute node." }),
+    ),
+    ceph: optional(
+      object(
+        {
+          secret: secretRef("Secret with ceph.conf and the keyrings of glance, cinder and nova."),
+          imagePool: optional(text(1, 128, { default: "images", description: "Pool of Glance." })),
+          volumePool: optional(text(1, 128, { default: "volumes", description: "Pool of Cinder." })),
+          serverPool: optional(text(1, 128, { default: "vms", description: "Pool of Nova." })),
+        },
+        { description: "An existing Ceph cluster." },
+      ),
+    ),
+  },
+  { description: "Where data is stored." },
+);
+
+const external = (what: string) =>
+  object(
+    {
+      host: text(1, 253, { description: `Address or name of the ${what}.` }),
+      port: optional(port("Its port.")),
+      credentials: secretRef("Secret with keys username and password of an account that may create accounts."),
+      authority: optional(secretRef("Secret with key ca.crt: the authority of its certificate.")),
+      services: optional(
+        setOf(oneOf(OPENSTACK_SERVICES), { max: 20, description: "Services that use it. Default: all of them." }),
+      ),
+    },
+    { description: `A ${what} that the operator does not run.` },
+  );
+
+const rotation = object(
+  {
+    passwords: optional(
+      int64({
+        minimum: 0,
+        description: "Raise it by one to replace every password of services. It cannot be lowered.",
+      }),
+    ),
+    tokenKeys: optional(
+      object(
+        {
+          everyHours: optional(
+            int32({ minimum: 1, maximum: 8760, description: "Hours between rotations. Default 12." }),
+          ),
+          lifetimeHours: optional(int32({ minimum: 1, maximum: 168, description: "Life of a token. Default 12." })),
+        },
+        { description: "Fernet keys of Keystone. As many are kept as tokens live." },
+      ),
+    ),
+    credentialKeys: optional(
+      int64({ minimum: 0, description: "Raise it by one to rotate Keystone's credential keys. It cannot be lowered." }),
+    ),
+    certificateDays: optional(
+      int32({ minimum: 2, maximum: 3650, description: "Life of certificates; renewed after two thirds. Default 90." }),
+    ),
+  },
+  { description: "Replacement of passwords, keys and certificates." },
+);
+
+const network = object(
+  {
+    distributedFloatingIPs: optional(
+      flag({ description: "Floating IPs leave on the node of their server. Default true." }),
+    ),
+    bgp: optional(
+      object(
+        {
+          localAS: int64({ minimum: 1, maximum: 4_294_967_295, description: "Autonomous system of the nodes." }),
+          peers: setOf(text(1, 64), { min: 1, max: 16, description: "Addresses or interfaces of the peers." }),
+          evpn: optional(flag({ description: "Advertise tenants' networks as EVPN routes. Default false." })),
+        },
+        { description: "Dynamic routing: the nodes advertise floating IPs and provider networks." },
+      ),
+    ),
+    tunnelNetwork: optional(
+      text(1, 64, { description: "Network of the tunnel addresses of nodes, in CIDR notation." }),
+    ),
+    nodeNetworks: optional(
+      setOf(text(1, 64), {
+        max: 32,
+        description: "Networks of the nodes' own addresses, in CIDR notation, for rules about pods that use them.",
+      }),
+    ),
+    mtu: optional(
+      int32({ minimum: 1280, maximum: 65_535, description: "Largest packet of the fabric. Default 1500." }),
+    ),
+  },
+  { description: "Networks of servers." },
+);
+
+const maintenance = object(
+  {
+    parallelComputes: optional(
+      int32({ minimum: 1, maximum: 100, description: "Compute nodes drained at once in a zone. Default 1." }),
+    ),
+    evacuation: optional(
+      oneOf(["Never", "WhenFenced"], {
+        description: "What happens to servers of a lost node. WhenFenced: rebuilt elsewhere once it is surely off.",
+      }),
+    ),
+    lostAfterSeconds: optional(
+      int32({ minimum: 30, maximum: 86_400, description: "A node that is away for longer is lost. Default 180." }),
+    ),
+  },
+  { description: "How nodes are drained, and what happens to servers of lost ones." },
+);
+
+const backup = object(
+  {
+    schedule: text(5, 64, { description: "When, as a cron expression." }),
+    claim: text(1, 253, { description: "Claim that backups are written to." }),
+    keep: optional(int32({ minimum: 1, maximum: 365, description: "Backups kept. Default 7." })),
+  },
+  { description: "Backups of databases, keys and OVN." },
+);
+
+const fields = {
+  release: checked(
+    oneOf(
+      OPENSTACK_RELEASES.map(({ release }) => release),
+      { description: "Release of OpenStack. It cannot be lowered, and nothing else may change with it." },
+    ),
+    [
+      { rule: "self >= oldSelf", message: "release cannot be lowered: databases do not migrate back" },
+      {
+        rule: `self <= oldSelf || ${allowedUpgrades()}`,
+        message: `release is raised to the next one, or from one SLURP release to the next SLURP release (${slurpReleases.join(", ")})`,
+      },
+    ],
+  ),
+  region: text(1, 64, { pattern: "^[A-Za-z0-9][A-Za-z0-9_-]*$", description: "Region of the catalogue." }),
+  domain: text(1, 253, {
+    pattern: "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$",
+    description: "DNS domain of the public endpoints: Keystone is at identity.DOMAIN.",
+  }),
+  size: optional(
+    oneOf(["Tiny", "Small", "Medium", "Large"], {
+      default: "Small",
+      description: "Replicas. Tiny: one of each, for tests. Small: three. Medium and Large: more workers, own brokers.",
+    }),
+  ),
+  registry: optional(
+    text(1, 256, { default: "registry.example.org/openstack", description: "Registry and folder of the images." }),
+  ),
+  paused: optional(flag({ description: "True: the operator writes nothing." })),
+  storage: optional(storage),
+  nodeGroups: listByKey(nodeGroup, ["name"], { min: 1, max: 32, description: "Nodes by what they run." }),
+  services: optional(
+    listByKey(serviceOverride, ["name"], { max: 20, description: "What differs from the defaults, by service." }),
+  ),
+  externalDatabases: optional(
+    list(external("database server"), { max: 8, description: "Databases that the operator does not run." }),
+  ),
+  externalBrokers: optional(
+    list(external("message broker"), { max: 8, description: "Message brokers that the operator does not run." }),
+  ),
+  network: optional(network),
+  rotation: optional(rotation),
+  maintenance: optional(maintenance),
+  backup: optional(backup),
+} satisfies Record<string, TSchema>;
+
+const same = (field: string) =>
+  `(has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field}))`;
+const others = ["region", "domain", "size", "registry", "storage", "nodeGroups", "services", "network", "rotation"];
+const counter = (field: string) => ({
+  rule: `!has(oldSelf.rotation) || !has(oldSelf.rotation.${field}) || (has(self.rotation) && has(self.rotation.${field}) && self.rotation.${field} >= oldSelf.rotation.${field} && self.rotation.${field} <= oldSelf.rotation.${field} + 1)`,
+  message: `rotation.${field} is raised by one at a time and never lowered or removed`,
+});
+const openStackDeploymentSpec = checked(object(fields), [
+  {
+    rule: `self.release == oldSelf.release || (${others.map(same).join(" && ")})`,
+    message: "nothing else may change together with release; make the other change before or after the upgrade",
+  },
+  { rule: "self.region == oldSelf.region", message: "region is immutable: endpoints and servers carry it" },
+  counter("passwords"),
+  counter("credentialKeys"),
+]);
+
+const component = object({
+  name: text(1, 63, { description: "Name of the component, such as nova-conductor." }),
+  kind: oneOf(["Deployment", "StatefulSet", "DaemonSet", "Job", "External"], { description: "Its workload." }),
+  state: oneOf(["Waiting", "Progressing", "Ready", "Degraded", "Failed"], { description: "What it does now." }),
+  step: optional(text(0, 256, { description: "What is being done, such as 2 of 3 pods are available." })),
+  waitingFor: optional(
+    setOf(text(1, 63), { max: 32, description: "Dependencies that are not ready, or whose update comes first." }),
+  ),
+  rootCause: optional(text(0, 1024, { description: "What has to change before it can become ready." })),
+});
+
+const openStackDeploymentStatus = object({
+  conditions: conditions(),
+  observedGeneration: optional(int64({ minimum: 1 })),
+  release: optional(anyText({ description: "Release that runs everywhere." })),
+  phase: optional(anyText({ description: "One word for the state of the whole." })),
+  ready: optional(anyText({ description: "Ready components of all, such as 40/61." })),
+  components: optional(listByKey(component, ["name"], { max: 128, description: "The components, in their order." })),
+  upgrade: optional(
+    object(
+      {
+        from: anyText({ description: "Release that is left." }),
+        to: anyText({ description: "Release that is reached." }),
+        step: anyText({ description: "The step that is under way." }),
+        done: setOf(text(1, 63), { max: 128, description: "Steps that ended." }),
+        startedAt: instant({ description: "When it began." }),
+      },
+      { description: "An upgrade that is under way." },
+    ),
+  ),
+  rotation: optional(
+    object(
+      {
+        passwords: optional(int64({ description: "The last finished rotation of passwords." })),
+        step: optional(anyText({ description: "What a rotation under way does now." })),
+      },
+      { description: "Rotations." },
+    ),
+  ),
+});
+
+export type OpenStackDeploymentSpec = Static<typeof openStackDeploymentSpec> & { release: OpenStackRelease };
+export type OpenStackDeploymentStatus = Static<typeof openStackDeploymentStatus>;
+/** A whole OpenStack cloud that runs as pods. */
+export type OpenStackDeployment = Resource<OpenStackDeploymentSpec, OpenStackDeploymentStatus>;
+
+export const OpenStackDeployment: Kind<OpenStackDeployment> = defineKind({
+  group: "openstack.causeway.dev",
+  version: "v1alpha1",
+  kind: "OpenStackDeployment",
+  description: "A whole OpenStack cloud that runs as pods of this cluster.",
+  shortNames: ["osd"],
+  columns: [
+    column("Release", ".status.release"),
+    conditionColumn("Ready", "Ready"),
+    column("Phase", ".status.phase"),
+    column("Components", ".status.ready"),
+    age,
+  ],
+  spec: openStackDeploymentSpec,
+  status: openStackDeploymentStatus,
+});

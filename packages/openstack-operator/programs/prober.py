@@ -1,0 +1,245 @@
+"""Asks a process the decisive question and answers the kubelet. One small resident program for each pod, of the standard library alone.
+
+    prober.py serve PORT SERVICE TOPIC    serves /startup, /ready and /live; asks by a ping of oslo.messaging over AMQP
+    prober.py listens-udp PORT            exits with 0 if a process of this pod listens
+    prober.py runs NAME                   exits with 0 if a process with this program runs
+
+A ping goes to the queue TOPIC.HOST, where no other process but the one in this pod reads. If the broker itself does not respond, the process is not
+to blame: /live stays true, /ready becomes false.
+"""
+import configparser
+import glob
+import json
+import os
+import re
+import socket
+import struct
+import sys
+import threading
+import time
+import urllib.parse
+import uuid
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+INTERVAL = 15
+TIMEOUT = 10
+# So long a process may leave pings unanswered while its broker responds, before it counts as stuck.
+STUCK_AFTER = 120
+
+
+class BrokerAway(Exception):
+    """The broker, not the process, does not respond."""
+
+
+def short(text):
+    data = text.encode()
+    return struct.pack("!B", len(data)) + data
+
+
+def long(data):
+    return struct.pack("!I", len(data)) + data
+
+
+class Amqp:
+    """The part of AMQP 0-9-1 that a ping needs."""
+
+    def __init__(self, host, port, user, password, vhost):
+        try:
+            self.socket = socket.create_connection((host, port), TIMEOUT)
+            self.buffer = b""
+            self.socket.sendall(b"AMQP\x00\x00\x09\x01")
+            self.expect(10, 10)
+            login = long(f"\0{user}\0{password}".encode())
+            self.method(0, 10, 11, long(b"") + short("PLAIN") + login + short("en_US"))
+            self.expect(10, 30)
+            self.method(0, 10, 31, struct.pack("!HIH", 16, 131072, 0))
+            self.method(0, 10, 40, short(vhost) + short("") + b"\0")
+            self.expect(10, 41)
+            self.method(1, 20, 10, short(""))
+            self.expect(20, 11)
+            self.method(1, 50, 10, struct.pack("!H", 0) + short("") + struct.pack("!B", 0b00001100) + long(b""))
+            body = self.expect(50, 11)
+            self.queue = body[1:1 + body[0]].decode()
+            self.method(1, 60, 20, struct.pack("!H", 0) + short(self.queue) + short("") + struct.pack("!B", 2) + long(b""))
+            self.expect(60, 21)
+        except (OSError, EOFError, struct.error) as error:
+            raise BrokerAway(str(error)) from error
+
+    def frame(self, kind, channel, payload):
+        self.socket.sendall(struct.pack("!BHI", kind, channel, len(payload)) + payload + b"\xce")
+
+    def method(self, channel, of, number, arguments):
+        self.frame(1, channel, struct.pack("!HH", of, number) + arguments)
+
+    def read(self, size):
+        while len(self.buffer) < size:
+            data = self.socket.recv(65536)
+            if not data:
+                raise EOFError("the broker closed the connection")
+            self.buffer += data
+        result, self.buffer = self.buffer[:size], self.buffer[size:]
+        return result
+
+    def next_frame(self):
+        kind, channel, size = struct.unpack("!BHI", self.read(7))
+        if size > 1 << 20:
+            raise EOFError("a frame of the broker is too large")
+        payload = self.read(size)
+        self.read(1)
+        return kind, channel, payload
+
+    def expect(self, of, number):
+        while True:
+            kind, _, payload = self.next_frame()
+            if kind != 1:
+                continue
+            found = struct.unpack("!HH", payload[:4])
+            if found == (of, number):
+                return payload[4:]
+            if found in ((10, 50), (20, 40)):
+                raise EOFError("the broker refused: " + payload[6:].decode("utf-8", "replace")[:200])
+
+    def publish(self, queue, body):
+        self.method(1, 60, 40, struct.pack("!H", 0) + short("") + short(queue) + b"\0")
+        properties = short("application/json") + short("utf-8")
+        self.frame(2, 1, struct.pack("!HHQH", 60, 0, len(body), 0xC000) + properties)
+        self.frame(3, 1, body)
+
+    def ping(self, queue):
+        """True if the process at `queue` responds in time."""
+        identity = uuid.uuid4().hex
+        message = {
+            "_msg_id": identity, "_reply_q": self.queue, "_unique_id": uuid.uuid4().hex, "_timeout": TIMEOUT,
+            "method": "oslo_rpc_server_ping", "args": {}, "version": "1.0", "namespace": "oslo.messaging",
+        }
+        message = {"oslo.version": "2.0", "oslo.message": json.dumps(message)}
+        deadline = time.monotonic() + TIMEOUT
+        try:
+            self.publish(queue, json.dumps(message).encode())
+            while time.monotonic() < deadline:
+                self.socket.settimeout(max(0.01, deadline - time.monotonic()))
+                kind, _, payload = self.next_frame()
+                if kind == 3 and identity.encode() in payload:
+                    return True
+            return False
+        except socket.timeout:
+            return self.alive()
+        except (OSError, EOFError) as error:
+            raise BrokerAway(str(error)) from error
+
+    def alive(self):
+        """No reply came. Does the broker itself respond? Then the process does not."""
+        try:
+            self.socket.settimeout(TIMEOUT)
+            self.method(1, 20, 20, b"\1")
+            self.expect(20, 21)
+            return False
+        except (OSError, EOFError) as error:
+            raise BrokerAway(str(error)) from error
+
+
+def transport_url(service):
+    parser = configparser.RawConfigParser(strict=False)
+    parser.read(sorted(glob.glob(f"/etc/{service}/*.conf.d/*.conf")))
+    url = parser.get("DEFAULT", "transport_url")
+    hosts = re.findall(r"([^:@/,]+):([^@]*)@([^:,/]+):(\d+)", url)
+    return hosts, urllib.parse.unquote(url.rsplit("/", 1)[-1])
+
+
+class State:
+    """What is known of the process: when it last responded, and whether it was asked at all since."""
+
+    def __init__(self, now=time.monotonic):
+        self.now = now
+        self.answered_at = None
+        self.silent_since = None
+        self.broker_away = None
+
+    def answered(self):
+        self.answered_at, self.silent_since, self.broker_away = self.now(), None, None
+
+    def silent(self):
+        self.broker_away = None
+        if self.silent_since is None:
+            self.silent_since = self.now()
+
+    def away(self, why):
+        # While the broker is away nothing is known of the process: its silence does not count.
+        self.broker_away, self.silent_since = why, None
+
+    def startup(self):
+        return self.answered_at is not None
+
+    def ready(self):
+        return self.answered_at is not None and self.broker_away is None and self.silent_since is None
+
+    def live(self):
+        return self.silent_since is None or self.now() - self.silent_since < STUCK_AFTER
+
+
+def watch(state, service, topic):
+    host = os.environ.get("NODE_NAME") if topic == "compute" else socket.gethostname()
+    connection = None
+    turn = 0
+    while True:
+        try:
+            if connection is None:
+                hosts, vhost = transport_url(service)
+                user, password, address, port = hosts[turn % len(hosts)]
+                turn += 1
+                connection = Amqp(address, int(port), user, password, vhost)
+            state.answered() if connection.ping(f"{topic}.{host}") else state.silent()
+        except (BrokerAway, configparser.Error, IndexError) as error:
+            connection = None
+            state.away(str(error))
+        time.sleep(INTERVAL)
+
+
+def serve(port, service, topic):
+    state = State()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            question = {"/startup": state.startup, "/ready": state.ready, "/live": state.live}.get(self.path)
+            is_well = question is not None and question()
+            body = json.dumps({"ok": is_well, "broker": state.broker_away or "responds"}).encode()
+            self.send_response(200 if is_well else 404 if question is None else 503)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            """Requests of the kubelet are not logged."""
+
+    threading.Thread(target=watch, args=(state, service, topic), daemon=True).start()
+    HTTPServer(("", port), Handler).serve_forever()
+
+
+def listens_udp(port):
+    for path in ("/proc/net/udp", "/proc/net/udp6"):
+        with open(path, encoding="ascii") as file:
+            if any(line.split()[1].endswith(f":{port:04X}") for line in list(file)[1:]):
+                return True
+    return False
+
+
+def runs(name):
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(path, "rb") as file:
+                words = file.read().split(b"\0")
+        except OSError:
+            continue
+        if path.split("/")[2] != str(os.getpid()) and any(word.endswith(name.encode()) for word in words[:2]):
+            return True
+    return False
+
+
+if __name__ == "__main__":
+    what, *rest = sys.argv[1:]
+    if what == "serve":
+        serve(int(rest[0]), rest[1], rest[2])
+    elif what == "listens-udp":
+        sys.exit(0 if listens_udp(int(rest[0])) else 1)
+    elif what == "runs":
+        sys.exit(0 if runs(rest[0]) else 1)

@@ -1,0 +1,92 @@
+import type { Component } from "../model/component.ts";
+import { backends, databaseJobs, identity, job, registration, uses, wsgi } from "./words.ts";
+
+export const keystone: readonly Component[] = [
+  ...databaseJobs("keystone", ["keystone-manage", "--config-dir", "/etc/keystone/keystone.conf.d", "db_sync"]),
+  wsgi("keystone", {
+    name: "keystone-api",
+    does: "Keystone: tokens, users, projects, the catalogue.",
+    module: "keystone.wsgi.api:application",
+    port: 5000,
+    publicName: "identity",
+    connections: backends("keystone"),
+    after: ["keystone-db-sync"],
+    secrets: ["keystone.tokenKeys", "keystone.credentialKeys"],
+  }),
+  job("keystone", {
+    name: "keystone-bootstrap",
+    does: "Creates the administrator, the service project and Keystone's own endpoints.",
+    command: ["/bin/sh", "/programs/keystone-bootstrap.sh"],
+    connections: [identity, ...backends("keystone")],
+    secrets: ["keystone.admin", "keystone.tokenKeys", "keystone.credentialKeys"],
+    programs: ["keystone-bootstrap.sh", "keystone.env"],
+    rerunWith: ["keystone-db-sync"],
+  }),
+];
+
+export const glance: readonly Component[] = [
+  ...databaseJobs("glance", ["glance-manage", "--config-dir", "/etc/glance/glance-api.conf.d", "db_sync"]),
+  registration("glance"),
+  wsgi("glance", {
+    name: "glance-api",
+    does: "Glance: images.",
+    module: "glance.common.wsgi_app:init_app()",
+    port: 9292,
+    publicName: "image",
+    connections: [...backends("glance"), identity],
+    after: ["glance-db-sync", "glance-register"],
+    scratch: ["/var/lib/glance"],
+  }),
+];
+
+export const placement: readonly Component[] = [
+  ...databaseJobs("placement", ["placement-manage", "--config-dir", "/etc/placement/placement.conf.d", "db", "sync"]),
+  registration("placement"),
+  wsgi("placement", {
+    name: "placement-api",
+    does: "Placement: inventories and allocations.",
+    module: "placement.wsgi.api:application",
+    port: 8778,
+    publicName: "placement",
+    connections: [...backends("placement"), identity],
+    after: ["placement-db-sync", "placement-register"],
+    probe: { ask: "http", path: "/", port: "api" },
+  }),
+];
+
+export const barbican: readonly Component[] = [
+  ...databaseJobs("barbican", ["barbican-manage", "db", "upgrade"]),
+  registration("barbican"),
+  wsgi("barbican", {
+    name: "barbican-api",
+    does: "Barbican: secrets and keys.",
+    module: "barbican.wsgi.api:application",
+    port: 9311,
+    publicName: "key-manager",
+    connections: [...backends("barbican"), identity],
+    after: ["barbican-db-sync", "barbican-register"],
+  }),
+];
+
+export const horizon: readonly Component[] = [
+  wsgi("horizon", {
+    name: "horizon",
+    does: "Horizon: the dashboard.",
+    module: "openstack_dashboard.wsgi:application",
+    port: 8080,
+    publicName: "dashboard",
+    connections: [
+      identity,
+      uses("nova-api", "api"),
+      uses("neutron-server", "api"),
+      uses("glance-api", "api"),
+      uses("cinder-api", "api"),
+      uses("memcached", "memcache"),
+    ],
+    secrets: ["horizon.secret"],
+    configuration: [],
+    programs: ["uwsgi.ini", "local_settings.py"],
+    scratch: ["/var/lib/openstack-dashboard"],
+    probe: { ask: "tcp", port: "api" },
+  }),
+];

@@ -1,0 +1,237 @@
+import type { OpenStackService } from "@causeway/api";
+import type { Component, Connection } from "../model/component.ts";
+import { backends, broker, brokerJob, databaseJobs, identity, registration, uses, worker, wsgi } from "./words.ts";
+
+/** Services of the usual shape: an API and workers, with a database, a broker and a user. */
+
+const all = (service: OpenStackService, ...more: readonly Connection[]): Connection[] => [
+  ...backends(service),
+  broker(service),
+  identity,
+  ...more,
+];
+const prepared = (service: OpenStackService): string[] => [
+  `${service}-db-sync`,
+  `${service}-register`,
+  `${service}-broker-init`,
+];
+const preparation = (service: OpenStackService, sync: readonly string[]): Component[] => [
+  ...databaseJobs(service, sync),
+  brokerJob(service),
+  registration(service),
+];
+
+const volumes = all("cinder", uses("glance-api", "api"), uses("nova-api", "api"), uses("barbican-api", "api"));
+
+export const cinder: readonly Component[] = [
+  ...preparation("cinder", ["cinder-manage", "--config-dir", "/etc/cinder/cinder.conf.d", "db", "sync"]),
+  wsgi("cinder", {
+    name: "cinder-api",
+    does: "Cinder: volumes, snapshots, backups.",
+    module: "cinder.wsgi.api:application",
+    port: 8776,
+    publicName: "volume",
+    connections: volumes,
+    after: prepared("cinder"),
+  }),
+  worker("cinder", {
+    name: "cinder-scheduler",
+    does: "Chooses backends for volumes.",
+    topic: "cinder-scheduler",
+    connections: volumes,
+    after: prepared("cinder"),
+  }),
+  worker("cinder", {
+    name: "cinder-volume",
+    does: "Makes and attaches volumes of the backends.",
+    kind: "StatefulSet",
+    scale: "One",
+    topic: "cinder-volume",
+    connections: volumes,
+    after: [...prepared("cinder"), "cinder-scheduler"],
+    scratch: ["/var/lib/cinder"],
+  }),
+  worker("cinder", {
+    name: "cinder-backup",
+    does: "Copies volumes to the backup store.",
+    scale: "One",
+    topic: "cinder-backup",
+    connections: volumes,
+    after: [...prepared("cinder"), "cinder-scheduler"],
+    scratch: ["/var/lib/cinder"],
+  }),
+];
+
+const stacks = all("heat", ...["nova-api", "neutron-server", "glance-api", "cinder-api"].map((to) => uses(to, "api")));
+
+export const heat: readonly Component[] = [
+  ...preparation("heat", ["heat-manage", "--config-dir", "/etc/heat/heat.conf.d", "db_sync"]),
+  wsgi("heat", {
+    name: "heat-api",
+    does: "Heat: stacks.",
+    module: "heat.wsgi.api:application",
+    port: 8004,
+    publicName: "orchestration",
+    connections: stacks,
+    after: prepared("heat"),
+  }),
+  wsgi("heat", {
+    name: "heat-cfn",
+    does: "Heat for signals of servers.",
+    module: "heat.wsgi.cfn:application",
+    port: 8000,
+    publicName: "cloudformation",
+    connections: stacks,
+    after: prepared("heat"),
+  }),
+  worker("heat", {
+    name: "heat-engine",
+    does: "Works on stacks.",
+    topic: "engine",
+    connections: [...stacks, uses("heat-cfn", "api")],
+    after: prepared("heat"),
+  }),
+];
+
+const balancers = all(
+  "octavia",
+  ...["nova-api", "neutron-server", "glance-api", "barbican-api"].map((to) => uses(to, "api")),
+);
+
+export const octavia: readonly Component[] = [
+  ...preparation("octavia", ["/bin/sh", "/programs/octavia-db-sync.sh"]).map((component) =>
+    component.name === "octavia-db-sync" ? { ...component, programs: ["octavia-db-sync.sh"] } : component,
+  ),
+  wsgi("octavia", {
+    name: "octavia-api",
+    does: "Octavia: load balancers.",
+    module: "octavia.wsgi.api:application",
+    port: 9876,
+    publicName: "load-balancer",
+    connections: [...balancers, uses("ovn-nb", "ovsdb")],
+    after: prepared("octavia"),
+    secrets: ["octavia.certificates"],
+  }),
+  worker("octavia", {
+    name: "octavia-driver-agent",
+    does: "The driver of OVN's load balancers. It follows both databases of OVN.",
+    connections: [...balancers, uses("ovn-nb", "ovsdb"), uses("ovn-sb", "ovsdb")],
+    after: [...prepared("octavia"), "neutron-server", "ovn-northd"],
+    probe: { ask: "command", command: ["test", "-S", "/run/octavia/status.sock"] },
+    scratch: ["/run/octavia"],
+  }),
+  worker("octavia", {
+    name: "octavia-worker",
+    does: "Builds amphorae and configures them.",
+    topic: "octavia_provisioning_v2",
+    connections: balancers,
+    after: prepared("octavia"),
+    secrets: ["octavia.certificates"],
+    grace: { option: { section: "DEFAULT", name: "graceful_shutdown_timeout", fallback: 300 } },
+  }),
+  worker("octavia", {
+    name: "octavia-health-manager",
+    does: "Receives heartbeats of amphorae and replaces those that failed.",
+    placement: "Network",
+    kind: "DaemonSet",
+    scale: "Node",
+    ports: [{ name: "heartbeat", port: 5555, protocol: "UDP", publicName: "health" }],
+    connections: balancers,
+    after: prepared("octavia"),
+    secrets: ["octavia.certificates"],
+    sameNode: [{ component: "openvswitch", socket: "/run/openvswitch/db.sock" }],
+    probe: { ask: "command", command: ["/usr/bin/python3", "/programs/prober.py", "listens-udp", "5555"] },
+    host: {
+      reason: "owns an interface of the management network on the node's integration bridge",
+      network: true,
+      root: true,
+      capabilities: ["NET_ADMIN"],
+      paths: [{ path: "/run" }],
+    },
+    uid: 0,
+  }),
+  worker("octavia", {
+    name: "octavia-housekeeping",
+    does: "Replaces certificates and spares, removes deleted records.",
+    scale: "One",
+    connections: balancers,
+    after: prepared("octavia"),
+    secrets: ["octavia.certificates"],
+    probe: { ask: "command", command: ["/usr/bin/python3", "/programs/prober.py", "runs", "octavia-housekeeping"] },
+  }),
+];
+
+const zones = all("designate");
+
+export const designate: readonly Component[] = [
+  ...preparation("designate", [
+    "designate-manage",
+    "--config-dir",
+    "/etc/designate/designate.conf.d",
+    "database",
+    "sync",
+  ]),
+  wsgi("designate", {
+    name: "designate-api",
+    does: "Designate: zones and records.",
+    module: "designate.wsgi.api:application",
+    port: 9001,
+    publicName: "dns",
+    connections: zones,
+    after: prepared("designate"),
+  }),
+  worker("designate", {
+    name: "designate-central",
+    does: "Keeps zones and records.",
+    topic: "central",
+    connections: zones,
+    after: prepared("designate"),
+  }),
+  worker("designate", {
+    name: "designate-worker",
+    does: "Writes zones to the name servers.",
+    topic: "worker",
+    connections: zones,
+    after: [...prepared("designate"), "designate-central"],
+  }),
+  worker("designate", {
+    name: "designate-mdns",
+    does: "Serves transfers of zones to the name servers.",
+    ports: [{ name: "dns", port: 5354, publicName: "transfer" }],
+    connections: zones,
+    after: [...prepared("designate"), "designate-central"],
+    probe: { ask: "tcp", port: "dns" },
+  }),
+];
+
+const shares = all("manila", ...["nova-api", "neutron-server", "cinder-api"].map((to) => uses(to, "api")));
+
+export const manila: readonly Component[] = [
+  ...preparation("manila", ["manila-manage", "--config-dir", "/etc/manila/manila.conf.d", "db", "sync"]),
+  wsgi("manila", {
+    name: "manila-api",
+    does: "Manila: shared file systems.",
+    module: "manila.wsgi.wsgi:application",
+    port: 8786,
+    publicName: "share",
+    connections: shares,
+    after: prepared("manila"),
+  }),
+  worker("manila", {
+    name: "manila-scheduler",
+    does: "Chooses backends for shares.",
+    topic: "manila-scheduler",
+    connections: shares,
+    after: prepared("manila"),
+  }),
+  worker("manila", {
+    name: "manila-share",
+    does: "Makes shares of the backends.",
+    kind: "StatefulSet",
+    scale: "One",
+    topic: "manila-share",
+    connections: shares,
+    after: [...prepared("manila"), "manila-scheduler"],
+    scratch: ["/var/lib/manila"],
+  }),
+];

@@ -1,0 +1,146 @@
+import type { OpenStackDeploymentSpec, OpenStackService } from "@causeway/api";
+import type { Catalogue } from "../catalogue/index.ts";
+import { accountKey, accountName, type Credentials } from "../credentials/credentials.ts";
+import type { CredentialUse } from "../model/component.ts";
+import type { Sections, ServiceConfiguration } from "./sections.ts";
+
+/** What configuration files are made from. */
+export interface Facts {
+  readonly name: string;
+  readonly namespace: string;
+  readonly spec: OpenStackDeploymentSpec;
+  readonly catalogue: Catalogue;
+  readonly credentials: Credentials;
+  /** Pods of a component at its size. */
+  readonly replicas: (component: string) => number;
+}
+
+export type Configure = (facts: Facts) => ServiceConfiguration;
+
+/** The name of a component's Service inside the cluster. */
+export const hostOf = ({ name, namespace }: Pick<Facts, "name" | "namespace">, component: string): string =>
+  `${name}-${component}.${namespace}.svc`;
+
+export const publicUrl = ({ spec }: Facts, endpoint: string): string => `https://${endpoint}.${spec.domain}`;
+
+export const internalUrl = (facts: Facts, component: string, port: number): string =>
+  `http://${hostOf(facts, component)}:${port}`;
+
+export function secretOf({ credentials }: Facts, key: string): string {
+  return credentials.values[key] ?? "";
+}
+
+export function accountOf({ credentials }: Facts, service: OpenStackService, use: CredentialUse) {
+  const { generation, values } = credentials;
+  return {
+    user: accountName(service, generation),
+    password: values[accountKey(`${service}.${use}`, generation)] ?? "",
+  };
+}
+
+/** Address of each pod of a component that keeps its names. */
+export function membersOf(facts: Facts, component: string, port: number): string[] {
+  const headless = `${facts.name}-${component}-members.${facts.namespace}.svc`;
+  return Array.from(
+    { length: facts.replicas(component) },
+    (_, index) => `${facts.name}-${component}-${index}.${headless}:${port}`,
+  );
+}
+
+export function databaseUrl(facts: Facts, service: OpenStackService, database: string): string {
+  const { user, password } = accountOf(facts, service, "database");
+  const backend = facts.catalogue.databases.get(service) ?? "mariadb";
+  const at = typeof backend === "string" ? `${hostOf(facts, backend)}:3306` : `${backend.host}:${backend.port}`;
+  return `mysql+pymysql://${user}:${password}@${at}/${database}?charset=utf8`;
+}
+
+export function brokerUrl(facts: Facts, service: OpenStackService): string {
+  const { user, password } = accountOf(facts, service, "broker");
+  const backend = facts.catalogue.brokers.get(service) ?? "rabbitmq";
+  const hosts = typeof backend === "string" ? membersOf(facts, backend, 5672) : [`${backend.host}:${backend.port}`];
+  return `rabbit://${hosts.map((host) => `${user}:${password}@${host}`).join(",")}/${service}`;
+}
+
+export const cacheServers = (facts: Facts): string => membersOf(facts, "memcached", 11_211).join(",");
+
+/** Log lines are one JSON object each, tracebacks included. */
+const logging: Sections = {
+  DEFAULT: {
+    use_json: "true",
+    use_stderr: "true",
+    debug: "false",
+    default_log_levels:
+      "amqp=WARN,sqlalchemy=WARN,oslo.messaging=INFO,stevedore=WARN,urllib3.connectionpool=WARN,keystonemiddleware=WARN,eventlet.wsgi.server=WARN",
+  },
+};
+
+export const commonOpen = (): Sections => ({
+  ...logging,
+  oslo_middleware: { enable_proxy_headers_parsing: "true" },
+  // The file appears when a pod is about to stop: load balancers then send it nothing more.
+  healthcheck: { backends: "disable_by_file", disable_by_file_path: "/tmp/drain" },
+  oslo_concurrency: { lock_path: "/var/lock/openstack" },
+});
+
+/** How a service talks to other services, as itself. */
+export function authOpen(facts: Facts, service: OpenStackService): Record<string, string> {
+  return {
+    auth_type: "password",
+    auth_url: internalUrl(facts, "keystone-api", 5000),
+    username: accountOf(facts, service, "identity").user,
+    user_domain_name: "Default",
+    project_name: "service",
+    project_domain_name: "Default",
+    region_name: facts.spec.region,
+  };
+}
+
+export const authSecret = (facts: Facts, service: OpenStackService): Record<string, string> => ({
+  password: accountOf(facts, service, "identity").password,
+});
+
+/** The check of users' tokens. */
+export function tokenCheck(facts: Facts, service: OpenStackService): ServiceConfiguration {
+  return {
+    open: {
+      keystone_authtoken: {
+        ...authOpen(facts, service),
+        www_authenticate_uri: publicUrl(facts, "identity"),
+        memcached_servers: cacheServers(facts),
+        memcache_security_strategy: "ENCRYPT",
+        service_token_roles_required: "true",
+        service_token_roles: "service",
+      },
+    },
+    secret: {
+      keystone_authtoken: {
+        ...authSecret(facts, service),
+        memcache_secret_key: secretOf(facts, "memcached.key"),
+      },
+    },
+  };
+}
+
+/** Connection pools end their connections before a load balancer or the server does. */
+export const databaseOpen = (section = "database"): Sections => ({
+  [section]: { connection_recycle_time: "280", max_pool_size: "5", max_overflow: "20", max_retries: "-1" },
+});
+
+export function brokerParts(facts: Facts, service: OpenStackService): ServiceConfiguration {
+  const { release } = facts.spec;
+  // Queues for replies that outlive a broker exist since 2024.1.
+  const transient = release >= "2024.1" ? { rabbit_transient_quorum_queue: "true", use_queue_manager: "true" } : {};
+  return {
+    open: {
+      DEFAULT: { rpc_ping_enabled: "true", rpc_response_timeout: "60" },
+      oslo_messaging_rabbit: {
+        rabbit_quorum_queue: "true",
+        heartbeat_in_pthread: "false",
+        heartbeat_timeout_threshold: "60",
+        ...transient,
+      },
+      oslo_messaging_notifications: { driver: "noop" },
+    },
+    secret: { DEFAULT: { transport_url: brokerUrl(facts, service) } },
+  };
+}

@@ -1,0 +1,134 @@
+import {
+  authOpen,
+  authSecret,
+  brokerParts,
+  cacheServers,
+  commonOpen,
+  databaseOpen,
+  databaseUrl,
+  membersOf,
+  publicUrl,
+  secretOf,
+  tokenCheck,
+  type Configure,
+  type Facts,
+} from "../facts.ts";
+import { merged, type Sections } from "../sections.ts";
+
+/** Sections in which Nova has the accounts for other services; those that know regions first. */
+const WITH_REGION = ["neutron", "placement"] as const;
+const WITHOUT_REGION = ["cinder", "service_user"] as const;
+
+export const nova: Configure = (facts) => {
+  const check = tokenCheck(facts, "nova");
+  const broker = brokerParts(facts, "nova");
+  const auth = authOpen(facts, "nova");
+  const { region_name: _region, ...withoutRegion } = auth;
+  const each = (names: readonly string[], options: Record<string, string>): Sections =>
+    Object.fromEntries(names.map((name) => [name, { ...options }]));
+  const clients = merged(each(WITH_REGION, auth), each(WITHOUT_REGION, withoutRegion));
+  const passwords = each([...WITH_REGION, ...WITHOUT_REGION], authSecret(facts, "nova"));
+  const cinder = { os_region_name: facts.spec.region, catalog_info: "block-storage::internalURL" };
+  return {
+    open: merged(commonOpen(), databaseOpen(), databaseOpen("api_database"), check.open, broker.open, clients, {
+      DEFAULT: { state_path: "/var/lib/nova", graceful_shutdown_timeout: "180" },
+      cinder,
+      service_user: { send_service_user_token: "true" },
+      neutron: { service_metadata_proxy: "true", valid_interfaces: "internal" },
+      placement: { valid_interfaces: "internal" },
+      glance: { valid_interfaces: "internal", region_name: facts.spec.region },
+      upgrade_levels: { compute: "auto" },
+      cache: { enabled: "true", backend: "oslo_cache.memcache_pool", memcache_servers: cacheServers(facts) },
+      scheduler: {
+        discover_hosts_in_cells_interval: "300",
+        query_placement_for_routed_network_aggregates: String(isSegmented(facts)),
+      },
+      vnc: {
+        enabled: "true",
+        server_listen: "0.0.0.0",
+        novncproxy_base_url: `${publicUrl(facts, "console")}/vnc_auto.html`,
+      },
+      libvirt: {
+        connection_uri: "qemu:///system",
+        live_migration_scheme: "tls",
+        live_migration_with_native_tls: "true",
+        ...serverStorage(facts),
+      },
+    }),
+    secret: merged(check.secret, broker.secret, passwords, {
+      database: { connection: databaseUrl(facts, "nova", "nova") },
+      api_database: { connection: databaseUrl(facts, "nova", "nova_api") },
+      neutron: { metadata_proxy_shared_secret: secretOf(facts, "metadata.secret") },
+    }),
+  };
+};
+
+function serverStorage({ spec }: Facts): Record<string, string> {
+  const { ceph } = spec.storage ?? {};
+  if (!ceph) return {};
+  return {
+    images_type: "rbd",
+    images_rbd_pool: ceph.serverPool ?? "vms",
+    rbd_user: "nova",
+    images_rbd_ceph_conf: "/etc/ceph/ceph.conf",
+  };
+}
+
+/** Does each rack have networks of its own? */
+export function isSegmented({ spec }: Facts): boolean {
+  return new Set(physicalNetworks(spec.nodeGroups).map(({ name }) => name)).size > 1;
+}
+
+function physicalNetworks(groups: Facts["spec"]["nodeGroups"]) {
+  return groups.flatMap((group) => group.physicalNetworks ?? []);
+}
+
+export const neutron: Configure = (facts) => {
+  const check = tokenCheck(facts, "neutron");
+  const broker = brokerParts(facts, "neutron");
+  const networks = new Map(physicalNetworks(facts.spec.nodeGroups).map((each) => [each.name, each.vlanRanges ?? []]));
+  const vlans = [...networks].flatMap(([name, ranges]) =>
+    ranges.length === 0 ? [name] : ranges.map((range) => `${name}:${range}`),
+  );
+  const connection = (side: "nb" | "sb", port: number) =>
+    membersOf(facts, `ovn-${side}`, port)
+      .map((address) => `tcp:${address}`)
+      .join(",");
+  const mtu = String(facts.spec.network?.mtu ?? 1500);
+  return {
+    open: merged(commonOpen(), databaseOpen(), check.open, broker.open, {
+      DEFAULT: {
+        core_plugin: "ml2",
+        service_plugins: `ovn-router,qos,trunk${isSegmented(facts) ? ",segments" : ""}`,
+        notify_nova_on_port_status_changes: "true",
+        notify_nova_on_port_data_changes: "true",
+        global_physnet_mtu: mtu,
+      },
+      nova: authOpen(facts, "neutron"),
+      placement: authOpen(facts, "neutron"),
+      ml2: {
+        mechanism_drivers: "ovn",
+        type_drivers: "geneve,vlan,flat",
+        tenant_network_types: "geneve",
+        extension_drivers: "port_security,qos",
+        path_mtu: mtu,
+      },
+      ml2_type_geneve: { vni_ranges: "1:65536", max_header_size: "38" },
+      ml2_type_flat: { flat_networks: [...networks.keys()].join(",") || "*" },
+      ...(vlans.length > 0 ? { ml2_type_vlan: { network_vlan_ranges: vlans.join(",") } } : {}),
+      ovn: {
+        ovn_nb_connection: connection("nb", 6641),
+        ovn_sb_connection: connection("sb", 6642),
+        ovn_metadata_enabled: "true",
+        ovn_emit_need_to_frag: "true",
+        enable_distributed_floating_ip: String(facts.spec.network?.distributedFloatingIPs ?? true),
+      },
+    }),
+    secret: merged(check.secret, broker.secret, {
+      database: { connection: databaseUrl(facts, "neutron", "neutron") },
+      nova: authSecret(facts, "neutron"),
+      placement: authSecret(facts, "neutron"),
+      DEFAULT: { metadata_proxy_shared_secret: secretOf(facts, "metadata.secret") },
+    }),
+  };
+};

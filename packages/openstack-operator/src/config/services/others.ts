@@ -1,0 +1,167 @@
+import type { OpenStackService } from "@causeway/api";
+import {
+  authOpen,
+  authSecret,
+  brokerParts,
+  commonOpen,
+  databaseOpen,
+  databaseUrl,
+  internalUrl,
+  publicUrl,
+  secretOf,
+  tokenCheck,
+  type Configure,
+  type Facts,
+} from "../facts.ts";
+import { merged, type Sections, type ServiceConfiguration } from "../sections.ts";
+
+/** A service with database, broker and a user. */
+function usual(facts: Facts, service: OpenStackService, open: Sections, secret: Sections = {}): ServiceConfiguration {
+  const check = tokenCheck(facts, service);
+  const broker = brokerParts(facts, service);
+  return {
+    open: merged(commonOpen(), databaseOpen(), check.open, broker.open, open),
+    secret: merged(
+      check.secret,
+      broker.secret,
+      { database: { connection: databaseUrl(facts, service, service) } },
+      secret,
+    ),
+  };
+}
+
+export const cinder: Configure = (facts) => {
+  const { ceph } = facts.spec.storage ?? {};
+  const backend = ceph ? "ceph" : "lvm";
+  const section: Record<string, string> = ceph
+    ? {
+        volume_driver: "cinder.volume.drivers.rbd.RBDDriver",
+        volume_backend_name: "ceph",
+        rbd_pool: ceph.volumePool ?? "volumes",
+        rbd_user: "cinder",
+        rbd_ceph_conf: "/etc/ceph/ceph.conf",
+      }
+    : {
+        volume_driver: "cinder.volume.drivers.lvm.LVMVolumeDriver",
+        volume_backend_name: "lvm",
+        target_helper: "lioadm",
+      };
+  return usual(
+    facts,
+    "cinder",
+    {
+      DEFAULT: {
+        enabled_backends: backend,
+        default_volume_type: backend,
+        // The same for every pod that takes the backend over: volumes belong to it.
+        host: "cinder-volume",
+        glance_api_servers: internalUrl(facts, "glance-api", 9292),
+        graceful_shutdown_timeout: "120",
+      },
+      [backend]: section,
+      nova: authOpen(facts, "cinder"),
+    },
+    { nova: authSecret(facts, "cinder") },
+  );
+};
+
+export const heat: Configure = (facts) =>
+  usual(
+    facts,
+    "heat",
+    {
+      DEFAULT: {
+        heat_metadata_server_url: publicUrl(facts, "cloudformation"),
+        heat_waitcondition_server_url: `${publicUrl(facts, "cloudformation")}/v1/waitcondition`,
+        stack_domain_admin: "heat_domain_admin",
+        stack_user_domain_name: "heat",
+      },
+      trustee: withoutProject(authOpen(facts, "heat")),
+      clients_keystone: { auth_uri: internalUrl(facts, "keystone-api", 5000) },
+    },
+    {
+      DEFAULT: {
+        auth_encryption_key: secretOf(facts, "heat.encryption"),
+        stack_domain_admin_password: secretOf(facts, "heat.domainAdmin"),
+      },
+      trustee: authSecret(facts, "heat"),
+    },
+  );
+
+/** A trustee is scoped by the trust alone. */
+function withoutProject({ auth_type, auth_url, username, user_domain_name }: Record<string, string>) {
+  return {
+    auth_type: auth_type ?? "password",
+    auth_url: auth_url ?? "",
+    username: username ?? "",
+    user_domain_name: user_domain_name ?? "",
+  };
+}
+
+export const octavia: Configure = (facts) =>
+  usual(
+    facts,
+    "octavia",
+    {
+      DEFAULT: { graceful_shutdown_timeout: "300" },
+      api_settings: { enabled_provider_drivers: "amphora:Amphora,ovn:OVN", default_provider_driver: "ovn" },
+      service_auth: withoutRegion(authOpen(facts, "octavia")),
+      health_manager: { bind_ip: "0.0.0.0", bind_port: "5555" },
+      certificates: {
+        ca_certificate: "/etc/octavia/certs/ca.crt",
+        ca_private_key: "/etc/octavia/certs/ca.key",
+        endpoint_type: "internalURL",
+      },
+      haproxy_amphora: { client_cert: "/etc/octavia/certs/client.pem", server_ca: "/etc/octavia/certs/ca.crt" },
+      driver_agent: {
+        status_socket_path: "/run/octavia/status.sock",
+        stats_socket_path: "/run/octavia/stats.sock",
+        get_socket_path: "/run/octavia/get.sock",
+        enabled_provider_agents: "ovn",
+      },
+    },
+    {
+      service_auth: authSecret(facts, "octavia"),
+      health_manager: { heartbeat_key: secretOf(facts, "octavia.heartbeat") },
+      task_flow: { persistence_connection: databaseUrl(facts, "octavia", "octavia_persistence") },
+    },
+  );
+
+function withoutRegion({ region_name: _region, ...options }: Record<string, string>): Record<string, string> {
+  return options;
+}
+
+export const designate: Configure = (facts) => {
+  const { open, secret } = usual(facts, "designate", {});
+  const { database = {}, ...rest } = secret;
+  return {
+    open: merged(
+      Object.fromEntries(Object.entries(open).filter(([name]) => name !== "database")),
+      databaseOpen("storage:sqlalchemy"),
+    ),
+    secret: { ...rest, "storage:sqlalchemy": database },
+  };
+};
+
+export const manila: Configure = (facts) =>
+  usual(
+    facts,
+    "manila",
+    {
+      DEFAULT: {
+        enabled_share_backends: "generic",
+        enabled_share_protocols: "NFS,CIFS",
+        default_share_type: "default",
+        host: "manila-share",
+      },
+      generic: {
+        share_backend_name: "generic",
+        share_driver: "manila.share.drivers.generic.GenericShareDriver",
+        driver_handles_share_servers: "true",
+      },
+      nova: authOpen(facts, "manila"),
+      neutron: authOpen(facts, "manila"),
+      cinder: authOpen(facts, "manila"),
+    },
+    Object.fromEntries(["nova", "neutron", "cinder"].map((name) => [name, authSecret(facts, "manila")])),
+  );

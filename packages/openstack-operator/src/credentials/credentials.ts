@@ -1,0 +1,89 @@
+import { randomBytes } from "node:crypto";
+import type { CredentialUse, Component } from "../model/component.ts";
+
+/**
+ * The passwords of a deployment: one Secret, written only by the operator. Accounts of services have a generation, so that a rotation can have
+ * two of them valid at once: "nova.database.1" is the password of the account nova_1.
+ */
+export interface Credentials {
+  /** Generation that configuration files use. */
+  readonly generation: number;
+  /** Generations whose accounts must exist. */
+  readonly accounts: readonly number[];
+  /** By key, such as "nova.database.0" or "keystone.admin". */
+  readonly values: Readonly<Record<string, string>>;
+}
+
+export type AccountKey = `${string}.${CredentialUse}`;
+
+export const accountKey = (key: AccountKey, generation: number): string => `${key}.${generation}`;
+
+/** The name of an account. The first one has the name of the service, as every installation of OpenStack has it. */
+export const accountName = (service: string, generation: number): string =>
+  generation === 0 ? service : `${service}_${generation}`;
+
+const USES: readonly CredentialUse[] = ["database", "broker", "identity"];
+/** Parts of secrets that are made from others, or that have objects of their own. */
+const ELSEWHERE = new Set(["tokenKeys", "credentialKeys", "tls", "certificates"]);
+
+/** Keys whose value is a hexadecimal text of exactly 32 characters, as their readers demand. */
+const FIXED = ["heat.encryption", "memcached.key"] as const;
+/** Keys that configuration files need although no component mounts them. */
+const SHARED = ["metadata.secret", "octavia.heartbeat", "heat.domainAdmin", "barbican.kek", ...FIXED] as const;
+
+/** The keys of accounts that the components have. */
+export function accountKeys(components: readonly Component[]): AccountKey[] {
+  const keys = components.flatMap(({ secrets = [] }) => secrets);
+  return [...new Set(keys)].filter((key): key is AccountKey =>
+    USES.some((use) => key.endsWith(`.${use}`) && key.split(".").length === 2),
+  );
+}
+
+/** The keys that have one value for good. */
+function singleKeys(components: readonly Component[]): string[] {
+  const accounts = new Set<string>(accountKeys(components));
+  const keys = components.flatMap(({ secrets = [] }) => secrets);
+  const own = keys.filter((key) => !accounts.has(key) && !ELSEWHERE.has(key.split(".")[1] ?? ""));
+  return [...new Set([...own, ...SHARED])];
+}
+
+/** Every key that must have a value while these generations are in use. */
+export function wantedKeys(components: readonly Component[], accounts: readonly number[]): string[] {
+  const ofAccounts = accountKeys(components).flatMap((key) => accounts.map((each) => accountKey(key, each)));
+  return [...singleKeys(components), ...ofAccounts].toSorted();
+}
+
+/** A password: letters and digits only, so that no file, URL or shell needs to quote it. */
+export function newValue(key: string): string {
+  if (FIXED.some((each) => each === key)) return randomBytes(16).toString("hex");
+  if (key === "barbican.kek") return randomBytes(32).toString("base64");
+  return randomBytes(24).toString("hex");
+}
+
+export function readCredentials(data: Readonly<Record<string, string>> | undefined): Credentials | undefined {
+  if (!data) return undefined;
+  const values = Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]),
+  );
+  const { generation = "0", accounts = "0", ...rest } = values;
+  return { generation: Number(generation), accounts: accounts.split(" ").map(Number), values: rest };
+}
+
+export function writeCredentials({ generation, accounts, values }: Credentials): Record<string, string> {
+  const all = { ...values, generation: String(generation), accounts: accounts.join(" ") };
+  return Object.fromEntries(
+    Object.entries(all).map(([key, value]) => [key, Buffer.from(value, "utf8").toString("base64")]),
+  );
+}
+
+/** The credentials with a value for each key that lacks one, and without accounts of generations that are over. */
+export function completed(credentials: Credentials, components: readonly Component[]): Credentials {
+  const values: Record<string, string> = {};
+  for (const key of wantedKeys(components, credentials.accounts))
+    values[key] = credentials.values[key] ?? newValue(key);
+  for (const [key, value] of Object.entries(credentials.values)) {
+    const of = /\.(?:database|broker|identity)\.(\d+)$/.exec(key)?.[1];
+    if (of === undefined || credentials.accounts.includes(Number(of))) values[key] ??= value;
+  }
+  return { ...credentials, values };
+}

@@ -1,0 +1,33 @@
+import { randomBytes } from "node:crypto";
+
+/**
+ * Fernet keys as Keystone numbers them: 0 is staged, the highest signs, the others verify. A rotation makes the staged key the signing one; every
+ * Keystone has had it since the rotation before, so that none meets a token that it cannot verify.
+ */
+export type FernetKeys = Readonly<Record<string, string>>;
+
+export const newFernetKey = (): string => randomBytes(32).toString("base64url") + "=".repeat(1);
+
+export function firstKeys(make: () => string = newFernetKey): FernetKeys {
+  return { "0": make(), "1": make() };
+}
+
+/** How many keys must be kept so that every token verifies until it ends: staged, signing, and those of living tokens. */
+export function keysKept(lifetimeHours: number, everyHours: number): number {
+  return Math.ceil(lifetimeHours / everyHours) + 2;
+}
+
+export function rotatedKeys(keys: FernetKeys, kept: number, make: () => string = newFernetKey): FernetKeys {
+  const numbers = Object.keys(keys)
+    .map(Number)
+    .toSorted((a, b) => a - b);
+  const highest = numbers.at(-1) ?? 0;
+  const staged = keys["0"] ?? make();
+  const verifying = numbers.filter((number) => number !== 0);
+  const stay = verifying.slice(Math.max(0, verifying.length - (kept - 2)));
+  return {
+    "0": make(),
+    ...Object.fromEntries(stay.map((number) => [String(number), keys[String(number)] ?? ""])),
+    [String(highest + 1)]: staged,
+  };
+}

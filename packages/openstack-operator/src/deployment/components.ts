@@ -1,0 +1,95 @@
+import type { OpenStackDeploymentStatus } from "@causeway/api";
+import type { KubeObject } from "@causeway/kubernetes";
+import type { Component } from "../model/component.ts";
+import type { Desired } from "../render/desired.ts";
+import { differs } from "./difference.ts";
+import { idOf, type Observed } from "./gather.ts";
+import { readinessOf, serves, type Readiness } from "./readiness.ts";
+import { podProblem } from "./pod-problem.ts";
+
+export type ComponentStatus = NonNullable<OpenStackDeploymentStatus["components"]>[number];
+
+/** One component: how it is, what should be written, and what stands before it. */
+export interface Judged {
+  readonly component: Component;
+  readonly readiness: Readiness;
+  /** Workloads that must be written. */
+  readonly writes: readonly KubeObject[];
+  /** Dependencies that are not ready, or whose own change comes first. */
+  readonly unmet: readonly string[];
+}
+
+/** Judges components in their order: what a component needs is judged before it. */
+export function judgeComponents(desired: Desired, observed: Observed): ReadonlyMap<string, Judged> {
+  const judged = new Map<string, Judged>();
+  for (const component of desired.catalogue.graph.order) {
+    const wanted = (desired.workloads.get(component.name) ?? []).map(({ object }) => object);
+    const writes = wanted.filter((object) => mustWrite(object, observed.objects.get(idOf(object))));
+    const found = wanted.map((object) => readinessOf(component, observed.objects.get(idOf(object))));
+    const needs = desired.catalogue.graph.needs.get(component.name) ?? [];
+    const unmet = needs.filter((name) => !isDone(judged.get(name)));
+    judged.set(component.name, { component, readiness: worst(found), writes, unmet });
+  }
+  return judged;
+}
+
+/** A Job's template is immutable, and its name says what it was made from. */
+function mustWrite(wanted: KubeObject, found: KubeObject | undefined): boolean {
+  return wanted.kind === "Job" ? found === undefined : differs(wanted, found);
+}
+
+/** Up to date, and serving. */
+export const isDone = (judged: Judged | undefined): boolean =>
+  judged !== undefined && judged.writes.length === 0 && serves(judged.readiness);
+
+const ranks: readonly Readiness["state"][] = ["Failed", "Absent", "Progressing", "Degraded", "Ready"];
+
+function worst(all: readonly Readiness[]): Readiness {
+  const sorted = all.toSorted((a, b) => ranks.indexOf(a.state) - ranks.indexOf(b.state));
+  return sorted[0] ?? { state: "Ready", step: "no node is in its groups" };
+}
+
+export function statusOf(judged: ReadonlyMap<string, Judged>, observed: Observed): ComponentStatus[] {
+  return [...judged.values()].map((each) => {
+    const { component, readiness, unmet } = each;
+    const cause = isDone(each) ? undefined : rootCauseOf(judged, component.name, observed);
+    return {
+      name: component.name,
+      kind: component.kind,
+      state: stateOf(each),
+      step: stepOf(each).slice(0, 256),
+      ...(unmet.length > 0 && !isDone(each) ? { waitingFor: [...unmet].slice(0, 32) } : {}),
+      ...(cause === undefined || readiness.state === "Ready" ? {} : { rootCause: cause.slice(0, 1024) }),
+    };
+  });
+}
+
+function stateOf({ readiness, unmet, writes }: Judged): ComponentStatus["state"] {
+  if (readiness.state === "Absent") return unmet.length > 0 ? "Waiting" : "Progressing";
+  if (readiness.state === "Ready" && writes.length > 0) return "Progressing";
+  return readiness.state;
+}
+
+function stepOf({ readiness, unmet, writes }: Judged): string {
+  if (writes.length === 0 || unmet.length === 0) return readiness.step;
+  return readiness.state === "Absent" ? `waits for ${unmet.join(", ")}` : `its change waits for ${unmet.join(", ")}`;
+}
+
+/** The chain from a component to the first one that waits for no other, and what is wrong with that. */
+export function chainOf(judged: ReadonlyMap<string, Judged>, name: string): Judged[] {
+  const chain: Judged[] = [];
+  for (let next = judged.get(name); next;) {
+    chain.push(next);
+    const further = next.unmet.map((each) => judged.get(each)).find((each) => each && !chain.includes(each));
+    next = further;
+  }
+  return chain;
+}
+
+export function rootCauseOf(judged: ReadonlyMap<string, Judged>, name: string, observed: Observed): string {
+  const last = chainOf(judged, name).at(-1);
+  if (!last) return "";
+  const problem = podProblem(observed.pods, last.component.name);
+  const about = problem ?? last.readiness.step;
+  return `${last.component.name}: ${about}`;
+}

@@ -1,0 +1,104 @@
+import { OpenStackDeployment } from "@causeway/api";
+import {
+  ConfigMap,
+  DaemonSet,
+  Deployment,
+  Job,
+  Node,
+  Pod,
+  ReplicaSet,
+  Secret,
+  Service,
+  ServiceAccount,
+  StatefulSet,
+  type Informer,
+  type Informers,
+  type KubeObject,
+  type ObjectKey,
+  type ResourceType,
+} from "@causeway/kubernetes";
+import { labels } from "../model/names.ts";
+import { NetworkPolicy, PodDisruptionBudget } from "../render/types.ts";
+import { mutableSecrets } from "../render/desired.ts";
+
+/** Everything that the plan of a deployment is made from. */
+export interface Observed {
+  readonly deployment: OpenStackDeployment;
+  /** Objects of the deployment, by "Kind/name". */
+  readonly objects: ReadonlyMap<string, KubeObject>;
+  readonly pods: readonly Pod[];
+  readonly replicaSets: readonly ReplicaSet[];
+  readonly credentials: Secret | undefined;
+  readonly tokenKeys: Secret | undefined;
+  readonly credentialKeys: Secret | undefined;
+  readonly nodes: readonly Node[];
+}
+
+/** Kinds of objects that the operator writes. */
+export const writtenKinds: readonly ResourceType<KubeObject>[] = [
+  ServiceAccount,
+  ConfigMap,
+  Secret,
+  Service,
+  NetworkPolicy,
+  PodDisruptionBudget,
+  Deployment,
+  StatefulSet,
+  DaemonSet,
+  Job,
+] as readonly ResourceType<KubeObject>[];
+
+export interface GatherFrom {
+  readonly deployments: Informer<OpenStackDeployment>;
+  readonly written: readonly Informer<KubeObject>[];
+  readonly pods: Informer<Pod>;
+  readonly replicaSets: Informer<ReplicaSet>;
+  readonly nodes: Informer<Node>;
+}
+
+export const byDeployment = "openstack-deployment";
+
+const indexOf = ({ metadata }: KubeObject): string[] => {
+  const name = metadata.labels?.[labels.deployment];
+  return name === undefined ? [] : [`${metadata.namespace}/${name}`];
+};
+
+export function openInformers(informers: Informers): GatherFrom {
+  const indexed = <T extends KubeObject>(type: ResourceType<T>): Informer<T> => {
+    const informer = informers.for(type, { labelSelector: labels.deployment });
+    informers.index(informer, { [byDeployment]: indexOf });
+    return informer;
+  };
+  return {
+    deployments: informers.for(OpenStackDeployment),
+    written: writtenKinds.map(indexed),
+    pods: indexed(Pod),
+    replicaSets: indexed(ReplicaSet),
+    nodes: informers.for(Node),
+  };
+}
+
+export const idOf = ({ kind, metadata }: KubeObject): string => `${kind}/${metadata.name}`;
+
+export function gather(from: GatherFrom, key: ObjectKey): Observed | undefined {
+  const deployment = from.deployments.get(key);
+  if (!deployment) return undefined;
+  const of = `${key.namespace}/${key.name}`;
+  const objects = new Map<string, KubeObject>();
+  for (const informer of from.written) {
+    for (const object of informer.byIndex(byDeployment, of))
+      objects.set(`${informer.type.kind}/${object.metadata.name}`, object);
+  }
+  const names = mutableSecrets(key.name);
+  const secret = (name: string) => objects.get(`Secret/${name}`) as Secret | undefined;
+  return {
+    deployment,
+    objects,
+    pods: from.pods.byIndex(byDeployment, of),
+    replicaSets: from.replicaSets.byIndex(byDeployment, of),
+    credentials: secret(names.credentials),
+    tokenKeys: secret(names.tokenKeys),
+    credentialKeys: secret(names.credentialKeys),
+    nodes: from.nodes.list(),
+  };
+}

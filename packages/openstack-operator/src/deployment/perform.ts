@@ -1,0 +1,176 @@
+import { isIP } from "node:net";
+import { createAuthority, issueCertificate, type Clock, type KeyPair } from "@causeway/foundation";
+import {
+  isAlreadyExists,
+  Secret,
+  secretText,
+  timestamp,
+  type ApplyConfiguration,
+  type KubeObject,
+  type KubernetesClient,
+  type ResourceType,
+} from "@causeway/kubernetes";
+import { resolveCatalogue } from "../catalogue/index.ts";
+import { completed, readCredentials, writeCredentials } from "../credentials/credentials.ts";
+import { firstKeys, newFernetKey, rotatedKeys, type FernetKeys } from "../credentials/keys.ts";
+import { fieldManager } from "../model/names.ts";
+import { digestOf, metadataOf } from "../render/context.ts";
+import { writtenKinds, type Observed } from "./gather.ts";
+import { hostsAnnotation, rotatedAtAnnotation } from "./rotation.ts";
+import type { Step } from "./steps.ts";
+
+export interface PerformWith {
+  readonly client: KubernetesClient;
+  readonly clock: Clock;
+}
+
+const DAY = 24 * 3_600_000;
+
+export async function perform(using: PerformWith, step: Step, observed: Observed, signal: AbortSignal): Promise<void> {
+  const { client } = using;
+  switch (step.type) {
+    case "apply":
+      await client.apply(typeOf(step.object), step.object as ApplyConfiguration<KubeObject>, { fieldManager, signal });
+      return;
+    case "delete": {
+      const { namespace = "", name, uid } = step.object.metadata;
+      const preconditions = uid === undefined ? {} : { preconditions: { uid } };
+      await client.delete(
+        typeOf(step.object),
+        { namespace, name },
+        { propagationPolicy: "Background", ...preconditions, signal },
+      );
+      return;
+    }
+    case "write-credentials":
+      return writeSecret(using, { observed, name: step.name, signal }, (found) => {
+        const values = readCredentials(found?.data)?.values ?? {};
+        const { components } = resolveCatalogue(observed.deployment.spec);
+        return { data: writeCredentials(completed({ ...step, values }, components)), keep: true };
+      });
+    case "create-keys":
+      return writeSecret(using, { observed, name: step.name, signal }, (found) =>
+        found ? undefined : keysSecret(firstKeys(newFernetKey), using.clock.now()),
+      );
+    case "rotate-keys":
+      return writeSecret(using, { observed, name: step.name, signal }, (found) => {
+        // Another leader may have rotated meanwhile: twice in a row would end tokens early.
+        if (!found || (found.metadata.annotations?.[rotatedAtAnnotation] ?? "") !== step.since) return undefined;
+        return keysSecret(rotatedKeys(keysOf(found), step.kept), using.clock.now());
+      });
+    case "issue-certificate":
+      return issue(using, step, observed, signal);
+  }
+}
+
+function typeOf({ kind }: KubeObject): ResourceType<KubeObject> {
+  const type = writtenKinds.find((each) => each.kind === kind);
+  if (!type) throw new TypeError(`the operator does not write objects of kind ${kind}`);
+  return type;
+}
+
+interface NewSecret {
+  readonly data: Record<string, string>;
+  readonly annotations?: Record<string, string>;
+  /** It stays when the deployment is deleted: the databases' passwords are as valuable as the databases. */
+  readonly keep?: true;
+}
+
+/** Reads the Secret from the server and writes it, or nothing where `next` has nothing to write. Fails if another writer was faster. */
+async function writeSecret(
+  { client }: PerformWith,
+  { observed, name, signal }: { readonly observed: Observed; readonly name: string; readonly signal: AbortSignal },
+  next: (found: Secret | undefined) => NewSecret | undefined,
+): Promise<void> {
+  const { namespace = "" } = observed.deployment.metadata;
+  const found = await client.find(Secret, { namespace, name }, { signal });
+  const wanted = next(found);
+  if (!wanted) return;
+  const { data, annotations, keep } = wanted;
+  const metadata = metadataOf(observed, name, keep ? { keep } : {});
+  const secret: Secret = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { ...metadata, ...(annotations ? { annotations } : {}) },
+    type: "Opaque",
+    data,
+  };
+  if (found) {
+    const { resourceVersion = "" } = found.metadata;
+    await client.update(
+      Secret,
+      { ...secret, metadata: { ...secret.metadata, resourceVersion } },
+      { fieldManager, signal },
+    );
+    return;
+  }
+  try {
+    await client.create(Secret, secret, { fieldManager, signal });
+  } catch (error) {
+    // Made by an attempt whose response was lost, or by another leader: the next plan reads it.
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
+const encoded = (values: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [key, Buffer.from(value, "utf8").toString("base64")]),
+  );
+
+const keysSecret = (keys: FernetKeys, now: number): NewSecret => ({
+  data: encoded(keys),
+  annotations: { [rotatedAtAnnotation]: timestamp(now) },
+  keep: true,
+});
+
+function keysOf({ data = {} }: Secret): FernetKeys {
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]),
+  );
+}
+
+async function issue(
+  using: PerformWith,
+  step: Extract<Step, { type: "issue-certificate" }>,
+  observed: Observed,
+  signal: AbortSignal,
+): Promise<void> {
+  const authority = await authorityOf(using, observed, signal);
+  const pair = await issueCertificate(authority, {
+    commonName: step.hosts[0] ?? observed.deployment.metadata.name,
+    dnsNames: step.hosts.filter((host) => !isAddress(host)),
+    ipAddresses: step.hosts.filter(isAddress),
+    usages: ["client", "server"],
+    lifetime: step.days * DAY,
+    now: using.clock.now(),
+  });
+  const data = encoded({
+    "tls.crt": pair.certificate,
+    "tls.key": pair.key,
+    "client.pem": pair.certificate + pair.key,
+    "ca.crt": authority.certificate,
+    ...(step.name.endsWith("-octavia-certificates") ? { "ca.key": authority.key } : {}),
+  });
+  await writeSecret(using, { observed, name: step.name, signal }, () => ({
+    data,
+    annotations: { [hostsAnnotation]: digestOf(step.hosts) },
+  }));
+}
+
+const isAddress = (host: string): boolean => isIP(host) !== 0;
+
+/** The authority of the deployment's own certificates. It outlives the deployment, as the passwords do. */
+async function authorityOf(using: PerformWith, observed: Observed, signal: AbortSignal): Promise<KeyPair> {
+  const { namespace = "", name: deployment } = observed.deployment.metadata;
+  const name = `${deployment}-authority`;
+  const made = await createAuthority({
+    commonName: `${deployment} openstack`,
+    lifetime: 3650 * DAY,
+    now: using.clock.now(),
+  });
+  await writeSecret(using, { observed, name, signal }, (found) =>
+    found ? undefined : { data: encoded({ "tls.crt": made.certificate, "tls.key": made.key }), keep: true },
+  );
+  const secret = await using.client.get(Secret, { namespace, name }, { signal });
+  return { certificate: secretText(secret, "tls.crt") ?? "", key: secretText(secret, "tls.key") ?? "" };
+}

@@ -1,0 +1,255 @@
+import type { OpenStackDeploymentStatus } from "@causeway/api";
+import { CausewayError } from "@causeway/foundation";
+import { setConditions, type KubeObject, type Node, type Plan, type PlannedEvent } from "@causeway/kubernetes";
+import { resolveCatalogue, type Catalogue } from "../catalogue/index.ts";
+import { readCredentials, type Credentials } from "../credentials/credentials.ts";
+import { labels } from "../model/names.ts";
+import { desiredOf, mutableSecrets, type Desired, type DesireOptions } from "../render/desired.ts";
+import { groupsOf } from "../render/context.ts";
+import { isDone, judgeComponents, statusOf, type Judged } from "./components.ts";
+import { conditionsOf } from "./conditions.ts";
+import { differs } from "./difference.ts";
+import { idOf, type Observed } from "./gather.ts";
+import { unusedRevisions } from "./revisions.ts";
+import {
+  missingCredentials,
+  renewCertificate,
+  rotatePasswords,
+  rotateTokenKeys,
+  type PasswordRotation,
+} from "./rotation.ts";
+import type { Step } from "./steps.ts";
+import { upgradeOf, type Upgrade } from "./upgrade.ts";
+
+export type Status = OpenStackDeploymentStatus;
+
+/** Renders what a deployment should consist of; a cache of it may be given. */
+export type Desire = (options: DesireOptions) => Desired;
+
+/** The steps towards a deployment, and its status. Pure. */
+export function plan(observed: Observed, now: number, desire: Desire = desiredOf): Plan<Step, Status> {
+  const { deployment } = observed;
+  if (deployment.metadata.deletionTimestamp !== undefined) return { steps: [], status: deployment.status ?? {} };
+  if (deployment.spec.paused) return refused(observed, now, { reason: "Paused", message: "spec.paused is true" });
+  try {
+    return planned(observed, now, desire);
+  } catch (error) {
+    if (!(error instanceof CausewayError)) throw error;
+    return refused(observed, now, { reason: reasonOf(error.code), message: `${error.message}. ${error.hint ?? ""}` });
+  }
+}
+
+const reasonOf = (code: string): string =>
+  code === "OPENSTACK_DEPENDENCY_CYCLE"
+    ? "DependencyCycle"
+    : code === "OPENSTACK_SERVICE_MISSING"
+      ? "ServiceMissing"
+      : code;
+
+/** Nothing is changed; what runs goes on as it is. */
+function refused(observed: Observed, now: number, why: { reason: string; message: string }): Plan<Step, Status> {
+  const { metadata, status = {} } = observed.deployment;
+  const isPaused = why.reason === "Paused";
+  const conditions = setConditions(
+    status.conditions,
+    isPaused
+      ? [{ type: "Progressing", status: "False", ...why }]
+      : [
+          { type: "ConfigurationValid", status: "False", ...why },
+          { type: "Ready", status: "False", ...why },
+        ],
+    { generation: metadata.generation, now },
+  );
+  const generation = metadata.generation === undefined ? {} : { observedGeneration: metadata.generation };
+  const isNew = status.conditions?.find(({ type }) => type === "ConfigurationValid")?.message !== why.message;
+  const events: PlannedEvent[] =
+    isPaused || !isNew ? [] : [{ type: "Warning", reason: why.reason, message: why.message.slice(0, 1000) }];
+  return {
+    steps: [],
+    status: { ...status, conditions, ...generation, phase: isPaused ? "Paused" : "Refused" },
+    events,
+  };
+}
+
+function planned(observed: Observed, now: number, desire: Desire): Plan<Step, Status> {
+  const { deployment } = observed;
+  const { name } = deployment.metadata;
+  const plain = resolveCatalogue(deployment.spec);
+  const nodes = computeNodes(observed, plain);
+  const prepared = prepare(observed, plain, { now, nodes: nodes.map(({ metadata }) => metadata.name) });
+  if (!prepared.credentials || prepared.steps.length > 0)
+    return { steps: prepared.steps, status: deployment.status ?? {} };
+  const { desired, judged, upgrade } = judge(observed, { credentials: prepared.credentials, nodes, desire });
+  if (desired.problems.length > 0) {
+    const message = desired.problems.map((problem) => `${problem.service}: ${problem.message}`).join("; ");
+    return refused(observed, now, { reason: "UnknownOption", message: message.slice(0, 8_000) });
+  }
+  const rotation = rotatePasswords(prepared.credentials, desired.catalogue.components, {
+    name: mutableSecrets(name).credentials,
+    wanted: deployment.spec.rotation?.passwords ?? 0,
+    isDone: (component) => isDone(judged.get(component)),
+  });
+  const steps = [...foundationSteps(observed, desired), ...componentSteps(judged)];
+  const last = steps.length > 0 ? [] : [...rotation.steps, ...cleanup(observed, desired, judged)];
+  const status = statusNow(observed, now, { judged, upgrade, rotation });
+  const events = eventsOf(deployment.status?.components, status.components);
+  const wait = {
+    for: "a change of the deployment's objects",
+    ...(prepared.next === undefined ? {} : { until: prepared.next }),
+  };
+  return { steps: [...steps, ...last], status, events, wait };
+}
+
+interface Prepared {
+  readonly credentials: Credentials | undefined;
+  readonly steps: readonly Step[];
+  readonly next: number | undefined;
+}
+
+/** Passwords, keys and certificates: they come before anything that mounts them. */
+function prepare(observed: Observed, catalogue: Catalogue, at: { now: number; nodes: readonly string[] }): Prepared {
+  const { deployment, objects } = observed;
+  const { name } = deployment.metadata;
+  const { spec } = deployment;
+  const names = mutableSecrets(name);
+  const credentials = readCredentials(observed.credentials?.data);
+  const missing = missingCredentials(credentials, catalogue.components, {
+    name: names.credentials,
+    wanted: spec.rotation?.passwords ?? 0,
+  });
+  const tokenKeys = rotateTokenKeys(spec, { secret: observed.tokenKeys, name: names.tokenKeys, now: at.now });
+  const credentialKeys: Step[] = observed.credentialKeys ? [] : [{ type: "create-keys", name: names.credentialKeys }];
+  const certificates = (["libvirt", "octavia"] as const)
+    .filter((service) => catalogue.services.has(service))
+    .map((service) => {
+      const secretName = `${name}-${service}-certificates`;
+      const secret = objects.get(`Secret/${secretName}`);
+      const hosts = service === "libvirt" ? at.nodes : [`octavia.${spec.domain}`];
+      return renewCertificate(spec, { secret, name: secretName, hosts, now: at.now });
+    });
+  const times = [tokenKeys.next, ...certificates.map(({ next }) => next)].filter((time) => time !== undefined);
+  return {
+    credentials,
+    steps: [...missing, ...tokenKeys.steps, ...credentialKeys, ...certificates.flatMap(({ steps }) => steps)],
+    next: times.length > 0 ? Math.min(...times) : undefined,
+  };
+}
+
+interface JudgeWith {
+  readonly credentials: Credentials;
+  readonly nodes: readonly Node[];
+  readonly desire: Desire;
+}
+
+function judge(observed: Observed, { credentials, nodes, desire }: JudgeWith) {
+  const { deployment } = observed;
+  const upgrade = upgradeOf(deployment);
+  const options = {
+    deployment,
+    credentials,
+    computeNodes: nodes.map(({ metadata }) => metadata.name),
+    ...(upgrade ? { upgradeFrom: upgrade.from } : {}),
+  };
+  const { release } = deployment.spec;
+  const desired = desire({ ...options, messagesOf: upgrade?.from ?? release });
+  const judged = judgeComponents(desired, observed);
+  // Once no process of the older release is left, processes start again without the limit to its messages.
+  if (!upgrade || !isDone(judged.get("nova-compute"))) return { desired, judged, upgrade };
+  const unpinned = desire({ ...options, messagesOf: release });
+  return { desired: unpinned, judged: judgeComponents(unpinned, observed), upgrade };
+}
+
+/** Nodes of the groups that run servers, by name. */
+function computeNodes({ nodes, deployment }: Observed, { components }: Catalogue): Node[] {
+  const compute = components.find(({ name }) => name === "nova-compute");
+  if (!compute) return [];
+  const groups = groupsOf(deployment.spec, compute);
+  const isIn = ({ metadata }: Node) =>
+    groups.some(({ nodeSelector }) =>
+      Object.entries(nodeSelector).every(([key, value]) => metadata.labels?.[key] === value),
+    );
+  return nodes.filter(isIn).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+}
+
+const apply = (object: KubeObject): Step => ({ type: "apply", name: idOf(object), object });
+
+function foundationSteps(observed: Observed, { foundation }: Desired): Step[] {
+  return foundation
+    .map(({ object }) => object)
+    .filter((object) => {
+      const found = observed.objects.get(idOf(object));
+      // The name of immutable content is its digest.
+      return object.metadata.labels?.[labels.revision] === undefined ? differs(object, found) : found === undefined;
+    })
+    .map(apply);
+}
+
+/** Workloads whose dependencies are up to date and serve. */
+function componentSteps(judged: ReadonlyMap<string, Judged>): Step[] {
+  return [...judged.values()].filter(({ unmet }) => unmet.length === 0).flatMap(({ writes }) => writes.map(apply));
+}
+
+/** What the deployment no longer consists of: older Jobs, components that were disabled, configuration that nothing uses. */
+function cleanup(observed: Observed, desired: Desired, judged: ReadonlyMap<string, Judged>): Step[] {
+  const rendered = [...desired.foundation, ...[...desired.workloads.values()].flat()];
+  const wanted = new Set(rendered.map(({ object }) => idOf(object)));
+  const isObsolete = (object: KubeObject): boolean => {
+    const component = object.metadata.labels?.[labels.component];
+    if (component === undefined || wanted.has(idOf(object)) || object.metadata.deletionTimestamp !== undefined)
+      return false;
+    const successor = judged.get(component);
+    return !successor || isDone(successor);
+  };
+  const written = [...observed.objects.entries()]
+    .filter(([, object]) => isObsolete(object))
+    .map(([, object]) => object);
+  return [...written, ...unusedRevisions(observed, wanted)].map((object) => ({
+    type: "delete",
+    name: idOf(object),
+    object,
+  }));
+}
+
+interface Facts {
+  readonly judged: ReadonlyMap<string, Judged>;
+  readonly upgrade: Upgrade | undefined;
+  readonly rotation: PasswordRotation;
+}
+
+function statusNow(observed: Observed, now: number, { judged, upgrade, rotation }: Facts): Status {
+  const { metadata, spec, status = {} } = observed.deployment;
+  const components = statusOf(judged, observed);
+  const ready = components.filter(({ state }) => state === "Ready").length;
+  const all = [...judged.values()].every(isDone);
+  const release = all ? spec.release : status.release;
+  const passwords = readCredentials(observed.credentials?.data);
+  const finished = passwords?.accounts.length === 1 ? passwords.generation : status.rotation?.passwords;
+  return {
+    conditions: conditionsOf({ deployment: observed.deployment, judged, components, upgrade, now }),
+    ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
+    ...(release === undefined ? {} : { release }),
+    phase: all ? "Ready" : upgrade ? "Upgrading" : status.release === undefined ? "Installing" : "Updating",
+    ready: `${ready}/${components.length}`,
+    components,
+    ...(upgrade && !all ? { upgrade: upgrade.status(judged, now) } : {}),
+    rotation: {
+      ...(finished === undefined ? {} : { passwords: finished }),
+      ...(rotation.doing === undefined ? {} : { step: rotation.doing }),
+    },
+  };
+}
+
+type Components = Status["components"];
+
+/** One event for each component that became ready or failed since the last status. */
+function eventsOf(before: Components, after: Components): PlannedEvent[] {
+  const previous = new Map((before ?? []).map(({ name, state }) => [name, state]));
+  return (after ?? []).flatMap(({ name, state, step, rootCause }): PlannedEvent[] => {
+    if (previous.get(name) === state) return [];
+    if (state === "Failed")
+      return [{ type: "Warning", reason: "ComponentFailed", message: `${name}: ${rootCause ?? step ?? ""}` }];
+    if (state === "Ready" && previous.has(name))
+      return [{ type: "Normal", reason: "ComponentReady", message: `${name}: ${step ?? ""}` }];
+    return [];
+  });
+}

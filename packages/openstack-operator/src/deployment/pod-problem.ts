@@ -1,0 +1,33 @@
+import type { ContainerStatus, Pod } from "@causeway/kubernetes";
+import { labels } from "../model/names.ts";
+
+/** What keeps the first pod of a component that is not ready from it, in the words of kubelet and scheduler; undefined: nothing is reported. */
+export function podProblem(pods: readonly Pod[], component: string): string | undefined {
+  const own = pods.filter(({ metadata }) => metadata.labels?.[labels.component] === component);
+  const sorted = own.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  for (const pod of sorted) {
+    const problem = problemOf(pod);
+    if (problem !== undefined) return `pod ${pod.metadata.name}: ${problem}`;
+  }
+  return undefined;
+}
+
+function problemOf({ status, metadata }: Pod): string | undefined {
+  if (!status || metadata.deletionTimestamp !== undefined || status.phase === "Succeeded") return undefined;
+  const { conditions = [], initContainerStatuses = [], containerStatuses = [] } = status;
+  const scheduled = conditions.find(({ type }) => type === "PodScheduled");
+  if (scheduled?.status === "False") return scheduled.message ?? scheduled.reason ?? "not scheduled";
+  const problem = [...initContainerStatuses, ...containerStatuses]
+    .map(containerProblem)
+    .find((each) => each !== undefined);
+  const isReady = conditions.find(({ type }) => type === "Ready")?.status !== "False";
+  return problem ?? (!isReady && status.phase === "Running" ? "its probe fails" : undefined);
+}
+
+function containerProblem({ name, state, ready }: ContainerStatus): string | undefined {
+  const waiting = state?.waiting as { reason?: string; message?: string } | undefined;
+  if (waiting && waiting.reason !== "PodInitializing" && waiting.reason !== "ContainerCreating")
+    return `container ${name}: ${[waiting.reason, waiting.message].filter(Boolean).join(": ")}`;
+  const exit = state?.terminated?.exitCode;
+  return exit !== undefined && exit !== 0 && !ready ? `container ${name} exited with status ${exit}` : undefined;
+}

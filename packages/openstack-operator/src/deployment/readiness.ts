@@ -1,0 +1,82 @@
+import type { DaemonSet, Deployment, Job, KubeObject, StatefulSet } from "@causeway/kubernetes";
+import type { Component } from "../model/component.ts";
+
+/** What a workload does, as its own controller reports it. */
+export interface Readiness {
+  readonly state: "Absent" | "Progressing" | "Ready" | "Degraded" | "Failed";
+  readonly step: string;
+}
+
+const ready = (step: string): Readiness => ({ state: "Ready", step });
+const progressing = (step: string): Readiness => ({ state: "Progressing", step });
+
+export function readinessOf(component: Component, found: KubeObject | undefined): Readiness {
+  if (!found) return { state: "Absent", step: "not created yet" };
+  switch (found.kind) {
+    case "Deployment":
+      return ofDeployment(found as Deployment);
+    case "StatefulSet":
+      return ofStatefulSet(component, found as StatefulSet);
+    case "DaemonSet":
+      return ofDaemonSet(found as DaemonSet);
+    default:
+      return ofJob(found as Job);
+  }
+}
+
+/** A status of an older generation says nothing about this one. */
+const isSeen = ({ metadata, status }: Deployment | StatefulSet | DaemonSet): boolean =>
+  (status?.observedGeneration ?? 0) >= (metadata.generation ?? 1);
+
+function ofDeployment(found: Deployment): Readiness {
+  const { replicas = 1 } = found.spec;
+  const { updatedReplicas = 0, availableReplicas = 0, conditions = [] } = found.status ?? {};
+  if (!isSeen(found)) return progressing("the change is not observed yet");
+  const stuck = conditions.find(({ type, status }) => type === "Progressing" && status === "False");
+  if (updatedReplicas < replicas) {
+    const step = `${updatedReplicas} of ${replicas} pods are updated`;
+    return stuck
+      ? { state: "Failed", step: `${step}; the rollout stopped: ${stuck.message ?? ""}` }
+      : progressing(step);
+  }
+  if (availableReplicas >= replicas) return ready(`${replicas} of ${replicas} pods are available`);
+  const step = `${availableReplicas} of ${replicas} pods are available`;
+  return availableReplicas > 0 ? { state: "Degraded", step } : progressing(step);
+}
+
+function ofStatefulSet({ quorum }: Component, found: StatefulSet): Readiness {
+  const { replicas = 1 } = found.spec;
+  const { readyReplicas = 0, updatedReplicas = 0, currentRevision, updateRevision } = found.status ?? {};
+  if (!isSeen(found)) return progressing("the change is not observed yet");
+  const step = `${readyReplicas} of ${replicas} pods are ready`;
+  const rolls = updateRevision !== undefined && currentRevision !== updateRevision && updatedReplicas < replicas;
+  if (rolls) return progressing(`${updatedReplicas} of ${replicas} pods are updated`);
+  if (readyReplicas >= replicas) return ready(step);
+  const enough = quorum === "Majority" ? Math.floor(replicas / 2) + 1 : 1;
+  return readyReplicas >= enough && (found.status?.replicas ?? 0) >= replicas
+    ? { state: "Degraded", step }
+    : progressing(step);
+}
+
+/** Nodes that are away do not hold back the others. */
+function ofDaemonSet(found: DaemonSet): Readiness {
+  const { desiredNumberScheduled = 0, updatedNumberScheduled = 0, numberAvailable = 0 } = found.status ?? {};
+  if (!isSeen(found)) return progressing("the change is not observed yet");
+  if (desiredNumberScheduled === 0) return ready("no node is in its groups");
+  const step = `${numberAvailable} of ${desiredNumberScheduled} nodes run it`;
+  if (updatedNumberScheduled < numberAvailable)
+    return progressing(`${updatedNumberScheduled} of ${desiredNumberScheduled} nodes are updated`);
+  if (numberAvailable >= desiredNumberScheduled) return ready(step);
+  return numberAvailable > 0 ? { state: "Degraded", step } : progressing(step);
+}
+
+function ofJob({ status }: Job): Readiness {
+  const condition = (type: string) => status?.conditions?.find((each) => each.type === type && each.status === "True");
+  if (condition("Complete")) return ready("done");
+  const failed = condition("Failed");
+  if (failed) return { state: "Failed", step: failed.message ?? failed.reason ?? "the Job failed" };
+  return progressing((status?.failed ?? 0) > 0 ? `runs again after ${status?.failed} failures` : "runs");
+}
+
+/** May what needs it start? A degraded component still serves. */
+export const serves = ({ state }: Readiness): boolean => state === "Ready" || state === "Degraded";

@@ -1,0 +1,116 @@
+import type { OpenStackDeploymentSpec } from "@causeway/api";
+import { readCertificate } from "@causeway/foundation";
+import { secretText, type Secret } from "@causeway/kubernetes";
+import { accountKeys, wantedKeys, type Credentials } from "../credentials/credentials.ts";
+import { keysKept } from "../credentials/keys.ts";
+import { TOKEN_HOURS } from "../config/services/keystone-glance-placement.ts";
+import type { Component } from "../model/component.ts";
+import { digestOf } from "../render/context.ts";
+import type { Step } from "./steps.ts";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const CERTIFICATE_DAYS = 90;
+
+/** Digest of the names that a certificate was issued for. */
+export const hostsAnnotation = "openstack.causeway.dev/hosts";
+export const rotatedAtAnnotation = "openstack.causeway.dev/rotated-at";
+
+/** Missing values come before anything else. */
+export function missingCredentials(
+  credentials: Credentials | undefined,
+  components: readonly Component[],
+  { name, wanted }: { readonly name: string; readonly wanted: number },
+): Step[] {
+  if (!credentials) return [{ type: "write-credentials", name, generation: wanted, accounts: [wanted] }];
+  const { generation, accounts, values } = credentials;
+  const missing = wantedKeys(components, accounts).some((key) => values[key] === undefined);
+  return missing ? [{ type: "write-credentials", name, generation, accounts }] : [];
+}
+
+/** Which components have ended their part, by name. */
+export type IsDone = (component: string) => boolean;
+
+export interface PasswordRotation {
+  readonly steps: readonly Step[];
+  /** What it does now; undefined: nothing. */
+  readonly doing?: string;
+}
+
+/**
+ * Passwords are replaced in three steps, so that no call fails: second accounts are made next to the first; configuration changes to them, and pods
+ * roll; when none of the first is in use, they are removed.
+ */
+export function rotatePasswords(
+  credentials: Credentials,
+  components: readonly Component[],
+  { name, wanted, isDone }: { readonly name: string; readonly wanted: number; readonly isDone: IsDone },
+): PasswordRotation {
+  const { generation, accounts } = credentials;
+  const step = (next: Pick<Credentials, "generation" | "accounts">): Step => ({
+    type: "write-credentials",
+    name,
+    ...next,
+  });
+  const all = components.every((component) => isDone(component.name));
+  if (accounts.length === 1) {
+    if (wanted <= generation) return { steps: [] };
+    const next = generation + 1;
+    // A deployment that is being changed finishes first: two changes at once would hide which of them fails.
+    if (!all) return { steps: [], doing: "waits until every component is ready" };
+    return { steps: [step({ generation, accounts: [generation, next] })], doing: "makes second accounts" };
+  }
+  const next = Math.max(...accounts);
+  if (generation < next) {
+    const made = accountJobs(components).every(isDone);
+    return made
+      ? { steps: [step({ generation: next, accounts })], doing: "changes configuration to the second accounts" }
+      : { steps: [], doing: "makes second accounts" };
+  }
+  return all
+    ? { steps: [step({ generation, accounts: [generation] })], doing: "removes the first accounts" }
+    : { steps: [], doing: "rolls pods to the second accounts" };
+}
+
+/** Jobs that make accounts. */
+function accountJobs(components: readonly Component[]): string[] {
+  const keys = new Set<string>(accountKeys(components));
+  return components
+    .filter(({ kind, secrets = [] }) => kind === "Job" && secrets.some((key) => keys.has(key)))
+    .map(({ name }) => name);
+}
+
+/** Keys of tokens rotate by time. The next time is the plan's to wait for. */
+export function rotateTokenKeys(
+  spec: OpenStackDeploymentSpec,
+  { secret, name, now }: { readonly secret: Secret | undefined; readonly name: string; readonly now: number },
+): { readonly steps: readonly Step[]; readonly next?: number } {
+  if (!secret) return { steps: [{ type: "create-keys", name }] };
+  const { everyHours = TOKEN_HOURS, lifetimeHours = TOKEN_HOURS } = spec.rotation?.tokenKeys ?? {};
+  const since = secret.metadata.annotations?.[rotatedAtAnnotation] ?? "";
+  const at = Date.parse(since);
+  const next = Number.isFinite(at) ? at + everyHours * HOUR : now;
+  if (now < next) return { steps: [], next };
+  return { steps: [{ type: "rotate-keys", name, since, kept: keysKept(lifetimeHours, everyHours) }] };
+}
+
+/** A certificate is issued again after two thirds of its life, and when its names change. */
+export function renewCertificate(
+  spec: OpenStackDeploymentSpec,
+  wanted: {
+    readonly secret: Secret | undefined;
+    readonly name: string;
+    readonly hosts: readonly string[];
+    readonly now: number;
+  },
+): { readonly steps: readonly Step[]; readonly next?: number } {
+  const { secret, name, hosts, now } = wanted;
+  const days = spec.rotation?.certificateDays ?? CERTIFICATE_DAYS;
+  const issue: Step = { type: "issue-certificate", name, hosts, days };
+  const certificate = secretText(secret, "tls.crt");
+  if (certificate === undefined) return { steps: [issue] };
+  const { notAfter } = readCertificate(certificate);
+  const next = notAfter - (days * DAY) / 3;
+  const names = secret?.metadata.annotations?.[hostsAnnotation];
+  return next <= now || names !== digestOf(hosts) ? { steps: [issue] } : { steps: [], next };
+}

@@ -1,0 +1,23 @@
+import type { KubeObject } from "@causeway/kubernetes";
+
+/** What the controller can do. `name` identifies the target for the brake. Secret values are made when a step is performed: steps have none. */
+export type Step =
+  | { readonly type: "apply"; readonly name: string; readonly object: KubeObject }
+  | { readonly type: "delete"; readonly name: string; readonly object: KubeObject }
+  /** Gives every account of these generations, and every other key, a value. */
+  | {
+      readonly type: "write-credentials";
+      readonly name: string;
+      readonly generation: number;
+      readonly accounts: readonly number[];
+    }
+  | { readonly type: "create-keys"; readonly name: string }
+  /** Rotates keys that were last rotated at this time. */
+  | { readonly type: "rotate-keys"; readonly name: string; readonly since: string; readonly kept: number }
+  /** Issues a certificate for these names, with an authority of the deployment. */
+  | {
+      readonly type: "issue-certificate";
+      readonly name: string;
+      readonly hosts: readonly string[];
+      readonly days: number;
+    };

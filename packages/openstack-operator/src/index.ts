@@ -1,0 +1,1 @@
+export { createOpenStackOperator, type OpenStackOperatorOptions } from "./deployment/controller.ts";

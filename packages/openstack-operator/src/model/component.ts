@@ -1,0 +1,108 @@
+import type { OpenStackService } from "@causeway/api";
+
+/** What each process of a cloud is and needs. Everything else (pods, Jobs, Services, policies, budgets, order, docs) derives from it. */
+
+export type WorkloadKind = "Deployment" | "StatefulSet" | "DaemonSet" | "Job";
+
+/** Which nodes a component runs on. */
+export type Placement = "Control" | "Compute" | "Network" | "Host";
+
+export interface Port {
+  readonly name: string;
+  readonly port: number;
+  readonly protocol?: "TCP" | "UDP";
+  /** Users of the cloud reach it; with the name of its endpoint: identity.DOMAIN. */
+  readonly publicName?: string;
+  /** Pods of the same component talk to each other on it. */
+  readonly peers?: true;
+}
+
+/** A connection that the component opens, to a port of another component. */
+export interface Connection {
+  readonly to: string;
+  readonly port: string;
+  /** Needed before the process starts. False: it starts without, and uses it later. */
+  readonly needed: boolean;
+}
+
+/** The decisive question that the prober asks the process. */
+export type Probe =
+  | { readonly ask: "http"; readonly path: string; readonly port: string }
+  | { readonly ask: "rpc"; readonly topic: string }
+  | { readonly ask: "unixctl"; readonly socket: string; readonly command: string; readonly expect?: string }
+  | { readonly ask: "command"; readonly command: readonly string[] }
+  | { readonly ask: "tcp"; readonly port: string };
+
+/** How long the process takes to stop: an option of its own, or a number of seconds. */
+export type Grace =
+  | { readonly option: { readonly section: string; readonly name: string; readonly fallback: number } }
+  | { readonly seconds: number };
+
+export interface HostPath {
+  readonly path: string;
+  readonly readOnly?: true;
+  /** Mounts that the container makes are seen by the host. */
+  readonly bidirectional?: true;
+}
+
+/** What a component needs of its host beyond Pod Security "restricted", and why. */
+export interface HostNeeds {
+  readonly reason: string;
+  readonly network?: true;
+  readonly pid?: true;
+  readonly privileged?: true;
+  readonly root?: true;
+  readonly capabilities?: readonly string[];
+  readonly paths?: readonly HostPath[];
+}
+
+/** What may be lost at once. */
+export type Quorum = "Any" | "Majority";
+
+export type CredentialUse =
+  /** An account in the databases of the service. */
+  | "database"
+  /** An account of the message broker. */
+  | "broker"
+  /** A user of Keystone. */
+  | "identity";
+
+export interface Component {
+  readonly name: string;
+  readonly service: OpenStackService;
+  readonly kind: WorkloadKind;
+  /** Name of the image below the registry. */
+  readonly image: string;
+  readonly command: readonly string[];
+  readonly placement: Placement;
+  readonly scale: "Api" | "Worker" | "Quorum" | "One" | "Node";
+  readonly ports?: readonly Port[];
+  readonly connections?: readonly Connection[];
+  /** Components, mostly Jobs, that must be done before. */
+  readonly after?: readonly string[];
+  /** Components whose pod on the same node must be up, with the socket that shows it. */
+  readonly sameNode?: readonly { readonly component: string; readonly socket: string }[];
+  /** Services whose configuration files it reads. The first is its own. */
+  readonly configuration?: readonly OpenStackService[];
+  /** Keys of the credentials that are mounted as files, besides those in its configuration. */
+  readonly secrets?: readonly string[];
+  /** Programs of ours that are mounted: files of the ConfigMap of programs. */
+  readonly programs?: readonly string[];
+  readonly probe?: Probe;
+  readonly grace: Grace;
+  readonly quorum?: Quorum;
+  readonly host?: HostNeeds;
+  /** A volume of each pod. */
+  readonly volume?: { readonly mountPath: string; readonly size: "database" | "broker" | "ovn" };
+  /** Where the process writes and no volume is. */
+  readonly scratch?: readonly string[];
+  /** Jobs: what makes them run again, besides image, command and configuration. */
+  readonly rerunWith?: readonly string[];
+  /** Requests of a pod. */
+  readonly resources: { readonly cpu: string; readonly memory: string };
+  readonly uid: number;
+  /** What it does, in a sentence for the reference page. */
+  readonly does: string;
+}
+
+export const isJob = ({ kind }: Component): boolean => kind === "Job";

@@ -1,0 +1,19 @@
+/** Names that objects of a deployment carry. */
+export const labels = {
+  deployment: "openstack.causeway.dev/deployment",
+  component: "openstack.causeway.dev/component",
+  service: "openstack.causeway.dev/service",
+  /** Immutable configuration and credentials, which are removed when no pod refers to them. */
+  revision: "openstack.causeway.dev/revision",
+  /** Node label with the groups' roles. */
+  managedBy: "app.kubernetes.io/managed-by",
+} as const;
+
+export const annotations = {
+  /** Digest of what a Job depends on. */
+  inputs: "openstack.causeway.dev/inputs",
+  /** Reason that a Nova service is disabled with, so that only our own is enabled again. */
+  release: "openstack.causeway.dev/release",
+} as const;
+
+export const fieldManager = "causeway-openstack-operator";

@@ -1,0 +1,25 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { embedded } from "../../programs/embed.ts";
+import { allComponents } from "../catalogue/index.ts";
+import { files } from "./files.generated.ts";
+
+describe("the programs that pods mount", () => {
+  test("are embedded as they are in programs/", () => {
+    const module = readFileSync(join(import.meta.dirname, "files.generated.ts"), "utf8");
+    expect(module, "run: node packages/openstack-operator/programs/embed.ts").toBe(embedded());
+  });
+
+  test.each(Object.keys(files).filter((name) => name.endsWith(".sh")))("%s is a shell program", (name) => {
+    execFileSync("/bin/sh", ["-n"], { input: files[name] ?? "" });
+    expect(files[name]).toMatch(/^#!\/bin\/sh\n(#.*\n)*set -eu$/m);
+  });
+
+  test("are all used by a component", () => {
+    const used = new Set(allComponents.flatMap(({ programs = [] }) => programs));
+    const others = ["wait-for.sh", "prober.py", "upgrade-check.sh", "online-migrations.sh", "glance-contract.sh"];
+    expect(Object.keys(files).filter((name) => !used.has(name) && !others.includes(name))).toEqual([]);
+  });
+});

@@ -1,0 +1,105 @@
+import { createHash } from "node:crypto";
+import type { OpenStackDeployment, OpenStackDeploymentSpec, OpenStackService } from "@causeway/api";
+import { canonicalJson } from "@causeway/foundation";
+import type { KubeObject, ObjectMeta } from "@causeway/kubernetes";
+import type { Facts } from "../config/index.ts";
+import type { Component, Placement } from "../model/component.ts";
+import { labels } from "../model/names.ts";
+
+export type NodeGroup = OpenStackDeploymentSpec["nodeGroups"][number];
+
+/** What objects are rendered from. */
+export interface Context {
+  readonly deployment: OpenStackDeployment;
+  readonly facts: Facts;
+  /** Immutable configuration by service, and by service and node group where that differs. */
+  readonly configuration: ReadonlyMap<string, ConfigurationNames>;
+  /** The Secret with the keys that a component mounts. */
+  readonly keys: ReadonlyMap<string, string>;
+  /** The ConfigMap of programs. */
+  readonly programs: string;
+  readonly programTexts: Readonly<Record<string, string>>;
+  /** The Secrets that are not ours, or that change in place. */
+  readonly mutable: { readonly tokenKeys: string; readonly credentialKeys: string };
+  /** Digest of the names of compute nodes. */
+  readonly computeNodes: string;
+  /** The release that processes may speak with each other: the older one while an upgrade is under way. */
+  readonly messagesOf: string;
+}
+
+export interface ConfigurationNames {
+  readonly open: string;
+  readonly secret: string;
+}
+
+export function digestOf(value: unknown): string {
+  return createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, 10);
+}
+
+export const objectName = (deployment: string, component: string): string => `${deployment}-${component}`;
+
+export function selectorOf(deployment: string, component: string): Record<string, string> {
+  return { [labels.deployment]: deployment, [labels.component]: component };
+}
+
+/** Metadata of an object of the deployment. It is deleted with the deployment, unless it is kept. */
+export function metadataOf(
+  { deployment }: Pick<Context, "deployment">,
+  name: string,
+  more: { readonly component?: Component; readonly keep?: true; readonly labels?: Record<string, string> } = {},
+): ObjectMeta {
+  const { component } = more;
+  const { name: of, namespace = "", uid = "" } = deployment.metadata;
+  const owner = {
+    apiVersion: deployment.apiVersion,
+    kind: deployment.kind,
+    name: of,
+    uid,
+    controller: true,
+    blockOwnerDeletion: true,
+  };
+  return {
+    name,
+    namespace,
+    labels: {
+      [labels.managedBy]: "causeway-openstack-operator",
+      [labels.deployment]: of,
+      ...(component ? { [labels.component]: component.name, [labels.service]: component.service } : {}),
+      ...more.labels,
+    },
+    ...(more.keep ? {} : { ownerReferences: [owner] }),
+  };
+}
+
+const placed: Readonly<Record<Placement, readonly NodeGroup["roles"][number][]>> = {
+  Control: ["Control"],
+  Compute: ["Compute"],
+  Network: ["Network"],
+  Host: ["Compute", "Network"],
+};
+
+/** The groups whose nodes run a component. */
+export function groupsOf({ nodeGroups }: OpenStackDeploymentSpec, component: Component): NodeGroup[] {
+  return nodeGroups.filter(({ roles }) => placed[component.placement].some((role) => roles.includes(role)));
+}
+
+export function imageOf({ registry, release, services }: OpenStackDeploymentSpec, component: Component): string {
+  const own = services?.find(({ name }) => name === component.service)?.image;
+  return own ?? `${registry ?? "registry.example.org/openstack"}/${component.image}:${release}`;
+}
+
+/** The configuration that a component reads on the nodes of a group. */
+export function configurationOf(
+  { configuration }: Context,
+  service: OpenStackService,
+  group?: string,
+): ConfigurationNames | undefined {
+  return configuration.get(`${service}/${group ?? ""}`) ?? configuration.get(`${service}/`);
+}
+
+/** An object whose type the client needs. */
+export interface Rendered<T extends KubeObject = KubeObject> {
+  readonly object: T;
+  /** Component that it belongs to; undefined: to the deployment as a whole. */
+  readonly component?: string;
+}

@@ -1,0 +1,88 @@
+import type { OpenStackDeployment } from "@causeway/api";
+import type { KubeObject } from "@causeway/kubernetes";
+import { resolveCatalogue, type Catalogue } from "../catalogue/index.ts";
+import type { Facts, OptionProblem } from "../config/index.ts";
+import type { Credentials } from "../credentials/credentials.ts";
+import { withUpgradeJobs } from "../upgrade/jobs.ts";
+import { digestOf, type Context, type Rendered } from "./context.ts";
+import { budgetsOf, defaultDeny, policyOf, serviceAccountOf, servicesOf } from "./network.ts";
+import { revisionsOf } from "./revisions.ts";
+import { replicasOf } from "./sizes.ts";
+import { stamped } from "./stamp.ts";
+import { jobInputs, workloadsOf, type Workload } from "./workloads.ts";
+
+/** Everything that a deployment should consist of now. */
+export interface Desired {
+  readonly catalogue: Catalogue;
+  /** What is created before any workload: accounts, policies, configuration. */
+  readonly foundation: readonly Rendered[];
+  readonly workloads: ReadonlyMap<string, readonly Rendered<Workload>[]>;
+  readonly problems: readonly OptionProblem[];
+}
+
+export interface DesireOptions {
+  readonly deployment: OpenStackDeployment;
+  readonly credentials: Credentials;
+  readonly computeNodes: readonly string[];
+  /** The release that is left, while an upgrade is under way. */
+  readonly upgradeFrom?: string;
+  /** The release whose messages processes may use: that of the oldest that runs. */
+  readonly messagesOf: string;
+}
+
+/** @throws OPENSTACK_DEPENDENCY_CYCLE, OPENSTACK_SERVICE_MISSING */
+export function desiredOf({ deployment, credentials, computeNodes, upgradeFrom, messagesOf }: DesireOptions): Desired {
+  const plain = resolveCatalogue(deployment.spec);
+  const catalogue = upgradeFrom === undefined ? plain : withUpgradeJobs(plain);
+  const byName = new Map(catalogue.components.map((component) => [component.name, component]));
+  const facts: Facts = {
+    name: deployment.metadata.name,
+    namespace: deployment.metadata.namespace ?? "",
+    spec: deployment.spec,
+    catalogue,
+    credentials,
+    replicas: (name) => {
+      const component = byName.get(name);
+      return component ? replicasOf(deployment.spec, component) : 1;
+    },
+  };
+  const revisions = revisionsOf({ deployment }, facts);
+  const context: Context = {
+    deployment,
+    facts,
+    configuration: revisions.configuration,
+    keys: revisions.keys,
+    programs: revisions.programs,
+    programTexts: revisions.programTexts,
+    mutable: mutableSecrets(deployment.metadata.name),
+    computeNodes: digestOf(computeNodes),
+    messagesOf,
+  };
+  const { order } = catalogue.graph;
+  const jobs = jobInputs(context, order);
+  return {
+    catalogue,
+    foundation: stampedAll([
+      serviceAccountOf(context),
+      defaultDeny(context),
+      ...revisions.objects,
+      ...order.flatMap((component) => [
+        ...servicesOf(context, component),
+        policyOf(context, component),
+        ...budgetsOf(context, component),
+      ]),
+    ]),
+    workloads: new Map(order.map((component) => [component.name, stampedAll(workloadsOf(context, component, jobs))])),
+    problems: revisions.problems,
+  };
+}
+
+const stampedAll = <T extends KubeObject>(all: readonly Rendered<T>[]): Rendered<T>[] =>
+  all.map((each) => ({ ...each, object: stamped(each.object) }));
+
+/** Names of the Secrets that change in place, or that outlive the deployment. */
+export const mutableSecrets = (deployment: string) => ({
+  credentials: `${deployment}-credentials`,
+  tokenKeys: `${deployment}-token-keys`,
+  credentialKeys: `${deployment}-credential-keys`,
+});

@@ -1,0 +1,62 @@
+import { hostOf, membersOf } from "../config/index.ts";
+import type { Component } from "../model/component.ts";
+import type { Context, NodeGroup } from "./context.ts";
+import { replicasOf } from "./sizes.ts";
+
+type Variable = { name: string; value?: string; valueFrom?: Record<string, unknown> };
+
+const field = (name: string, fieldPath: string): Variable => ({ name, valueFrom: { fieldRef: { fieldPath } } });
+
+/** What programs read of their surroundings: names and addresses, never a secret. */
+export function environmentOf(context: Context, component: Component, group?: NodeGroup): Variable[] {
+  const { deployment } = context;
+  const value = (entries: Record<string, string>): Variable[] =>
+    // The server stores no empty value.
+    Object.entries(entries)
+      .filter(([, text]) => text !== "")
+      .map(([name, text]) => ({ name, value: text }));
+  return [
+    field("POD_NAME", "metadata.name"),
+    field("POD_IP", "status.podIP"),
+    field("NODE_NAME", "spec.nodeName"),
+    ...value({ REGION: deployment.spec.region }),
+    ...value(component.scale === "Quorum" ? { MEMBERS: String(replicasOf(deployment.spec, component)) } : {}),
+    ...value(backends(context, component)),
+    ...value(component.service === "ovn" ? ovn(context, group) : {}),
+  ];
+}
+
+function backends({ facts }: Context, component: Component): Record<string, string> {
+  const { databases, brokers } = facts.catalogue;
+  if (component.secrets?.includes("database.admin") && component.kind === "Job") {
+    const to = databases.get(component.service) ?? "mariadb";
+    return typeof to === "string"
+      ? { DATABASE_HOST: hostOf(facts, to), DATABASE_PORT: "3306" }
+      : { DATABASE_HOST: to.host, DATABASE_PORT: String(to.port) };
+  }
+  if (component.secrets?.includes("broker.admin") && component.kind === "Job") {
+    const to = brokers.get(component.service) ?? "rabbitmq";
+    return { BROKER_HOST: typeof to === "string" ? hostOf(facts, to) : to.host, BROKER_MANAGEMENT_PORT: "15672" };
+  }
+  return {};
+}
+
+/** Where OVN's databases are, and what a group's nodes are connected to. */
+function ovn({ facts }: Context, group?: NodeGroup): Record<string, string> {
+  const addresses = (side: "nb" | "sb", port: number) =>
+    membersOf(facts, `ovn-${side}`, port)
+      .map((member) => `tcp:${member}`)
+      .join(",");
+  const networks = group?.physicalNetworks ?? [];
+  return {
+    OVN_NB: addresses("nb", 6641),
+    OVN_SB: addresses("sb", 6642),
+    ...(group
+      ? {
+          BRIDGE_MAPPINGS: networks.map(({ name, bridge }) => `${name}:${bridge}`).join(","),
+          BRIDGE_PORTS: networks.map(({ bridge, interface: port }) => `${bridge}:${port ?? ""}`).join(" "),
+          CMS_OPTIONS: group.roles.includes("Network") ? "enable-chassis-as-gw" : "",
+        }
+      : {}),
+  };
+}

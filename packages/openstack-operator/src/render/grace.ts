@@ -1,0 +1,35 @@
+import type { OpenStackDeploymentSpec } from "@causeway/api";
+import type { Component } from "../model/component.ts";
+import type { Sections } from "../config/index.ts";
+
+/** Seconds in which load balancers and clients learn that an API is about to stop. */
+export const DRAIN_SECONDS = 10;
+/** Seconds between the service's own limit and the end of the pod. */
+const MARGIN_SECONDS = 10;
+
+/** How long the process itself takes to stop at most, from its own configuration. */
+export function shutdownSeconds({ grace }: Component, configuration: Sections | undefined): number {
+  if ("seconds" in grace) return grace.seconds;
+  const { section, name, fallback } = grace.option;
+  const given = Number(configuration?.[section]?.[name] ?? "");
+  return Number.isSafeInteger(given) && given > 0 ? given : fallback;
+}
+
+export const drains = ({ probe }: Component): boolean => probe?.ask === "http";
+
+export function graceSeconds(component: Component, configuration: Sections | undefined): number {
+  return shutdownSeconds(component, configuration) + (drains(component) ? DRAIN_SECONDS : 0) + MARGIN_SECONDS;
+}
+
+/** Options of a service as its pods on a group's nodes have them. */
+export function overridesOf(spec: OpenStackDeploymentSpec, service: string, group?: string): Sections {
+  const own = spec.services?.find(({ name }) => name === service)?.configuration ?? [];
+  const ofGroup =
+    spec.nodeGroups.find(({ name }) => name === group)?.configuration?.find((each) => each.service === service)
+      ?.options ?? [];
+  const sections: Record<string, Record<string, string>> = {};
+  for (const { section, option, value } of [...own, ...ofGroup]) {
+    sections[section] = { ...sections[section], [option]: value };
+  }
+  return sections;
+}

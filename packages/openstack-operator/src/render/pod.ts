@@ -1,0 +1,274 @@
+import type { Container, PodTemplateSpec } from "@causeway/kubernetes";
+import { fileNames } from "../config/index.ts";
+import type { Component } from "../model/component.ts";
+import { labels } from "../model/names.ts";
+import { configurationOf, groupsOf, imageOf, selectorOf, type Context, type NodeGroup } from "./context.ts";
+import { environmentOf } from "./environment.ts";
+import { drains, DRAIN_SECONDS, graceSeconds, overridesOf } from "./grace.ts";
+import { hasProber, PROBER_PORT, probesOf } from "./probes.ts";
+import { containerSecurity, podSecurity } from "./security.ts";
+
+type Volume = { name: string } & Record<string, unknown>;
+type Mount = NonNullable<Container["volumeMounts"]>[number] & { mountPropagation?: string };
+
+interface Parts {
+  readonly volumes: Volume[];
+  readonly mounts: Mount[];
+}
+
+/** The pod of a component, on the nodes of one group if it is given. */
+export function podOf(context: Context, component: Component, group?: NodeGroup): PodTemplateSpec {
+  const { deployment } = context;
+  const { spec } = deployment;
+  const parts = partsOf(context, component, group);
+  const { host } = component;
+  const image = imageOf(spec, component);
+  const grace = graceSeconds(component, overridesOf(spec, component.service, group?.name));
+  return {
+    metadata: {
+      labels: { ...selectorOf(deployment.metadata.name, component.name), [labels.service]: component.service },
+      annotations: {
+        "kubectl.kubernetes.io/default-container": component.name,
+        ...(component.service === "nova" && (component.kind === "Deployment" || component.kind === "StatefulSet")
+          ? { "openstack.causeway.dev/messages": context.messagesOf }
+          : {}),
+      },
+    },
+    spec: {
+      serviceAccountName: deployment.metadata.name,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: grace,
+      securityContext: podSecurity(component),
+      ...(host?.network ? { hostNetwork: true, dnsPolicy: "ClusterFirstWithHostNet" } : {}),
+      ...(host?.pid ? { hostPID: true } : {}),
+      ...placementOf(context, component, group),
+      ...(component.kind === "Job" ? { restartPolicy: "OnFailure" } : {}),
+      initContainers: [...gates(component, image), ...prober(component, image)],
+      containers: [mainContainer(context, component, { image, mounts: parts.mounts, group })],
+      volumes: parts.volumes,
+    },
+  };
+}
+
+function mainContainer(
+  context: Context,
+  component: Component,
+  { image, mounts, group }: { image: string; mounts: Mount[]; group: NodeGroup | undefined },
+): Container {
+  const { deployment } = context;
+  const { cpu, memory } = {
+    ...component.resources,
+    ...deployment.spec.services?.find(({ name }) => name === component.service)?.resources,
+  };
+  return {
+    name: component.name,
+    image,
+    command: [...component.command],
+    ...(component.ports
+      ? {
+          ports: component.ports.map(({ name, port, protocol = "TCP" }) => ({ name, containerPort: port, protocol })),
+        }
+      : {}),
+    env: environmentOf(context, component, group),
+    resources: { requests: { cpu, memory }, limits: { memory } },
+    securityContext: containerSecurity(component),
+    ...(component.kind === "Job" ? {} : probesOf(component)),
+    ...(drains(component)
+      ? { lifecycle: { preStop: { exec: { command: ["/bin/sh", "-c", `touch /tmp/drain; sleep ${DRAIN_SECONDS}`] } } } }
+      : {}),
+    volumeMounts: mounts,
+  };
+}
+
+/** Waits for what is on the same node at each start of the pod: after a reboot of a node the operator is not asked. */
+function gates(component: Component, image: string): Container[] {
+  return (component.sameNode ?? []).map(({ component: name, socket }) => ({
+    name: `wait-for-${name}`,
+    image,
+    command: ["/bin/sh", "/programs/wait-for.sh", socket],
+    resources: { requests: { cpu: "10m", memory: "16Mi" }, limits: { memory: "32Mi" } },
+    securityContext: containerSecurity(component),
+    volumeMounts: [
+      { name: "programs", mountPath: "/programs", readOnly: true },
+      { name: "host-run", mountPath: "/run" },
+    ],
+  }));
+}
+
+/** A sidecar that keeps one connection to the broker and asks the process over it. */
+function prober(component: Component, image: string): Container[] {
+  const { probe } = component;
+  if (!hasProber(component) || probe?.ask !== "rpc") return [];
+  return [
+    {
+      name: "prober",
+      image,
+      restartPolicy: "Always",
+      command: [
+        "/usr/bin/python3",
+        "/programs/prober.py",
+        "serve",
+        String(PROBER_PORT),
+        component.service,
+        probe.topic,
+      ],
+      ports: [{ name: "prober", containerPort: PROBER_PORT, protocol: "TCP" }],
+      env: [{ name: "NODE_NAME", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } }],
+      resources: { requests: { cpu: "5m", memory: "24Mi" }, limits: { memory: "48Mi" } },
+      securityContext: containerSecurity(component),
+      volumeMounts: [
+        { name: "programs", mountPath: "/programs", readOnly: true },
+        { name: `etc-${component.service}`, mountPath: etcPath(component.service), readOnly: true },
+        { name: "tmp", mountPath: "/tmp" },
+      ],
+    },
+  ];
+}
+
+const etcPath = (service: string): string =>
+  `/etc/${service}/${(fileNames as Record<string, string>)[service] ?? service}.conf.d`;
+
+function partsOf(context: Context, component: Component, group: NodeGroup | undefined): Parts {
+  const all = [
+    scratchParts(component),
+    configurationParts(context, component, group),
+    keyParts(context, component),
+    hostParts(component),
+    storageParts(context, component),
+  ];
+  return { volumes: all.flatMap(({ volumes }) => volumes), mounts: all.flatMap(({ mounts }) => mounts) };
+}
+
+function scratchParts({ scratch = [] }: Component): Parts {
+  const paths = ["/tmp", "/var/lock/openstack", ...scratch];
+  const nameOf = (path: string) => path.slice(1).replaceAll("/", "-");
+  return {
+    volumes: paths.map((path) => ({ name: nameOf(path), emptyDir: {} })),
+    mounts: paths.map((path) => ({ name: nameOf(path), mountPath: path })),
+  };
+}
+
+/** One folder for each service: what the operator sets, then passwords, then what the administrator adds. */
+function configurationParts(context: Context, component: Component, group: NodeGroup | undefined): Parts {
+  const parts: Parts = { volumes: [], mounts: [] };
+  for (const service of component.configuration ?? []) {
+    const names = configurationOf(context, service, group?.name);
+    if (!names) continue;
+    const own = context.deployment.spec.services?.find(({ name }) => name === service)?.secretConfiguration?.name;
+    const sources = [
+      { configMap: { name: names.open, items: [{ key: "service.conf", path: "10-service.conf" }] } },
+      { secret: { name: names.secret, items: [{ key: "credentials.conf", path: "50-credentials.conf" }] } },
+      ...(own === undefined ? [] : [{ secret: { name: own } }]),
+    ];
+    parts.volumes.push({ name: `etc-${service}`, projected: { sources, defaultMode: 0o440 } });
+    parts.mounts.push({ name: `etc-${service}`, mountPath: etcPath(service), readOnly: true });
+  }
+  return parts;
+}
+
+function keyParts(context: Context, component: Component): Parts {
+  const parts: Parts = { volumes: [], mounts: [] };
+  const mount = (name: string, volume: Record<string, unknown>, mountPath: string) => {
+    parts.volumes.push({ name, ...volume });
+    parts.mounts.push({ name, mountPath, readOnly: true });
+  };
+  const secret = (secretName: string) => ({ secret: { secretName, defaultMode: 0o440 } });
+  const keys = context.keys.get(component.name);
+  const external = administratorOf(context, component);
+  if (keys !== undefined && external) {
+    const { secret: name, use } = external;
+    const items = [
+      { key: "username", path: `${use}.user` },
+      { key: "password", path: `${use}.admin` },
+    ];
+    const sources = [{ secret: { name: keys } }, { secret: { name, items } }];
+    mount("credentials", { projected: { sources, defaultMode: 0o440 } }, "/run/credentials");
+  } else if (keys !== undefined) mount("credentials", secret(keys), "/run/credentials");
+  for (const key of component.secrets ?? []) {
+    if (key === "keystone.tokenKeys")
+      mount("token-keys", secret(context.mutable.tokenKeys), "/etc/keystone/fernet-keys");
+    if (key === "keystone.credentialKeys")
+      mount("credential-keys", secret(context.mutable.credentialKeys), "/etc/keystone/credential-keys");
+    if (key.endsWith(".certificates") || key.endsWith(".tls"))
+      mount(
+        "certificates",
+        secret(`${context.deployment.metadata.name}-${component.service}-certificates`),
+        certificatePath(component),
+      );
+  }
+  const needsPrograms = component.programs || component.sameNode || hasProber(component);
+  if (needsPrograms) mount("programs", { configMap: { name: context.programs, defaultMode: 0o444 } }, "/programs");
+  return parts;
+}
+
+/** The account of an external server that a Job makes others with. */
+function administratorOf({ facts }: Context, { kind, service, secrets = [] }: Component) {
+  const { databases, brokers } = facts.catalogue;
+  const of = (use: "database" | "broker") => (use === "database" ? databases : brokers).get(service);
+  const use = (["database", "broker"] as const).find((each) => secrets.includes(`${each}.admin`));
+  const backend = use === undefined || kind !== "Job" ? undefined : of(use);
+  return use === undefined || typeof backend !== "object" ? undefined : { secret: backend.credentials, use };
+}
+
+const certificatePath = ({ service }: Component): string =>
+  service === "libvirt" ? "/etc/pki/libvirt" : `/etc/${service}/certs`;
+
+function hostParts({ host, sameNode }: Component): Parts {
+  const paths = [...(host?.paths ?? [])];
+  if (sameNode && !paths.some(({ path }) => path === "/run")) paths.push({ path: "/run" });
+  const nameOf = (path: string) => `host-${path.slice(1).replaceAll(/[/.]/g, "-")}`;
+  return {
+    volumes: paths.map(({ path, readOnly }) => ({
+      name: nameOf(path),
+      hostPath: { path, type: readOnly ? "Directory" : "DirectoryOrCreate" },
+    })),
+    mounts: paths.map(({ path, readOnly, bidirectional }) => ({
+      name: nameOf(path),
+      mountPath: path,
+      ...(readOnly ? { readOnly: true } : {}),
+      ...(bidirectional ? { mountPropagation: "Bidirectional" } : {}),
+    })),
+  };
+}
+
+function storageParts({ deployment }: Context, component: Component): Parts {
+  const { ceph, imageClaim, serverStateClaim } = deployment.spec.storage ?? {};
+  const parts: Parts = { volumes: [], mounts: [] };
+  const usesCeph = ["glance-api", "cinder-volume", "cinder-backup", "nova-compute", "libvirt"].includes(component.name);
+  if (ceph && usesCeph) {
+    parts.volumes.push({ name: "ceph", secret: { secretName: ceph.secret.name, defaultMode: 0o440 } });
+    parts.mounts.push({ name: "ceph", mountPath: "/etc/ceph", readOnly: true });
+  }
+  if (imageClaim !== undefined && component.name === "glance-api") {
+    parts.volumes.push({ name: "images", persistentVolumeClaim: { claimName: imageClaim } });
+    parts.mounts.push({ name: "images", mountPath: "/var/lib/glance/images" });
+  }
+  if (serverStateClaim !== undefined && component.name === "nova-compute") {
+    parts.volumes.push({ name: "server-state", persistentVolumeClaim: { claimName: serverStateClaim } });
+    parts.mounts.push({ name: "server-state", mountPath: "/var/lib/nova/instances" });
+  }
+  if (component.volume) parts.mounts.push({ name: "data", mountPath: component.volume.mountPath });
+  return parts;
+}
+
+/** A group's own nodes; components of the control plane run on the nodes of any of its groups, apart from each other. */
+function placementOf({ deployment }: Context, component: Component, group?: NodeGroup): Record<string, unknown> {
+  if (group)
+    return { nodeSelector: { ...group.nodeSelector }, tolerations: [{ operator: "Exists", effect: "NoSchedule" }] };
+  const terms = groupsOf(deployment.spec, component).map(({ nodeSelector }) => ({
+    matchExpressions: Object.entries(nodeSelector).map(([key, value]) => ({ key, operator: "In", values: [value] })),
+  }));
+  const labelSelector = { matchLabels: selectorOf(deployment.metadata.name, component.name) };
+  const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } };
+  const preferred = {
+    preferredDuringSchedulingIgnoredDuringExecution: [
+      { weight: 100, podAffinityTerm: { labelSelector, topologyKey: "kubernetes.io/hostname" } },
+    ],
+  };
+  const required = {
+    requiredDuringSchedulingIgnoredDuringExecution: [{ labelSelector, topologyKey: "kubernetes.io/hostname" }],
+  };
+  const isApart = component.scale === "Quorum" && deployment.spec.size !== "Tiny";
+  return { affinity: { nodeAffinity, podAntiAffinity: isApart ? required : preferred } };
+}

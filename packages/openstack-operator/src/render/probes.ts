@@ -1,0 +1,55 @@
+import type { Component, Probe } from "../model/component.ts";
+
+/** Port of the prober, on the pod's own address. */
+export const PROBER_PORT = 8089;
+
+interface Timing {
+  readonly periodSeconds: number;
+  readonly timeoutSeconds: number;
+  readonly failureThreshold: number;
+}
+
+/** A start may take ten minutes: databases recover, caches fill. */
+const startup: Timing = { periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 120 };
+const readiness: Timing = { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 };
+/** A process is restarted only after it has not responded for three minutes. */
+const liveness: Timing = { periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 6 };
+
+type Question = "startup" | "ready" | "live";
+
+/** Does a resident prober ask for the kubelet? Questions over AMQP need one; the others are asked directly. */
+export const hasProber = ({ probe }: Component): boolean => probe?.ask === "rpc";
+
+/** The three probes of a container. */
+export function probesOf(component: Component): Record<string, unknown> {
+  const { probe } = component;
+  if (!probe) return {};
+  const of = (question: Question, timing: Timing) => ({ ...handler(component, probe, question), ...timing });
+  return {
+    startupProbe: of("startup", startup),
+    readinessProbe: of("ready", readiness),
+    livenessProbe: of("live", liveness),
+  };
+}
+
+function handler(component: Component, probe: Probe, question: Question): Record<string, unknown> {
+  const port = (name: string) => component.ports?.find((each) => each.name === name)?.port ?? 0;
+  switch (probe.ask) {
+    case "http":
+      return { httpGet: { path: probe.path, port: port(probe.port), scheme: "HTTP" } };
+    case "tcp":
+      return { tcpSocket: { port: port(probe.port) } };
+    case "rpc":
+      return { httpGet: { path: `/${question}`, port: PROBER_PORT, scheme: "HTTP" } };
+    case "unixctl": {
+      const expected = question === "live" ? "." : (probe.expect ?? ".");
+      const script = `ovs-appctl -t ${probe.socket} ${probe.command} | grep -qE '${expected}'`;
+      // Alive is a process that responds, whatever it is connected to.
+      return {
+        exec: { command: ["/bin/sh", "-c", question === "live" ? script.replace(/ \|.*$/, " >/dev/null") : script] },
+      };
+    }
+    case "command":
+      return { exec: { command: [...probe.command] } };
+  }
+}

@@ -1,0 +1,158 @@
+import type { OpenStackDeploymentSpec, OpenStackService } from "@causeway/api";
+import type { ConfigMap, Secret } from "@causeway/kubernetes";
+import {
+  checkConfiguration,
+  configurations,
+  merged,
+  renderIni,
+  type Facts,
+  type OptionProblem,
+  type Sections,
+} from "../config/index.ts";
+import { accountKey, accountKeys } from "../credentials/credentials.ts";
+import type { Component } from "../model/component.ts";
+import { labels } from "../model/names.ts";
+import { programsOf } from "../programs/programs.ts";
+import { digestOf, metadataOf, type ConfigurationNames, type Context, type Rendered } from "./context.ts";
+import { overridesOf } from "./grace.ts";
+
+/**
+ * Configuration and credentials never change in place: each content has its own name, and a pod that starts again starts with what it had. What no
+ * pod refers to any more is removed by the controller.
+ */
+export interface Revisions {
+  readonly objects: readonly Rendered<ConfigMap | Secret>[];
+  readonly configuration: ReadonlyMap<string, ConfigurationNames>;
+  readonly keys: ReadonlyMap<string, string>;
+  readonly programs: string;
+  readonly programTexts: Readonly<Record<string, string>>;
+  readonly problems: readonly OptionProblem[];
+}
+
+type Owner = Pick<Context, "deployment">;
+
+export function revisionsOf(owner: Owner, facts: Facts): Revisions {
+  const objects: Rendered<ConfigMap | Secret>[] = [];
+  const problems: OptionProblem[] = [];
+  const add = (object: ConfigMap | Secret): string => {
+    objects.push({ object });
+    return object.metadata.name;
+  };
+  const configuration = new Map<string, ConfigurationNames>();
+  for (const service of facts.catalogue.services) {
+    for (const group of ["", ...groupsWithOptions(facts.spec, service)]) {
+      const made = configurationOfService(owner, facts, { service, group });
+      if (!made) continue;
+      problems.push(...made.problems);
+      configuration.set(`${service}/${group}`, { open: add(made.open), secret: add(made.secret) });
+    }
+  }
+  const keys = new Map<string, string>();
+  for (const component of facts.catalogue.components) {
+    const values = keysOf(facts, component);
+    if (Object.keys(values).length > 0)
+      keys.set(component.name, add(secretRevision(owner, `${component.name}-keys`, values)));
+  }
+  const programTexts = programsOf(facts);
+  const programs = add(configMapRevision(owner, "programs", programTexts));
+  return { objects, configuration, keys, programs, programTexts, problems: distinct(problems) };
+}
+
+function distinct(problems: readonly OptionProblem[]): OptionProblem[] {
+  return [...new Map(problems.map((problem) => [`${problem.service} ${problem.message}`, problem])).values()];
+}
+
+function groupsWithOptions({ nodeGroups }: OpenStackDeploymentSpec, service: OpenStackService): string[] {
+  return nodeGroups
+    .filter(({ configuration }) => configuration?.some((each) => each.service === service))
+    .map(({ name }) => name);
+}
+
+function configurationOfService(owner: Owner, facts: Facts, of: { service: OpenStackService; group: string }) {
+  const { service, group } = of;
+  const made = configurations[service]?.(facts);
+  if (!made) return undefined;
+  const overrides = overridesOf(facts.spec, service, group === "" ? undefined : group);
+  const open = merged(made.open, overrides);
+  const suffix = group === "" ? service : `${service}-${group}`;
+  return {
+    open: configMapRevision(owner, `${suffix}-etc`, { "service.conf": renderIni(open) }),
+    secret: secretRevision(owner, `${suffix}-credentials`, { "credentials.conf": renderIni(made.secret) }),
+    problems: [
+      ...checkConfiguration(facts.spec.release, service, merged(open, made.secret)),
+      ...secretsInTheOpen(service, overrides),
+    ],
+  };
+}
+
+const SECRET_OPTION = /password|passwd|secret|^connection$|^sql_connection$|transport_url|_key$|kek/;
+
+/** Options of the specification can be read by everyone who may read the deployment. */
+function secretsInTheOpen(service: OpenStackService, overrides: Sections): OptionProblem[] {
+  return Object.entries(overrides).flatMap(([section, options]) =>
+    Object.keys(options)
+      .filter((option) => SECRET_OPTION.test(option))
+      .map((option) => ({
+        service,
+        section,
+        option,
+        message: `[${section}] ${option}: options with secrets go into the Secret of services[].secretConfiguration`,
+      })),
+  );
+}
+
+/** The files that a component mounts: for Jobs that make accounts every generation that must exist. */
+function keysOf({ credentials, catalogue }: Facts, component: Component): Record<string, string> {
+  const values: Record<string, string> = {};
+  const accounts = new Set<string>(accountKeys(catalogue.components));
+  for (const key of component.secrets ?? []) {
+    if (isExternal(catalogue, component, key)) continue;
+    if (!accounts.has(key)) {
+      const value = credentials.values[key];
+      if (value !== undefined) values[key] = value;
+      continue;
+    }
+    values["accounts"] = credentials.accounts.join(" ");
+    for (const generation of credentials.accounts) {
+      const name = accountKey(key as `${string}.database`, generation);
+      values[name] = credentials.values[name] ?? "";
+    }
+  }
+  return values;
+}
+
+/** The account of a server outside the cluster is in the administrator's own Secret. */
+function isExternal({ databases, brokers }: Facts["catalogue"], { service }: Component, key: string): boolean {
+  const backend =
+    key === "database.admin" ? databases.get(service) : key === "broker.admin" ? brokers.get(service) : "";
+  return typeof backend === "object";
+}
+
+function configMapRevision(owner: Owner, name: string, data: Record<string, string>): ConfigMap {
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: revisionMetadata(owner, name, data),
+    immutable: true,
+    data,
+  };
+}
+
+function secretRevision(owner: Owner, name: string, values: Record<string, string>): Secret {
+  const data = Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [key, Buffer.from(value, "utf8").toString("base64")]),
+  );
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: revisionMetadata(owner, name, data),
+    type: "Opaque",
+    immutable: true,
+    data,
+  };
+}
+
+function revisionMetadata(owner: Owner, name: string, data: Record<string, string>) {
+  const full = `${owner.deployment.metadata.name}-${name}-${digestOf(data)}`;
+  return metadataOf(owner, full, { labels: { [labels.revision]: name } });
+}

@@ -1,0 +1,124 @@
+import type { OpenStackService } from "@causeway/api";
+import type { Catalogue } from "../catalogue/index.ts";
+import { graphOf } from "../graph/graph.ts";
+import type { Component } from "../model/component.ts";
+
+/**
+ * An upgrade is the ordinary order of components with more Jobs in it: checks before anything changes, contraction of schemas and online
+ * migrations after the processes of the new release run. Each Job is a step that is a condition of the next, and finished ones stay: whoever
+ * continues an upgrade finds them.
+ */
+export function withUpgradeJobs(catalogue: Catalogue): Catalogue {
+  const names = new Set(catalogue.components.map(({ name }) => name));
+  const checks = checksOf(catalogue);
+  const gate = checks.map(({ name }) => name);
+  const expanded = catalogue.components.map((component) => {
+    const expand = EXPANSIONS[component.name];
+    const command = expand ?? component.command;
+    // Nothing of the new release starts before every check of it has passed.
+    const waits = component.kind !== "Job" || component.name.endsWith("-db-sync");
+    return { ...component, command, after: [...(component.after ?? []), ...(waits ? gate : [])] };
+  });
+  const later = LATER.filter(({ of }) => names.has(of)).map((step) => laterJob(catalogue, step));
+  const components = [...checks, ...expanded, ...later];
+  return { ...catalogue, components, graph: graphOf(components) };
+}
+
+/** Services that come with a program that says whether their data can be upgraded. */
+const CHECKED: readonly OpenStackService[] = [
+  "keystone",
+  "glance",
+  "placement",
+  "neutron",
+  "nova",
+  "cinder",
+  "barbican",
+  "heat",
+  "octavia",
+  "designate",
+  "manila",
+];
+
+/** The checks run with the new release's image against the databases as they are. */
+function checksOf({ components, services }: Catalogue): Component[] {
+  return CHECKED.filter((service) => services.has(service)).flatMap((service) => {
+    const sync = components.find(({ name }) => name === `${service}-db-sync`);
+    if (!sync) return [];
+    return [
+      {
+        ...sync,
+        name: `${service}-upgrade-check`,
+        does: `Checks whether the data of ${service} can be upgraded.`,
+        command: ["/bin/sh", "/programs/upgrade-check.sh", service],
+        programs: ["upgrade-check.sh"],
+        after: [],
+        rerunWith: [],
+      },
+    ];
+  });
+}
+
+const conf = (service: string): string[] => ["--config-dir", `/etc/${service}/${service}.conf.d`];
+
+/** Schemas that can be expanded while processes of the older release run. */
+const EXPANSIONS: Readonly<Record<string, readonly string[] | undefined>> = {
+  "keystone-db-sync": ["keystone-manage", ...conf("keystone"), "db_sync", "--expand"],
+  "glance-db-sync": ["glance-manage", "--config-dir", "/etc/glance/glance-api.conf.d", "db", "expand"],
+  "neutron-db-sync": ["neutron-db-manage", ...conf("neutron"), "upgrade", "--expand"],
+};
+
+interface LaterStep {
+  /** Component after which, and with whose configuration, it runs. */
+  readonly of: string;
+  readonly name: string;
+  readonly does: string;
+  readonly command: readonly string[];
+  readonly programs?: readonly string[];
+}
+
+const LATER: readonly LaterStep[] = [
+  {
+    of: "keystone-api",
+    name: "keystone-contract",
+    does: "Removes what only the older release of Keystone needed.",
+    command: ["keystone-manage", ...conf("keystone"), "db_sync", "--contract"],
+  },
+  {
+    of: "glance-api",
+    name: "glance-contract",
+    does: "Migrates Glance's data and removes what only the older release needed.",
+    command: ["/bin/sh", "/programs/glance-contract.sh"],
+    programs: ["glance-contract.sh"],
+  },
+  {
+    of: "neutron-rpc-server",
+    name: "neutron-contract",
+    does: "Removes what only the older release of Neutron needed.",
+    command: ["neutron-db-manage", ...conf("neutron"), "upgrade", "--contract"],
+  },
+  ...(["placement-api", "nova-compute", "cinder-volume"] as const).map((of) => {
+    const service = of.split("-")[0] ?? "";
+    return {
+      of,
+      name: `${service}-online-migrations`,
+      does: `Migrates the rows of ${service} until none is left.`,
+      command: ["/bin/sh", "/programs/online-migrations.sh", service],
+      programs: ["online-migrations.sh"],
+    };
+  }),
+];
+
+function laterJob(catalogue: Catalogue, { of, name, does, command, programs }: LaterStep): Component {
+  const service = name.split("-")[0];
+  const sync = catalogue.components.find((each) => each.name === `${service}-db-sync`);
+  if (!sync) throw new TypeError(`${name} has no Job ${service}-db-sync to be made from`);
+  return {
+    ...sync,
+    name,
+    does,
+    command,
+    ...(programs ? { programs } : {}),
+    after: service === "nova" ? [of, "nova-api"] : [of],
+    rerunWith: [`${service}-db-sync`],
+  };
+}
