@@ -1,0 +1,39 @@
+/** 2,000 schedules of what can go wrong between an Ingress and its load balancer; after each, exactly what is wanted, and after its end nothing. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { play } from "./octavia-ingress/run.ts";
+import { schedules } from "./octavia-ingress/schedule.ts";
+import { IngressFaultWorld } from "./octavia-ingress/world.ts";
+
+const SCHEDULES = Number(process.env["CAUSEWAY_FAULT_INGRESS"] ?? 2000);
+const SEED = Number(process.env["CAUSEWAY_FAULT_SEED"] ?? 1);
+/** Milliseconds; a schedule takes a second of a free machine. */
+const TIMEOUT = 120_000 + SCHEDULES * 6_000;
+const ENOUGH = 5;
+
+test(
+  `${SCHEDULES} schedules of faults leave one load balancer for each Ingress, and no orphan`,
+  { timeout: TIMEOUT },
+  async () => {
+    let world = await IngressFaultWorld.start();
+    const bad: string[] = [];
+    const begun = performance.now();
+    try {
+      for (const [i, schedule] of fc.sample(schedules, { numRuns: SCHEDULES, seed: SEED }).entries()) {
+        if (i > 0 && i % 100 === 0) console.log(`${i} schedules of seed ${SEED} played, ${bad.length} ended badly`);
+        const wrong = await play(world, schedule);
+        if (wrong === undefined) continue;
+        bad.push(`${i}: ${wrong}: ${JSON.stringify(schedule)}`);
+        console.log(bad.at(-1));
+        if (bad.length >= ENOUGH) break;
+        // What is left of it must not make others look bad.
+        await world.close();
+        world = await IngressFaultWorld.start();
+      }
+    } finally {
+      await world.close();
+    }
+    expect(bad).toEqual([]);
+    console.log(`${SCHEDULES} schedules of seed ${SEED} in ${Math.round((performance.now() - begun) / 1000)} s`);
+  },
+);
