@@ -3,6 +3,7 @@ import type { EventRecorder, Informers } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch } from "@causeway/openstack";
 import { balancerMemory } from "./balancer/gather-balancer.ts";
 import type { IngressConfig } from "./config/config.ts";
+import { createGatewayController } from "./gateway/controller.ts";
 import { createIngressController } from "./ingress/controller.ts";
 
 export interface OctaviaIngressOptions {
@@ -16,11 +17,14 @@ export interface OctaviaIngressOptions {
   readonly log: Log;
 }
 
-/** The controllers of Ingresses of one cluster. One process at a time may run them for a cluster. */
+/** The controllers of Ingresses and Gateways of one cluster. One process at a time may run them for a cluster. */
 export function createOctaviaIngress(options: OctaviaIngressOptions): { run(signal: AbortSignal): Promise<void> } {
   const { cloud, watch, clock, config, log } = options;
   const memory = balancerMemory(cloud, watch, clock, config.clusterName);
-  const controllers = [createIngressController({ ...options, memory })];
+  const controllers = [
+    createIngressController({ ...options, memory }),
+    createGatewayController({ ...options, memory }),
+  ];
   return {
     async run(signal) {
       const guarded = controllers.map((controller) =>

@@ -61,9 +61,9 @@ function alterations(
 
 function alteration(have: Partial<Member>, wanted: MemberCreate): MemberUpdate {
   const { weight = 1, backup = false, admin_state_up: up = true, monitor_port: port = null, name = "" } = have;
-  const wantedPort = wanted.monitor_port ?? null;
+  const { monitor_port: wantedPort = null, weight: wantedWeight = 1 } = wanted;
   return {
-    ...(weight === 1 ? {} : { weight: 1 }),
+    ...(weight === wantedWeight ? {} : { weight: wantedWeight }),
     ...(backup ? { backup: false } : {}),
     ...(up ? {} : { admin_state_up: true }),
     ...(port === wantedPort ? {} : { monitor_port: wantedPort }),

@@ -12,6 +12,8 @@ export interface WantedAddress {
   readonly networkId: string | undefined;
   /** A floating IP that exists, by its address. */
   readonly address: string | undefined;
+  /** Floating IPs of ours are not deleted. */
+  readonly keep: boolean;
 }
 
 /** A load balancer that an owner wants. */

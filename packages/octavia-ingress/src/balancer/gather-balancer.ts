@@ -71,7 +71,7 @@ export async function gatherBalancer(
   const { loadBalancers, listeners, pools, floatingIps } = watch;
   const needed = [loadBalancers, listeners, pools, ...(from.floating ? [floatingIps] : [])];
   await Promise.all(needed.map((informer) => informer.start(signal)));
-  const stored = from.tls && (await certificates.exists(signal)) ? await certificates.all(signal) : [];
+  const stored = from.tls ? await certificates.all(signal) : await certificates.left(signal);
   const all = [...new Set([...loadBalancers.byIndex("name", owner.name), ...loadBalancers.byIndex("tag", owner.tag)])];
   const found = all.filter((lb) => !isLeaving(lb)).sort(byAge(owner));
   const [lb] = found;

@@ -147,6 +147,11 @@ async function performAddress(step: AddressStep, { memory, signal }: PerformBala
         cache.observe(await floatingIps.update(step.id, { port_id: null }, { signal }));
         return;
       case "delete-floating-ip":
+        if (step.onlyFree) {
+          const found = await floatingIps.find(step.id, { signal });
+          if (found) cache.observe(found);
+          if ((found?.port_id ?? "") !== "") return;
+        }
         await floatingIps.delete(step.id, { signal });
         cache.forget(step.id);
         return;

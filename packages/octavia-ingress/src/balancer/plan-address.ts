@@ -15,13 +15,12 @@ export function planAddress(wanted: WantedAddress, observed: ObservedBalancer, l
   const { floatingIp: now, owner } = observed;
   const { vip_port_id: portId, vip_address: vip } = lb;
   if (wanted.internal || vip.includes(":")) {
-    const surplus =
-      now && now.description === owner.floatingIpDescription ? [giveUp(now, owner.floatingIpDescription)] : [];
-    return { steps: surplus, events: [], address: vip };
+    const ours = now?.description === owner.floatingIpDescription ? [giveUp(now, owner.floatingIpDescription)] : [];
+    return { steps: [...ours, ...surplus(wanted, observed, now)], events: [], address: vip };
   }
   if (wanted.networkId === undefined) return { steps: [], events: [], address: vip };
   if (wanted.address !== undefined) return planNamed(wanted.address, observed, portId);
-  if (now) return { steps: [], events: [], address: now.floating_ip_address };
+  if (now) return { steps: surplus(wanted, observed, now), events: [], address: now.floating_ip_address };
   const free = observed.own.find(isFree);
   const step: AddressStep = free
     ? { type: "attach-floating-ip", id: free.id, portId }
@@ -40,6 +39,12 @@ function planNamed(address: string, { floatingIp: now, named, owner }: ObservedB
     ? giveUp(now, owner.floatingIpDescription)
     : { type: "attach-floating-ip", id: named.id, portId };
   return { steps: [step], events: [], address: reached };
+}
+
+/** A second one of ours, left free by a load balancer that is gone, serves no client. */
+function surplus({ keep }: WantedAddress, { own }: ObservedBalancer, used: FloatingIp | undefined): AddressStep[] {
+  const extra = keep ? [] : own.filter((ip) => ip.id !== used?.id && isFree(ip));
+  return extra.map(({ id }) => ({ type: "delete-floating-ip", id, onlyFree: true }));
 }
 
 function giveUp({ id, description }: FloatingIp, ours: string): AddressStep {

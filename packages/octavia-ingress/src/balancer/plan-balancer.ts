@@ -112,7 +112,7 @@ function planCreate(wanted: WantedBalancer, { held }: ObservedBalancer, now: num
 /** One that never served is recreated, ever more slowly. One that serves is left to a person: its data path may still work. */
 function planBroken(
   lb: LoadBalancer,
-  { held, owner }: ObservedBalancer,
+  { held, owner, floatingIp }: ObservedBalancer,
   { now, served }: { now: number; served: boolean },
 ): BalancerPlan {
   const ours = lb.tags.includes(owner.tag);
@@ -124,7 +124,9 @@ function planBroken(
   if (held.broken !== undefined && held.broken > now)
     return { ...nothing, wait: { for: `broken load balancer ${lb.id} to be deleted`, until: held.broken } };
   const step = deletion(lb, `Deleting load balancer ${lb.id}, which went to ERROR`);
-  return { ...nothing, steps: [{ ...step, broken: true } as BalancerStep] };
+  // Its successor gets the same address.
+  const free: BalancerStep[] = floatingIp ? [{ type: "detach-floating-ip", id: floatingIp.id }] : [];
+  return { ...nothing, steps: [...free, { ...step, broken: true } as BalancerStep] };
 }
 
 function planTree(

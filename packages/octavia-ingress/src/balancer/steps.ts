@@ -11,7 +11,8 @@ export type AddressStep =
     }
   | { readonly type: "attach-floating-ip"; readonly id: string; readonly portId: string }
   | { readonly type: "detach-floating-ip"; readonly id: string }
-  | { readonly type: "delete-floating-ip"; readonly id: string };
+  /** `onlyFree`: not if another client has given it to a port since it was listed. */
+  | { readonly type: "delete-floating-ip"; readonly id: string; readonly onlyFree?: true };
 
 export type CertificateStep =
   /** Its content is in what was observed: no key is part of a step. */

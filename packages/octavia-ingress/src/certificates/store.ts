@@ -20,6 +20,7 @@ export class CertificateStore {
   readonly #prefixes: readonly string[];
   #read: { readonly at: number; readonly list: Promise<StoredCertificate[]> } | undefined;
   #known: StoredCertificate[] = [];
+  #readOnce = false;
 
   constructor(cloud: Cloud, clock: Clock, prefixes: readonly string[]) {
     this.#cloud = cloud;
@@ -32,8 +33,18 @@ export class CertificateStore {
     return this.#cloud.has("key-manager", { signal });
   }
 
-  /** Those that are ours, the oldest first. Many callers wait for one list. */
+  /**
+   * Those that are ours, for an owner that wants none: it may have some from before. One list for each process is enough for that, and a key
+   * manager that fails hinders nothing.
+   */
+  async left(signal: AbortSignal): Promise<readonly StoredCertificate[]> {
+    if (!this.#readOnce) await this.all(signal).catch(() => signal.throwIfAborted());
+    return this.#known;
+  }
+
+  /** Those that are ours, the oldest first; none where there is no key manager. Many callers wait for one list. */
   async all(signal: AbortSignal): Promise<readonly StoredCertificate[]> {
+    if (!(await this.exists(signal))) return [];
     const now = this.#clock.now();
     if (!this.#read || now - this.#read.at > FRESH) {
       const list = this.#list();
@@ -41,6 +52,7 @@ export class CertificateStore {
       list.then(
         (found) => {
           this.#known = found;
+          this.#readOnce = true;
         },
         () => this.forget(),
       );
@@ -88,5 +100,6 @@ export class CertificateStore {
   /** What was read is old. */
   forget(): void {
     this.#read = undefined;
+    this.#readOnce = false;
   }
 }

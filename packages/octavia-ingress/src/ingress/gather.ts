@@ -134,7 +134,8 @@ async function complete(
       brake,
       held,
       tls: tls || wasTls || hasCertificates(memory, whose.owner),
-      floating: first === undefined || (!first.internal && whose.class.balancer.floatingNetworkId !== undefined),
+      // An internal one may have one of ours from before.
+      floating: first === undefined || whose.class.balancer.floatingNetworkId !== undefined,
       address: first?.floatingIp,
     },
     signal,

@@ -57,6 +57,7 @@ export function wantedOf(observed: Observed): Wanted {
         internal: first?.internal ?? true,
         networkId: given.balancer.floatingNetworkId,
         address: first?.floatingIp,
+        keep: first?.keepFloatingIp ?? false,
       },
       certificates: building.certificates,
       tree: {

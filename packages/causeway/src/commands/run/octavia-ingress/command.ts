@@ -19,7 +19,7 @@ Examples:
 function options() {
   return new Command("octavia-ingress")
     .description(
-      "Ingresses on Octavia load balancers, in place of octavia-ingress-controller and with its configuration file.",
+      "Ingresses and Gateways on Octavia load balancers, in place of octavia-ingress-controller and with its configuration file.",
     )
     .requiredOption("--config <file>", "configuration file, as octavia-ingress-controller has it")
     .option("--debug", "log in more detail")

@@ -1,0 +1,81 @@
+import { createHash } from "node:crypto";
+import type { WantedCondition } from "@causeway/kubernetes";
+import { limitsOf, type DesiredPool } from "@causeway/octavia-tree";
+import type { MemberCreate, PoolProtocol } from "@causeway/openstack";
+import { poolName } from "../names.ts";
+import { nodePortOf } from "../objects/backends.ts";
+import type { BackendReference } from "../objects/gateway.ts";
+import { membersAt } from "../objects/nodes.ts";
+import type { Observed } from "./observed.ts";
+import { isPermitted } from "./references.ts";
+
+/** Octavia's greatest weight of a member. */
+const HEAVIEST = 256;
+
+export interface RouteBackends {
+  readonly pool: DesiredPool;
+  /** Undefined: every reference is resolved. */
+  readonly problem: WantedCondition | undefined;
+}
+
+/** One pool for the backends of a rule. What cannot be reached gives no members; a pool without members answers 503. */
+export function backendsOf(
+  observed: Observed,
+  from: { readonly kind: string; readonly namespace: string; readonly protocol: PoolProtocol },
+  refs: readonly BackendReference[],
+): RouteBackends {
+  const { owner, config, nodes, balancer } = observed;
+  const weights = refs.map(({ weight = 1 }) => weight);
+  const scale = Math.max(1, Math.max(0, ...weights) / HEAVIEST);
+  const several = refs.length > 1;
+  const members = new Map<string, MemberCreate>();
+  let problem: WantedCondition | undefined;
+  for (const ref of refs) {
+    const found = nodePort(observed, from, ref);
+    if ("problem" in found) problem ??= found.problem;
+    const { weight = 1 } = ref;
+    if (!("port" in found) || weight === 0) continue;
+    for (const member of membersAt(nodes, found.port)) {
+      const place = `${member.address} ${member.protocol_port}`;
+      const scaled = (members.get(place)?.weight ?? 0) + Math.max(1, Math.round(weight / scale));
+      members.set(place, several ? { ...member, weight: Math.min(HEAVIEST, scaled) } : member);
+    }
+  }
+  return {
+    problem,
+    pool: {
+      poolName: nameOf(observed, from, refs),
+      poolProtocol: from.protocol,
+      algorithm: "ROUND_ROBIN",
+      persistence: null,
+      members: [...members.values()],
+      monitor: undefined,
+      monitorName: "",
+      serial: config.balancer.serial,
+      memberCosts: limitsOf(balancer.found[0]?.provider).memberCosts,
+    },
+  };
+
+  function nameOf(_: Observed, { namespace, protocol }: typeof from, all: readonly BackendReference[]): string {
+    const [first] = all;
+    if (first && all.length === 1 && protocol === "HTTP" && first.weight !== 0)
+      return poolName(owner, first.namespace ?? namespace, first.name, { number: first.port });
+    const text = JSON.stringify([protocol, all.map((r) => [r.namespace ?? namespace, r.name, r.port, r.weight ?? 1])]);
+    return createHash("sha256").update(text).digest("hex");
+  }
+}
+
+function nodePort(
+  { grants, services }: Observed,
+  { kind, namespace: own }: { readonly kind: string; readonly namespace: string },
+  ref: BackendReference,
+): { readonly port: number } | { readonly problem: WantedCondition } {
+  const { group = "", kind: of = "Service", name, namespace = own, port } = ref;
+  const refused = (reason: string, message: string) =>
+    ({ problem: { type: "ResolvedRefs", status: "False", reason, message } }) as const;
+  if (group !== "" || of !== "Service") return refused("InvalidKind", `backend ${of} ${name} is no Service`);
+  if (!isPermitted(grants, { kind, namespace: own }, { group: "", kind: "Service", namespace, name }))
+    return refused("RefNotPermitted", `no ReferenceGrant of namespace ${namespace} allows Service ${name}`);
+  const found = nodePortOf(services.get(`${namespace}/${name}`), { number: port });
+  return "port" in found ? found : refused("BackendNotFound", `Service ${namespace}/${name} ${found.problem}`);
+}

@@ -1,0 +1,210 @@
+import { messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import {
+  Brake,
+  followRoad,
+  isConflict,
+  isNotFound,
+  keyOf,
+  Namespace,
+  Node,
+  publishStatus,
+  runController,
+  Secret,
+  Service,
+  setConditions,
+  watchInformer,
+  type EventRecorder,
+  type Informer,
+  type Informers,
+  type KubeObject,
+  type ObjectKey,
+  type ResourceType,
+  type Road,
+  type Source,
+} from "@causeway/kubernetes";
+import type { BalancerMemory } from "../balancer/gather-balancer.ts";
+import { failureOf, isRefusal } from "../balancer/refusal.ts";
+import type { IngressConfig } from "../config/config.ts";
+import { ClassMaps } from "../ingress/class-maps.ts";
+import { GATEWAY_CONTROLLER, gatewayOwner } from "../names.ts";
+import { Gateway, GatewayClass, HTTPRoute, ReferenceGrant, TLSRoute, type Route } from "../objects/gateway.ts";
+import { memberFacts } from "../objects/nodes.ts";
+import { Reported } from "../reported.ts";
+import { gather, parentsOf, type GatherFrom } from "./gather.ts";
+import type { Observed, Published } from "./observed.ts";
+import { FIELD_MANAGER, perform, publish } from "./perform.ts";
+import { plan } from "./plan.ts";
+import type { Step } from "./steps.ts";
+
+export interface GatewayControllerOptions {
+  readonly config: IngressConfig;
+  readonly informers: Informers;
+  readonly memory: BalancerMemory;
+  readonly events: EventRecorder;
+  readonly metrics?: Metrics;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Whether the Gateway API is installed is looked for so often (ms) until it is. */
+const INSTALLED_EVERY = 60_000;
+
+/** Brings every Gateway of this controller to its load balancer, once the cluster has the Gateway API. */
+export function createGatewayController(options: GatewayControllerOptions): {
+  run(signal: AbortSignal): Promise<void>;
+} {
+  return {
+    async run(signal) {
+      const { informers, clock, log } = options;
+      const has = (type: ResourceType<KubeObject>): Promise<boolean> => isInstalled(options, type, signal);
+      while (!(await has(Gateway)) || !(await has(HTTPRoute))) {
+        await clock.sleep(INSTALLED_EVERY, signal);
+      }
+      const kinds = [HTTPRoute, ...((await has(TLSRoute)) ? [TLSRoute] : [])];
+      const grants = (await has(ReferenceGrant)) ? informers.for(ReferenceGrant) : undefined;
+      log.info("the Gateway API is served", { routes: kinds.map(({ kind }) => kind).join(",") });
+      await runGateways(options, { kinds, grants }, signal);
+    },
+  };
+}
+
+/** The cluster has the kind. One that cannot be asked is asked again. */
+async function isInstalled(
+  { informers, log }: GatewayControllerOptions,
+  type: ResourceType<KubeObject>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await informers.client.list(type, { signal });
+    return true;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isNotFound(error)) log.warn(`${type.plural} cannot be listed`, { error: messageOf(error) });
+    return false;
+  }
+}
+
+interface Kinds {
+  readonly kinds: readonly ResourceType<Route>[];
+  readonly grants: Informer<ReferenceGrant> | undefined;
+}
+
+async function runGateways(
+  options: GatewayControllerOptions,
+  { kinds, grants }: Kinds,
+  signal: AbortSignal,
+): Promise<void> {
+  const { config, informers, memory, events, metrics, clock, log } = options;
+  const { client } = informers;
+  const name = "gateway";
+  const brake = new Brake({ clock, name, ...(metrics ? { metrics } : {}) });
+  const reported = new Reported(events, clock);
+  const from: GatherFrom = {
+    config,
+    client,
+    gateways: informers.for(Gateway),
+    classes: informers.for(GatewayClass),
+    routes: kinds.map((kind) => informers.for(kind)),
+    grants,
+    services: informers.for(Service),
+    secrets: informers.for(Secret, { fieldSelector: "type=kubernetes.io/tls" }),
+    namespaces: informers.for(Namespace),
+    nodes: informers.for(Node),
+    maps: new ClassMaps(informers),
+    memory,
+    brake,
+  };
+  const road: Road<Observed, Step, Published> = {
+    gather: (key, stop) => gather(from, key, stop),
+    plan,
+    perform: (step, observed, stop) => perform({ client, memory, events }, step, observed, stop),
+    async publish(observed, status, planned, stop) {
+      reported.emit(observed.gateway, planned);
+      await publish(client, observed, status, stop);
+    },
+    failed: (_, planned, step, error) => ({
+      status: planned.status,
+      events: isConflict(error) ? [] : [failureOf(step, error)],
+    }),
+    isRefusal,
+    epochOf: ({ gateway, routes }) =>
+      JSON.stringify([gateway.spec, gateway.metadata.annotations, routes.map((r) => [keyOf(r), r.spec])]),
+  };
+  const walk = followRoad(road, { clock, log, brake });
+  const all = [from.gateways, from.classes, from.services, from.secrets, from.namespaces, from.nodes, ...from.routes];
+  await runController(
+    {
+      name,
+      reconcile: (key, stop) => (key.namespace === "" ? acceptClass(from, key, clock, stop) : walk(key, stop)),
+      sources: sourcesOf(from),
+      ready: async (stop) => {
+        await Promise.all([...all, ...(grants ? [grants] : [])].map((informer) => informer.whenSynced(stop)));
+      },
+      ...(metrics ? { measured: { metrics, name } } : {}),
+      clock,
+      log,
+    },
+    signal,
+  );
+}
+
+/** A class of ours is accepted; whether its parameters are right is seen at its Gateways. */
+async function acceptClass(
+  { classes, client }: GatherFrom,
+  key: ObjectKey,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  const found = classes.get(key);
+  if (found?.spec.controllerName !== GATEWAY_CONTROLLER) return;
+  const moment = { generation: found.metadata.generation, now: clock.now() };
+  const accepted = { type: "Accepted", status: "True", reason: "Accepted" } as const;
+  const before = found.status?.conditions?.filter(({ type }) => type === "Accepted");
+  const status = { conditions: setConditions(before, [accepted], moment) };
+  await publishStatus(client, GatewayClass, found, { status, fieldManager: FIELD_MANAGER, signal });
+}
+
+/** What wakes Gateways and classes. */
+function sourcesOf(from: GatherFrom): Source[] {
+  const { gateways, classes, routes, grants, services, secrets, namespaces, nodes, maps, memory, config } = from;
+  const every = (): ObjectKey[] => gateways.list().map(keyOf);
+  const ofClass = (name: string): ObjectKey[] =>
+    gateways
+      .list()
+      .filter(({ spec }) => spec.gatewayClassName === name)
+      .map(keyOf);
+  const parents = (route: Route): ObjectKey[] =>
+    parentsOf(route).map(({ namespace = route.metadata.namespace ?? "", name }) => ({ namespace, name }));
+  const ofBalancer = (name: string): ObjectKey[] =>
+    gateways
+      .list()
+      .filter(({ metadata: { name: own, namespace = "", uid = "" } }) => {
+        return gatewayOwner(config.clusterName, { name: own, namespace, uid }).name === name;
+      })
+      .map(keyOf);
+  const { watch } = memory;
+  const ofParts = (ids: readonly { id: string }[]): ObjectKey[] =>
+    ids.flatMap(({ id }) => ofBalancer(watch.loadBalancers.get(id)?.name ?? ""));
+  return [
+    watchInformer(gateways),
+    watchInformer(classes, ({ object: { metadata } }) => [
+      { namespace: "", name: metadata.name },
+      ...ofClass(metadata.name),
+    ]),
+    (enqueue) => maps.onChange((name) => ofClass(name).forEach(enqueue)),
+    ...routes.map((informer) =>
+      watchInformer(informer, ({ object, previous }) => [...parents(object), ...(previous ? parents(previous) : [])]),
+    ),
+    ...(grants ? [watchInformer(grants, every)] : []),
+    watchInformer(services, every),
+    watchInformer(secrets, every),
+    watchInformer(namespaces, every),
+    watchInformer(nodes, ({ type, object, previous }) =>
+      type === "updated" && previous && memberFacts(previous) === memberFacts(object) ? [] : every(),
+    ),
+    (enqueue) => watch.loadBalancers.onChange(({ object }) => ofBalancer(object.name).forEach(enqueue)),
+    (enqueue) => watch.listeners.onChange(({ object }) => ofParts(object.loadbalancers).forEach(enqueue)),
+    (enqueue) => watch.pools.onChange(({ object }) => ofParts(object.loadbalancers).forEach(enqueue)),
+    (enqueue) => watch.floatingIps.onChange(() => every().forEach(enqueue)),
+  ];
+}

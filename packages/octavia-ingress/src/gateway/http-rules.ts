@@ -1,0 +1,134 @@
+import type { DesiredPolicy } from "@causeway/octavia-tree";
+import type { L7RuleCreate } from "@causeway/openstack";
+import type { RedirectFilter, RouteMatch, RouteRule } from "../objects/gateway.ts";
+
+/** One host and match of an HTTPRoute, with where it goes. */
+export interface HttpMatch {
+  /** "": every host. */
+  readonly host: string;
+  readonly match: RouteMatch;
+  readonly target: { readonly pool: string } | { readonly redirect: RedirectFilter };
+  /** "creation time namespace/name rule match": the smaller goes first where nothing else decides. */
+  readonly order: string;
+}
+
+export interface ListenerPort {
+  readonly port: number;
+  readonly tls: boolean;
+}
+
+/** Octavia stores no longer value. */
+const LONGEST = 255;
+const CODES = [301, 302, 303, 307, 308];
+
+/** What of a rule Octavia cannot do, by name; undefined: nothing. `hosts`: those that it would serve, "" for every host. */
+export function ruleProblem(rule: RouteRule, hosts: readonly string[]): string | undefined {
+  const problems = (rule.matches ?? []).map((match) => matchProblem(match, hosts));
+  const first = problems.find((problem) => problem !== undefined);
+  if (first !== undefined) return first;
+  if (rule.timeouts !== undefined) return "timeouts: Octavia has them for a listener, not for a rule";
+  if (rule.retry !== undefined) return "retry: Octavia does not retry";
+  if (rule.sessionPersistence !== undefined) return "sessionPersistence: not supported";
+  if ((rule.backendRefs ?? []).some(({ filters = [] }) => filters.length > 0))
+    return "filters of backendRefs: Octavia cannot change requests";
+  for (const { type, requestRedirect } of rule.filters ?? []) {
+    if (type !== "RequestRedirect" || !requestRedirect) return `filter ${type}: Octavia cannot do it`;
+    const problem = redirectProblem(requestRedirect, hosts);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function matchProblem(match: RouteMatch, hosts: readonly string[]): string | undefined {
+  if (match.method !== undefined) return "method: Octavia cannot match the method of a request";
+  if ((match.queryParams ?? []).length > 0) return "queryParams: Octavia cannot match query parameters";
+  const rules = [...hosts.flatMap((host) => hostRules(host, 65_535)), ...matchRules(match)];
+  const long = rules.find(({ value }) => value.length > LONGEST);
+  if (long) return `a match needs an L7 rule of ${long.value.length} characters; Octavia stores ${LONGEST}`;
+  return rules.some(({ value }) => /\s/.test(value)) ? "white space in a value: Octavia refuses it" : undefined;
+}
+
+function redirectProblem(
+  { hostname, path, statusCode = 302 }: RedirectFilter,
+  hosts: readonly string[],
+): string | undefined {
+  if (!CODES.includes(statusCode)) return `requestRedirect.statusCode ${statusCode}: Octavia has ${CODES.join(", ")}`;
+  if (path?.type === "ReplacePrefixMatch")
+    return "requestRedirect.path.replacePrefixMatch: Octavia cannot replace a prefix";
+  if (hostname === undefined && hosts.some((host) => host === "" || host.startsWith("*.")))
+    return "requestRedirect without hostname: Octavia cannot redirect to the host of the request where the route has no exact hostname";
+  return undefined;
+}
+
+/** The L7 policies of a listener in the order that the Gateway API gives to matches. */
+export function httpPolicies(matches: readonly HttpMatch[], listener: ListenerPort): DesiredPolicy[] {
+  return matches.toSorted(byPrecedence).map(({ host, match, target }) => {
+    const rules = [...hostRules(host, listener.port), ...matchRules(match)];
+    return "pool" in target
+      ? { action: "REDIRECT_TO_POOL", pool: target.pool, rules }
+      : { ...redirection(target.redirect, host, listener), rules };
+  });
+}
+
+/** Hosts from exact to none; Exact before the longest PathPrefix; more headers; the older route; the earlier rule. */
+function byPrecedence(a: HttpMatch, b: HttpMatch): number {
+  const [x, y] = [rank(a), rank(b)];
+  const differing = x.findIndex((value, i) => value !== y[i]);
+  return differing === -1 ? (a.order < b.order ? -1 : 1) : (y[differing] ?? 0) - (x[differing] ?? 0);
+}
+
+function rank({ host, match: { path, headers = [] } }: HttpMatch): number[] {
+  const { type = "PathPrefix", value = "/" } = path ?? {};
+  const kind = { Exact: 2, PathPrefix: 1 }[type] ?? 0;
+  const length = type === "PathPrefix" ? value.replace(/\/+$/, "").length : value.length;
+  return [host === "" ? 0 : host.startsWith("*.") ? 1 : 2, host.length, kind, length, headers.length];
+}
+
+/** A wildcard stands for one label or more. */
+function hostRules(host: string, port: number): L7RuleCreate[] {
+  if (host === "") return [];
+  const text = host.startsWith("*.") ? `.+\\.${escaped(host.slice(2))}` : escaped(host);
+  return [{ type: "HOST_NAME", compare_type: "REGEX", value: `^${text}(:${port})?$` }];
+}
+
+function matchRules({ path, headers = [] }: RouteMatch): L7RuleCreate[] {
+  const { type = "PathPrefix", value = "/" } = path ?? {};
+  const seen = new Set<string>();
+  // Names are compared without case; of two of one name the first counts.
+  const first = headers.filter(({ name }) => !seen.has(name.toLowerCase()) && seen.add(name.toLowerCase()));
+  return [
+    pathRule(type, value),
+    ...first.map(({ type: how = "Exact", name, value: text }): L7RuleCreate => ({
+      type: "HEADER",
+      compare_type: how === "Exact" ? "EQUAL_TO" : "REGEX",
+      key: name,
+      value: text,
+    })),
+  ];
+}
+
+function pathRule(type: string, value: string): L7RuleCreate {
+  if (type === "Exact") return { type: "PATH", compare_type: "EQUAL_TO", value };
+  if (type === "RegularExpression") return { type: "PATH", compare_type: "REGEX", value };
+  const elements = value.replace(/\/+$/, "");
+  if (elements === "") return { type: "PATH", compare_type: "STARTS_WITH", value: "/" };
+  return { type: "PATH", compare_type: "REGEX", value: `^${escaped(elements)}(/.*)?$` };
+}
+
+/** Without a path the prefix keeps path and query of the request. */
+function redirection(
+  { scheme, hostname, port, path, statusCode = 302 }: RedirectFilter,
+  host: string,
+  listener: ListenerPort,
+): Pick<DesiredPolicy, "action" | "url" | "prefix" | "code"> {
+  const own = scheme ?? (listener.tls ? "https" : "http");
+  const usual = own === "https" ? 443 : 80;
+  const target = port ?? (scheme === undefined ? listener.port : usual);
+  const base = `${own}://${hostname ?? host}${target === usual ? "" : `:${target}`}`;
+  if (path?.replaceFullPath === undefined) return { action: "REDIRECT_PREFIX", prefix: base, code: statusCode };
+  return { action: "REDIRECT_TO_URL", url: `${base}${path.replaceFullPath}`, code: statusCode };
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}

@@ -1,0 +1,55 @@
+import {
+  addFinalizer,
+  publishStatus,
+  removeFinalizer,
+  type EventRecorder,
+  type KubernetesClient,
+  type ResourceType,
+} from "@causeway/kubernetes";
+import type { BalancerMemory } from "../balancer/gather-balancer.ts";
+import { isBalancerStep, performBalancer } from "../balancer/perform-balancer.ts";
+import { FINALIZER } from "../names.ts";
+import { Gateway, HTTPRoute, TLSRoute, type Route } from "../objects/gateway.ts";
+import type { Observed, Published } from "./observed.ts";
+import type { Step } from "./steps.ts";
+import { wantedGateway } from "./wanted.ts";
+
+export const FIELD_MANAGER = "causeway-octavia-gateway";
+
+export interface PerformWith {
+  readonly client: KubernetesClient;
+  readonly memory: BalancerMemory;
+  readonly events: EventRecorder;
+}
+
+/** Makes one step true. */
+export async function perform(
+  { client, memory, events }: PerformWith,
+  step: Step,
+  observed: Observed,
+  signal: AbortSignal,
+): Promise<void | "deferred"> {
+  const { gateway, balancer } = observed;
+  if (isBalancerStep(step)) {
+    const certificates = step.type === "store-certificate" ? wantedGateway(observed).balancer.certificates : new Map();
+    const emit = (event: Parameters<EventRecorder["event"]>[1]): void => events.event(gateway, event);
+    return performBalancer(step, { memory, observed: balancer, certificates, emit, signal });
+  }
+  if (step.type === "add-finalizer") await addFinalizer(client, Gateway, gateway, { finalizer: FINALIZER, signal });
+  else await removeFinalizer(client, Gateway, gateway, { finalizer: FINALIZER, signal });
+}
+
+/** Writes the statuses that differ. */
+export async function publish(
+  client: KubernetesClient,
+  { gateway }: Observed,
+  { gateway: status, routes }: Published,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { route, parents } of routes) {
+    if (parents.length === 0 && (route.status?.parents ?? []).length === 0) continue;
+    const type: ResourceType<Route> = route.kind === HTTPRoute.kind ? HTTPRoute : TLSRoute;
+    await publishStatus(client, type, route, { status: { parents }, fieldManager: FIELD_MANAGER, signal });
+  }
+  if (status) await publishStatus(client, Gateway, gateway, { status, fieldManager: FIELD_MANAGER, signal });
+}

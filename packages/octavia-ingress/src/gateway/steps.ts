@@ -1,0 +1,6 @@
+import type { BalancerStep } from "../balancer/steps.ts";
+
+/** A change of the Gateway itself. */
+export type GatewayStep = { readonly type: "add-finalizer" } | { readonly type: "remove-finalizer" };
+
+export type Step = BalancerStep | GatewayStep;

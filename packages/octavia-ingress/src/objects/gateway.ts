@@ -1,0 +1,133 @@
+import type { Condition, KubeObject, Resource, ResourceType } from "@causeway/kubernetes";
+
+/** Wire types of gateway.networking.k8s.io, with the fields that are read or written here. */
+
+export interface GatewayClass extends KubeObject {
+  spec: {
+    controllerName: string;
+    parametersRef?: { group: string; kind: string; name: string; namespace?: string };
+  };
+  status?: { conditions?: Condition[] };
+}
+
+export interface SecretReference {
+  group?: string;
+  kind?: string;
+  name: string;
+  namespace?: string;
+}
+export interface AllowedRoutes {
+  namespaces?: {
+    from?: "All" | "Same" | "Selector" | "None";
+    selector?: { matchLabels?: Record<string, string>; matchExpressions?: SelectorTerm[] };
+  };
+  kinds?: { group?: string; kind: string }[];
+}
+export interface SelectorTerm {
+  key: string;
+  operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+  values?: string[];
+}
+export interface GatewayListener {
+  name: string;
+  hostname?: string;
+  port: number;
+  protocol: string;
+  tls?: { mode?: "Terminate" | "Passthrough"; certificateRefs?: SecretReference[]; frontendValidation?: object };
+  allowedRoutes?: AllowedRoutes;
+}
+export interface GatewaySpec {
+  gatewayClassName: string;
+  listeners: GatewayListener[];
+  addresses?: { type?: string; value?: string }[];
+}
+export interface ListenerStatus {
+  name: string;
+  supportedKinds: { group: string; kind: string }[];
+  attachedRoutes: number;
+  conditions: Condition[];
+}
+export interface GatewayStatus {
+  addresses?: { type?: string; value: string }[];
+  conditions?: Condition[];
+  listeners?: ListenerStatus[];
+}
+export type Gateway = Resource<GatewaySpec, GatewayStatus>;
+
+export interface ParentReference {
+  group?: string;
+  kind?: string;
+  namespace?: string;
+  name: string;
+  sectionName?: string;
+  port?: number;
+}
+export interface RouteParentStatus {
+  parentRef: ParentReference;
+  controllerName: string;
+  conditions: Condition[];
+}
+export interface RouteStatus {
+  parents: RouteParentStatus[];
+}
+export interface BackendReference {
+  group?: string;
+  kind?: string;
+  name: string;
+  namespace?: string;
+  port?: number;
+  weight?: number;
+  filters?: unknown[];
+}
+export interface RouteMatch {
+  path?: { type?: string; value?: string };
+  headers?: { type?: string; name: string; value: string }[];
+  queryParams?: unknown[];
+  method?: string;
+}
+export interface RedirectFilter {
+  scheme?: string;
+  hostname?: string;
+  port?: number;
+  statusCode?: number;
+  path?: { type: string; replaceFullPath?: string; replacePrefixMatch?: string };
+}
+export interface RouteRule {
+  name?: string;
+  matches?: RouteMatch[];
+  filters?: { type: string; requestRedirect?: RedirectFilter }[];
+  backendRefs?: BackendReference[];
+  timeouts?: object;
+  retry?: object;
+  sessionPersistence?: object;
+}
+export interface RouteSpec {
+  parentRefs?: ParentReference[];
+  hostnames?: string[];
+  rules?: RouteRule[];
+}
+/** An HTTPRoute or a TLSRoute. */
+export type Route = Resource<RouteSpec, RouteStatus>;
+
+export interface ReferenceGrant extends KubeObject {
+  spec: {
+    from: { group: string; kind: string; namespace: string }[];
+    to: { group: string; kind: string; name?: string }[];
+  };
+}
+
+export const GATEWAY_GROUP = "gateway.networking.k8s.io";
+
+export const GatewayClass = define<GatewayClass>("GatewayClass", "gatewayclasses", { namespaced: false });
+export const Gateway = define<Gateway>("Gateway", "gateways");
+export const HTTPRoute = define<Route>("HTTPRoute", "httproutes");
+export const TLSRoute = define<Route>("TLSRoute", "tlsroutes", { version: "v1alpha2" });
+export const ReferenceGrant = define<ReferenceGrant>("ReferenceGrant", "referencegrants", { version: "v1beta1" });
+
+function define<T extends KubeObject>(
+  kind: string,
+  plural: string,
+  { version = "v1", namespaced = true }: { version?: string; namespaced?: boolean } = {},
+): ResourceType<T> {
+  return { group: GATEWAY_GROUP, version, kind, plural, namespaced };
+}
