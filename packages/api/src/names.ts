@@ -9,6 +9,7 @@ export const labels = {
   provider: "cluster.x-k8s.io/provider",
   machineTemplateHash: "machine-template-hash",
   drain: "cluster.x-k8s.io/drain",
+  watchFilter: "cluster.x-k8s.io/watch-filter",
 } as const;
 
 export const annotations = {

@@ -27,6 +27,12 @@ export interface OpenStackInfrastructureOptions {
   readonly log: Log;
   readonly events: EventRecorder;
   readonly metrics?: Metrics;
+  /** Work with the objects of this namespace only. */
+  readonly namespace?: string;
+  /** Work only with clusters, machines and servers whose label cluster.x-k8s.io/watch-filter has this value. */
+  readonly watchFilter?: string;
+  /** PEM of authorities for clouds whose Secret has none. */
+  readonly ca?: string;
 }
 
 export interface OpenStackInfrastructure {
@@ -37,11 +43,15 @@ export interface OpenStackInfrastructure {
 /** The infrastructure provider: OpenStackClusters and OpenStackMachines become resources of OpenStack. */
 export function createOpenStackInfrastructure(options: OpenStackInfrastructureOptions): OpenStackInfrastructure {
   const { informers, clouds, clock, log, events } = options;
-  const clusters = informers.for(Cluster);
-  const machines = informers.for(Machine);
-  const openStackClusters = informers.for(OpenStackCluster);
-  const openStackMachines = informers.for(OpenStackMachine);
-  const openStackServers = informers.for(OpenStackServer);
+  const scope = options.namespace === undefined ? {} : { namespace: options.namespace };
+  const filter = options.watchFilter;
+  const own = filter === undefined ? scope : { ...scope, labelSelector: `${labels.watchFilter}=${filter}` };
+  const clusters = informers.for(Cluster, scope);
+  const machines = informers.for(Machine, scope);
+  const openStackClusters = informers.for(OpenStackCluster, own);
+  const openStackMachines = informers.for(OpenStackMachine, own);
+  const openStackServers = informers.for(OpenStackServer, own);
+  // An OpenStackClusterIdentity may lead to a Secret of any namespace.
   const secrets = informers.for(Secret);
   const clusterIdentities = informers.for(OpenStackClusterIdentity);
   const namespaces = informers.for(Namespace);
@@ -67,6 +77,7 @@ export function createOpenStackInfrastructure(options: OpenStackInfrastructureOp
   });
   const sessions = new Sessions({
     clouds,
+    ca: options.ca,
     objects: {
       secret: (key) => secrets.get(key),
       clusterIdentity: (name) => clusterIdentities.get({ namespace: "", name }),

@@ -78,7 +78,7 @@ export function secretKeyOf(
 export function readIdentity(
   secret: Secret | undefined,
   { cloudName, region }: IdentityReference,
-  { namespace, name }: ObjectKey,
+  { namespace, name, ca: otherwise }: ObjectKey & { readonly ca?: string | undefined },
 ): CloudConfig {
   if (!secret) {
     throw new CausewayError("IDENTITY_SECRET_NOT_FOUND", `Secret ${namespace}/${name} of identityRef does not exist`, {
@@ -92,7 +92,7 @@ export function readIdentity(
       `Secret ${namespace}/${name} of identityRef has no key clouds.yaml`,
     );
   }
-  const ca = secretText(secret, "cacert");
+  const ca = secretText(secret, "cacert") ?? otherwise;
   const config = loadCloudsYaml({ text, cloud: cloudName, ...(ca ? { ca } : {}) });
   return region ? { ...config, region } : config;
 }

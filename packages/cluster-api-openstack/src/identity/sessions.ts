@@ -38,6 +38,8 @@ export interface SessionsOptions {
   readonly clouds: CloudPool;
   readonly objects: IdentityObjects;
   readonly clock: Clock;
+  /** PEM of authorities for clouds whose Secret has none. */
+  readonly ca?: string | undefined;
   /** Called once for each session made. */
   readonly onOpen: (session: Session) => void;
 }
@@ -62,9 +64,9 @@ export class Sessions {
     signal: AbortSignal,
   ): Promise<SessionResult> {
     try {
-      const { objects, clouds } = this.#options;
+      const { objects, clouds, ca } = this.#options;
       const key = secretKeyOf(place, objects);
-      const client = clouds.get(readIdentity(objects.secret(key), place.reference, key));
+      const client = clouds.get(readIdentity(objects.secret(key), place.reference, { ...key, ca }));
       const session = await this.#patiently(async (limited) => {
         const opened = await this.#session(client, limited);
         await Promise.all(needed(client.watch).map((informer) => informer.start(limited)));

@@ -3,6 +3,7 @@ import { barbicanKmsCommand } from "./barbican-kms/command.ts";
 import { cinderCsiCommand } from "./cinder-csi/command.ts";
 import { cloudControllerManagerCommand } from "./cloud-controller-manager/command.ts";
 import { clusterApiCommand } from "./cluster-api/command.ts";
+import { clusterApiOpenStackCommand } from "./cluster-api-openstack/command.ts";
 import { keystoneAuthCommand } from "./keystone-auth/command.ts";
 import { tunnelAgentCommand } from "./tunnel-agent/command.ts";
 import { tunnelServerCommand } from "./tunnel-server/command.ts";
@@ -35,6 +36,8 @@ export const components: readonly Component[] = [
   {
     command: clusterApiCommand,
     example: "cluster-api --kubeconfig admin.conf --install-crds",
+    command: clusterApiOpenStackCommand,
+    example: "cluster-api-openstack --kubeconfig admin.conf --install-crds",
   },
   {
     command: cinderCsiCommand,
