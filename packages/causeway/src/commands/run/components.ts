@@ -36,6 +36,8 @@ export const components: readonly Component[] = [
   {
     command: clusterApiCommand,
     example: "cluster-api --kubeconfig admin.conf --install-crds",
+  },
+  {
     command: clusterApiOpenStackCommand,
     example: "cluster-api-openstack --kubeconfig admin.conf --install-crds",
   },
