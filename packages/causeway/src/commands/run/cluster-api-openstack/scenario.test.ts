@@ -93,9 +93,23 @@ test("a cluster without the provider gets CRDs, conversion and controllers, elec
     await client.create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
   const [health, diagnostics, webhook] = await Promise.all([freePort(), freePort(), freePort()]);
   const flags = flagsOf(
-    ...["--kubeconfig", kubeconfig, "--install-crds", "--leader-elect", "--namespace", "default", "--v=2"],
-    ...["--webhook-port", `${webhook}`, "--health-addr", `127.0.0.1:${health}`, "--insecure-diagnostics=true"],
-    ...["--diagnostics-address", `127.0.0.1:${diagnostics}`, "--log-level", "silent", "--sync-period=10m"],
+    "--kubeconfig",
+    kubeconfig,
+    "--install-crds",
+    "--leader-elect",
+    "--namespace",
+    "default",
+    "--v=2",
+    "--webhook-port",
+    `${webhook}`,
+    "--health-addr",
+    `127.0.0.1:${health}`,
+    "--insecure-diagnostics=true",
+    "--diagnostics-address",
+    `127.0.0.1:${diagnostics}`,
+    "--log-level",
+    "silent",
+    "--sync-period=10m",
   );
   const stop = new AbortController();
   const running = runClusterApiOpenStack(flags, stop.signal);
