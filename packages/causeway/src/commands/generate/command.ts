@@ -1,4 +1,5 @@
 import { Command } from "@commander-js/extra-typings";
+import { generateProviderCommand } from "./provider/command.ts";
 import { newClusterOptions } from "../../clusters/options.ts";
 
 /** What `causeway generate cluster` is given. */
@@ -7,7 +8,7 @@ export type GenerateClusterOptions = ReturnType<ReturnType<typeof clusterOptions
 /** Prints manifests. */
 export function generateCommand() {
   return new Command("generate")
-    .description("Print the manifests of a cluster, to edit, to keep and to apply.")
+    .description("Manifests of a cluster, to edit, to keep and to apply, and of our Cluster API providers.")
     .addHelpText(
       "after",
       `
@@ -26,7 +27,8 @@ Examples:
   (umask 077 && causeway generate cluster web --cloud prod --flavor m1.large --image ubuntu-24.04 > web.yaml)`,
         )
         .action(async (name, given) => (await import("./action.ts")).generateCluster(name, given)),
-    );
+    )
+    .addCommand(generateProviderCommand());
 }
 
 function clusterOptions() {

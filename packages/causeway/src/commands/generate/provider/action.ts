@@ -1,0 +1,43 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { InputError, messageOf } from "@causeway/foundation";
+import { stringify } from "yaml";
+import { ownVersion } from "../../../release.ts";
+import { componentsOf, releases } from "./components.ts";
+
+/**
+ * Writes a repository of our providers that clusterctl reads, and the configuration that names it.
+ * @throws PROVIDER_REPOSITORY_UNWRITABLE
+ */
+export function generateProvider(dir: string, { image }: { readonly image: string }): void {
+  const root = resolve(dir);
+  const version = ownVersion();
+  const [major = "0", minor = "0"] = version.split(".");
+  const metadata = {
+    apiVersion: "clusterctl.cluster.x-k8s.io/v1alpha3",
+    kind: "Metadata",
+    releaseSeries: [{ major: Number(major), minor: Number(minor), contract: "v1beta2" }],
+  };
+  const entries = releases.map((release) => {
+    const folder = join(root, `${release.label}`, `v${version}`);
+    const components = componentsOf(release, image).map((object) => stringify(object, { lineWidth: 0 }));
+    write(folder, { [release.file]: components.join("---\n"), "metadata.yaml": stringify(metadata) });
+    return { name: release.provider, type: release.type, url: join(folder, release.file) };
+  });
+  write(root, { "clusterctl.yaml": stringify({ providers: entries }) });
+  process.stdout.write(
+    `clusterctl init --config ${join(root, "clusterctl.yaml")} --core cluster-api:v${version} --bootstrap kubeadm:v${version} --control-plane - \n`,
+  );
+}
+
+function write(folder: string, files: Readonly<Record<string, string>>): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  } catch (cause) {
+    throw new InputError("PROVIDER_REPOSITORY_UNWRITABLE", `${folder} cannot be written: ${messageOf(cause)}`, {
+      cause,
+      hint: "Choose another folder.",
+    });
+  }
+}

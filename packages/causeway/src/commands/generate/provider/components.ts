@@ -1,0 +1,143 @@
+import { toCustomResourceDefinition, withConversionWebhook } from "@causeway/api";
+import { kindsOf, type ProviderName } from "../../run/cluster-api/providers.ts";
+import { CONVERT_PATH } from "../../run/serving/conversion.ts";
+import { bootstrapRules, coreRules } from "./rules.ts";
+
+/** A provider as clusterctl knows it. */
+export interface Release {
+  readonly name: ProviderName;
+  /** Its name in `clusterctl init`, and the type of its entry in clusterctl's configuration. */
+  readonly provider: string;
+  readonly type: string;
+  /** Value of the label cluster.x-k8s.io/provider. */
+  readonly label: string;
+  readonly file: string;
+  /** What the names of its objects begin with. */
+  readonly prefix: string;
+  readonly rules: readonly object[];
+}
+
+export const releases: readonly Release[] = [
+  {
+    name: "core",
+    provider: "cluster-api",
+    type: "CoreProvider",
+    label: "cluster-api",
+    file: "core-components.yaml",
+    prefix: "capi",
+    rules: coreRules,
+  },
+  {
+    name: "bootstrap",
+    provider: "kubeadm",
+    type: "BootstrapProvider",
+    label: "bootstrap-kubeadm",
+    file: "bootstrap-components.yaml",
+    prefix: "capi-kubeadm-bootstrap",
+    rules: bootstrapRules,
+  },
+];
+
+const certificates = "/tmp/k8s-webhook-server/serving-certs";
+
+/** The manifests of a provider, in the form that clusterctl requires: one Namespace, a container named manager, certificates of cert-manager. */
+export function componentsOf(release: Release, image: string): object[] {
+  const { prefix, label, rules } = release;
+  const namespace = `${prefix}-system`;
+  const labels = { "cluster.x-k8s.io/provider": label };
+  const named = (apiVersion: string, kind: string, name: string, rest: object): object => ({
+    apiVersion,
+    kind,
+    metadata: { name: `${prefix}-${name}`, namespace, labels },
+    ...rest,
+  });
+  const global = (apiVersion: string, kind: string, name: string, rest: object): object => ({
+    apiVersion,
+    kind,
+    metadata: { name: `${prefix}-${name}`, labels },
+    ...rest,
+  });
+  const subjects = [{ kind: "ServiceAccount", name: `${prefix}-manager`, namespace }];
+  const service = `${prefix}-webhook-service`;
+  const dnsNames = [`${service}.${namespace}.svc`, `${service}.${namespace}.svc.cluster.local`];
+  const secretName = `${prefix}-webhook-service-cert`;
+  const rbac = "rbac.authorization.k8s.io/v1";
+  return [
+    { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace, labels } },
+    ...definitionsOf(release, { namespace, service }),
+    named("v1", "ServiceAccount", "manager", {}),
+    global(rbac, "ClusterRole", "manager-role", { rules }),
+    // Rights that a provider of infrastructure or of control planes gives to Cluster API.
+    global(rbac, "ClusterRole", "aggregated-manager-role", {
+      aggregationRule: {
+        clusterRoleSelectors: [{ matchLabels: { "cluster.x-k8s.io/aggregate-to-manager": "true" } }],
+      },
+      rules: [],
+    }),
+    ...["manager", "aggregated-manager"].map((role) =>
+      global(rbac, "ClusterRoleBinding", `${role}-rolebinding`, {
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: `${prefix}-${role}-role` },
+        subjects,
+      }),
+    ),
+    named("v1", "Service", "webhook-service", {
+      spec: { ports: [{ port: 443, targetPort: "webhook-server" }], selector: labels },
+    }),
+    named("cert-manager.io/v1", "Issuer", "selfsigned-issuer", { spec: { selfSigned: {} } }),
+    named("cert-manager.io/v1", "Certificate", "serving-cert", {
+      spec: { dnsNames, issuerRef: { kind: "Issuer", name: `${prefix}-selfsigned-issuer` }, secretName },
+    }),
+    named("apps/v1", "Deployment", "controller-manager", { spec: workload(release, { image, labels, secretName }) }),
+  ];
+}
+
+function definitionsOf(
+  { name, prefix }: Release,
+  at: { readonly namespace: string; readonly service: string },
+): object[] {
+  return kindsOf(name).map((kind) => {
+    const service = { namespace: at.namespace, name: at.service, path: CONVERT_PATH };
+    const crd = withConversionWebhook(toCustomResourceDefinition(kind), { service });
+    const annotations = { "cert-manager.io/inject-ca-from": `${at.namespace}/${prefix}-serving-cert` };
+    return { ...crd, metadata: { ...crd.metadata, annotations } };
+  });
+}
+
+function workload(
+  { name, prefix }: Release,
+  on: { readonly image: string; readonly labels: Readonly<Record<string, string>>; readonly secretName: string },
+): object {
+  const probe = (path: string) => ({ httpGet: { scheme: "HTTPS", path, port: "metrics" } });
+  const args = ["run", "cluster-api", `--providers=${name}`, `--webhook-cert-dir=${certificates}`];
+  const container = {
+    name: "manager",
+    image: on.image,
+    args: [...args, "--leader-elect"],
+    env: [{ name: "POD_NAMESPACE", valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } } }],
+    ports: [
+      { name: "webhook-server", containerPort: 9443 },
+      { name: "metrics", containerPort: 8443 },
+    ],
+    livenessProbe: probe("/healthz"),
+    readinessProbe: probe("/readyz"),
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    },
+    volumeMounts: [{ name: "cert", mountPath: certificates, readOnly: true }],
+  };
+  return {
+    replicas: 1,
+    selector: { matchLabels: on.labels },
+    template: {
+      metadata: { labels: on.labels },
+      spec: {
+        serviceAccountName: `${prefix}-manager`,
+        securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: "RuntimeDefault" } },
+        containers: [container],
+        volumes: [{ name: "cert", secret: { secretName: on.secretName, defaultMode: 288 } }],
+      },
+    },
+  };
+}

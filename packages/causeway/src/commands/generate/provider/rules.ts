@@ -1,0 +1,43 @@
+/** What the managers may do in the management cluster. */
+
+type Rule = {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+};
+
+const all = ["create", "delete", "get", "list", "patch", "update", "watch"];
+const read = ["get", "list", "watch"];
+const providerGroups = [
+  "bootstrap.cluster.x-k8s.io",
+  "controlplane.cluster.x-k8s.io",
+  "infrastructure.cluster.x-k8s.io",
+];
+
+/** What every manager needs: its Lease, events, and the reviews of those who read its metrics. */
+const common: readonly Rule[] = [
+  { apiGroups: [""], resources: ["events"], verbs: ["create", "patch"] },
+  { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create", "get", "update"] },
+  { apiGroups: ["authentication.k8s.io"], resources: ["tokenreviews"], verbs: ["create"] },
+  { apiGroups: ["authorization.k8s.io"], resources: ["subjectaccessreviews"], verbs: ["create"] },
+  { apiGroups: ["apiextensions.k8s.io"], resources: ["customresourcedefinitions"], verbs: read },
+];
+
+export const coreRules: readonly Rule[] = [
+  ...common,
+  { apiGroups: [""], resources: ["secrets"], verbs: read },
+  {
+    apiGroups: ["cluster.x-k8s.io", "addons.cluster.x-k8s.io", "ipam.cluster.x-k8s.io"],
+    resources: ["*"],
+    verbs: all,
+  },
+  { apiGroups: providerGroups, resources: ["*"], verbs: all },
+];
+
+export const bootstrapRules: readonly Rule[] = [
+  ...common,
+  { apiGroups: [""], resources: ["secrets"], verbs: all },
+  { apiGroups: ["cluster.x-k8s.io"], resources: ["*"], verbs: read },
+  { apiGroups: ["bootstrap.cluster.x-k8s.io"], resources: ["*"], verbs: all },
+  { apiGroups: providerGroups, resources: ["*"], verbs: read },
+];

@@ -1,0 +1,69 @@
+/** clusterctl, unmodified, with the repository of our providers that `causeway generate provider` writes. */
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { apply } from "./cluster-api/install.ts";
+import { items, type Json } from "./cluster-api/world.ts";
+import { kubectlOn } from "./kubectl/kubectl.ts";
+import { programs } from "./programs.ts";
+import { execute } from "./run.ts";
+import { startServer } from "./servers.ts";
+
+const { clusterApi, kubectls } = programs();
+const minutes = 60_000;
+const root = join(import.meta.dirname, "../..");
+
+/** clusterctl takes a cert-manager whose API responds for one that is installed. */
+const certManager: Json[] = ["Issuer", "Certificate"].map((kind) => {
+  const plural = `${kind.toLowerCase()}s`;
+  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.cert-manager.io` },
+    spec: {
+      group: "cert-manager.io",
+      scope: "Namespaced",
+      names: { plural, kind, singular: kind.toLowerCase(), listKind: `${kind}List` },
+      versions: [{ name: "v1", served: true, storage: true, schema }],
+    },
+  };
+});
+
+describe("the repository of our providers", { timeout: 3 * minutes }, () => {
+  if ("reason" in clusterApi) test.skip(`all (${clusterApi.reason})`);
+  else scenario(clusterApi.dir);
+});
+
+function scenario(dir: string): void {
+  test("clusterctl installs the core and bootstrap providers from it", async () => {
+    const server = await startServer("causeway");
+    try {
+      const k = kubectlOn(server, kubectls[0] ?? "kubectl", { namespace: "", minor: 34 });
+      const repository = join(server.dir, "providers");
+      const start = join(root, "packages/causeway/src/start.js");
+      const made = spawnSync(process.execPath, [start, "generate", "provider", repository], { encoding: "utf8" });
+      expect([made.status, made.stderr]).toEqual([0, ""]);
+      await apply(k, certManager);
+      await k.run("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s");
+      const config = join(repository, "clusterctl.yaml");
+      const chosen = ["--core", "cluster-api:v0.1.0", "--bootstrap", "kubeadm:v0.1.0", "--control-plane", "-"];
+      const done = await execute(join(dir, "clusterctl"), ["init", "--config", config, ...chosen], {
+        env: { KUBECONFIG: server.kubeconfig, HOME: server.dir },
+      });
+      expect(done.code, done.stderr).toBe(0);
+      const providers = await items(k, "providers.clusterctl.cluster.x-k8s.io", "-A");
+      expect(providers.map((one) => `${String(one["type"])} ${String(one["providerName"])}`).toSorted()).toEqual([
+        "BootstrapProvider kubeadm",
+        "CoreProvider cluster-api",
+      ]);
+      await k.run("wait", "--for=condition=Established", "crd/machines.cluster.x-k8s.io", "--timeout=60s");
+      const machines = (await items(k, "crd")).find(
+        (crd) => ((crd["spec"] as Json)["names"] as Json)["kind"] === "Machine",
+      );
+      expect(machines?.["spec"]).toMatchObject({ conversion: { strategy: "Webhook" } });
+    } finally {
+      await server.close();
+    }
+  });
+}
