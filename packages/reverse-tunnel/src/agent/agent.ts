@@ -4,6 +4,7 @@ import type { TunnelPacket } from "../protocol/packets.ts";
 import { callServer, type Call, type CallOptions } from "./call.ts";
 import { dialTarget } from "./dial.ts";
 import { agentMetrics, type AgentMetrics } from "./metrics.ts";
+import { OVER } from "../flow/over.ts";
 
 export interface TunnelAgentOptions {
   /** Reads credentials again for each connection: tokens and certificates are rotated. */
@@ -142,10 +143,10 @@ function serve(call: Call, { options, metrics }: Context, onLost: (reason: strin
     clock,
     onPacket(packet) {
       if (packet.type === "dial") void dial(packet);
-      if (packet.type === "cancel-dial") dials.get(packet.random)?.abort();
+      if (packet.type === "cancel-dial") dials.get(packet.random)?.abort(OVER);
     },
     onLost(reason) {
-      over.abort();
+      over.abort(OVER);
       onLost(reason);
     },
   });

@@ -55,6 +55,16 @@ describe("a stream", () => {
       ["grant"],
     ],
     [
+      "lets the peer send more ahead while the socket accepts all at once",
+      windowed,
+      [
+        { type: "received", bytes: LIMITS.window / 2 },
+        { type: "accepted", bytes: LIMITS.window / 2 },
+        { type: "received", bytes: 2 * LIMITS.window },
+      ],
+      ["grant"],
+    ],
+    [
       "ends when the peer sends more than it was granted",
       windowed,
       [{ type: "received", bytes: LIMITS.window + 1 }],
@@ -164,7 +174,8 @@ test("holds are released once each, and what is kept is bounded, after any event
         for (const effect of next.effects) holds += effect.type === "hold" ? 1 : effect.type === "release" ? -1 : 0;
         expect(holds).toBe(state.holding ? 1 : 0);
         if (state.closed) continue;
-        if (state.windowed) expect(state.unread + state.owed).toBeLessThanOrEqual(LIMITS.window);
+        if (state.windowed) expect(state.unread + state.owed).toBeLessThanOrEqual(state.window);
+        expect(state.window).toBeLessThanOrEqual(LIMITS.largestWindow);
         if (state.stalled && !state.holding && each.type === "received")
           expect(state.unread).toBeLessThanOrEqual(LIMITS.stalled);
       }

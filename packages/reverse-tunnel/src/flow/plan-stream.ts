@@ -16,6 +16,8 @@ export interface StreamState {
   readonly unread: number;
   /** Bytes that the socket accepted and the peer was not granted again. */
   readonly owed: number;
+  /** What a peer with windows may have sent ahead; it grows while the socket accepts all at once. */
+  readonly window: number;
   /** The socket is not read. */
   readonly paused: boolean;
   /** The whole connection to the peer is not read, because this stream is over its mark. */
@@ -68,8 +70,10 @@ export interface Next {
 }
 
 export const LIMITS = {
-  /** A peer with windows sends so much ahead, in bytes. */
+  /** A peer with windows sends so much ahead at first, in bytes, */
   window: 512 * 1024,
+  /** and so much at most. */
+  largestWindow: 4 * 1024 * 1024,
   /** The socket is not read while so much waits to be sent. */
   queue: 256 * 1024,
   /** A peer without windows is not read while a stream that makes progress has so much unread. */
@@ -84,6 +88,7 @@ export function openStream(kind: Pick<StreamState, "windowed" | "lingers" | "cre
     queued: 0,
     unread: 0,
     owed: 0,
+    window: LIMITS.window,
     paused: false,
     holding: false,
     stalled: false,
@@ -149,7 +154,7 @@ function onReceived(state: StreamState, bytes: number): Next {
   const unread = state.unread + bytes;
   const next = { ...state, unread };
   if (state.windowed) {
-    return unread + state.owed > LIMITS.window ? failing(next, "window-exceeded", true) : { state: next, effects: [] };
+    return unread + state.owed > state.window ? failing(next, "window-exceeded", true) : { state: next, effects: [] };
   }
   if (state.stalled) return unread > LIMITS.stalled ? failing(next, "stalled", true) : { state: next, effects: [] };
   if (state.holding || unread <= LIMITS.mark) return { state: next, effects: [] };
@@ -160,15 +165,18 @@ function onAccepted(state: StreamState, bytes: number): Next {
   const unread = state.unread - bytes;
   const effects: StreamEffect[] = [];
   let owed = state.owed + bytes;
+  let { window } = state;
   if (!state.windowed) owed = 0;
-  else if (owed >= LIMITS.window / 4) {
-    effects.push({ type: "grant", bytes: owed });
+  else if (owed >= window / 4) {
+    const more = unread === 0 && window < LIMITS.largestWindow ? window : 0;
+    effects.push({ type: "grant", bytes: owed + more });
+    window += more;
     owed = 0;
   }
   const isReleased = state.holding && unread <= LIMITS.mark / 2;
   if (isReleased) effects.push({ type: "release" });
   const stalled = state.stalled && unread > LIMITS.mark / 2;
-  return { state: { ...state, unread, owed, stalled, holding: state.holding && !isReleased }, effects };
+  return { state: { ...state, unread, owed, window, stalled, holding: state.holding && !isReleased }, effects };
 }
 
 function onLocalEnd(state: StreamState): Next {

@@ -3,6 +3,7 @@ import type { Clock } from "@causeway/foundation";
 import type { TunnelPacket } from "../protocol/packets.ts";
 import type { Lane, Outbox } from "./outbox.ts";
 import { openStream, planStream, type StreamEffect, type StreamEvent, type StreamState } from "./plan-stream.ts";
+import { OVER } from "./over.ts";
 
 export interface StreamOptions {
   readonly id: bigint;
@@ -91,7 +92,7 @@ export class TunnelStream {
     this.#state = state;
     for (const effect of effects) this.#perform(effect);
     if (!hasClosed) return;
-    this.#over.abort();
+    this.#over.abort(OVER);
     this.#options.onClosed(this.#failure);
   }
 
@@ -147,7 +148,7 @@ export class TunnelStream {
   #finish(): void {
     const { socket, clock } = this.#options;
     const closed = new AbortController();
-    socket.once("close", () => closed.abort());
+    socket.once("close", () => closed.abort(OVER));
     const destroyAfter = (time: number): void =>
       void clock.sleep(time, closed.signal).then(
         () => socket.destroy(),

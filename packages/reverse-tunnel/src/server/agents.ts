@@ -21,6 +21,7 @@ import {
   WINDOWS,
 } from "../protocol/headers.ts";
 import type { Credentials } from "../tenants/tenants.ts";
+import { OVER } from "../flow/over.ts";
 
 /** An agent that is about to be accepted. */
 export interface Arrival {
@@ -85,7 +86,7 @@ async function receive(options: AgentsOptions, stream: ServerHttp2Stream, header
   if (agentId === "" || agentId.length > 253)
     return refuse(stream, STATUS.invalidArgument, "header agentID has no agent's ID");
   const over = new AbortController();
-  stream.once("close", () => over.abort());
+  stream.once("close", () => over.abort(OVER));
   const window = Number(one(headers[WINDOWS]));
   const arrival: Arrival = {
     agentId,

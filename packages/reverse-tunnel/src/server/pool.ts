@@ -6,6 +6,7 @@ import type { TunnelTenant } from "../tenants/tenants.ts";
 import { chooseAgent, type Identifiers, type ProxyStrategy } from "./choose-agent.ts";
 import { DialError, statusOfAgentError } from "./dial-error.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import { OVER } from "../flow/over.ts";
 
 /** A connected agent. */
 export interface Agent {
@@ -155,7 +156,7 @@ export class Pool {
         if (isLate) throw new DialError("no_agent", 503, this.#absence());
       }
     } finally {
-      timer.abort();
+      timer.abort(OVER);
     }
   }
 
@@ -188,7 +189,7 @@ export class Pool {
       if (first === "gone") throw gone();
       throw new DialError("timeout", 504, `agent ${agent.id} did not respond within ${dialTimeout / 1000} s: timeout`);
     } finally {
-      over.abort();
+      over.abort(OVER);
     }
   }
 
