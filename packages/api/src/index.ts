@@ -132,6 +132,7 @@ export const allKinds: readonly Kind<KubeObject>[] = [
   IPAddressClaim,
   IPAddress,
   MachineHealthCheck,
+  MachineDrainRule,
   HostedControlPlane,
   ...infrastructureKinds,
 ];
@@ -142,7 +143,6 @@ export const allKinds: readonly Kind<KubeObject>[] = [
  */
 export const kindsWithoutController: readonly Kind<KubeObject>[] = [
   MachinePool,
-  MachineDrainRule,
   ClusterClass,
   ClusterResourceSet,
   ClusterResourceSetBinding,

@@ -45,9 +45,9 @@ function coreControllers(context: Context): ControllerOptions[] {
 
 /** Nothing is decided before everything it is decided on has been listed. */
 async function whenSynced(context: Context, signal: AbortSignal): Promise<void> {
-  const { clusters, machines, sets, deployments, healthChecks, secrets, informers } = context;
+  const { clusters, machines, sets, deployments, healthChecks, drainRules, secrets, informers } = context;
   const providers = providerKinds(context).map((kind) => informers.for(kind));
   const own = runs(context, "bootstrap") ? [context.configs] : [];
-  const all = [clusters, machines, sets, deployments, healthChecks, secrets, ...own, ...providers];
+  const all = [clusters, machines, sets, deployments, healthChecks, drainRules, secrets, ...own, ...providers];
   await Promise.all(all.map((informer) => informer.whenSynced(signal)));
 }

@@ -2,19 +2,24 @@ import { Cluster, type ClusterStatus } from "@causeway/api";
 import { followRoad, keyOf, watchInformer, type ControllerOptions, type Road, type Source } from "@causeway/kubernetes";
 import { by, clusterKeyOf, onConnectionChange, providerKinds, type Context } from "../objects/context.ts";
 import { objectIndex } from "../contract/kind-table.ts";
-import { failure, perform, publish, performAndReport } from "../objects/road.ts";
-import type { ObjectStep } from "../objects/steps.ts";
+import { failure, publish, performAndReport } from "../objects/road.ts";
 import type { ClusterFacts } from "./facts.ts";
 import { gatherCluster } from "./gather.ts";
+import { performClusterStep } from "./perform.ts";
 import { clusterStepEvents, planCluster } from "./plan.ts";
+import type { ClusterStep } from "./steps.ts";
 
 export function clusterController(context: Context): ControllerOptions {
   const { clock, log } = context;
-  const road: Road<ClusterFacts, ObjectStep, ClusterStatus> = {
+  const road: Road<ClusterFacts, ClusterStep, ClusterStatus> = {
     gather: (key) => Promise.resolve(gatherCluster(context, key)),
     plan: planCluster,
     perform: (step, { cluster }, signal) =>
-      performAndReport(context, { object: cluster, events: clusterStepEvents(step) }, perform(context, step, signal)),
+      performAndReport(
+        context,
+        { object: cluster, events: clusterStepEvents(step) },
+        performClusterStep(context, step, signal),
+      ),
     publish: ({ cluster }, status, events, signal) =>
       publish(context, Cluster, { object: cluster, status, events, signal }),
     failed: (_observed, { status }, _step, error) => failure(status, error),

@@ -15,7 +15,8 @@ import { failure, publish } from "../objects/road.ts";
 import type { ConfigFacts } from "./facts.ts";
 import { gatherKubeadmConfig, tokensIn } from "./gather.ts";
 import { performConfigStep } from "./perform.ts";
-import { planKubeadmConfig, type ConfigStep } from "./plan.ts";
+import { planKubeadmConfig } from "./plan.ts";
+import type { ConfigStep } from "./steps.ts";
 import { tokenLabel } from "./token.ts";
 
 export function kubeadmConfigController(context: Context): ControllerOptions {

@@ -7,7 +7,7 @@ import { fieldManager } from "../objects/steps.ts";
 import { cloudConfig } from "./cloud-config.ts";
 import type { ConfigFacts } from "./facts.ts";
 import { clusterLabels } from "./gather.ts";
-import type { ConfigStep } from "./plan.ts";
+import type { ConfigStep } from "./steps.ts";
 import { base64, isToken, newToken, tokenNamespace, tokenSecret } from "./token.ts";
 
 /** Makes one step true. Safe to repeat: whichever data Secret is created first settles the token. */

@@ -3,14 +3,8 @@ import { isControlledBy, isTrue, type Plan, type PlannedEvent, type WantedCondit
 import { notPaused, settleConditions } from "../objects/conditions.ts";
 import { pausedPlan } from "../objects/paused.ts";
 import type { ConfigFacts } from "./facts.ts";
+import type { ConfigStep } from "./steps.ts";
 import { expiryOf, tokenLifetime } from "./token.ts";
-
-/** What can be done for a KubeadmConfig. Steps carry no secret: token and user data are made while performing. */
-export type ConfigStep =
-  | { readonly do: "createDataSecret" }
-  | { readonly do: "createToken"; readonly expires: number }
-  | { readonly do: "extendToken"; readonly name: string; readonly expires: number }
-  | { readonly do: "deleteToken"; readonly name: string };
 
 export type ConfigPlan = Plan<ConfigStep, KubeadmConfigStatus>;
 

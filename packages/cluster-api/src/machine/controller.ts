@@ -1,4 +1,4 @@
-import { CausewayError, hasCode, messageOf } from "@causeway/foundation";
+import { hasCode, messageOf } from "@causeway/foundation";
 import { Machine, type Cluster, type MachineStatus } from "@causeway/api";
 import {
   followRoad,
@@ -9,7 +9,6 @@ import {
   watchInformer,
   type ControllerOptions,
   type ObjectKey,
-  type RemoteCluster,
   type Road,
   type Source,
 } from "@causeway/kubernetes";
@@ -23,11 +22,10 @@ import {
   type Context,
 } from "../objects/context.ts";
 import { objectIndex } from "../contract/kind-table.ts";
-import { failure, perform, publish, performAndReport } from "../objects/road.ts";
-import { fieldManager } from "../objects/steps.ts";
-import { drain } from "./drain.ts";
+import { failure, publish, performAndReport } from "../objects/road.ts";
 import type { MachineFacts } from "./facts.ts";
 import { gatherMachine, indexNodes } from "./gather.ts";
+import { performMachineStep } from "./perform.ts";
 import { machineStepEvents, planMachine } from "./plan.ts";
 import type { MachineStep } from "./steps.ts";
 
@@ -51,50 +49,6 @@ export function machineController(context: Context): ControllerOptions {
   };
   const reconcile = followRoad(road, { clock, log, name: "machine", metrics: context.metrics });
   return { name: "machine", reconcile, sources: sources(context), concurrency: 16, clock, log };
-}
-
-async function performMachineStep(
-  context: Context,
-  order: { readonly step: MachineStep; readonly machine: Machine },
-  signal: AbortSignal,
-): Promise<void> {
-  const { step, machine } = order;
-  switch (step.do) {
-    case "patchNode": {
-      const { client } = remoteOf(context, machine);
-      const key = { namespace: "", name: step.name };
-      await client.patch(Node, key, { type: "merge", body: step.body }, { fieldManager, signal });
-      return;
-    }
-    case "drain":
-      return drain(remoteOf(context, machine).client, step, signal);
-    case "deleteNode": {
-      const remote = remoteOf(context, machine);
-      await remote.client.delete(
-        Node,
-        { namespace: "", name: step.name },
-        { preconditions: { uid: step.uid }, signal },
-      );
-      context.asked.note(step.uid, context.clock.now());
-      return;
-    }
-    case "patch":
-    case "delete":
-    case "create":
-      return perform(context, step, signal);
-  }
-}
-
-function remoteOf({ remoteClusters }: Context, machine: Machine): RemoteCluster {
-  const remote = remoteClusters.get(clusterKeyOf(machine));
-  if (remote) return remote;
-  throw new CausewayError(
-    "CAPI_WORKLOAD_UNREACHABLE",
-    `the workload cluster ${machine.spec.clusterName} cannot be reached`,
-    {
-      hint: "The step is retried; check the Cluster's condition RemoteConnectionProbe.",
-    },
-  );
 }
 
 /** A drain that a budget blocks is also reported in the condition. */

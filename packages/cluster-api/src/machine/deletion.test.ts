@@ -36,6 +36,25 @@ const attached = { status: { conditions: [], volumesAttached: [{ name: "vol-1" }
 const hook = { "pre-drain.delete.hook.machine.cluster.x-k8s.io/a": "" };
 const lastHook = { "pre-terminate.delete.hook.machine.cluster.x-k8s.io/a": "" };
 
+describe("a drain by rules", () => {
+  const drained = (...pods: PodFacts[]) => {
+    const { steps, message } = planDeletion(facts({ workload: on(pods) }), now);
+    return [steps.flatMap((step) => (step.do === "drain" ? step.pods.map(({ name }) => name) : [])), message];
+  };
+  test("evicts pods of the lowest order, and others once those have gone", () => {
+    const [names] = drained(pod("late", { order: 10 }), pod("first", { order: -1 }), pod("second"));
+    expect(names).toEqual(["first"]);
+    expect(drained(pod("late", { order: 10 }), pod("first", { order: -1, deletingSince: now }))[0]).toEqual([]);
+    expect(drained(pod("late", { order: 10 }))[0]).toEqual(["late"]);
+  });
+  test("waits for pods that are to complete, and says so", () => {
+    const [names, message] = drained(pod("job", { completes: true }), pod("web"));
+    expect(names).toEqual(["web"]);
+    expect(message).toContain("default/job (waiting for its completion)");
+    expect(drained(pod("job", { completes: true }))[0]).toEqual([]);
+  });
+});
+
 describe("the stages of a deletion", () => {
   test.each<[string, MachineFacts, string, object[]]>([
     [

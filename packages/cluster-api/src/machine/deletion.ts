@@ -95,14 +95,24 @@ function drainPods(on: { node: Node; pods: readonly PodFacts[]; now: number }, r
   const { node, pods, now } = on;
   const lost = isUnreachable(node);
   const left = pods.filter((pod) => !pod.stays && !(lost && now - (pod.deletingSince ?? now) > 1_000));
-  const alive = left.filter((pod) => pod.deletingSince === undefined);
   if (left.length === 0) return undefined;
+  const first = Math.min(...left.map(orderOf));
+  const alive = left.filter((pod) => orderOf(pod) === first && pod.deletingSince === undefined && !pod.completes);
   const message = `Drain not completed yet, ${left.length} pods are left:\n${listing(
-    left.map(({ namespace, name, deletingSince }) => `${namespace}/${name}${deletingSince ? " (terminating)" : ""}`),
+    left.map((pod) => `${pod.namespace}/${pod.name}${standingOf(pod)}`),
   )}`;
   if (alive.length === 0) return { steps: [], reason, message, until: now + podRetry };
   const grace = lost ? { graceSeconds: 1 } : {};
   return { steps: [{ do: "drain", node: node.metadata.name, pods: alive, ...grace }], reason, message };
+}
+
+function orderOf({ order = 0 }: PodFacts): number {
+  return order;
+}
+
+function standingOf({ deletingSince, completes }: PodFacts): string {
+  if (deletingSince !== undefined) return " (terminating)";
+  return completes ? " (waiting for its completion)" : "";
 }
 
 function volumeDetach(facts: MachineFacts, times: DeletionTimes, now: number): Standing | undefined {

@@ -10,8 +10,12 @@ export interface PodFacts {
   readonly uid: string;
   /** Milliseconds since the epoch. */
   readonly deletingSince?: number;
-  /** Left alone by draining: of a DaemonSet, a mirror of a static pod, finished, or labelled so. */
+  /** Left alone by draining: of a DaemonSet, a mirror of a static pod, finished, or by its label or a MachineDrainRule. */
   readonly stays: boolean;
+  /** Not evicted: it is waited for until it has completed. */
+  readonly completes?: true;
+  /** Pods of a lower order are drained first. Default 0. */
+  readonly order?: number;
 }
 
 /** The workload cluster as seen now. "unreachable": no connection; then nothing is known of Nodes. */

@@ -1,6 +1,7 @@
 import { annotations, finalizers, type Machine } from "@causeway/api";
 import {
   controllerOf,
+  Namespace,
   Node,
   Pod,
   type KubernetesClient,
@@ -9,6 +10,7 @@ import {
 } from "@causeway/kubernetes";
 import { clusterKeyOf, lookUp, type Context } from "../objects/context.ts";
 import { isLeaving } from "../objects/metadata.ts";
+import { applicableRules, drainBehaviorOf, type DrainContext } from "./drain-rules.ts";
 import type { MachineFacts, NodeFacts, PodFacts } from "./facts.ts";
 
 /** Reads caches; only a Machine that is being drained costs a list of the pods on its Node. */
@@ -53,7 +55,11 @@ async function workloadOf(context: Context, machine: Machine, signal: AbortSigna
     context.asked.view(node, context.clock.now()),
   );
   const draining = named && machine.metadata.deletionTimestamp && !excludesDraining(machine);
-  const pods = draining ? await podsOn(remote.client, named.metadata.name, signal) : [];
+  const rules = draining ? context.drainRules.list(machine.metadata.namespace ?? "") : [];
+  const cluster = context.clusters.get(clusterKeyOf(machine));
+  const pods = draining
+    ? await podsOn(remote.client, named.metadata.name, { context: { machine, cluster, rules }, signal })
+    : [];
   return { reach: "connected", nodes: all, pods };
 }
 
@@ -69,27 +75,31 @@ function excludesDraining({ metadata, status }: Machine): boolean {
   return over || metadata.annotations?.[annotations.excludeNodeDraining] !== undefined;
 }
 
-async function podsOn(client: KubernetesClient, node: string, signal: AbortSignal): Promise<PodFacts[]> {
+/** Pods on the Node with what is to be done with each; namespaces are read only if a rule selects by their labels. */
+async function podsOn(
+  client: KubernetesClient,
+  node: string,
+  on: { readonly context: Omit<DrainContext, "namespaces">; readonly signal: AbortSignal },
+): Promise<PodFacts[]> {
+  const { context, signal } = on;
   const { items } = await client.list(Pod, { fieldSelector: `spec.nodeName=${node}`, signal });
-  return items.map(podFacts);
+  const rules = applicableRules({ ...context, namespaces: new Map() });
+  const selects = rules.some(({ spec }) => (spec.pods ?? []).some(({ namespaceSelector }) => namespaceSelector));
+  const listed = selects ? (await client.list(Namespace, { signal })).items : [];
+  const namespaces = new Map(listed.map(({ metadata }) => [metadata.name, metadata.labels]));
+  return items.map((pod) => podFacts(pod, { ...context, rules, namespaces }));
 }
 
-const mirror = "kubernetes.io/config.mirror";
-const drainLabel = "cluster.x-k8s.io/drain";
-
-function podFacts(pod: Pod): PodFacts {
-  const { namespace = "", name, uid = "", deletionTimestamp, labels, annotations: notes } = pod.metadata;
-  const finished = pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
-  const stays =
-    finished ||
-    controllerOf(pod)?.kind === "DaemonSet" ||
-    notes?.[mirror] !== undefined ||
-    labels?.[drainLabel] === "skip";
+function podFacts(pod: Pod, context: DrainContext): PodFacts {
+  const { namespace = "", name, uid = "", deletionTimestamp } = pod.metadata;
+  const { behavior, order } = drainBehaviorOf(pod, context);
   return {
     namespace,
     name,
     uid,
-    stays,
+    stays: behavior === "Skip",
+    ...(behavior === "WaitCompleted" ? { completes: true } : {}),
+    ...(order === 0 ? {} : { order }),
     ...(deletionTimestamp ? { deletingSince: Date.parse(deletionTimestamp) } : {}),
   };
 }

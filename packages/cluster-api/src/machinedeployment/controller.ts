@@ -11,22 +11,23 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import { by, clusterIndex, membersOf, type Context } from "../objects/context.ts";
-import { failure, perform, publish, performAndReport } from "../objects/road.ts";
-import type { ObjectStep } from "../objects/steps.ts";
+import { failure, publish, performAndReport } from "../objects/road.ts";
 import type { DeploymentFacts } from "./facts.ts";
 import { gatherMachineDeployment } from "./gather.ts";
+import { performDeploymentStep } from "./perform.ts";
 import { deploymentStepEvents, planMachineDeployment } from "./plan.ts";
+import type { DeploymentStep } from "./steps.ts";
 
 export function machineDeploymentController(context: Context): ControllerOptions {
   const { clock, log } = context;
-  const road: Road<DeploymentFacts, ObjectStep, MachineDeploymentStatus> = {
+  const road: Road<DeploymentFacts, DeploymentStep, MachineDeploymentStatus> = {
     gather: (key) => Promise.resolve(gatherMachineDeployment(context, key)),
     plan: planMachineDeployment,
     perform: (step, { deployment }, signal) =>
       performAndReport(
         context,
         { object: deployment, events: deploymentStepEvents(step) },
-        perform(context, step, signal),
+        performDeploymentStep(context, step, signal),
       ),
     publish: ({ deployment }, status, events, signal) =>
       publish(context, MachineDeployment, { object: deployment, status, events, signal }),

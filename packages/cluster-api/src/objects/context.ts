@@ -5,6 +5,7 @@ import {
   labels,
   Machine,
   MachineDeployment,
+  MachineDrainRule,
   MachineHealthCheck,
   MachineSet,
   type Kind,
@@ -55,6 +56,7 @@ export interface Context extends Omit<ClusterApiOptions, "kinds"> {
   readonly sets: Informer<MachineSet>;
   readonly deployments: Informer<MachineDeployment>;
   readonly healthChecks: Informer<MachineHealthCheck>;
+  readonly drainRules: Informer<MachineDrainRule>;
   readonly configs: Informer<KubeadmConfig>;
   /** Secrets that belong to clusters. */
   readonly secrets: Informer<Secret>;
@@ -89,6 +91,7 @@ export function createContext(options: ClusterApiOptions): Context {
     sets: informers.for(MachineSet),
     deployments: informers.for(MachineDeployment),
     healthChecks: informers.for(MachineHealthCheck),
+    drainRules: informers.for(MachineDrainRule),
     // Only the bootstrap provider reads it: a cluster with another provider has no such kind.
     get configs() {
       return informers.for(KubeadmConfig);

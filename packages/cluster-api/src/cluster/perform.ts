@@ -1,0 +1,7 @@
+import type { Context } from "../objects/context.ts";
+import { perform } from "../objects/road.ts";
+import type { ClusterStep } from "./steps.ts";
+
+export function performClusterStep(context: Context, step: ClusterStep, signal: AbortSignal): Promise<void> {
+  return perform(context, step, signal);
+}
