@@ -4,3 +4,4 @@ export { createIdentity, type IdentityOptions } from "./identity.ts";
 export { createNode, type NodeOptions } from "./node/node.ts";
 export { parseDriverConfig, parseNamedCloud, type DriverConfig } from "./config.ts";
 export { startDriver, type DriverOptions, type RunningDriver } from "./driver.ts";
+export { IN_TREE_PROVISIONER, translateStorageClass, translateVolume } from "./in-tree.ts";

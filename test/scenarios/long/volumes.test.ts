@@ -3,7 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startApiServer } from "@causeway/apiserver";
-import { Clouds, createController } from "@causeway/cinder-csi";
+import {
+  Clouds,
+  createController,
+  IN_TREE_PROVISIONER,
+  translateStorageClass,
+  translateVolume,
+} from "@causeway/cinder-csi";
 import { localController } from "@causeway/csi";
 import { translate } from "@causeway/csi-openstack";
 import { createSidecars, type SidecarDriver } from "@causeway/csi-sidecars";
@@ -61,7 +67,18 @@ beforeAll(async () => {
     const watch = watchCloud(cloud, { intervals: { fast: 100, fastest: 100 } });
     const clouds = new Clouds([{ name: "", cloud, volumes: watch.volumes, options: {} }]);
     const controller = localController({ controller: createController({ clouds, clusterId: "tenant" }), translate });
-    const driver: SidecarDriver = { name: DRIVER, controller, withTopology: true, singleNodeMultiWriter: true };
+    const migration = {
+      provisioner: IN_TREE_PROVISIONER,
+      storageClass: translateStorageClass,
+      volume: translateVolume,
+    };
+    const driver: SidecarDriver = {
+      name: DRIVER,
+      controller,
+      withTopology: true,
+      singleNodeMultiWriter: true,
+      migration,
+    };
     const informers = createInformers(client, {});
     const events = createEventRecorder(client, { component: "csi", clock: systemClock, signal });
     const context = { informers, clock: systemClock, log: silentLog, events };
@@ -195,6 +212,40 @@ test("a node without the driver and a missing StorageClass are reported", async 
   await expect.poll(reasons).toContain("ProvisioningFailed");
   await client.delete(PersistentVolumeClaim, { namespace, name: "too-large" });
   await client.delete(PersistentVolumeClaim, { namespace, name: "plain" });
+  await expect.poll(volumes).toEqual([]);
+  await stop();
+});
+
+test("serves StorageClasses and volumes of the in-tree driver", async () => {
+  const stop = run();
+  const old = { provisioner: IN_TREE_PROVISIONER, parameters: { fsType: "xfs", availability: "nova" } };
+  await create(StorageClass, "old", { ...old, reclaimPolicy: "Delete", volumeBindingMode: "Immediate" });
+  await claim("old", { storageClassName: "old" });
+
+  await expect.poll(async () => (await claimOf("old"))?.status?.phase).toBe("Bound");
+  expect((await volumeNamed("old"))?.spec.csi).toMatchObject({ driver: DRIVER, fsType: "xfs" });
+  await client.delete(PersistentVolumeClaim, { namespace, name: "old" });
+
+  const { id } = await cloud.blockStorage.volumes.create({ name: "in-tree", size: 1 });
+  await expect.poll(async () => (await cloud.blockStorage.volumes.get(id)).status).toBe("available");
+  await create(PersistentVolume, "in-tree", {
+    spec: {
+      accessModes: ["ReadWriteOnce"],
+      capacity: { storage: "1Gi" },
+      persistentVolumeReclaimPolicy: "Retain",
+      cinder: { volumeID: id, fsType: "ext4" },
+    },
+  });
+  const key = { namespace: "", name: "in-tree" };
+  const source = { persistentVolumeName: "in-tree" };
+  await create(VolumeAttachment, "in-tree", { spec: { attacher: DRIVER, nodeName: "one", source } });
+  await expect.poll(async () => (await client.get(VolumeAttachment, key)).status?.attached).toBe(true);
+  await client.delete(VolumeAttachment, key);
+  await expect.poll(() => client.find(VolumeAttachment, key)).toBeUndefined();
+  await client.delete(PersistentVolume, key);
+  await expect.poll(() => client.find(PersistentVolume, key)).toBeUndefined();
+  await expect.poll(volumes).toEqual(["in-tree available"]);
+  await cloud.blockStorage.volumes.delete(id);
   await expect.poll(volumes).toEqual([]);
   await stop();
 });

@@ -8,6 +8,7 @@ import {
 import { resolveIdentity } from "@causeway/cluster-api-openstack";
 import { createEventRecorder, type Informers, type RemoteCluster } from "@causeway/kubernetes";
 import type { CloudPool } from "@causeway/openstack";
+import { memberVolumes } from "./volumes.ts";
 
 export interface MemberOptions {
   /** Of the management cluster. */
@@ -22,7 +23,7 @@ export interface MemberOptions {
   readonly remote: RemoteCluster;
 }
 
-/** The cloud controller manager of one workload cluster. */
+/** The cloud controller manager of one workload cluster, and the controllers of its volumes. */
 export interface Member {
   readonly remote: RemoteCluster;
   /** Starts to give back every load balancer of the cluster's Services. Repeating it is harmless. */
@@ -37,6 +38,7 @@ export async function startMember(options: MemberOptions, signal: AbortSignal): 
   const log = options.log.with({ cluster: cluster.metadata.name });
   const config = await resolveIdentity({ client: options.informers.client, owner: options.infrastructure }, signal);
   const { cloud, watch } = options.clouds.get(config);
+  const clusterName = `${cluster.metadata.namespace}-${cluster.metadata.name}`;
   const stopping = new AbortController();
   const life = AbortSignal.any([stopping.signal, remote.signal]);
   const defaults = defaultCloudConfig();
@@ -49,14 +51,17 @@ export async function startMember(options: MemberOptions, signal: AbortSignal): 
       options.provider === undefined
         ? defaults
         : { ...defaults, loadBalancer: { ...defaults.loadBalancer, provider: options.provider } },
-    clusterName: `${cluster.metadata.namespace}-${cluster.metadata.name}`,
+    clusterName,
     clock,
     log,
     events: createEventRecorder(remote.client, { component: "cloud-controller-manager", clock }),
   });
-  const running = manager
-    .run(life)
-    .catch((error: unknown) => log.error("the cloud controller manager ended", { error: messageOf(error) }));
+  const volumes = memberVolumes({ cloud, watch, remote, clusterName, clock, log });
+  const ended = (what: string) => (error: unknown) => log.error(`${what} ended`, { error: messageOf(error) });
+  const running = Promise.all([
+    manager.run(life).catch(ended("the cloud controller manager")),
+    volumes.run(life).catch(ended("the controllers of volumes")),
+  ]);
   let releasing: Promise<void> | undefined;
   let released = false;
   return {

@@ -15,7 +15,7 @@ export function plan(observed: Observed, now: number): Plan<Step, undefined> {
   if (pending && pending.name !== name) {
     return { steps: [{ type: "abandon", name: pending.name ?? "", request: pending }], status: undefined };
   }
-  if (!claim || !name || !isAsked(claim, driver.name)) {
+  if (!claim || !name || !isAsked(claim, [driver.name, driver.migration?.provisioner])) {
     const steps: Step[] = pending ? [{ type: "abandon", name: pending.name ?? "", request: pending }] : [];
     return { steps: claim?.spec.volumeName ? [] : steps, status: undefined };
   }
@@ -38,9 +38,9 @@ export function plan(observed: Observed, now: number): Plan<Step, undefined> {
   return { steps: [{ type: "provision", name, request, template }], status: undefined, events: [event] };
 }
 
-function isAsked({ metadata, spec }: PersistentVolumeClaim, driver: string): boolean {
+function isAsked({ metadata, spec }: PersistentVolumeClaim, names: readonly (string | undefined)[]): boolean {
   const asked = metadata.annotations?.[annotation.provisioner] ?? metadata.annotations?.[annotation.betaProvisioner];
-  return !spec.volumeName && metadata.deletionTimestamp === undefined && asked === driver;
+  return !spec.volumeName && metadata.deletionTimestamp === undefined && asked !== undefined && names.includes(asked);
 }
 
 const isDelayed = ({ volumeBindingMode }: StorageClass): boolean => volumeBindingMode === "WaitForFirstConsumer";

@@ -100,6 +100,13 @@ describe("a PersistentVolumeClaim without a volume", () => {
     ],
     ["asks the provisioner of its class", observed(claim()), ["set-provisioner"]],
     [
+      "asks the CSI driver that replaced the in-tree driver of its class",
+      observed(claim({}, { annotations: { "volume.kubernetes.io/storage-provisioner": "cinder.csi.openstack.org" } }), {
+        storageClass: storageClass({ provisioner: "kubernetes.io/cinder" }),
+      }),
+      ["ExternalProvisioning"],
+    ],
+    [
       "waits for the provisioner that it asked",
       observed(claim({}, { annotations: { "volume.kubernetes.io/storage-provisioner": "csi.example.com" } })),
       ["ExternalProvisioning"],

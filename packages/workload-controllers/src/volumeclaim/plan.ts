@@ -91,12 +91,23 @@ const unavailable = normal(
   "no persistent volumes available for this claim and no storage class is set",
 );
 
+/** In-tree drivers, and the CSI drivers that serve their StorageClasses (KEP-625). */
+const MIGRATED: Readonly<Record<string, string>> = {
+  "kubernetes.io/aws-ebs": "ebs.csi.aws.com",
+  "kubernetes.io/azure-disk": "disk.csi.azure.com",
+  "kubernetes.io/azure-file": "file.csi.azure.com",
+  "kubernetes.io/cinder": "cinder.csi.openstack.org",
+  "kubernetes.io/gce-pd": "pd.csi.storage.gke.io",
+  "kubernetes.io/portworx-volume": "pxd.portworx.com",
+  "kubernetes.io/vsphere-volume": "csi.vsphere.vmware.com",
+};
+
 function provision({ claim, storageClass }: Observed, name: string): ClaimPlan {
   if (!storageClass) {
     const message = `storageclass.storage.k8s.io ${JSON.stringify(name)} not found`;
     return pending(claim, warning("ProvisioningFailed", message));
   }
-  const { provisioner } = storageClass;
+  const provisioner = MIGRATED[storageClass.provisioner] ?? storageClass.provisioner;
   if (provisioner === noProvisioner || provisioner.startsWith("kubernetes.io/")) {
     return pending(claim, warning("ProvisioningFailed", "no volume plugin matched"));
   }

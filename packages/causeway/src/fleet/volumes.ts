@@ -1,0 +1,48 @@
+import {
+  Clouds,
+  createController,
+  IN_TREE_PROVISIONER,
+  translateStorageClass,
+  translateVolume,
+} from "@causeway/cinder-csi";
+import { localController } from "@causeway/csi";
+import { translate } from "@causeway/csi-openstack";
+import { createSidecars, type Sidecars } from "@causeway/csi-sidecars";
+import type { Clock, Log } from "@causeway/foundation";
+import { createEventRecorder, type RemoteCluster } from "@causeway/kubernetes";
+import type { CloudClient } from "@causeway/openstack";
+
+export interface VolumesOptions extends CloudClient {
+  readonly remote: RemoteCluster;
+  /** Recorded in the metadata of volumes. */
+  readonly clusterName: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * The controller part of the Cinder CSI driver and what its sidecars do, for one workload cluster and outside it: only the driver's node plugin
+ * runs there, without credentials. The cloud is not called before the cluster has a claim for the driver.
+ */
+export function memberVolumes({ cloud, watch, remote, clusterName, clock, log }: VolumesOptions): Sidecars {
+  const clouds = new Clouds([{ name: "", cloud, volumes: watch.volumes, options: {} }]);
+  const controller = localController({
+    controller: createController({ clouds, clusterId: clusterName, clock, log }),
+    translate,
+    clock,
+    log,
+  });
+  return createSidecars({
+    informers: remote.informers,
+    driver: {
+      name: "cinder.csi.openstack.org",
+      controller,
+      withTopology: true,
+      singleNodeMultiWriter: true,
+      migration: { provisioner: IN_TREE_PROVISIONER, storageClass: translateStorageClass, volume: translateVolume },
+    },
+    clock,
+    log,
+    events: createEventRecorder(remote.client, { component: "cinder.csi.openstack.org", clock }),
+  });
+}
