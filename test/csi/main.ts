@@ -1,7 +1,7 @@
 /**
- * `npm run test:csi [-- --focus TEXT] [-- --driver NAME]`: csi-sanity of kubernetes-csi/csi-test, whole, against our CSI drivers on a simulated
+ * `npm run test:csi [-- --focus TEXT] [-- --driver NAME] [-- --real ENTRY]`: csi-sanity of kubernetes-csi/csi-test, whole, against our CSI drivers on a simulated
  * cloud. The node part of cinder-csi mounts loop devices, so this needs root. Writes docs/reference/csi.md. The last line is
- * "N passed, N failed, N skipped".
+ * "N passed, N failed, N skipped". With --real the controller specs run against cinder-csi on the cloud of that entry of clouds.yaml, and no page is written.
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,9 +10,12 @@ import { root, run } from "../../scripts/kubernetes-programs.ts";
 import { openManilaPlace } from "./manila-place.ts";
 import { pageOf, type DriverResult } from "./page.ts";
 import { openCsiPlace } from "./place.ts";
+import { openRealPlace } from "./real-place.ts";
 import { specsOf, type SpecResult } from "./report.ts";
 
-const { values } = parseArgs({ options: { focus: { type: "string" }, driver: { type: "string" } } });
+const { values } = parseArgs({
+  options: { focus: { type: "string" }, driver: { type: "string" }, real: { type: "string" } },
+});
 const program = process.env["CAUSEWAY_CSI_SANITY"];
 if (program === undefined) throw new Error("run it as: npm run test:csi");
 
@@ -25,11 +28,18 @@ interface Place {
   close(): Promise<void>;
 }
 
-const drivers: readonly { readonly name: string; readonly open: () => Promise<Place> }[] = [
+/** What needs no device: no spec that stages a volume. */
+const CONTROLLER = "\\[Controller Server\\]|Identity Service";
+const STAGING = "volume lifecycle|after node-publish";
+
+const simulated: readonly { readonly name: string; readonly open: () => Promise<Place> }[] = [
   { name: "cinder-csi", open: () => openCsiPlace() },
   { name: "manila-csi NFS", open: () => openManilaPlace("NFS") },
   { name: "manila-csi CephFS", open: () => openManilaPlace("CEPHFS") },
 ];
+
+const { real } = values;
+const drivers = real === undefined ? simulated : [{ name: `cinder-csi on ${real}`, open: () => openRealPlace(real) }];
 
 async function sanity(place: Place): Promise<readonly SpecResult[]> {
   const report = join(place.dir, "report.xml");
@@ -43,6 +53,7 @@ async function sanity(place: Place): Promise<readonly SpecResult[]> {
     `--ginkgo.junit-report=${report}`,
     "--ginkgo.no-color",
     ...(values.focus === undefined ? [] : [`--ginkgo.focus=${values.focus}`]),
+    ...(real === undefined ? [] : [`--ginkgo.focus=${CONTROLLER}`, `--ginkgo.skip=${STAGING}`]),
   ];
   await run(program ?? "", args, { cwd: place.dir, env: process.env });
   const specs = specsOf(readFileSync(report, "utf8"));
@@ -62,7 +73,7 @@ for (const { name, open } of drivers.filter((driver) => (values.driver ?? driver
     await place.close();
   }
 }
-if (values.focus === undefined && values.driver === undefined)
+if (values.focus === undefined && values.driver === undefined && real === undefined)
   writeFileSync(join(root, "docs/reference/csi.md"), pageOf(results));
 const count = (status: string) =>
   results.reduce((sum, { specs }) => sum + specs.filter((spec) => spec.status === status).length, 0);

@@ -10,6 +10,7 @@ import { createLog } from "@causeway/foundation";
 import { connectCloud, loadCloudsYaml, watchCloud } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { followDevices } from "./devices.ts";
+import { bootServer } from "./server.ts";
 
 export interface CsiPlace {
   readonly endpoint: string;
@@ -25,7 +26,7 @@ export async function openCsiPlace(options: { onCall?: (outcome: CallOutcome) =>
   const path = join(dir, "clouds.yaml");
   writeFileSync(path, simulator.cloudsYaml, { mode: 0o600 });
   const cloud = connectCloud(loadCloudsYaml({ cloud: "simulator", path }));
-  const server = await bootServer(cloud);
+  const server = await bootServer(cloud, "node");
   const watch = watchCloud(cloud, { intervals: { fast: 50, fastest: 50 } });
   await watch.volumes.start();
   mkdirSync(join(dir, "devices"));
@@ -60,19 +61,6 @@ export async function openCsiPlace(options: { onCall?: (outcome: CallOutcome) =>
       rmSync(dir, { recursive: true, force: true });
     },
   };
-}
-
-async function bootServer(cloud: ReturnType<typeof connectCloud>): Promise<string> {
-  const [flavor] = await cloud.compute.flavors.all();
-  const [image] = await cloud.image.images.all();
-  if (!flavor || !image) throw new Error("the simulated cloud has no flavor or image");
-  const body = { name: "node", flavorRef: flavor.id, imageRef: image.id, networks: "none" as const };
-  const { id } = await cloud.compute.servers.create(body);
-  for (let count = 0; (await cloud.compute.servers.get(id)).status !== "ACTIVE"; count += 1) {
-    if (count > 100) throw new Error("the server does not become ACTIVE");
-    await new Promise((done) => setTimeout(done, 50));
-  }
-  return id;
 }
 
 /** What a test that failed left. */

@@ -3,7 +3,8 @@ import { systemClock } from "@causeway/foundation";
 import { createClient } from "@causeway/kubernetes";
 import { connectCloud } from "@causeway/openstack";
 import { chosenCloud, chosenCluster } from "../../composition/chosen.ts";
-import { clusterFacts, cloudFacts } from "./facts.ts";
+import { asked, clusterFacts, cloudFacts } from "./facts.ts";
+import { volumeFacts } from "./volume-facts.ts";
 import { findingsOf } from "./findings.ts";
 import { renderReport } from "./render.ts";
 import type { DoctorOptions } from "./command.ts";
@@ -20,6 +21,7 @@ export async function doctor(options: DoctorOptions, signal: AbortSignal): Promi
     const facts = {
       cloud: await cloudFacts(cloud, signal),
       cluster: client && (await clusterFacts(client, cloud, signal)),
+      volumes: client && (await asked(() => volumeFacts(client, cloud, { signal, now: systemClock.now() }), signal)),
     };
     const findings = findingsOf(facts);
     process.stdout.write(renderReport({ cloud: cloud.name, region: facts.cloud.region, findings }, options.output));

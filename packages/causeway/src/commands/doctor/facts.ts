@@ -1,6 +1,7 @@
 import type { Cloud, CallOptions, ServiceDescription } from "@causeway/openstack";
 import { Lease, Node, type KubernetesClient } from "@causeway/kubernetes";
 import { messageOf } from "@causeway/foundation";
+import type { VolumeFacts } from "./volume-facts.ts";
 
 /** Services that Causeway speaks to, the indispensable ones first. */
 export const services = [
@@ -51,9 +52,11 @@ export interface Facts {
   readonly cloud: CloudFacts;
   /** Undefined: no cluster was named. */
   readonly cluster: Asked<ClusterFacts> | undefined;
+  /** Undefined: no cluster was named. */
+  readonly volumes?: Asked<VolumeFacts> | undefined;
 }
 
-async function asked<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<Asked<T>> {
+export async function asked<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<Asked<T>> {
   try {
     return { value: await ask() };
   } catch (error) {

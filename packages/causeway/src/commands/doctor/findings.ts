@@ -2,6 +2,7 @@ import { cloudFindings } from "./cloud-findings.ts";
 import { clusterFindings } from "./cluster-findings.ts";
 import type { Facts } from "./facts.ts";
 import { quotaFindings } from "./quota-findings.ts";
+import { volumeFindings } from "./volume-findings.ts";
 
 /**
  * works: nothing to do. limited: it works but for what is said. missing: it will not work here, and nothing else is hurt by it.
@@ -20,5 +21,10 @@ export interface Finding {
 
 /** What will work on this cloud, what not, and what to do about it. */
 export function findingsOf(facts: Facts): readonly Finding[] {
-  return [...cloudFindings(facts.cloud), ...quotaFindings(facts.cloud.quotas), ...clusterFindings(facts.cluster)];
+  return [
+    ...cloudFindings(facts.cloud),
+    ...quotaFindings(facts.cloud.quotas),
+    ...clusterFindings(facts.cluster),
+    ...volumeFindings(facts.volumes),
+  ];
 }

@@ -1,0 +1,51 @@
+import type { Asked } from "./facts.ts";
+import type { Finding } from "./findings.ts";
+import type { VolumeFacts } from "./volume-facts.ts";
+
+/** Objects that one finding names. */
+const MOST = 5;
+
+export function volumeFindings(volumes: Asked<VolumeFacts> | undefined): Finding[] {
+  if (volumes === undefined) return [];
+  const feature = "volumes";
+  if ("error" in volumes) {
+    return [{ feature, state: "limited", because: `they cannot be compared with the cloud: ${volumes.error}` }];
+  }
+  const { known, missing, orphans, orphanSnapshots, strayAttachments } = volumes.value;
+  const findings: Finding[] = [
+    ...finding(missing, {
+      feature,
+      state: "broken",
+      because: "PersistentVolumes have no volume in this project",
+      todo: "Give the project that they are in; else restore them from backups.",
+    }),
+    ...finding(strayAttachments, {
+      feature: "attachments",
+      state: "limited",
+      because: "volumes are attached without a VolumeAttachment",
+      todo: "Check that no pod uses them; detach them with `openstack server remove volume`.",
+    }),
+    ...finding(orphans, {
+      feature: "orphaned volumes",
+      state: "limited",
+      because: "volumes have no PersistentVolume: they were retained, or are of another cluster of the same name",
+      todo: "Check what they hold; delete them with `openstack volume delete`.",
+    }),
+    ...finding(orphanSnapshots, {
+      feature: "orphaned snapshots",
+      state: "limited",
+      because:
+        "snapshots or backups have no VolumeSnapshotContent: they were retained, or are of another cluster of the same name",
+      todo: "Delete them with `openstack volume snapshot delete` or `openstack volume backup delete`.",
+    }),
+  ];
+  if (findings.length > 0) return findings;
+  const because = known === 0 ? "the cluster has none of Cinder" : `all ${known} have their volume`;
+  return [{ feature, state: "works", because }];
+}
+
+function finding(names: readonly string[], found: Finding): Finding[] {
+  if (names.length === 0) return [];
+  const more = names.length > MOST ? `, and ${names.length - MOST} more` : "";
+  return [{ ...found, because: `${names.length} ${found.because}: ${names.slice(0, MOST).join(", ")}${more}` }];
+}
