@@ -1,4 +1,4 @@
-import type { PersistentVolumeClaim, Plan, PlannedEvent, StorageClass } from "@causeway/kubernetes";
+import type { PersistentVolumeClaim, Plan, StorageClass } from "@causeway/kubernetes";
 import { capabilityOf } from "../capability.ts";
 import { annotation, DEFAULT_FS_TYPE, FS_TYPE, PREFIX } from "../names.ts";
 import { bytesOfQuantity } from "../quantity.ts";
@@ -10,32 +10,32 @@ const AGAIN = 15_000;
 
 /** One volume for each claim that asks this driver for it. */
 export function plan(observed: Observed, now: number): Plan<Step, undefined> {
-  const { claim, pending, driver, storageClass, volume } = observed;
-  const name = claim && volumeName(claim);
-  if (pending && pending.name !== name) {
-    return { steps: [{ type: "abandon", name: pending.name ?? "", request: pending }], status: undefined };
+  const { claim, pending, driver } = observed;
+  const none: Plan<Step, undefined> = { steps: [], status: undefined };
+  const isWanted = claim !== undefined && isAsked(claim, [driver.name, driver.migration?.provisioner]);
+  if (pending && !(claim?.spec.volumeName || (isWanted && pending.name === volumeName(claim)))) {
+    return { ...none, steps: [{ type: "abandon", name: pending.name ?? "", request: pending }] };
   }
-  if (!claim || !name || !isAsked(claim, [driver.name, driver.migration?.provisioner])) {
-    const steps: Step[] = pending ? [{ type: "abandon", name: pending.name ?? "", request: pending }] : [];
-    return { steps: claim?.spec.volumeName ? [] : steps, status: undefined };
-  }
-  if (volume) return { steps: [], status: undefined };
+  return isWanted && !observed.volume ? planWanted(observed, claim, now) : none;
+}
+
+function planWanted(observed: Observed, claim: PersistentVolumeClaim, now: number): Plan<Step, undefined> {
+  const { driver, storageClass, source } = observed;
+  const { namespace, name, annotations } = claim.metadata;
   if (storageClass?.provisioner !== driver.name)
     return waiting(`StorageClass ${claim.spec.storageClassName} is not there`, now);
-  if (isDelayed(storageClass) && claim.metadata.annotations?.[annotation.selectedNode] === undefined) {
-    return { steps: [], status: undefined };
-  }
+  const waitsForNode = isDelayed(storageClass) && annotations?.[annotation.selectedNode] === undefined;
+  if (waitsForNode || source.type === "other") return { steps: [], status: undefined };
   const problem = problemOf(observed, claim);
   if (problem !== undefined) return waiting(problem, now);
-  if (observed.source.type === "other") return { steps: [], status: undefined };
-  const request = requestOf(observed, claim, storageClass);
-  const event: PlannedEvent = {
-    type: "Normal",
-    reason: "Provisioning",
-    message: `External provisioner is provisioning volume for claim "${claim.metadata.namespace}/${claim.metadata.name}"`,
+  const step: Step = {
+    type: "provision",
+    name: volumeName(claim),
+    request: requestOf(observed, claim, storageClass),
+    template: templateOf(claim, storageClass, driver.name),
   };
-  const template = templateOf(claim, storageClass, driver.name);
-  return { steps: [{ type: "provision", name, request, template }], status: undefined, events: [event] };
+  const message = `External provisioner is provisioning volume for claim "${namespace}/${name}"`;
+  return { steps: [step], status: undefined, events: [{ type: "Normal", reason: "Provisioning", message }] };
 }
 
 function isAsked({ metadata, spec }: PersistentVolumeClaim, names: readonly (string | undefined)[]): boolean {
