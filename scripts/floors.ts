@@ -31,6 +31,7 @@ export const floors: Readonly<Record<string, number>> = {
   "barbican-kms": 3,
   "octavia-ingress": 3,
   "reverse-tunnel": 3,
+  "magnum-api": 3,
   causeway: 4,
 };
 

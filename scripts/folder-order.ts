@@ -69,6 +69,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "session",
     "services",
     "connect.ts identity.ts identity-client.ts",
+    "tokens application-credentials.ts",
     "watch",
     "pool.ts",
     "contract",

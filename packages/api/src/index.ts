@@ -16,6 +16,7 @@ import { IPAddress, IPAddressClaim } from "./ipam/index.ts";
 import { infrastructureKinds } from "./infrastructure/index.ts";
 import type { Kind } from "./kind.ts";
 import { OpenStackDeployment } from "./openstack/index.ts";
+import { MagnumCluster, MagnumClusterTemplate, MagnumQuota } from "./magnum/index.ts";
 
 export type { Kind, KindVersion, PrinterColumn } from "./kind.ts";
 export { conversionsOf, convertObject, type ConversionOfKind } from "./versions/conversion.ts";
@@ -121,6 +122,31 @@ export {
   type OpenStackService,
 } from "./openstack/index.ts";
 
+export {
+  MagnumCluster,
+  MagnumClusterTemplate,
+  MagnumQuota,
+  magnumStatuses,
+  type MagnumClusterSpec,
+  type MagnumClusterStatus,
+  type MagnumClusterTemplateSpec,
+  type MagnumNodeGroup,
+  type MagnumQuotaSpec,
+  type MagnumStatus,
+  type MagnumTemplateAttributes,
+} from "./magnum/index.ts";
+
+export {
+  credentialsManifest,
+  credentialsOf,
+  managedClusterManifests,
+  manifest,
+  nodePoolManifests,
+  type ManagedCluster,
+  type Manifest,
+  type NodePool,
+} from "./managed/index.ts";
+
 /** Every kind of Cluster API: what an installation of it must bring CRDs for. */
 export const allKinds: readonly Kind<KubeObject>[] = [
   Cluster,
@@ -136,6 +162,9 @@ export const allKinds: readonly Kind<KubeObject>[] = [
   HostedControlPlane,
   ...infrastructureKinds,
 ];
+
+/** What the Magnum API keeps its clusters, templates and quotas in. */
+export const magnumKinds: readonly Kind<KubeObject>[] = [MagnumCluster, MagnumClusterTemplate, MagnumQuota];
 
 /**
  * Kinds that are defined and converted, and that no controller here acts on yet. An installation does not serve them: the API

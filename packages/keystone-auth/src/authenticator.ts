@@ -1,7 +1,6 @@
 import type { Clock, Log, Metrics } from "@causeway/foundation";
-import { createIdentityClient, type IdentityAddress } from "@causeway/openstack";
+import { createIdentityClient, type IdentityAddress, type CacheRules } from "@causeway/openstack";
 import { mapRoles, type RoleMapping } from "./token/plan-identity.ts";
-import type { CacheRules } from "./token/plan-cache.ts";
 import { createTokens, type TokenVerdict } from "./token/tokens.ts";
 
 export interface AuthenticatorOptions extends Partial<CacheRules> {

@@ -2,7 +2,7 @@ import { silentLog, systemClock, type Clock, type Log, type Metrics } from "@cau
 import type { CloudConfig } from "./config/config.ts";
 import { LiveConfig } from "./config/live-config.ts";
 import { Budget, type BudgetOptions } from "./http/budget.ts";
-import { createExchange } from "./http/exchange.ts";
+import { createExchange, type Exchange } from "./http/exchange.ts";
 import { createLiveTransport } from "./http/live-transport.ts";
 import { repeatIdempotent } from "./http/repeat.ts";
 import { CallCounter } from "./http/stats.ts";
@@ -84,7 +84,15 @@ function connect(address: IdentityAddress, options: IdentityClientOptions): Part
   };
 }
 
-function exchangeOf(config: CloudConfig, options: IdentityClientOptions) {
+/** Requests to Keystone that nothing authenticates by itself. */
+export interface IdentityExchange {
+  readonly exchange: Exchange;
+  readonly counter: CallCounter;
+  readonly close: () => void;
+  readonly closed: AbortSignal;
+}
+
+export function exchangeOf(config: CloudConfig, options: IdentityClientOptions): IdentityExchange {
   const { clock = systemClock, log = silentLog } = options;
   const transport = createLiveTransport(new LiveConfig(config, log), {
     log,

@@ -53,6 +53,9 @@ export {
   type IdentityClientOptions,
   type IssuedToken,
 } from "./identity-client.ts";
+export { createApplicationCredentialClient, type ApplicationCredentialClient } from "./application-credentials.ts";
+export type { CacheRules } from "./tokens/plan-cache.ts";
+export { createTokens, type Identify, type TokenOptions, type Tokens, type TokenVerdict } from "./tokens/tokens.ts";
 export {
   isBadRequest,
   isForbidden,

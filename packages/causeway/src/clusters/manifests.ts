@@ -1,24 +1,5 @@
-import {
-  isAlreadyExists,
-  Secret,
-  type KubeObject,
-  type KubernetesClient,
-  type ResourceType,
-} from "@causeway/kubernetes";
-import {
-  Cluster,
-  HostedControlPlane,
-  KubeadmConfigTemplate,
-  MachineDeployment,
-  OpenStackCluster,
-  OpenStackMachineTemplate,
-} from "@causeway/api";
-
-/** An object to apply, with the type that says where. */
-export interface Manifest<T extends KubeObject = KubeObject> {
-  readonly type: ResourceType<T>;
-  readonly object: T;
-}
+import { isAlreadyExists, type KubernetesClient } from "@causeway/kubernetes";
+import { credentialsManifest, credentialsOf, managedClusterManifests, type Manifest } from "@causeway/api";
 
 /** What a cluster with a hosted control plane and one set of workers is made from. */
 export interface ClusterPlan {
@@ -39,99 +20,31 @@ export function workersOf(name: string): string {
   return `${name}-workers`;
 }
 
-/** An object with the type that it has. */
-export function manifest<T extends KubeObject>(type: ResourceType<T>, object: T): Manifest {
-  return { type, object };
-}
-
 /** A cluster, in the order in which it is applied: the Cluster comes last, so that it is there only when all of it is. */
 export function clusterManifests(options: ClusterPlan): readonly Manifest[] {
   const { namespace, name, version } = options;
-  const workers = workersOf(name);
-  const metadata = (object: string) => ({ name: object, namespace, labels: { "cluster.x-k8s.io/cluster-name": name } });
-  const infrastructure = { apiGroup: "infrastructure.cluster.x-k8s.io" };
   return [
-    manifest(Secret, {
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: {
-        ...metadata(`${name}-cloud-config`),
-        labels: { ...metadata(name).labels, "clusterctl.cluster.x-k8s.io/move": "true" },
-      },
-      data: { "clouds.yaml": Buffer.from(options.cloudsYaml, "utf8").toString("base64") },
-    }),
-    manifest(OpenStackMachineTemplate, {
-      apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2",
-      kind: "OpenStackMachineTemplate",
-      metadata: metadata(workers),
-      spec: {
-        template: {
-          spec: { flavor: { filter: { name: options.flavor } }, image: { filter: { name: options.image } } },
-        },
-      },
-    }),
-    manifest(KubeadmConfigTemplate, {
-      apiVersion: "bootstrap.cluster.x-k8s.io/v1beta2",
-      kind: "KubeadmConfigTemplate",
-      metadata: metadata(workers),
-      spec: {
-        template: {
-          spec: {
-            joinConfiguration: {
-              nodeRegistration: {
-                name: "{{ local_hostname }}",
-                kubeletExtraArgs: [{ name: "cloud-provider", value: "external" }],
-              },
-            },
-          },
-        },
-      },
-    }),
-    manifest(OpenStackCluster, {
-      apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2",
-      kind: "OpenStackCluster",
-      metadata: metadata(name),
-      spec: {
-        identityRef: { type: "Secret", name: `${name}-cloud-config`, cloudName: options.cloudName },
+    credentialsManifest(options, options.cloudsYaml),
+    ...managedClusterManifests({
+      namespace,
+      name,
+      controlPlane: { version },
+      infrastructure: {
+        identityRef: { type: "Secret", name: credentialsOf(name), cloudName: options.cloudName },
         managedSubnets: [{ cidr: "10.6.0.0/24", dnsNameservers: ["9.9.9.9"] }],
         managedSecurityGroups: { allowAllInClusterTraffic: true },
         apiServer: { enableFloatingIP: false, managedLoadBalancer: { enabled: false } },
       },
-    }),
-    manifest(HostedControlPlane, {
-      apiVersion: "controlplane.cluster.x-k8s.io/v1alpha1",
-      kind: "HostedControlPlane",
-      metadata: metadata(name),
-      spec: { version },
-    }),
-    manifest(MachineDeployment, {
-      apiVersion: "cluster.x-k8s.io/v1beta2",
-      kind: "MachineDeployment",
-      metadata: metadata(workers),
-      spec: {
-        clusterName: name,
-        replicas: options.replicas,
-        template: {
-          spec: {
-            clusterName: name,
-            version,
-            bootstrap: {
-              configRef: { apiGroup: "bootstrap.cluster.x-k8s.io", kind: "KubeadmConfigTemplate", name: workers },
-            },
-            infrastructureRef: { ...infrastructure, kind: "OpenStackMachineTemplate", name: workers },
-          },
+      podCidr: "10.244.0.0/16",
+      serviceCidr: "10.96.0.0/12",
+      pools: [
+        {
+          name: workersOf(name),
+          version,
+          replicas: options.replicas,
+          machine: { flavor: { filter: { name: options.flavor } }, image: { filter: { name: options.image } } },
         },
-      },
-    }),
-    manifest(Cluster, {
-      apiVersion: "cluster.x-k8s.io/v1beta2",
-      kind: "Cluster",
-      metadata: metadata(name),
-      spec: {
-        clusterNetwork: { services: { cidrBlocks: ["10.96.0.0/12"] }, pods: { cidrBlocks: ["10.244.0.0/16"] } },
-        infrastructureRef: { ...infrastructure, kind: "OpenStackCluster", name },
-        controlPlaneRef: { apiGroup: "controlplane.cluster.x-k8s.io", kind: "HostedControlPlane", name },
-      },
+      ],
     }),
   ];
 }

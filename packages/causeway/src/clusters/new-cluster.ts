@@ -1,7 +1,8 @@
 import { InputError, readTextFile } from "@causeway/foundation";
 import { loadCloudsYaml, renderCloudsYaml, type CloudConfig } from "@causeway/openstack";
 import { chosenCloud } from "../composition/chosen.ts";
-import { clusterManifests, type Manifest } from "./manifests.ts";
+import type { Manifest } from "@causeway/api";
+import { clusterManifests } from "./manifests.ts";
 import { localCloudsYaml } from "./place.ts";
 
 /** What the options of a new cluster gave. */

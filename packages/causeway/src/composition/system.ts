@@ -1,5 +1,5 @@
 import type { Clock, Log } from "@causeway/foundation";
-import { allKinds, conversionsOf, toCustomResourceDefinition } from "@causeway/api";
+import { allKinds, conversionsOf, magnumKinds, toCustomResourceDefinition } from "@causeway/api";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
 import { createEmbeddedRuntime } from "@causeway/hosted-control-plane";
 import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
@@ -10,6 +10,7 @@ import type { ChosenCloud } from "./cloud.ts";
 import { createControllers, type Controllers } from "./controllers.ts";
 import { authenticators } from "../workloads/authenticators.ts";
 import { workerProgram } from "../workloads/program.ts";
+import { magnumOfSystem } from "../magnum/of-system.ts";
 import { launchHere, simulatedMachines } from "./machines.ts";
 import type { State } from "./state.ts";
 
@@ -45,7 +46,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const apiServer = await startApiServer({
     dir: state.path("apiserver"),
     ...(options.port === undefined ? {} : { port: options.port }),
-    crds: allKinds.map(toCustomResourceDefinition),
+    crds: [...allKinds, ...magnumKinds].map(toCustomResourceDefinition),
     conversions: conversionsOf(allKinds),
     isolation: { abortAfter: ABORT_AFTER, program: workerProgram() },
     authenticators,
@@ -69,7 +70,13 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const backup = ({ file }: Readonly<Record<string, unknown>>) => apiServer.backup(String(file));
   const endAdmin = await serveAdmin(state.dir, { backup }, log);
   const stopping = new AbortController();
-  const running = [controllers.run(stopping.signal), playMachines(options, stopping.signal)];
+  const { informers } = controllers;
+  const magnum = await magnumOfSystem(cloud, { state, informers, metrics: apiServer.metrics, clock, log });
+  const running = [
+    controllers.run(stopping.signal),
+    playMachines(options, stopping.signal),
+    ...(magnum ? [magnum.run(stopping.signal)] : []),
+  ];
   return {
     apiServer,
     client,

@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Identity } from "@causeway/openstack";
 import { ROLES } from "../user.ts";
-import { notKeystoneToken } from "./plan-form.ts";
-import { duringOutage, freshness, type KnownToken } from "./plan-cache.ts";
 import { identityOf, mapRoles } from "./plan-identity.ts";
 
 const domain = { id: "default", name: "Default" };
@@ -69,46 +67,5 @@ describe("the identity of a token", () => {
     expect(mapped).toMatchObject({ username: "shared", uid: "u1", groups: ["p1", "editors", "readers"] });
     expect(mapped.extra[ROLES]).toEqual(["member", "reader"]);
     expect(mapRoles(user, [])).toBe(user);
-  });
-});
-
-describe("what is remembered of a token", () => {
-  const user = userOf(identityOf(facts, []));
-  const rules = { recheck: 60, outage: 600, refusal: 10 };
-  const valid: KnownToken = { user, expires: 1_000, checked: 100 };
-  const refused: KnownToken = { refused: "no", checked: 100 };
-  it.each<[string, KnownToken | undefined, number, string, boolean]>([
-    ["nothing", undefined, 100, "ask", false],
-    ["a valid token just checked", valid, 100, "use", true],
-    ["a valid token before its next check", valid, 159, "use", true],
-    ["a valid token at its next check", valid, 160, "ask", true],
-    ["a valid token at the end of an outage", valid, 700, "ask", false],
-    ["an expired token", { ...valid, checked: 990 }, 1_000, "ask", false],
-    ["a refused token just checked", refused, 109, "use", false],
-    ["a refused token later", refused, 110, "ask", false],
-  ])("%s", (_what, known, now, expected, survives) => {
-    expect(freshness(known, now, rules)).toBe(expected);
-    expect(duringOutage(known, now, rules) !== undefined).toBe(survives);
-  });
-});
-
-describe("a text that is sent to Keystone", () => {
-  const jwt = (claims: object) => `aGVhZGVy.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.c2lnbmF0dXJl`;
-  it.each<[string, string, boolean]>([
-    ["a Fernet token", `gAAAAAB${"x".repeat(180)}==`, true],
-    ["a UUID token", "0123456789abcdef0123456789abcdef", true],
-    ["a JWS token of Keystone", jwt({ sub: "u", openstack_methods: ["password"] }), true],
-    [
-      "a service account's token",
-      jwt({ iss: "https://kubernetes.default.svc", sub: "system:serviceaccount:a:b" }),
-      false,
-    ],
-    ["a token of three parts that are no JSON", "aaaaaaaa.bbbbbbbb.cccccccc", false],
-    ["a short text", "abc", false],
-    ["a text of 9,000 characters", "x".repeat(9_000), false],
-    ["a text with a line break", "gAAAAAB0123456789\r\nX-Evil: 1", false],
-    ["a text with spaces", "not a token at all, sorry", false],
-  ])("%s: %s", (_what, token, sent) => {
-    expect(notKeystoneToken(token) === undefined).toBe(sent);
   });
 });

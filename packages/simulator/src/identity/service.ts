@@ -18,6 +18,7 @@ import { domainKind, groupKind, projectKind, roleKind, userKind } from "./accoun
 import { addAccountRoutes } from "./accounts.ts";
 import { addGrantRoutes } from "./grants.ts";
 import { addProjectTagRoutes } from "./project-tags.ts";
+import { addedServices } from "./added-services.ts";
 import { addCatalogRoutes } from "./catalog.ts";
 import { addDomainProjectRoutes } from "./domain-projects.ts";
 import { addDomainConfigurationRoutes } from "./domain-configuration.ts";
@@ -92,12 +93,17 @@ function addVersionRoutes(app: IdentityApp): void {
   app.get("/v3/", (c) => c.json({ version: version(c) }));
 }
 
-function addTokenRoutes(app: IdentityApp, { tables, tokens, source }: IdentityParts): void {
+function addTokenRoutes(app: IdentityApp, parts: IdentityParts): void {
+  const { tables, tokens, source } = parts;
+  const wholeCatalog = (c: IdentityContext, projectId: string) => [
+    ...catalogView(source, new URL(c.req.url).origin, projectId),
+    ...addedServices(parts, projectId),
+  ];
   const view = (c: IdentityContext, token: Token) => {
     const catalog =
       (token.project_id === undefined && token.system !== true) || c.req.query("nocatalog") !== undefined
         ? undefined
-        : catalogView(source, new URL(c.req.url).origin, token.project_id ?? "");
+        : wholeCatalog(c, token.project_id ?? "");
     return { token: tokenView(token, tables, catalog) };
   };
   app.post("/v3/auth/tokens", async (c) => {
@@ -122,7 +128,7 @@ function addTokenRoutes(app: IdentityApp, { tables, tokens, source }: IdentityPa
     return c.body(null, 204);
   });
   app.get("/v3/auth/catalog", (c) => {
-    const catalog = catalogView(source, new URL(c.req.url).origin, callerOf(c).projectId);
+    const catalog = wholeCatalog(c, callerOf(c).projectId);
     return c.json({ catalog, links: { next: null, self: `${baseOf(c)}/auth/catalog`, previous: null } });
   });
   const projectsOf = (c: IdentityContext, user: string) => {

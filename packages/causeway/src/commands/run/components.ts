@@ -9,6 +9,7 @@ import { tunnelAgentCommand } from "./tunnel-agent/command.ts";
 import { tunnelServerCommand } from "./tunnel-server/command.ts";
 import { octaviaIngressCommand } from "./octavia-ingress/command.ts";
 import { manilaCsiCommand } from "./manila-csi/command.ts";
+import { magnumApiCommand } from "./magnum-api/command.ts";
 
 /** A component that `causeway run NAME` runs until a signal stops it. */
 export interface Component {
@@ -63,5 +64,9 @@ export const components: readonly Component[] = [
     command: manilaCsiCommand,
     example:
       "manila-csi --node --endpoint unix:///csi/csi.sock --share-protocol-selector NFS --fwdendpoint unix:///csi-nfs/csi.sock",
+  },
+  {
+    command: magnumApiCommand,
+    example: "magnum-api --keystone-url https://identity.example.org/v3 --kubeconfig management.kubeconfig",
   },
 ];

@@ -1,6 +1,7 @@
 import { Deployment, Service, type KubernetesClient } from "@causeway/kubernetes";
 import { Cluster } from "@causeway/api";
-import { createMissing, manifest } from "../../../clusters/manifests.ts";
+import { manifest } from "@causeway/api";
+import { createMissing } from "../../../clusters/manifests.ts";
 import { demo, demoApplication, demoManifests, demoService, type DemoOptions } from "./manifests.ts";
 
 /** Set on the demo's Cluster once its Service and application exist, so that what a person deleted stays deleted. */

@@ -1,5 +1,6 @@
 import type { Deployment, Service } from "@causeway/kubernetes";
-import { clusterManifests, type Manifest } from "../../../clusters/manifests.ts";
+import type { Manifest } from "@causeway/api";
+import { clusterManifests } from "../../../clusters/manifests.ts";
 
 export const demo = {
   namespace: "default",

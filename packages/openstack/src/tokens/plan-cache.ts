@@ -1,8 +1,6 @@
-import type { KubernetesUser } from "../user.ts";
-
 /** What is known of one token; instants in milliseconds since the epoch. */
-export type KnownToken =
-  | { readonly user: KubernetesUser; readonly expires: number; readonly checked: number }
+export type KnownToken<User> =
+  | { readonly user: User; readonly expires: number; readonly checked: number }
   | { readonly refused: string; readonly checked: number };
 
 export interface CacheRules {
@@ -17,18 +15,18 @@ export interface CacheRules {
 export type CacheVerdict = "use" | "ask";
 
 /** Whether what is known of a token is enough, or Keystone has to be asked. */
-export function freshness(known: KnownToken | undefined, now: number, rules: CacheRules): CacheVerdict {
+export function freshness<User>(known: KnownToken<User> | undefined, now: number, rules: CacheRules): CacheVerdict {
   if (known === undefined) return "ask";
   if ("refused" in known) return now < known.checked + rules.refusal ? "use" : "ask";
   return now < known.expires && now < known.checked + rules.recheck ? "use" : "ask";
 }
 
 /** What a review says while Keystone cannot be asked: the user who was known, or undefined. */
-export function duringOutage(
-  known: KnownToken | undefined,
+export function duringOutage<User>(
+  known: KnownToken<User> | undefined,
   now: number,
   rules: CacheRules,
-): KubernetesUser | undefined {
+): User | undefined {
   if (known === undefined || "refused" in known) return undefined;
   return now < known.expires && now < known.checked + rules.outage ? known.user : undefined;
 }

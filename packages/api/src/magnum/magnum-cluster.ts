@@ -1,0 +1,124 @@
+import type { Static } from "typebox";
+import type { Resource } from "@causeway/kubernetes";
+import { age, column } from "../columns.ts";
+import type { Kind } from "../kind.ts";
+import { defineKind } from "../schema/define.ts";
+import { anyText, conditions, flag, instant, int32, int64, list, listByKey, mapOf } from "../schema/fields.ts";
+import { object, oneOf, optional, text } from "../schema/fields.ts";
+import { magnumTemplate } from "./magnum-cluster-template.ts";
+import { magnumLabels, magnumStatus, nodeTaints } from "./shapes.ts";
+
+const nodeGroup = object({
+  uuid: text(36, 36, { description: "The id that clients use." }),
+  name: text(1, 255, { description: "Name, unique in the cluster." }),
+  role: text(1, 255, { description: '"worker", or a name of the user\'s own.' }),
+  isDefault: flag({ default: false, description: "True for default-worker, which cannot be deleted alone." }),
+  flavorID: optional(text(1, 255, { description: "Name or id of the flavor of its nodes." })),
+  imageID: text(1, 255, { description: "Name or id of the image of its nodes." }),
+  nodeCount: int32({ minimum: 0, description: "How many nodes there are to be." }),
+  minNodeCount: int32({ minimum: 0, default: 0, description: "Fewest nodes that a resize may ask for." }),
+  maxNodeCount: optional(int32({ minimum: 0, description: "Most nodes that a resize may ask for." })),
+  dockerVolumeSize: optional(int32({ minimum: 1, description: "GiB of an additional disk of each node." })),
+  labels: magnumLabels("Settings of its nodes."),
+  nodeLabels: optional(mapOf(anyText(), { description: "Labels of its Nodes." })),
+  nodeTaints: nodeTaints("Taints of its Nodes."),
+  version: text(1, 64, { description: 'Kubernetes version of its nodes, such as "v1.34.0".' }),
+  maxBatchSize: optional(int32({ minimum: 1, description: "Nodes that are replaced at once in an upgrade." })),
+  nodesToRemove: optional(
+    list(text(1, 255), { max: 1000, description: "Servers or Machines that go first when the group becomes smaller." }),
+  ),
+  createdAt: instant({ description: "When it was created." }),
+  updatedAt: optional(instant({ description: "When it was changed last." })),
+});
+export type MagnumNodeGroup = Static<typeof nodeGroup>;
+
+const magnumClusterSpec = object({
+  uuid: text(36, 36, { description: "The id that clients use." }),
+  name: text(1, 242, { description: "Name. Clusters may share one; then clients have to use the id." }),
+  projectID: text(1, 255, { description: "The project that owns it." }),
+  userID: text(1, 255, { description: "The user who created it." }),
+  updatedAt: optional(instant({ description: "When it was changed last." })),
+  templateUUID: text(36, 36, { description: "The template that it was made from." }),
+  template: magnumTemplate,
+  version: text(1, 64, { description: 'Kubernetes version of the control plane, such as "v1.34.0".' }),
+  keypair: optional(text(1, 255, { description: "Name of the key pair of the nodes." })),
+  masterCount: int32({ minimum: 1, default: 1, description: "API servers." }),
+  masterUUID: text(36, 36, { description: "The id of the node group default-master." }),
+  masterFlavorID: optional(
+    text(1, 255, { description: "It is only returned: hosted control planes have no machines." }),
+  ),
+  flavorID: optional(text(1, 255, { description: "Name or id of the flavor of the workers." })),
+  dockerVolumeSize: optional(int32({ minimum: 1, description: "GiB of an additional disk of each node." })),
+  labels: magnumLabels("Settings of the cluster."),
+  createTimeout: int32({
+    minimum: 0,
+    default: 60,
+    description: "Minutes until creation counts as failed; 0 is never.",
+  }),
+  discoveryURL: optional(text(0, 1024, { description: "It is only returned." })),
+  fixedNetwork: optional(text(1, 255, { description: "Name or id of a network that exists." })),
+  fixedSubnet: optional(text(1, 255, { description: "Name or id of a subnet of it." })),
+  floatingIPEnabled: flag({ default: true, description: "It is only returned." }),
+  masterLBEnabled: flag({ default: false, description: "It is only returned." }),
+  reportedHealth: optional(
+    object(
+      {
+        status: optional(oneOf(["HEALTHY", "UNHEALTHY", "UNKNOWN"], { description: "The verdict." })),
+        reason: optional(mapOf(anyText(), { description: "What was found, by name." })),
+      },
+      { description: "What a program outside found. It is shown while the cluster's own verdict is UNKNOWN." },
+    ),
+  ),
+  nodeGroups: listByKey(nodeGroup, ["uuid"], { max: 100, description: "The groups of workers." }),
+});
+
+const groupStatus = object({
+  uuid: text(36, 36, { description: "The node group." }),
+  status: magnumStatus("Its state."),
+  reason: optional(text(0, 4096, { description: "Why, in words." })),
+  readyNodes: int32({ minimum: 0, description: "Nodes that are ready." }),
+  nodeCount: optional(int32({ minimum: 0, description: "Nodes that the autoscaler wants, where it decides." })),
+  addresses: list(text(1, 256), { max: 1000, description: "Addresses of its nodes." }),
+  version: optional(text(1, 64, { description: "Version that all its nodes have." })),
+});
+
+const magnumClusterStatus = object({
+  conditions: conditions(),
+  observedGeneration: optional(int64({ minimum: 0, description: "The generation that the status is about." })),
+  status: magnumStatus("The state that clients see."),
+  reason: optional(text(0, 4096, { description: "Why, in words, with the code of the first cause." })),
+  code: optional(text(0, 128, { description: "The code of the first cause." })),
+  created: optional(flag({ description: "True once the cluster was complete." })),
+  changingSince: optional(instant({ description: "When the change that is in progress was first seen." })),
+  health: optional(oneOf(["HEALTHY", "UNHEALTHY", "UNKNOWN"], { description: "The verdict of our own probes." })),
+  healthReason: optional(mapOf(anyText(), { description: "What the probes found, by name." })),
+  apiAddress: optional(text(1, 1024, { description: "URL of the API." })),
+  coeVersion: optional(text(1, 64, { description: "Version that the API server runs." })),
+  masterAddresses: optional(list(text(1, 512), { max: 10, description: "Addresses of the API." })),
+  masterReady: optional(flag({ description: "True while the control plane is available." })),
+  nodeGroups: optional(listByKey(groupStatus, ["uuid"], { max: 100, description: "The state of each node group." })),
+});
+
+export type MagnumClusterSpec = Static<typeof magnumClusterSpec>;
+export type MagnumClusterStatus = Static<typeof magnumClusterStatus>;
+/** A cluster of the Magnum API. */
+export type MagnumCluster = Resource<MagnumClusterSpec, MagnumClusterStatus>;
+
+export const MagnumCluster: Kind<MagnumCluster> = defineKind({
+  group: "magnum.causeway.dev",
+  version: "v1alpha1",
+  kind: "MagnumCluster",
+  description:
+    "A cluster of the Magnum API. It is made of a Cluster with a hosted control plane and one MachineDeployment for each node group, all of them by its name.",
+  shortNames: ["mcl"],
+  columns: [
+    column("Name", ".spec.name"),
+    column("UUID", ".spec.uuid"),
+    column("Status", ".status.status"),
+    column("Health", ".status.health"),
+    column("Version", ".spec.version"),
+    age,
+  ],
+  spec: magnumClusterSpec,
+  status: magnumClusterStatus,
+});

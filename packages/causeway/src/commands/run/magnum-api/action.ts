@@ -1,0 +1,59 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { createLog, createMetrics, InputError, readTextFile, silentLog, systemClock } from "@causeway/foundation";
+import { createClient, createInformers, inClusterConfig, loadKubeconfig } from "@causeway/kubernetes";
+import { readPolicyFile, startMagnum } from "@causeway/magnum-api";
+import type { MagnumApiFlags } from "./command.ts";
+
+/** Serves the API until the signal aborts. @throws MAGNUM_FLAG_INVALID, MAGNUM_PORT, MAGNUM_POLICY_INVALID, KUBECONFIG_… */
+export async function magnumApi(flags: MagnumApiFlags, signal: AbortSignal): Promise<void> {
+  const log = flags.logLevel === "silent" ? silentLog : createLog({ level: flags.logLevel });
+  const metrics = createMetrics();
+  const { kubeconfig, keystoneCaFile, policyFile, rate } = flags;
+  const cluster = kubeconfig === undefined ? inClusterConfig() : loadKubeconfig({ path: kubeconfig });
+  const client = createClient(cluster, { userAgent: "causeway-magnum-api", clock: systemClock, metrics });
+  const informers = createInformers(client, { clock: systemClock, log });
+  const ca = keystoneCaFile === undefined ? undefined : readTextFile(keystoneCaFile);
+  try {
+    const magnum = await startMagnum({
+      informers,
+      keystone: { name: "keystone", authUrl: flags.keystoneUrl, ...(ca === undefined ? {} : { tls: { ca } }) },
+      certificateAuthority: ca,
+      region: flags.region,
+      ...addressOf(flags.listen),
+      certificate: certificateOf(flags),
+      publicUrl: flags.publicUrl?.replace(/\/+$/, ""),
+      ...(policyFile === undefined ? {} : { policy: readPolicyFile(policyFile) }),
+      defaultQuota: flags.defaultQuota,
+      defaultVersion: flags.kubernetesVersion,
+      rate: { perSecond: rate, burst: rate * 4 },
+      tokenRecheck: flags.tokenRecheck * 1000,
+      election: { namespace: flags.leaderElectionNamespace, identity: `${hostname()}_${randomUUID()}` },
+      metrics,
+      clock: systemClock,
+      log,
+    });
+    log.info("the Magnum API is served", { port: magnum.port });
+    await Promise.all([informers.run(signal), magnum.run(signal)]);
+  } finally {
+    await client.close();
+  }
+}
+
+function invalidFlag(message: string): InputError {
+  return new InputError("MAGNUM_FLAG_INVALID", message, { hint: "See `causeway run magnum-api --help`." });
+}
+
+function addressOf(listen: string): { readonly host: string; readonly port: number } {
+  const [, host = "", port = ""] = /^\[?([0-9A-Za-z.:-]+?)\]?:(\d{1,5})$/.exec(listen) ?? [];
+  if (host === "" || Number(port) > 65_535)
+    throw invalidFlag(`--listen ${listen} is no address with a port, such as 0.0.0.0:9511`);
+  return { host, port: Number(port) };
+}
+
+function certificateOf({ tlsCertFile, tlsPrivateKeyFile }: MagnumApiFlags) {
+  if (tlsCertFile === undefined && tlsPrivateKeyFile === undefined) return undefined;
+  if (tlsCertFile === undefined || tlsPrivateKeyFile === undefined)
+    throw invalidFlag("--tls-cert-file and --tls-private-key-file belong together");
+  return { certificate: readTextFile(tlsCertFile), key: readTextFile(tlsPrivateKeyFile) };
+}

@@ -1,0 +1,40 @@
+import { Command, Option } from "@commander-js/extra-typings";
+import { LOG_LEVELS } from "../../../options/logging.ts";
+import { whole } from "../../../options/numbers.ts";
+
+/** The flags of `causeway run magnum-api`. */
+export type MagnumApiFlags = ReturnType<ReturnType<typeof options>["opts"]>;
+
+export function magnumApiCommand(signal: AbortSignal) {
+  return options()
+    .addHelpText(
+      "after",
+      `
+Examples:
+  causeway run magnum-api --keystone-url https://identity.example.org/v3 --region RegionOne --kubeconfig management.kubeconfig --tls-cert-file tls.crt --tls-private-key-file tls.key
+  causeway run magnum-api --keystone-url https://identity.example.org/v3 --policy-file policy.yaml --public-url https://magnum.example.org`,
+    )
+    .action(async (given) => (await import("./action.ts")).magnumApi(given, signal));
+}
+
+function options() {
+  return new Command("magnum-api")
+    .description(
+      "The Magnum REST API: clusters become Cluster API objects with hosted control planes in a management cluster.",
+    )
+    .option("--listen <address>", "address and port", "0.0.0.0:9511")
+    .requiredOption("--keystone-url <url>", "Keystone v3, as this program and the clusters' controllers reach it")
+    .option("--keystone-ca-file <file>", "authority of Keystone's certificate")
+    .option("--region <name>", "region that clusters are made in (default: the catalog's only one)")
+    .option("--public-url <url>", "what links in responses begin with (default: what the client used)")
+    .option("--tls-cert-file <file>", "certificate (default: HTTP, for a proxy before this program)")
+    .option("--tls-private-key-file <file>", "its key")
+    .option("--kubeconfig <file>", "the management cluster (default: as a pod of it)")
+    .option("--policy-file <file>", "rules in YAML that replace Magnum's policies, in oslo.policy's language")
+    .option("--default-quota <count>", "clusters of a project without a quota", whole(0, 1_000_000), 20)
+    .option("--kubernetes-version <version>", "version of clusters whose template has no label kube_tag", "v1.34.0")
+    .option("--rate <count>", "requests a second of one project", whole(1, 100_000), 50)
+    .option("--token-recheck <seconds>", "a cached token is checked again after this", whole(1, 86_400), 60)
+    .option("--leader-election-namespace <name>", "where the Lease of the controller is", "kube-system")
+    .addOption(new Option("--log-level <level>", "what is logged").choices(LOG_LEVELS).default("info" as const));
+}

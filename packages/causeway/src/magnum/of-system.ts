@@ -1,0 +1,57 @@
+import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { readTextFile, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import type { Informers } from "@causeway/kubernetes";
+import type { Magnum } from "@causeway/magnum-api";
+import { loadCloudsYaml } from "@causeway/openstack";
+import type { ChosenCloud } from "../composition/cloud.ts";
+import type { State } from "../composition/state.ts";
+import { registerMagnum } from "./register.ts";
+
+interface Using {
+  readonly state: State;
+  readonly informers: Informers;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const HOST = "127.0.0.1";
+
+/**
+ * The Magnum API of `causeway up`: on loopback, at a port that stays over restarts, and in the catalog of the simulated cloud. Undefined on a
+ * real cloud, whose catalog is its operators' affair: there `causeway run magnum-api` is what they run.
+ */
+export async function magnumOfSystem(cloud: ChosenCloud, using: Using): Promise<Magnum | undefined> {
+  if (!cloud.simulator) return undefined;
+  const { state, informers, metrics, clock, log } = using;
+  const { startMagnum } = await import("@causeway/magnum-api");
+  const region = cloud.config.region;
+  const common = {
+    informers,
+    keystone: { name: "simulator", authUrl: cloud.config.authUrl },
+    region,
+    host: HOST,
+    metrics,
+    clock,
+    log: log.with({ component: "magnum-api" }),
+  };
+  const magnum = await startMagnum({ ...common, port: keptPort(state) }).catch(() =>
+    startMagnum({ ...common, port: 0 }),
+  );
+  state.write("magnum-api.port", String(magnum.port));
+  const admin = loadCloudsYaml({ cloud: "simulator-admin", text: cloud.simulator.cloudsYaml });
+  await registerMagnum(admin, `http://${HOST}:${magnum.port}/v1`, {
+    region,
+    clock,
+    log,
+    signal: AbortSignal.timeout(30_000),
+  });
+  return magnum;
+}
+
+function keptPort(state: State): number {
+  const file = join(state.dir, "magnum-api.port");
+  const port = existsSync(file) ? Number(readTextFile(file)) : 0;
+  return Number.isInteger(port) && port > 0 && port < 65_536 ? port : 0;
+}

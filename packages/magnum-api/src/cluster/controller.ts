@@ -1,0 +1,75 @@
+import { labels, MagnumCluster, type MagnumClusterStatus } from "@causeway/api";
+import { CausewayError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import {
+  followRoad,
+  publishStatus,
+  runController,
+  watchInformer,
+  type EventRecorder,
+  type Informer,
+  type Informers,
+  type KubeObject,
+  type Road,
+  type Source,
+} from "@causeway/kubernetes";
+import type { ApplicationCredentialClient } from "@causeway/openstack";
+import type { KeystoneAddress } from "./desired.ts";
+import { gather, openSources, type Observed } from "./gather.ts";
+import { fieldManager, perform } from "./perform.ts";
+import { plan } from "./plan.ts";
+import type { Step } from "./steps.ts";
+
+export interface MagnumControllerOptions {
+  readonly informers: Informers;
+  readonly keystone: KeystoneAddress;
+  readonly credentials: Pick<ApplicationCredentialClient, "revoke">;
+  readonly events: EventRecorder;
+  readonly metrics?: Metrics;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The controller of MagnumCluster objects. One of all processes runs it. */
+export function createMagnumController(options: MagnumControllerOptions): { run(signal: AbortSignal): Promise<void> } {
+  const { informers, clock, log, events, credentials, keystone } = options;
+  const sources = openSources(informers);
+  const { client } = informers;
+  const road: Road<Observed, Step, MagnumClusterStatus> = {
+    gather: async (key) => gather(sources, keystone, key),
+    plan,
+    perform: (step, observed, signal) => perform({ client, credentials }, step, observed, signal),
+    async publish(observed, status, planned, signal) {
+      for (const event of planned) events.event(observed.object, event);
+      await publishStatus(client, MagnumCluster, observed.object, { status, fieldManager, signal });
+    },
+    failed(_observed, { status }, step, error) {
+      const message = error instanceof CausewayError ? `${error.message} (${error.code})` : messageOf(error);
+      const reason = `${step.type}: ${message}`.slice(0, 4_000);
+      return { status: { ...status, reason }, events: [{ type: "Warning", reason: "Failed", message: reason }] };
+    },
+  };
+  const ofCluster = <T extends KubeObject>(informer: Informer<T>): Source =>
+    watchInformer(informer, ({ object: { metadata } }) => {
+      const name = metadata.labels?.[labels.clusterName];
+      return name === undefined ? [] : [{ namespace: metadata.namespace ?? "", name }];
+    });
+  const { magnum, clusters, ...owned } = sources;
+  return {
+    run: (signal) =>
+      runController(
+        {
+          name: "magnum",
+          reconcile: followRoad(road, { clock, log, name: "magnum", metrics: options.metrics }),
+          sources: [
+            watchInformer(magnum),
+            watchInformer(clusters),
+            ...Object.values(owned).map((each) => ofCluster(each as Informer<KubeObject>)),
+          ],
+          clock,
+          log,
+          ready: (stop) => informers.whenSynced(stop),
+        },
+        signal,
+      ),
+  };
+}

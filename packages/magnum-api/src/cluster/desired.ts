@@ -1,0 +1,175 @@
+import { createHash } from "node:crypto";
+import {
+  credentialsOf,
+  managedClusterManifests,
+  type MagnumCluster,
+  type MagnumNodeGroup,
+  type ManagedCluster,
+  type Manifest,
+  type NodePool,
+} from "@causeway/api";
+import { canonicalJson } from "@causeway/foundation";
+import { ownerReference } from "@causeway/kubernetes";
+import { isUuid } from "../wire/fields.ts";
+import { labelSettings, type LabelSettings } from "./labels.ts";
+import { appliedAnnotation, CLOUD, magnumLabels, poolNameOf } from "./names.ts";
+
+/** Where Keystone is, for clusters whose users come in by it. */
+export interface KeystoneAddress {
+  readonly authUrl: string;
+  readonly certificateAuthority?: string;
+}
+
+/** The MachineDeployments there are, by name: where an autoscaler decides, its number is kept. */
+export type StandingPools = ReadonlyMap<
+  string,
+  { readonly replicas?: number | undefined; readonly annotations?: Readonly<Record<string, string>> | undefined }
+>;
+
+/** The number of nodes that the user asked for last. An autoscaler's number is kept until the user asks for another. */
+const askedAnnotation = "magnum.causeway.dev/node-count";
+
+const GROUP_ROLE = "magnum.openstack.org/role";
+const GROUP_NAME = "magnum.openstack.org/nodegroup";
+
+/** What a cluster is to consist of, in the order in which it is applied; each object has a digest of itself. Its credentials are not among them. */
+export function desiredManifests(
+  cluster: MagnumCluster,
+  keystone: KeystoneAddress,
+  standing: StandingPools,
+): readonly Manifest[] {
+  const { metadata, spec } = cluster;
+  const settings = labelSettings(spec.labels ?? {});
+  const plan: ManagedCluster = {
+    namespace: metadata.namespace ?? "",
+    name: metadata.name,
+    owner: ownerReference(cluster),
+    labels: { [magnumLabels.uuid]: spec.uuid },
+    controlPlane: {
+      version: spec.version,
+      ...(spec.template.apiserverPort === undefined ? {} : { endpoint: { port: spec.template.apiserverPort } }),
+      ...(settings.keystone ? { authentication: { keystone: keystoneUsers(keystone, spec.projectID) } } : {}),
+    },
+    infrastructure: infrastructureOf(cluster, settings),
+    podCidr: settings.podCidr,
+    serviceCidr: settings.serviceCidr,
+    pools: spec.nodeGroups.map((group) => poolOf(cluster, group, standing)),
+  };
+  return managedClusterManifests(plan).map(({ type, object }) => {
+    const digest = createHash("sha256").update(canonicalJson(object)).digest("hex").slice(0, 32);
+    const annotations = { ...object.metadata.annotations, [appliedAnnotation]: digest };
+    return { type, object: { ...object, metadata: { ...object.metadata, annotations } } };
+  });
+}
+
+function keystoneUsers({ authUrl, certificateAuthority }: KeystoneAddress, project: string) {
+  return {
+    authURL: authUrl,
+    ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
+    projects: [project],
+    // The role of Magnum's own authorization policy.
+    roleMappings: [{ keystoneRole: "k8s_admin", groups: ["system:masters"] }],
+  };
+}
+
+const parameter = (idOrName: string) => (isUuid(idOrName) ? { id: idOrName } : { filter: { name: idOrName } });
+
+function infrastructureOf(
+  { metadata, spec }: MagnumCluster,
+  settings: LabelSettings,
+): ManagedCluster["infrastructure"] {
+  const { template, fixedNetwork, fixedSubnet } = spec;
+  const dns = (template.dnsNameserver ?? "8.8.8.8").split(",").map((one) => one.trim());
+  return {
+    identityRef: { type: "Secret", name: credentialsOf(metadata.name), cloudName: CLOUD },
+    ...(fixedNetwork === undefined
+      ? { managedSubnets: [{ cidr: settings.nodeCidr, dnsNameservers: dns }] }
+      : {
+          network: parameter(fixedNetwork),
+          ...(fixedSubnet === undefined ? {} : { subnets: [parameter(fixedSubnet)] }),
+        }),
+    ...(template.externalNetworkID === undefined ? {} : { externalNetwork: parameter(template.externalNetworkID) }),
+    managedSecurityGroups: { allowAllInClusterTraffic: true },
+    apiServer: { enableFloatingIP: false, managedLoadBalancer: { enabled: false } },
+  };
+}
+
+/** A flavor's id may be any text: a number or a UUID is taken for an id, all else for a name. */
+const flavorOf = (flavor: string) =>
+  isUuid(flavor) || /^\d+$/.test(flavor) ? { id: flavor } : { filter: { name: flavor } };
+
+function poolOf(cluster: MagnumCluster, group: MagnumNodeGroup, standing: StandingPools): NodePool {
+  const { metadata, spec } = cluster;
+  const settings = labelSettings(group.labels ?? spec.labels ?? {});
+  const disk = group.dockerVolumeSize;
+  const machine: NodePool["machine"] = {
+    flavor: flavorOf(group.flavorID ?? spec.flavorID ?? "m1.small"),
+    image: isUuid(group.imageID) ? { id: group.imageID } : { filter: { name: group.imageID } },
+    ...(spec.keypair === undefined ? {} : { sshKeyName: spec.keypair }),
+    ...(settings.bootVolume === undefined
+      ? {}
+      : { rootVolume: { sizeGiB: settings.bootVolume.size, ...typed(settings.bootVolume.type) } }),
+    ...(disk === undefined
+      ? {}
+      : {
+          additionalBlockDevices: [
+            {
+              name: "docker",
+              sizeGiB: disk,
+              storage: { type: "Volume" as const, volume: typed(settings.dockerVolumeType) },
+            },
+          ],
+        }),
+    serverMetadata: [{ key: "magnum_cluster", value: spec.uuid }],
+  };
+  const nodeLabels = { [GROUP_ROLE]: group.role, [GROUP_NAME]: group.name, ...group.nodeLabels };
+  const kubelet = [
+    {
+      name: "node-labels",
+      value: Object.entries(nodeLabels)
+        .map(([key, value]) => `${key}=${value}`)
+        .join(","),
+    },
+    ...settings.kubelet,
+  ];
+  const name = poolNameOf(metadata.name, group);
+  const digest = createHash("sha256").update(canonicalJson({ machine, kubelet })).digest("hex").slice(0, 8);
+  return {
+    name,
+    templates: `${name}-${digest}`,
+    version: group.version,
+    replicas: replicasOf(group, settings, standing.get(name)),
+    machine,
+    kubeletArgs: kubelet,
+    labels: { [magnumLabels.nodeGroup]: group.uuid },
+    ...(settings.availabilityZone === undefined ? {} : { failureDomain: settings.availabilityZone }),
+    taints: (group.nodeTaints ?? []).map((taint) => ({ ...taint, propagation: "Always" as const })),
+    ...(settings.autoscaling === undefined ? {} : { annotations: scalingBounds(group, settings) }),
+    ...(group.maxBatchSize === undefined ? {} : { maxSurge: group.maxBatchSize }),
+  };
+}
+
+const typed = (type: string | undefined) => (type === undefined ? {} : { type });
+
+function replicasOf(
+  group: MagnumNodeGroup,
+  { autoscaling }: LabelSettings,
+  pool:
+    | { readonly replicas?: number | undefined; readonly annotations?: Readonly<Record<string, string>> | undefined }
+    | undefined,
+): number {
+  const isAutoscalers = autoscaling !== undefined && pool?.annotations?.[askedAnnotation] === String(group.nodeCount);
+  return isAutoscalers ? (pool?.replicas ?? group.nodeCount) : group.nodeCount;
+}
+
+/** What the autoscaler's clusterapi provider reads. */
+function scalingBounds(group: MagnumNodeGroup, { autoscaling }: LabelSettings): Readonly<Record<string, string>> {
+  const most = group.maxNodeCount ?? autoscaling?.max ?? Math.max(group.nodeCount, 1);
+  return {
+    [askedAnnotation]: String(group.nodeCount),
+    "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size": String(
+      Math.max(group.minNodeCount, autoscaling?.min ?? 0),
+    ),
+    "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size": String(most),
+  };
+}

@@ -1,0 +1,49 @@
+import type { Condition, KubeObject } from "@causeway/kubernetes";
+
+/** Why something does not become ready, by the condition of the object at fault. */
+export interface Finding {
+  readonly code: string;
+  readonly message: string;
+  /** It does not pass by itself: a user or operator has to change something. */
+  readonly isTerminal: boolean;
+}
+
+type WithConditions = KubeObject & { readonly status?: { readonly conditions?: readonly Condition[] } };
+
+/** Reasons of conditions that do not pass by themselves. */
+const terminal = new Set([
+  "QuotaExceeded",
+  "Forbidden",
+  "InvalidMachineSpec",
+  "InvalidIdentity",
+  "AuthenticationFailed",
+  "InstanceCreateFailed",
+  "InstanceStateError",
+  "PortCreateFailed",
+  "VolumeError",
+  "LoadBalancerProviderNotFound",
+  "DuplicateServer",
+  "NotServed",
+  "WrongCloud",
+]);
+
+/** Reasons of a condition that only say that something takes its time. */
+const ordinary =
+  /^(Waiting|Not|Creating|Starting|Deleting|Scaling|Rolling|Bootstrap|Node|Internal|InspectionFailed|Connection|Instance(NotReady|Deleting))/;
+
+/** The first cause among these objects, in their order; those that do not pass by themselves come before the others. */
+export function firstFinding(objects: readonly (KubeObject | undefined)[]): Finding | undefined {
+  const found = objects.flatMap((object) => (object === undefined ? [] : findingsOf(object)));
+  return found.find(({ isTerminal }) => isTerminal) ?? found[0];
+}
+
+function findingsOf(object: WithConditions): readonly Finding[] {
+  return (object.status?.conditions ?? [])
+    .filter(({ status, reason }) => status === "False" && (terminal.has(reason) || !ordinary.test(reason)))
+    .filter(({ type, message }) => type !== "Paused" && type !== "Deleting" && message !== undefined && message !== "")
+    .map(({ reason, message = "" }) => ({
+      code: reason,
+      message: `${object.kind} ${object.metadata.name}: ${message.replaceAll(/\s+/g, " ").slice(0, 1_000)}`,
+      isTerminal: terminal.has(reason),
+    }));
+}

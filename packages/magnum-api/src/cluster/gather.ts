@@ -1,0 +1,112 @@
+import {
+  Cluster,
+  credentialsOf,
+  HostedControlPlane,
+  KubeadmConfigTemplate,
+  labels,
+  Machine,
+  MachineDeployment,
+  MagnumCluster,
+  OpenStackCluster,
+  OpenStackMachine,
+  OpenStackMachineTemplate,
+  type Manifest,
+} from "@causeway/api";
+import { Secret, type Informer, type Informers, type KubeObject, type ObjectKey } from "@causeway/kubernetes";
+import { desiredManifests, type KeystoneAddress, type StandingPools } from "./desired.ts";
+
+/** Everything that the plan of one cluster is made from. */
+export interface Observed {
+  readonly object: MagnumCluster;
+  readonly desired: readonly Manifest[];
+  /** The objects of the cluster that are applied, as they stand. */
+  readonly standing: readonly KubeObject[];
+  readonly cluster: Cluster | undefined;
+  readonly controlPlane: HostedControlPlane | undefined;
+  readonly infrastructure: OpenStackCluster | undefined;
+  readonly deployments: readonly MachineDeployment[];
+  readonly machines: readonly Machine[];
+  readonly servers: readonly OpenStackMachine[];
+  readonly hasCredentials: boolean;
+}
+
+/** The informers that a cluster is gathered from. */
+export interface Sources {
+  readonly magnum: Informer<MagnumCluster>;
+  readonly clusters: Informer<Cluster>;
+  readonly controlPlanes: Informer<HostedControlPlane>;
+  readonly infrastructures: Informer<OpenStackCluster>;
+  readonly deployments: Informer<MachineDeployment>;
+  readonly machines: Informer<Machine>;
+  readonly servers: Informer<OpenStackMachine>;
+  readonly machineTemplates: Informer<OpenStackMachineTemplate>;
+  readonly bootstrapTemplates: Informer<KubeadmConfigTemplate>;
+  readonly secrets: Informer<Secret>;
+}
+
+const byCluster = "magnum cluster";
+
+export function openSources(informers: Informers): Sources {
+  const indexed = <T extends KubeObject>(informer: Informer<T>): Informer<T> => {
+    informers.index(informer, { [byCluster]: (object: T) => clusterOf(object) });
+    return informer;
+  };
+  return {
+    magnum: informers.for(MagnumCluster),
+    clusters: informers.for(Cluster),
+    controlPlanes: informers.for(HostedControlPlane),
+    infrastructures: informers.for(OpenStackCluster),
+    deployments: indexed(informers.for(MachineDeployment)),
+    machines: indexed(informers.for(Machine)),
+    servers: indexed(informers.for(OpenStackMachine)),
+    machineTemplates: indexed(informers.for(OpenStackMachineTemplate)),
+    bootstrapTemplates: indexed(informers.for(KubeadmConfigTemplate)),
+    secrets: informers.for(Secret, { labelSelector: labels.clusterName }),
+  };
+}
+
+/** "NAMESPACE/CLUSTER" of an object that has the contract's label. */
+function clusterOf({ metadata }: KubeObject): readonly string[] {
+  const name = metadata.labels?.[labels.clusterName];
+  return name === undefined ? [] : [`${metadata.namespace ?? ""}/${name}`];
+}
+
+/** The Machines of a cluster. */
+export function machinesOf(sources: Pick<Sources, "machines">, key: ObjectKey): readonly Machine[] {
+  return sources.machines.byIndex(byCluster, `${key.namespace}/${key.name}`);
+}
+
+export function gather(sources: Sources, keystone: KeystoneAddress, key: ObjectKey): Observed | undefined {
+  const object = sources.magnum.get(key);
+  if (!object) return undefined;
+  const index = `${key.namespace}/${key.name}`;
+  const of = <T extends KubeObject>(informer: Informer<T>) => informer.byIndex(byCluster, index);
+  const deployments = of(sources.deployments);
+  const [cluster, controlPlane, infrastructure] = [
+    sources.clusters.get(key),
+    sources.controlPlanes.get(key),
+    sources.infrastructures.get(key),
+  ];
+  const one = [cluster, controlPlane, infrastructure].filter((each) => each !== undefined);
+  return {
+    object,
+    desired: desiredManifests(object, keystone, poolsOf(deployments)),
+    standing: [...one, ...deployments, ...of(sources.machineTemplates), ...of(sources.bootstrapTemplates)],
+    cluster,
+    controlPlane,
+    infrastructure,
+    deployments,
+    machines: of(sources.machines),
+    servers: of(sources.servers),
+    hasCredentials: sources.secrets.get({ namespace: key.namespace, name: credentialsOf(key.name) }) !== undefined,
+  };
+}
+
+function poolsOf(deployments: readonly MachineDeployment[]): StandingPools {
+  return new Map(
+    deployments.map(({ metadata, spec }) => [
+      metadata.name,
+      { replicas: spec.replicas, annotations: metadata.annotations },
+    ]),
+  );
+}

@@ -1,0 +1,45 @@
+import type { MagnumCluster } from "@causeway/api";
+
+/** Labels of everything that belongs to a cluster of the Magnum API. */
+export const magnumLabels = {
+  uuid: "magnum.causeway.dev/uuid",
+  project: "magnum.causeway.dev/project",
+  nodeGroup: "magnum.causeway.dev/nodegroup",
+} as const;
+
+/** On each object that the controller applies: a digest of what it applied. */
+export const appliedAnnotation = "magnum.causeway.dev/applied";
+
+export const finalizer = "magnum.causeway.dev/cluster";
+
+/** The namespace of a project's clusters and templates. */
+export function namespaceOf(projectId: string): string {
+  const safe = projectId
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "");
+  return `magnum-${safe.slice(0, 50) || "none"}`;
+}
+
+/** The name of a cluster's objects: what its name has of letters and digits, and the beginning of its uuid. */
+export function objectNameOf(name: string, uuid: string): string {
+  const safe = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .slice(0, 20)
+    .replaceAll(/^[^a-z]+|-+$/g, "");
+  return `${safe || "cluster"}-${uuid.replaceAll("-", "").slice(0, 10)}`;
+}
+
+/** The name of a node group's MachineDeployment. */
+export function poolNameOf(cluster: string, group: { readonly uuid: string; readonly isDefault: boolean }): string {
+  return group.isDefault ? `${cluster}-default` : `${cluster}-${group.uuid.slice(0, 8)}`;
+}
+
+/** The entry of the cluster's clouds.yaml. */
+export const CLOUD = "magnum";
+
+export const keyOfCluster = ({ metadata }: MagnumCluster): { namespace: string; name: string } => ({
+  namespace: metadata.namespace ?? "",
+  name: metadata.name,
+});

@@ -1,0 +1,75 @@
+import {
+  annotations,
+  Cluster,
+  KubeadmConfigTemplate,
+  Machine,
+  MachineDeployment,
+  MagnumCluster,
+  OpenStackMachineTemplate,
+} from "@causeway/api";
+import { addFinalizer, isNotFound, removeFinalizer, type KubernetesClient } from "@causeway/kubernetes";
+import type { ApplicationCredentialClient } from "@causeway/openstack";
+import { readCredential } from "./credentials.ts";
+import type { Observed } from "./gather.ts";
+import { finalizer, keyOfCluster } from "./names.ts";
+import type { Step } from "./steps.ts";
+
+export interface PerformWith {
+  readonly client: KubernetesClient;
+  readonly credentials: Pick<ApplicationCredentialClient, "revoke">;
+}
+
+export const fieldManager = "causeway-magnum";
+
+export async function perform(using: PerformWith, step: Step, observed: Observed, signal: AbortSignal): Promise<void> {
+  const { client } = using;
+  const { object, cluster } = observed;
+  const key = keyOfCluster(object);
+  const { namespace } = key;
+  switch (step.type) {
+    case "add-finalizer":
+      await addFinalizer(client, MagnumCluster, object, { finalizer, signal });
+      return;
+    case "apply":
+      await client.apply(step.manifest.type, step.manifest.object, { fieldManager, signal });
+      return;
+    case "mark-machine":
+      await markMachine(client, step.machine, signal);
+      return;
+    case "delete-pool":
+      await client.delete(
+        MachineDeployment,
+        { namespace, name: step.name },
+        { propagationPolicy: "Foreground", signal },
+      );
+      return;
+    case "delete-templates":
+      // The machine template is what the plan sees: it goes last, so that an attempt that ended in between is repeated.
+      await client.delete(KubeadmConfigTemplate, { namespace, name: step.name }, { signal });
+      await client.delete(OpenStackMachineTemplate, { namespace, name: step.name }, { signal });
+      return;
+    case "delete-cluster": {
+      const uid = cluster?.metadata.uid;
+      await client.delete(Cluster, key, { ...(uid === undefined ? {} : { preconditions: { uid } }), signal });
+      return;
+    }
+    case "revoke-credential": {
+      const credential = await readCredential(client, object, signal);
+      if (credential) await using.credentials.revoke(credential, { signal });
+      return;
+    }
+    case "remove-finalizer":
+      await removeFinalizer(client, MagnumCluster, object, { finalizer, signal });
+      return;
+  }
+}
+
+async function markMachine(client: KubernetesClient, machine: Machine, signal: AbortSignal): Promise<void> {
+  const { namespace = "", name } = machine.metadata;
+  const body = { metadata: { annotations: { [annotations.deleteMachine]: "yes" } } };
+  try {
+    await client.patch(Machine, { namespace, name }, { type: "merge", body }, { signal });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

@@ -1,0 +1,112 @@
+import type { MagnumClusterStatus } from "@causeway/api";
+import { isTrue, timestamp, type Plan, type PlannedEvent } from "@causeway/kubernetes";
+import { firstFinding } from "./findings.ts";
+import type { Observed } from "./gather.ts";
+import { healthOf } from "./health.ts";
+import { poolNameOf } from "./names.ts";
+import {
+  createVerdict,
+  findingOf,
+  isControlPlaneReady,
+  sinceOf,
+  updateVerdict,
+  waitOf,
+  type Verdict,
+} from "./plan-verdict.ts";
+import { poolsOf, poolStatus, type Pool } from "./pools.ts";
+import type { Step } from "./steps.ts";
+
+type Status = MagnumClusterStatus;
+
+/** The state that clients see. `isWriting`: objects are not yet as the cluster wants them. */
+export function statusOf(
+  observed: Observed,
+  isWriting: boolean,
+  now: number,
+): Pick<Plan<Step, Status>, "status" | "wait" | "events"> {
+  const { object } = observed;
+  const { status: before, spec } = object;
+  const pools = poolsOf(observed);
+  const isDone = !isWriting && isSettled(observed, pools);
+  const created = before?.created === true || isDone;
+  const finding = isDone ? undefined : findingOf(observed, now);
+  const change = { observed, isDone, isWriting, finding, now, since: sinceOf(observed, isDone, now) };
+  const verdict = before?.created === true ? updateVerdict(change) : createVerdict(change);
+  const status: Status = {
+    ...(before?.conditions ? { conditions: before.conditions } : {}),
+    observedGeneration: object.metadata.generation ?? 0,
+    status: verdict.status,
+    reason: verdict.reason.slice(0, 4_000),
+    ...(verdict.code === undefined ? {} : { code: verdict.code }),
+    ...(created ? { created } : {}),
+    ...(change.since === undefined ? {} : { changingSince: timestamp(change.since) }),
+    ...healthOf(observed),
+    ...mastersOf(observed),
+    nodeGroups: pools.map((pool) => poolStatus(pool, groupVerdict(pool, verdict, before?.nodeGroups))),
+  };
+  const timed = waitOf(change, spec.createTimeout);
+  return { status, ...(timed ? { wait: timed } : {}), ...eventOf(before, verdict) };
+}
+
+function isSettled(observed: Observed, pools: readonly Pool[]): boolean {
+  const isReady = observed.hasCredentials && isControlPlaneReady(observed);
+  return isReady && pools.every((pool) => pool.isSettled) && !hasSurplus(observed);
+}
+
+/** What is known of the control plane. */
+function mastersOf({
+  controlPlane,
+}: Observed): Pick<Status, "apiAddress" | "masterAddresses" | "coeVersion" | "masterReady"> {
+  const { endpoint, version, conditions } = controlPlane?.status ?? {};
+  return {
+    ...(endpoint === undefined
+      ? {}
+      : { apiAddress: `https://${hostOf(endpoint.host)}:${endpoint.port}`, masterAddresses: [endpoint.host] }),
+    ...(version === undefined ? {} : { coeVersion: version }),
+    masterReady: isTrue(conditions, "Available"),
+  };
+}
+
+const hostOf = (host: string) => (host.includes(":") ? `[${host}]` : host);
+
+function eventOf(before: Status | undefined, verdict: Verdict): { events?: readonly PlannedEvent[] } {
+  if (before?.status === verdict.status) return {};
+  const type = verdict.status.endsWith("FAILED") ? "Warning" : "Normal";
+  return { events: [{ type, reason: verdict.status, message: verdict.reason.slice(0, 1_000) }] };
+}
+
+function hasSurplus({ object, deployments }: Observed): boolean {
+  const wanted = new Set(object.spec.nodeGroups.map((group) => poolNameOf(object.metadata.name, group)));
+  return deployments.some(({ metadata }) => !wanted.has(metadata.name));
+}
+
+type GroupVerdict = NonNullable<Status["nodeGroups"]>[number];
+
+function groupVerdict(
+  pool: Pool,
+  whole: Verdict,
+  before: readonly GroupVerdict[] | undefined,
+): Pick<GroupVerdict, "status" | "reason"> {
+  const previous = before?.find(({ uuid }) => uuid === pool.group.uuid);
+  const finding = firstFinding(pool.machines);
+  if (pool.isSettled) {
+    const wasCreated = previous !== undefined && previous.status.startsWith("UPDATE");
+    return {
+      status: wasCreated || previous?.status === "CREATE_COMPLETE" ? completeOf(previous) : "CREATE_COMPLETE",
+      reason: "",
+    };
+  }
+  const isFirst =
+    previous === undefined || (previous.status.startsWith("CREATE") && previous.status !== "CREATE_COMPLETE");
+  const kind = isFirst ? "CREATE" : "UPDATE";
+  const failed = whole.status.endsWith("FAILED");
+  if (!isFirst && whole.status.endsWith("COMPLETE")) return { status: previous.status, reason: previous.reason ?? "" };
+  return {
+    status: `${kind}_${failed ? "FAILED" : "IN_PROGRESS"}`,
+    reason: (failed ? whole.reason : (finding?.message ?? "")).slice(0, 4_000),
+  };
+}
+
+function completeOf(previous: GroupVerdict | undefined): GroupVerdict["status"] {
+  return previous?.status === "CREATE_COMPLETE" ? "CREATE_COMPLETE" : "UPDATE_COMPLETE";
+}

@@ -1,0 +1,123 @@
+import type { MagnumClusterStatus } from "@causeway/api";
+import { isTrue, type Plan } from "@causeway/kubernetes";
+import { firstFinding, type Finding } from "./findings.ts";
+import type { Observed } from "./gather.ts";
+import { unusedLabels } from "./labels.ts";
+import { poolsOf } from "./pools.ts";
+import type { Step } from "./steps.ts";
+
+type Status = MagnumClusterStatus;
+
+/** A change of a cluster that is complete counts as failed after this; work on it goes on. */
+const UPDATE_TIMEOUT = 60 * 60_000;
+/** The credentials are written right after the row: longer means that the process that was to write them has ended. */
+const CREDENTIALS_TIMEOUT = 60_000;
+
+/** What clients are shown of the change in progress, or of the last one. */
+export interface Verdict {
+  readonly status: Status["status"];
+  readonly reason: string;
+  readonly code?: string | undefined;
+}
+
+export function isControlPlaneReady({ object, cluster, controlPlane }: Observed): boolean {
+  const status = controlPlane?.status;
+  return (
+    cluster?.status?.initialization?.infrastructureProvisioned === true &&
+    cluster.status.initialization.controlPlaneInitialized === true &&
+    status?.version === object.spec.version &&
+    (status.observedGeneration === undefined ||
+      status.observedGeneration >= (controlPlane?.metadata.generation ?? 0)) &&
+    isTrue(status.conditions, "Available")
+  );
+}
+
+export function findingOf(observed: Observed, now: number): Finding | undefined {
+  const { object, infrastructure, controlPlane, servers, machines } = observed;
+  const age = now - Date.parse(object.metadata.creationTimestamp ?? "");
+  if (!observed.hasCredentials && age > CREDENTIALS_TIMEOUT) {
+    const message = `the cluster has no credentials in its project: rotate them (PATCH /v1/credentials/${object.spec.uuid}), or delete the cluster`;
+    return { code: "MAGNUM_CREDENTIALS_MISSING", message, isTerminal: true };
+  }
+  return firstFinding([infrastructure, controlPlane, ...servers, ...machines]);
+}
+
+export interface Change {
+  readonly observed: Observed;
+  readonly isDone: boolean;
+  readonly isWriting: boolean;
+  readonly finding: Finding | undefined;
+  /** When the change that is in progress began. */
+  readonly since: number | undefined;
+  readonly now: number;
+}
+
+/** When the change in progress began; undefined: none is. */
+export function sinceOf({ object }: Observed, isDone: boolean, now: number): number | undefined {
+  const { status, metadata } = object;
+  if (isDone) return undefined;
+  if (status?.created !== true) return Date.parse(metadata.creationTimestamp ?? "") || now;
+  if (status.observedGeneration !== metadata.generation) return now;
+  return status.changingSince === undefined ? undefined : Date.parse(status.changingSince);
+}
+
+export function createVerdict({ observed, isDone, finding, since = 0, now }: Change): Verdict {
+  const { spec } = observed.object;
+  if (isDone) return { status: "CREATE_COMPLETE", reason: completeReason("CREATE", spec.labels ?? {}) };
+  const isLate = spec.createTimeout > 0 && now >= since + spec.createTimeout * 60_000;
+  if (finding?.isTerminal === true || isLate) {
+    const late = `the cluster was not complete after ${spec.createTimeout} minutes`;
+    return { status: "CREATE_FAILED", reason: worded(finding) ?? late, code: finding?.code ?? "MAGNUM_CREATE_TIMEOUT" };
+  }
+  return { status: "CREATE_IN_PROGRESS", reason: worded(finding) ?? waitingFor(observed) };
+}
+
+export function updateVerdict({ observed, isDone, isWriting, finding, since, now }: Change): Verdict {
+  const { object } = observed;
+  const before = object.status;
+  const isChanged = before?.observedGeneration !== object.metadata.generation;
+  if (isDone) {
+    if (before?.status.endsWith("_COMPLETE") === true && !isChanged) return kept(before);
+    return { status: "UPDATE_COMPLETE", reason: completeReason("UPDATE", object.spec.labels ?? {}) };
+  }
+  // What breaks by itself after a change was complete is a matter of health, not of the change.
+  if (since === undefined && !isWriting && before !== undefined) return kept(before);
+  const isLate = since !== undefined && now >= since + UPDATE_TIMEOUT;
+  if (finding?.isTerminal === true || isLate) {
+    const late = `the change was not complete after ${UPDATE_TIMEOUT / 60_000} minutes`;
+    return { status: "UPDATE_FAILED", reason: worded(finding) ?? late, code: finding?.code ?? "MAGNUM_UPDATE_TIMEOUT" };
+  }
+  return { status: "UPDATE_IN_PROGRESS", reason: waitingFor(observed) };
+}
+
+const worded = (finding: Finding | undefined) => finding && `${finding.message} (${finding.code})`;
+
+const kept = ({ status, reason = "", code }: Status): Verdict => ({ status, reason, code });
+
+/** Labels without effect are named where every client shows it. */
+function completeReason(what: "CREATE" | "UPDATE", labels: Readonly<Record<string, string>>): string {
+  const unused = unusedLabels(labels);
+  const done = `${what} completed successfully`;
+  return unused.length === 0 ? done : `${done}. Labels without effect: ${unused.join(", ").slice(0, 1_000)}`;
+}
+
+function waitingFor(observed: Observed): string {
+  const { cluster } = observed;
+  if (!observed.hasCredentials) return "waiting for the credentials of the cluster";
+  if (cluster?.status?.initialization?.infrastructureProvisioned !== true)
+    return "waiting for the network of the cluster";
+  if (!isControlPlaneReady(observed)) return "waiting for the control plane";
+  const waiting = poolsOf(observed).filter(({ isSettled }) => !isSettled);
+  const pools = waiting.map(
+    ({ group, readyNodes }) => `${group.name}: ${readyNodes} of ${group.nodeCount} nodes are ready`,
+  );
+  return pools.length === 0 ? "waiting for node groups that are being deleted" : pools.join("; ");
+}
+
+export function waitOf({ observed, isDone, since, now }: Change, createTimeout: number): Plan<Step, Status>["wait"] {
+  if (isDone || since === undefined) return undefined;
+  const limit = observed.object.status?.created === true ? UPDATE_TIMEOUT : createTimeout * 60_000;
+  const deadline = since + limit;
+  const soon = observed.hasCredentials ? deadline : Math.min(deadline, since + CREDENTIALS_TIMEOUT + 1_000);
+  return soon > now ? { for: waitingFor(observed), until: soon } : { for: waitingFor(observed) };
+}

@@ -1,0 +1,95 @@
+import { MachineDeployment, type MagnumClusterStatus, type Manifest } from "@causeway/api";
+import type { KubeObject, Plan } from "@causeway/kubernetes";
+import { firstFinding } from "./findings.ts";
+import type { Observed } from "./gather.ts";
+import { appliedAnnotation, finalizer, poolNameOf } from "./names.ts";
+import { statusOf } from "./plan-status.ts";
+import { poolsOf } from "./pools.ts";
+import type { Step } from "./steps.ts";
+
+type Status = MagnumClusterStatus;
+
+const DELETE_TIMEOUT = 30 * 60_000;
+
+/** The rules of a cluster: what is to be written, and the state that clients see. */
+export function plan(observed: Observed, now: number): Plan<Step, Status> {
+  const { object } = observed;
+  if (object.metadata.deletionTimestamp !== undefined) return planDeletion(observed, now);
+  const steps = nextSteps(observed);
+  return { ...statusOf(observed, steps.length > 0, now), steps };
+}
+
+function nextSteps(observed: Observed): readonly Step[] {
+  const { object, desired, standing, hasCredentials } = observed;
+  if (!(object.metadata.finalizers ?? []).includes(finalizer)) return [{ type: "add-finalizer" }];
+  if (!hasCredentials) return [];
+  const outdated = desired.filter((manifest) => !isApplied(manifest, standing));
+  const marks = outdated.some(({ object: { kind } }) => kind === MachineDeployment.kind) ? marksOf(observed) : [];
+  const apply = outdated.map((manifest): Step => ({ type: "apply", name: nameOf(manifest.object), manifest }));
+  return [...marks, ...apply, ...surplus(observed)];
+}
+
+const nameOf = ({ kind, metadata }: KubeObject) => `${kind} ${metadata.name}`;
+
+function isApplied({ object }: Manifest, standing: readonly KubeObject[]): boolean {
+  const found = standing.find(({ kind, metadata }) => kind === object.kind && metadata.name === object.metadata.name);
+  return found?.metadata.annotations?.[appliedAnnotation] === object.metadata.annotations?.[appliedAnnotation];
+}
+
+/** Machines that the user wants to go are marked before their group becomes smaller: then they are the ones that go. */
+function marksOf(observed: Observed): readonly Step[] {
+  return poolsOf(observed).flatMap(({ group, machines }) =>
+    machines
+      .filter(({ metadata }) => (group.nodesToRemove ?? []).includes(metadata.name))
+      .filter(({ metadata }) => metadata.annotations?.["cluster.x-k8s.io/delete-machine"] === undefined)
+      .map((machine): Step => ({ type: "mark-machine", name: machine.metadata.name, machine })),
+  );
+}
+
+/** Pools of node groups that were deleted, and templates that no pool refers to any longer. */
+function surplus({ object, deployments, standing, machines }: Observed): readonly Step[] {
+  const wanted = new Set(object.spec.nodeGroups.map((group) => poolNameOf(object.metadata.name, group)));
+  const pools = deployments
+    .filter(({ metadata }) => !wanted.has(metadata.name) && metadata.deletionTimestamp === undefined)
+    .map(({ metadata }): Step => ({ type: "delete-pool", name: metadata.name }));
+  const used = new Set([
+    ...deployments.map(({ spec }) => spec.template.spec.infrastructureRef.name),
+    ...deployments.filter(({ metadata }) => !wanted.has(metadata.name)).map(({ metadata }) => metadata.name),
+  ]);
+  const isQuiet =
+    deployments.every(({ status, spec }) => (status?.upToDateReplicas ?? 0) === (spec.replicas ?? 1)) &&
+    machines.every(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const templates = standing
+    .filter(
+      ({ kind, metadata }) =>
+        kind === "OpenStackMachineTemplate" && metadata.deletionTimestamp === undefined && !used.has(metadata.name),
+    )
+    .map(({ metadata }): Step => ({ type: "delete-templates", name: metadata.name }));
+  return deployments.length > 0 && isQuiet ? [...pools, ...templates] : pools;
+}
+
+function planDeletion(observed: Observed, now: number): Plan<Step, Status> {
+  const { object, cluster, controlPlane, infrastructure, machines, servers } = observed;
+  const begun = Date.parse(object.metadata.deletionTimestamp ?? "");
+  const finding = firstFinding([...servers, ...machines, infrastructure, controlPlane, cluster]);
+  const isLate = now >= begun + DELETE_TIMEOUT;
+  const left = [cluster, controlPlane, infrastructure, ...machines].filter((each) => each !== undefined).map(nameOf);
+  const what = left.length === 0 ? "the credentials are being revoked" : `still there: ${left.slice(0, 10).join(", ")}`;
+  const { status: _, reason: __, code: ___, conditions, ...rest } = object.status ?? { status: "DELETE_IN_PROGRESS" };
+  const status: Status = {
+    ...rest,
+    ...(conditions ? { conditions } : {}),
+    observedGeneration: object.metadata.generation ?? 0,
+    status: isLate ? "DELETE_FAILED" : "DELETE_IN_PROGRESS",
+    reason: (finding ? `${finding.message} (${finding.code}); ${what}` : what).slice(0, 4_000),
+    ...(finding ? { code: finding.code } : {}),
+  };
+  if (!(object.metadata.finalizers ?? []).includes(finalizer)) return { steps: [], status };
+  if (cluster !== undefined) {
+    const steps: Step[] = cluster.metadata.deletionTimestamp === undefined ? [{ type: "delete-cluster" }] : [];
+    return { steps, status, wait: { for: what, ...(isLate ? {} : { until: begun + DELETE_TIMEOUT }) } };
+  }
+  return machines.length + servers.length > 0
+    ? { steps: [], status, wait: { for: what } }
+    : { steps: [{ type: "revoke-credential" }, { type: "remove-finalizer" }], status };
+}

@@ -1,0 +1,62 @@
+import type { Machine, MachineDeployment, MagnumClusterStatus, MagnumNodeGroup } from "@causeway/api";
+import { isTrue } from "@causeway/kubernetes";
+import type { Observed } from "./gather.ts";
+import { magnumLabels, poolNameOf } from "./names.ts";
+
+type GroupStatus = NonNullable<MagnumClusterStatus["nodeGroups"]>[number];
+
+/** One node group as it stands. */
+export interface Pool {
+  readonly group: MagnumNodeGroup;
+  readonly deployment: MachineDeployment | undefined;
+  readonly machines: readonly Machine[];
+  /** As many nodes as are wanted, all ready, of the wanted version and content, and none besides. */
+  readonly isSettled: boolean;
+  readonly readyNodes: number;
+}
+
+export function poolsOf({ object, deployments, machines }: Observed): readonly Pool[] {
+  return object.spec.nodeGroups.map((group) => {
+    const name = poolNameOf(object.metadata.name, group);
+    const deployment = deployments.find(({ metadata }) => metadata.name === name);
+    const own = machines.filter(({ metadata }) => metadata.labels?.[magnumLabels.nodeGroup] === group.uuid);
+    const ready = own.filter((machine) => isReady(machine));
+    return { group, deployment, machines: own, readyNodes: ready.length, isSettled: isSettled(deployment, own) };
+  });
+}
+
+function isReady({ metadata, status }: Machine): boolean {
+  return metadata.deletionTimestamp === undefined && isTrue(status?.conditions, "NodeReady");
+}
+
+function isSettled(deployment: MachineDeployment | undefined, machines: readonly Machine[]): boolean {
+  if (deployment === undefined || deployment.metadata.deletionTimestamp !== undefined) return false;
+  const { metadata, spec, status } = deployment;
+  const wanted = spec.replicas ?? 1;
+  return (
+    (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0) &&
+    (status?.replicas ?? 0) === wanted &&
+    (status?.readyReplicas ?? 0) === wanted &&
+    (status?.upToDateReplicas ?? 0) === wanted &&
+    machines.length === wanted &&
+    machines.every((machine) => isReady(machine))
+  );
+}
+
+/** What clients see of a node group, given the state and reason that it has. */
+export function poolStatus(pool: Pool, state: Pick<GroupStatus, "status" | "reason">): GroupStatus {
+  const { group, deployment, machines } = pool;
+  const addresses = machines
+    .flatMap(({ status }) => status?.addresses?.find(({ type }) => type === "InternalIP")?.address ?? [])
+    .toSorted()
+    .slice(0, 1_000);
+  const isCurrent = machines.length > 0 && machines.every(({ spec }) => spec.version === group.version);
+  return {
+    uuid: group.uuid,
+    ...state,
+    readyNodes: pool.readyNodes,
+    ...(deployment?.spec.replicas === undefined ? {} : { nodeCount: deployment.spec.replicas }),
+    addresses,
+    ...(isCurrent ? { version: group.version } : {}),
+  };
+}

@@ -1,0 +1,17 @@
+import type { Machine, Manifest } from "@causeway/api";
+
+export type Step =
+  | { readonly type: "add-finalizer" }
+  /** Writes an object as the cluster wants it; fields of others stay. */
+  | { readonly type: "apply"; readonly name: string; readonly manifest: Manifest }
+  /** Has the Machine go first when its group becomes smaller. */
+  | { readonly type: "mark-machine"; readonly name: string; readonly machine: Machine }
+  /** Deletes the MachineDeployment of a node group that is no longer wanted. */
+  | { readonly type: "delete-pool"; readonly name: string }
+  /** Deletes the templates that no MachineDeployment refers to any longer. */
+  | { readonly type: "delete-templates"; readonly name: string }
+  /** Deletes the Cluster, and all that its controllers made. */
+  | { readonly type: "delete-cluster" }
+  /** Deletes the application credential, by itself. */
+  | { readonly type: "revoke-credential" }
+  | { readonly type: "remove-finalizer" };

@@ -1,0 +1,133 @@
+import { hostname } from "node:os";
+import { createMetrics, type Clock, type KeyPair, type Log, type Metrics } from "@causeway/foundation";
+import { createEventRecorder, electLeader, type Informers } from "@causeway/kubernetes";
+import {
+  createApplicationCredentialClient,
+  createIdentityClient,
+  createTokens,
+  type Identify,
+  type IdentityAddress,
+} from "@causeway/openstack";
+import type { Caller } from "./access/caller.ts";
+import { defaultPolicy } from "./access/default-policy.ts";
+import { readRules } from "./access/policy.ts";
+import { ProjectRates, type RateLimit } from "./access/rate.ts";
+import { createMagnumController } from "./cluster/controller.ts";
+import type { Api } from "./server/call.ts";
+import { serve } from "./server/server.ts";
+import { createIds } from "./state/ids.ts";
+import { openStore } from "./state/store.ts";
+import { createTurns } from "./state/turns.ts";
+
+export interface MagnumOptions {
+  /** Of the management cluster; the caller runs them. */
+  readonly informers: Informers;
+  readonly keystone: IdentityAddress;
+  /** The PEM text of the authority of Keystone's certificate, for the clusters' credentials. */
+  readonly certificateAuthority?: string | undefined;
+  /** The region that clusters are made in. */
+  readonly region?: string | undefined;
+  readonly host: string;
+  readonly port: number;
+  readonly certificate?: KeyPair | undefined;
+  readonly publicUrl?: string | undefined;
+  /** Rules that replace Magnum's. */
+  readonly policy?: Readonly<Record<string, string>>;
+  /** Clusters of a project that has no quota of its own. Default 20. */
+  readonly defaultQuota?: number;
+  /** Version of clusters whose template names none. Default "v1.34.0". */
+  readonly defaultVersion?: string;
+  readonly rate?: RateLimit;
+  /** Milliseconds after which Keystone is asked again whether a token was revoked. Default 60,000. */
+  readonly tokenRecheck?: number;
+  /** Where the Lease of the controller is. Undefined: this is the only process, and it needs none. */
+  readonly election?: { readonly namespace: string; readonly identity: string };
+  readonly metrics?: Metrics;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The API, and the controller behind it. */
+export interface Magnum {
+  readonly port: number;
+  /** Runs the controller until the signal aborts, and closes the server then. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const RATE: RateLimit = { perSecond: 50, burst: 200 };
+
+/** Begins to serve the API. @throws MAGNUM_PORT, MAGNUM_POLICY_INVALID, CLOUD_CONFIG_INVALID */
+export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
+  const { informers, clock, log, metrics = createMetrics(), certificateAuthority, host, port } = options;
+  const rules = readRules({ ...defaultPolicy, ...options.policy });
+  const identity = createIdentityClient(options.keystone, { clock, log, metrics });
+  const credentials = createApplicationCredentialClient(options.keystone, { clock, log, metrics });
+  const keystone = {
+    authUrl: options.keystone.authUrl,
+    ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
+  };
+  const recheck = options.tokenRecheck;
+  const tokens = createTokens(identity, { clock, log, identify, ...(recheck === undefined ? {} : { recheck }) });
+  const api: Api = {
+    store: openStore(informers),
+    rules,
+    credentials,
+    keystone,
+    region: options.region,
+    defaultQuota: options.defaultQuota ?? 20,
+    defaultVersion: options.defaultVersion ?? "v1.34.0",
+    newId: createIds(clock),
+    inTurn: createTurns(),
+    started: clock.now(),
+    host: hostname(),
+    clock,
+    log,
+  };
+  const events = createEventRecorder(informers.client, { component: "magnum-api", clock });
+  const controller = createMagnumController({ informers, keystone, credentials, events, metrics, clock, log });
+  const rates = new ProjectRates(options.rate ?? RATE, clock);
+  const { certificate, publicUrl, election } = options;
+  const server = await serve({ api, tokens, rates, host, port, certificate, publicUrl, metrics, clock, log });
+  const lead = (signal: AbortSignal) =>
+    election === undefined
+      ? controller.run(signal)
+      : electLeader(
+          {
+            client: informers.client,
+            ...election,
+            name: "causeway-magnum",
+            onLeading: (leading) => controller.run(leading),
+            clock,
+            log,
+          },
+          signal,
+        );
+  return {
+    port: server.port,
+    async run(signal) {
+      try {
+        await lead(signal);
+      } finally {
+        await server.close();
+        identity.close();
+        credentials.close();
+      }
+    },
+  };
+}
+
+/** A token has to be scoped to a project. */
+const identify: Identify<Omit<Caller, "token">> = async ({ user, project, roles, methods }) =>
+  project === undefined
+    ? { refused: "the token has no project" }
+    : {
+        user: {
+          userId: user.id,
+          userName: user.name,
+          projectId: project.id,
+          projectName: project.name,
+          domainId: user.domain.id,
+          roles: (roles ?? []).map(({ name }) => name),
+          ofApplicationCredential: methods.includes("application_credential"),
+        },
+      };

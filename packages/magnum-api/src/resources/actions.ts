@@ -1,0 +1,177 @@
+import { MagnumCluster, type Machine, type MagnumNodeGroup } from "@causeway/api";
+import { keyOf, timestamp } from "@causeway/kubernetes";
+import { machinesOf } from "../cluster/gather.ts";
+import { keyOfCluster, magnumLabels } from "../cluster/names.ts";
+import { enforce, isAdmin, type Answer, type Api, type Call } from "../server/call.ts";
+import { conflict, invalid, notFound, unrouted } from "../wire/error.ts";
+import { readFields, type Fields } from "../wire/fields.ts";
+import { versionOf } from "./cluster-body.ts";
+import { accepted } from "./clusters.ts";
+import { findCluster, requireIdle, targetOf } from "./find-cluster.ts";
+import { findTemplate } from "./templates.ts";
+
+const resizeFields: Fields = {
+  node_count: { type: "int", min: 0, max: 10_000, mandatory: true },
+  nodes_to_remove: { type: "texts" },
+  nodegroup: { type: "text", min: 1, max: 255 },
+};
+
+export async function resizeCluster(api: Api, call: Call): Promise<Answer> {
+  requireMinor(call, 7, "resize");
+  const values = readFields(call.body, resizeFields, "cluster_resize_req");
+  const count = values["node_count"] as number;
+  if (count === 0 && call.minor < 10) throw invalid("Cluster node_count cannot be zero before microversion 1.10.");
+  const cluster = await findCluster(api, call, call.names["cluster"] ?? "");
+  enforce(api, call, "cluster:resize", targetOf(cluster));
+  const group = groupFor(cluster, values["nodegroup"] as string | undefined);
+  if (group === "master") {
+    if (count === 1) return accepted(cluster);
+    throw invalid("The master nodegroup cannot be resized: a hosted control plane has no masters to count.");
+  }
+  requireIdle(cluster, ["UPDATE_FAILED", "UPDATE_IN_PROGRESS"]);
+  const { minNodeCount, maxNodeCount } = group;
+  if (count < minNodeCount || (maxNodeCount !== undefined && maxNodeCount > 0 && count > maxNodeCount))
+    throw outOfBounds(group);
+  const wanted = (values["nodes_to_remove"] as readonly string[] | undefined) ?? [];
+  const machines = machinesOf(api.store.sources, keyOfCluster(cluster)).filter(
+    ({ metadata }) => metadata.labels?.[magnumLabels.nodeGroup] === group.uuid,
+  );
+  const nodesToRemove = wanted.map((node) => machineFor(node, machines));
+  if (new Set(nodesToRemove).size > group.nodeCount - count)
+    throw invalid(
+      `nodes_to_remove names ${new Set(nodesToRemove).size} nodes, but node_count ${count} removes ${Math.max(0, group.nodeCount - count)} of ${group.nodeCount}.`,
+    );
+  const now = timestamp(api.clock.now());
+  const changed = await changeGroup(api, call, { cluster, uuid: group.uuid }, (each) => ({
+    ...each,
+    nodeCount: count,
+    nodesToRemove,
+    updatedAt: now,
+  }));
+  return accepted(changed);
+}
+
+const outOfBounds = ({ name, minNodeCount, maxNodeCount }: MagnumNodeGroup) =>
+  invalid(
+    `Resizing ${name} outside the allowed bounds: min_node_count = ${minNodeCount}, max_node_count = ${maxNodeCount ?? "None"}`,
+  );
+
+function requireMinor({ minor }: Call, from: number, action: string): void {
+  if (minor < from)
+    throw unrouted(
+      406,
+      "Not Acceptable",
+      `Version 1.${minor} was requested but the requested API ${action} is not supported for this version.`,
+    );
+}
+
+/** The group of a request; "master": default-master. @throws MagnumError 404 */
+export function groupFor(cluster: MagnumCluster, ident: string | undefined): MagnumNodeGroup | "master" {
+  const { nodeGroups, masterUUID } = cluster.spec;
+  if (ident === "default-master" || ident === masterUUID) return "master";
+  const found = nodeGroups.find(({ uuid, name, isDefault }) =>
+    ident === undefined ? isDefault : uuid === ident || name === ident,
+  );
+  if (found === undefined) throw notFound("Nodegroup", (ident ?? "default-worker").slice(0, 300));
+  return found;
+}
+
+/** The Machine that a client means: by the server's id, the Machine's name, or the place in the order of names. @throws MagnumError 400 */
+function machineFor(node: string, machines: readonly Machine[]): string {
+  const sorted = machines.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const found =
+    sorted.find(
+      ({ metadata, spec, status }) =>
+        metadata.name === node || status?.nodeRef?.name === node || (spec.providerID ?? "").endsWith(`/${node}`),
+    ) ?? (/^\d{1,4}$/.test(node) ? sorted[Number(node)] : undefined);
+  if (found === undefined) throw invalid(`nodes_to_remove: there is no node ${node.slice(0, 100)} in the node group.`);
+  return found.metadata.name;
+}
+
+/** Changes one node group of a cluster; nothing if it went away meanwhile. */
+export function changeGroup(
+  api: Api,
+  { signal }: Call,
+  { cluster, uuid }: { readonly cluster: MagnumCluster; readonly uuid: string },
+  change: (group: MagnumNodeGroup) => MagnumNodeGroup,
+): Promise<MagnumCluster> {
+  return api.store.change(
+    MagnumCluster,
+    keyOf(cluster),
+    (current) => {
+      const nodeGroups = current.spec.nodeGroups.map((each) => (each.uuid === uuid ? change(each) : each));
+      return { ...current, spec: { ...current.spec, nodeGroups, updatedAt: timestamp(api.clock.now()) } };
+    },
+    signal,
+  );
+}
+
+const upgradeFields: Fields = {
+  max_batch_size: { type: "int", min: 1, max: 1_000 },
+  nodegroup: { type: "text", min: 1, max: 255 },
+  cluster_template: { type: "text", min: 1, max: 255 },
+};
+
+export async function upgradeCluster(api: Api, call: Call): Promise<Answer> {
+  requireMinor(call, 7, "upgrade");
+  const values = readFields(call.body, upgradeFields, "cluster_upgrade_req");
+  if (call.minor < 8) throw invalid("Cluster upgrade is not supported before microversion 1.8.");
+  if (isAdmin(api, call)) enforce(api, call, "cluster:upgrade_all_projects");
+  const cluster = await findCluster(api, call, call.names["cluster"] ?? "");
+  enforce(api, call, "cluster:upgrade", targetOf(cluster));
+  const template = findTemplate(api, call, (values["cluster_template"] as string | undefined) ?? "");
+  const group = groupFor(cluster, values["nodegroup"] as string | undefined);
+  if (group !== "master" && !group.isDefault && template.spec.uuid !== cluster.spec.templateUUID)
+    throw conflict(
+      `Cluster Template is not valid for upgrade: Nodegroup ${group.name} can be upgraded only to match cluster's template (${cluster.spec.templateUUID}).`,
+    );
+  requireIdle(cluster);
+  const { template: attributes, uuid: templateUUID } = template.spec;
+  const version = versionOf(api, { ...cluster.spec.labels, ...kubeTag(attributes.labels) });
+  requireNoDowngrade(cluster.spec.version, version);
+  const batch = values["max_batch_size"] as number | undefined;
+  const now = timestamp(api.clock.now());
+  const chosen = group === "master" ? undefined : group;
+  const changed = await api.store.change(
+    MagnumCluster,
+    keyOf(cluster),
+    (current) => {
+      const nodeGroups = current.spec.nodeGroups.map((each) =>
+        each.uuid === chosen?.uuid
+          ? {
+              ...each,
+              version,
+              imageID: attributes.imageID,
+              labels: { ...each.labels, ...kubeTag(attributes.labels) },
+              updatedAt: now,
+              ...(batch === undefined ? {} : { maxBatchSize: batch }),
+            }
+          : each,
+      );
+      const labels = { ...current.spec.labels, ...kubeTag(attributes.labels) };
+      return {
+        ...current,
+        spec: { ...current.spec, version, templateUUID, template: attributes, labels, nodeGroups, updatedAt: now },
+      };
+    },
+    call.signal,
+  );
+  return accepted(changed);
+}
+
+function kubeTag(labels: Readonly<Record<string, string>> | undefined): Readonly<Record<string, string>> {
+  const tag = labels?.["kube_tag"];
+  return tag === undefined ? {} : { kube_tag: tag };
+}
+
+const numbers = (version: string) => version.replace(/^v/, "").split(/[.+-]/).slice(0, 3).map(Number);
+
+/** The rules of a hosted control plane, before anything is written: no version back, no minor version left out. @throws MagnumError 409 */
+function requireNoDowngrade(from: string, to: string): void {
+  const [[, minor = 0, patch = 0], [, nextMinor = 0, nextPatch = 0]] = [numbers(from), numbers(to)];
+  const refuse = (why: string) =>
+    conflict(`Cluster Template is not valid for upgrade: ${why} (from ${from} to ${to}).`);
+  if (nextMinor < minor || (nextMinor === minor && nextPatch < patch))
+    throw refuse("a control plane cannot be downgraded");
+  if (nextMinor > minor + 1) throw refuse("a control plane is upgraded by one minor version at a time");
+}

@@ -1,0 +1,95 @@
+import {
+  CausewayError,
+  messageOf,
+  readCertificate,
+  readRequest,
+  signRequest,
+  type KeyPair,
+} from "@causeway/foundation";
+import { Secret, secretText } from "@causeway/kubernetes";
+import type { MagnumCluster } from "@causeway/api";
+import { enforce, linksOf, type Answer, type Api, type Call } from "../server/call.ts";
+import { invalid, MagnumError } from "../wire/error.ts";
+import { readFields, type Fields } from "../wire/fields.ts";
+import { asBadRequest, findCluster, targetOf } from "./find-cluster.ts";
+
+const fields: Fields = {
+  cluster_uuid: { type: "text", max: 255 },
+  csr: { type: "text", min: 1, max: 65_536 },
+  ca_cert_type: { type: "text", max: 255 },
+  pem: { type: "text", readonly: true },
+  links: { type: "texts", readonly: true },
+  created_at: { type: "text", readonly: true },
+  updated_at: { type: "text", readonly: true },
+};
+
+/** Five years, as Magnum signs. */
+const LIFETIME = 5 * 365 * 86_400_000;
+
+const view = ({ spec }: MagnumCluster, call: Call, more: Readonly<Record<string, unknown>>) => ({
+  cluster_uuid: spec.uuid,
+  ...more,
+  links: linksOf(call, `certificates/${spec.uuid}`),
+});
+
+export async function showCertificate(api: Api, call: Call): Promise<Answer> {
+  const cluster = await findCluster(api, call, call.names["cluster"] ?? "");
+  enforce(api, call, "certificate:get", targetOf(cluster));
+  const { certificate } = await authorityOf(api, call, cluster, call.query.get("ca_cert_type"));
+  return { status: 200, body: view(cluster, call, { pem: certificate }) };
+}
+
+export async function signCertificate(api: Api, call: Call): Promise<Answer> {
+  const values = readFields(call.body, fields, "certificate");
+  const { cluster_uuid: ident, csr, ca_cert_type: type } = values;
+  if (typeof ident !== "string")
+    throw invalid("Invalid input for field/attribute cluster_uuid. Value: 'None'. Mandatory field missing.");
+  if (typeof csr !== "string")
+    throw invalid("Invalid input for field/attribute csr. Value: 'None'. Mandatory field missing.");
+  const cluster = await asBadRequest(() => findCluster(api, call, ident));
+  enforce(api, call, "certificate:create", targetOf(cluster));
+  const authority = await authorityOf(api, call, cluster, typeof type === "string" ? type : null);
+  try {
+    await readRequest(csr);
+    const pem = await signRequest(authority, csr, {
+      usages: ["client", "server"],
+      lifetime: LIFETIME,
+      now: api.clock.now(),
+    });
+    api.log.info("a certificate was signed for a user of the Magnum API", {
+      cluster: cluster.spec.uuid,
+      user: call.caller.userId,
+      serial: readCertificate(pem).serial,
+    });
+    return {
+      status: 201,
+      body: view(cluster, call, { csr, pem, ...(typeof type === "string" ? { ca_cert_type: type } : {}) }),
+    };
+  } catch (error) {
+    if (error instanceof CausewayError && error.code === "PKI_REQUEST_INVALID")
+      throw invalid(`Received invalid csr: ${messageOf(error)}.`);
+    throw error;
+  }
+}
+
+/** The authority of a kind; any name but those of etcd and the front proxy is the cluster's. @throws MagnumError 404, 409 */
+async function authorityOf(api: Api, call: Call, cluster: MagnumCluster, type: string | null): Promise<KeyPair> {
+  if (type === "etcd") throw new MagnumError(404, "A hosted control plane has no certificate authority of etcd.");
+  const purpose = type === "front-proxy" || type === "front_proxy" ? "proxy" : "ca";
+  const { namespace = "", name } = cluster.metadata;
+  const secret = await api.store.client.find(
+    Secret,
+    { namespace, name: `${name}-${purpose}` },
+    { signal: call.signal },
+  );
+  const [certificate, key] = [secretText(secret, "tls.crt"), secretText(secret, "tls.key")];
+  if (certificate === undefined || key === undefined)
+    throw new MagnumError(404, `The certificate authority of cluster ${cluster.spec.name} does not exist yet.`);
+  return { certificate, key };
+}
+
+export async function rotateAuthority(api: Api, call: Call): Promise<Answer> {
+  const cluster = await findCluster(api, call, call.names["cluster"] ?? "");
+  enforce(api, call, "certificate:rotate_ca", targetOf(cluster));
+  throw invalid("Rotating the CA certificate of a hosted control plane is not supported.");
+}

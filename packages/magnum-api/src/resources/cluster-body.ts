@@ -1,0 +1,150 @@
+import type { MagnumCluster, MagnumClusterSpec, MagnumClusterTemplate } from "@causeway/api";
+import { SERVED_KUBERNETES } from "@causeway/api";
+import { timestamp } from "@causeway/kubernetes";
+import { labelSettings, refusedLabel } from "../cluster/labels.ts";
+import { magnumLabels, objectNameOf } from "../cluster/names.ts";
+import type { Api, Call } from "../server/call.ts";
+import { invalid } from "../wire/error.ts";
+import type { Fields, Values } from "../wire/fields.ts";
+import { randomName } from "./random-name.ts";
+
+const name = { type: "text", min: 1, max: 255 } as const;
+const given = { type: "text", readonly: true } as const;
+
+/** Attributes of a cluster's body. What only responses have is accepted and not read. */
+export const clusterFields: Fields = {
+  uuid: given,
+  name: { type: "text", min: 1, max: 242, pattern: "^[a-zA-Z][a-zA-Z0-9_.-]*$" },
+  cluster_template_id: { type: "text", mandatory: true, max: 255 },
+  keypair: name,
+  node_count: { type: "int", min: 0, max: 10_000 },
+  master_count: { type: "int", min: 1 },
+  docker_volume_size: { type: "int", min: 1 },
+  labels: { type: "labels" },
+  master_flavor_id: name,
+  flavor_id: name,
+  create_timeout: { type: "int", min: 0 },
+  discovery_url: { type: "text", max: 1024 },
+  fixed_network: name,
+  fixed_subnet: name,
+  floating_ip_enabled: { type: "bool" },
+  master_lb_enabled: { type: "bool" },
+  merge_labels: { type: "bool" },
+  ...Object.fromEntries(
+    [
+      "links",
+      "stack_id",
+      "cluster_id",
+      "status",
+      "status_reason",
+      "health_status",
+      "health_status_reason",
+      "api_address",
+      "coe_version",
+      "container_version",
+      "project_id",
+      "user_id",
+      "node_addresses",
+      "master_addresses",
+      "faults",
+      "labels_overridden",
+      "labels_added",
+      "labels_skipped",
+      "created_at",
+      "updated_at",
+    ].map((each) => [each, given]),
+  ),
+};
+
+/** Horizon sends an empty text for what was not filled in. */
+export function withoutEmpty(body: unknown): unknown {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== "" && value !== null));
+}
+
+/** The version that labels name, or the default. @throws MagnumError 400 for one that no control plane here serves */
+export function versionOf(api: Pick<Api, "defaultVersion">, labels: Readonly<Record<string, string>>): string {
+  const version = labelSettings(labels).version ?? api.defaultVersion;
+  if (SERVED_KUBERNETES.some((minor) => version.startsWith(`${minor}.`))) return version;
+  const served = SERVED_KUBERNETES.map((minor) => `${minor}.x`).join(", ");
+  throw invalid(`label kube_tag=${version}: this version of Kubernetes is not served; served: ${served}.`);
+}
+
+/** The object of a new cluster. @throws MagnumError 400 */
+export function newCluster(api: Api, call: Call, values: Values, template: MagnumClusterTemplate): MagnumCluster {
+  const { template: base } = template.spec;
+  const own = (values["labels"] ?? {}) as Readonly<Record<string, string>>;
+  const parent = base.labels ?? {};
+  const isGiven = Object.keys(own).length > 0;
+  const labels = !isGiven ? parent : values["merge_labels"] === true ? { ...parent, ...own } : own;
+  const refused = refusedLabel(labels);
+  if (refused !== undefined) throw invalid(refused);
+  const version = versionOf(api, labels);
+  refuseMasters(values, base.masterLBEnabled);
+  const [uuid, masterUUID, workerUUID] = [api.newId(), api.newId(), api.newId()];
+  const clusterName = (values["name"] as string | undefined) ?? `${randomName()}-cluster`;
+  const now = timestamp(api.clock.now());
+  const flavorID = (values["flavor_id"] ?? base.flavorID) as string | undefined;
+  const size = (values["docker_volume_size"] ?? base.dockerVolumeSize) as number | undefined;
+  const { autoscaling } = labelSettings(labels);
+  const spec: MagnumClusterSpec = {
+    uuid,
+    name: clusterName,
+    projectID: call.caller.projectId,
+    userID: call.caller.userId,
+    templateUUID: template.spec.uuid,
+    template: base,
+    version,
+    masterCount: 1,
+    masterUUID,
+    labels,
+    createTimeout: (values["create_timeout"] as number | undefined) ?? 60,
+    floatingIPEnabled: (values["floating_ip_enabled"] as boolean | undefined) ?? base.floatingIPEnabled,
+    masterLBEnabled: (values["master_lb_enabled"] as boolean | undefined) ?? base.masterLBEnabled,
+    ...defined({
+      keypair: values["keypair"] ?? base.keypairID,
+      masterFlavorID: values["master_flavor_id"] ?? base.masterFlavorID,
+      flavorID,
+      dockerVolumeSize: size,
+      discoveryURL: values["discovery_url"],
+      fixedNetwork: values["fixed_network"] ?? base.fixedNetwork,
+      fixedSubnet: values["fixed_subnet"] ?? base.fixedSubnet,
+    }),
+    nodeGroups: [
+      {
+        uuid: workerUUID,
+        name: "default-worker",
+        role: "worker",
+        isDefault: true,
+        imageID: base.imageID,
+        nodeCount: (values["node_count"] as number | undefined) ?? 1,
+        minNodeCount: autoscaling?.min ?? 0,
+        labels,
+        version,
+        createdAt: now,
+        ...defined({ flavorID, dockerVolumeSize: size, maxNodeCount: autoscaling?.max }),
+      },
+    ],
+  };
+  return {
+    apiVersion: "magnum.causeway.dev/v1alpha1",
+    kind: "MagnumCluster",
+    metadata: { name: objectNameOf(clusterName, uuid), labels: { [magnumLabels.uuid]: uuid } },
+    spec,
+  };
+}
+
+/** The hosted control plane has one API server, whatever the number of masters that a cloud with machines for them would have. */
+function refuseMasters(values: Values, hasLoadBalancer: boolean): void {
+  const masters = values["master_count"] as number | undefined;
+  if (masters === undefined || masters === 1) return;
+  const isBalanced = (values["master_lb_enabled"] as boolean | undefined) ?? hasLoadBalancer;
+  if (!isBalanced) throw invalid("master_count must be 1 when master_lb_enabled is False");
+  throw invalid(`master_count=${masters} is not supported: a hosted control plane has no masters to count; use 1.`);
+}
+
+function defined<T extends Readonly<Record<string, unknown>>>(entries: T): { [K in keyof T]?: never } {
+  return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined && value !== null)) as {
+    [K in keyof T]?: never;
+  };
+}

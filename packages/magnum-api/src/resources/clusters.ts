@@ -1,0 +1,231 @@
+import { MagnumCluster } from "@causeway/api";
+import { keyOf, timestamp } from "@causeway/kubernetes";
+import { enforce, isAdmin, scopeOf, type Answer, type Api, type Call } from "../server/call.ts";
+import { nextLink, onlyParameters, pageOf, readPage, type Listed } from "../server/page.ts";
+import { forbidden, invalid } from "../wire/error.ts";
+import { readBoolean, readFields, readValue, type Values } from "../wire/fields.ts";
+import { applyPatch, readPatch } from "../wire/patch.ts";
+import { clusterFields, newCluster, withoutEmpty } from "./cluster-body.ts";
+import { clusterDetail, clusterSummary, isAutoscaled, nodeCountOf, shownStatus } from "./cluster-view.ts";
+import { giveCredentials } from "./give-credentials.ts";
+import { asBadRequest, findCluster, requireIdle, targetOf } from "./find-cluster.ts";
+import { quotaOf } from "./quotas.ts";
+import { findTemplate } from "./templates.ts";
+
+const listed: Listed<MagnumCluster> = {
+  id: ({ spec }) => spec.uuid,
+  what: "Cluster",
+  keys: {
+    uuid: ({ spec }) => spec.uuid,
+    name: ({ spec }) => spec.name,
+    cluster_template_id: ({ spec }) => spec.templateUUID,
+    status: (cluster) => shownStatus(cluster).status,
+    health_status: ({ status }) => status?.health,
+    node_count: (cluster) => nodeCountOf(cluster),
+    master_count: ({ spec }) => spec.masterCount,
+    keypair: ({ spec }) => spec.keypair,
+    flavor_id: ({ spec }) => spec.flavorID,
+    create_timeout: ({ spec }) => spec.createTimeout,
+    stack_id: ({ metadata }) => metadata.name,
+    project_id: ({ spec }) => spec.projectID,
+    user_id: ({ spec }) => spec.userID,
+    created_at: ({ metadata }) => metadata.creationTimestamp,
+    updated_at: ({ spec }) => spec.updatedAt,
+  },
+};
+
+export async function listClusters(api: Api, call: Call, isDetail = false): Promise<Answer> {
+  enforce(api, call, isDetail ? "cluster:detail" : "cluster:get_all");
+  const page = readPage(call.query);
+  const project = scopeOf(api, call, `cluster:${isDetail ? "detail" : "get_all"}_all_projects`);
+  const items = pageOf(api.store.clustersOf(project), page, listed);
+  const path = isDetail ? "clusters/detail" : "clusters";
+  const next = nextLink(
+    call.origin,
+    path,
+    page,
+    items.map(({ spec }) => spec.uuid),
+  );
+  return {
+    status: 200,
+    body: { clusters: items.map((one) => (isDetail ? clusterDetail(one, call) : clusterSummary(one, call))), ...next },
+  };
+}
+
+export async function showCluster(api: Api, call: Call): Promise<Answer> {
+  if (isAdmin(api, call)) enforce(api, call, "cluster:get_one_all_projects");
+  const cluster = await findCluster(api, call, call.names["cluster"] ?? "");
+  enforce(api, call, "cluster:get", targetOf(cluster));
+  return { status: 200, body: clusterDetail(cluster, call) };
+}
+
+const zero = "Cluster node_count cannot be zero before microversion 1.10.";
+
+function refuseZero(call: Call, count: unknown): void {
+  if (count === 0 && call.minor < 10) throw invalid(zero);
+}
+
+export async function createCluster(api: Api, call: Call): Promise<Answer> {
+  const values = readFields(withoutEmpty(call.body), clusterFields, "cluster");
+  refuseZero(call, values["node_count"]);
+  enforce(api, call, "cluster:create");
+  const { caller, signal } = call;
+  const find = () => findTemplate(api, call, String(values["cluster_template_id"]));
+  const template = call.minor < 10 ? await asBadRequest(find) : find();
+  if (template.spec.template.hidden && !isAdmin(api, call)) throw forbidden();
+  const cluster = newCluster(api, call, values, template);
+  // Creates of a project come one after the other, so that none passes the quota beside another.
+  const made = await api.inTurn(caller.projectId, async () => {
+    const limit = quotaOf(api, caller.projectId);
+    if (api.store.clustersOf(caller.projectId).length >= limit) throw quotaReached(limit);
+    return api.store.create(MagnumCluster, cluster, caller.projectId, signal);
+  });
+  try {
+    await giveCredentials(api, call, made);
+  } catch (error) {
+    // A cluster without credentials could never come to be, nor say so to this caller.
+    await api.store.client.delete(MagnumCluster, keyOf(made));
+    throw error;
+  }
+  return accepted(made);
+}
+
+const quotaReached = (limit: number) =>
+  forbidden(
+    `Resource limit exceeded: You have reached the maximum clusters per project, ${limit}. You may delete a cluster to make room for a new one.`,
+  );
+
+export const accepted = ({ spec }: MagnumCluster): Answer => ({ status: 202, body: { uuid: spec.uuid } });
+
+const internal = [
+  "/api_address",
+  "/node_addresses",
+  "/master_addresses",
+  "/stack_id",
+  "/cluster_id",
+  "/ca_cert_ref",
+  "/magnum_cert_ref",
+  "/etcd_ca_cert_ref",
+  "/front_proxy_ca_cert_ref",
+];
+const mutable = ["node_count", "health_status", "health_status_reason"];
+
+export async function patchCluster(api: Api, call: Call): Promise<Answer> {
+  onlyParameters(call.query, call.minor >= 3 ? ["rollback"] : []);
+  const rollback = call.query.get("rollback");
+  if (rollback !== null) readBoolean("rollback", rollback);
+  const patch = readPatch(call.body, { internal, mandatory: ["/cluster_template_id"] });
+  if (isAdmin(api, call)) enforce(api, call, "cluster:update_all_projects");
+  const cluster = await findCluster(api, call, call.names["cluster"] ?? "");
+  enforce(api, call, "cluster:update", targetOf(cluster));
+  if (patch.some(({ path }) => path.startsWith("/health_status"))) enforce(api, call, "cluster:update_health_status");
+  const document = patchDocument(cluster);
+  const after = applyPatch(document, patch);
+  const changed = Object.keys(document).filter(
+    (name) =>
+      JSON.stringify(document[name]) !== JSON.stringify(after[name]) && !isSameNumber(document[name], after[name]),
+  );
+  const refused = changed.filter((name) => !mutable.includes(name));
+  if (refused.length > 0) throw invalid(`cannot change cluster property(ies) ${refused.join(", ")}.`);
+  const hasCount = patch.some(({ path }) => path === "/node_count");
+  const values = readCounts(after);
+  if (hasCount) refuseZero(call, values.nodeCount);
+  if (hasCount) requireIdle(cluster, ["UPDATE_FAILED"]);
+  const updated = await api.store.change(
+    MagnumCluster,
+    keyOf(cluster),
+    (current) =>
+      withChanges(
+        current,
+        {
+          ...(hasCount ? { nodeCount: values.nodeCount } : {}),
+          health: changed.some((name) => name !== "node_count") ? values.health : undefined,
+        },
+        timestamp(api.clock.now()),
+      ),
+    call.signal,
+  );
+  return accepted(updated);
+}
+
+function isSameNumber(before: unknown, after: unknown): boolean {
+  return typeof before === "number" && typeof after === "string" && Number(after) === before;
+}
+
+function patchDocument(cluster: MagnumCluster): Values {
+  const view = clusterDetail(cluster, { origin: "", minor: 1 });
+  const { links: _, labels_overridden: __, labels_added: ___, labels_skipped: ____, faults: _____, ...document } = view;
+  return { ...document, node_count: defaultGroup(cluster)?.nodeCount ?? 0 };
+}
+
+const defaultGroup = ({ spec }: MagnumCluster) => spec.nodeGroups.find(({ isDefault }) => isDefault);
+
+interface Counts {
+  readonly nodeCount: number;
+  readonly health: MagnumCluster["spec"]["reportedHealth"];
+}
+
+function readCounts(after: Values): Counts {
+  const around = { argument: "patch", body: after };
+  const nodeCount = readValue("node_count", after["node_count"] ?? 0, {
+    ...around,
+    field: { type: "int", min: 0, max: 10_000 },
+  });
+  const status = after["health_status"];
+  const verdict =
+    status === null
+      ? undefined
+      : readValue("health_status", status, {
+          ...around,
+          field: { type: "text", oneOf: ["HEALTHY", "UNHEALTHY", "UNKNOWN"] },
+        });
+  const reason = after["health_status_reason"];
+  const found =
+    reason === null ? undefined : readValue("health_status_reason", reason, { ...around, field: { type: "labels" } });
+  const health = {
+    ...(verdict === undefined ? {} : { status: verdict }),
+    ...(found === undefined ? {} : { reason: found }),
+  };
+  return { nodeCount: nodeCount as number, health: health as Counts["health"] };
+}
+
+interface Changes {
+  readonly nodeCount?: number;
+  readonly health: Counts["health"];
+}
+
+function withChanges(cluster: MagnumCluster, { nodeCount, health }: Changes, now: string): MagnumCluster {
+  const group = defaultGroup(cluster);
+  if (nodeCount !== undefined && group !== undefined) requireBounds(group, nodeCount, isAutoscaled(group.labels ?? {}));
+  const nodeGroups = cluster.spec.nodeGroups.map((each) =>
+    each.isDefault && nodeCount !== undefined && nodeCount !== each.nodeCount
+      ? { ...each, nodeCount, updatedAt: now, nodesToRemove: [] }
+      : each,
+  );
+  return {
+    ...cluster,
+    spec: { ...cluster.spec, nodeGroups, updatedAt: now, ...(health ? { reportedHealth: health } : {}) },
+  };
+}
+
+/** Only where an autoscaler decides do the bounds hold for a change of the whole cluster, as upstream has it. */
+function requireBounds(
+  group: { readonly name: string; readonly minNodeCount: number; readonly maxNodeCount?: number },
+  count: number,
+  isScaled: boolean,
+): void {
+  if (!isScaled) return;
+  if (count < group.minNodeCount || count > (group.maxNodeCount ?? count))
+    throw invalid(
+      `node_count ${count} is out of the bounds of the autoscaler for ${group.name}: ${group.minNodeCount} to ${group.maxNodeCount ?? "any"}.`,
+    );
+}
+
+export async function deleteCluster(api: Api, call: Call): Promise<Answer> {
+  onlyParameters(call.query, []);
+  if (isAdmin(api, call)) enforce(api, call, "cluster:delete_all_projects");
+  const cluster = await findCluster(api, call, call.names["cluster"] ?? "");
+  enforce(api, call, "cluster:delete", targetOf(cluster));
+  await api.store.remove(api.store.clusters, cluster, call.signal);
+  return { status: 204 };
+}

@@ -1,0 +1,40 @@
+import type { MagnumCluster } from "@causeway/api";
+import { isAdmin, type Api, type Call } from "../server/call.ts";
+import { conflict, invalid, MagnumError, notFound } from "../wire/error.ts";
+import { isUuid } from "../wire/fields.ts";
+import { shownStatus } from "./cluster-view.ts";
+
+/** The cluster by its id or name, as it stands now; an administrator sees those of all projects. @throws MagnumError 404, 409 */
+export async function findCluster(api: Api, call: Call, ident: string): Promise<MagnumCluster> {
+  const project = isAdmin(api, call) ? undefined : call.caller.projectId;
+  let uuid = ident.toLowerCase();
+  if (!isUuid(ident)) {
+    const named = api.store.clustersOf(project).filter(({ spec }) => spec.name === ident);
+    if (named.length > 1)
+      throw conflict("Multiple clusters exist with same name. Please use the cluster uuid instead.");
+    uuid = named[0]?.spec.uuid ?? "";
+  }
+  const found = uuid === "" ? undefined : await api.store.cluster(uuid, call.signal);
+  if (found === undefined || (project !== undefined && found.spec.projectID !== project))
+    throw notFound("Cluster", ident.slice(0, 300));
+  return found;
+}
+
+export const targetOf = ({ spec }: MagnumCluster) => ({ project_id: spec.projectID, user_id: spec.userID });
+
+/** Refuses a change that the cluster's state does not allow. @throws MagnumError 400 */
+export function requireIdle(cluster: MagnumCluster, alsoAllowed: readonly string[] = []): void {
+  const { status } = shownStatus(cluster);
+  if (status.endsWith("_COMPLETE") || alsoAllowed.includes(status)) return;
+  throw invalid(`Cluster ${cluster.spec.name} already has an operation in progress.`);
+}
+
+/** 404 as 400: for a body that names what is not there. */
+export async function asBadRequest<T>(work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof MagnumError && error.status === 404) throw invalid(error.message);
+    throw error;
+  }
+}

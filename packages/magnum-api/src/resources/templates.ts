@@ -1,0 +1,198 @@
+import { MagnumClusterTemplate, type MagnumTemplateAttributes } from "@causeway/api";
+import { canonicalJson } from "@causeway/foundation";
+import { keyOf, timestamp } from "@causeway/kubernetes";
+import { refusedLabel } from "../cluster/labels.ts";
+import { magnumLabels } from "../cluster/names.ts";
+import { enforce, isAdmin, scopeOf, type Answer, type Api, type Call } from "../server/call.ts";
+import { nextLink, onlyParameters, pageOf, readPage, type Listed } from "../server/page.ts";
+import { conflict, forbidden, invalid, MagnumError, notFound } from "../wire/error.ts";
+import { isUuid, readFields, type Values } from "../wire/fields.ts";
+import { applyPatch, readPatch } from "../wire/patch.ts";
+import { randomName } from "./random-name.ts";
+import { attributesOf, templateDocument, templateFields, templateView } from "./template-attributes.ts";
+
+const NETWORK_DRIVERS = ["flannel", "calico", "cilium"];
+
+const listed: Listed<MagnumClusterTemplate> = {
+  id: ({ spec }) => spec.uuid,
+  what: "ClusterTemplate",
+  keys: {
+    uuid: ({ spec }) => spec.uuid,
+    name: ({ spec }) => spec.name,
+    image_id: ({ spec }) => spec.template.imageID,
+    flavor_id: ({ spec }) => spec.template.flavorID,
+    coe: ({ spec }) => spec.template.coe,
+    public: ({ spec }) => spec.template.public,
+    created_at: ({ metadata }) => metadata.creationTimestamp,
+    updated_at: ({ spec }) => spec.updatedAt,
+    project_id: ({ spec }) => spec.projectID,
+  },
+};
+
+/** The template by its id or name, if the caller sees it. @throws MagnumError 404, 409 */
+export function findTemplate(api: Api, call: Call, ident: string): MagnumClusterTemplate {
+  const { templates } = api.store;
+  const all = isUuid(ident)
+    ? [api.store.template(ident.toLowerCase())]
+    : templates.list().filter(({ spec }) => spec.name === ident);
+  const seen = all.filter((one) => one !== undefined).filter((one) => isSeen(api, call, one));
+  const [first, second] = seen;
+  if (first === undefined) throw notFound("ClusterTemplate", ident.slice(0, 300));
+  if (second !== undefined)
+    throw conflict("Multiple ClusterTemplates exist with same name. Please use the ClusterTemplate uuid instead.");
+  return first;
+}
+
+function isSeen(api: Api, call: Call, { spec }: MagnumClusterTemplate): boolean {
+  return (
+    spec.projectID === call.caller.projectId || isAdmin(api, call) || (spec.template.public && !spec.template.hidden)
+  );
+}
+
+export async function listTemplates(api: Api, call: Call, isDetail = false): Promise<Answer> {
+  enforce(api, call, isDetail ? "clustertemplate:detail" : "clustertemplate:get_all");
+  const page = readPage(call.query);
+  const project = scopeOf(api, call, `clustertemplate:${isDetail ? "detail" : "get_all"}_all_projects`);
+  const seen = api.store.templates
+    .list()
+    .filter(
+      ({ spec }) =>
+        project === undefined || (!spec.template.hidden && (spec.projectID === project || spec.template.public)),
+    );
+  const items = pageOf(seen, page, listed);
+  const path = isDetail ? "clustertemplates/detail" : "clustertemplates";
+  const next = nextLink(
+    call.origin,
+    path,
+    page,
+    items.map(({ spec }) => spec.uuid),
+  );
+  return { status: 200, body: { clustertemplates: items.map((one) => templateView(one, call)), ...next } };
+}
+
+export async function showTemplate(api: Api, call: Call): Promise<Answer> {
+  if (isAdmin(api, call)) enforce(api, call, "clustertemplate:get_one_all_projects");
+  const template = findTemplate(api, call, call.names["template"] ?? "");
+  const { projectID: project_id, userID: user_id } = template.spec;
+  if (!template.spec.template.public) enforce(api, call, "clustertemplate:get", { project_id, user_id });
+  return { status: 200, body: templateView(template, call) };
+}
+
+export async function createTemplate(api: Api, call: Call): Promise<Answer> {
+  const values = readFields(call.body, templateFields, "cluster_template");
+  if (values["coe"] === undefined) throw invalid("Requested COE type Unset is not supported.");
+  const attributes = checked(values);
+  enforce(api, call, "clustertemplate:create");
+  if (attributes.public || attributes.hidden) enforcePublish(api, call);
+  const uuid = api.newId();
+  const { projectId, userId } = call.caller;
+  const name = typeof values["name"] === "string" ? values["name"] : `${randomName()}-template`;
+  const template: MagnumClusterTemplate = {
+    apiVersion: "magnum.causeway.dev/v1alpha1",
+    kind: "MagnumClusterTemplate",
+    metadata: { name: uuid, labels: { [magnumLabels.uuid]: uuid } },
+    spec: { uuid, name, projectID: projectId, userID: userId, template: attributes },
+  };
+  const made = await api.store.create(MagnumClusterTemplate, template, projectId, call.signal);
+  const location = `${call.origin}/v1/clustertemplates/${uuid}`;
+  return { status: 201, body: templateView(made, call), headers: { location } };
+}
+
+/** Attributes that a cluster can be made from. @throws MagnumError 400 */
+function checked(values: Values): MagnumTemplateAttributes {
+  const attributes = attributesOf(values);
+  const {
+    networkDriver = "calico",
+    volumeDriver,
+    tlsDisabled,
+    labels = {},
+    dockerStorageDriver,
+    dockerVolumeSize,
+  } = attributes;
+  const expecting = (drivers: readonly string[]) => [...drivers, "unspecified"].join("/");
+  if (!NETWORK_DRIVERS.includes(networkDriver))
+    throw invalid(
+      `Network driver type ${networkDriver} is not supported, expecting a ${expecting(NETWORK_DRIVERS)} network driver.`,
+    );
+  if (volumeDriver !== undefined && volumeDriver !== "cinder")
+    throw invalid(`Volume driver type ${volumeDriver} is not supported, expecting a cinder/unspecified volume driver.`);
+  if (dockerStorageDriver === "devicemapper" && (dockerVolumeSize ?? 0) < 3)
+    throw invalid(
+      `docker volume size ${dockerVolumeSize ?? "None"} GB is not valid, expecting minimum value 3GB for devicemapper storage driver.`,
+    );
+  if (tlsDisabled) throw invalid("tls_disabled=True is not supported: the API of a cluster is always served with TLS.");
+  const refused = refusedLabel(labels);
+  if (refused !== undefined) throw invalid(refused);
+  return { ...attributes, networkDriver, driver: attributes.driver ?? "k8s_causeway" };
+}
+
+function enforcePublish(api: Api, call: Call): void {
+  try {
+    enforce(api, call, "clustertemplate:publish");
+  } catch (error) {
+    if (error instanceof MagnumError)
+      throw forbidden("Not authorized to set public or hidden flag for cluster template.");
+    throw error;
+  }
+}
+
+const unremovable = [
+  "/network_driver",
+  "/external_network_id",
+  "/tls_disabled",
+  "/public",
+  "/server_type",
+  "/coe",
+  "/registry_enabled",
+  "/cluster_distro",
+  "/hidden",
+  "/image_id",
+];
+
+export async function patchTemplate(api: Api, call: Call): Promise<Answer> {
+  const patch = readPatch(call.body, { internal: [], mandatory: unremovable });
+  if (isAdmin(api, call)) enforce(api, call, "clustertemplate:update_all_projects");
+  const ident = call.names["template"] ?? "";
+  const template = findTemplate(api, call, ident);
+  const { uuid, projectID: project_id, userID: user_id } = template.spec;
+  enforce(api, call, "clustertemplate:update", { project_id, user_id });
+  const changed = await api.store.change(
+    MagnumClusterTemplate,
+    keyOf(template),
+    (current) => {
+      const values = readFields(applyPatch(templateDocument(current), patch), templateFields, "cluster_template");
+      const attributes = checked(values);
+      const name = typeof values["name"] === "string" ? values["name"] : current.spec.name;
+      const before = current.spec.template;
+      if (before.public !== attributes.public || before.hidden !== attributes.hidden) enforcePublish(api, call);
+      const isUsed = api.store.clusters.list().some(({ spec }) => spec.templateUUID === uuid);
+      if (isUsed && fixedPart(before) !== fixedPart(attributes)) throw referenced(ident);
+      const isSame = name === current.spec.name && canonicalJson(before) === canonicalJson(attributes);
+      const updatedAt = isSame ? {} : { updatedAt: timestamp(api.clock.now()) };
+      return { ...current, spec: { ...current.spec, name, ...updatedAt, template: attributes } };
+    },
+    call.signal,
+  );
+  return { status: 200, body: templateView(changed, call) };
+}
+
+/** What cannot change while clusters use the template, as text. */
+function fixedPart(attributes: MagnumTemplateAttributes): string {
+  const { tags: _, ...fixed } = { ...attributes, public: false, hidden: false };
+  return canonicalJson(fixed);
+}
+
+const referenced = (ident: string) =>
+  invalid(`ClusterTemplate ${ident.slice(0, 300)} is referenced by one or multiple clusters.`);
+
+export async function deleteTemplate(api: Api, call: Call): Promise<Answer> {
+  onlyParameters(call.query, []);
+  if (isAdmin(api, call)) enforce(api, call, "clustertemplate:delete_all_projects");
+  const ident = call.names["template"] ?? "";
+  const template = findTemplate(api, call, ident);
+  const { uuid, projectID: project_id, userID: user_id } = template.spec;
+  enforce(api, call, "clustertemplate:delete", { project_id, user_id });
+  if (api.store.clusters.list().some(({ spec }) => spec.templateUUID === uuid)) throw referenced(ident);
+  await api.store.remove(api.store.templates, template, call.signal);
+  return { status: 204 };
+}

@@ -1,0 +1,152 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer as createPlain, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createSecure } from "node:https";
+import {
+  InputError,
+  messageOf,
+  readBounded,
+  type Clock,
+  type KeyPair,
+  type Log,
+  type Metrics,
+} from "@causeway/foundation";
+import { errorBody, MagnumError } from "../wire/error.ts";
+import type { Answer } from "./call.ts";
+import { respond, type Request, type RespondOptions } from "./respond.ts";
+
+export interface ServerOptions extends RespondOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Undefined: HTTP, for a proxy on the same host that ends TLS. */
+  readonly certificate?: KeyPair | undefined;
+  /** "https://magnum.example.org": what links begin with. Default: what the client used. */
+  readonly publicUrl?: string | undefined;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface MagnumServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+const LARGEST = 256 * 1024;
+const MOST_CONNECTIONS = 2_000;
+const MOST_REQUESTS = 500;
+
+/** Serves the API until it is closed. @throws MAGNUM_PORT */
+export async function serve(options: ServerOptions): Promise<MagnumServer> {
+  const { certificate, host, port, log } = options;
+  const measure = measures(options.metrics);
+  let underWay = 0;
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    const requestId = `req-${randomUUID()}`;
+    if (underWay >= MOST_REQUESTS) return send(response, busy(requestId), request.method);
+    underWay += 1;
+    const begun = options.clock.now();
+    void answer(options, request, response, requestId)
+      .catch((error: unknown): Answer => {
+        log.error("a request to the Magnum API failed", { requestId, error: messageOf(error) });
+        return { status: 500, body: errorBody(new MagnumError(500, "The request failed.")) };
+      })
+      .then((result) => {
+        underWay -= 1;
+        measure(request.method ?? "GET", result.status, (options.clock.now() - begun) / 1000);
+        send(response, result, request.method);
+      });
+  };
+  const server = certificate
+    ? createSecure({ cert: certificate.certificate, key: certificate.key, minVersion: "TLSv1.2" }, handle)
+    : createPlain(handle);
+  server.maxConnections = MOST_CONNECTIONS;
+  server.requestTimeout = 60_000;
+  server.headersTimeout = 10_000;
+  server.listen(port, host);
+  await listening(server, options);
+  const bound = server.address();
+  return {
+    port: typeof bound === "object" && bound !== null ? bound.port : port,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+async function listening(server: Server, { host, port }: ServerOptions): Promise<void> {
+  try {
+    await once(server, "listening");
+  } catch (cause) {
+    throw new InputError("MAGNUM_PORT", `The Magnum API cannot listen at ${host}:${port}.`, {
+      cause,
+      hint: "Choose another address or port.",
+    });
+  }
+}
+
+function busy(requestId: string): Answer {
+  const body = errorBody(new MagnumError(503, "The server has too many requests under way."));
+  return { status: 503, headers: { "x-openstack-request-id": requestId, "retry-after": "1" }, body };
+}
+
+async function answer(
+  options: ServerOptions,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  requestId: string,
+): Promise<Answer> {
+  const { clock, log } = options;
+  const begun = clock.now();
+  const gone = new AbortController();
+  response.once("close", () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  const scheme = options.certificate ? "https" : "http";
+  const request: Request = {
+    method: incoming.method ?? "GET",
+    url: incoming.url ?? "/",
+    header: (name) => textOf(incoming.headers[name]),
+    body: () => readBounded(incoming, LARGEST),
+    origin: options.publicUrl ?? `${scheme}://${hostOf(incoming) ?? `${options.host}:${options.port}`}`,
+    signal: gone.signal,
+  };
+  const { project, ...result } = await respond(options, request, requestId);
+  const [path = ""] = request.url.split("?");
+  log.info("request", {
+    requestId,
+    method: request.method,
+    path: path.slice(0, 300),
+    status: result.status,
+    project,
+    ms: clock.now() - begun,
+  });
+  return result;
+}
+
+const textOf = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
+
+/** A Host header that is one: it becomes part of links. */
+function hostOf({ headers }: IncomingMessage): string | undefined {
+  return headers.host !== undefined && /^[A-Za-z0-9.[\]:-]{1,255}$/.test(headers.host) ? headers.host : undefined;
+}
+
+function send(response: ServerResponse, { status, headers, body }: Answer, method: string | undefined): void {
+  if (response.destroyed) return;
+  const text = body === undefined ? "" : JSON.stringify(body);
+  const type = body === undefined ? {} : { "content-type": "application/json" };
+  const length = status === 204 ? {} : { "content-length": Buffer.byteLength(text) };
+  response.writeHead(status, { ...type, ...length, ...headers });
+  response.end(method === "HEAD" ? "" : text);
+}
+
+function measures(metrics: Metrics): (method: string, status: number, seconds: number) => void {
+  const duration = metrics.histogram({
+    name: "causeway_magnum_api_request_duration_seconds",
+    help: "Duration of requests to the Magnum API.",
+    labels: ["method", "status"],
+  });
+  return (method, status, seconds) => duration.observe(seconds, { method, status: String(status) });
+}

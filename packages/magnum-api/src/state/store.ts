@@ -1,0 +1,144 @@
+import { MagnumCluster, MagnumClusterTemplate, MagnumQuota } from "@causeway/api";
+import {
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+  Namespace,
+  type Informer,
+  type Informers,
+  type KubeObject,
+  type KubernetesClient,
+  type ObjectKey,
+  type ResourceType,
+} from "@causeway/kubernetes";
+import { magnumLabels, namespaceOf } from "../cluster/names.ts";
+import { openSources, type Sources } from "../cluster/gather.ts";
+import { conflict } from "../wire/error.ts";
+
+const byUuid = "magnum uuid";
+const byProject = "magnum project";
+
+type Named = MagnumCluster | MagnumClusterTemplate;
+
+/** Where the API keeps what it was told: Kubernetes objects. Lists come from informers, which see our own writes at once. */
+export interface Store {
+  readonly client: KubernetesClient;
+  readonly clusters: Informer<MagnumCluster>;
+  readonly templates: Informer<MagnumClusterTemplate>;
+  readonly quotas: Informer<MagnumQuota>;
+  readonly sources: Sources;
+  /** The clusters of a project; of all with undefined. */
+  clustersOf(project: string | undefined): readonly MagnumCluster[];
+  cluster(uuid: string, signal: AbortSignal): Promise<MagnumCluster | undefined>;
+  template(uuid: string): MagnumClusterTemplate | undefined;
+  /** Creates an object in its project's namespace, which is made when it is not there. */
+  create<T extends KubeObject>(type: ResourceType<T>, object: T, project: string, signal: AbortSignal): Promise<T>;
+  /** Reads the object, changes it and writes it, again if another writer came first. @throws MagnumError 409 after many attempts */
+  change<T extends KubeObject>(
+    type: ResourceType<T>,
+    key: ObjectKey,
+    change: (object: T) => T,
+    signal: AbortSignal,
+  ): Promise<T>;
+  /** Deletes an object, and waits until lists do not show it, or show that it is being deleted. */
+  remove<T extends KubeObject>(informer: Informer<T>, object: T, signal: AbortSignal): Promise<void>;
+}
+
+const ATTEMPTS = 10;
+const LAG = 5_000;
+
+export function openStore(informers: Informers): Store {
+  const { client } = informers;
+  const clusters = informers.for(MagnumCluster);
+  const templates = informers.for(MagnumClusterTemplate);
+  const quotas = informers.for(MagnumQuota);
+  const indexes = { [byUuid]: ({ spec }: Named) => [spec.uuid], [byProject]: ({ spec }: Named) => [spec.projectID] };
+  informers.index(clusters, indexes);
+  informers.index(templates, indexes);
+  return {
+    client,
+    clusters,
+    templates,
+    quotas,
+    sources: openSources(informers),
+    clustersOf: (project) => (project === undefined ? clusters.list() : clusters.byIndex(byProject, project)),
+    async cluster(uuid, signal) {
+      const [known] = clusters.byIndex(byUuid, uuid);
+      if (known) return client.find(MagnumCluster, keyOf(known), { signal });
+      // Another process may have written it just now.
+      const { items } = await client.list(MagnumCluster, { labelSelector: `${magnumLabels.uuid}=${uuid}`, signal });
+      return items[0];
+    },
+    template: (uuid) => templates.byIndex(byUuid, uuid)[0],
+    async create(type, object, project, signal) {
+      const namespace = namespaceOf(project);
+      const placed = { ...object, metadata: { ...object.metadata, namespace } };
+      try {
+        return await client.create(type, placed, { signal });
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+      }
+      await createNamespace(client, namespace, project, signal);
+      return client.create(type, placed, { signal });
+    },
+    async change(type, key, change, signal) {
+      for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+        try {
+          return await client.update(type, change(await client.get(type, key, { signal })), { signal });
+        } catch (error) {
+          if (!isConflict(error)) throw error;
+        }
+      }
+      throw conflict("Conflict.");
+    },
+    async remove(informer, object, signal) {
+      const key = keyOf(object);
+      const { uid } = object.metadata;
+      await client.delete(informer.type, key, { ...(uid === undefined ? {} : { preconditions: { uid } }), signal });
+      await untilUnlisted(informer, object, AbortSignal.any([signal, AbortSignal.timeout(LAG)]));
+    },
+  };
+}
+
+const keyOf = ({ metadata }: KubeObject): ObjectKey => ({ namespace: metadata.namespace ?? "", name: metadata.name });
+
+async function createNamespace(
+  client: KubernetesClient,
+  name: string,
+  project: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const labels = /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/.test(project)
+    ? { [magnumLabels.project]: project }
+    : {};
+  const namespace: Namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name, labels } };
+  try {
+    await client.create(Namespace, namespace, { signal });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
+/** Resolves as well when the informer lags for long: then a list shows the object a little longer. */
+function untilUnlisted<T extends KubeObject>(
+  informer: Informer<T>,
+  { metadata }: T,
+  signal: AbortSignal,
+): Promise<void> {
+  const isListed = (): boolean => {
+    const found = informer.get({ namespace: metadata.namespace ?? "", name: metadata.name });
+    return found?.metadata.uid === metadata.uid && found?.metadata.deletionTimestamp === undefined;
+  };
+  return new Promise((resolve) => {
+    const done = (): void => {
+      stop();
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const stop = informer.onChange(() => {
+      if (!isListed()) queueMicrotask(done);
+    });
+    signal.addEventListener("abort", done, { once: true });
+    if (!isListed() || signal.aborted) queueMicrotask(done);
+  });
+}
