@@ -253,6 +253,17 @@ describe("planCluster", () => {
     });
   });
 
+  it("notes the cloud of an object that upstream's provider has left, and creates nothing", () => {
+    const w = world(full);
+    settle(w);
+    const before = w.cloud.inventory;
+    w.object = { ...w.object, metadata: { ...w.object.metadata, annotations: {} } };
+    expect(plan(w).steps.map((s) => s.do)).toEqual(["add-finalizer"]);
+    settle(w);
+    expect(w.object.metadata.annotations?.[cloudIdentityAnnotation]).toBe("RegionOne/project-1");
+    expect(w.cloud.inventory).toEqual(before);
+  });
+
   it.each([
     ["wants a load balancer", full, /has no effect/],
     ["wants no endpoint", demoSpec, /HostedControlPlane demo$/],

@@ -1,7 +1,7 @@
 import type { OpenStackClusterStatus } from "@causeway/api";
 import { setConditions, type Plan, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
 import { summarise } from "../resources/findings.ts";
-import { clusterFinalizer, clusterResourceName } from "../resources/naming.ts";
+import { cloudIdentityAnnotation, clusterFinalizer, clusterResourceName } from "../resources/naming.ts";
 import { planBastion } from "./bastion.ts";
 import { claimProblem } from "./claim.ts";
 import { planDeletion } from "./deletion.ts";
@@ -116,8 +116,10 @@ function waitsForOthers(part: Part): boolean {
   );
 }
 
+/** Also for an object that upstream's provider has left: it has the finalizer, and no note of the cloud. */
 function finalizerSteps({ object, cloud }: ClusterContext): ClusterStep[] {
-  if (object.metadata.finalizers?.includes(clusterFinalizer)) return [];
+  const noted = object.metadata.annotations?.[cloudIdentityAnnotation] !== undefined;
+  if (noted && object.metadata.finalizers?.includes(clusterFinalizer)) return [];
   return [{ for: "OpenStackAuthenticationSucceeded", do: "add-finalizer", identity: cloud.identity }];
 }
 
