@@ -344,15 +344,42 @@ describe("the commands", () => {
     const serve = (): Running =>
       command(
         "tunnel-server",
-        ...["--tenants", tenants, "--agent-port", String(port), "--health-port", "0", "--admin-port", "0"],
-        ...["--cluster-cert", path("server.crt"), "--cluster-key", path("server.key"), "--drain-timeout", "1m"],
+        "--tenants",
+        tenants,
+        "--agent-port",
+        String(port),
+        "--health-port",
+        "0",
+        "--admin-port",
+        "0",
+        "--cluster-cert",
+        path("server.crt"),
+        "--cluster-key",
+        path("server.key"),
+        "--drain-timeout",
+        "1m",
       );
     const first = serve();
     command(
       "tunnel-agent",
-      ...["--proxy-server-host", "127.0.0.1", "--proxy-server-port", String(port), "--ca-cert", path("ca.crt")],
-      ...["--agent-cert", path("client.crt"), "--agent-key", path("client.key"), "--health-server-port", "0"],
-      ...["--admin-server-port", "0", "--allow-cidr", `${address}/32`, "--sync-interval", "200ms"],
+      "--proxy-server-host",
+      "127.0.0.1",
+      "--proxy-server-port",
+      String(port),
+      "--ca-cert",
+      path("ca.crt"),
+      "--agent-cert",
+      path("client.crt"),
+      "--agent-key",
+      path("client.key"),
+      "--health-server-port",
+      "0",
+      "--admin-server-port",
+      "0",
+      "--allow-cidr",
+      `${address}/32`,
+      "--sync-interval",
+      "200ms",
     );
     const echo = await target((socket) => void socket.pipe(socket));
     const before = await dialled(echo);
