@@ -6,8 +6,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpsServer, type Server as HttpsServer } from "node:https";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
-import { networkInterfaces, tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import {
   createAuthority,
@@ -27,15 +27,11 @@ import { freePorts } from "../support/free-ports.ts";
 import { programs } from "./programs.ts";
 import { execute, launch, type Running } from "./run.ts";
 import { administrator } from "./servers.ts";
+import { address, dialThrough } from "./tunnel-stage.ts";
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 const { konnectivity, kubernetes } = programs();
 const year = 365 * 86_400_000;
-/** kube-apiserver and the rules refuse loopback; an address of this machine is used where there is one. */
-const address =
-  Object.values(networkInterfaces())
-    .flat()
-    .find((each) => each && !each.internal && each.family === "IPv4")?.address ?? "127.0.0.1";
 const own = parseCidr(`${address}/32`);
 const rules: DialRules = { allow: own ? [own] : [], deny: [], names: [] };
 
@@ -174,27 +170,10 @@ async function target(handle: (socket: Socket) => void): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A connection through the tunnel; undefined when it is refused. */
-async function dial(port: number): Promise<Socket | undefined> {
-  const socket = connect({ path: uds(), allowHalfOpen: true });
-  socket.on("error", () => {});
-  socket.write(`CONNECT ${address}:${port} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
-  const head = await new Promise<string>((resolve) => {
-    socket.once("data", (chunk: Buffer) => {
-      socket.pause();
-      resolve(chunk.toString("latin1"));
-    });
-    socket.once("close", () => resolve(""));
-  });
-  if (/^HTTP\/1.1 200 [^\r]*\r\n\r\n$/.test(head)) return socket;
-  socket.destroy();
-  return undefined;
-}
-
 async function dialled(port: number): Promise<Socket> {
   return vi.waitFor(
     async () => {
-      const socket = await dial(port);
+      const socket = await dialThrough(uds(), port);
       if (!socket) throw new Error("no connection through the tunnel");
       return socket;
     },
@@ -326,85 +305,6 @@ describe("konnectivity", () => {
     await vi.waitFor(() => expect(servers.map((each) => each.status("a").agents)).toEqual([1, 1, 1]), {
       timeout: 30_000,
     });
-  });
-});
-
-describe("the commands", () => {
-  const main = resolve(import.meta.dirname, "../../packages/causeway/src/main.ts");
-  const command = (...args: string[]): Running => started(launch(process.execPath, [main, "run", ...args]));
-
-  test("a server of a file of tenants keeps an open stream when it is asked to stop, and an agent returns after a kill of the server", async () => {
-    const [port = 0] = await freePorts(1);
-    const tenants = file(
-      "tenants.yaml",
-      JSON.stringify({
-        tenants: [{ name: "a", udsName: uds(), agentCaCert: path("ca.crt"), allow: [`${address}/32`] }],
-      }),
-    );
-    const serve = (): Running =>
-      command(
-        "tunnel-server",
-        "--tenants",
-        tenants,
-        "--agent-port",
-        String(port),
-        "--health-port",
-        "0",
-        "--admin-port",
-        "0",
-        "--cluster-cert",
-        path("server.crt"),
-        "--cluster-key",
-        path("server.key"),
-        "--drain-timeout",
-        "1m",
-      );
-    const first = serve();
-    command(
-      "tunnel-agent",
-      "--proxy-server-host",
-      "127.0.0.1",
-      "--proxy-server-port",
-      String(port),
-      "--ca-cert",
-      path("ca.crt"),
-      "--agent-cert",
-      path("client.crt"),
-      "--agent-key",
-      path("client.key"),
-      "--health-server-port",
-      "0",
-      "--admin-server-port",
-      "0",
-      "--allow-cidr",
-      `${address}/32`,
-      "--sync-interval",
-      "200ms",
-    );
-    const echo = await target((socket) => void socket.pipe(socket));
-    const before = await dialled(echo);
-    first.child.kill("SIGKILL");
-    await first.ended;
-    expect(
-      await before.toArray().then(
-        (all) => all.length,
-        () => 0,
-      ),
-    ).toBe(0);
-    const second = serve();
-    const open = await dialled(echo);
-    second.child.kill("SIGTERM");
-    await vi.waitFor(async () => expect(await dial(echo)).toBeUndefined(), { timeout: 20_000, interval: 200 });
-    open.end("last words");
-    expect((await open.toArray()).join("")).toBe("last words");
-    // The status of each command that a SIGTERM ended.
-    expect((await second.ended).code).toBe(143);
-  });
-
-  test("refuse flags that cannot be used, with the reason", async () => {
-    const { code, stderr } = await command("tunnel-server", "--uds-name", uds(), "--allow-cidr", "10.0.0.0/33").ended;
-    expect(code).not.toBe(0);
-    expect(stderr).toContain('"10.0.0.0/33" is no CIDR');
   });
 });
 
