@@ -109,6 +109,26 @@ export function e2ePrograms(names: readonly string[]): Promise<Built> {
   return buildMissing(programs, folder, cached(`e2e-${pinnedVersion(folder, "k8s.io/kubernetes")}`));
 }
 
+/** The kubelet, and the programs of the images that a machine with a real kubelet imports (scripts/node/images.ts). */
+export async function nodePrograms(): Promise<Built & { readonly version: string }> {
+  const folder = join(root, "tools/node");
+  const version = pinnedVersion(folder, "k8s.io/kubernetes");
+  const [major = "", minor = ""] = version.slice(1).split(".");
+  const stamp = { gitVersion: version, gitMajor: major, gitMinor: minor };
+  const flags = Object.entries(stamp).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`);
+  const stamped = `-s -w ${flags.join(" ")}`;
+  const dir = cached(`node-${version}`);
+  const kubernetes = [
+    { name: "kubelet", source: "k8s.io/kubernetes/cmd/kubelet", flags: stamped },
+    { name: "kube-proxy", source: "k8s.io/kubernetes/cmd/kube-proxy", flags: stamped },
+    { name: "agnhost", source: "k8s.io/kubernetes/test/images/agnhost", flags: "-s -w" },
+  ];
+  const built = await buildMissing(kubernetes, folder, dir);
+  if ("reason" in built) return { ...built, version };
+  const coredns = { name: "coredns", source: ".", flags: "-s -w" };
+  return { ...(await buildMissing([coredns], join(folder, "coredns"), dir)), version };
+}
+
 const CLOUD_PROVIDER = "k8s.io/cloud-provider-openstack";
 
 /** The upstream cloud controller manager of the release in tools/kubernetes/openstack/go.mod. */

@@ -4,7 +4,6 @@ import { createHash } from "node:crypto";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { USER } from "./rootfs.ts";
 
 const LARGEST_LAYER = 1024 ** 3;
 
@@ -14,12 +13,18 @@ interface Descriptor {
   readonly size: number;
 }
 
-/** Writes the layout to `out`; returns the digest of the image's manifest. `epoch`: seconds, of all files and of the image. */
-export function writeLayout(
-  rootfs: string,
-  out: string,
-  { version, commit, epoch }: { readonly version: string; readonly commit: string; readonly epoch: number },
-): string {
+/** What a layout says of its image. */
+export interface ImageFacts {
+  /** Seconds, of all files and of the image. */
+  readonly epoch: number;
+  /** How its containers run: User, Entrypoint, Cmd, Env, Labels. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Of the image's entry in the index, such as its name. */
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** Writes the layout to `out`; returns the digest of the image's manifest. */
+export function writeLayout(rootfs: string, out: string, { epoch, config: run, annotations }: ImageFacts): string {
   rmSync(out, { recursive: true, force: true });
   mkdirSync(join(out, "blobs/sha256"), { recursive: true });
   const put = (mediaType: string, bytes: Buffer): Descriptor => {
@@ -37,17 +42,11 @@ export function writeLayout(
     created,
     architecture: process.arch === "x64" ? "amd64" : process.arch,
     os: "linux",
-    config: {
-      User: `${USER}:${USER}`,
-      Entrypoint: ["/usr/bin/node", "--max-semi-space-size=1", "/usr/bin/causeway"],
-      Env: ["PATH=/usr/bin", "HOME=/tmp", "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt", "NODE_ENV=production"],
-      Labels: { "org.opencontainers.image.version": version, "org.opencontainers.image.revision": commit },
-    },
+    config: run,
     rootfs: { type: "layers", diff_ids: [sha256(tar)] },
   });
   const mediaType = "application/vnd.oci.image.manifest.v1+json";
   const manifest = json(mediaType, { schemaVersion: 2, mediaType, config, layers: [layer] });
-  const annotations = { "org.opencontainers.image.ref.name": version };
   writeFileSync(
     join(out, "index.json"),
     JSON.stringify({ schemaVersion: 2, manifests: [{ ...manifest, annotations }] }),

@@ -1,7 +1,14 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { CausewayError, type Clock, type Log } from "@causeway/foundation";
-import { fileIdentity, runMachine, type BootedMachine, type MachineSource } from "@causeway/machine-agent";
+import {
+  cgroupOf,
+  fileIdentity,
+  removeCgroup,
+  runMachine,
+  type BootedMachine,
+  type MachineSource,
+} from "@causeway/machine-agent";
 import type { Cloud, Flavor, Server } from "@causeway/openstack";
 import type { Simulator } from "@causeway/simulator";
 
@@ -63,6 +70,8 @@ export interface NamespaceOptions extends LaunchOptions {
   readonly program: readonly string[];
   /** Where children keep compiled code for one another: it takes a third of their start and a fifth of their memory away. */
   readonly codeCache: string;
+  /** Machines run real containers: each has namespaces of its own for mounts, processes and its host name, too. */
+  readonly real?: boolean;
 }
 
 /** How often to look for a namespace, and after how long without one to say so, in milliseconds. */
@@ -76,12 +85,24 @@ export function launchInNamespaces(options: NamespaceOptions): Launch {
     if (!(await awaitNamespace({ machine: machine.name, namespace }, options, signal))) return;
     const [file = process.execPath, ...args] = options.program;
     const disk = options.disks.path(machine.id);
-    await runChild("ip", ["netns", "exec", namespace, file, ...args, "--disk", disk], {
-      input: `${JSON.stringify(machine)}\n`,
-      env: { ...process.env, NODE_COMPILE_CACHE: options.codeCache },
-      signal,
-    });
+    const [enter, ...how] = options.real === true ? realMachine(namespace) : ["ip", "netns", "exec", namespace];
+    const input = `${JSON.stringify(machine)}\n`;
+    const env = { ...process.env, NODE_COMPILE_CACHE: options.codeCache };
+    try {
+      await runChild(enter ?? "ip", [...how, file, ...args, "--disk", disk], { input, env, signal });
+    } finally {
+      if (options.real === true) await removeCgroup(cgroupOf(machine));
+    }
   };
+}
+
+/**
+ * Into the server's network namespace, keeping the host's /sys (whose cgroups containers need), with the machine's own mounts, processes and
+ * host name. Process 1 ends when its program does, and everything in the machine with it.
+ */
+function realMachine(namespace: string): string[] {
+  const own = ["--mount", "--propagation", "private", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"];
+  return ["nsenter", `--net=/run/netns/${namespace}`, "unshare", ...own, "tini", "--"];
 }
 
 /** A server is ACTIVE a moment before its hypervisor shows it here. False when the signal aborted first. */
@@ -114,7 +135,11 @@ function runChild(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { stdio: ["pipe", "inherit", "inherit"], detached: true, env: options.env });
-    const stop = () => child.kill("SIGTERM");
+    const stop = () => {
+      child.kill("SIGTERM");
+      // unshare(1) leaves signals to its child, which is not ours: the end of its input ends it.
+      child.stdin.end();
+    };
     options.signal.addEventListener("abort", stop, { once: true });
     if (options.signal.aborted) stop();
     child.on("error", reject);

@@ -1,5 +1,5 @@
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { systemClock, InputError } from "@causeway/foundation";
 import { folderDisks, runMachineAgent } from "@causeway/machine-agent";
 import { connectCloud, loadCloudsYaml, type CloudConfig } from "@causeway/openstack";
@@ -22,6 +22,7 @@ export async function machineAgent(options: MachineAgentOptions, signal: AbortSi
       clock: systemClock,
       log,
       program: programFor(options),
+      real: options.kubelet === "real",
       codeCache: join(options.state, "code-cache"),
     });
     log.info("playing the machines of a project", { cloud: options.cloud, project: projectId });
@@ -33,9 +34,12 @@ export async function machineAgent(options: MachineAgentOptions, signal: AbortSi
 }
 
 /** How this program is started again for one machine. */
-function programFor({ logLevel }: MachineAgentOptions): string[] {
+function programFor({ logLevel, kubelet, kubeletPath, images }: MachineAgentOptions): string[] {
   const self = [process.execPath, ...process.execArgv, "--max-semi-space-size=1", process.argv[1] ?? ""];
-  return [...self, "machine", "--log-level", logLevel];
+  const machine = [...self, "machine", "--log-level", logLevel];
+  if (kubelet === "simulated") return machine;
+  const from = images === undefined ? [] : ["--images", resolve(images)];
+  return [...machine, "--kubelet", "real", "--kubelet-path", kubeletPath, ...from];
 }
 
 /** User data is shown to administrators only: --admin-cloud, or the entry named like the cloud with "-admin" behind it. */

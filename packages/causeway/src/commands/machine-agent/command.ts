@@ -1,4 +1,5 @@
 import { Command } from "@commander-js/extra-typings";
+import { kubeletOption } from "../../options/kubelet.ts";
 import { logLevelOption } from "../../options/logging.ts";
 
 /** What `causeway machine-agent` is given. */
@@ -11,7 +12,8 @@ export function machineAgentCommand(signal: AbortSignal) {
       `
 Examples:
   causeway machine-agent --cloud devcloud
-  causeway machine-agent --cloud devcloud --admin-cloud operator --log-level debug`,
+  causeway machine-agent --cloud devcloud --admin-cloud operator --log-level debug
+  causeway machine-agent --cloud devcloud --kubelet real --kubelet-path /usr/bin/kubelet --images ./images`,
     )
     .action(async (given) => (await import("./action.ts")).machineAgent(given, signal));
 }
@@ -21,6 +23,9 @@ function options() {
     .description("Play the machines of a cloud whose servers are network namespaces of this host: boot, join, live.")
     .requiredOption("--cloud <name>", "entry of clouds.yaml whose project's servers to play")
     .option("--admin-cloud <name>", "entry with an administrator's account (default: NAME-admin)")
+    .addOption(kubeletOption())
+    .option("--kubelet-path <file>", "program of --kubelet real", "kubelet")
+    .option("--images <dir>", "folder of archives of images (*.tar) that each machine of --kubelet real imports")
     .option("--state <dir>", "folder that holds the machines' disks", ".causeway/machine-agent")
     .addOption(logLevelOption("info"));
 }

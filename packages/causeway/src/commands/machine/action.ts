@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 import { systemClock } from "@causeway/foundation";
-import { fileIdentity, runMachine, type BootedMachine } from "@causeway/machine-agent";
+import { fileIdentity, runMachine, runRealMachine, type BootedMachine } from "@causeway/machine-agent";
 import { commandLog } from "../../terminal/text-log.ts";
 import type { MachineOptions } from "./command.ts";
 
@@ -21,7 +21,10 @@ export async function oneMachine(options: MachineOptions, signal: AbortSignal): 
       clock: systemClock,
       log: commandLog(options.logLevel),
     };
-    await runMachine(JSON.parse(line) as BootedMachine, using, ending);
+    const machine = JSON.parse(line) as BootedMachine;
+    if (options.kubelet === "simulated") return await runMachine(machine, using, ending);
+    const programs = { kubelet: options.kubeletPath, images: options.images };
+    await runRealMachine(machine, { ...using, disk: options.disk, programs }, ending);
   } finally {
     lines.close();
     process.stdin.destroy();

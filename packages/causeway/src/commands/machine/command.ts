@@ -1,4 +1,5 @@
 import { Command } from "@commander-js/extra-typings";
+import { kubeletOption } from "../../options/kubelet.ts";
 import { logLevelOption } from "../../options/logging.ts";
 
 /** What `causeway machine` is given. */
@@ -14,5 +15,8 @@ function options() {
   return new Command("machine")
     .description("Play one machine, described on standard input as JSON.")
     .requiredOption("--disk <dir>", "folder that is the machine's disk")
+    .addOption(kubeletOption())
+    .option("--kubelet-path <file>", "program of --kubelet real", "kubelet")
+    .option("--images <dir>", "folder of archives of images (*.tar) to import, with --kubelet real")
     .addOption(logLevelOption());
 }

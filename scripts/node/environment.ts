@@ -1,0 +1,41 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { nodePrograms } from "../kubernetes-programs.ts";
+import { makeImage, recipes } from "./images.ts";
+
+/** What a machine with a real kubelet needs on its host. */
+export interface NodeEnvironment {
+  readonly kubelet: string;
+  /** A folder of archives of images. */
+  readonly images: string;
+  /** Kubernetes' release, such as "v1.34.4". */
+  readonly version: string;
+}
+
+/** Debian's packages that machines run, and a program of each. */
+const PACKAGES = [
+  ["containerd", "containerd"],
+  ["runc", "runc"],
+  ["containernetworking-plugins", "/usr/lib/cni/bridge"],
+  ["tini", "tini"],
+  ["nftables", "nft"],
+  ["util-linux", "unshare"],
+] as const;
+
+/** Installs Debian's packages, builds programs and makes images, whatever of them is missing. Says why where that cannot be. */
+export async function nodeEnvironment(): Promise<NodeEnvironment | { readonly reason: string }> {
+  if (process.getuid?.() !== 0) return { reason: "machines with a real kubelet need root" };
+  const missing = PACKAGES.filter(([, program]) => spawnSync("sh", ["-c", `command -v ${program}`]).status !== 0);
+  if (missing.length > 0) {
+    const args = ["install", "-y", "-q", "--no-install-recommends", ...missing.map(([name]) => name)];
+    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+    const { status } = spawnSync("apt-get", args, { stdio: ["ignore", "ignore", "inherit"], env });
+    if (status !== 0) return { reason: `apt-get ${args.join(" ")} ended with ${status}` };
+  }
+  const built = await nodePrograms();
+  if ("reason" in built) return { reason: built.reason };
+  const images = join(built.dir, "images");
+  for (const recipe of recipes(built.dir, built.version))
+    makeImage(recipe, join(images, `${recipe.name.replace(/[^a-z0-9.]+/g, "-")}.tar`));
+  return { kubelet: join(built.dir, "kubelet"), images, version: built.version };
+}

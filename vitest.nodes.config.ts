@@ -1,0 +1,16 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["test/nodes/**/*.test.ts"],
+    pool: "threads",
+    isolate: false,
+    fileParallelism: false,
+    // The tests of a file are one story: after a failure the rest would only wait.
+    bail: 1,
+    // A green run never waits so long: how fast the machine is must not decide.
+    testTimeout: 1_200_000,
+    hookTimeout: 1_200_000,
+    reporters: ["verbose", "./scripts/closing-line-reporter.ts"],
+  },
+});
