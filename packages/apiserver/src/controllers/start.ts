@@ -1,5 +1,6 @@
 import type { Cluster } from "../contract/cluster.ts";
 import type { Change } from "../contract/changes.ts";
+import { apiEndpoint } from "./api-endpoint.ts";
 import { accountSecrets } from "./account-secrets.ts";
 import { bootstrapSigner } from "./bootstrap-signer.ts";
 import { certificateSigner } from "./certificate-signer.ts";
@@ -28,6 +29,7 @@ const CONTROLLERS: readonly MakeController[] = [
   resourceQuotas,
   flowController,
   serviceRanges,
+  apiEndpoint,
 ];
 
 /** Starts the server's own controllers for one cluster. They cost nothing while nothing is written, and do nothing before `resume`. */
