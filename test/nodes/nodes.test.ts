@@ -42,7 +42,7 @@ describe("a cluster whose nodes run real containers", () => {
     const pods = JSON.parse(rig.workload("get", "pods", "-l", "app=web", "-o", "json")) as { items: PodView[] };
     expect(new Set(pods.items.map(({ spec }) => spec.nodeName)).size).toBe(2);
     const names = await rig.run(
-      "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do wget -q -T 20 -O - http://web.default.svc.cluster.local/hostname; echo; done > /dev/termination-log",
+      "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do wget -q -T 20 -O - http://web.default.svc.cluster.local/hostname 2>&1; echo; done > /dev/termination-log",
     );
     const found = new Set(names.split("\n").filter((line) => line !== ""));
     expect(found).toEqual(new Set(pods.items.map(({ metadata }) => metadata.name)));

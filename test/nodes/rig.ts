@@ -1,4 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { connectCloud, loadCloudsYaml, type Cloud } from "@causeway/openstack";
@@ -44,6 +45,9 @@ export async function startRig(): Promise<Rig> {
     workload("apply", "-f", file);
   };
   const close = async () => {
+    // After a failure the cluster is still there.
+    if (existsSync(management))
+      spawnSync("kubectl", ["--kubeconfig", management, "delete", "cluster", "--all", "--timeout=600s"]);
     for (const program of started.reverse()) await program.stop();
     await cloud.close();
     rmSync(dir, { recursive: true, force: true });
