@@ -104,6 +104,30 @@ describe("planCluster, deleting", () => {
     }
   });
 
+  it("removes routes to its machines before the interface that they need, and leaves others", () => {
+    const w = provisioned();
+    const to = (destination: string, nexthop: string) => ({ destination, nexthop });
+    const routes = [
+      to("10.244.0.0/24", "10.6.0.21"),
+      to("10.244.1.0/24", "10.6.0.22"),
+      to("192.0.2.0/24", "172.24.4.9"),
+    ];
+    w.cloud.routers = w.cloud.routers.map((router) => ({ ...router, routes }));
+    const order: string[] = [];
+    for (let round = 0; round < 20; round += 1) {
+      const { steps } = plan(w);
+      if (steps.some((step) => step.do === "remove-finalizer")) break;
+      for (const step of steps) {
+        order.push(step.do);
+        if (step.do === "remove-routes") expect(step.routes).toEqual(routes.slice(0, 2));
+        if (step.do !== "remove-finalizer") w.cloud.applyCluster(step);
+      }
+    }
+    expect(order.filter((step) => step === "remove-routes")).toHaveLength(1);
+    expect(order.indexOf("remove-routes")).toBeLessThan(order.indexOf("remove-router-interface"));
+    expect(w.cloud.inventory).toEqual([]);
+  });
+
   it("waits for load balancers of Services on its subnet", () => {
     const w = provisioned(demoSpec);
     const ours = settleBalancer(w);

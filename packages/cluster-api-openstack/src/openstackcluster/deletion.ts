@@ -1,4 +1,5 @@
 import type { OpenStackClusterStatus } from "@causeway/api";
+import { cidrContains, parseCidr, parseIp } from "@causeway/foundation";
 import { setConditions, type Plan } from "@causeway/kubernetes";
 import type { Network, Port, Router } from "@causeway/openstack";
 import { description, loadBalancerName, networkName } from "../resources/naming.ts";
@@ -130,6 +131,8 @@ function waitForServices(context: ClusterContext): Stage {
 }
 
 function takeRouters(context: ClusterContext): Stage {
+  const routes = routesToMachines(context);
+  if (routes.length > 0) return { steps: routes };
   const subnets = ownSubnets(context);
   const interfaces = context.cloud.ports
     .filter((p) => isRouterInterface(p.device_owner) && p.fixed_ips.some((ip) => subnets.has(ip.subnet_id)))
@@ -146,6 +149,22 @@ function takeRouters(context: ClusterContext): Stage {
     name: r.name,
   }));
   return { steps: [...interfaces, ...routers] };
+}
+
+/** Routes to pods by way of machines, which a cloud controller added: Neutron keeps an interface that a route needs, and the machines are gone. */
+function routesToMachines(context: ClusterContext): readonly ClusterStep[] {
+  const own = ownSubnets(context);
+  const cidrs = context.cloud.subnets.flatMap(({ id, cidr }) => (own.has(id) ? (parseCidr(cidr) ?? []) : []));
+  return context.cloud.routers.flatMap((router): readonly ClusterStep[] => {
+    const routes = router.routes.filter(({ nexthop }) => {
+      const ip = parseIp(nexthop);
+      return ip !== undefined && cidrs.some((cidr) => cidrContains(cidr, ip));
+    });
+    const stands = context.cloud.ports.some(
+      (p) => p.device_id === router.id && p.fixed_ips.some(({ subnet_id }) => own.has(subnet_id)),
+    );
+    return routes.length > 0 && stands ? [{ for: "RouterReady", do: "remove-routes", id: router.id, routes }] : [];
+  });
 }
 
 function ownRouters(context: ClusterContext): readonly Router[] {

@@ -10,6 +10,7 @@ type Name =
   | "update-router"
   | "add-router-interface"
   | "remove-router-interface"
+  | "remove-routes"
   | "set-tags"
   | "delete-router"
   | "delete-port"
@@ -65,6 +66,12 @@ export const networkSteps: Performers<Name, SessionActor> = {
     await cloud.network.removeRouterInterface(routerId, { subnet_id: subnetId }, { signal });
     watch.ports.forget(portId);
     tell(actor, "SuccessfulDeleteRouterInterface", `Disconnected subnet ${subnetId} from router ${routerId}`);
+  },
+  async "remove-routes"({ id, routes }, actor, signal) {
+    const { watch, cloud } = actor.session;
+    watch.routers.observe(await cloud.network.removeRoutes(id, routes, { signal }));
+    const removed = routes.map(({ destination, nexthop }) => `${destination} via ${nexthop}`);
+    tell(actor, "SuccessfulDeleteRoutes", `Removed routes of router ${id}: ${removed.join(", ")}`);
   },
   async "set-tags"(step, { session }, signal) {
     await session.cloud.network.setTags(step.kind, step.id, step.tags, { signal });

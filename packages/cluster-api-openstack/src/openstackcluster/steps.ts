@@ -55,6 +55,7 @@ export type ClusterStep = { readonly for: ConditionType } & (
       readonly subnetId: string;
       readonly portId: string;
     }
+  | { readonly do: "remove-routes"; readonly id: string; readonly routes: readonly OpenStack.Route[] }
   | { readonly do: "delete-router"; readonly id: string; readonly name: string }
   | { readonly do: "delete-port"; readonly id: string; readonly name: string }
   | { readonly do: "delete-network"; readonly id: string; readonly name: string }

@@ -68,6 +68,12 @@ export const clusterEffects: Effects<ClusterStep> = {
   "remove-router-interface": (cloud, { portId }) => {
     cloud.ports = cloud.ports.filter((p) => p.id !== portId);
   },
+  "remove-routes": (cloud, { id, routes }) => {
+    const gone = new Set(routes.map(({ destination, nexthop }) => `${destination} ${nexthop}`));
+    cloud.routers = cloud.routers.map((r) =>
+      r.id === id ? { ...r, routes: r.routes.filter((x) => !gone.has(`${x.destination} ${x.nexthop}`)) } : r,
+    );
+  },
   "set-tags": (cloud, { id, tags }) => tag(cloud, id, tags),
   "create-security-group": (cloud, { body }) => {
     const id = cloud.id("sg");
