@@ -102,7 +102,8 @@ export function recipes(programs: string, kubernetes: string): readonly ImageRec
     },
     {
       name: "registry.k8s.io/e2e-test-images/agnhost:2.53",
-      packages: ["busybox-static"],
+      // Not the static one: that cannot look up names.
+      packages: ["busybox", "libc6"],
       files: { agnhost: of("agnhost") },
       links: Object.fromEntries(APPLETS.map((applet) => [`bin/${applet}`, "busybox"])),
       entrypoint: ["/agnhost"],
