@@ -108,6 +108,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "programs upgrade",
     "render",
     "deployment",
+    "preview.ts",
     "index.ts",
   ],
   kubernetes: ["types", "config", "client", "cache", "controller status", "events", "election", "remote", "index.ts"],

@@ -54,7 +54,7 @@ export class OperatorWorld {
   readonly clock: VirtualClock;
   /** Names of components in the order in which their first pod started. */
   readonly started: string[] = [];
-  /** Components whose pods started while one of their needs was not ready, as the test's own `needs` has them. */
+  /** Every write of every operator. */
   readonly writes: Write[] = [];
   fateOf: (component: string, pod: Pod) => Fate = () => "runs";
   readonly #stop = new AbortController();
@@ -134,6 +134,20 @@ export class OperatorWorld {
 
   async list<T extends KubeObject>(type: ResourceType<T>): Promise<T[]> {
     return (await this.client.list(type, { namespace: NAMESPACE })).items;
+  }
+
+  pods(): Promise<Pod[]> {
+    return this.list(Pod);
+  }
+
+  deletePod(name: string): Promise<void> {
+    return this.client.delete(Pod, { namespace: NAMESPACE, name }, { gracePeriodSeconds: 0 });
+  }
+
+  /** A change that means nothing, so that the operator reconciles. */
+  touchDeployment(): Promise<OpenStackDeployment> {
+    const body = { metadata: { annotations: { touched: "yes" } } };
+    return this.client.patch(OpenStackDeployment, { namespace: NAMESPACE, name: NAME }, { type: "merge", body });
   }
 
   async component(name: string) {

@@ -3,6 +3,7 @@ import { apiserverCommand } from "./commands/apiserver/command.ts";
 import { createCommand } from "./commands/create/command.ts";
 import { deleteCommand } from "./commands/delete/command.ts";
 import { describeCommand } from "./commands/describe/command.ts";
+import { explainCommand } from "./commands/explain/command.ts";
 import { generateCommand } from "./commands/generate/command.ts";
 import { getCommand } from "./commands/get/command.ts";
 import { kubeconfigCommand } from "./commands/kubeconfig/command.ts";
@@ -39,6 +40,7 @@ const commands: readonly ((signal: AbortSignal) => CommandUnknownOpts)[] = [
   restoreCommand,
   runCommand,
   doctorCommand,
+  explainCommand,
   planCommand,
   sweepCommand,
   versionCommand,

@@ -137,7 +137,6 @@ const external = (what: string) =>
       host: text(1, 253, { description: `Address or name of the ${what}.` }),
       port: optional(port("Its port.")),
       credentials: secretRef("Secret with keys username and password of an account that may create accounts."),
-      authority: optional(secretRef("Secret with key ca.crt: the authority of its certificate.")),
       services: optional(
         setOf(oneOf(OPENSTACK_SERVICES), { max: 20, description: "Services that use it. Default: all of them." }),
       ),
@@ -164,9 +163,6 @@ const rotation = object(
         { description: "Fernet keys of Keystone. As many are kept as tokens live." },
       ),
     ),
-    credentialKeys: optional(
-      int64({ minimum: 0, description: "Raise it by one to rotate Keystone's credential keys. It cannot be lowered." }),
-    ),
     certificateDays: optional(
       int32({ minimum: 2, maximum: 3650, description: "Life of certificates; renewed after two thirds. Default 90." }),
     ),
@@ -179,19 +175,6 @@ const network = object(
     distributedFloatingIPs: optional(
       flag({ description: "Floating IPs leave on the node of their server. Default true." }),
     ),
-    bgp: optional(
-      object(
-        {
-          localAS: int64({ minimum: 1, maximum: 4_294_967_295, description: "Autonomous system of the nodes." }),
-          peers: setOf(text(1, 64), { min: 1, max: 16, description: "Addresses or interfaces of the peers." }),
-          evpn: optional(flag({ description: "Advertise tenants' networks as EVPN routes. Default false." })),
-        },
-        { description: "Dynamic routing: the nodes advertise floating IPs and provider networks." },
-      ),
-    ),
-    tunnelNetwork: optional(
-      text(1, 64, { description: "Network of the tunnel addresses of nodes, in CIDR notation." }),
-    ),
     nodeNetworks: optional(
       setOf(text(1, 64), {
         max: 32,
@@ -203,32 +186,6 @@ const network = object(
     ),
   },
   { description: "Networks of servers." },
-);
-
-const maintenance = object(
-  {
-    parallelComputes: optional(
-      int32({ minimum: 1, maximum: 100, description: "Compute nodes drained at once in a zone. Default 1." }),
-    ),
-    evacuation: optional(
-      oneOf(["Never", "WhenFenced"], {
-        description: "What happens to servers of a lost node. WhenFenced: rebuilt elsewhere once it is surely off.",
-      }),
-    ),
-    lostAfterSeconds: optional(
-      int32({ minimum: 30, maximum: 86_400, description: "A node that is away for longer is lost. Default 180." }),
-    ),
-  },
-  { description: "How nodes are drained, and what happens to servers of lost ones." },
-);
-
-const backup = object(
-  {
-    schedule: text(5, 64, { description: "When, as a cron expression." }),
-    claim: text(1, 253, { description: "Claim that backups are written to." }),
-    keep: optional(int32({ minimum: 1, maximum: 365, description: "Backups kept. Default 7." })),
-  },
-  { description: "Backups of databases, keys and OVN." },
 );
 
 const fields = {
@@ -273,8 +230,6 @@ const fields = {
   ),
   network: optional(network),
   rotation: optional(rotation),
-  maintenance: optional(maintenance),
-  backup: optional(backup),
 } satisfies Record<string, TSchema>;
 
 const same = (field: string) =>
@@ -291,7 +246,6 @@ const openStackDeploymentSpec = checked(object(fields), [
   },
   { rule: "self.region == oldSelf.region", message: "region is immutable: endpoints and servers carry it" },
   counter("passwords"),
-  counter("credentialKeys"),
 ]);
 
 const component = object({

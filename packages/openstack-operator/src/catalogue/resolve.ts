@@ -10,7 +10,6 @@ export interface ExternalBackend {
   readonly host: string;
   readonly port: number;
   readonly credentials: string;
-  readonly authority?: string;
 }
 
 /** The components of one deployment, in their order, and where its backends are. */
@@ -73,8 +72,8 @@ function externalOf(
   external: NonNullable<OpenStackDeploymentSpec["externalDatabases"]>[number],
   kind: "database" | "broker",
 ): ExternalBackend {
-  const { host, port = kind === "database" ? 3306 : 5672, credentials, authority } = external;
-  return { host, port, credentials: credentials.name, ...(authority ? { authority: authority.name } : {}) };
+  const { host, port = kind === "database" ? 3306 : 5672, credentials } = external;
+  return { host, port, credentials: credentials.name };
 }
 
 /** The clusters that are used by at least one service that is deployed. */

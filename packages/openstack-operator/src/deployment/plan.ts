@@ -135,6 +135,13 @@ function prepare(observed: Observed, catalogue: Catalogue, at: { now: number; no
   };
 }
 
+/** What a deployment that has its credentials should consist of. */
+export function desiredFor(observed: Observed): Desired {
+  const credentials = readCredentials(observed.credentials?.data) ?? { generation: 0, accounts: [0], values: {} };
+  const nodes = computeNodes(observed, resolveCatalogue(observed.deployment.spec));
+  return judge(observed, { credentials, nodes, desire: desiredOf }).desired;
+}
+
 interface JudgeWith {
   readonly credentials: Credentials;
   readonly nodes: readonly Node[];

@@ -16,8 +16,7 @@ export function withUpgradeJobs(catalogue: Catalogue): Catalogue {
     const expand = EXPANSIONS[component.name];
     const command = expand ?? component.command;
     // Nothing of the new release starts before every check of it has passed.
-    const waits = component.kind !== "Job" || component.name.endsWith("-db-sync");
-    return { ...component, command, after: [...(component.after ?? []), ...(waits ? gate : [])] };
+    return { ...component, command, after: [...(component.after ?? []), ...gate] };
   });
   const later = LATER.filter(({ of }) => names.has(of)).map((step) => laterJob(catalogue, step));
   const components = [...checks, ...expanded, ...later];
@@ -51,6 +50,8 @@ function checksOf({ components, services }: Catalogue): Component[] {
         does: `Checks whether the data of ${service} can be upgraded.`,
         command: ["/bin/sh", "/programs/upgrade-check.sh", service],
         programs: ["upgrade-check.sh"],
+        // The databases run; were they needed, they would be changed before the checks.
+        connections: (sync.connections ?? []).map((connection) => ({ ...connection, needed: false })),
         after: [],
         rerunWith: [],
       },

@@ -1,4 +1,5 @@
 import { Command } from "@commander-js/extra-typings";
+import { managementOptions } from "../../clusters/options.ts";
 import { logLevelOption } from "../../options/logging.ts";
 import { outputOption } from "../../options/output.ts";
 import { CLUSTER_NAME_TEXT, cloudOptions, clusterOptions } from "../../options/places.ts";
@@ -16,7 +17,38 @@ export function planCommand(signal: AbortSignal) {
 Examples:
   causeway plan service default/web --cloud prod --cluster-name prod`,
     )
-    .addCommand(planServiceCommand(signal));
+    .addCommand(planServiceCommand(signal))
+    .addCommand(planOpenStackCommand(signal));
+}
+
+/** What `causeway plan openstack` is given. */
+export type PlanOpenStackOptions = ReturnType<ReturnType<typeof openStackOptions>["opts"]>;
+
+function planOpenStackCommand(signal: AbortSignal) {
+  return openStackOptions()
+    .addHelpText(
+      "after",
+      `
+It only reads. Options that the release does not know are refused as the operator would refuse them.
+It ends with status 0, and with 3 when something would change and --detailed-exitcode is given.
+
+Examples:
+  causeway plan openstack -f cloud.yaml -n openstack
+  causeway plan openstack -f cloud.yaml --detailed-exitcode -o json`,
+    )
+    .action(async (given) => (await import("./openstack.ts")).planOpenStack(given, signal));
+}
+
+function openStackOptions() {
+  return new Command("openstack")
+    .description("What a change of an OpenStackDeployment would restart, run again and write.")
+    .option("-f, --filename <file>", "the changed OpenStackDeployment (default: what the cluster has)")
+    .option("--deployment <name>", "the OpenStackDeployment (default: the one of the file, or the only one)")
+    .option("--detailed-exitcode", "end with status 3 when something would change", false)
+    .addOption(outputOption())
+    .addOption(managementOptions.namespace())
+    .addOption(managementOptions.kubeconfig())
+    .addOption(managementOptions.context());
 }
 
 function planServiceCommand(signal: AbortSignal) {

@@ -4,6 +4,7 @@ import { cinderCsiCommand } from "./cinder-csi/command.ts";
 import { cloudControllerManagerCommand } from "./cloud-controller-manager/command.ts";
 import { clusterApiCommand } from "./cluster-api/command.ts";
 import { clusterApiOpenStackCommand } from "./cluster-api-openstack/command.ts";
+import { openStackOperatorCommand } from "./openstack-operator/command.ts";
 import { keystoneAuthCommand } from "./keystone-auth/command.ts";
 import { tunnelAgentCommand } from "./tunnel-agent/command.ts";
 import { tunnelServerCommand } from "./tunnel-server/command.ts";
@@ -69,4 +70,5 @@ export const components: readonly Component[] = [
     command: magnumApiCommand,
     example: "magnum-api --keystone-url https://identity.example.org/v3 --kubeconfig management.kubeconfig",
   },
+  { command: openStackOperatorCommand, example: "openstack-operator --kubeconfig admin.conf" },
 ];

@@ -1,0 +1,61 @@
+import { OpenStackDeployment } from "@causeway/api";
+import { InputError, messageOf, readTextFile } from "@causeway/foundation";
+import { createInformers } from "@causeway/kubernetes";
+import { previewOpenStack, type Preview } from "@causeway/openstack-operator";
+import { parse, stringify } from "yaml";
+import { withManagement } from "../../clusters/place.ts";
+import type { OutputFormat } from "../../options/output.ts";
+import { exitStatus } from "../../terminal/report-error.ts";
+import { findDeployment } from "../explain/action.ts";
+import type { PlanOpenStackOptions } from "./command.ts";
+
+/**
+ * Prints what a change of an OpenStackDeployment would restart, run again and write.
+ * @throws OPENSTACK_DEPLOYMENT_NOT_FOUND, OPENSTACK_FILE_INVALID
+ */
+export async function planOpenStack(options: PlanOpenStackOptions, signal: AbortSignal): Promise<void> {
+  await withManagement(options, async ({ client, namespace }) => {
+    const given = options.filename === undefined ? undefined : readDeployment(options.filename);
+    const name = given?.metadata.name ?? options.deployment;
+    const current = await findDeployment(client, { namespace, name }, signal);
+    const preview = await previewOpenStack(createInformers(client), current, given ?? current, signal);
+    process.stdout.write(written(preview, options.output));
+    if (options.detailedExitcode && changes(preview) > 0) process.exitCode = exitStatus.findings;
+  });
+}
+
+function readDeployment(path: string): OpenStackDeployment {
+  try {
+    const object = parse(readTextFile(path), { maxAliasCount: 100 }) as Partial<OpenStackDeployment> | null;
+    if (object?.kind === OpenStackDeployment.kind && object.spec && object.metadata?.name)
+      return object as OpenStackDeployment;
+  } catch (cause) {
+    throw new InputError("OPENSTACK_FILE_INVALID", `${path} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+  throw new InputError("OPENSTACK_FILE_INVALID", `${path} is not an OpenStackDeployment with a name and a spec.`);
+}
+
+const changes = ({ refused, restarts, reruns, creates, touches, deletes }: Preview): number =>
+  (refused === undefined ? 0 : 1) + restarts.length + reruns.length + creates.length + touches.length + deletes.length;
+
+function written(preview: Preview, output: OutputFormat): string {
+  if (output === "json") return `${JSON.stringify(preview, null, 2)}\n`;
+  return output === "yaml" ? stringify(preview) : render(preview);
+}
+
+function render(preview: Preview): string {
+  if (preview.refused !== undefined) return `Refused: ${preview.refused}\n`;
+  if (changes(preview) === 0) return "Nothing would change.\n";
+  const part = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? "" : `${title}\n${lines.map((line) => `  ${line}\n`).join("")}`;
+  return [
+    part("Jobs that run, in this order:", preview.reruns),
+    part("Components that are created, in this order:", preview.creates),
+    part(
+      "Components whose pods are replaced, in this order:",
+      preview.restarts.map(({ component, pods }) => `${component} (${pods} pods)`),
+    ),
+    part("Objects that are created:", preview.touches),
+    part("Objects that are deleted at the end:", preview.deletes),
+  ].join("");
+}

@@ -1,0 +1,227 @@
+import { OPENSTACK_SERVICES, type OpenStackDeployment, type OpenStackDeploymentSpec } from "@causeway/api";
+import type { KubeObject, PodTemplateSpec } from "@causeway/kubernetes";
+import { describe, expect, test } from "vitest";
+import { completed } from "../credentials/credentials.ts";
+import { findCycle } from "../graph/graph.ts";
+import { resolveCatalogue } from "../catalogue/index.ts";
+import { desiredOf } from "./desired.ts";
+import type { NetworkPolicy } from "./types.ts";
+
+const spec: OpenStackDeploymentSpec = {
+  release: "2025.1",
+  region: "RegionOne",
+  domain: "cloud.example.org",
+  size: "Small",
+  nodeGroups: [
+    { name: "control", nodeSelector: { role: "control" }, roles: ["Control", "Network"] },
+    { name: "compute", nodeSelector: { role: "compute" }, roles: ["Compute"] },
+    { name: "gpu", nodeSelector: { role: "gpu" }, roles: ["Compute"] },
+  ],
+  services: OPENSTACK_SERVICES.map((name) => ({ name, enabled: true })),
+};
+
+function desire(more: Partial<OpenStackDeploymentSpec> = {}, upgradeFrom?: string) {
+  const deployment: OpenStackDeployment = {
+    apiVersion: "openstack.causeway.dev/v1alpha1",
+    kind: "OpenStackDeployment",
+    metadata: { name: "cloud", namespace: "openstack", uid: "u" },
+    spec: { ...spec, ...more },
+  };
+  const { components } = resolveCatalogue(deployment.spec);
+  const credentials = completed({ generation: 1, accounts: [0, 1], values: values }, components);
+  values = { ...credentials.values };
+  const options = { deployment, credentials, computeNodes: ["one"], messagesOf: "2025.1" };
+  const desired = desiredOf(upgradeFrom === undefined ? options : { ...options, upgradeFrom });
+  const workloads = [...desired.workloads.values()].flat();
+  return { ...desired, workloads, all: [...desired.foundation, ...workloads].map(({ object }) => object), credentials };
+}
+/** The same passwords in each call, so that results can be compared. */
+let values: Record<string, string> = {};
+
+const podOf = (object: KubeObject): PodTemplateSpec =>
+  (object as KubeObject & { spec: { template: PodTemplateSpec } }).spec.template;
+const named = (all: readonly KubeObject[], kind: string, name: string) =>
+  all.find((each) => each.kind === kind && each.metadata.name === name);
+
+describe("every rendered object", () => {
+  test("is the same for the same input", () => {
+    expect(desire().all).toEqual(desire().all);
+  });
+
+  test("has no password, unless it is a Secret", () => {
+    const { all, credentials } = desire();
+    const open = JSON.stringify(all.filter(({ kind }) => kind !== "Secret"));
+    const leaked = Object.entries(credentials.values).filter(([, value]) => open.includes(value));
+    expect(leaked.map(([key]) => key)).toEqual([]);
+    expect(open).not.toMatch(/mysql\+pymysql:\/\/[^{]|rabbit:\/\/[^{]/);
+  });
+
+  test("of the control plane passes Pod Security restricted; the exceptions have a reason", () => {
+    const { workloads } = desire();
+    const exceptions = new Set<string>();
+    for (const { object, component = "" } of workloads) {
+      const { spec: pod } = podOf(object);
+      const containers = [...(pod.initContainers ?? []), ...pod.containers] as {
+        securityContext?: Record<string, unknown>;
+      }[];
+      const isRestricted =
+        (pod["securityContext"] as Record<string, unknown>)["runAsNonRoot"] === true &&
+        !pod.hostNetwork &&
+        !pod["hostPID"] &&
+        !(pod.volumes ?? []).some((volume) => "hostPath" in volume) &&
+        containers.every(
+          ({ securityContext = {} }) =>
+            securityContext["allowPrivilegeEscalation"] === false &&
+            JSON.stringify(securityContext["capabilities"]) === '{"drop":["ALL"]}',
+        );
+      if (!isRestricted) exceptions.add(component);
+    }
+    expect([...exceptions].toSorted()).toEqual([
+      "libvirt",
+      "neutron-ovn-metadata-agent",
+      "nova-compute",
+      "octavia-health-manager",
+      "openvswitch",
+      "ovn-controller",
+    ]);
+    const { catalogue } = desire();
+    for (const name of exceptions) {
+      expect(catalogue.components.find((each) => each.name === name)?.host?.reason).toMatch(/.{20}/);
+    }
+  });
+});
+
+describe("NetworkPolicies", () => {
+  const policy = (all: readonly KubeObject[], name: string) => named(all, "NetworkPolicy", name) as NetworkPolicy;
+  const peerNames = (rules: { from?: unknown[]; to?: unknown[] }[]) =>
+    rules
+      .flatMap(
+        ({ from, to }) =>
+          [...(from ?? []), ...(to ?? [])] as { podSelector?: { matchLabels?: Record<string, string> } }[],
+      )
+      .map(({ podSelector }) => podSelector?.matchLabels?.["openstack.causeway.dev/component"])
+      .filter((name) => name !== undefined);
+
+  test("allow each connection at both of its ends, and nothing else by default", () => {
+    const { all, catalogue } = desire();
+    expect(policy(all, "cloud-default-deny").spec).toMatchObject({ policyTypes: ["Ingress", "Egress"] });
+    expect(policy(all, "cloud-default-deny").spec.ingress).toBeUndefined();
+    for (const from of catalogue.components.filter(({ host }) => !host?.network)) {
+      for (const { to, port } of from.connections ?? []) {
+        const target = catalogue.components.find(({ name }) => name === to);
+        if (!target || target.host?.network) continue;
+        expect(peerNames(policy(all, `cloud-${from.name}`).spec.egress ?? []), `${from.name} to ${to}`).toContain(to);
+        const isPublic = target.ports?.find(({ name }) => name === port)?.publicName !== undefined;
+        if (!isPublic)
+          expect(peerNames(policy(all, `cloud-${to}`).spec.ingress ?? []), `${to} from ${from.name}`).toContain(
+            from.name,
+          );
+      }
+    }
+  });
+
+  test("lose a rule with its connection", () => {
+    const without = desire({ services: [{ name: "heat", enabled: false }] }).all;
+    expect(peerNames(policy(desire().all, "cloud-mariadb").spec.ingress ?? [])).toContain("heat-engine");
+    expect(peerNames(policy(without, "cloud-mariadb").spec.ingress ?? [])).not.toContain("heat-engine");
+  });
+});
+
+describe("pods", () => {
+  test("of Nova live as long as the service takes to stop, and longer when its option says so", () => {
+    const grace = (more: Partial<OpenStackDeploymentSpec>, name: string) => {
+      const kind = name === "cloud-nova-compute-compute" ? "DaemonSet" : "Deployment";
+      const object = named(desire(more).all, kind, name);
+      return object ? podOf(object).spec.terminationGracePeriodSeconds : undefined;
+    };
+    const option = { section: "DEFAULT", option: "graceful_shutdown_timeout", value: "400" };
+    const more = { services: [{ name: "nova" as const, configuration: [option] }] };
+    expect(grace({}, "cloud-nova-compute-compute")).toBe(190);
+    expect(grace(more, "cloud-nova-compute-compute")).toBe(410);
+    expect(grace(more, "cloud-nova-conductor")).toBe(410);
+    expect(grace({}, "cloud-nova-api")).toBeGreaterThanOrEqual(80 + 10);
+  });
+
+  test("of one node group alone change with that group's options", () => {
+    const before = desire().all;
+    const nodeGroups = spec.nodeGroups.map((group) =>
+      group.name === "gpu"
+        ? {
+            ...group,
+            configuration: [
+              {
+                service: "nova" as const,
+                options: [{ section: "DEFAULT", option: "reserved_host_memory_mb", value: "4096" }],
+              },
+            ],
+          }
+        : group,
+    );
+    const after = desire({ nodeGroups }).all;
+    const kinds = ["Deployment", "StatefulSet", "DaemonSet", "Job"];
+    const changed = after.filter(
+      (object) =>
+        kinds.includes(object.kind) &&
+        JSON.stringify(object) !== JSON.stringify(named(before, object.kind, object.metadata.name)),
+    );
+    expect(changed.map(({ metadata }) => metadata.name)).toEqual(["cloud-nova-compute-gpu"]);
+  });
+
+  test("have a probe in every process that stays", () => {
+    const { catalogue } = desire();
+    expect(catalogue.components.filter(({ kind, probe }) => kind !== "Job" && !probe).map(({ name }) => name)).toEqual(
+      [],
+    );
+  });
+});
+
+describe("a database of its own for Neutron", () => {
+  test("changes Neutron's connection and accounts, and those of no other service", () => {
+    const services = [
+      ...(spec.services ?? []).filter(({ name }) => name !== "neutron"),
+      { name: "neutron" as const, database: "Own" as const },
+    ];
+    const { all, catalogue } = desire({ services });
+    expect(catalogue.databases.get("neutron")).toBe("mariadb-neutron");
+    const secrets = all
+      .filter(({ kind }) => kind === "Secret")
+      .map((object) =>
+        JSON.stringify(
+          Object.values((object as { data?: Record<string, string> }).data ?? {}).map((each) =>
+            Buffer.from(each, "base64").toString(),
+          ),
+        ),
+      );
+    const using = all
+      .filter(({ kind }) => kind === "Secret")
+      .filter((_, index) => secrets[index]?.includes("cloud-mariadb-neutron."));
+    expect(using.map(({ metadata }) => metadata.name.replace(/-[0-9a-f]{10}$/, ""))).toEqual([
+      "cloud-neutron-credentials",
+    ]);
+    const init = all.find(({ kind, metadata }) => kind === "Job" && metadata.name.startsWith("cloud-neutron-db-init"));
+    expect(JSON.stringify(init)).toContain("cloud-mariadb-neutron.openstack.svc");
+  });
+});
+
+describe("the graph", () => {
+  test("has no cycle, with and without the Jobs of an upgrade", () => {
+    expect(findCycle(desire().catalogue.graph.needs)).toBeUndefined();
+    expect(findCycle(desire({}, "2024.1").catalogue.graph.needs)).toBeUndefined();
+  });
+
+  test("refuses a dependency that closes a cycle, and shows it", () => {
+    const services = [{ name: "keystone" as const, startAfter: ["nova-api"] }];
+    expect(() => desire({ services })).toThrow(/keystone-[a-z-]+ -> .*nova-api -> .*keystone/);
+  });
+
+  test("puts every check of an upgrade before any change, and migrations after all new processes", () => {
+    const { catalogue } = desire({}, "2024.1");
+    const order = catalogue.graph.order.map(({ name }) => name);
+    const checks = order.filter((name) => name.endsWith("-upgrade-check"));
+    const changes = catalogue.graph.order.filter(({ kind, name }) => kind !== "Job" || name.endsWith("-db-sync"));
+    expect(checks.length).toBeGreaterThan(8);
+    for (const { name, after = [] } of changes) expect(after, name).toEqual(expect.arrayContaining(checks));
+    expect(order.indexOf("nova-online-migrations")).toBeGreaterThan(order.indexOf("nova-compute"));
+    expect(order.indexOf("keystone-contract")).toBeGreaterThan(order.indexOf("keystone-api"));
+  });
+});
