@@ -1,0 +1,91 @@
+/** The Magnum API over an embedded API server and the Keystone of a simulated cloud. No other controller runs. */
+import { allKinds, magnumKinds, toCustomResourceDefinition } from "@causeway/api";
+import { startApiServer } from "@causeway/apiserver";
+import { silentLog, systemClock } from "@causeway/foundation";
+import { createClient, createInformers, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
+import { issueToken, loadCloudsYaml } from "@causeway/openstack";
+import { startSimulator, type Simulator } from "@causeway/simulator";
+import { startMagnum } from "../magnum-api.ts";
+
+export type Json = Readonly<Record<string, unknown>>;
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Json;
+}
+
+export interface Request {
+  readonly body?: unknown;
+  /** Default "latest". */
+  readonly version?: string | undefined;
+}
+
+export interface Stage {
+  readonly simulator: Simulator;
+  readonly client: KubernetesClient;
+  /** Tokens by user: demo, admin, alt, reader. */
+  readonly tokens: Map<string, string>;
+  call(who: string, method: string, path: string, request?: Request): Promise<Reply>;
+  close(): Promise<void>;
+}
+
+const clouds = {
+  demo: "simulator",
+  admin: "simulator-admin",
+  alt: "simulator-alt",
+  reader: "simulator-reader",
+};
+
+export async function openStage(): Promise<Stage> {
+  const simulator = await startSimulator();
+  const server = await startApiServer({
+    crds: [...allKinds, ...magnumKinds].map(toCustomResourceDefinition),
+  });
+  const client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
+  const using = { clock: systemClock, log: silentLog };
+  const informers = createInformers(client, using);
+  const keystone = { name: "simulator", authUrl: simulator.authUrl };
+  const magnum = await startMagnum({
+    informers,
+    keystone,
+    host: "127.0.0.1",
+    port: 0,
+    tokenRecheck: 2_000,
+    ...using,
+  });
+  const stopping = new AbortController();
+  const running = Promise.all([informers.run(stopping.signal), magnum.run(stopping.signal)]);
+  await informers.whenSynced();
+  const tokens = new Map<string, string>();
+  for (const [who, cloud] of Object.entries(clouds)) {
+    tokens.set(who, (await issueToken(loadCloudsYaml({ cloud, text: simulator.cloudsYaml }))).token);
+  }
+  return {
+    simulator,
+    client,
+    tokens,
+    async call(who, method, path, { body, version = "latest" } = {}) {
+      const token = tokens.get(who);
+      const response = await fetch(`http://127.0.0.1:${magnum.port}${path}`, {
+        method,
+        headers: {
+          "content-type": "application/json",
+          "openstack-api-version": `container-infra ${version}`,
+          ...(token === undefined ? {} : { "x-auth-token": token }),
+        },
+        ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const { status, headers } = response;
+      return { status, headers, body: text === "" ? {} : (JSON.parse(text) as Json) };
+    },
+    async close() {
+      stopping.abort();
+      await running;
+      await client.close();
+      await server.close();
+      await simulator.close();
+    },
+  };
+}
