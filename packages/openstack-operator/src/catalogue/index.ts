@@ -1,3 +1,2 @@
-export { allComponents, defaultServices } from "./all.ts";
+export { allComponents } from "./all.ts";
 export { resolveCatalogue, type Catalogue, type ExternalBackend } from "./resolve.ts";
-export { brokerOf, databaseOf } from "./words.ts";

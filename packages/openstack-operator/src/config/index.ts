@@ -4,8 +4,8 @@ import { neutron, nova } from "./services/compute-network.ts";
 import { barbican, glance, keystone, placement } from "./services/keystone-glance-placement.ts";
 import { cinder, designate, heat, manila, octavia } from "./services/others.ts";
 
-export { hostOf, membersOf, publicUrl, type Facts } from "./facts.ts";
-export { merged, renderIni, type Sections, type ServiceConfiguration } from "./sections.ts";
+export { hostOf, membersOf, type Facts } from "./facts.ts";
+export { merged, renderIni, type Sections } from "./sections.ts";
 export { checkConfiguration, type OptionProblem } from "./check.ts";
 
 /** The defaults of each service that is configured by oslo.config. */

@@ -68,22 +68,3 @@ export function findCycle(needs: ReadonlyMap<string, readonly string[]>): string
   }
   return undefined;
 }
-
-/** All that a component needs, directly or not. */
-export function closureOf(needs: ReadonlyMap<string, readonly string[]>, name: string): Set<string> {
-  const found = new Set<string>();
-  const pending = [...(needs.get(name) ?? [])];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    if (found.has(next)) continue;
-    found.add(next);
-    pending.push(...(needs.get(next) ?? []));
-  }
-  return found;
-}
-
-/** All that needs a component, directly or not. */
-export function dependantsOf(needs: ReadonlyMap<string, readonly string[]>, name: string): Set<string> {
-  const reversed = new Map<string, string[]>();
-  for (const [from, names] of needs) for (const to of names) reversed.set(to, [...(reversed.get(to) ?? []), from]);
-  return closureOf(reversed, name);
-}

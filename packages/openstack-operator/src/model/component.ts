@@ -104,5 +104,3 @@ export interface Component {
   /** What it does, in a sentence for the reference page. */
   readonly does: string;
 }
-
-export const isJob = ({ kind }: Component): boolean => kind === "Job";
