@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { relative } from "node:path";
+import { inspect } from "node:util";
 import type { Reporter, TestCase, TestModule } from "vitest/node";
 
 const LONGEST_MESSAGE = 300;
@@ -7,6 +8,12 @@ const LONGEST_MESSAGE = 300;
 /** One line of a message: what is too long, or is a tab, would not be one field of a table. */
 const oneLine = (message: string | undefined): string =>
   (message ?? "").replaceAll(/\s+/g, " ").slice(0, LONGEST_MESSAGE);
+
+/** The runner hands errors over as records, some of them without a prototype, which `String` cannot show. */
+function said(error: unknown): string {
+  const message = typeof error === "object" && error !== null && "message" in error ? error.message : undefined;
+  return typeof message === "string" ? message : inspect(error);
+}
 
 /** "failed" or "unsteady" (passed when it was tried again), the test's file, its name and what it said, divided by tabs. */
 function finding(test: TestCase): string[] {
@@ -24,7 +31,7 @@ function finding(test: TestCase): string[] {
 export default class ClosingLineReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const count = { passed: 0, failed: errors.length, skipped: 0 };
-    const findings = errors.map((error) => ["failed", "", "outside of tests", oneLine(String(error))].join("\t"));
+    const findings = errors.map((error) => ["failed", "", "outside of tests", oneLine(said(error))].join("\t"));
     for (const module of modules) {
       let tests = 0;
       for (const test of module.children.allTests()) {
