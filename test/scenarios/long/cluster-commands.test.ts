@@ -66,10 +66,10 @@ describe("cluster commands", () => {
     const kinds = [...text.matchAll(/^kind: (\S+)$/gm)].map((m) => m[1]);
     expect(kinds).toEqual([
       "Secret",
-      "OpenStackMachineTemplate",
-      "KubeadmConfigTemplate",
       "OpenStackCluster",
       "HostedControlPlane",
+      "OpenStackMachineTemplate",
+      "KubeadmConfigTemplate",
       "MachineDeployment",
       "Cluster",
     ]);
