@@ -12,7 +12,8 @@ import type { Response } from "../contract/exchange.ts";
 import { apiError, badRequest } from "../errors/status.ts";
 import { at, records, text } from "../json/json.ts";
 import { isOver, whenOver } from "./pace.ts";
-import { UpgradeResponse } from "./upgrade.ts";
+import { canTakeOver } from "./pod-upgrade.ts";
+import type { UpgradeResponse } from "./upgrade.ts";
 
 /** In the order of kubeadm's --kubelet-preferred-address-types. A name is not looked up: a tenant could have this server ask for any. */
 const ADDRESSES = ["InternalIP", "ExternalIP"];
@@ -29,7 +30,7 @@ export async function askKubelet(
 ): Promise<void> {
   const { kubelets } = call.cluster;
   if (!kubelets) throw new Error("no kubelets");
-  const upgrade = response instanceof UpgradeResponse ? response : undefined;
+  const upgrade = canTakeOver(response) ? response : undefined;
   if (call.subresource !== "log" && !upgrade) throw badRequest("Upgrade request required");
   const protocols = upgrade && protocolsOf(upgrade.request.headers);
   const gone = new AbortController();

@@ -7,7 +7,7 @@ import { Connections, type ConnectionsOptions } from "./connections.ts";
 import type { Request } from "../contract/exchange.ts";
 import { guardRequests } from "./request-scope.ts";
 import type { Response } from "../contract/exchange.ts";
-import { isPodUpgrade, UpgradeResponse } from "./upgrade.ts";
+import { isPodUpgrade } from "./pod-upgrade.ts";
 import { isWebSocketWatch } from "./websocket.ts";
 
 export interface Listener {
@@ -79,16 +79,18 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   server.on("request", serve);
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on("error", () => {});
-    if (isPodUpgrade(request)) return serve(request, new UpgradeResponse(request, socket, head));
-    // What WebSockets need is loaded for those who ask for one.
-    import("./websocket-response.ts")
-      .then(({ WebSocketResponse }) => {
-        if (!socket.destroyed) serve(request, new WebSocketResponse(request, socket, head));
+    // What upgrades need is loaded for those who ask for one.
+    const response = isPodUpgrade(request)
+      ? import("./upgrade.ts").then(({ UpgradeResponse }) => new UpgradeResponse(request, socket, head))
+      : import("./websocket-response.ts").then((ws) => new ws.WebSocketResponse(request, socket, head));
+    response
+      .then((made) => {
+        if (!socket.destroyed) serve(request, made);
       })
       .catch((error: unknown) => {
         // A request of one client never ends the process.
         socket.destroy();
-        process.emitWarning(`a request for a WebSocket failed: ${messageOf(error)}`);
+        process.emitWarning(`a request for an upgrade failed: ${messageOf(error)}`);
       });
   });
   server.on("tlsClientError", (error, socket) => {

@@ -1,24 +1,7 @@
 import { ServerResponse, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { requestInfo } from "../contract/request-info.ts";
-import { readTarget } from "./target.ts";
 
-const UPGRADED = new Set(["exec", "attach", "portforward"]);
-
-/** Whether a request asks for a connection to a container: kubectl's SPDY, or a WebSocket. */
-export function isPodUpgrade({ method = "", url = "/", headers }: IncomingMessage): boolean {
-  const { upgrade = "", connection = "" } = headers;
-  if (upgrade === "" || !/(^|.*,\s*)upgrade($|\s*,)/i.test(connection)) return false;
-  try {
-    const { path, query } = readTarget(url);
-    const { plural, subresource } = requestInfo(method, path.replace(/^\/clusters\/[^/]+/, ""), query);
-    return plural === "pods" && UPGRADED.has(subresource);
-  } catch {
-    return false;
-  }
-}
-
-/** The response to such a request. It is an ordinary one, unless the connection is taken over. */
+/** The response to a request for a connection to a container. It is an ordinary one, unless the connection is taken over. */
 export class UpgradeResponse extends ServerResponse {
   readonly request: IncomingMessage;
   readonly #raw: Socket;

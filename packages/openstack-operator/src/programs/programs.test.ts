@@ -2,14 +2,14 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { embedded } from "../../programs/embed.ts";
+import { embedded } from "./embed.ts";
 import { allComponents } from "../catalogue/index.ts";
 import { files } from "./files.generated.ts";
 
 describe("the programs that pods mount", () => {
   test("are embedded as they are in programs/", () => {
     const module = readFileSync(join(import.meta.dirname, "files.generated.ts"), "utf8");
-    expect(module, "run: node packages/openstack-operator/programs/embed.ts").toBe(embedded());
+    expect(module, "run: node packages/openstack-operator/src/programs/embed.ts").toBe(embedded());
   });
 
   test.each(Object.keys(files).filter((name) => name.endsWith(".sh")))("%s is a shell program", (name) => {
