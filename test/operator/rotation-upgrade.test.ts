@@ -1,0 +1,94 @@
+/** Rotation of passwords and upgrades, with an operator that is killed again and again. */
+import { Job, Secret } from "@causeway/kubernetes";
+import { afterEach, describe, expect, test } from "vitest";
+import { OperatorWorld } from "./world.ts";
+
+let world: OperatorWorld | undefined;
+afterEach(async () => {
+  await world?.close();
+  world = undefined;
+});
+const start = async () => (world = await OperatorWorld.start(1));
+const text = (secret: Secret, key: string): string => Buffer.from(secret.data?.[key] ?? "", "base64").toString();
+
+describe("a rotation of passwords", () => {
+  test("makes second accounts, rolls pods to them, and then removes the first ones", async () => {
+    const w = await start();
+    w.runOperator();
+    await w.createDeployment();
+    await w.whenReady();
+    const credentials = () => w.client.get(Secret, { namespace: "default", name: "cloud-credentials" });
+    const first = text(await credentials(), "nova.database.0");
+    expect(first).toMatch(/^[0-9a-f]{48}$/);
+    const stages: string[] = [];
+    await w.change({ rotation: { passwords: 1 } });
+    await w.until("the first accounts are gone", async () => {
+      const found = await credentials();
+      const stage = `uses ${text(found, "generation")} of ${text(found, "accounts")}`;
+      if (stages.at(-1) !== stage) stages.push(stage);
+      return text(found, "accounts") === "1";
+    });
+    expect(stages).toEqual(["uses 0 of 0", "uses 0 of 0 1", "uses 1 of 0 1", "uses 1 of 1"]);
+    const { status } = await w.whenReady();
+    expect(status?.rotation).toEqual({ passwords: 1 });
+    const after = await credentials();
+    expect(text(after, "nova.database.0")).toBe("");
+    expect(text(after, "nova.database.1")).not.toBe(first);
+    const nova = (await w.list(Secret)).filter(({ metadata }) => metadata.name.startsWith("cloud-nova-credentials-"));
+    expect(nova.some((each) => text(each, "credentials.conf").includes("nova_1:"))).toBe(true);
+  });
+});
+
+describe("an upgrade", () => {
+  test("stops before any change when a check fails, and goes through all steps when the operator is killed at each of its writes", async () => {
+    const w = await start();
+    let kill = w.runOperator();
+    await w.createDeployment({ release: "2022.2" });
+    await w.whenReady();
+    await w.settle();
+    const images = async () =>
+      new Set((await w.pods()).flatMap(({ spec }) => spec.containers.map(({ image = "" }) => image.split(":")[1])));
+    w.fateOf = (component) => (component === "nova-upgrade-check" ? "crashes" : "runs");
+    await w.change({ release: "2023.1" });
+    await w.until("the check failed", async () =>
+      ((await w.component("nova-upgrade-check"))?.step ?? "").includes("runs again"),
+    );
+    await w.pass(60_000);
+    const early = (await w.pods()).filter(
+      ({ spec, metadata }) =>
+        spec.containers.some(({ image = "" }) => image.endsWith(":2023.1")) &&
+        !metadata.name.includes("-upgrade-check-"),
+    );
+    expect(early.map(({ metadata }) => metadata.name)).toEqual([]);
+    expect(await w.condition("UpgradeChecked")).toMatchObject({ status: "False" });
+    w.fateOf = () => "runs";
+    w.started.length = 0;
+    let kills = 0;
+    for (let seen = w.writes.length; (await w.deployment()).status?.phase !== "Ready";) {
+      await w.pass(1_000);
+      if (w.writes.length < seen + 5) continue;
+      seen = w.writes.length;
+      await kill();
+      kills++;
+      kill = w.runOperator();
+    }
+    expect(kills).toBeGreaterThan(10);
+    const { status } = await w.whenReady();
+    expect(status?.release).toBe("2023.1");
+    for (const step of [
+      "UpgradeChecked",
+      "SchemasExpanded",
+      "ControlPlaneUpdated",
+      "ComputeNodesUpdated",
+      "DataMigrated",
+      "SchemasContracted",
+    ])
+      expect(await w.condition(step), step).toMatchObject({ status: "True" });
+    await w.settle();
+    expect([...(await images())]).toEqual(["2023.1"]);
+    // The upgrade's own Jobs are gone, and each of the others ran once for the release.
+    const jobs = (await w.list(Job)).map(({ metadata }) => metadata.labels?.["openstack.causeway.dev/component"]);
+    expect(jobs.filter((name) => name?.includes("upgrade-check") || name?.endsWith("-contract"))).toEqual([]);
+    expect(new Set(jobs).size).toBe(jobs.length);
+  });
+});
