@@ -69,6 +69,8 @@ const APPLETS = [
   "echo",
   "sleep",
   "wget",
+  "timeout",
+  "printf",
   "httpd",
   "nslookup",
   "hostname",

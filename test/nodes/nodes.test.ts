@@ -42,22 +42,20 @@ describe("a cluster whose nodes run real containers", () => {
     const pods = JSON.parse(rig.workload("get", "pods", "-l", "app=web", "-o", "json")) as { items: PodView[] };
     expect(new Set(pods.items.map(({ spec }) => spec.nodeName)).size).toBe(2);
     const names = await rig.run(
-      "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do wget -q -T 20 -O - http://web.default.svc.cluster.local/hostname 2>&1; echo; done > /dev/termination-log",
+      "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do timeout 20 wget -q -O - http://web.default.svc.cluster.local/hostname 2>&1; echo; done > /dev/termination-log",
     );
     const found = new Set(names.split("\n").filter((line) => line !== ""));
     expect(found).toEqual(new Set(pods.items.map(({ metadata }) => metadata.name)));
   });
 
-  test("bytes between pods of two nodes arrive as they were sent", async () => {
-    rig.apply(web("one"));
-    const sum = createHash("sha256").update(Buffer.alloc(1_000_000)).digest("hex");
+  test("what pods of either node send arrives as it was sent", async () => {
+    const sent = "causeway".repeat(400);
+    const sum = createHash("sha256").update(sent).digest("hex");
     const pods = JSON.parse(rig.workload("get", "pods", "-l", "app=web", "-o", "json")) as { items: PodView[] };
     for (const { status } of pods.items) {
-      const url = `http://${status.podIP}:8080/echo?msg=`;
-      const answer = await rig.run(
-        `dd if=/dev/zero bs=1000000 count=1 2>/dev/null | sha256sum | cut -d' ' -f1 > /tmp/sum || true; wget -q -T 20 -O - "${url}$(dd if=/dev/zero bs=1000000 count=1 2>/dev/null | sha256sum | head -c 64)" > /dev/termination-log`,
-      );
-      expect(answer).toBe(sum);
+      const url = `http://${status.podIP}:8080/echo?msg=${sent}`;
+      const answer = await rig.run(`timeout 20 wget -q -O - "${url}" | sha256sum > /dev/termination-log`);
+      expect(answer.split(" ")[0]).toBe(sum);
     }
   });
 

@@ -248,15 +248,21 @@ function statusNow(observed: Observed, now: number, { judged, upgrade, rotation 
 
 type Components = Status["components"];
 
-/** One event for each component that became ready or failed since the last status. */
+/**
+ * One event for each component that failed or recovered, and one when all are ready. An object has a burst of 25 events, then one in five minutes: one
+ * for each component that becomes ready would use up those that a person needs.
+ */
 function eventsOf(before: Components, after: Components): PlannedEvent[] {
   const previous = new Map((before ?? []).map(({ name, state }) => [name, state]));
-  return (after ?? []).flatMap(({ name, state, step, rootCause }): PlannedEvent[] => {
+  const each = (after ?? []).flatMap(({ name, state, step, rootCause }): PlannedEvent[] => {
     if (previous.get(name) === state) return [];
     if (state === "Failed")
       return [{ type: "Warning", reason: "ComponentFailed", message: `${name}: ${rootCause ?? step ?? ""}` }];
-    if (state === "Ready" && previous.has(name))
-      return [{ type: "Normal", reason: "ComponentReady", message: `${name}: ${step ?? ""}` }];
+    if (state === "Ready" && previous.get(name) === "Failed")
+      return [{ type: "Normal", reason: "ComponentRecovered", message: `${name}: ${step ?? ""}` }];
     return [];
   });
+  const areReady = (components: Components) => components?.every(({ state }) => state === "Ready") === true;
+  if (!areReady(after) || areReady(before)) return each;
+  return [...each, { type: "Normal", reason: "Ready", message: `All ${after?.length ?? 0} components are ready` }];
 }
