@@ -61,8 +61,9 @@ describe("a cluster whose nodes run real containers", () => {
 
   test("a Service of type LoadBalancer carries packets through Octavia and kube-proxy to pods, also while they are replaced", async () => {
     rig.apply(service("LoadBalancer"));
-    const address = await eventually(PATIENCE, () =>
-      rig.workload("get", "service", "web", "-o", "jsonpath={.status.loadBalancer.ingress[0].ip}"),
+    const address = await eventually(
+      PATIENCE,
+      () => rig.workload("get", "service", "web", "-o", "jsonpath={.status.loadBalancer.ingress[0].ip}") || undefined,
     );
     await eventually(PATIENCE, async () => (await hostname(address)) !== undefined);
     const asking = new AbortController();

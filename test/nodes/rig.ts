@@ -73,6 +73,12 @@ export async function startRig(): Promise<Rig> {
     const routers = await cloud.network.routers.all({});
     const router = routers.find(({ name }) => name?.includes(NAME));
     if (router === undefined) throw new Error(`no router of ${NAME} among ${routers.map((r) => r.name).join(", ")}`);
+    // Octavia's OVN provider keeps clients' addresses: who may use node ports is for the owner of the cluster to say.
+    const groups = await cloud.network.securityGroups.all({});
+    const workers = groups.find((group) => group.name.endsWith(`${NAME}-secgroup-worker`));
+    const open = { direction: "ingress", ethertype: "IPv4", protocol: "tcp", remote_ip_prefix: "0.0.0.0/0" } as const;
+    const range = { port_range_min: 30000, port_range_max: 32767 };
+    await cloud.network.securityGroupRules.create({ security_group_id: workers?.id ?? "", ...open, ...range });
     const conf = join(dir, "cloud.conf");
     const clouds = process.env["OS_CLIENT_CONFIG_FILE"] ?? "";
     writeFileSync(
