@@ -1,11 +1,13 @@
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { promisify } from "node:util";
 import { connectCloud, loadCloudsYaml, type Cloud } from "@causeway/openstack";
 import { inventory } from "../support/inventory.ts";
 import { causeway, eventually, kubectl, root, type Started } from "../support/processes.ts";
 
+const execute = promisify(execFile);
 const PATIENCE = 10 * 60_000;
 const POD_CIDR = "10.244.0.0/16";
 const NAME = "real-nodes";
@@ -16,6 +18,8 @@ export interface Rig {
   /** kubectl on the workload cluster. */
   workload(...args: readonly string[]): string;
   apply(manifest: object): void;
+  /** Waits until a Deployment has rolled out, while this process goes on with other work. */
+  rolledOut(deployment: string): Promise<void>;
   /** Runs a shell command in a Job; what it wrote to /dev/termination-log once the Job has succeeded. */
   run(command: string): Promise<string>;
   /** The project's resources before anything was made. */
@@ -95,6 +99,10 @@ export async function startRig(): Promise<Rig> {
       before,
       workload,
       apply: (manifest) => apply(JSON.stringify(manifest)),
+      async rolledOut(deployment) {
+        const wait = ["rollout", "status", `deployment/${deployment}`, "--timeout=600s"];
+        await execute("kubectl", ["--kubeconfig", kubeconfig, ...wait]);
+      },
       run: (command) => runJob(workload, (text) => apply(text), { name: `ask-${(jobs += 1)}`, command }),
       deleteCluster: () => void kubectl(management, "delete", "cluster", NAME, "--timeout=900s"),
       close,
