@@ -4,24 +4,20 @@ import { all, moved, onlyOlder, within } from "../../versions/lens.ts";
 import { conditionsLens, counter, oldCounter } from "../../versions/status.ts";
 import { machineTemplateLens, strategyLens } from "./lenses.ts";
 import {
-  anyText,
-  conditions,
   flag,
   instant,
   int32,
   int64,
   intOrString,
   labelSelector,
-  listByKey,
   object,
   oneOf,
   optional,
-  templateMetadata,
   text,
   immutable,
 } from "../../schema/fields.ts";
-import { objectReference, oldConditions } from "../../versions/shapes.ts";
-import { machineTaints, readinessGates } from "../../cluster/shapes.ts";
+import { oldConditions } from "../../versions/shapes.ts";
+import { machineTemplate, newerReplicaStatus, replicaVersions } from "./shapes.ts";
 
 const spec = object({
   clusterName: immutable(text(1, 63)),
@@ -46,24 +42,7 @@ const spec = object({
       type: optional(oneOf(["RollingUpdate", "OnDelete"])),
     }),
   ),
-  template: object({
-    metadata: optional(templateMetadata),
-    spec: optional(
-      object({
-        bootstrap: object({ configRef: optional(objectReference()), dataSecretName: optional(text(0, 253)) }),
-        clusterName: immutable(text(1, 63)),
-        failureDomain: optional(text(1, 256)),
-        infrastructureRef: objectReference(),
-        nodeDeletionTimeout: optional(anyText()),
-        nodeDrainTimeout: optional(anyText()),
-        nodeVolumeDetachTimeout: optional(anyText()),
-        providerID: optional(text(1, 512)),
-        readinessGates: optional(readinessGates),
-        taints: optional(machineTaints),
-        version: optional(text(1, 256)),
-      }),
-    ),
-  }),
+  template: machineTemplate,
 });
 
 const status = object({
@@ -76,20 +55,8 @@ const status = object({
   selector: optional(text(1, 4096)),
   unavailableReplicas: optional(int32()),
   updatedReplicas: optional(int32()),
-  v1beta2: optional(
-    object({
-      availableReplicas: optional(int32()),
-      conditions: conditions(),
-      readyReplicas: optional(int32()),
-      upToDateReplicas: optional(int32()),
-    }),
-  ),
-  versions: optional(
-    listByKey(object({ replicas: optional(int32({ minimum: 1 })), version: text(1, 256) }), ["version"], {
-      min: 1,
-      max: 100,
-    }),
-  ),
+  v1beta2: optional(newerReplicaStatus),
+  versions: optional(replicaVersions),
 });
 
 /** How v1beta1 differs from the stored version. */

@@ -3,23 +3,9 @@ import type { VersionDefinition } from "../../schema/define.ts";
 import { all, moved, within } from "../../versions/lens.ts";
 import { conditionsLens, counter, failureLens, oldCounter } from "../../versions/status.ts";
 import { machineTemplateLens } from "./lenses.ts";
-import {
-  anyText,
-  conditions,
-  flag,
-  int32,
-  int64,
-  list,
-  listByKey,
-  object,
-  oneOf,
-  optional,
-  templateMetadata,
-  text,
-  immutable,
-} from "../../schema/fields.ts";
+import { anyText, flag, int32, int64, list, object, oneOf, optional, text, immutable } from "../../schema/fields.ts";
 import { objectReference, oldConditions } from "../../versions/shapes.ts";
-import { machineTaints, readinessGates } from "../../cluster/shapes.ts";
+import { machineTemplate, newerReplicaStatus, replicaVersions } from "./shapes.ts";
 
 const spec = object({
   clusterName: immutable(text(1, 63)),
@@ -27,24 +13,7 @@ const spec = object({
   minReadySeconds: optional(int32()),
   providerIDList: optional(list(text(1, 512), { max: 10000 })),
   replicas: optional(int32()),
-  template: object({
-    metadata: optional(templateMetadata),
-    spec: optional(
-      object({
-        bootstrap: object({ configRef: optional(objectReference()), dataSecretName: optional(text(0, 253)) }),
-        clusterName: immutable(text(1, 63)),
-        failureDomain: optional(text(1, 256)),
-        infrastructureRef: objectReference(),
-        nodeDeletionTimeout: optional(anyText()),
-        nodeDrainTimeout: optional(anyText()),
-        nodeVolumeDetachTimeout: optional(anyText()),
-        providerID: optional(text(1, 512)),
-        readinessGates: optional(readinessGates),
-        taints: optional(machineTaints),
-        version: optional(text(1, 256)),
-      }),
-    ),
-  }),
+  template: machineTemplate,
 });
 
 const status = object({
@@ -73,20 +42,8 @@ const status = object({
   readyReplicas: optional(int32()),
   replicas: optional(int32()),
   unavailableReplicas: optional(int32()),
-  v1beta2: optional(
-    object({
-      availableReplicas: optional(int32()),
-      conditions: conditions(),
-      readyReplicas: optional(int32()),
-      upToDateReplicas: optional(int32()),
-    }),
-  ),
-  versions: optional(
-    listByKey(object({ replicas: optional(int32({ minimum: 1 })), version: text(1, 256) }), ["version"], {
-      min: 1,
-      max: 100,
-    }),
-  ),
+  v1beta2: optional(newerReplicaStatus),
+  versions: optional(replicaVersions),
 });
 
 /** How v1beta1 differs from the stored version. */

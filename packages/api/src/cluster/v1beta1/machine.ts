@@ -3,34 +3,10 @@ import type { VersionDefinition } from "../../schema/define.ts";
 import { all, converted, moved, onlyNewer, within } from "../../versions/lens.ts";
 import { conditionsLens, failureLens, nodeReference } from "../../versions/status.ts";
 import { singleMachineLens } from "./lenses.ts";
-import {
-  anyText,
-  conditions,
-  flag,
-  instant,
-  int64,
-  object,
-  oneOf,
-  optional,
-  text,
-  immutable,
-} from "../../schema/fields.ts";
+import { anyText, conditions, flag, instant, int64, object, oneOf, optional, text } from "../../schema/fields.ts";
 import { objectReference, oldConditions } from "../../versions/shapes.ts";
-import { addressList, machineTaints, nodeInfo, readinessGates } from "../shapes.ts";
-
-const spec = object({
-  bootstrap: object({ configRef: optional(objectReference()), dataSecretName: optional(text(0, 253)) }),
-  clusterName: immutable(text(1, 63)),
-  failureDomain: optional(text(1, 256)),
-  infrastructureRef: objectReference(),
-  nodeDeletionTimeout: optional(anyText()),
-  nodeDrainTimeout: optional(anyText()),
-  nodeVolumeDetachTimeout: optional(anyText()),
-  providerID: optional(text(1, 512)),
-  readinessGates: optional(readinessGates),
-  taints: optional(machineTaints),
-  version: optional(text(1, 256)),
-});
+import { addressList, nodeInfo } from "../shapes.ts";
+import { machineSpec } from "./shapes.ts";
 
 const status = object({
   addresses: optional(addressList),
@@ -67,7 +43,7 @@ const phase = converted("phase", "phase", {
 /** How v1beta1 differs from the stored version. */
 export const machineV1Beta1: VersionDefinition = {
   version: "v1beta1",
-  spec,
+  spec: machineSpec,
   status,
   columns: [
     column("Cluster", ".spec.clusterName"),
