@@ -1,18 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { join } from "node:path";
 import { createClusterApi } from "@causeway/cluster-api";
-import {
-  createAuthority,
-  createMetrics,
-  InputError,
-  issueCertificate,
-  readTextFile,
-  systemClock,
-  type KeyPair,
-  type Log,
-  type Metrics,
-} from "@causeway/foundation";
+import { createMetrics, InputError, systemClock, type Log, type Metrics } from "@causeway/foundation";
 import {
   createClient,
   createEventRecorder,
@@ -29,12 +18,11 @@ import { commandLog } from "../../../terminal/text-log.ts";
 import { CONVERT_PATH, serveConversion } from "../serving/conversion.ts";
 import { serveEndpoint } from "../serving/endpoint.ts";
 import { clusterGuard } from "../serving/guard.ts";
+import { webhookCertificate } from "../serving/webhook-certificate.ts";
 import type { ClusterApiFlags } from "./command.ts";
 import { CONTRACT_LABEL, contractKinds, kindsKey } from "./contract-kinds.ts";
 import { installDefinitions } from "./definitions.ts";
 import { kindsOf, providers, readProviders, type ProviderName } from "./providers.ts";
-
-const day = 86_400_000;
 
 interface Run {
   readonly client: KubernetesClient;
@@ -57,7 +45,7 @@ export async function runClusterApi(flags: ClusterApiFlags, signal: AbortSignal)
     health: portOf("diagnostics-port", flags.diagnosticsPort),
   };
   const config = flags.kubeconfig === undefined ? inClusterConfig() : loadKubeconfig({ path: flags.kubeconfig });
-  const { authority, pair } = await certificateOf(flags);
+  const { authority, pair } = await webhookCertificate({ dir: flags.webhookCertDir, host: flags.webhookHost });
   const client = createClient(config, { userAgent: "causeway-cluster-api", clock: systemClock, metrics });
   const address = flags.bindAddress;
   const webhook = await serveConversion({ kinds, address, port: ports.webhook, certificate: pair, log });
@@ -137,32 +125,6 @@ async function controllers(
   const events = createEventRecorder(client, { component: "cluster-api", clock, signal });
   const api = createClusterApi({ informers, remoteClusters, kinds, providers: names, clock, log, events, metrics });
   await Promise.all([informers.run(signal), remoteClusters.run(signal), api.run(signal)]);
-}
-
-/** The pair in the folder, else one of an authority that only this process has. @throws CERTIFICATE_UNREADABLE */
-async function certificateOf(flags: ClusterApiFlags): Promise<{ authority: string; pair: KeyPair }> {
-  const { webhookCertDir: dir, webhookHost: host } = flags;
-  if (dir !== undefined) {
-    try {
-      const [certificate, key] = ["tls.crt", "tls.key"].map((name) => readTextFile(join(dir, name))) as [
-        string,
-        string,
-      ];
-      return { authority: certificate, pair: { certificate, key } };
-    } catch (cause) {
-      throw new InputError("CERTIFICATE_UNREADABLE", `${dir} has no readable tls.crt and tls.key.`, { cause });
-    }
-  }
-  const authority = await createAuthority({ commonName: "causeway-cluster-api-ca", lifetime: 365 * day });
-  const isAddress = /^[0-9.]+$|:/.test(host);
-  const pair = await issueCertificate(authority, {
-    commonName: host,
-    dnsNames: ["localhost", ...(isAddress ? [] : [host])],
-    ipAddresses: ["127.0.0.1", ...(isAddress && host !== "127.0.0.1" ? [host] : [])],
-    usages: ["server"],
-    lifetime: 365 * day,
-  });
-  return { authority: authority.certificate, pair };
 }
 
 function portOf(flag: string, text: string): number {

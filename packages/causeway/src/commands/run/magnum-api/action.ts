@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { createLog, createMetrics, InputError, readTextFile, silentLog, systemClock } from "@causeway/foundation";
+import { createMetrics, InputError, readTextFile, systemClock } from "@causeway/foundation";
 import { createClient, createInformers, inClusterConfig, loadKubeconfig } from "@causeway/kubernetes";
 import { readPolicyFile, startMagnum } from "@causeway/magnum-api";
+import { commandLog } from "../../../terminal/text-log.ts";
 import type { MagnumApiFlags } from "./command.ts";
 
 /** Serves the API until the signal aborts. @throws MAGNUM_FLAG_INVALID, MAGNUM_PORT, MAGNUM_POLICY_INVALID, KUBECONFIG_… */
 export async function magnumApi(flags: MagnumApiFlags, signal: AbortSignal): Promise<void> {
-  const log = flags.logLevel === "silent" ? silentLog : createLog({ level: flags.logLevel });
+  const log = commandLog(flags.logLevel);
   const metrics = createMetrics();
   const { kubeconfig, keystoneCaFile, policyFile, rate } = flags;
   const cluster = kubeconfig === undefined ? inClusterConfig() : loadKubeconfig({ path: kubeconfig });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { operatorKinds, toCustomResourceDefinition } from "@causeway/api";
-import { createLog, createMetrics, InputError, silentLog, systemClock } from "@causeway/foundation";
+import { createMetrics, InputError, systemClock } from "@causeway/foundation";
 import {
   createClient,
   createEventRecorder,
@@ -12,6 +12,7 @@ import {
 } from "@causeway/kubernetes";
 import { createOpenStackOperator } from "@causeway/openstack-operator";
 import { stringify } from "yaml";
+import { commandLog } from "../../../terminal/text-log.ts";
 import type { OpenStackOperatorFlags } from "./command.ts";
 
 /** Runs the operator until the signal aborts. @throws FLAG_INVALID, KUBECONFIG_… */
@@ -22,7 +23,7 @@ export async function openStackOperator(flags: OpenStackOperatorFlags, signal: A
   }
   if (flags.leaderElect !== "true" && flags.leaderElect !== "false")
     throw new InputError("FLAG_INVALID", `--leader-elect must be true or false.`);
-  const log = flags.logLevel === "silent" ? silentLog : createLog({ level: flags.logLevel });
+  const log = commandLog(flags.logLevel);
   const { kubeconfig: path, context } = flags;
   const cluster =
     path === undefined ? inClusterConfig() : loadKubeconfig({ path, ...(context === undefined ? {} : { context }) });

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { createLog, createMetrics, silentLog, systemClock, whenAborted } from "@causeway/foundation";
+import { createMetrics, systemClock, whenAborted } from "@causeway/foundation";
 import {
   readDuration,
   readFile,
@@ -10,11 +10,12 @@ import {
   type CallOptions,
 } from "@causeway/reverse-tunnel";
 import { readPort } from "../tunnel-server/ports.ts";
+import { commandLog } from "../../../terminal/text-log.ts";
 import type { TunnelAgentFlags } from "./command.ts";
 
 /** Serves dials until the signal aborts, and then as long as streams are open. @throws TUNNEL_CONFIG_INVALID, TUNNEL_LISTEN_FAILED */
 export async function tunnelAgent(flags: TunnelAgentFlags, signal: AbortSignal): Promise<void> {
-  const log = flags.logLevel === "silent" ? silentLog : createLog({ level: flags.logLevel });
+  const log = commandLog(flags.logLevel);
   const metrics = createMetrics();
   const agentId = flags.agentId ?? process.env["PROXY_AGENT_ID"] ?? randomUUID();
   const port = readPort("proxy-server-port", flags.proxyServerPort);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { createLog, createMetrics, messageOf, silentLog, systemClock, whenAborted } from "@causeway/foundation";
+import { createMetrics, messageOf, systemClock, whenAborted, type Log } from "@causeway/foundation";
 import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
 import {
   invalidConfiguration,
@@ -17,6 +17,7 @@ import {
   type TunnelTenant,
 } from "@causeway/reverse-tunnel";
 import { readPort } from "./ports.ts";
+import { commandLog } from "../../../terminal/text-log.ts";
 import type { TunnelServerFlags } from "./command.ts";
 
 /** Between two reads of the tenants (ms): a mounted Secret changes by a link, which no file event reports. */
@@ -24,7 +25,7 @@ const PAUSE = 5_000;
 
 /** Serves the tunnel until the signal aborts, and then as long as streams are open. @throws TUNNEL_CONFIG_INVALID, TUNNEL_LISTEN_FAILED, KUBECONFIG_… */
 export async function tunnelServer(flags: TunnelServerFlags, signal: AbortSignal): Promise<void> {
-  const log = flags.logLevel === "silent" ? silentLog : createLog({ level: flags.logLevel });
+  const log = commandLog(flags.logLevel);
   const metrics = createMetrics();
   const clients = new Map<string, KubernetesClient>();
   const review: Reviewer = (source) => {
@@ -101,7 +102,7 @@ function readAll(flags: TunnelServerFlags, review: Reviewer): TunnelTenant[] {
 }
 
 async function followTenants(
-  { server, read, log }: { server: TunnelServer; read: () => TunnelTenant[]; log: ReturnType<typeof createLog> },
+  { server, read, log }: { server: TunnelServer; read: () => TunnelTenant[]; log: Log },
   signal: AbortSignal,
 ): Promise<void> {
   let problem = "";
