@@ -1,3 +1,4 @@
+export { isEmptySelector, matchesSelector, selectorText, type SelectorLike } from "./types/selector.ts";
 export type {
   Condition,
   KubeObject,

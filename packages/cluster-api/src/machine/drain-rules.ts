@@ -1,6 +1,6 @@
 import type { Cluster, Machine, MachineDrainRule, MachineSetSpec } from "@causeway/api";
-import { controllerOf, type Pod } from "@causeway/kubernetes";
-import { matches, isEmpty } from "../objects/selector.ts";
+import { controllerOf, type Pod, isEmptySelector } from "@causeway/kubernetes";
+import { matches } from "../objects/selector.ts";
 
 type Labels = Readonly<Record<string, string>> | undefined;
 type Selector = NonNullable<MachineSetSpec["selector"]>;
@@ -63,5 +63,5 @@ function isForPod({ spec }: MachineDrainRule, { metadata }: Pod, { namespaces }:
 
 /** A selector that is missing or empty selects everything. */
 function selects(selector: Selector | undefined, labels: Labels): boolean {
-  return selector === undefined || isEmpty(selector) || matches(selector, labels ?? {});
+  return selector === undefined || isEmptySelector(selector) || matches(selector, labels ?? {});
 }

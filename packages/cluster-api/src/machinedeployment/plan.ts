@@ -6,11 +6,10 @@ import {
   MachineSet,
   type MachineDeploymentStatus,
 } from "@causeway/api";
-import { ownerReference, type Plan, type PlannedEvent } from "@causeway/kubernetes";
+import { ownerReference, type Plan, type PlannedEvent, isEmptySelector } from "@causeway/kubernetes";
 import { finalizerRemoval, lockOf, metadataPatch, missing } from "../objects/metadata.ts";
 import { suffixedName, suffixOf } from "../objects/names.ts";
 import { pausedPlan } from "../objects/paused.ts";
-import { isEmpty } from "../objects/selector.ts";
 import { deleteStep, patchStep, type ObjectStep } from "../objects/steps.ts";
 import { isAvailableMachine } from "../machine/conditions.ts";
 import type { DeploymentFacts } from "./facts.ts";
@@ -95,7 +94,7 @@ function defaults({ deployment, cluster }: DeploymentFacts): ObjectStep[] {
     labels: membership,
     owner: ownerReference(cluster),
   });
-  const selector = isEmpty(deployment.spec.selector) ? { selector: { matchLabels: identity } } : undefined;
+  const selector = isEmptySelector(deployment.spec.selector) ? { selector: { matchLabels: identity } } : undefined;
   const template = missing(deployment.spec.template.metadata?.labels, {
     ...identity,
     ...membership,

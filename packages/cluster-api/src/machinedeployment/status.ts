@@ -1,8 +1,8 @@
+import { isEmptySelector, selectorText } from "@causeway/kubernetes";
 import type { MachineDeploymentStatus, MachineSet } from "@causeway/api";
 import { countMachines, machinesReady, machinesUpToDate, scalingConditions } from "../machineset/status.ts";
 import type { WantedCondition } from "@causeway/kubernetes";
 import { notPaused, settleConditions } from "../objects/conditions.ts";
-import { isEmpty, selectorText } from "../objects/selector.ts";
 import type { DeploymentFacts } from "./facts.ts";
 
 interface Context {
@@ -41,7 +41,7 @@ export function deploymentStatus(facts: DeploymentFacts, context: Context): Mach
   const { generation } = deployment.metadata;
   return {
     conditions: settleConditions(conditions, { previous: deployment.status?.conditions, generation, now }),
-    ...(isEmpty(deployment.spec.selector) ? {} : { selector: selectorText(deployment.spec.selector) }),
+    ...(isEmptySelector(deployment.spec.selector) ? {} : { selector: selectorText(deployment.spec.selector) }),
     ...counts,
     phase: phaseOf(wanted, counts),
     ...(generation === undefined ? {} : { observedGeneration: generation }),

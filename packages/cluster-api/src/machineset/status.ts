@@ -1,8 +1,7 @@
 import type { Machine, MachineSetStatus } from "@causeway/api";
 import { isAvailableMachine, isReadyMachine } from "../machine/conditions.ts";
-import { getCondition, isTrue, type Condition, type WantedCondition } from "@causeway/kubernetes";
+import { getCondition, isTrue, type Condition, type WantedCondition, selectorText } from "@causeway/kubernetes";
 import { listing, notPaused, settleConditions, summarise } from "../objects/conditions.ts";
-import { selectorText } from "../objects/selector.ts";
 import type { MachineSetFacts } from "./facts.ts";
 
 export function machineSetStatus(

@@ -1,11 +1,17 @@
 import { CausewayError } from "@causeway/foundation";
-import { Pod, type Informer, type KubeObject, type LabelSelector, type PlannedEvent } from "@causeway/kubernetes";
+import {
+  Pod,
+  type Informer,
+  type KubeObject,
+  type LabelSelector,
+  type PlannedEvent,
+  selectorText,
+} from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
 import { by, podsOf } from "./caches.ts";
 import type { Target } from "./claim.ts";
 import { Deletions } from "./deletions.ts";
 import { fieldManager } from "./road.ts";
-import { selectorText } from "./selector.ts";
 
 /** Writes under way at once, for one owner. */
 const AT_ONCE = 32;
