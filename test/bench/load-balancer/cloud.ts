@@ -18,6 +18,8 @@ export interface BenchCloud {
   /** Whose calls are not counted. */
   readonly cloud: Cloud;
   readonly subnet: Subnet;
+  /** The network of floating IPs. */
+  readonly externalId: string;
   readonly cloudConf: string;
   readonly cloudsYaml: string;
   /** So many more servers, ACTIVE. */
@@ -73,6 +75,7 @@ export async function startCloud(provider: Provider, files: string): Promise<Ben
     simulator,
     cloud,
     subnet,
+    externalId: external?.id ?? "",
     cloudConf: keep("cloud.conf", cloudConf),
     cloudsYaml: keep("clouds.yaml", simulator.cloudsYaml),
     addServers: (count) => makeServers(cloud, { network: network.id, first: (servers += count) - count, count }),

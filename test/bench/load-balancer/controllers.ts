@@ -27,7 +27,7 @@ export interface StartFrom {
 }
 
 /** The command as it is installed. */
-const CAUSEWAY = join(import.meta.dirname, "../../../packages/causeway/src/launch.sh");
+export const CAUSEWAY = join(import.meta.dirname, "../../../packages/causeway/src/launch.sh");
 
 /** Ours: the command, as a cluster runs it; of several clusters, one process for all. */
 export async function startOurs({ cloud, files, kubeconfigs }: StartFrom): Promise<Controller> {
@@ -75,7 +75,8 @@ export async function startUpstreamController({ cloud, files, kubeconfigs, progr
 
 const LAST_WORDS = 2000;
 
-function running(processes: readonly ChildProcess[], log: string): Controller {
+/** Of processes that end with this one. */
+export function running(processes: readonly ChildProcess[], log: string): Controller {
   const kill = (): void => processes.forEach((p) => p.kill("SIGKILL"));
   process.once("exit", kill);
   return {
@@ -91,7 +92,8 @@ function running(processes: readonly ChildProcess[], log: string): Controller {
   };
 }
 
-function launch(file: string, args: readonly string[], logFile: string): ChildProcess {
+/** Its output goes to a file. */
+export function launch(file: string, args: readonly string[], logFile: string): ChildProcess {
   const log = openSync(logFile, "a", 0o600);
   // The command starts the first `node` of the path: this one.
   const path = `${dirname(process.execPath)}:${process.env["PATH"] ?? ""}`;

@@ -47,7 +47,7 @@ export async function performBalancer(step: BalancerStep, using: PerformBalancer
       return remove(step, using);
     case "store-certificate": {
       const bundle = certificates.get(step.name);
-      if (bundle) await memory.certificates.create(step.name, bundle.pkcs12, signal);
+      if (bundle) await memory.certificates.create(step.name, bundle.pkcs12(), signal);
       return;
     }
     case "delete-certificate":

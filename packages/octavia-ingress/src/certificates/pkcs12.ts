@@ -2,8 +2,8 @@ import { createHash, createHmac, createPrivateKey, X509Certificate, type KeyObje
 
 /** A certificate with its chain and key, as the key manager stores it for Octavia. */
 export interface Bundle {
-  /** DER of a PKCS #12 file with an empty password. */
-  readonly pkcs12: Buffer;
+  /** DER of a PKCS #12 file with an empty password. Its integrity code takes milliseconds, and few callers need it. */
+  pkcs12(): Buffer;
   /** Of what it was made from. */
   readonly digest: string;
 }
@@ -28,7 +28,7 @@ export function bundleOf(certificates: Buffer, key: Buffer): Bundle | { readonly
   const digest = createHash("sha256")
     .update(Buffer.concat([...chain.map(({ raw }) => raw), der]))
     .digest("hex");
-  return { pkcs12: pfx(chain, der, Buffer.from(digest, "hex")), digest };
+  return { pkcs12: () => pfx(chain, der, Buffer.from(digest, "hex")), digest };
 }
 
 function readChain(pem: string): X509Certificate[] {

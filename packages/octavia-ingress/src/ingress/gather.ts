@@ -193,6 +193,14 @@ async function secretsOf(
   return found;
 }
 
-export function bundleFrom({ data = {} }: Secret): Bundle | { readonly problem: string } {
-  return bundleOf(Buffer.from(data["tls.crt"] ?? "", "base64"), Buffer.from(data["tls.key"] ?? "", "base64"));
+/** By the object: an informer has another one after each change. */
+const bundles = new WeakMap<Secret, Bundle | { readonly problem: string }>();
+
+export function bundleFrom(secret: Secret): Bundle | { readonly problem: string } {
+  const known = bundles.get(secret);
+  if (known) return known;
+  const { data = {} } = secret;
+  const bundle = bundleOf(Buffer.from(data["tls.crt"] ?? "", "base64"), Buffer.from(data["tls.key"] ?? "", "base64"));
+  bundles.set(secret, bundle);
+  return bundle;
 }
