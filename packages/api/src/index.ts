@@ -29,7 +29,15 @@ export {
   type JsonSchema,
   type WebhookClient,
 } from "./schema/crd.ts";
-export { annotations, clusterSecretType, contractLabels, finalizers, labels, taints } from "./names.ts";
+export {
+  annotations,
+  clusterSecretType,
+  contractLabels,
+  finalizers,
+  labels,
+  resourceSetSecretType,
+  taints,
+} from "./names.ts";
 export {
   ClusterResourceSet,
   ClusterResourceSetBinding,
@@ -153,8 +161,11 @@ export const allKinds: readonly Kind<KubeObject>[] = [
   Machine,
   MachineSet,
   MachineDeployment,
+  MachinePool,
   KubeadmConfig,
   KubeadmConfigTemplate,
+  ClusterResourceSet,
+  ClusterResourceSetBinding,
   IPAddressClaim,
   IPAddress,
   MachineHealthCheck,
@@ -171,10 +182,7 @@ export const magnumKinds: readonly Kind<KubeObject>[] = [MagnumCluster, MagnumCl
  * server refuses an object of one, in place of leaving its user to wait.
  */
 export const kindsWithoutController: readonly Kind<KubeObject>[] = [
-  MachinePool,
   ClusterClass,
-  ClusterResourceSet,
-  ClusterResourceSetBinding,
   KubeadmControlPlane,
   KubeadmControlPlaneTemplate,
 ];

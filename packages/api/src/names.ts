@@ -6,6 +6,7 @@ export const labels = {
   controlPlaneName: "cluster.x-k8s.io/control-plane-name",
   deploymentName: "cluster.x-k8s.io/deployment-name",
   setName: "cluster.x-k8s.io/set-name",
+  poolName: "cluster.x-k8s.io/pool-name",
   provider: "cluster.x-k8s.io/provider",
   machineTemplateHash: "machine-template-hash",
   drain: "cluster.x-k8s.io/drain",
@@ -43,6 +44,8 @@ export const finalizers = {
   machine: "machine.cluster.x-k8s.io",
   machineSet: "cluster.x-k8s.io/machineset",
   machineDeployment: "cluster.x-k8s.io/machinedeployment",
+  machinePool: "machinepool.cluster.x-k8s.io",
+  clusterResourceSet: "addons.cluster.x-k8s.io",
 } as const;
 
 export const taints = {
@@ -52,6 +55,9 @@ export const taints = {
 
 /** Type of every Secret that belongs to a cluster: certificates, kubeconfig, bootstrap data. */
 export const clusterSecretType = "cluster.x-k8s.io/secret";
+
+/** Type of the Secrets that a ClusterResourceSet applies. */
+export const resourceSetSecretType = "addons.cluster.x-k8s.io/resource-set";
 
 /** Label of a CRD that serves the contract, with the versions that do. */
 export const contractLabels = { "cluster.x-k8s.io/v1beta2": "v1beta2" } as const;

@@ -1,11 +1,13 @@
 import { runController, type ControllerOptions } from "@causeway/kubernetes";
 import { clusterController } from "./cluster/controller.ts";
+import { clusterResourceSetController } from "./clusterresourceset/controller.ts";
 import { createContext, providerKinds, runs, type ClusterApiOptions, type Context } from "./objects/context.ts";
 import { csrApprover } from "./csr-approver/controller.ts";
 import { kubeadmConfigController } from "./kubeadm-config/controller.ts";
 import { machineController } from "./machine/controller.ts";
 import { machineDeploymentController } from "./machinedeployment/controller.ts";
 import { healthCheckController } from "./machinehealthcheck/controller.ts";
+import { machinePoolController } from "./machinepool/controller.ts";
 import { machineSetController } from "./machineset/controller.ts";
 
 export type { ClusterApiOptions } from "./objects/context.ts";
@@ -16,7 +18,7 @@ export interface ClusterApi {
 }
 
 /**
- * The controllers of Cluster API: Cluster, Machine, MachineSet, MachineDeployment, the kubeadm bootstrap, and the
+ * The controllers of Cluster API: Cluster, Machine, MachineSet, MachineDeployment, MachinePool, ClusterResourceSet, the kubeadm bootstrap, and the
  * approval of kubelets' certificates. The caller that creates informers and remote clusters runs them.
  */
 export function createClusterApi(options: ClusterApiOptions): ClusterApi {
@@ -40,14 +42,18 @@ function coreControllers(context: Context): ControllerOptions[] {
     machineSetController(context),
     machineController(context),
     healthCheckController(context),
+    machinePoolController(context),
+    clusterResourceSetController(context),
   ];
 }
 
 /** Nothing is decided before everything it is decided on has been listed. */
 async function whenSynced(context: Context, signal: AbortSignal): Promise<void> {
-  const { clusters, machines, sets, deployments, healthChecks, drainRules, secrets, informers } = context;
+  const { clusters, machines, sets, deployments, pools, healthChecks, drainRules, secrets, informers } = context;
   const providers = providerKinds(context).map((kind) => informers.for(kind));
   const own = runs(context, "bootstrap") ? [context.configs] : [];
-  const all = [clusters, machines, sets, deployments, healthChecks, drainRules, secrets, ...own, ...providers];
+  const addons = runs(context, "core") ? [context.resourceSets, context.bindings] : [];
+  const workers = [machines, sets, deployments, pools, healthChecks, drainRules];
+  const all = [clusters, ...workers, secrets, ...addons, ...own, ...providers];
   await Promise.all(all.map((informer) => informer.whenSynced(signal)));
 }

@@ -149,14 +149,14 @@ function remoteConnection({ cluster, silentSince }: ClusterFacts, now: number): 
   return { type, status: "False", reason: "ProbeFailed", message };
 }
 
-function workersAvailable({ deployments }: ClusterFacts): WantedCondition {
-  if (deployments.length === 0) return { type: "WorkersAvailable", status: "True", reason: "NoWorkers" };
+function workersAvailable({ deployments, pools }: ClusterFacts): WantedCondition {
+  if (deployments.length + pools.length === 0) return { type: "WorkersAvailable", status: "True", reason: "NoWorkers" };
   return summarise(
     "WorkersAvailable",
     { whenTrue: "Available", whenFalse: "NotAvailable", whenUnknown: "AvailableUnknown" },
-    deployments.map((deployment) => ({
-      label: `MachineDeployment ${deployment.metadata.name}`,
-      condition: getCondition(deployment.status?.conditions, "Available") ?? {
+    [...deployments, ...pools].map((workers) => ({
+      label: `${workers.kind} ${workers.metadata.name}`,
+      condition: getCondition(workers.status?.conditions, "Available") ?? {
         status: "Unknown",
         message: "Condition Available is not yet reported",
       },
@@ -180,8 +180,8 @@ function machines(type: string, source: string, among: readonly Machine[]): Want
 }
 
 /** True as soon as one of the control plane and the deployments says so. */
-function anyOf(type: string, { controlPlane, deployments }: ClusterFacts): WantedCondition {
-  const sources: ProviderObject[] = [...(controlPlane?.object ? [controlPlane.object] : []), ...deployments];
+function anyOf(type: string, { controlPlane, deployments, pools }: ClusterFacts): WantedCondition {
+  const sources: ProviderObject[] = [...(controlPlane?.object ? [controlPlane.object] : []), ...deployments, ...pools];
   const busy = sources.filter((object) => conditionOf(object, type)?.status === "True");
   if (busy.length === 0) return { type, status: "False", reason: `Not${type}` };
   const name = (object: KubeObject) => `${object.kind} ${object.metadata.name}`;

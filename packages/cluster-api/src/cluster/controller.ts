@@ -34,12 +34,13 @@ export function clusterController(context: Context): ControllerOptions {
 }
 
 function sources(context: Context): Source[] {
-  const { clusters, machines, sets, deployments, informers, remoteClusters } = context;
+  const { clusters, machines, sets, deployments, pools, informers, remoteClusters } = context;
   return [
     watchInformer(clusters),
     watchInformer(machines, ({ object }) => [clusterKeyOf(object)]),
     watchInformer(sets, ({ object }) => [clusterKeyOf(object)]),
     watchInformer(deployments, ({ object }) => [clusterKeyOf(object)]),
+    watchInformer(pools, ({ object }) => [clusterKeyOf(object)]),
     ...providerKinds(context).map((kind) =>
       watchInformer(informers.for(kind), ({ object }) =>
         clusters.byIndex(by.reference, objectIndex(object)).map(keyOf),

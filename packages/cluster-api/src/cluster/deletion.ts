@@ -1,4 +1,4 @@
-import { Cluster, finalizers, Machine, MachineDeployment, MachineSet } from "@causeway/api";
+import { Cluster, finalizers, Machine, MachineDeployment, MachinePool, MachineSet } from "@causeway/api";
 import { controllerOf, type KubeObject, type ResourceType, type WantedCondition } from "@causeway/kubernetes";
 import { listing } from "../objects/conditions.ts";
 import { finalizerRemoval } from "../objects/metadata.ts";
@@ -33,19 +33,21 @@ function deleting(reason: string, message: string): WantedCondition {
 }
 
 /** Owners delete what they own; what has no owner left is deleted here. */
-function workers({ deployments, sets, machines }: ClusterFacts): ClusterDeletion | undefined {
-  const left = [...deployments, ...sets, ...machines];
+function workers({ deployments, pools, sets, machines }: ClusterFacts): ClusterDeletion | undefined {
+  const left = [...deployments, ...pools, ...sets, ...machines];
   if (left.length === 0) return undefined;
   const alive = new Set(left.map(({ metadata }) => metadata.uid));
   const isFree = (object: KubeObject) => !alive.has(controllerOf(object)?.uid);
   const lines: [string, number][] = [
     ["MachineDeployments", deployments.length],
+    ["MachinePools", pools.length],
     ["MachineSets", sets.length],
     ["Machines", machines.length],
   ];
   const counted = lines.filter(([, count]) => count > 0).map(([noun, count]) => `${noun}: ${count}`);
   return {
     steps: [
+      ...removal(MachinePool, pools),
       ...removal(MachineDeployment, deployments),
       ...removal(MachineSet, sets.filter(isFree)),
       ...removal(Machine, machines.filter(isFree)),

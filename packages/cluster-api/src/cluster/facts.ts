@@ -1,4 +1,4 @@
-import type { Cluster, Machine, MachineDeployment, MachineSet } from "@causeway/api";
+import type { Cluster, Machine, MachineDeployment, MachinePool, MachineSet } from "@causeway/api";
 import type { Referred } from "../contract/kind-table.ts";
 import type { ProviderObject } from "../contract/provider-object.ts";
 
@@ -8,6 +8,7 @@ export interface ClusterFacts {
   readonly infrastructure: Referred<ProviderObject> | undefined;
   readonly controlPlane: Referred<ProviderObject> | undefined;
   readonly deployments: readonly MachineDeployment[];
+  readonly pools: readonly MachinePool[];
   readonly sets: readonly MachineSet[];
   readonly machines: readonly Machine[];
   /** Since when the workload cluster has not responded (ms since the epoch); undefined while it does. */

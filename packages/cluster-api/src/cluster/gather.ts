@@ -6,7 +6,7 @@ import type { ClusterFacts } from "./facts.ts";
 
 /** Reads caches only. */
 export function gatherCluster(context: Context, key: ObjectKey): ClusterFacts | undefined {
-  const { clusters, deployments, sets, machines, asked, clock, remoteClusters } = context;
+  const { clusters, deployments, pools, sets, machines, asked, clock, remoteClusters } = context;
   const cluster = clusters.get(key);
   if (!cluster || isLeaving(cluster, finalizers.cluster)) return undefined;
   const { infrastructureRef, controlPlaneRef } = cluster.spec;
@@ -17,6 +17,7 @@ export function gatherCluster(context: Context, key: ObjectKey): ClusterFacts | 
     infrastructure: infrastructureRef && lookUp(context, key.namespace, infrastructureRef),
     controlPlane: controlPlaneRef && lookUp(context, key.namespace, controlPlaneRef),
     deployments: deployments.byIndex(by.cluster, index).map((object) => asked.view(object, now)),
+    pools: pools.byIndex(by.cluster, index).map((object) => asked.view(object, now)),
     sets: sets.byIndex(by.cluster, index).map((object) => asked.view(object, now)),
     machines: machines.byIndex(by.cluster, index).map((object) => asked.view(object, now)),
     silentSince: context.silences.since(index, { answers: remoteClusters.get(key) !== undefined, now }),

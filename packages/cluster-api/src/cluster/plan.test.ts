@@ -34,6 +34,7 @@ const facts = (fields: Partial<ClusterFacts> = {}): ClusterFacts => ({
   infrastructure: provider(OpenStackCluster, {}),
   controlPlane: provider(HostedControlPlane, {}),
   deployments: [],
+  pools: [],
   sets: [],
   machines: [],
   silentSince: now,

@@ -92,13 +92,24 @@ function initializationOf({
 function countersOf({
   controlPlane,
   deployments,
+  pools,
   machines,
 }: ClusterFacts): Pick<ClusterStatus, "controlPlane" | "workers"> {
   const { workerMachines } = machinesByRole(machines);
-  const desired = deployments.reduce((total, { spec }) => total + (spec.replicas ?? 1), 0);
+  const desired = [...deployments, ...pools].reduce((total, { spec }) => total + (spec.replicas ?? 1), 0);
+  const counts = countMachines(workerMachines);
+  const ofPools = (name: "replicas" | "readyReplicas" | "availableReplicas" | "upToDateReplicas") =>
+    pools.reduce((total, { status }) => total + (status?.[name] ?? 0), 0);
   return {
     ...(controlPlane?.object ? { controlPlane: replicaCountsOf(controlPlane.object) } : {}),
-    workers: { desiredReplicas: desired, ...countMachines(workerMachines) },
+    workers: {
+      desiredReplicas: desired,
+      ...counts,
+      replicas: counts.replicas + ofPools("replicas"),
+      readyReplicas: counts.readyReplicas + ofPools("readyReplicas"),
+      availableReplicas: counts.availableReplicas + ofPools("availableReplicas"),
+      upToDateReplicas: counts.upToDateReplicas + ofPools("upToDateReplicas"),
+    },
   };
 }
 

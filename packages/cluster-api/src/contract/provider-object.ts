@@ -83,6 +83,12 @@ export function providerIDOf(object: ProviderObject): string | undefined {
   return textAt(object, "spec", "providerID");
 }
 
+/** InfraMachinePool: spec.providerIDList. */
+export function providerIDsOf(object: ProviderObject): string[] | undefined {
+  const found = at(object, "spec", "providerIDList");
+  return Array.isArray(found) ? found.filter((id): id is string => typeof id === "string" && id !== "") : undefined;
+}
+
 /** InfraMachine: status.failureDomain. */
 export function failureDomainOf(object: ProviderObject): string | undefined {
   return textAt(object, "status", "failureDomain");

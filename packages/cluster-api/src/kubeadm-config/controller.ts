@@ -10,7 +10,7 @@ import {
   type Road,
   type Source,
 } from "@causeway/kubernetes";
-import { by, membersOf, onConnectionChange, type Context } from "../objects/context.ts";
+import { by, indexOfCluster, onConnectionChange, type Context } from "../objects/context.ts";
 import { failure, publish } from "../objects/road.ts";
 import type { ConfigFacts } from "./facts.ts";
 import { gatherKubeadmConfig, tokensIn } from "./gather.ts";
@@ -39,10 +39,13 @@ export function kubeadmConfigController(context: Context): ControllerOptions {
 }
 
 function sources(context: Context): Source[] {
-  const { clusters, machines, configs, secrets } = context;
+  const { clusters, machines, pools, configs, secrets } = context;
   return [
     watchInformer(configs),
     watchInformer(machines, ({ object }) => configOf(object.metadata.namespace, object.spec.bootstrap.configRef)),
+    watchInformer(pools, ({ object }) =>
+      configOf(object.metadata.namespace, object.spec.template.spec.bootstrap.configRef),
+    ),
     watchInformer(clusters, ({ object, previous }) =>
       previous && stateOf(previous) === stateOf(object) ? [] : configsOf(context, keyOf(object)),
     ),
@@ -73,11 +76,12 @@ function configOf(namespace: string | undefined, reference: { kind: string; name
   return reference?.kind === KubeadmConfig.kind ? [{ namespace: namespace ?? "", name: reference.name }] : [];
 }
 
-function configsOf({ machines }: Context, cluster: ObjectKey): ObjectKey[] {
-  return membersOf(machines, cluster).flatMap((key) => {
-    const machine = machines.get(key);
-    return machine ? configOf(machine.metadata.namespace, machine.spec.bootstrap.configRef) : [];
-  });
+function configsOf({ machines, pools }: Context, { namespace, name }: ObjectKey): ObjectKey[] {
+  const index = indexOfCluster({ namespace, name });
+  return [
+    ...machines.byIndex(by.cluster, index).map(({ spec }) => spec.bootstrap.configRef),
+    ...pools.byIndex(by.cluster, index).map(({ spec }) => spec.template.spec.bootstrap.configRef),
+  ].flatMap((reference) => configOf(namespace, reference));
 }
 
 type ClusterState = Parameters<typeof keyOf>[0] & {

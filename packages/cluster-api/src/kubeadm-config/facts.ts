@@ -1,11 +1,22 @@
-import type { Cluster, KubeadmConfig, Machine } from "@causeway/api";
+import type { Cluster, KubeadmConfig } from "@causeway/api";
 import type { Secret } from "@causeway/kubernetes";
 import type { SecretValues } from "./cloud-config.ts";
+
+/** What a KubeadmConfig is for: one Machine, or the machines of a MachinePool, which come and go for as long as it exists. */
+export interface ConfigOwner {
+  readonly kind: "Machine" | "MachinePool";
+  readonly name: string;
+  readonly clusterName: string;
+  readonly version: string | undefined;
+  readonly isControlPlane: boolean;
+  /** A Machine that has a Node. */
+  readonly hasJoined: boolean;
+}
 
 /** All that the planner of KubeadmConfigs reads. Contents of Secrets do not leave it. */
 export interface ConfigFacts {
   readonly config: KubeadmConfig;
-  readonly machine: Machine | undefined;
+  readonly owner: ConfigOwner | undefined;
   readonly cluster: Cluster | undefined;
   /** The bootstrap data Secret, whosever it is. */
   readonly dataSecret: Secret | undefined;

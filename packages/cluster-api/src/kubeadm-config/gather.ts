@@ -1,4 +1,4 @@
-import { labels, Machine, type KubeadmConfig } from "@causeway/api";
+import { labels, Machine, MachinePool, type KubeadmConfig } from "@causeway/api";
 import {
   controllerOf,
   Secret,
@@ -7,9 +7,9 @@ import {
   type ObjectKey,
   type RemoteCluster,
 } from "@causeway/kubernetes";
-import { clusterKeyOf, type Context } from "../objects/context.ts";
+import type { Context } from "../objects/context.ts";
 import { secretKeysOf } from "./cloud-config.ts";
-import type { ConfigFacts } from "./facts.ts";
+import type { ConfigFacts, ConfigOwner } from "./facts.ts";
 import { isToken, tokenLabel, tokenNamespace, tokenSecretName } from "./token.ts";
 
 /** The bootstrap tokens of ours in a workload cluster. */
@@ -25,8 +25,9 @@ export async function gatherKubeadmConfig(
 ): Promise<ConfigFacts | undefined> {
   const config = context.configs.get(key);
   if (!config) return undefined;
-  const machine = ownerOf(context, config);
-  const cluster = machine && context.clusters.get(clusterKeyOf(machine));
+  const owner = ownerOf(context, config);
+  const clusterKey = owner && { namespace: key.namespace, name: owner.clusterName };
+  const cluster = clusterKey && context.clusters.get(clusterKey);
   const dataSecret = await find(context, { namespace: key.namespace, name: key.name }, signal);
   const authority =
     cluster && (await find(context, { namespace: key.namespace, name: `${cluster.metadata.name}-ca` }, signal));
@@ -35,24 +36,46 @@ export async function gatherKubeadmConfig(
     : await secretsFor(context, config, signal);
   return {
     config,
-    machine,
+    owner,
     cluster,
     dataSecret,
-    token: machine && tokenOf(context, machine, dataSecret),
+    token: clusterKey && tokenOf(context, clusterKey, dataSecret),
     authority: secretText(authority, "tls.crt"),
     ...taken,
   };
 }
 
-function ownerOf({ machines }: Context, config: KubeadmConfig): Machine | undefined {
+function ownerOf({ machines, pools }: Context, config: KubeadmConfig): ConfigOwner | undefined {
   const owner = controllerOf(config);
-  if (owner?.kind !== Machine.kind) return undefined;
-  const machine = machines.get({ namespace: config.metadata.namespace ?? "", name: owner.name });
-  return machine?.metadata.uid === owner.uid ? machine : undefined;
+  const key = { namespace: config.metadata.namespace ?? "", name: owner?.name ?? "" };
+  if (owner?.kind === Machine.kind) {
+    const machine = machines.get(key);
+    return machine?.metadata.uid === owner.uid ? ownerFromMachine(machine) : undefined;
+  }
+  if (owner?.kind !== MachinePool.kind) return undefined;
+  const pool = pools.get(key);
+  return pool?.metadata.uid === owner.uid ? ownerFromPool(pool) : undefined;
 }
 
-function tokenOf(context: Context, machine: Machine, dataSecret: Secret | undefined): ConfigFacts["token"] {
-  const remote = context.remoteClusters.get(clusterKeyOf(machine));
+export function ownerFromMachine({ metadata, spec, status }: Machine): ConfigOwner {
+  return {
+    kind: "Machine",
+    name: metadata.name,
+    clusterName: spec.clusterName,
+    version: spec.version,
+    isControlPlane: metadata.labels?.[labels.controlPlane] !== undefined,
+    hasJoined: status?.nodeRef !== undefined,
+  };
+}
+
+function ownerFromPool({ metadata, spec }: MachinePool): ConfigOwner {
+  const { version } = spec.template.spec;
+  const { clusterName } = spec;
+  return { kind: "MachinePool", name: metadata.name, clusterName, version, isControlPlane: false, hasJoined: false };
+}
+
+function tokenOf(context: Context, cluster: ObjectKey, dataSecret: Secret | undefined): ConfigFacts["token"] {
+  const remote = context.remoteClusters.get(cluster);
   if (!remote) return "unreachable";
   const tokens = tokensIn(remote);
   if (!tokens.synced) return "unreachable";
@@ -82,6 +105,6 @@ async function secretsFor(
 }
 
 /** The label by which Secrets of a cluster are cached. */
-export function clusterLabels(machine: Machine): Record<string, string> {
-  return { [labels.clusterName]: machine.spec.clusterName };
+export function clusterLabels({ clusterName }: ConfigOwner): Record<string, string> {
+  return { [labels.clusterName]: clusterName };
 }

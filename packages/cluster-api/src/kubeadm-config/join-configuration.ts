@@ -5,7 +5,8 @@ type NodeRegistration = NonNullable<JoinSpec["nodeRegistration"]>;
 
 /** What a join needs besides what the user wrote. */
 export interface JoinFacts {
-  readonly machine: string;
+  /** Undefined: the machine names its Node itself. */
+  readonly machine: string | undefined;
   /** The Machine's version, such as "v1.34.0": it settles which kubeadm API is written. */
   readonly version: string | undefined;
   /** host:port */
@@ -49,7 +50,7 @@ function registration(given: NodeRegistration | undefined, facts: JoinFacts, old
   const args = kubeletExtraArgs ?? [];
   const wanted = given_?.length === 0 ? [] : [...(given_ ?? []), uninitialized];
   return {
-    name: facts.machine,
+    ...(facts.machine === undefined ? {} : { name: facts.machine }),
     ...rest,
     ...(imagePullSerial === undefined || old ? {} : { imagePullSerial }),
     ...(args.length === 0

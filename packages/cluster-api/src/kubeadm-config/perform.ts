@@ -1,7 +1,8 @@
 import { CausewayError, publicKeyHash } from "@causeway/foundation";
 import { clusterSecretType } from "@causeway/api";
-import { ownerReference, Secret, secretText, timestamp, type RemoteCluster } from "@causeway/kubernetes";
-import { clusterKeyOf, type Context } from "../objects/context.ts";
+import { keyOf, ownerReference, Secret, secretText, timestamp, type RemoteCluster } from "@causeway/kubernetes";
+import type { Context } from "../objects/context.ts";
+import { lockOf } from "../objects/metadata.ts";
 import { createOnce } from "../objects/road.ts";
 import { fieldManager } from "../objects/steps.ts";
 import { cloudConfig } from "./cloud-config.ts";
@@ -21,12 +22,13 @@ export async function performConfigStep(
     await createOnce(context, { type: Secret, object: dataSecret(facts) }, signal);
     return;
   }
+  if (step.do === "rotateToken") return rotate(context, facts, signal);
   const { client } = remoteOf(context, facts);
   switch (step.do) {
     case "createToken": {
       const token = secretText(facts.dataSecret, "bootstrap-token");
       if (!isToken(token)) throw new TypeError("the data Secret holds no bootstrap token");
-      const owner = { configUid: facts.config.metadata.uid ?? "", machine: facts.machine?.metadata.name ?? "" };
+      const owner = { configUid: facts.config.metadata.uid ?? "", machine: facts.owner?.name ?? "" };
       await client.create(Secret, tokenSecret(token, owner, step.expires), { fieldManager, signal });
       return;
     }
@@ -45,17 +47,24 @@ export async function performConfigStep(
   }
 }
 
+async function rotate({ informers }: Context, facts: ConfigFacts, signal: AbortSignal): Promise<void> {
+  const standing = facts.dataSecret;
+  if (!standing) return;
+  const body = { metadata: lockOf(standing), data: dataSecret(facts).data };
+  await informers.client.patch(Secret, keyOf(standing), { type: "merge", body }, { fieldManager, signal });
+}
+
 function dataSecret(facts: ConfigFacts): Secret {
-  const { config, machine, cluster, authority, secrets } = facts;
+  const { config, owner, cluster, authority, secrets } = facts;
   const { host, port } = cluster?.spec.controlPlaneEndpoint ?? {};
-  if (!machine || !authority || !host || !port) throw new TypeError("the data Secret was planned too early");
+  if (!owner || !authority || !host || !port) throw new TypeError("the data Secret was planned too early");
   const token = config.spec.joinConfiguration?.discovery?.bootstrapToken?.token ?? newToken();
   const managed = config.spec.joinConfiguration?.discovery?.bootstrapToken?.token === undefined;
   const userData = cloudConfig(
     config.spec,
     {
-      machine: machine.metadata.name,
-      version: machine.spec.version,
+      machine: owner.kind === "Machine" ? owner.name : undefined,
+      version: owner.version,
       endpoint: host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`,
       token,
       caCertHashes: [publicKeyHash(authority)],
@@ -69,7 +78,7 @@ function dataSecret(facts: ConfigFacts): Secret {
     metadata: {
       name,
       namespace,
-      labels: clusterLabels(machine),
+      labels: clusterLabels(owner),
       ownerReferences: [ownerReference(config, { controller: true })],
     },
     type: clusterSecretType,
@@ -82,8 +91,9 @@ function dataSecret(facts: ConfigFacts): Secret {
   };
 }
 
-function remoteOf({ remoteClusters }: Context, { machine }: ConfigFacts): RemoteCluster {
-  const remote = machine && remoteClusters.get(clusterKeyOf(machine));
+function remoteOf({ remoteClusters }: Context, { owner, config }: ConfigFacts): RemoteCluster {
+  const { namespace = "" } = config.metadata;
+  const remote = owner && remoteClusters.get({ namespace, name: owner.clusterName });
   if (remote) return remote;
   throw new CausewayError("CAPI_WORKLOAD_UNREACHABLE", "the workload cluster cannot be reached", {
     hint: "The step is retried; check the Cluster's condition RemoteConnectionProbe.",

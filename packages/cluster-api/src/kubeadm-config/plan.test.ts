@@ -3,6 +3,7 @@ import type { Cluster, KubeadmConfig, Machine } from "@causeway/api";
 import { labels } from "@causeway/api";
 import { timestamp, type Secret } from "@causeway/kubernetes";
 import type { ConfigFacts } from "./facts.ts";
+import { ownerFromMachine } from "./gather.ts";
 import { planKubeadmConfig } from "./plan.ts";
 import { base64, tokenLifetime, tokenSecret } from "./token.ts";
 
@@ -48,7 +49,7 @@ const token = (expires: number) => tokenSecret("abcdef.0123456789abcdef", { conf
 
 const complete: ConfigFacts = {
   config,
-  machine,
+  owner: ownerFromMachine(machine),
   cluster,
   dataSecret: undefined,
   token: undefined,
@@ -57,7 +58,8 @@ const complete: ConfigFacts = {
   missingSecrets: [],
 };
 const withSecret = { ...complete, dataSecret };
-const joined = { ...machine, status: { nodeRef: { name: "w-1" } } };
+const joined = { ...ownerFromMachine(machine), hasJoined: true };
+const pool = { ...ownerFromMachine(machine), kind: "MachinePool", name: "pool" } as const;
 const expires = now + tokenLifetime;
 
 describe("the steps of a bootstrap", () => {
@@ -71,11 +73,21 @@ describe("the steps of a bootstrap", () => {
       [{ do: "extendToken", name: "bootstrap-token-abcdef", expires }],
     ],
     [
+      "the token of a pool is replaced once half of its life is over",
+      { ...withSecret, owner: pool, token: token(now + tokenLifetime / 2 - 1) },
+      [{ do: "rotateToken" }],
+    ],
+    [
+      "the token of a pool is kept until then",
+      { ...withSecret, owner: pool, token: token(now + tokenLifetime / 2 + 1) },
+      [],
+    ],
+    [
       "the token of a machine that has joined goes",
-      { ...withSecret, machine: joined, token: token(expires) },
+      { ...withSecret, owner: joined, token: token(expires) },
       [{ do: "deleteToken", name: "bootstrap-token-abcdef" }],
     ],
-    ["and then nothing more is done", { ...withSecret, machine: joined }, []],
+    ["and then nothing more is done", { ...withSecret, owner: joined }, []],
     [
       "nothing is made before the control plane answers",
       { ...complete, cluster: { ...cluster, status: { initialization: { infrastructureProvisioned: true } } } },
@@ -106,7 +118,7 @@ describe("what it says", () => {
   });
   test("control planes of machines are rejected in a condition", () => {
     const metadata = { ...machine.metadata, labels: { [labels.controlPlane]: "" } };
-    const facts = { ...complete, machine: { ...machine, metadata } };
+    const facts = { ...complete, owner: ownerFromMachine({ ...machine, metadata }) };
     expect(available(facts)).toMatchObject({ status: "False", reason: "NotServed" });
     expect(available(facts)?.message).toContain("HostedControlPlane");
   });

@@ -1,4 +1,4 @@
-import { labels, type KubeadmConfig, type KubeadmConfigStatus } from "@causeway/api";
+import type { KubeadmConfig, KubeadmConfigStatus } from "@causeway/api";
 import { isControlledBy, isTrue, type Plan, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
 import { notPaused, settleConditions } from "../objects/conditions.ts";
 import { pausedPlan } from "../objects/paused.ts";
@@ -42,9 +42,9 @@ export function planKubeadmConfig(facts: ConfigFacts, now: number): ConfigPlan {
 }
 
 function decide(facts: ConfigFacts, now: number): Decision {
-  const { config, machine, dataSecret } = facts;
+  const { config, owner, dataSecret } = facts;
   if (config.metadata.deletionTimestamp) return {};
-  if (machine?.status?.nodeRef && dataSecret) return afterJoining(facts);
+  if (owner?.hasJoined && dataSecret) return afterJoining(facts);
   const waiting = refusal(facts) ?? obstacle(facts);
   if (waiting) return { waiting };
   if (!dataSecret) return { steps: [{ do: "createDataSecret" }] };
@@ -61,20 +61,25 @@ function afterJoining({ token }: ConfigFacts): Decision {
   return { steps: [{ do: "deleteToken", name: token.metadata.name }] };
 }
 
-function keepToken({ token }: ConfigFacts, now: number): Decision {
+function keepToken({ token, owner }: ConfigFacts, now: number): Decision {
   const expires = now + tokenLifetime;
   if (token === "unreachable") return {};
   if (token === undefined) return { steps: [{ do: "createToken", expires }] };
   const left = expiryOf(token) - now;
+  // A pool's machines come at any time: its token is replaced before it expires, and none lives for long.
+  if (owner?.kind === "MachinePool") {
+    const due = tokenLifetime / 2;
+    return left < due ? { steps: [{ do: "rotateToken" }] } : { until: now + left - due };
+  }
   if (left < (tokenLifetime * 5) / 6) return { steps: [{ do: "extendToken", name: token.metadata.name, expires }] };
   return { until: now + tokenLifetime / 3 };
 }
 
 /** Requested features that are not supported; waiting does not help. */
-function refusal({ config, machine }: ConfigFacts): Decision["waiting"] {
+function refusal({ config, owner }: ConfigFacts): Decision["waiting"] {
   const { spec } = config;
   const refuse = (message: string) => ({ reason: "NotServed", message, warn: true });
-  if (machine?.metadata.labels?.[labels.controlPlane] !== undefined || spec.joinConfiguration?.controlPlane) {
+  if (owner?.isControlPlane || spec.joinConfiguration?.controlPlane) {
     return refuse("Control planes of machines (KubeadmControlPlane) are not supported: use a HostedControlPlane");
   }
   if (spec.format === "ignition") return refuse("format ignition is not supported: use cloud-config");
@@ -88,10 +93,10 @@ function refusal({ config, machine }: ConfigFacts): Decision["waiting"] {
 }
 
 /** What has to come before; each of these changes by itself. */
-function obstacle({ machine, cluster, token, authority, missingSecrets }: ConfigFacts): Decision["waiting"] {
+function obstacle({ owner, cluster, token, authority, missingSecrets }: ConfigFacts): Decision["waiting"] {
   const wait = (reason: string, message: string) => ({ reason, message });
-  if (!machine) return wait("WaitingForMachine", "Waiting for a Machine to own this KubeadmConfig");
-  if (!cluster) return wait("WaitingForCluster", `Cluster ${machine.spec.clusterName} does not exist`);
+  if (!owner) return wait("WaitingForMachine", "Waiting for a Machine or MachinePool to own this KubeadmConfig");
+  if (!cluster) return wait("WaitingForCluster", `Cluster ${owner.clusterName} does not exist`);
   if (!cluster.status?.initialization?.infrastructureProvisioned) {
     return wait("WaitingForClusterInfrastructureReady", "Waiting for the cluster's infrastructure");
   }

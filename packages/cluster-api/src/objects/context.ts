@@ -1,12 +1,15 @@
 import type { Clock, Log, Metrics } from "@causeway/foundation";
 import {
   Cluster,
+  ClusterResourceSet,
+  ClusterResourceSetBinding,
   KubeadmConfig,
   labels,
   Machine,
   MachineDeployment,
   MachineDrainRule,
   MachineHealthCheck,
+  MachinePool,
   MachineSet,
   type Kind,
 } from "@causeway/api";
@@ -55,6 +58,9 @@ export interface Context extends Omit<ClusterApiOptions, "kinds"> {
   readonly machines: Informer<Machine>;
   readonly sets: Informer<MachineSet>;
   readonly deployments: Informer<MachineDeployment>;
+  readonly pools: Informer<MachinePool>;
+  readonly resourceSets: Informer<ClusterResourceSet>;
+  readonly bindings: Informer<ClusterResourceSetBinding>;
   readonly healthChecks: Informer<MachineHealthCheck>;
   readonly drainRules: Informer<MachineDrainRule>;
   readonly configs: Informer<KubeadmConfig>;
@@ -90,6 +96,9 @@ export function createContext(options: ClusterApiOptions): Context {
     machines: informers.for(Machine),
     sets: informers.for(MachineSet),
     deployments: informers.for(MachineDeployment),
+    pools: informers.for(MachinePool),
+    resourceSets: informers.for(ClusterResourceSet),
+    bindings: informers.for(ClusterResourceSetBinding),
     healthChecks: informers.for(MachineHealthCheck),
     drainRules: informers.for(MachineDrainRule),
     // Only the bootstrap provider reads it: a cluster with another provider has no such kind.
@@ -105,7 +114,7 @@ export function createContext(options: ClusterApiOptions): Context {
 }
 
 function addIndexes(context: Context): void {
-  const { informers, clusters, machines, sets, deployments, healthChecks } = context;
+  const { informers, clusters, machines, sets, deployments, pools, healthChecks } = context;
   const controller = (object: KubeObject) => {
     const uid = controllerOf(object)?.uid;
     return uid ? [uid] : [];
@@ -125,6 +134,11 @@ function addIndexes(context: Context): void {
     [by.controller]: controller,
     [by.reference]: (s) =>
       references(s, [s.spec.template.spec.infrastructureRef, s.spec.template.spec.bootstrap.configRef]),
+  });
+  informers.index(pools, {
+    [by.cluster]: (p) => [clusterIndex(p)],
+    [by.reference]: (p) =>
+      references(p, [p.spec.template.spec.infrastructureRef, p.spec.template.spec.bootstrap.configRef]),
   });
   informers.index(healthChecks, { [by.cluster]: (check) => [clusterIndex(check)] });
   informers.index(deployments, { [by.cluster]: (d) => [clusterIndex(d)] });

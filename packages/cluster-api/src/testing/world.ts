@@ -7,6 +7,7 @@ import {
   OpenStackCluster,
   OpenStackMachine,
   taints,
+  type Kind,
 } from "@causeway/api";
 import { silentLog, systemClock, type KeyPair } from "@causeway/foundation";
 import {
@@ -72,7 +73,7 @@ export class World {
   }
 
   /** Starts the controllers; the returned function is kill -9 as far as they are concerned. */
-  run(): () => Promise<void> {
+  run(kinds: readonly Kind<KubeObject>[] = allKinds): () => Promise<void> {
     const stop = new AbortController();
     const informers = createInformers(this.client, { clock: systemClock, log: silentLog });
     const remoteClusters = createRemoteClusters({ informers, clock: systemClock, log: silentLog });
@@ -80,7 +81,7 @@ export class World {
     const api = createClusterApi({
       informers,
       remoteClusters,
-      kinds: allKinds,
+      kinds,
       clock: systemClock,
       log: silentLog,
       events,

@@ -1,0 +1,96 @@
+import { ClusterResourceSet, type ClusterResourceSetStatus } from "@causeway/api";
+import {
+  followRoad,
+  keyOf,
+  setCondition,
+  watchInformer,
+  type ControllerOptions,
+  type ObjectKey,
+  type Road,
+  type Source,
+} from "@causeway/kubernetes";
+import { messageOf } from "@causeway/foundation";
+import { onConnectionChange, type Context } from "../objects/context.ts";
+import { failure, performAndReport, publish } from "../objects/road.ts";
+import type { ResourceSetFacts } from "./facts.ts";
+import { contentsOf, gatherClusterResourceSet } from "./gather.ts";
+import { performResourceSetStep } from "./perform.ts";
+import { planClusterResourceSet, resourceSetStepEvents } from "./plan.ts";
+import type { ResourceSetStep } from "./steps.ts";
+
+export function clusterResourceSetController(context: Context): ControllerOptions {
+  const { clock, log } = context;
+  const road: Road<ResourceSetFacts, ResourceSetStep, ClusterResourceSetStatus> = {
+    gather: (key, signal) => gatherClusterResourceSet(context, key, signal),
+    plan: planClusterResourceSet,
+    perform: (step, { set }, signal) =>
+      performAndReport(
+        context,
+        { object: set, events: resourceSetStepEvents(step) },
+        performResourceSetStep({ context, set }, step, signal),
+      ),
+    publish: ({ set }, status, events, signal) =>
+      publish(context, ClusterResourceSet, { object: set, status, events, signal }),
+    failed: (_observed, { status }, step, error) =>
+      failure(step.do === "apply" ? notApplied(status, error, clock.now()) : status, error),
+  };
+  return {
+    name: "clusterresourceset",
+    reconcile: followRoad(road, { clock, log, name: "clusterresourceset", metrics: context.metrics }),
+    sources: sources(context),
+    clock,
+    log,
+  };
+}
+
+function notApplied(status: ClusterResourceSetStatus, error: unknown, now: number): ClusterResourceSetStatus {
+  const message = messageOf(error);
+  const condition = { type: "ResourcesApplied", status: "False", reason: "NotApplied", message } as const;
+  return { ...status, conditions: setCondition(status.conditions, condition, now) };
+}
+
+function sources(context: Context): Source[] {
+  const { clusters, resourceSets, bindings, remoteClusters } = context;
+  const inNamespace = (namespace: string | undefined): ObjectKey[] => resourceSets.list(namespace ?? "").map(keyOf);
+  return [
+    watchInformer(resourceSets),
+    watchInformer(clusters, ({ object, previous }) =>
+      previous && labelsOf(previous) === labelsOf(object) ? [] : inNamespace(object.metadata.namespace),
+    ),
+    watchInformer(bindings, ({ object, type }) => (type === "deleted" ? inNamespace(object.metadata.namespace) : [])),
+    (enqueue) =>
+      onConnectionChange(remoteClusters, ({ key, signal }) => {
+        if (!signal.aborted) inNamespace(key.namespace).forEach(enqueue);
+      }),
+    (enqueue) => watchContents(context, enqueue),
+  ];
+}
+
+function labelsOf({ metadata }: { metadata: { labels?: object; deletionTimestamp?: string } }): string {
+  return JSON.stringify([metadata.labels, metadata.deletionTimestamp]);
+}
+
+/** Follows the ConfigMaps and Secrets of every namespace that has a set, and names the sets that read what changes. */
+function watchContents(context: Context, enqueue: (key: ObjectKey) => void): () => void {
+  const { resourceSets } = context;
+  const stops = new Map<string, () => void>();
+  const stopAll = resourceSets.onChange(({ object }) => {
+    const namespace = object.metadata.namespace ?? "";
+    if (stops.has(namespace)) return;
+    const { configMaps, secrets } = contentsOf(context, namespace);
+    const readers = (kind: string, name: string): ObjectKey[] =>
+      resourceSets
+        .list(namespace)
+        .filter(({ spec }) => spec.resources.some((one) => one.kind === kind && one.name === name))
+        .map(keyOf);
+    const stop = [
+      configMaps.onChange((change) => readers("ConfigMap", change.object.metadata.name).forEach(enqueue)),
+      secrets.onChange((change) => readers("Secret", change.object.metadata.name).forEach(enqueue)),
+    ];
+    stops.set(namespace, () => stop.forEach((end) => end()));
+  });
+  return () => {
+    stopAll();
+    for (const stop of stops.values()) stop();
+  };
+}

@@ -1,0 +1,79 @@
+import { MachinePool, type MachinePoolStatus } from "@causeway/api";
+import {
+  followRoad,
+  keyOf,
+  Node,
+  watchInformer,
+  type ControllerOptions,
+  type ObjectKey,
+  type Road,
+  type Source,
+} from "@causeway/kubernetes";
+import { objectIndex } from "../contract/kind-table.ts";
+import { by, indexOfCluster, membersOf, onConnectionChange, providerKinds, type Context } from "../objects/context.ts";
+import { failure, performAndReport, publish } from "../objects/road.ts";
+import type { MachinePoolFacts } from "./facts.ts";
+import { gatherMachinePool } from "./gather.ts";
+import { performMachinePoolStep } from "./perform.ts";
+import { machinePoolStepEvents, planMachinePool } from "./plan.ts";
+import type { MachinePoolStep } from "./steps.ts";
+
+export function machinePoolController(context: Context): ControllerOptions {
+  const { clock, log } = context;
+  const road: Road<MachinePoolFacts, MachinePoolStep, MachinePoolStatus> = {
+    gather: (key) => Promise.resolve(gatherMachinePool(context, key)),
+    plan: planMachinePool,
+    perform: (step, { pool }, signal) =>
+      performAndReport(
+        context,
+        { object: pool, events: machinePoolStepEvents(step) },
+        performMachinePoolStep(context, { step, pool }, signal),
+      ),
+    publish: ({ pool }, status, events, signal) =>
+      publish(context, MachinePool, { object: pool, status, events, signal }),
+    failed: (_observed, { status }, _step, error) => failure(status, error),
+  };
+  return {
+    name: "machinepool",
+    reconcile: followRoad(road, { clock, log, name: "machinepool", metrics: context.metrics }),
+    sources: sources(context),
+    clock,
+    log,
+  };
+}
+
+function sources(context: Context): Source[] {
+  const { clusters, pools, informers } = context;
+  return [
+    watchInformer(pools),
+    watchInformer(clusters, ({ object, previous }) =>
+      previous?.metadata.generation === object.metadata.generation ? [] : membersOf(pools, keyOf(object)),
+    ),
+    ...providerKinds(context).map((kind) =>
+      watchInformer(informers.for(kind), ({ object }) => pools.byIndex(by.reference, objectIndex(object)).map(keyOf)),
+    ),
+    (enqueue) => watchNodes(context, enqueue),
+  ];
+}
+
+/** A Node that comes, changes or goes concerns the pools of its cluster that have its provider ID or name it. */
+function watchNodes({ pools, remoteClusters }: Context, enqueue: (key: ObjectKey) => void): () => void {
+  return onConnectionChange(remoteClusters, (remote) => {
+    const members = () => pools.byIndex(by.cluster, indexOfCluster(remote.key));
+    const all = () => members().map(keyOf).forEach(enqueue);
+    if (remote.signal.aborted) return all();
+    const nodes = remote.informers.for(Node);
+    const stop = nodes.onChange(({ object }) => {
+      const id = object.spec?.providerID ?? "";
+      members()
+        .filter(
+          ({ spec, status }) =>
+            spec.providerIDList?.includes(id) || status?.nodeRefs?.some(({ name }) => name === object.metadata.name),
+        )
+        .map(keyOf)
+        .forEach(enqueue);
+    });
+    remote.signal.addEventListener("abort", stop, { once: true });
+    nodes.whenSynced(remote.signal).then(all, () => {});
+  });
+}

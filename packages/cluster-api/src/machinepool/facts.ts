@@ -1,0 +1,19 @@
+import type { Cluster, MachinePool } from "@causeway/api";
+import type { Node } from "@causeway/kubernetes";
+import type { Referred } from "../contract/kind-table.ts";
+import type { ProviderObject } from "../contract/provider-object.ts";
+
+/** The Nodes of the workload cluster, by what their machines are called at the provider. "unreachable": nothing is known of them. */
+export type PoolNodes =
+  | { readonly reach: "unreachable" }
+  | { readonly reach: "connected"; readonly nodes: readonly Node[] };
+
+/** All that the planner of MachinePools reads. */
+export interface MachinePoolFacts {
+  readonly pool: MachinePool;
+  readonly cluster: Cluster | undefined;
+  readonly infrastructure: Referred<ProviderObject>;
+  readonly bootstrap: Referred<ProviderObject> | undefined;
+  /** Nodes of the pool's provider IDs, and those that the status names. */
+  readonly workload: PoolNodes;
+}

@@ -1,0 +1,31 @@
+import { CausewayError } from "@causeway/foundation";
+import type { MachinePool } from "@causeway/api";
+import { Node } from "@causeway/kubernetes";
+import { clusterKeyOf, type Context } from "../objects/context.ts";
+import { perform } from "../objects/road.ts";
+import { fieldManager } from "../objects/steps.ts";
+import type { MachinePoolStep } from "./steps.ts";
+
+export async function performMachinePoolStep(
+  context: Context,
+  order: { readonly step: MachinePoolStep; readonly pool: MachinePool },
+  signal: AbortSignal,
+): Promise<void> {
+  const { step, pool } = order;
+  if (step.do !== "patchNode" && step.do !== "deleteNode") return perform(context, step, signal);
+  const remote = context.remoteClusters.get(clusterKeyOf(pool));
+  if (!remote) {
+    throw new CausewayError(
+      "CAPI_WORKLOAD_UNREACHABLE",
+      `the workload cluster ${pool.spec.clusterName} cannot be reached`,
+      { hint: "The step is retried; check the Cluster's condition RemoteConnectionProbe." },
+    );
+  }
+  const key = { namespace: "", name: step.name };
+  if (step.do === "patchNode") {
+    await remote.client.patch(Node, key, { type: "merge", body: step.body }, { fieldManager, signal });
+    return;
+  }
+  await remote.client.delete(Node, key, { preconditions: { uid: step.uid }, signal });
+  context.asked.note(step.uid, context.clock.now());
+}

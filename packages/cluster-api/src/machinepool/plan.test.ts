@@ -1,0 +1,197 @@
+import { describe, expect, test } from "vitest";
+import type { MachinePool, MachinePoolStatus } from "@causeway/api";
+import type { Node } from "@causeway/kubernetes";
+import { cluster, node, now } from "../testing/objects.ts";
+import type { ProviderObject } from "../contract/provider-object.ts";
+import type { MachinePoolFacts } from "./facts.ts";
+import { planMachinePool } from "./plan.ts";
+
+const apiVersion = "cluster.x-k8s.io/v1beta2";
+const owners = [{ apiVersion, kind: "MachinePool", name: "pool", uid: "uid-pool", controller: true }];
+const labels = { "cluster.x-k8s.io/cluster-name": "demo" };
+const reference = { apiGroup: "infrastructure.cluster.x-k8s.io", kind: "StubMachinePool", name: "pool" };
+const kind = { group: reference.apiGroup, version: "v1", kind: reference.kind, plural: "stubmachinepools" } as never;
+
+const pool = (fields: { spec?: object; status?: MachinePoolStatus; metadata?: object } = {}): MachinePool => ({
+  apiVersion,
+  kind: "MachinePool",
+  metadata: {
+    name: "pool",
+    namespace: "default",
+    uid: "uid-pool",
+    generation: 1,
+    labels,
+    finalizers: ["machinepool.cluster.x-k8s.io"],
+    ownerReferences: [{ apiVersion, kind: "Cluster", name: "demo", uid: "uid-demo" }],
+    ...fields.metadata,
+  },
+  spec: {
+    clusterName: "demo",
+    replicas: 2,
+    template: {
+      spec: { clusterName: "demo", bootstrap: { dataSecretName: "data" }, infrastructureRef: reference },
+    },
+    ...fields.spec,
+  },
+  ...(fields.status ? { status: fields.status } : {}),
+});
+const host = (spec: object = {}, status: object = {}): ProviderObject => ({
+  apiVersion: "infrastructure.cluster.x-k8s.io/v1",
+  kind: "StubMachinePool",
+  metadata: { name: "pool", namespace: "default", uid: "uid-host", labels, ownerReferences: owners },
+  spec,
+  status,
+});
+const provisioned = (ids: readonly string[]) =>
+  host({ providerIDList: ids }, { initialization: { provisioned: true }, replicas: ids.length });
+const marked = (name: string, ready: "True" | "False" = "True"): Node => ({
+  ...node(name),
+  metadata: {
+    name,
+    uid: `uid-${name}`,
+    annotations: {
+      "cluster.x-k8s.io/cluster-name": "demo",
+      "cluster.x-k8s.io/cluster-namespace": "default",
+      "cluster.x-k8s.io/owner-kind": "MachinePool",
+      "cluster.x-k8s.io/owner-name": "pool",
+    },
+  },
+  status: { conditions: [{ type: "Ready", status: ready }] },
+});
+const facts = (fields: Partial<MachinePoolFacts> = {}): MachinePoolFacts => ({
+  pool: pool(),
+  cluster: cluster(),
+  infrastructure: { reference, kind, object: host() },
+  bootstrap: undefined,
+  workload: { reach: "connected", nodes: [] },
+  ...fields,
+});
+const on = (object: ProviderObject | undefined) => ({ reference, kind, object });
+const ids = ["openstack:///a", "openstack:///b"];
+const copied = { providerIDList: ids };
+
+describe("the steps of a MachinePool", () => {
+  const table: [title: string, given: MachinePoolFacts, steps: unknown[]][] = [
+    ["nothing while the infrastructure works", facts(), []],
+    [
+      "the provider IDs are copied once the infrastructure is provisioned",
+      facts({ infrastructure: on(provisioned(ids)) }),
+      [{ do: "patch", body: { spec: { providerIDList: ids } } }],
+    ],
+    [
+      "a Node of the pool is marked, and its start taint goes",
+      facts({
+        pool: pool({ spec: copied }),
+        infrastructure: on(provisioned(ids)),
+        workload: {
+          reach: "connected",
+          nodes: [
+            {
+              ...marked("a"),
+              spec: {
+                providerID: "openstack:///a",
+                taints: [{ key: "node.cluster.x-k8s.io/uninitialized", effect: "NoSchedule" }],
+              },
+            },
+          ],
+        },
+      }),
+      [{ do: "patchNode", name: "a", body: { spec: { taints: [] } } }],
+    ],
+    [
+      "the Node of a machine that the infrastructure gave up is deleted",
+      facts({
+        pool: pool({ spec: { providerIDList: ["openstack:///a"] } }),
+        infrastructure: on(provisioned(["openstack:///a"])),
+        workload: { reach: "connected", nodes: [marked("a"), marked("b")] },
+      }),
+      [{ do: "deleteNode", name: "b", uid: "uid-b" }],
+    ],
+    [
+      "no Node is deleted while the infrastructure object cannot be read",
+      facts({
+        pool: pool({ spec: copied }),
+        infrastructure: on(undefined),
+        workload: { reach: "connected", nodes: [marked("c")] },
+      }),
+      [],
+    ],
+    [
+      "deletion asks for the provider objects first",
+      facts({ pool: pool({ metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }) }),
+      [{ do: "delete", uid: "uid-host" }],
+    ],
+    [
+      "then for the Nodes",
+      facts({
+        pool: pool({ metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }),
+        infrastructure: on(undefined),
+        workload: { reach: "connected", nodes: [marked("a")] },
+      }),
+      [{ do: "deleteNode", name: "a" }],
+    ],
+    [
+      "then the finalizer goes",
+      facts({
+        pool: pool({ metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }),
+        infrastructure: on(undefined),
+      }),
+      [{ do: "patch", body: { metadata: { finalizers: [] } } }],
+    ],
+    [
+      "a paused pool is left alone",
+      facts({
+        pool: pool({ metadata: { annotations: { "cluster.x-k8s.io/paused": "" } } }),
+        infrastructure: on(provisioned(ids)),
+      }),
+      [],
+    ],
+  ];
+  test.each(table)("%s", (_title, given, steps) => {
+    const plan = planMachinePool(given, now);
+    expect(plan.steps).toHaveLength(steps.length);
+    expect(plan.steps).toMatchObject(steps);
+  });
+});
+
+describe("the status of a MachinePool", () => {
+  const status = (nodes: readonly Node[], replicas = 2, object = provisioned(ids)) =>
+    planMachinePool(
+      facts({
+        pool: pool({ spec: { ...copied, replicas } }),
+        infrastructure: on(object),
+        workload: { reach: "connected", nodes },
+      }),
+      now,
+    ).status;
+
+  test.each<[phase: string, nodes: readonly Node[], replicas: number, object: ProviderObject]>([
+    ["Provisioning", [], 2, host()],
+    ["Provisioned", [], 2, provisioned(ids)],
+    ["ScalingUp", [marked("a")], 2, provisioned(ids)],
+    ["Running", [marked("a"), marked("b")], 2, provisioned(ids)],
+    ["ScalingDown", [marked("a"), marked("b")], 1, provisioned(ids)],
+  ])("has phase %s", (phase, nodes, replicas, object) => {
+    expect(status(nodes, replicas, object).phase).toBe(phase);
+  });
+
+  test("names the Nodes of its provider IDs, and counts those that are ready", () => {
+    expect(status([marked("b", "False"), marked("a")])).toMatchObject({
+      replicas: 2,
+      readyReplicas: 1,
+      availableReplicas: 1,
+      nodeRefs: [{ name: "a" }, { name: "b" }],
+      initialization: { bootstrapDataSecretCreated: true, infrastructureProvisioned: true },
+    });
+  });
+
+  test("keeps what it counted while the workload cluster cannot be reached", () => {
+    const before = status([marked("a"), marked("b")]);
+    const given = facts({
+      pool: pool({ spec: copied, status: before }),
+      infrastructure: on(provisioned(ids)),
+      workload: { reach: "unreachable" },
+    });
+    expect(planMachinePool(given, now).status).toMatchObject({ readyReplicas: 2, nodeRefs: before.nodeRefs });
+  });
+});
