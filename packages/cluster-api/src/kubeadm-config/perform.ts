@@ -6,7 +6,7 @@ import { lockOf } from "../objects/metadata.ts";
 import { createOnce } from "../objects/road.ts";
 import { fieldManager } from "../objects/steps.ts";
 import { cloudConfig } from "./cloud-config.ts";
-import type { ConfigFacts } from "./facts.ts";
+import type { ConfigFacts, ConfigOwner } from "./facts.ts";
 import { clusterLabels } from "./gather.ts";
 import type { ConfigStep } from "./steps.ts";
 import { base64, isToken, newToken, tokenNamespace, tokenSecret } from "./token.ts";
@@ -55,22 +55,11 @@ async function rotate({ informers }: Context, facts: ConfigFacts, signal: AbortS
 }
 
 function dataSecret(facts: ConfigFacts): Secret {
-  const { config, owner, cluster, authority, secrets } = facts;
-  const { host, port } = cluster?.spec.controlPlaneEndpoint ?? {};
-  if (!owner || !authority || !host || !port) throw new TypeError("the data Secret was planned too early");
-  const token = config.spec.joinConfiguration?.discovery?.bootstrapToken?.token ?? newToken();
-  const managed = config.spec.joinConfiguration?.discovery?.bootstrapToken?.token === undefined;
-  const userData = cloudConfig(
-    config.spec,
-    {
-      machine: owner.kind === "Machine" ? owner.name : undefined,
-      version: owner.version,
-      endpoint: host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`,
-      token,
-      caCertHashes: [publicKeyHash(authority)],
-    },
-    secrets,
-  );
+  const { config, owner } = facts;
+  const given = config.spec.joinConfiguration?.discovery;
+  const token = given?.bootstrapToken?.token ?? newToken();
+  if (!owner) throw new TypeError("the data Secret was planned too early");
+  const managed = given?.bootstrapToken?.token === undefined && !given?.file;
   const { name, namespace = "" } = config.metadata;
   return {
     apiVersion: "v1",
@@ -83,12 +72,25 @@ function dataSecret(facts: ConfigFacts): Secret {
     },
     type: clusterSecretType,
     data: {
-      value: base64(userData),
+      value: base64(userDataOf(facts, owner, token)),
       format: base64("cloud-config"),
       // Lets the token be found again, and made again should it expire before the machine is up.
-      ...(managed && !config.spec.joinConfiguration?.discovery?.file ? { "bootstrap-token": base64(token) } : {}),
+      ...(managed ? { "bootstrap-token": base64(token) } : {}),
     },
   };
+}
+
+function userDataOf({ config, cluster, authority, secrets }: ConfigFacts, owner: ConfigOwner, token: string): string {
+  const { host, port } = cluster?.spec.controlPlaneEndpoint ?? {};
+  if (!authority || !host || !port) throw new TypeError("the data Secret was planned too early");
+  const join = {
+    machine: owner.kind === "Machine" ? owner.name : undefined,
+    version: owner.version,
+    endpoint: host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`,
+    token,
+    caCertHashes: [publicKeyHash(authority)],
+  };
+  return cloudConfig(config.spec, join, secrets);
 }
 
 function remoteOf({ remoteClusters }: Context, { owner, config }: ConfigFacts): RemoteCluster {
