@@ -85,6 +85,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "shares key-manager",
     "network",
     "load-balancing placement storage",
+    "data-path",
     "start.ts",
     "index.ts",
     "testing-client.ts",

@@ -37,6 +37,31 @@ export interface SimulatorOptions {
   readonly delays?: Readonly<Record<string, number>>;
   /** Of Neutron, in addition to those that are always there. */
   readonly extensions?: readonly ("extraroute-atomic" | "subnet-dns-publish-fixed-ip")[];
+  /** Serves the listeners of load balancers on loopback: see the README. Default: no packets go through them. */
+  readonly dataPath?: boolean;
+}
+
+/** Where an address of a listener is on this machine. */
+export interface DataPathListener {
+  readonly loadBalancer: string;
+  readonly listener: string;
+  readonly protocol: string;
+  readonly address: string;
+  readonly port: number;
+  /** "127.1.2.3:80"; null: not served. */
+  readonly at: string | null;
+  /** Why it is not served. */
+  readonly problem: string | null;
+  readonly connections: number;
+}
+
+/** The load balancers' listeners as they are served on loopback. */
+export interface SimulatorDataPath {
+  listeners(): Promise<readonly DataPathListener[]>;
+  /** Replaces the table of members: "ADDRESS:PORT" or "ADDRESS" of the cloud to an address of loopback, with a port or without. */
+  setMembers(members: Readonly<Record<string, string>>): void;
+  /** Replaces the table of clients: an address of loopback to the address of the cloud that its connections come from. */
+  setClients(clients: Readonly<Record<string, string>>): void;
 }
 
 /** A server with a disk, for the program that simulates its operating system. */
@@ -73,6 +98,8 @@ export interface Simulator {
   inventory(project?: string): readonly string[];
   /** The servers that have booted, as their hypervisor sees them; it is no request of anybody's. */
   machines(): readonly RunningMachine[];
+  /** Undefined without the option. */
+  readonly dataPath: SimulatorDataPath | undefined;
   close(): Promise<void>;
 }
 

@@ -10,6 +10,9 @@ import { neighbours } from "./cloud/neighbours.ts";
 import { runningMachines } from "./compute/machines.ts";
 import { createMetadataService } from "./compute/metadata-service.ts";
 import { createComputeService } from "./compute/service.ts";
+import { dataPathApp } from "./data-path/control.ts";
+import { startDataPath } from "./data-path/start-data-path.ts";
+import type { DataPath } from "./data-path/data-path.ts";
 import { identityTables } from "./identity/model.ts";
 import { seedIdentity } from "./identity/seed.ts";
 import { createIdentityService } from "./identity/service.ts";
@@ -46,7 +49,8 @@ async function startOn(kernel: OwnedKernel, host: string, options: SimulatorOpti
   const [calls, faults] = [new CallLog(), new Faults()];
   const projectId = (idOrName: string) => identityTables(kernel).projects.by("name", idOrName)[0]?.id ?? idOrName;
   const network = createNetworkService(kernel, options.extensions);
-  const app = assemble(kernel, network, { calls, faults, projectId });
+  const dataPath = options.dataPath === true ? startDataPath(kernel, network) : undefined;
+  const app = assemble(kernel, network, { calls, faults, projectId, dataPath });
   kernel.flush();
   const kept = Number(kernel.store.setting("port") ?? 0);
   const server = await listen(app.fetch, { host, port: options.port ?? kept });
@@ -66,11 +70,18 @@ async function startOn(kernel: OwnedKernel, host: string, options: SimulatorOpti
     },
     setOutcomes: (rules) => {
       kernel.settings.outcomes = rules;
+      dataPath?.refresh();
     },
     setDelay: (operation, milliseconds) => void kernel.settings.delays.set(operation, milliseconds),
     inventory: (project) => kernel.inventory(project === undefined ? undefined : projectId(project)),
     machines: () => runningMachines(kernel, network),
+    dataPath: dataPath && {
+      listeners: () => dataPath.listeners(),
+      setMembers: (members) => dataPath.table.setMembers(members),
+      setClients: (clients) => dataPath.table.setClients(clients),
+    },
     async close() {
+      await dataPath?.close();
       await server.close();
       kernel.close();
     },
@@ -83,10 +94,15 @@ interface Handles {
   readonly calls: CallLog;
   readonly faults: Faults;
   readonly projectId: (idOrName: string) => string;
+  readonly dataPath: DataPath | undefined;
 }
 
 /** All services and the control API in one app. */
-function assemble(kernel: OwnedKernel, network: NetworkService, { calls, faults, projectId }: Handles): CloudApp {
+function assemble(
+  kernel: OwnedKernel,
+  network: NetworkService,
+  { calls, faults, projectId, dataPath }: Handles,
+): CloudApp {
   const mounted: Mounted[] = [];
   const identity = createIdentityService(kernel, { region, services: () => mounted });
   seedNetwork(kernel);
@@ -107,7 +123,9 @@ function assemble(kernel: OwnedKernel, network: NetworkService, { calls, faults,
   const app: CloudApp = new Hono({ getPath: (request) => withoutRootSlash(getPath(request)) });
   app.onError((error, c) => answerError(error, c));
   app.route("/metadata", createMetadataService(kernel, network));
-  app.route("/_control", controlApp({ kernel, calls, faults, projectId, routes: () => routesOf(mounted) }));
+  const control = controlApp({ kernel, calls, faults, projectId, routes: () => routesOf(mounted) });
+  if (dataPath) control.route("/data-path", dataPathApp(dataPath));
+  app.route("/_control", control);
   app.route("/", mountServices({ kernel, calls, faults, authenticate: identity.authenticate }, mounted));
   return app;
 }

@@ -22,6 +22,8 @@ export interface CloudChoice {
   readonly cloud?: string;
   readonly advertiseAddress?: string;
   readonly delays: "instant" | "real";
+  /** Of the simulated cloud. */
+  readonly dataPath?: boolean;
 }
 
 interface Using {
@@ -47,6 +49,7 @@ async function openSimulator(choice: CloudChoice, using: Using): Promise<ChosenC
     dir: using.state.path("simulator"),
     profile: choice.delays,
     clock: using.clock,
+    dataPath: choice.dataPath === true,
   });
   const config = loadCloudsYaml({ cloud: "simulator", text: simulator.cloudsYaml });
   using.state.write("clouds.yaml", simulator.cloudsYaml);

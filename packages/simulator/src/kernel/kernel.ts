@@ -26,6 +26,8 @@ export interface OwnedKernel extends Kernel {
   start(): void;
   /** Commits what has changed since the last flush. */
   flush(): void;
+  /** Calls `changed` after each flush, whether anything has changed or not. */
+  onFlush(changed: () => void): void;
   close(): void;
 }
 
@@ -47,7 +49,12 @@ export function createKernel(options: KernelOptions = {}): OwnedKernel {
     return made;
   }
 
-  const agenda = new StoredAgenda({ clock, table: table<AgendaEntry>("_agenda"), flush: () => store.flush() });
+  const watchers: (() => void)[] = [];
+  const flush = (): void => {
+    store.flush();
+    for (const changed of watchers) changed();
+  };
+  const agenda = new StoredAgenda({ clock, table: table<AgendaEntry>("_agenda"), flush });
   const settings = new Settings(table("_quota"), { ...delaysOf(options.profile ?? "instant"), ...options.delays });
 
   return {
@@ -67,7 +74,8 @@ export function createKernel(options: KernelOptions = {}): OwnedKernel {
     timestamp: () => `${new Date(clock.now()).toISOString().slice(0, 19)}Z`,
     inventory: (projectId) => inventory([...tables.values()], projectId),
     start: () => agenda.start(),
-    flush: () => store.flush(),
+    flush,
+    onFlush: (changed) => void watchers.push(changed),
     close() {
       agenda.stop();
       store.close();

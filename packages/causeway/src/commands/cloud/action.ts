@@ -12,6 +12,8 @@ interface Running {
   readonly cloudsYaml: string;
   readonly control: string;
   readonly clouds: readonly string[];
+  /** Whether packets go through its load balancers. */
+  readonly dataPath: boolean;
 }
 
 /**
@@ -26,6 +28,7 @@ export async function cloud(options: CloudOptions, signal: AbortSignal): Promise
     dir: state.path("simulator"),
     profile: options.delays,
     clock: systemClock,
+    dataPath: options.dataPath,
     ...(options.port === undefined ? {} : { port: options.port }),
   });
   try {
@@ -33,6 +36,7 @@ export async function cloud(options: CloudOptions, signal: AbortSignal): Promise
       authUrl: simulator.authUrl,
       cloudsYaml: state.write("clouds.yaml", simulator.cloudsYaml),
       control: `${new URL(simulator.authUrl).origin}/_control`,
+      dataPath: options.dataPath,
       clouds: [...simulator.cloudsYaml.matchAll(/^ {2}(\S+):$/gm)].map(([, name = ""]) => name),
     };
     process.stdout.write(render(running, options.output));
@@ -46,11 +50,11 @@ export async function cloud(options: CloudOptions, signal: AbortSignal): Promise
 function render(running: Running, output: OutputFormat): string {
   if (output === "json") return `${JSON.stringify(running)}\n`;
   if (output === "yaml") return stringify(running);
-  const { authUrl, cloudsYaml, control, clouds } = running;
+  const { authUrl, cloudsYaml, control, clouds, dataPath } = running;
   return `simulated OpenStack at ${authUrl}
   export OS_CLIENT_CONFIG_FILE=${cloudsYaml} OS_CLOUD=simulator
   entries   ${clouds.join(", ")}
-  control   ${control} (calls, faults, delays, outcomes, quotas, inventory)
+  control   ${control} (calls, faults, delays, outcomes, quotas, inventory${dataPath ? ", data-path" : ""})
 Press Ctrl-C to stop it; what is in it stays in the state folder.
 `;
 }

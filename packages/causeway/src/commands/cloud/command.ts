@@ -16,7 +16,10 @@ Examples:
   OS_CLIENT_CONFIG_FILE=.causeway/cloud/clouds.yaml openstack --os-cloud simulator server list
   causeway cloud --delays real --port 5000
   causeway cloud -o json | jq -r .cloudsYaml
-  curl -s http://127.0.0.1:5000/_control/calls    who called what`,
+  curl -s http://127.0.0.1:5000/_control/calls    who called what
+  causeway cloud --data-path --port 5000
+  curl -s http://127.0.0.1:5000/_control/data-path -H 'Content-Type: application/json' \\
+    -d '{"members": {"10.0.0.5:30080": "127.0.0.1:8080"}}'    a member that is a local server`,
     )
     .action(async (given) => (await import("./action.ts")).cloud(given, signal));
 }
@@ -30,6 +33,11 @@ function options() {
       new Option("--delays <kind>", "provisioning delays")
         .choices(["instant", "real"] as const)
         .default("instant" as const),
+    )
+    .option(
+      "--data-path",
+      "serve the listeners of load balancers on loopback (their places: _control/data-path)",
+      false,
     )
     .addOption(outputOption("how to reach it, on standard output"))
     .addOption(logLevelOption());

@@ -1,0 +1,76 @@
+/** What a listener's proxy does, read from Octavia's objects. Disabled parts are left out where HAProxy's configuration has none of them. */
+export interface Frontend {
+  /** The listener's. */
+  readonly id: string;
+  readonly balancer: string;
+  readonly protocol: "TCP" | "HTTP" | "HTTPS" | "TERMINATED_HTTPS";
+  /** Where clients connect: the VIP, further VIPs and floating IPs. */
+  readonly addresses: readonly string[];
+  readonly port: number;
+  /** -1: no limit of its own. */
+  readonly connectionLimit: number;
+  /** Undefined: every client. */
+  readonly allowedCidrs: readonly string[] | undefined;
+  /** Milliseconds. */
+  readonly clientTimeout: number;
+  readonly connectTimeout: number;
+  readonly memberTimeout: number;
+  /** Names of the headers that are set. */
+  readonly insertHeaders: ReadonlySet<string>;
+  /** In their order. */
+  readonly policies: readonly Policy[];
+  readonly defaultPool: Backend | undefined;
+  /** Of TERMINATED_HTTPS. */
+  readonly tls: FrontendTls | undefined;
+}
+
+/** References of the key manager. */
+export interface FrontendTls {
+  readonly defaultRef: string | undefined;
+  readonly sniRefs: readonly string[];
+  readonly clientCaRef: string | undefined;
+  readonly clientAuthentication: "NONE" | "OPTIONAL" | "MANDATORY";
+  readonly ciphers: string | undefined;
+  readonly versions: readonly string[] | undefined;
+}
+
+export type PolicyAction = "REJECT" | "REDIRECT_TO_URL" | "REDIRECT_PREFIX" | "REDIRECT_TO_POOL";
+
+export interface Policy {
+  readonly action: PolicyAction;
+  /** All must match; never empty. */
+  readonly rules: readonly Rule[];
+  /** The URL, or the prefix. */
+  readonly target: string;
+  readonly code: number;
+  readonly pool: Backend | undefined;
+}
+
+export interface Rule {
+  readonly type: string;
+  readonly compare: string;
+  readonly key: string;
+  readonly value: string;
+  readonly invert: boolean;
+}
+
+export interface Backend {
+  /** The pool's. */
+  readonly id: string;
+  readonly algorithm: string;
+  readonly persistence: { readonly type: string; readonly cookie: string } | undefined;
+  /** Of the PROXY protocol, which is sent first. */
+  readonly proxyProtocol: 1 | 2 | undefined;
+  readonly tls: { readonly clientRef: string | undefined; readonly caRef: string | undefined } | undefined;
+  readonly members: readonly BackendMember[];
+}
+
+export interface BackendMember {
+  readonly id: string;
+  readonly address: string;
+  readonly port: number;
+  readonly weight: number;
+  readonly backup: boolean;
+  /** Disabled, or its monitor has found it down. */
+  readonly down: boolean;
+}
