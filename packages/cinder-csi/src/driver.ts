@@ -80,6 +80,12 @@ interface Connected {
   readonly watch: CloudWatch;
 }
 
+/**
+ * Every call that decides something reads a list that began after it, or asks the cloud: while nothing is under way, lists are for ListVolumes
+ * alone. Volumes that change at the same time share a list.
+ */
+const INTERVALS = { slow: 30 * 60_000, apart: 250 };
+
 function connect(
   { cloudNames = [""], clock = systemClock, log = silentLog, metrics, userAgent }: DriverOptions,
   read: () => string,
@@ -94,7 +100,7 @@ function connect(
       userAgent: ["cinder-csi", userAgent ?? ""].join(" ").trim(),
     };
     const cloud = connectCloud(reload(), settings);
-    return { name, cloud, watch: watchCloud(cloud, { clock, log }) };
+    return { name, cloud, watch: watchCloud(cloud, { clock, log, intervals: INTERVALS }) };
   });
 }
 

@@ -17,6 +17,8 @@ export interface AttachmentCall {
 
 /** Milliseconds; the sidecars give a call three minutes. */
 const LONGEST_CALL = 170_000;
+/** Volumes of these statuses change when another program does something. */
+const STILL = new Set(["reserved", "in-use"]);
 /** Steps of one call. Each waits for a change, a list or a call of the cloud; a cloud that undoes every step ends the call. */
 const MOST_STEPS = 40;
 
@@ -104,7 +106,9 @@ class AttachmentRun {
       throw new CausewayError("CSI_DEADLINE_EXCEEDED", `Volume ${volumeId} still has status ${status}.`);
     }
     try {
-      await until(storage.volumes, volumeId, isOther, { signal, clock, timeout });
+      // An informer does not poll soon what is reserved or in use.
+      const hurry = before === undefined || STILL.has(before.status);
+      await until(storage.volumes, volumeId, isOther, { signal, clock, timeout, hurry });
       this.#changed();
       // A list showed the change; what follows from it is not out of date.
       this.#fresh = true;
@@ -157,8 +161,7 @@ class AttachmentRun {
       }
     }
     this.#detached = true;
-    this.#fresh = false;
-    this.#changedAt = this.#call.clock.now();
+    this.#expect("detaching");
   }
 
   /** The state that the cloud gave the volume with the accepted call. */
@@ -167,7 +170,6 @@ class AttachmentRun {
     this.#fresh = false;
     this.#changedAt = this.#call.clock.now();
     if (volume) this.#call.storage.volumes.observe({ ...volume, status });
-    this.#call.storage.volumes.hurry();
   }
 
   /**

@@ -107,9 +107,8 @@ export async function found({ storage, id, signal }: Omit<ChangeCall, "clock">):
 }
 
 async function settled({ storage, id, signal, clock }: ChangeCall, status: string): Promise<Volume> {
-  storage.volumes.hurry();
   const isDone = (volume: Volume | undefined) => volume?.status !== status;
-  const after = await until(storage.volumes, id, isDone, { signal, clock, timeout: LONGEST_CALL });
+  const after = await until(storage.volumes, id, isDone, { signal, clock, timeout: LONGEST_CALL, hurry: false });
   if (after) return after;
   throw new CausewayError("CSI_NOT_FOUND", `Volume ${id} was deleted.`);
 }

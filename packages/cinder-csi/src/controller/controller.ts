@@ -18,6 +18,7 @@ import { deleteVolume } from "./delete-volume.ts";
 import { resolveVolumes } from "./hints.ts";
 import { listVolumes } from "./list-volumes.ts";
 import type { SnapshotResult } from "./plan-snapshot.ts";
+import { SnapshotReads } from "./snapshot-reads.ts";
 import { createSnapshot, deleteSnapshot, listSnapshots, type SnapshotSpec } from "./snapshots.ts";
 import { conditionOf, createdVolume, snapshotMessage, volumeMessage } from "./messages.ts";
 import { volumeSpec } from "./volume-spec.ts";
@@ -173,13 +174,15 @@ function snapshotCalls(options: ControllerOptions): ControllerImpl {
   const { clouds, clusterId = "" } = options;
   const parts = shared(options);
   const operations = new Operations();
+  const reads = new Map(clouds.all.map((storage) => [storage, new SnapshotReads(storage, parts.clock)]));
+  const readsOf = (storage: StorageCloud) => reads.get(storage) ?? new SnapshotReads(storage, parts.clock);
   return {
     async createSnapshot(request, { signal }) {
       const storage = clouds.of(request.secrets);
       const spec = snapshotSpec(request, clusterId);
       const key = { key: `name ${storage.name} ${spec.name}`, request: JSON.stringify(spec), signal };
       const result: SnapshotResult = await operations.run(key, (work) =>
-        createSnapshot({ ...parts, storage, signal: work }, spec),
+        createSnapshot({ ...parts, storage, reads: readsOf(storage), signal: work }, spec),
       );
       return { snapshot: snapshotMessage(result) };
     },
@@ -187,7 +190,7 @@ function snapshotCalls(options: ControllerOptions): ControllerImpl {
       const storage = clouds.of(request.secrets);
       const id = required(request.snapshotId, "snapshot ID");
       await operations.run({ key: id, request: "delete", signal }, (work) =>
-        deleteSnapshot({ ...parts, storage, signal: work }, id),
+        deleteSnapshot({ ...parts, storage, reads: readsOf(storage), signal: work }, id),
       );
       return {};
     },
@@ -195,7 +198,7 @@ function snapshotCalls(options: ControllerOptions): ControllerImpl {
       const storage = clouds.of(request.secrets);
       const snapshotId = required(request.snapshotId, "snapshot ID");
       const query = { snapshotId, volumeId: "", after: "", most: 1 };
-      const [entry] = (await listSnapshots({ ...parts, storage, signal }, query)).entries;
+      const [entry] = (await listSnapshots({ storage, signal }, query)).entries;
       if (!entry) throw new CausewayError("CSI_NOT_FOUND", `There is no snapshot or backup ${snapshotId}.`);
       return { snapshot: snapshotMessage(entry) };
     },
@@ -208,7 +211,7 @@ function snapshotCalls(options: ControllerOptions): ControllerImpl {
         after: request.startingToken,
         most: request.maxEntries,
       };
-      const { entries, next } = await listSnapshots({ ...parts, storage, signal }, query);
+      const { entries, next } = await listSnapshots({ storage, signal }, query);
       return { entries: entries.map((each) => ({ snapshot: snapshotMessage(each) })), nextToken: next };
     },
   };

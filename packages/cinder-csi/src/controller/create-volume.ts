@@ -38,8 +38,8 @@ export async function createVolume(call: CreateCall): Promise<Volume> {
       }
       case "wait":
         await finished(call, step.volume.id);
-        // A volume of the name that another controller created until now is in this list.
-        existing = await named(call);
+        // The list that showed the end began after the volume was created: what another controller had created by then is in it, too.
+        existing = call.storage.volumes.byIndex("name", spec.name);
         break;
       case "discard":
         for (const id of step.ids) await discard(call, id);
@@ -159,7 +159,8 @@ function requireRoom(
 async function finished({ storage, signal, clock }: CreateCall, id: string): Promise<void> {
   const isPending = (volume: Volume | undefined) =>
     volume !== undefined && ["creating", "downloading", "restoring-backup"].includes(volume.status);
-  await until(storage.volumes, id, (volume) => !isPending(volume), { signal, clock, timeout: LONGEST_CALL });
+  const options = { signal, clock, timeout: LONGEST_CALL, hurry: false };
+  await until(storage.volumes, id, (volume) => !isPending(volume), options);
 }
 
 /** A volume in status error is no volume: delete it, and the next call creates another. */

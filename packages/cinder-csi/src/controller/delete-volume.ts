@@ -16,7 +16,8 @@ async function settled(
   if (!volume || !CHANGING.has(volume.status)) return volume;
   storage.volumes.observe(volume);
   const isDone = (each: Volume | undefined) => each === undefined || !CHANGING.has(each.status);
-  return until(storage.volumes, id, isDone, { signal, clock, timeout: LONGEST_CALL });
+  const hurry = volume.status === "reserved";
+  return until(storage.volumes, id, isDone, { signal, clock, timeout: LONGEST_CALL, hurry });
 }
 
 /** Deletes the volume and waits until it is gone, so that a deletion that fails in Cinder is repeated. */
@@ -34,11 +35,11 @@ export async function deleteVolume(
   }
   if (volume.status !== "deleting") await volumes.delete(id, { signal });
   storage.volumes.observe({ ...volume, status: "deleting" });
-  storage.volumes.hurry();
   const left = await until(storage.volumes, id, (each) => each?.status !== "deleting", {
     signal,
     clock,
     timeout: LONGEST_CALL,
+    hurry: false,
   });
   if (left === undefined) return;
   throw new CausewayError("CSI_INTERNAL", `Cinder could not delete volume ${id}: its status is ${left.status}.`);

@@ -2,10 +2,12 @@ import { backoff, CausewayError, type Clock, type Log } from "@causeway/foundati
 import { isOpenStackNotFound, type VolumeBackup, type VolumeSnapshot } from "@causeway/openstack";
 import type { StorageCloud } from "../clouds.ts";
 import { DESCRIPTION } from "../names.ts";
+import type { SnapshotReads } from "./snapshot-reads.ts";
 import { planSnapshot, resultOf, type SnapshotKind, type SnapshotResult, type SnapshotStep } from "./plan-snapshot.ts";
 
 export interface SnapshotCall {
   readonly storage: StorageCloud;
+  readonly reads: SnapshotReads;
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly log: Log;
@@ -24,15 +26,16 @@ export interface SnapshotSpec {
 /** Milliseconds; the sidecars give a call three minutes. */
 const LONGEST_CALL = 170_000;
 const MOST_STEPS = 12;
-const between = () => backoff({ base: 500, cap: 5_000, factor: 1.3 });
+const between = () => backoff({ base: 250, cap: 5_000, factor: 1.3 });
 
 /** A snapshot or backup of the volume whose content is fixed; `ready` may be false for a backup that Cinder still copies. */
 export async function createSnapshot(call: SnapshotCall, spec: SnapshotSpec): Promise<SnapshotResult> {
   const { blockStorage } = call.storage.cloud;
   const { signal } = call;
   await requireBackupService(call, spec);
+  let view = await named(call, spec);
   for (let count = 0; count < MOST_STEPS; count += 1) {
-    const step = planSnapshot({ ...spec, ...(await named(call, spec)) });
+    const step = planSnapshot({ ...spec, ...view });
     switch (step.type) {
       case "done":
         return step.result;
@@ -40,10 +43,11 @@ export async function createSnapshot(call: SnapshotCall, spec: SnapshotSpec): Pr
         throw new CausewayError(step.code, step.message);
       case "create-snapshot":
         await make(call, spec);
-        break;
+        view = { ...view, snapshots: await settled(call, spec) };
+        continue;
       case "wait-snapshot":
-        await settled(call, step.snapshot.id);
-        break;
+        view = { ...view, snapshots: await settled(call, spec) };
+        continue;
       case "create-backup":
         await makeBackup(call, spec, step.snapshot);
         break;
@@ -53,6 +57,7 @@ export async function createSnapshot(call: SnapshotCall, spec: SnapshotSpec): Pr
       case "remove-failed":
         throw await removeFailed(call, step);
     }
+    view = await named(call, spec);
   }
   throw new CausewayError("CSI_ABORTED", `Snapshot ${spec.name} changes again and again.`);
 }
@@ -62,18 +67,19 @@ interface Named {
   readonly backups: readonly VolumeBackup[];
 }
 
-async function named({ storage, signal }: SnapshotCall, { name, kind }: SnapshotSpec): Promise<Named> {
-  const { snapshots, backups } = storage.cloud.blockStorage;
+async function named({ storage, reads, signal }: SnapshotCall, { name, kind }: SnapshotSpec): Promise<Named> {
+  const { backups } = storage.cloud.blockStorage;
   const isNamed = (each: { readonly name: string | null }) => each.name === name;
   return {
-    snapshots: (await snapshots.all({ name }, { signal })).filter(isNamed),
+    snapshots: await reads.named(name, signal),
     backups: kind === "backup" ? (await backups.all({ name }, { signal })).filter(isNamed) : [],
   };
 }
 
 async function make({ storage, signal, log }: SnapshotCall, spec: SnapshotSpec): Promise<void> {
   const { snapshots, volumes } = storage.cloud.blockStorage;
-  if (!(await volumes.find(spec.volumeId, { signal }))) {
+  // Of a volume that the informer has, Cinder itself says so if it is deleted by now.
+  if (!storage.volumes.get(spec.volumeId) && !(await volumes.find(spec.volumeId, { signal }))) {
     throw new CausewayError("CSI_NOT_FOUND", `Source volume ${spec.volumeId} does not exist.`);
   }
   const body = {
@@ -124,21 +130,23 @@ async function requireBackupService({ storage, signal }: SnapshotCall, { kind, n
   }
 }
 
-/** Until Cinder has finished the snapshot or it is gone. */
-async function settled(call: SnapshotCall, id: string): Promise<void> {
-  const { snapshots } = call.storage.cloud.blockStorage;
-  await polled(call, `snapshot ${id}`, async () => {
-    const snapshot = await snapshots.find(id, { signal: call.signal });
-    return snapshot?.status !== "creating";
+/** The snapshots of the name after Cinder has finished them, or they are gone. */
+async function settled(call: SnapshotCall, { name }: SnapshotSpec): Promise<readonly VolumeSnapshot[]> {
+  let found: readonly VolumeSnapshot[] = [];
+  await polled(call, `snapshot ${name}`, async () => {
+    found = await call.reads.named(name, call.signal);
+    return found.every(({ status }) => status !== "creating");
   });
+  return found;
 }
 
 async function polled({ clock, signal }: SnapshotCall, what: string, isDone: () => Promise<boolean>): Promise<void> {
   const delay = between();
   const end = clock.now() + LONGEST_CALL;
-  for (let count = 1; !(await isDone()); count += 1) {
-    if (clock.now() >= end) throw new CausewayError("CSI_DEADLINE_EXCEEDED", `Cinder did not finish ${what} in time.`);
+  for (let count = 1; ; count += 1) {
     await clock.sleep(delay(count), signal);
+    if (await isDone()) return;
+    if (clock.now() >= end) throw new CausewayError("CSI_DEADLINE_EXCEEDED", `Cinder did not finish ${what} in time.`);
   }
 }
 
@@ -198,7 +206,10 @@ export interface SnapshotQuery {
   readonly most: number;
 }
 
-export async function listSnapshots({ storage, signal }: SnapshotCall, query: SnapshotQuery): Promise<SnapshotPage> {
+export async function listSnapshots(
+  { storage, signal }: Pick<SnapshotCall, "storage" | "signal">,
+  query: SnapshotQuery,
+): Promise<SnapshotPage> {
   const { snapshots, backups } = storage.cloud.blockStorage;
   if (query.snapshotId !== "") {
     const one = await snapshots.find(query.snapshotId, { signal });

@@ -299,7 +299,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
       const at = end !== undefined ? end + PUT_OFF : known ? this.#lookAt(known) : due(now - since);
       first = Math.min(first, at);
     }
-    return first;
+    return Math.max(first, polledAt + (intervals.apart ?? 0));
   }
 
   #lookAt({ what, since }: UnderWay): number {

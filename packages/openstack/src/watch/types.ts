@@ -69,6 +69,7 @@ export const volumes: WatchedType<Volume> = {
     server: (volume) => volume.attachments.map((a) => a.server_id),
   }),
   inTransition: (volume) => !VOLUME_SETTLED.has(volume.status) && !volume.status.startsWith("error"),
+  transition: ({ status }) => ({ kind: status, size: 1 }),
   deleting: (volume) => volume.status === "deleting",
 };
 

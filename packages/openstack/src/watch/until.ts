@@ -6,13 +6,15 @@ export interface UntilOptions {
   /** Milliseconds. Default 10 minutes. */
   readonly timeout?: number;
   readonly clock?: Clock;
+  /** False: the object is in transition, and is polled when that is likely to be over. Default true. */
+  readonly hurry?: boolean;
 }
 
 /** Below the 30 s that one `hurry` lasts. */
 const AGAIN = 15_000;
 
 /**
- * Waits until the object satisfies the predicate (undefined: it is not there), hurrying its informer meanwhile.
+ * Waits until the object satisfies the predicate (undefined: it is not there), hurrying its informer meanwhile unless `hurry` is false.
  * Throws OPENSTACK_WAIT_TIMEOUT. For commands and tests: controllers return a `wait` instead.
  */
 export async function until<T extends { id: string }>(
@@ -21,7 +23,7 @@ export async function until<T extends { id: string }>(
   predicate: (object: T | undefined) => boolean,
   options: UntilOptions = {},
 ): Promise<T | undefined> {
-  const { signal, timeout = 600_000, clock = systemClock } = options;
+  const { signal, timeout = 600_000, clock = systemClock, hurry = true } = options;
   await informer.start(signal);
   const end = clock.now() + timeout;
   for (;;) {
@@ -37,7 +39,7 @@ export async function until<T extends { id: string }>(
         },
       );
     }
-    informer.hurry();
+    if (hurry) informer.hurry();
     await change(informer, id, { clock, signal, wait: Math.min(left, AGAIN) });
   }
 }

@@ -1,0 +1,46 @@
+import { silentLog, VirtualClock } from "@causeway/foundation";
+import { expect, test } from "vitest";
+import { PollingInformer, type WatchedType } from "./informer.ts";
+
+interface Thing {
+  readonly id: string;
+  readonly status: string;
+}
+
+const type: WatchedType<Thing> = {
+  name: "things",
+  indexes: {},
+  inTransition: ({ status }) => status === "changing",
+  transition: ({ status }) => ({ kind: status, size: 1 }),
+  deleting: () => false,
+  hardlyChanges: false,
+};
+
+/** How many lists ten changes cost that begin 30 ms after each other and take 300 ms. */
+async function listsOf(apart: number): Promise<number> {
+  const clock = new VirtualClock(0);
+  const ends = new Map<string, number>();
+  let lists = 0;
+  const list = () => {
+    lists += 1;
+    const things = [...ends].map(([id, end]) => ({ id, status: clock.now() >= end ? "still" : "changing" }));
+    return Promise.resolve(things);
+  };
+  const informer = new PollingInformer<Thing>({ type, list, clock, log: silentLog, intervals: { apart } });
+  await informer.start();
+  for (let at = 0; at < 10; at += 1) {
+    ends.set(`${at}`, clock.now() + 300);
+    informer.observe({ id: `${at}`, status: "changing" });
+    await clock.advance(30);
+  }
+  for (let step = 0; step < 50; step += 1) await clock.advance(30);
+  expect(informer.list().map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => "still"));
+  await informer.close();
+  return lists;
+}
+
+test("changes that end at about the same time share a list where polls are kept apart", async () => {
+  const [close, apart] = [await listsOf(0), await listsOf(250)];
+  expect(apart).toBeLessThanOrEqual(6);
+  expect(close).toBeGreaterThan(apart);
+});
