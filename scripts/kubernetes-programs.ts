@@ -1,6 +1,6 @@
 /** Builds Go programs of pinned versions, once, into the user's cache directory; what scripts/test-*.ts that need them share. */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -143,6 +143,32 @@ export function upstreamProgram(name: string): Promise<Built> {
   const flags = `-s -w -X ${CLOUD_PROVIDER}/pkg/version.Version=${version}`;
   const program = { name, source: `${CLOUD_PROVIDER}/cmd/${name}`, flags };
   return buildMissing([program], folder, cached(`openstack-${version}`));
+}
+
+const SNAPSHOTTER = "github.com/kubernetes-csi/external-snapshotter/client/v8";
+
+/** The stock CSI sidecars and the snapshot controller, of the releases in tools/kubernetes/sidecars/go.mod, with the CRDs of snapshots in `crds`. */
+export async function sidecarBinaries(): Promise<Built> {
+  const folder = join(tools, "sidecars");
+  const sources: Readonly<Record<string, string>> = {
+    "csi-provisioner": "external-provisioner/v6",
+    "csi-attacher": "external-attacher/v4",
+    "csi-snapshotter": "external-snapshotter/v8",
+    "snapshot-controller": "external-snapshotter/v8",
+    "csi-resizer": "external-resizer/v2",
+  };
+  const programs = Object.entries(sources).map(([name, path]) => {
+    const module = `github.com/kubernetes-csi/${path}`;
+    return { name, source: `${module}/cmd/${name}`, flags: `-s -w -X main.version=${pinnedVersion(folder, module)}` };
+  });
+  const version = pinnedVersion(folder, "github.com/kubernetes-csi/external-provisioner/v6");
+  const made = await buildMissing(programs, folder, cached(`sidecars-${version}`));
+  if ("reason" in made || existsSync(join(made.dir, "crds"))) return made;
+  const found = spawnSync("go", ["mod", "download", "-json", SNAPSHOTTER], { cwd: folder, encoding: "utf8" });
+  const { Dir: module } = JSON.parse(found.stdout) as { Dir?: string };
+  if (module === undefined) return { reason: `${SNAPSHOTTER} could not be downloaded: ${found.stderr}` };
+  cpSync(join(module, "config/crd"), join(made.dir, "crds"), { recursive: true });
+  return made;
 }
 
 /** Konnectivity's stock server and agent, of the release in tools/kubernetes/tunnel/go.mod. */

@@ -5,6 +5,7 @@ go 1.25.1
 
 tool (
 	k8s.io/cloud-provider-openstack/cmd/barbican-kms-plugin
+	k8s.io/cloud-provider-openstack/cmd/cinder-csi-plugin
 	k8s.io/cloud-provider-openstack/cmd/k8s-keystone-auth
 	k8s.io/cloud-provider-openstack/cmd/octavia-ingress-controller
 	k8s.io/cloud-provider-openstack/cmd/openstack-cloud-controller-manager
@@ -20,6 +21,7 @@ require (
 	github.com/blang/semver/v4 v4.0.0 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/container-storage-interface/spec v1.11.0 // indirect
 	github.com/coreos/go-semver v0.3.1 // indirect
 	github.com/coreos/go-systemd/v22 v22.6.0 // indirect
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
@@ -59,6 +61,7 @@ require (
 	github.com/hashicorp/go-version v1.7.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
+	github.com/kubernetes-csi/csi-lib-utils v0.22.0 // indirect
 	github.com/kylelemons/godebug v1.1.0 // indirect
 	github.com/mgutz/str v1.2.0 // indirect
 	github.com/mitchellh/go-homedir v1.1.0 // indirect
