@@ -8,19 +8,23 @@ export const LINEAR = 320;
  */
 export function growthOf<T>(make: (size: number) => T, work: (input: T) => unknown, size: number): number {
   const [small, large] = [make(size), make(FACTOR * size)];
-  for (let i = 0; i < 2; i += 1) work(small);
-  const least = (input: T, attempts: number): number =>
-    Math.min(...Array.from({ length: attempts }, () => timeOf(() => work(input))));
-  return least(large, 2) / Math.max(least(small, 6), MEASURABLE);
+  const least = (input: T): number => Math.min(timeOf(() => work(input)), timeOf(() => work(input)));
+  return least(large) / Math.max(least(small), MEASURABLE);
 }
 
 /** Less processor time than this, in microseconds, is taken for this much. */
 const MEASURABLE = 300;
+/** Some kernels count processor time in ticks of ten milliseconds, so only the sum of as many microseconds as this says anything. */
+const SPAN = 40_000;
+const MAXIMUM_REPEATS = 10_000;
 
+/** Microseconds that `work` takes, on average of as many repeats as it takes to measure them. */
 function timeOf(work: () => unknown): number {
   // Of this thread alone: tests of other files run in others.
   const before = process.threadCpuUsage();
-  work();
-  const { user, system } = process.threadCpuUsage(before);
-  return user + system;
+  for (let repeats = 1; ; repeats += 1) {
+    work();
+    const { user, system } = process.threadCpuUsage(before);
+    if (user + system >= SPAN || repeats === MAXIMUM_REPEATS) return (user + system) / repeats;
+  }
 }

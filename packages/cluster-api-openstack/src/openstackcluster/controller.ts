@@ -16,9 +16,11 @@ import { failureOf } from "../reactions/failure.ts";
 import { refusalOf } from "../reactions/holds.ts";
 import { gatherCluster, type ClusterGathered, type ClusterSources } from "./gather.ts";
 import type { ClusterStep } from "./steps.ts";
-import { toBeListed } from "./load-balancer.ts";
 import { planCluster, type ClusterPlan } from "./plan.ts";
 import { fieldManager, performClusterStep } from "./perform.ts";
+
+/** For how many milliseconds such a list is read often. */
+const lookFor = 5_000;
 
 export interface ClusterControllerOptions {
   readonly informers: Informers;
@@ -104,16 +106,9 @@ export function runClusterController(options: ClusterControllerOptions, signal: 
   );
 }
 
-/** Changes that are due soon, in types whose informers cannot tell. */
-function hurryFor({ session }: ClusterGathered, plan: ClusterPlan, now: number): void {
-  if (!session) return;
-  const { watch } = session;
-  if (plan.wait?.for.endsWith(toBeListed)) {
-    watch.listeners.hurry(now + 3_000);
-    watch.pools.hurry(now + 3_000);
-  }
-  // Ports of others go without a word from us.
-  if (plan.events?.some((event) => event.reason === "DeletionBlocked")) watch.ports.hurry(now + 5_000);
+/** Changes that are due soon, in types whose informers cannot know of them. */
+function hurryFor({ session }: ClusterGathered, { look = [] }: ClusterPlan, now: number): void {
+  for (const list of look) session?.watch[list].hurry(now + lookFor);
 }
 
 export function infrastructureOf(cluster: Cluster): ObjectKey[] {

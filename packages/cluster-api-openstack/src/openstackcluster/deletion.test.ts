@@ -53,6 +53,7 @@ describe("planCluster, deleting", () => {
     const result = settle(w);
     expect(result.wait?.for).toMatch(/demo-2-port \(compute:nova\)/);
     expect(result.events?.[0]?.reason).toBe("DeletionBlocked");
+    expect(result.look).toEqual(["ports"]);
     expect(w.cloud.ports.some((p) => p.name === "demo-2-port")).toBe(true);
     w.cloud.ports = w.cloud.ports.filter((p) => p.name !== "demo-2-port");
     settle(w);
@@ -66,6 +67,7 @@ describe("planCluster, deleting", () => {
     const result = settle(w);
     expect(result.wait?.for).toMatch(/^Octavia to remove the ports of deleted load balancers: ovn-lb-vip-0815 \(/);
     expect(result.events ?? []).toEqual([]);
+    expect(result.look).toEqual(["ports"]);
     w.cloud.ports.push(port(w.cloud, { network_id, name: "mine", device_owner: "compute:nova", device_id: "srv" }));
     const blocked = settle(w);
     expect(blocked.events?.[0]?.reason).toBe("DeletionBlocked");

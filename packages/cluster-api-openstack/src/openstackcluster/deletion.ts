@@ -1,12 +1,12 @@
-import type { OpenStackClusterStatus } from "@causeway/api";
 import { cidrContains, parseCidr, parseIp } from "@causeway/foundation";
-import { setConditions, type Plan } from "@causeway/kubernetes";
+import { setConditions } from "@causeway/kubernetes";
 import type { Network, Port, Router } from "@causeway/openstack";
 import { description, loadBalancerName, networkName } from "../resources/naming.ts";
 import { isOwned } from "../resources/ownership.ts";
 import { resolveParameter } from "../resources/parameters.ts";
 import { deletionAccount } from "./account.ts";
-import { missing, type ClusterContext, type ClusterObserved } from "./model.ts";
+import { missing, type ClusterContext, type ClusterObserved, type Look } from "./model.ts";
+import type { ClusterPlan } from "./plan.ts";
 import type { ClusterStep } from "./steps.ts";
 import { isRouterInterface } from "./router.ts";
 import { findGroup, nodeRoles } from "./security-groups.ts";
@@ -16,6 +16,7 @@ interface Stage {
   readonly steps?: readonly ClusterStep[];
   readonly wait?: string;
   readonly reason?: string;
+  readonly look?: Look;
 }
 
 const pollForeign = 30_000;
@@ -28,7 +29,7 @@ export function planDeletion(
   context: ClusterContext,
   hold: ClusterObserved["hold"],
   now: number,
-): Plan<ClusterStep, OpenStackClusterStatus> {
+): ClusterPlan {
   const held = hold && hold.until > now ? hold : undefined;
   const stage = held ? { wait: held.message, reason: held.reason } : nextStage(context);
   const steps = stage.steps ?? [];
@@ -43,6 +44,7 @@ export function planDeletion(
     steps,
     status,
     wait: { for: message, until: held?.until ?? now + pollForeign },
+    ...(stage.look ? { look: stage.look } : {}),
     ...(blocked ? { events: [{ type: "Warning", reason: "DeletionBlocked", message }] } : {}),
   };
 }
@@ -185,12 +187,15 @@ function takePorts(context: ClusterContext): Stage {
   if (ports.length === 0) return {};
   const others = ports.filter((p) => !isVipPort(p));
   // Octavia deletes these itself, a moment after their load balancer: an operator who deletes one breaks it.
-  if (others.length === 0) return { wait: `Octavia to remove the ports of deleted load balancers: ${listed(ports)}` };
+  if (others.length === 0) {
+    return { wait: `Octavia to remove the ports of deleted load balancers: ${listed(ports)}`, look: ["ports"] };
+  }
   const names = others.map((p) => `${p.name || p.id} (${p.device_owner || "no owner"})`).sort();
   const shown = names.slice(0, 8).join(", ");
   return {
     wait: `Ports that are not the cluster's are on its network: ${shown}${names.length > 8 ? ", …" : ""}. Delete them to let the network be deleted`,
     reason: "DeletionBlocked",
+    look: ["ports"],
   };
 }
 
@@ -239,6 +244,7 @@ function takeGroups(context: ClusterContext): Stage {
   return {
     wait: `Ports still use the cluster's security groups: ${names.slice(0, 8).join(", ")}`,
     reason: "DeletionBlocked",
+    look: ["ports"],
   };
 }
 

@@ -37,8 +37,6 @@ interface Site {
 
 const type = "APIEndpointReady";
 
-/** Ends the text of a wait for an object that exists, but is not in the list yet. */
-export const toBeListed = "to be listed";
 
 /** The load balancer before the API servers, made whole in one call, then kept as declared. */
 export function planLoadBalancer(context: ClusterContext, network: NetworkPart, router: RouterPart): BalancerPart {
@@ -145,8 +143,9 @@ function planExisting(context: ClusterContext, loadBalancer: LoadBalancer, site:
   }
   const unlisted = partsToList(context, loadBalancer);
   if (unlisted !== undefined) {
-    const wait = `${unlisted} of load balancer ${name} ${toBeListed}`;
-    return { finding: found(type, "LoadBalancerReady"), steps: [], wait, loadBalancer };
+    const wait = `${unlisted} of load balancer ${name} to be listed`;
+    const look = ["listeners", "pools"] as const;
+    return { finding: found(type, "LoadBalancerReady"), steps: [], wait, look, loadBalancer };
   }
   // Each change makes the load balancer immutable for a while, so one at a time.
   const change = nextChange(context, loadBalancer, site);

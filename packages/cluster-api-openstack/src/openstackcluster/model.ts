@@ -78,8 +78,12 @@ export interface Part {
   readonly finding: WantedCondition<ConditionType>;
   readonly steps: readonly ClusterStep[];
   readonly wait?: string;
+  readonly look?: Look;
   readonly events?: readonly PlannedEvent[];
 }
+
+/** Which lists of the cloud are worth reading in a moment, since what they wait for changes without a step of ours. */
+export type Look = readonly ("listeners" | "pools" | "ports")[];
 
 export function found(type: ConditionType, reason: string, message?: string): WantedCondition<ConditionType> {
   return { type, status: "True", reason, ...(message === undefined ? {} : { message }) };

@@ -6,7 +6,7 @@ import { planBastion } from "./bastion.ts";
 import { claimProblem } from "./claim.ts";
 import { planDeletion } from "./deletion.ts";
 import { planEndpoint } from "./endpoint.ts";
-import { missing, type ClusterCloud, type ClusterContext, type ClusterObserved, type Part } from "./model.ts";
+import { missing, type ClusterCloud, type ClusterContext, type ClusterObserved, type Look, type Part } from "./model.ts";
 import type { ClusterStep } from "./steps.ts";
 import { ignoredClusterChanges } from "./immutable.ts";
 import { planNetwork } from "./network.ts";
@@ -15,7 +15,9 @@ import { planSecurityGroups } from "./security-groups.ts";
 import { statusOf, type Parts } from "./status.ts";
 import { wrongCloud } from "./identity.ts";
 
-export type ClusterPlan = Plan<ClusterStep, OpenStackClusterStatus>;
+export interface ClusterPlan extends Plan<ClusterStep, OpenStackClusterStatus> {
+  readonly look?: Look;
+}
 
 /** How often the availability zones of an unchanged cluster are read. */
 const refresh = 10 * 60_000;
@@ -95,6 +97,7 @@ function planNormal(context: ClusterContext, observed: ClusterObserved, now: num
     steps,
     status,
     ...(steps.length > 0 ? {} : { wait: waitOf(wanted, findings, held?.until ?? now + refresh) }),
+    look: wanted.flatMap((part) => part.look ?? []),
     events: [...eventsOf(all, stuck ? refusals : []), ...ignoredClusterChanges(context, parts)],
   };
 }
