@@ -8,7 +8,11 @@ export const LINEAR = 320;
  */
 export function growthOf<T>(make: (size: number) => T, work: (input: T) => unknown, size: number): number {
   const [small, large] = [make(size), make(FACTOR * size)];
-  const least = (input: T): number => Math.min(timeOf(() => work(input)), timeOf(() => work(input)));
+  const least = (input: T): number =>
+    Math.min(
+      timeOf(() => work(input)),
+      timeOf(() => work(input)),
+    );
   return least(large) / Math.max(least(small), MEASURABLE);
 }
 

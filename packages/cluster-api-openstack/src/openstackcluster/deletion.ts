@@ -25,11 +25,7 @@ const pollForeign = 30_000;
  * Deletes what was created for the cluster, in the order that OpenStack requires, and nothing else. It searches
  * for resources by name and mark, so it needs nothing that an interrupted creation did not record.
  */
-export function planDeletion(
-  context: ClusterContext,
-  hold: ClusterObserved["hold"],
-  now: number,
-): ClusterPlan {
+export function planDeletion(context: ClusterContext, hold: ClusterObserved["hold"], now: number): ClusterPlan {
   const held = hold && hold.until > now ? hold : undefined;
   const stage = held ? { wait: held.message, reason: held.reason } : nextStage(context);
   const steps = stage.steps ?? [];

@@ -37,7 +37,6 @@ interface Site {
 
 const type = "APIEndpointReady";
 
-
 /** The load balancer before the API servers, made whole in one call, then kept as declared. */
 export function planLoadBalancer(context: ClusterContext, network: NetworkPart, router: RouterPart): BalancerPart {
   const { cloud, crn, object } = context;

@@ -6,7 +6,14 @@ import { planBastion } from "./bastion.ts";
 import { claimProblem } from "./claim.ts";
 import { planDeletion } from "./deletion.ts";
 import { planEndpoint } from "./endpoint.ts";
-import { missing, type ClusterCloud, type ClusterContext, type ClusterObserved, type Look, type Part } from "./model.ts";
+import {
+  missing,
+  type ClusterCloud,
+  type ClusterContext,
+  type ClusterObserved,
+  type Look,
+  type Part,
+} from "./model.ts";
 import type { ClusterStep } from "./steps.ts";
 import { ignoredClusterChanges } from "./immutable.ts";
 import { planNetwork } from "./network.ts";
