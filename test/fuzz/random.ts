@@ -1,4 +1,4 @@
-import { seededIntegers } from "../support/seeded.ts";
+import { seededIntegers } from "@causeway/foundation/testing";
 
 /** Seeded choices: the same seed always gives the same sequence. */
 export class Random {

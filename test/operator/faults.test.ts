@@ -1,22 +1,12 @@
 /** Seeded schedules of lost requests, lost responses and operators that are killed, or two at once: the same cloud comes out. */
 import { CausewayError } from "@causeway/foundation";
+import { seeded } from "@causeway/foundation/testing";
 import { Job, Secret, type KubernetesClient } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
 import { OperatorWorld } from "./world.ts";
 
 const SCHEDULES = Number(process.env["CAUSEWAY_FAULT_OPERATOR"] ?? 4);
 const SEED = Number(process.env["CAUSEWAY_FAULT_SEED"] ?? 1);
-
-/** A sequence of numbers in [0, 1) that is the same for the same seed (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const lost = () => new CausewayError("KUBERNETES_UNREACHABLE", "the connection was lost");
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { connectCloud, loadCloudsYaml, type Cloud } from "@causeway/openstack";
 import { startSimulator, type Fault } from "@causeway/simulator";
-import { seeded } from "../support/seeded.ts";
+import { seeded } from "@causeway/foundation/testing";
 import { digestOf } from "./digest.ts";
 import type { WatcherReport } from "./watcher.ts";
 

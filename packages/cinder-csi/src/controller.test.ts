@@ -1,16 +1,7 @@
 import { Code, ConnectError } from "@causeway/csi";
 import type { CallRecord, Fault } from "@causeway/simulator";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  blockDevice,
-  DRIVER_AGENT,
-  eventually,
-  fileSystem,
-  gib,
-  openWorld,
-  type Driver,
-  type World,
-} from "./testing/world.ts";
+import { blockDevice, DRIVER_AGENT, fileSystem, gib, openWorld, type Driver, type World } from "./testing/world.ts";
 
 let world: World;
 let driver: Driver;
@@ -83,7 +74,7 @@ describe("CreateVolume", () => {
     world.simulator.setOutcomes([{ operation: "volume.create", name: "pvc-1", outcome: "error" }]);
     expect(await codeOf(create("pvc-1"))).toBe(Code.Internal);
     world.simulator.setOutcomes([]);
-    await eventually(async () => (await world.cloud.blockStorage.volumes.all()).length === 0);
+    await world.eventually(async () => (await world.cloud.blockStorage.volumes.all()).length === 0);
     const { volumeId } = await create("pvc-1");
     expect((await world.cloud.blockStorage.volumes.get(volumeId)).status).toBe("available");
   });
@@ -94,7 +85,7 @@ describe("CreateVolume", () => {
     const returned = both.flatMap((each) => (each.status === "fulfilled" ? [each.value.volumeId] : []));
     const { volumeId } = await create("pvc-1");
     for (const id of returned) expect(id).toBe(volumeId);
-    await eventually(async () => (await world.cloud.blockStorage.volumes.all()).length === 1);
+    await world.eventually(async () => (await world.cloud.blockStorage.volumes.all()).length === 1);
   });
 
   test("refuses an unknown cloud, a limit below the rounded size and a missing source", async () => {
@@ -326,8 +317,8 @@ describe("snapshots", () => {
     const parameters = { type: "backup" };
     const first = await snapshot("s", volumeId, parameters);
     expect(first?.readyToUse).toBe(false);
-    await eventually(async () => (await snapshot("s", volumeId, parameters))?.readyToUse === true);
-    await eventually(async () => (await world.cloud.blockStorage.snapshots.all()).length === 0);
+    await world.eventually(async () => (await snapshot("s", volumeId, parameters))?.readyToUse === true);
+    await world.eventually(async () => (await world.cloud.blockStorage.snapshots.all()).length === 0);
     const snapshotId = first?.snapshotId ?? "";
     const restored = await create("b", { volumeContentSource: { type: { case: "snapshot", value: { snapshotId } } } });
     expect(restored.volumeContext["cinder.csi.openstack.org/resizeRequired"]).toBe("true");

@@ -31,6 +31,8 @@ export interface SimulatorOptions {
   /** Default: any free port, kept over restarts in `dir`. */
   readonly port?: number;
   readonly clock?: Clock;
+  /** IDs of what is created. Default: random UUIDs. */
+  readonly newId?: () => string;
   /** "instant": no provisioning delay. "real": the delays measured on the real services. */
   readonly profile?: "instant" | "real";
   /** Delays in milliseconds that replace the profile's, by operation. */
@@ -96,6 +98,10 @@ export interface Simulator {
   setDelay(operation: string, milliseconds: number): void;
   /** Every resource of a project as "type id name", sorted: to compare before and after. */
   inventory(project?: string): readonly string[];
+  /** What stands for the bytes of a volume or share, and is copied by snapshots, clones and backups. Undefined: it is not there. */
+  content(id: string): string | undefined;
+  /** As a server writes to its disk, or a client to a share. False: the server does not have the volume, or the share is gone. */
+  write(id: string, write: { readonly content: string; readonly serverId?: string }): boolean;
   /** The servers that have booted, as their hypervisor sees them; it is no request of anybody's. */
   machines(): readonly RunningMachine[];
   /** Undefined without the option. */

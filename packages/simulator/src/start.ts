@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { getPath } from "hono/utils/url";
 import { CallLog } from "./cloud/calls.ts";
 import { cloudsYamlOf } from "./cloud/clouds-yaml.ts";
+import { readContent, writeContent } from "./cloud/contents.ts";
 import { controlApp, type Route } from "./cloud/control.ts";
 import { Faults } from "./cloud/faults.ts";
 import { listen, requireLoopback } from "./cloud/listen.ts";
@@ -74,6 +75,8 @@ async function startOn(kernel: OwnedKernel, host: string, options: SimulatorOpti
     },
     setDelay: (operation, milliseconds) => void kernel.settings.delays.set(operation, milliseconds),
     inventory: (project) => kernel.inventory(project === undefined ? undefined : projectId(project)),
+    content: (id) => readContent(kernel, id),
+    write: (id, write) => writeContent(kernel, id, write),
     machines: () => runningMachines(kernel, network),
     dataPath: dataPath && {
       listeners: () => dataPath.listeners(),

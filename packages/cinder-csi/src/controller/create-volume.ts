@@ -83,8 +83,11 @@ async function create(call: CreateCall): Promise<{ readonly volume: Volume; read
   return { volume, isOwn };
 }
 
-async function discard({ storage, spec, signal, log }: CreateCall, id: string): Promise<void> {
+/** Cinder refuses to delete a volume that it still creates. */
+async function discard(call: CreateCall, id: string): Promise<void> {
+  const { storage, spec, signal, log } = call;
   log.warn("deleting a second volume of one name", { name: spec.name, volume: id });
+  await finished(call, id);
   await storage.cloud.blockStorage.volumes.delete(id, { signal });
   storage.volumes.hurry();
 }

@@ -27,6 +27,7 @@ export interface CreateView {
   readonly now: number;
 }
 
+const FAILED = new Set(["error", "error_deleting"]);
 const PENDING = new Set(["creating", "downloading", "restoring-backup"]);
 /** The volume of the requested name, which csi-openstack's election chooses where there are several. */
 export function planCreate(view: CreateView): CreateStep {
@@ -67,7 +68,8 @@ function withoutOthers(spec: VolumeSpec, others: readonly Volume[]): CreateStep 
 function alone(spec: VolumeSpec, winner: Volume): CreateStep {
   if (PENDING.has(winner.status)) return { type: "wait", volume: winner };
   if (!winner.status.startsWith("error")) return { type: "done", volume: winner };
-  if (isOurs(spec, winner) && winner.status === "error" && winner.attachments.length === 0) {
+  // A deletion that failed was of a volume that could not be created, too.
+  if (isOurs(spec, winner) && FAILED.has(winner.status) && winner.attachments.length === 0) {
     return { type: "remove-failed", volume: winner };
   }
   return fail("CSI_INTERNAL", `Volume ${winner.id} named ${spec.name} has status ${winner.status}.`);

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { csiClient, serveCsi, VolumeCapability_AccessMode_Mode as Mode, type CsiClient } from "@causeway/csi";
 import { translate } from "@causeway/csi-openstack";
-import { systemClock, type Clock } from "@causeway/foundation";
+import type { Clock } from "@causeway/foundation";
+import { IdleClock } from "@causeway/foundation/testing";
 import {
   connectCloud,
   loadCloudsYaml,
@@ -16,15 +17,6 @@ import { startSimulator, type Simulator } from "@causeway/simulator";
 import { Clouds, type BlockStorageOptions } from "../clouds.ts";
 import { createController, type ControllerOptions } from "../controller/controller.ts";
 import { createIdentity } from "../identity.ts";
-
-/** A clock that runs `speed` times as fast as the wall's. */
-function fastClock(speed: number): Clock {
-  const start = Date.now();
-  return {
-    now: () => start + (Date.now() - start) * speed,
-    sleep: (milliseconds, signal) => systemClock.sleep(milliseconds / speed, signal),
-  };
-}
 
 /** One controller process: its own token, informer and socket. */
 export interface Driver {
@@ -41,6 +33,8 @@ export interface World {
   readonly admin: Cloud;
   readonly clock: Clock;
   server(name: string): Promise<string>;
+  /** Throws when the condition is not met after 200 s. */
+  eventually(condition: () => Promise<boolean> | boolean): Promise<void>;
   driver(options?: Partial<ControllerOptions> & { readonly storage?: BlockStorageOptions }): Promise<Driver>;
   close(): Promise<void>;
 }
@@ -48,14 +42,20 @@ export interface World {
 /** The user agent of drivers, so that faults can be limited to their calls. */
 export const DRIVER_AGENT = "driver-under-test";
 
-/** A simulated cloud of its own. Its provisioning takes `delay` ms of a clock that runs 100 times as fast, for the cloud and the drivers. */
-export async function openWorld({ delay = 500 }: { readonly delay?: number } = {}): Promise<World> {
+export interface WorldOptions {
+  readonly delay?: number;
+  /** IDs that the cloud gives; default: random ones. */
+  readonly newId?: () => string;
+}
+
+/** A simulated cloud of its own. Its provisioning takes `delay` ms of a clock that moves when all are idle. */
+export async function openWorld({ delay = 500, newId }: WorldOptions = {}): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), "cinder-csi-"));
   const names = ["server.attach", "server.detach", "volume.create", "volume.delete", "volume.extend"];
   const more = ["snapshot.create", "snapshot.delete", "backup.create", "backup.delete"];
   const delays = Object.fromEntries([...names, ...more].map((name) => [name, delay]));
-  const clock = fastClock(100);
-  const simulator = await startSimulator({ delays, clock });
+  const clock = new IdleClock();
+  const simulator = await startSimulator({ delays, clock, ...(newId && { newId }) });
   const path = join(dir, "clouds.yaml");
   writeFileSync(path, simulator.cloudsYaml, { mode: 0o600 });
   const connect = (name: string, userAgent: string) =>
@@ -63,12 +63,20 @@ export async function openWorld({ delay = 500 }: { readonly delay?: number } = {
   const [cloud, admin] = [connect("simulator", "test"), connect("simulator-admin", "test")];
   const drivers = new Set<Driver>();
   let sockets = 0;
+  const eventually: World["eventually"] = async (condition) => {
+    for (let count = 0; count < 2_000; count += 1) {
+      if (await condition()) return;
+      await clock.sleep(100);
+    }
+    throw new Error("the condition is not met");
+  };
   return {
     simulator,
     cloud,
     admin,
     clock,
-    server: (name) => bootServer(cloud, name),
+    eventually,
+    server: (name) => bootServer({ cloud, eventually }, name),
     async driver({ storage = {}, ...options } = {}) {
       const own = connect("simulator", DRIVER_AGENT);
       const watch = watchCloud(own, { clock, intervals: { fast: 1_000, fastest: 1_000 } });
@@ -102,12 +110,13 @@ export async function openWorld({ delay = 500 }: { readonly delay?: number } = {
       for (const driver of drivers) await driver.close();
       await Promise.all([cloud.close(), admin.close()]);
       await simulator.close();
+      clock.close();
       rmSync(dir, { recursive: true, force: true });
     },
   };
 }
 
-async function bootServer(cloud: Cloud, name: string): Promise<string> {
+async function bootServer({ cloud, eventually }: Pick<World, "cloud" | "eventually">, name: string): Promise<string> {
   const [flavor] = await cloud.compute.flavors.all();
   const [image] = await cloud.image.images.all();
   if (!flavor || !image) throw new Error("the simulated cloud has no flavor or image");
@@ -119,15 +128,6 @@ async function bootServer(cloud: Cloud, name: string): Promise<string> {
   });
   await eventually(async () => (await cloud.compute.servers.get(id)).status === "ACTIVE");
   return id;
-}
-
-/** Throws when the condition is not met after 20 s. */
-export async function eventually(condition: () => Promise<boolean> | boolean): Promise<void> {
-  for (let count = 0; count < 2_000; count += 1) {
-    if (await condition()) return;
-    await systemClock.sleep(10);
-  }
-  throw new Error("the condition is not met");
 }
 
 export const fileSystem = {

@@ -42,10 +42,7 @@ export async function createShare(call: CreateCall): Promise<Share> {
         break;
       }
       case "wait":
-        await call.storage.shares.until(step.id, (share) => share === undefined || !isPending(share), {
-          signal: call.signal,
-          timeout: LONGEST_CALL,
-        });
+        await finished(call, step.id);
         // A share of the name that another controller created until now is in this list.
         existing = await named(call);
         break;
@@ -66,6 +63,12 @@ export async function createShare(call: CreateCall): Promise<Share> {
 }
 
 const failure = (step: Extract<CreateStep, { type: "fail" }>) => new CausewayError(step.code, step.message);
+
+/** The share after Manila has finished it, in whatever way. */
+function finished({ storage, signal }: CreateCall, id: string): Promise<Share | undefined> {
+  const isDone = (share: Share | undefined) => share === undefined || !isPending(share);
+  return storage.shares.until(id, isDone, { signal, timeout: LONGEST_CALL });
+}
 
 async function named({ storage, spec, signal }: CreateCall): Promise<readonly Share[]> {
   const found = await storage.manila.shares.all({ name: spec.name }, { signal });
@@ -129,8 +132,11 @@ async function requireSnapshot({ storage, spec, signal }: CreateCall): Promise<v
   );
 }
 
-async function discard({ storage, spec, signal, log }: CreateCall, id: string): Promise<void> {
+/** Manila refuses to delete a share that it still creates. */
+async function discard(call: CreateCall, id: string): Promise<void> {
+  const { storage, spec, signal, log } = call;
   log.warn("deleting a second share of one name", { name: spec.name, share: id });
+  if ((await finished(call, id)) === undefined) return;
   await storage.manila.shares.delete(id, { signal });
 }
 

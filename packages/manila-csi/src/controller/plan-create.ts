@@ -29,6 +29,7 @@ export interface CreateView {
   readonly now: number;
 }
 
+const FAILED = new Set(["error", "error_deleting"]);
 const PENDING = new Set(["creating", "creating_from_snapshot"]);
 export const isPending = ({ status }: Share): boolean => PENDING.has(status);
 
@@ -65,7 +66,8 @@ function withWinner(spec: ShareSpec, winner: Share, others: readonly Share[]): C
   }
   if (others.length > 0) return { type: "discard", ids: others.map(({ id }) => id) };
   if (isPending(winner)) return { type: "wait", id: winner.id };
-  if (winner.status === "error" && isOurs(spec, winner)) return { type: "remove-failed", share: winner };
+  // A deletion that failed was of a share that could not be created, too.
+  if (FAILED.has(winner.status) && isOurs(spec, winner)) return { type: "remove-failed", share: winner };
   if (winner.status === "available") return { type: "done", share: winner };
   return fail("CSI_INTERNAL", `Share ${winner.id} named ${spec.name} has status ${winner.status}.`);
 }

@@ -2,20 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { csiClient, VolumeCapability_AccessMode_Mode as Mode, type CsiClient } from "@causeway/csi";
-import { systemClock, type Clock } from "@causeway/foundation";
+import type { Clock } from "@causeway/foundation";
+import { IdleClock } from "@causeway/foundation/testing";
 import { connectCloud, loadCloudsYaml, type Cloud } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { startDriver, type DriverOptions } from "../driver.ts";
 import { startRecordingDriver, type RecordingDriver } from "./recording-driver.ts";
-
-/** A clock that runs `speed` times as fast as the wall's. */
-function fastClock(speed: number): Clock {
-  const start = Date.now();
-  return {
-    now: () => start + (Date.now() - start) * speed,
-    sleep: (milliseconds, signal) => systemClock.sleep(milliseconds / speed, signal),
-  };
-}
 
 /** One driver process with its own socket. */
 export interface Driver {
@@ -40,12 +32,19 @@ export interface World {
 /** The user agent of drivers, so that faults can be limited to their calls. */
 export const DRIVER_AGENT = "manila-csi-plugin";
 
-/** A simulated cloud of its own. Its provisioning takes `delay` ms of a clock that runs 100 times as fast, for the cloud and the drivers. */
-export async function openWorld({ delay = 500 }: { readonly delay?: number } = {}): Promise<World> {
+export interface WorldOptions {
+  readonly delay?: number;
+  /** IDs that the cloud gives; default: random ones. */
+  readonly newId?: () => string;
+}
+
+/** A simulated cloud of its own. Its provisioning takes `delay` ms of a clock that moves when all are idle. */
+export async function openWorld({ delay = 500, newId }: WorldOptions = {}): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), "manila-csi-"));
   const names = ["share.create", "share.delete", "share.extend", "share.access", "share.snapshot"];
-  const clock = fastClock(100);
-  const simulator = await startSimulator({ delays: Object.fromEntries(names.map((name) => [name, delay])), clock });
+  const clock = new IdleClock();
+  const delays = Object.fromEntries(names.map((name) => [name, delay]));
+  const simulator = await startSimulator({ delays, clock, ...(newId && { newId }) });
   const path = join(dir, "clouds.yaml");
   writeFileSync(path, simulator.cloudsYaml, { mode: 0o600 });
   const cloud = connectCloud(loadCloudsYaml({ cloud: "simulator", path }), { clock, userAgent: "test" });
@@ -100,6 +99,7 @@ export async function openWorld({ delay = 500 }: { readonly delay?: number } = {
       for (const each of open) await each.close();
       await cloud.close();
       await simulator.close();
+      clock.close();
       rmSync(dir, { recursive: true, force: true });
     },
   };

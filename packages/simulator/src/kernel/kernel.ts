@@ -11,6 +11,7 @@ export interface KernelOptions {
   /** State folder; undefined keeps all in memory. */
   readonly dir?: string | undefined;
   readonly clock?: Clock | undefined;
+  readonly newId?: (() => string) | undefined;
   readonly profile?: "instant" | "real" | undefined;
   readonly delays?: Readonly<Record<string, number>> | undefined;
 }
@@ -70,7 +71,7 @@ export function createKernel(options: KernelOptions = {}): OwnedKernel {
     setQuota: (projectId, resource, limit) => settings.setQuota(projectId, resource, limit),
     outcome: (operation, ...names) => settings.outcome(operation, names),
     atomic: (work) => atomic(undo, work),
-    newId: () => randomUUID(),
+    newId: options.newId ?? randomUUID,
     timestamp: () => `${new Date(clock.now()).toISOString().slice(0, 19)}Z`,
     inventory: (projectId) => inventory([...tables.values()], projectId),
     start: () => agenda.start(),

@@ -27,6 +27,8 @@ export interface Share {
   readonly place?: "none" | "taken" | "exported";
   /** Its backend had it before Manila did. */
   readonly managed?: true;
+  /** Stands for its files; absent: none. */
+  readonly content?: string;
   readonly created_at: string;
 }
 
@@ -60,6 +62,7 @@ export interface ShareSnapshot {
   readonly share_size: number;
   readonly status: string;
   readonly metadata: Labels;
+  readonly content?: string;
   readonly created_at: string;
 }
 

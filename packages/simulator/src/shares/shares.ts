@@ -114,12 +114,18 @@ function asked(c: ShareContext, parts: ShareParts, given: JsonObject): Share {
     is_public: isPublic,
     metadata: given["metadata"] === undefined ? {} : labelsOf(given["metadata"]),
     ...origins,
+    ...contentOf(parts, origins.snapshot_id),
     type: { id: type.id, name: type.name },
     supports: supportOfType(type),
     // A copy is where its original is.
     place: origins.snapshot_id === null ? "none" : "taken",
     created_at: instantOf(kernel),
   };
+}
+
+function contentOf({ snapshots }: ShareParts, snapshot: string | null): Pick<Share, "content"> {
+  const content = snapshots.get(snapshot ?? "")?.content;
+  return content === undefined ? {} : { content };
 }
 
 /** What a share is made from and where it is to be, if all of it is there; else 404. */

@@ -49,6 +49,7 @@ export function addSnapshotRoutes(app: ShareApp, parts: ShareParts): void {
       share_size: share.size,
       status: "creating",
       metadata: {},
+      ...(share.content !== undefined && { content: share.content }),
       created_at: instantOf(kernel),
     });
     const outcome = kernel.outcome("share.snapshot", snapshot.name ?? "");

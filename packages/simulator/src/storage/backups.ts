@@ -1,6 +1,6 @@
 import { computeError } from "../compute/model.ts";
 import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
-import type { Volumes } from "./lifecycle.ts";
+import { contentOf, type Volumes } from "./lifecycle.ts";
 import { pageOf } from "./list.ts";
 import { instantOf, volumeFor, type Backup, type StorageApp, type StorageParts } from "./model.ts";
 import { refuseBackupsOver } from "./quota.ts";
@@ -50,6 +50,7 @@ export function addBackupRoutes(app: StorageApp, parts: StorageParts, volumes: V
       size: volume.size,
       is_incremental: given["incremental"] === true,
       metadata: labels(given["metadata"] ?? {}),
+      ...contentOf(tables.snapshots.get(textAt(given, "snapshot_id") ?? "") ?? volume),
       created_at: instantOf(kernel),
       updated_at: null,
     });
@@ -80,6 +81,7 @@ export function addBackupRoutes(app: StorageApp, parts: StorageParts, volumes: V
       throw computeError(400, `Invalid volume: ${why}`);
     }
     backups.update(backup.id, { status: "restoring" });
+    tables.volumes.update(target.id, contentOf(backup));
     kernel.agenda.after(kernel.delay("backup.restore"), "backup.settle", `${backup.id} restoring available`);
     const restore = { backup_id: backup.id, volume_id: target.id, volume_name: target.name ?? "" };
     return c.json({ restore }, 202);

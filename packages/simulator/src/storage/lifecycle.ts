@@ -20,7 +20,12 @@ export interface NewVolume extends VolumeRequest {
   readonly metadata?: Readonly<Record<string, string>>;
   readonly multiattach?: boolean;
   readonly group_id?: string | null;
+  readonly backup_id?: string;
 }
+
+/** What a copy of the object holds. */
+export const contentOf = (source: { readonly content?: string } | undefined): { readonly content?: string } =>
+  source?.content === undefined ? {} : { content: source.content };
 
 /** Volumes and snapshots as they come, change hands and go. */
 export class Volumes implements VolumeLinks {
@@ -68,6 +73,7 @@ export class Volumes implements VolumeLinks {
       image_id: request.image_id ?? null,
       group_id: request.group_id ?? null,
       ...this.#inherited(request.source_volid),
+      ...this.#contentOf(request),
       attachments: [],
       created_at: instantOf(kernel),
       updated_at: null,
@@ -146,6 +152,7 @@ export class Volumes implements VolumeLinks {
       volume_id: volume.id,
       status: "creating",
       size: volume.size,
+      ...contentOf(volume),
       created_at: instantOf(kernel),
       updated_at: null,
     });
@@ -183,6 +190,13 @@ export class Volumes implements VolumeLinks {
   #inherited(sourceId: string | undefined): Pick<Volume, "bootable"> {
     const source = this.#parts.tables.volumes.get(sourceId ?? "");
     return source && (source.bootable ?? source.image_id !== null) ? { bootable: true } : {};
+  }
+
+  #contentOf({ snapshot_id, source_volid, backup_id }: NewVolume): { readonly content?: string } {
+    const { snapshots, volumes, backups } = this.#parts.tables;
+    return contentOf(
+      snapshots.get(snapshot_id ?? "") ?? volumes.get(source_volid ?? "") ?? backups.get(backup_id ?? ""),
+    );
   }
 
   /** True if the backend has what the type requires: extra specs with a scope of their own are not for the scheduler. */

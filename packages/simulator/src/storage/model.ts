@@ -30,6 +30,8 @@ export interface Volume {
   /** Absent: true of volumes made of an image. */
   readonly bootable?: boolean;
   readonly attachments: readonly VolumeAttachment[];
+  /** Stands for its bytes; absent: empty. */
+  readonly content?: string;
   /** With microseconds, without a zone. */
   readonly created_at: string;
   readonly updated_at: string | null;
@@ -48,6 +50,7 @@ export interface Snapshot {
   readonly group_snapshot_id?: string;
   /** "45%", when an administrator set it. */
   readonly progress?: string;
+  readonly content?: string;
   readonly created_at: string;
   readonly updated_at: string | null;
 }
@@ -75,6 +78,7 @@ export interface Backup {
   readonly status: string;
   readonly size: number;
   readonly is_incremental: boolean;
+  readonly content?: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly created_at: string;
   readonly updated_at: string | null;

@@ -86,6 +86,7 @@ function readVolume(c: StorageContext, parts: StorageParts, given: unknown): New
     ...(textAt(given, "group_id") === undefined ? {} : { group_id: textAt(given, "group_id") ?? null }),
     ...(snapshot_id === undefined ? {} : { snapshot_id }),
     ...(source_volid === undefined ? {} : { source_volid }),
+    ...(textAt(given, "backup_id") === undefined ? {} : { backup_id: textAt(given, "backup_id") ?? "" }),
     ...(given["multiattach"] === true ? { multiattach: true } : {}),
   };
 }

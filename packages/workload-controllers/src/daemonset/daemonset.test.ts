@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { startApiServer } from "@causeway/apiserver";
 import { ControllerRevision, DaemonSet, isControlledBy, Node } from "@causeway/kubernetes";
-import { seeded } from "../testing/faults.ts";
+import { seeded } from "@causeway/foundation/testing";
 import { template } from "../testing/objects.ts";
 import { annotations } from "../testing/played-kubelet.ts";
 import { key, namespace, World } from "../testing/world.ts";

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { startApiServer } from "@causeway/apiserver";
 import { Endpoints, EndpointSlice, Pod, ReplicaSet, Service } from "@causeway/kubernetes";
-import { seeded } from "../testing/faults.ts";
+import { seeded } from "@causeway/foundation/testing";
 import { template } from "../testing/objects.ts";
 import { key, namespace, World } from "../testing/world.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { startApiServer } from "@causeway/apiserver";
 import { Job } from "@causeway/kubernetes";
-import { seeded } from "../testing/faults.ts";
+import { seeded } from "@causeway/foundation/testing";
 import { annotations } from "../testing/played-kubelet.ts";
 import { key, World } from "../testing/world.ts";
 import { isTracked } from "./pod-facts.ts";

@@ -14,17 +14,6 @@ export interface Faults {
   kill(): void;
 }
 
-/** A sequence of numbers in [0, 1) that is the same for the same seed (mulberry32). */
-export function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /**
  * The client with these faults in its writes. `kill` is called once, when every write that was under way has arrived: what a process sent before
  * its end is there before the next one starts. Nothing is written after it.

@@ -12,7 +12,7 @@ import {
 import { isActive } from "../objects/pods.ts";
 import { template } from "./objects.ts";
 import { annotations } from "./played-kubelet.ts";
-import { seeded } from "./faults.ts";
+import { seeded } from "@causeway/foundation/testing";
 import { key, namespace, World, type WorldServer } from "./world.ts";
 import type { VirtualClock } from "@causeway/foundation";
 

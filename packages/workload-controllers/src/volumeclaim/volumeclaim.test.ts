@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { startApiServer } from "@causeway/apiserver";
 import { Pod } from "@causeway/kubernetes";
 import { annotation, PersistentVolume, PersistentVolumeClaim, StorageClass } from "../objects/storage.ts";
-import { seeded } from "../testing/faults.ts";
+import { seeded } from "@causeway/foundation/testing";
 import { template } from "../testing/objects.ts";
 import { key, World } from "../testing/world.ts";
 

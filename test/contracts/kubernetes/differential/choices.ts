@@ -1,4 +1,4 @@
-import { seededIntegers } from "../../../support/seeded.ts";
+import { seededIntegers } from "@causeway/foundation/testing";
 
 /**
  * Numbers that generators draw from, one after another. When they are used up zeros come, and zero always chooses what is simplest:

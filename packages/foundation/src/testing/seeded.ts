@@ -14,3 +14,13 @@ export function seeded(seed: number): () => number {
   const next = seededIntegers(seed);
   return () => next() / 2 ** 32;
 }
+
+/** UUIDs that are the same for the same seed. */
+export function seededIds(seed: number): () => string {
+  const next = seededIntegers(seed);
+  const words = () => next().toString(16).padStart(8, "0");
+  return () => {
+    const text = words() + words() + words() + words();
+    return `${text.slice(0, 8)}-${text.slice(8, 12)}-4${text.slice(13, 16)}-8${text.slice(17, 20)}-${text.slice(20)}`;
+  };
+}

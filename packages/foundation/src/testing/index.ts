@@ -1,0 +1,3 @@
+/** For tests of every package. */
+export { IdleClock } from "./idle-clock.ts";
+export { seeded, seededIds, seededIntegers } from "./seeded.ts";
