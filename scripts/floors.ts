@@ -32,6 +32,7 @@ export const floors: Readonly<Record<string, number>> = {
   "octavia-ingress": 3,
   "reverse-tunnel": 3,
   "magnum-api": 3,
+  addons: 3,
   causeway: 4,
 };
 
@@ -53,6 +54,7 @@ const forbidden: Readonly<Record<string, readonly string[]>> = {
   "cluster-api": ["openstack"],
   "workload-controllers": ["openstack"],
   "reverse-tunnel": ["openstack", "apiserver"],
+  addons: ["openstack"],
 };
 
 interface Import {

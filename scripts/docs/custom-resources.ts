@@ -1,9 +1,18 @@
-import { allKinds, magnumKinds, operatorKinds, toCustomResourceDefinition, type JsonSchema } from "@causeway/api";
+import {
+  addonKinds,
+  allKinds,
+  magnumKinds,
+  operatorKinds,
+  toCustomResourceDefinition,
+  type JsonSchema,
+} from "@causeway/api";
 import type { Page } from "./page.ts";
 
 /** A page for each custom resource: its columns and all its fields, from the CRD that an installation gets. */
 export function customResourcePages(): Page[] {
-  const kinds = [...allKinds, ...magnumKinds, ...operatorKinds].toSorted((a, b) => a.kind.localeCompare(b.kind));
+  const kinds = [...allKinds, ...magnumKinds, ...operatorKinds, ...addonKinds].toSorted((a, b) =>
+    a.kind.localeCompare(b.kind),
+  );
   const pages = kinds.map((kind) => {
     const { spec } = toCustomResourceDefinition(kind);
     const [version] = spec.versions;

@@ -1,11 +1,11 @@
 import { execFile, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { connectCloud, loadCloudsYaml, type Cloud } from "@causeway/openstack";
 import { inventory } from "../support/inventory.ts";
-import { causeway, eventually, kubectl, root, type Started } from "../support/processes.ts";
+import { causeway, eventually, kubectl, type Started } from "../support/processes.ts";
 
 const execute = promisify(execFile);
 const PATIENCE = 10 * 60_000;
@@ -63,17 +63,13 @@ export async function startRig(): Promise<Rig> {
     const up = start("up", "--cloud", cloudName, "--state", join(dir, "state"));
     await up.until(/management API/i);
     const at = ["--kubeconfig", management, "--namespace", "default"];
-    const create = start("create", "cluster", NAME, ...at, "--cloud", cloudName, "--replicas", "2");
+    const version = ["--kubernetes-version", needed("CAUSEWAY_NODE_VERSION")];
+    const size = ["--replicas", "2", ...version, "--addons", "kube-proxy,coredns"];
+    const create = start("create", "cluster", NAME, ...at, "--cloud", cloudName, ...size);
     if ((await create.ended) !== 0) throw new Error(`create cluster: ${create.output()}`);
     const printed = start("kubeconfig", "cluster", NAME, ...at);
     await printed.ended;
     writeFileSync(kubeconfig, printed.output(), { mode: 0o600 });
-    const server = /server: (\S+)/.exec(printed.output())?.[1] ?? "";
-    for (const addon of ["kube-proxy", "coredns"]) {
-      const text = readFileSync(resolve(root, `tools/node/manifests/${addon}.yaml`), "utf8");
-      const values = { SERVER: server, VERSION: needed("CAUSEWAY_NODE_VERSION"), POD_CIDR };
-      apply(text.replaceAll(/\b(?:SERVER|VERSION|POD_CIDR)\b/g, (name) => values[name as keyof typeof values]));
-    }
     const routers = await cloud.network.routers.all({});
     const router = routers.find(({ name }) => name?.includes(NAME));
     if (router === undefined) throw new Error(`no router of ${NAME} among ${routers.map((r) => r.name).join(", ")}`);

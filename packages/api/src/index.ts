@@ -1,6 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { KubeadmConfig, KubeadmConfigTemplate } from "./bootstrap/index.ts";
-import { ClusterResourceSet, ClusterResourceSetBinding } from "./addons/index.ts";
+import { AddonSet, ClusterResourceSet, ClusterResourceSetBinding } from "./addons/index.ts";
 import {
   Cluster,
   ClusterClass,
@@ -39,6 +39,10 @@ export {
   taints,
 } from "./names.ts";
 export {
+  AddonSet,
+  CATALOGUE_ADDONS,
+  type AddonSetSpec,
+  type AddonSetStatus,
   ClusterResourceSet,
   ClusterResourceSetBinding,
   type ClusterResourceSetBindingSpec,
@@ -186,6 +190,9 @@ export const kindsWithoutController: readonly Kind<KubeObject>[] = [
   KubeadmControlPlane,
   KubeadmControlPlaneTemplate,
 ];
+
+/** What declares the add-ons of workload clusters. */
+export const addonKinds: readonly Kind<KubeObject>[] = [AddonSet];
 
 /** Kinds of ours that do not belong to Cluster API: an installation brings the CRDs of those whose controller it runs. */
 export const operatorKinds: readonly Kind<KubeObject>[] = [OpenStackDeployment];

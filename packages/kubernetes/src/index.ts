@@ -11,6 +11,7 @@ export type {
   ResourceType,
   Status,
 } from "./types/meta.ts";
+export { metadataOf } from "./types/meta.ts";
 export type {
   ApplyConfiguration,
   CallOptions,

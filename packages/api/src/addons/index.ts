@@ -1,3 +1,4 @@
+export { AddonSet, CATALOGUE_ADDONS, type AddonSetSpec, type AddonSetStatus } from "./addon-set.ts";
 export {
   ClusterResourceSet,
   type ClusterResourceSetSpec,

@@ -1,12 +1,19 @@
 import { Check } from "typebox/schema";
 import { describe, expect, test } from "vitest";
-import { allKinds, kindsWithoutController, magnumKinds, operatorKinds, toCustomResourceDefinition } from "../index.ts";
+import {
+  addonKinds,
+  allKinds,
+  kindsWithoutController,
+  magnumKinds,
+  operatorKinds,
+  toCustomResourceDefinition,
+} from "../index.ts";
 import { defaultsOf, unknownFields, withDefaults } from "./conformity.ts";
 import type { JsonSchema } from "./crd.ts";
 import { structuralFaults } from "./structural.ts";
 
 const contractKinds = [...allKinds, ...kindsWithoutController];
-const everyKind = [...contractKinds, ...operatorKinds, ...magnumKinds];
+const everyKind = [...contractKinds, ...operatorKinds, ...magnumKinds, ...addonKinds];
 
 const schemaOf = (kind: string): JsonSchema => {
   const found = everyKind.find((k) => k.kind === kind);

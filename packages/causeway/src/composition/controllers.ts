@@ -1,4 +1,5 @@
 import type { Clock, Log, Metrics } from "@causeway/foundation";
+import { createAddons, type Dial } from "@causeway/addons";
 import { allKinds } from "@causeway/api";
 import { createClusterApi } from "@causeway/cluster-api";
 import { createOpenStackInfrastructure } from "@causeway/cluster-api-openstack";
@@ -23,6 +24,8 @@ export interface ControllersOptions {
   readonly advertise: string | undefined;
   /** The load balancer provider of workload clusters' Services; undefined: the cloud's default. */
   readonly provider: string | undefined;
+  /** Connects to addresses inside workload clusters; undefined: no tunnel leads there. */
+  readonly dial: Dial | undefined;
   /** Where reconciles that do not converge are counted. */
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -68,6 +71,15 @@ export function createControllers(options: ControllersOptions): Controllers {
       clock,
       log: log.with({ component: "hosted-control-plane" }),
       events: recorder("hosted-control-plane"),
+    }),
+    createAddons({
+      informers,
+      metrics,
+      remoteClusters,
+      ...(options.dial ? { dial: options.dial } : {}),
+      clock,
+      log: log.with({ component: "addons" }),
+      events: recorder("causeway-addons"),
     }),
     createFleet({
       informers,

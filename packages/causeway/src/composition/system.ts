@@ -1,5 +1,5 @@
 import type { Clock, Log } from "@causeway/foundation";
-import { allKinds, conversionsOf, magnumKinds, toCustomResourceDefinition } from "@causeway/api";
+import { addonKinds, allKinds, conversionsOf, magnumKinds, toCustomResourceDefinition } from "@causeway/api";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
 import { createEmbeddedRuntime } from "@causeway/hosted-control-plane";
 import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
@@ -7,6 +7,7 @@ import { folderDisks, runMachineAgent } from "@causeway/machine-agent";
 import { createCloudPool, type CloudPool } from "@causeway/openstack";
 import { serveAdmin } from "./admin-socket.ts";
 import type { ChosenCloud } from "./cloud.ts";
+import { dialThrough } from "./dial.ts";
 import { createControllers, type Controllers } from "./controllers.ts";
 import { authenticators } from "../workloads/authenticators.ts";
 import { workerProgram } from "../workloads/program.ts";
@@ -46,7 +47,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const apiServer = await startApiServer({
     dir: state.path("apiserver"),
     ...(options.port === undefined ? {} : { port: options.port }),
-    crds: [...allKinds, ...magnumKinds].map(toCustomResourceDefinition),
+    crds: [...allKinds, ...addonKinds, ...magnumKinds].map(toCustomResourceDefinition),
     conversions: conversionsOf(allKinds),
     isolation: { abortAfter: ABORT_AFTER, program: workerProgram() },
     authenticators,
@@ -63,6 +64,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     runtime: createEmbeddedRuntime({ apiServer, ...(options.nodes ? { nodes: options.nodes } : {}) }),
     advertise: cloud.advertise,
     provider: cloud.provider,
+    dial: options.nodes?.tunnels === undefined ? undefined : dialThrough(options.nodes.tunnels),
     metrics: apiServer.metrics,
     clock,
     log,

@@ -52,6 +52,7 @@ class SharedInformers implements Informers {
       namespace ?? "",
       labelSelector ?? "",
       fieldSelector ?? "",
+      type.metadataOnly ?? false,
     ]);
     const known = this.#made.get(id);
     if (known) return known as unknown as CachedInformer<T>;
@@ -152,23 +153,30 @@ class CachedInformer<T extends KubeObject> implements Informer<T> {
 
   observe(object: T): void {
     if (!this.#selects(object)) return;
-    this.#publish(this.#store.observe(stripped(object)));
+    this.#publish(this.#store.observe(this.#kept(object)));
   }
 
   replace(list: ObjectList<T>): void {
-    for (const change of this.#store.replace(list.items.map(stripped), list.resourceVersion)) this.#publish(change);
+    for (const change of this.#store.replace(list.items.map(this.#kept), list.resourceVersion)) this.#publish(change);
     this.#synced = true;
     this.#sync.resolve();
   }
 
   told(event: WatchEvent<T>): void {
     if (event.type === "BOOKMARK") this.#store.bookmark(event.resourceVersion);
-    else this.#publish(this.#store.told(event.type, stripped(event.object)));
+    else this.#publish(this.#store.told(event.type, this.#kept(event.object)));
   }
 
   whenSynced(signal?: AbortSignal): Promise<void> {
     return unlessAborted(this.#sync.promise, signal);
   }
+
+  /** What of an object is cached: of a type of which only metadata is wanted also when a write's response or a server brings more. */
+  readonly #kept = (object: T): T => {
+    const { metadata } = stripped(object);
+    if (this.type.metadataOnly !== true) return object;
+    return { apiVersion: apiVersionOf(this.type), kind: this.type.kind, metadata } as T;
+  };
 
   #publish(change: Change<T> | undefined): void {
     if (!change) return;

@@ -23,6 +23,9 @@ const PAGE = 500;
 const MOST_PAGES = 10_000;
 const MOST_BYTES = 2 * 1024 ** 3;
 
+/** What a list or a watch of metadata accepts. */
+const metadataAs = (kind: string) => `application/json;as=${kind};g=meta.k8s.io;v=v1`;
+
 const PATCH_TYPES: Readonly<Record<Patch["type"], string>> = {
   json: "application/json-patch+json",
   merge: "application/merge-patch+json",
@@ -84,7 +87,8 @@ class Client implements KubernetesClient {
         fieldSelector: options.fieldSelector,
         timeoutSeconds: options.timeoutSeconds === undefined ? undefined : String(options.timeoutSeconds),
       });
-    const request: TransportRequest = { method: "GET", path, signal: options.signal, watch: true };
+    const accept = type.metadataOnly === true ? { accept: metadataAs("PartialObjectMetadata") } : {};
+    const request: TransportRequest = { method: "GET", path, signal: options.signal, watch: true, ...accept };
     const answer = await this.#transport.send(request);
     this.#transport.watchChanged(1);
     try {
@@ -202,7 +206,8 @@ class Client implements KubernetesClient {
     for (let { limit } = from; ; limit = Math.ceil(limit / 10)) {
       const query = queryString({ labelSelector, fieldSelector, limit: String(limit), continue: from.token });
       const path = collectionPath(type, options.namespace) + query;
-      const request = { method: "GET", path, signal };
+      const accept = type.metadataOnly === true ? { accept: metadataAs("PartialObjectMetadataList") } : {};
+      const request = { method: "GET", path, signal, ...accept };
       try {
         const { body, size } = await this.#transport.read(await this.#transport.send(request), request);
         return { page: parseList<T>(body, path), size, limit };

@@ -21,6 +21,8 @@ export interface TransportRequest {
   readonly path: string;
   readonly body?: string;
   readonly contentType?: string;
+  /** Default: application/json. */
+  readonly accept?: string;
   readonly signal?: AbortSignal | undefined;
   /** True for a stream that may stay silent. */
   readonly watch?: boolean;
@@ -179,7 +181,7 @@ export class Transport {
 
   #headers(request: TransportRequest, credentials: Credentials): Record<string, string> {
     return {
-      accept: "application/json",
+      accept: request.accept ?? "application/json",
       "user-agent": this.#options.userAgent ?? "causeway",
       ...(request.body === undefined ? {} : { "content-type": request.contentType ?? "application/json" }),
       ...(credentials.token === undefined ? {} : { authorization: `Bearer ${credentials.token}` }),

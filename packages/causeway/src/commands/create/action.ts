@@ -1,4 +1,4 @@
-import { Cluster } from "@causeway/api";
+import { AddonSet, Cluster, manifest, type Manifest } from "@causeway/api";
 import { InputError, silentLog, systemClock } from "@causeway/foundation";
 import { connectCloud, type CloudConfig } from "@causeway/openstack";
 import { createMissing } from "../../clusters/manifests.ts";
@@ -16,7 +16,7 @@ export async function createCluster(name: string, options: CreateClusterOptions,
   const cloud = cloudOf(options.osCloud);
   await withManagement(options, async ({ client, namespace }) => {
     const key = { namespace, name };
-    const manifests = newCluster(key, cloud, options);
+    const manifests = [...newCluster(key, cloud, options), ...addonManifests(key, options.addons)];
     if (await client.find(Cluster, key, { signal })) {
       throw new InputError("CLUSTER_EXISTS", `cluster ${namespace}/${name} exists`, {
         hint: `See it with causeway describe cluster ${name} -n ${namespace}; choose another name for a new one.`,
@@ -36,6 +36,23 @@ export async function createCluster(name: string, options: CreateClusterOptions,
       `cluster ${namespace}/${name} is ready: causeway kubeconfig cluster ${name} -n ${namespace}\n`,
     );
   });
+}
+
+/** The set of built-in add-ons of a cluster, which belongs to it as soon as its controller sees it. */
+function addonManifests(
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  chosen: CreateClusterOptions["addons"],
+): Manifest[] {
+  if (chosen === undefined || chosen.length === 0) return [];
+  const addons = chosen.map((each) => ({ name: each.toLowerCase(), catalogue: { name: each } }));
+  return [
+    manifest(AddonSet, {
+      apiVersion: "addons.causeway.dev/v1alpha1",
+      kind: "AddonSet",
+      metadata: { namespace, name },
+      spec: { clusterName: name, addons },
+    }),
+  ];
 }
 
 /** Checks that the cloud has the flavor and the image, before anything is made. */

@@ -1,4 +1,4 @@
-import { Command } from "@commander-js/extra-typings";
+import { Command, InvalidArgumentError, Option } from "@commander-js/extra-typings";
 import { managementOptions, newClusterOptions } from "../../clusters/options.ts";
 import { whole } from "../../options/numbers.ts";
 
@@ -26,10 +26,24 @@ time is over, with 2 for wrong input.
 Examples:
   causeway create cluster web
   causeway create cluster web -n tenants --cloud prod --flavor m1.large --image ubuntu-24.04 --replicas 5
+  causeway create cluster web --addons kube-proxy,coredns
   causeway create cluster web --no-wait`,
         )
         .action(async (name, given) => (await import("./action.ts")).createCluster(name, given, signal)),
     );
+}
+
+/** Built-in add-ons by the names of the option. */
+const builtIns = { "kube-proxy": "KubeProxy", coredns: "CoreDNS" } as const;
+export type BuiltInAddon = (typeof builtIns)[keyof typeof builtIns];
+
+function addonNames(text: string): readonly BuiltInAddon[] {
+  return [...new Set(text.split(","))].map((name) => {
+    if (name === "kube-proxy" || name === "coredns") return builtIns[name];
+    throw new InvalidArgumentError(
+      `there is no built-in add-on "${name}"; there are ${Object.keys(builtIns).join(", ")}.`,
+    );
+  });
 }
 
 function clusterOptions() {
@@ -42,6 +56,11 @@ function clusterOptions() {
     .addOption(newClusterOptions.image())
     .addOption(newClusterOptions.replicas())
     .addOption(newClusterOptions.kubernetesVersion())
+    .addOption(
+      new Option("--addons <names>", "built-in add-ons that are kept in the cluster: kube-proxy, coredns").argParser(
+        addonNames,
+      ),
+    )
     .option("--no-wait", "return as soon as the objects are created")
     .option("--timeout <seconds>", "longest time to wait", whole(1, 86_400), 900)
     .addOption(managementOptions.kubeconfig())

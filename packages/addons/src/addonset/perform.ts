@@ -1,0 +1,204 @@
+import { AddonSet } from "@causeway/api";
+import { canonicalJson, CausewayError, type Clock, type Log } from "@causeway/foundation";
+import {
+  addFinalizer,
+  ownerReference,
+  publishStatus,
+  removeFinalizer,
+  type EventRecorder,
+  type KubeObject,
+  type KubernetesClient,
+} from "@causeway/kubernetes";
+import { changesBetween, managersOf, parsePath, pathText, valueAt, without, type FieldChange } from "../live/fields.ts";
+import type { Session } from "../live/session.ts";
+import { allowDeletion, fieldManager, idText, labels } from "../manifests/names.ts";
+import type { ManifestObject } from "../manifests/parse.ts";
+import type { Observed, ObservedAddon, ObservedObject } from "./gather.ts";
+import { finalizer, statusOfAddon } from "./plan.ts";
+import type { ApplyReason, Step } from "./steps.ts";
+
+export interface PerformWith {
+  /** Of the management cluster. */
+  readonly client: KubernetesClient;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Restorations in a row from which on another writer is assumed to fight. */
+const FIGHT = 4;
+/** Of a value in an event. */
+const SHOWN = 80;
+
+export async function perform(
+  using: PerformWith,
+  step: Step,
+  observed: Observed,
+  signal: AbortSignal,
+): Promise<void | "deferred"> {
+  const { set } = observed;
+  switch (step.type) {
+    case "add-finalizer":
+      await addFinalizer(using.client, AddonSet, set, { finalizer, signal });
+      return;
+    case "remove-finalizer":
+      await removeFinalizer(using.client, AddonSet, set, { finalizer, signal });
+      return;
+    case "adopt":
+      await adopt(using, observed, signal);
+      return;
+    case "record":
+      await record(using, observed, signal);
+      return;
+    case "install":
+    case "restore":
+      return apply(using, step, observed, signal);
+    case "delete":
+      await prune(using, step, observed, signal);
+      return;
+  }
+}
+
+async function adopt({ client }: PerformWith, { set, cluster }: Observed, signal: AbortSignal): Promise<void> {
+  if (!cluster) return;
+  const { namespace = "", name, resourceVersion = "", ownerReferences = [] } = set.metadata;
+  const kept = ownerReferences.filter((each) => each.kind !== cluster.kind || each.name !== cluster.metadata.name);
+  const body = { metadata: { resourceVersion, ownerReferences: [...kept, ownerReference(cluster)] } };
+  await client.patch(AddonSet, { namespace, name }, { type: "merge", body }, { fieldManager, signal });
+}
+
+async function record({ client }: PerformWith, observed: Observed, signal: AbortSignal): Promise<void> {
+  const { set, addons } = observed;
+  const before = set.status?.addons ?? [];
+  const names = new Set(addons.map(({ name }) => name));
+  const written = addons.map((addon) => statusOfAddon(observed, addon, "Applying", ""));
+  const status = { ...set.status, addons: [...written, ...before.filter(({ name }) => !names.has(name))] };
+  await publishStatus(client, AddonSet, set, { status, fieldManager, signal });
+}
+
+interface ApplyStep {
+  readonly type: ApplyReason;
+  readonly addon: string;
+  readonly name: string;
+}
+
+async function apply(
+  using: PerformWith,
+  step: ApplyStep,
+  observed: Observed,
+  signal: AbortSignal,
+): Promise<void | "deferred"> {
+  const { set, session, addons } = observed;
+  const addon = addons.find(({ name }) => name === step.addon);
+  const target = addon?.objects.find(({ declared }) => idText(declared.id) === step.name);
+  if (!session || !addon || !target?.resource) return "deferred";
+  const { declared, resource } = target;
+  const tracker = session.trackerOf(set.metadata.name);
+  const key = { namespace: declared.id.namespace, name: declared.id.name };
+  const live = await session.remote.client.find(resource, key, { signal });
+  refuseForeign(live, observed, step.name);
+  if (live?.metadata.deletionTimestamp !== undefined) return "deferred";
+  const wanted = live === undefined ? declared.object : withoutKept(declared.object, live, addon.mayChange);
+  const applied = await session.remote.client.apply(resource, wanted, { fieldManager, force: true, signal });
+  tracker.applied(step.name, declared.digest, applied);
+  if (live !== undefined && live.metadata.resourceVersion === applied.metadata.resourceVersion) return "deferred";
+  if (step.type === "restore") report(using, { observed, session, target, live, applied }, step);
+}
+
+function refuseForeign(live: KubeObject | undefined, { others }: Observed, name: string): void {
+  const owner = live?.metadata.labels?.[labels.set];
+  if (owner === undefined || !others.has(owner)) return;
+  throw new CausewayError("ADDON_OBJECT_OF_ANOTHER_SET", `${name} belongs to AddonSet ${owner}`, {
+    hint: "Declare it in one of the two sets only.",
+  });
+}
+
+/** What is declared, without the fields that users may change and have changed. */
+function withoutKept(object: ManifestObject, live: KubeObject, rules: ObservedAddon["mayChange"]): ManifestObject {
+  let wanted = object;
+  for (const { kind, name, field } of rules) {
+    if (kind !== object.kind || (name !== undefined && name !== object.metadata.name)) continue;
+    const path = parsePath(field);
+    const there = valueAt(live, path);
+    if (there === undefined || canonicalJson(there) === canonicalJson(valueAt(object, path) ?? null)) continue;
+    // A field that only we own differs because the declaration has changed.
+    if (managersOf(live, path).some((manager) => manager !== fieldManager)) wanted = without(wanted, path);
+  }
+  return wanted;
+}
+
+interface Restored {
+  readonly observed: Observed;
+  readonly session: Session;
+  readonly target: ObservedObject;
+  readonly live: KubeObject | undefined;
+  readonly applied: KubeObject;
+}
+
+/** Reports to the users of the cluster what was restored, and who seems to fight. */
+function report({ clock, events, log }: PerformWith, restored: Restored, step: ApplyStep): void {
+  const { observed, session, live, applied } = restored;
+  const changes = live === undefined ? [] : changesBetween(live, applied);
+  const managers = [
+    ...new Set(changes.flatMap(({ path }) => (live === undefined ? [] : managersOf(live, path)))),
+  ].filter((manager) => manager !== fieldManager);
+  const drift = session
+    .trackerOf(observed.set.metadata.name)
+    .restored(step.name, { changes, managers, now: clock.now() });
+  const why = live === undefined ? "it was deleted" : reasonOf(changes, managers, applied.kind === "Secret");
+  const message = `Restored ${step.name} of add-on ${step.addon}: ${why}`;
+  session.events.event(applied, { type: "Normal", reason: "AddonRestored", message });
+  events.event(observed.set, { type: "Normal", reason: "AddonRestored", message });
+  log.info("restored an object of an add-on", { object: step.name, addon: step.addon, why });
+  if (drift.times !== FIGHT) return;
+  const fight = `${step.name} of add-on ${step.addon} was restored ${drift.times} times in a row: ${why}; it is restored less and less often until the other writer stops (ADDON_CONTESTED)`;
+  session.events.event(applied, { type: "Warning", reason: "AddonContested", message: fight });
+  events.event(observed.set, { type: "Warning", reason: "AddonContested", message: fight });
+}
+
+function reasonOf(changes: readonly FieldChange[], managers: readonly string[], secret: boolean): string {
+  const fields = changes.map(({ path, from, to }) =>
+    secret ? pathText(path) : `${pathText(path)} was ${shown(from)} instead of ${shown(to)}`,
+  );
+  const by = managers.length === 0 ? "" : `, changed by ${managers.join(" and ")}`;
+  return fields.length === 0 ? `it was changed${by}` : `${fields.join(", ")}${by}`;
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? "missing";
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+}
+
+/** Deletes what is no longer declared, if it is still ours. */
+async function prune(
+  { events }: PerformWith,
+  step: { readonly addon: string; readonly name: string },
+  observed: Observed,
+  signal: AbortSignal,
+): Promise<void> {
+  const { set, session } = observed;
+  const found = staleAndDeclared(observed, step.addon).find(({ id }) => idText(id) === step.name);
+  if (!session || !found) return;
+  const { id, resource } = found;
+  const { client } = session.remote;
+  const key = { namespace: id.namespace, name: id.name };
+  const live = await client.find(resource, key, { signal });
+  if (live?.metadata.labels?.[labels.set] !== set.metadata.name || live.metadata.uid === undefined) return;
+  // The cluster's own policy lets objects with it go.
+  const body = { metadata: { uid: live.metadata.uid, annotations: { [allowDeletion]: "pruned" } } };
+  if (live.metadata.annotations?.[allowDeletion] === undefined)
+    await client.patch(resource, key, { type: "merge", body }, { fieldManager, signal });
+  const preconditions = { uid: live.metadata.uid };
+  await client.delete(resource, key, { propagationPolicy: "Background", preconditions, signal });
+  session.trackerOf(set.metadata.name).forget(step.name);
+  const message = `Deleted ${step.name}, which add-on ${step.addon} no longer declares`;
+  events.event(set, { type: "Normal", reason: "AddonPruned", message });
+}
+
+function staleAndDeclared({ addons, removed }: Observed, name: string) {
+  const addon = addons.find((each) => each.name === name);
+  const declared = (addon?.objects ?? []).flatMap(({ declared: { id }, resource }) =>
+    resource ? [{ id, resource }] : [],
+  );
+  return [...(addon?.stale ?? []), ...(removed.find((each) => each.name === name)?.stale ?? []), ...declared];
+}

@@ -1,0 +1,45 @@
+import { CATALOGUE_ADDONS, type Cluster } from "@causeway/api";
+import { expect, test } from "vitest";
+import { parseManifests } from "../manifests/parse.ts";
+import { builtIn, factsOf } from "./catalogue.ts";
+
+const cluster = (spec: Cluster["spec"]): Cluster => ({
+  apiVersion: "cluster.x-k8s.io/v1beta2",
+  kind: "Cluster",
+  metadata: { name: "web" },
+  spec,
+});
+const endpoint = { controlPlaneEndpoint: { host: "2001:db8::1", port: 6443 } };
+const network = { services: { cidrBlocks: ["10.128.0.0/16"] }, pods: { cidrBlocks: ["10.9.0.0/16"] } };
+const facts = factsOf(cluster({ ...endpoint, clusterNetwork: network }), "v1.34.4");
+const given = { image: "example.com/image:1", tunnelServer: "gateway.example.com" };
+
+test("built-in add-ons follow the endpoint, the version and the networks of their cluster", () => {
+  expect(facts).toEqual({
+    server: "https://[2001:db8::1]:6443",
+    version: "v1.34.4",
+    podCidr: "10.9.0.0/16",
+    serviceAddress: "10.128.0.1",
+    dnsAddress: "10.128.0.10",
+    dnsDomain: "cluster.local",
+  });
+  expect(JSON.stringify(builtIn({ name: "KubeProxy" }, facts))).toContain("registry.k8s.io/kube-proxy:v1.34.4");
+  expect(JSON.stringify(builtIn({ name: "KubeProxy" }, facts))).toContain("https://[2001:db8::1]:6443");
+  expect(builtIn({ name: "CoreDNS" }, facts).probes).toEqual([
+    { type: "DNS", host: "10.128.0.10", port: 53, question: "kubernetes.default.svc.cluster.local" },
+  ]);
+});
+
+test.for(CATALOGUE_ADDONS)("the manifests of %s are accepted as any others are", (name) => {
+  const { objects } = builtIn({ name, ...given }, facts);
+  expect(parseManifests([JSON.stringify({ apiVersion: "v1", kind: "List", items: objects })])).toEqual(objects);
+});
+
+test.for<[string, () => unknown, string]>([
+  ["a tunnel agent without a server", () => builtIn({ name: "TunnelAgent" }, facts), "needs tunnelServer"],
+  ["a CSI node plugin without an image", () => builtIn({ name: "CinderCSINode" }, facts), "needs image"],
+  ["a cluster without an endpoint", () => factsOf(cluster({}), "v1.34.4"), "no control plane endpoint"],
+  ["a cluster without a version", () => factsOf(cluster(endpoint), undefined), "version of the control plane"],
+])("%s is refused", ([, make, why]) => {
+  expect(make).toThrow(why);
+});

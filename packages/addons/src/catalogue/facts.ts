@@ -1,0 +1,24 @@
+import type { AddonSetSpec } from "@causeway/api";
+import type { Probe } from "../health/prober.ts";
+import type { ManifestObject } from "../manifests/parse.ts";
+
+/** What built-in add-ons follow of their cluster. */
+export interface ClusterFacts {
+  /** Where nodes reach the API, such as "https://192.0.2.1:6443". */
+  readonly server: string;
+  /** "v1.34.4" */
+  readonly version: string;
+  readonly podCidr: string;
+  /** The cluster's first Service address, and the one of its DNS. */
+  readonly serviceAddress: string;
+  readonly dnsAddress: string;
+  readonly dnsDomain: string;
+}
+
+export type CatalogueChoice = NonNullable<AddonSetSpec["addons"][number]["catalogue"]>;
+
+export interface BuiltIn {
+  readonly objects: readonly ManifestObject[];
+  /** Proofs that it works. */
+  readonly probes: readonly Probe[];
+}

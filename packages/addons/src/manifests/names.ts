@@ -1,0 +1,35 @@
+import type { KubeObject } from "@causeway/kubernetes";
+
+/** Field manager of everything that is applied to workload clusters. */
+export const fieldManager = "causeway-addons";
+
+export const labels = {
+  /** On each applied object: the name of its AddonSet. */
+  set: "addons.causeway.dev/set",
+  /** On each applied object: the name of its add-on. */
+  addon: "addons.causeway.dev/addon",
+  /** On ConfigMaps and Secrets that hold manifests. Others are never read, so that an AddonSet cannot copy any Secret into a cluster. */
+  source: "addons.causeway.dev/source",
+} as const;
+
+/** An object with it may be deleted although the set is protected. */
+export const allowDeletion = "addons.causeway.dev/allow-deletion";
+
+/** What an object is known by within a cluster, whatever version it is written in. */
+export interface ObjectId {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** "Deployment.apps kube-system/coredns". */
+export function idText({ apiVersion, kind, namespace, name }: ObjectId): string {
+  const [group] = apiVersion.includes("/") ? apiVersion.split("/") : [""];
+  return `${kind}${group === "" ? "" : `.${group}`} ${namespace === "" ? "" : `${namespace}/`}${name}`;
+}
+
+export function idOf(object: KubeObject): ObjectId {
+  const { apiVersion, kind, metadata } = object;
+  return { apiVersion, kind, namespace: metadata.namespace ?? "", name: metadata.name };
+}

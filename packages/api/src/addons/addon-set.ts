@@ -1,0 +1,176 @@
+import type { Static } from "typebox";
+import type { Resource } from "@causeway/kubernetes";
+import { age, column, conditionColumn } from "../columns.ts";
+import type { Kind } from "../kind.ts";
+import { defineKind } from "../schema/define.ts";
+import {
+  checked,
+  conditions,
+  flag,
+  immutable,
+  int32,
+  int64,
+  list,
+  listByKey,
+  object,
+  oneOf,
+  optional,
+  setOf,
+  text,
+} from "../schema/fields.ts";
+
+/** Add-ons whose manifests Causeway has. */
+export const CATALOGUE_ADDONS = ["KubeProxy", "CoreDNS", "TunnelAgent", "CinderCSINode"] as const;
+
+const name = (description: string) =>
+  text(1, 63, { pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", description: `${description} A DNS label.` });
+
+const address = { pattern: "^[0-9A-Za-z.:-]+$" };
+
+const catalogue = object(
+  {
+    name: oneOf(CATALOGUE_ADDONS, { description: "Which of the built-in add-ons." }),
+    image: optional(text(1, 512, { description: "Image in place of the built-in one." })),
+    replicas: optional(int32({ minimum: 1, maximum: 20, description: "Pods of CoreDNS. Default 2." })),
+    tunnelServer: optional(
+      text(1, 253, { ...address, description: "TunnelAgent: host of the tunnel's servers. Required for it." }),
+    ),
+    tunnelPort: optional(
+      int32({ minimum: 1, maximum: 65535, description: "TunnelAgent: port of the tunnel's servers. Default 8091." }),
+    ),
+    tunnelAuthority: optional(
+      text(1, 65_536, { description: "TunnelAgent: PEM certificates of the authority of the servers' certificate." }),
+    ),
+  },
+  { description: "A built-in add-on: its manifests follow the cluster's version, networks and endpoint." },
+);
+
+const probe = object({
+  type: oneOf(["DNS", "Dial"], {
+    description: "DNS: a question over TCP has an answer. Dial: a connection is made.",
+  }),
+  host: text(1, 253, { ...address, description: "Address inside the cluster, dialled as the API server dials nodes." }),
+  port: int32({ minimum: 1, maximum: 65535, description: "Port that is dialled." }),
+  question: optional(
+    text(1, 253, { pattern: "^[0-9A-Za-z._-]+$", description: "DNS: the name whose A records are asked for." }),
+  ),
+});
+
+const addon = checked(
+  object({
+    name: name("Name of the add-on."),
+    wave: optional(
+      int32({
+        minimum: -1000,
+        maximum: 1000,
+        default: 0,
+        description: "Add-ons of a lower wave are installed first, and the next wave begins when they are healthy.",
+      }),
+    ),
+    manifests: optional(
+      text(1, 1_000_000, { description: "YAML documents: manifests, Kustomize output or a rendered Helm chart." }),
+    ),
+    sources: optional(
+      list(
+        object({
+          kind: oneOf(["ConfigMap", "Secret"], { description: "Kind of the source." }),
+          name: text(1, 253, {
+            description:
+              'Its name, in the namespace of the AddonSet. It has the label addons.causeway.dev/source: "true"; each of its values is a text of YAML documents.',
+          }),
+        }),
+        { max: 16, description: "More manifests, read in this order." },
+      ),
+    ),
+    catalogue: optional(catalogue),
+    mayChange: optional(
+      list(
+        object({
+          kind: text(1, 63, { description: 'Kind of the objects, such as "Deployment".' }),
+          name: optional(text(1, 253, { description: "Name of one object. Default: all of the kind." })),
+          field: text(1, 512, {
+            pattern: "^[A-Za-z][A-Za-z0-9-]*([.][A-Za-z][A-Za-z0-9-]*|\\[[a-z0-9-]+\\])*$",
+            description: 'The field, such as "spec.replicas" or "spec.template.spec.containers[coredns].resources".',
+          }),
+        }),
+        { max: 50, description: "Fields that users of the cluster may change: they are not reverted." },
+      ),
+    ),
+    probes: optional(list(probe, { max: 8, description: "Proofs that the add-on works. All of them must succeed." })),
+  }),
+  [
+    {
+      rule: "has(self.manifests) || has(self.sources) || has(self.catalogue)",
+      message: "an add-on needs manifests, sources or catalogue",
+    },
+  ],
+);
+
+const addonSetSpec = object({
+  clusterName: immutable(name("The Cluster, in the namespace of the AddonSet, that the add-ons are applied to.")),
+  addons: listByKey(addon, ["name"], { max: 64, description: "The add-ons." }),
+  protect: optional(
+    flag({
+      description:
+        "A ValidatingAdmissionPolicy in the cluster refuses deletions of the objects, unless an object has the annotation addons.causeway.dev/allow-deletion.",
+    }),
+  ),
+  deletionPolicy: optional(
+    oneOf(["Keep", "Delete"], {
+      default: "Keep",
+      description:
+        "What becomes of the objects when the AddonSet is deleted. Namespaces, CRDs and volumes are kept always.",
+    }),
+  ),
+});
+
+const reference = object({
+  apiVersion: text(1, 317, { description: "Group and version." }),
+  kind: text(1, 63, { description: "Kind." }),
+  namespace: optional(text(1, 63, { description: "Namespace; none for objects of the cluster." })),
+  name: text(1, 253, { description: "Name." }),
+});
+
+const addonSetStatus = object({
+  conditions: conditions(),
+  observedGeneration: optional(int64({ minimum: 1 })),
+  addons: optional(
+    listByKey(
+      object({
+        name: text(1, 63, { description: "Name of the add-on." }),
+        state: oneOf(["Waiting", "Applying", "Applied", "Unhealthy", "Failed"], {
+          description: "Applied: every object is as declared, and the add-on works.",
+        }),
+        message: optional(text(0, 4096, { description: "Why it is so." })),
+        digest: optional(text(1, 64, { description: "Fingerprint of the manifests that were applied completely." })),
+        objects: optional(
+          list(reference, { max: 1000, description: "What was applied: the base of what is pruned later." }),
+        ),
+      }),
+      ["name"],
+      { max: 128, description: "State of each add-on." },
+    ),
+  ),
+  failing: optional(setOf(text(1, 63), { max: 64, description: "Names of add-ons that are not as they should be." })),
+});
+
+export type AddonSetSpec = Static<typeof addonSetSpec>;
+export type AddonSetStatus = Static<typeof addonSetStatus>;
+/** Declared add-ons of one workload cluster, kept as declared. */
+export type AddonSet = Resource<AddonSetSpec, AddonSetStatus>;
+
+export const AddonSet: Kind<AddonSet> = defineKind({
+  group: "addons.causeway.dev",
+  version: "v1alpha1",
+  kind: "AddonSet",
+  description: "Declared add-ons of one workload cluster, kept as declared.",
+  columns: [
+    column("Cluster", ".spec.clusterName"),
+    conditionColumn("Applied", "Applied"),
+    conditionColumn("Healthy", "Healthy"),
+    column("Failing", ".status.failing"),
+    age,
+  ],
+  spec: addonSetSpec,
+  status: addonSetStatus,
+}) as Kind<AddonSet>;

@@ -1,0 +1,25 @@
+import { request } from "node:http";
+import { join } from "node:path";
+import type { Duplex } from "node:stream";
+import type { Dial } from "@causeway/addons";
+
+/** Connections into workload clusters by HTTP CONNECT over the tunnel's sockets, NAMESPACE.NAME.sock. */
+export function dialThrough(folder: string): Dial {
+  return ({ namespace, name }, { host, port }, signal) => {
+    const path = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+    const asked = request({ method: "CONNECT", socketPath: join(folder, `${namespace}.${name}.sock`), path, signal });
+    return new Promise<Duplex>((resolve, reject) => {
+      asked.once("connect", ({ statusCode = 0, statusMessage = "" }, socket, head) => {
+        if (statusCode !== 200) {
+          socket.destroy();
+          reject(new Error(`the tunnel answers ${statusCode} ${statusMessage.slice(0, 500)}`));
+          return;
+        }
+        if (head.length > 0) socket.unshift(head);
+        resolve(socket);
+      });
+      asked.once("error", reject);
+      asked.end();
+    });
+  };
+}
