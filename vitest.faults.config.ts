@@ -1,8 +1,9 @@
 import { defineConfig } from "vitest/config";
+import { shareOf } from "./scripts/share.ts";
 
 export default defineConfig({
   test: {
-    include: ["test/faults/**/*.test.ts"],
+    include: shareOf("test/faults"),
     pool: "threads",
     isolate: false,
     fileParallelism: false,

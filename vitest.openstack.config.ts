@@ -1,8 +1,9 @@
 import { defineConfig } from "vitest/config";
+import { shareOf } from "./scripts/share.ts";
 
 export default defineConfig({
   test: {
-    include: ["test/openstack/**/*.test.ts"],
+    include: shareOf("test/openstack", ["demo.test.ts"]),
     pool: "threads",
     isolate: false,
     fileParallelism: false,

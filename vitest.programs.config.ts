@@ -1,20 +1,9 @@
-import { readdirSync } from "node:fs";
 import { defineConfig } from "vitest/config";
-
-/** CAUSEWAY_PROGRAMS_SHARE=K/N: one N-th of the files, the K-th. All of them by default. */
-function share(): string[] {
-  const dir = "test/programs";
-  const files = readdirSync(dir).filter((name) => name.endsWith(".test.ts"));
-  const [turn = 1, of = 1] = (process.env["CAUSEWAY_PROGRAMS_SHARE"] ?? "1/1").split("/").map(Number);
-  return files
-    .sort()
-    .filter((_, index) => index % of === turn - 1)
-    .map((name) => `${dir}/${name}`);
-}
+import { shareOf } from "./scripts/share.ts";
 
 export default defineConfig({
   test: {
-    include: share(),
+    include: shareOf("test/programs"),
     pool: "threads",
     isolate: false,
     fileParallelism: false,
