@@ -11,6 +11,8 @@ export const GATEWAY_CONTROLLER = "openstack.org/octavia-gateway";
 export const FINALIZER = "octavia.ingress.kubernetes.io/load-balancer";
 /** In the description of L7 policies, as upstream has it: the mark of policies that this controller may delete. */
 export const POLICY_DESCRIPTION = "Created by kubernetes ingress";
+/** On security groups, as upstream has it. */
+export const GROUP_TAG = "octavia.ingress.kubernetes.io";
 const ANNOTATION = "octavia.ingress.kubernetes.io/";
 export const annotation = {
   internal: `${ANNOTATION}internal`,
@@ -25,6 +27,8 @@ export const annotation = {
 
 /** Load balancers, pools and secrets have names of at most 255 characters. */
 const LONGEST = 255;
+/** Neutron stores no longer tag. */
+const LONGEST_TAG = 255;
 
 /** Who owns a load balancer and what belongs to it. */
 export interface Owner {
@@ -33,6 +37,10 @@ export interface Owner {
   /** The tag that proves it. */
   readonly tag: string;
   readonly floatingIpDescription: string;
+  /** Of the security group that lets its load balancer reach the nodes. */
+  readonly groupName: string;
+  readonly groupDescription: string;
+  readonly groupTags: readonly string[];
   /** Names of its pools are those of upstream, which has one namespace on a load balancer. */
   readonly oneNamespace: boolean;
 }
@@ -48,13 +56,23 @@ function tag(kind: string, cluster: string, uid: string): string {
   return `k8s-${kind}-owner=${cluster.slice(0, 180)}/${uid}`;
 }
 
+/** Upstream's names. */
+function group(name: string, whose: string): Pick<Owner, "groupName" | "groupDescription"> {
+  const description = `Security group created for ${whose}`;
+  return { groupName: name.slice(0, LONGEST), groupDescription: description.slice(0, LONGEST) };
+}
+
 export const OWNER_TAG = /^k8s-(?:ingress|ingressclass|gateway)-owner=/;
 
 /** An Ingress with a load balancer of its own; the names are upstream's. */
 export function ingressOwner(cluster: string, { namespace, name, uid }: Subject): Owner {
+  const own = tag("ingress", cluster, uid);
   return {
     name: `kube_ingress_${cluster}_${namespace}_${name}`.slice(0, LONGEST),
-    tag: tag("ingress", cluster, uid),
+    tag: own,
+    ...group(`kube_ingress_${cluster}_${namespace}_${name}`, `Ingress ${namespace}/${name} from cluster ${cluster}`),
+    // Upstream's second tag, by which it finds the group.
+    groupTags: [GROUP_TAG, `${namespace}_${name}`.slice(0, LONGEST_TAG), own],
     floatingIpDescription: `Floating IP for Kubernetes ingress ${name} in namespace ${namespace} from cluster ${cluster}`,
     oneNamespace: true,
   };
@@ -62,18 +80,24 @@ export function ingressOwner(cluster: string, { namespace, name, uid }: Subject)
 
 /** An IngressClass whose Ingresses share a load balancer. */
 export function classOwner(cluster: string, { name, uid }: Omit<Subject, "namespace">): Owner {
+  const own = tag("ingressclass", cluster, uid);
   return {
     name: `kube_ingressclass_${cluster}_${name}`.slice(0, LONGEST),
-    tag: tag("ingressclass", cluster, uid),
+    tag: own,
+    ...group(`kube_ingressclass_${cluster}_${name}`, `IngressClass ${name} from cluster ${cluster}`),
+    groupTags: [GROUP_TAG, own],
     floatingIpDescription: `Floating IP for Kubernetes ingress class ${name} from cluster ${cluster}`,
     oneNamespace: false,
   };
 }
 
 export function gatewayOwner(cluster: string, { namespace, name, uid }: Subject): Owner {
+  const own = tag("gateway", cluster, uid);
   return {
     name: `kube_gateway_${cluster}_${namespace}_${name}`.slice(0, LONGEST),
-    tag: tag("gateway", cluster, uid),
+    tag: own,
+    ...group(`kube_gateway_${cluster}_${namespace}_${name}`, `Gateway ${namespace}/${name} from cluster ${cluster}`),
+    groupTags: [GROUP_TAG, own],
     floatingIpDescription: `Floating IP for Kubernetes gateway ${name} in namespace ${namespace} from cluster ${cluster}`,
     oneNamespace: false,
   };

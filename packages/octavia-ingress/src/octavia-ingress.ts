@@ -20,7 +20,7 @@ export interface OctaviaIngressOptions {
 /** The controllers of Ingresses and Gateways of one cluster. One process at a time may run them for a cluster. */
 export function createOctaviaIngress(options: OctaviaIngressOptions): { run(signal: AbortSignal): Promise<void> } {
   const { cloud, watch, clock, config, log } = options;
-  const memory = balancerMemory(cloud, watch, clock, config.clusterName);
+  const memory = balancerMemory(cloud, watch, clock, config);
   const controllers = [
     createIngressController({ ...options, memory }),
     createGatewayController({ ...options, memory }),

@@ -202,7 +202,7 @@ export class Process {
         serial: false,
       };
       const events = createEventRecorder(client, { component: "openstack-ingress-controller", signal });
-      const config = { clusterName: CLUSTER, balancer };
+      const config = { clusterName: CLUSTER, balancer, manageSecurityGroups: false };
       const ingress = createOctaviaIngress({ config, informers, cloud, watch, events, clock, log: silentLog });
       await Promise.all([informers.run(signal), ingress.run(signal)]);
     };

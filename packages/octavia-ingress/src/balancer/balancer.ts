@@ -3,6 +3,7 @@ import type { FloatingIp, LoadBalancer } from "@causeway/openstack";
 import type { Bundle } from "../certificates/pkcs12.ts";
 import type { StoredCertificate } from "../certificates/store.ts";
 import type { Owner } from "../names.ts";
+import type { ObservedGroup } from "./security-group/observed.ts";
 import type { BalancerStep } from "./steps.ts";
 
 /** Which address clients use. */
@@ -48,6 +49,8 @@ export interface ObservedBalancer {
   readonly own: readonly FloatingIp[];
   /** In the key manager: empty where no certificate is needed. */
   readonly stored: readonly StoredCertificate[];
+  /** Undefined: security groups are not managed, and none is left of a time when they were. */
+  readonly group: ObservedGroup | undefined;
   readonly held: HeldBalancer;
 }
 

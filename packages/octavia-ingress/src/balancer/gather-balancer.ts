@@ -1,5 +1,5 @@
 import type { Clock } from "@causeway/foundation";
-import type { Brake, ObjectKey } from "@causeway/kubernetes";
+import type { Brake, Node, ObjectKey } from "@causeway/kubernetes";
 import {
   brokenKey,
   busyKey,
@@ -12,8 +12,10 @@ import {
 } from "@causeway/octavia-tree";
 import type { Cloud, CloudWatch, LoadBalancer } from "@causeway/openstack";
 import { CertificateStore } from "../certificates/store.ts";
+import type { IngressConfig } from "../config/config.ts";
 import type { Owner } from "../names.ts";
 import type { ObservedBalancer } from "./balancer.ts";
+import { GroupReader } from "./security-group/gather-group.ts";
 
 /** A create of a process before this one may be under way for this long (ms) without being listed. */
 const LOST_FOR = 10_000;
@@ -27,13 +29,19 @@ export interface BalancerMemory {
   readonly freshness: TreeFreshness;
   readonly holds: Holds;
   readonly certificates: CertificateStore;
+  readonly groups: GroupReader;
   readonly clock: Clock;
   /** When (ms since the epoch) this process began, and owners of which no earlier process can have created anything. */
   readonly began: number;
   readonly fresh: Set<string>;
 }
 
-export function balancerMemory(cloud: Cloud, watch: CloudWatch, clock: Clock, clusterName: string): BalancerMemory {
+export function balancerMemory(
+  cloud: Cloud,
+  watch: CloudWatch,
+  clock: Clock,
+  { clusterName, manageSecurityGroups }: IngressConfig,
+): BalancerMemory {
   const prefixes = ["ingress", "ingressclass", "gateway"].map((kind) => `kube_${kind}_${clusterName}_`);
   return {
     cloud,
@@ -43,6 +51,7 @@ export function balancerMemory(cloud: Cloud, watch: CloudWatch, clock: Clock, cl
     freshness: new TreeFreshness(watch),
     holds: new Holds(clock),
     certificates: new CertificateStore(cloud, clock, prefixes),
+    groups: new GroupReader(cloud, watch, manageSecurityGroups),
     clock,
     began: clock.now(),
     fresh: new Set(),
@@ -57,6 +66,9 @@ export interface GatherBalancer {
   readonly floating: boolean;
   readonly tls: boolean;
   readonly address: string | undefined;
+  /** Where members are, and where the load balancer is. */
+  readonly nodes: readonly Node[];
+  readonly subnetId: string;
   /** It had our finalizer when it was first seen. */
   readonly held: boolean;
 }
@@ -86,6 +98,7 @@ export async function gatherBalancer(
     named: from.address === undefined || !from.floating ? undefined : floatingIps.byIndex("address", from.address)[0],
     own: from.floating ? floatingIps.list().filter((ip) => ip.description === owner.floatingIpDescription) : [],
     stored,
+    group: await memory.groups.of(from, signal),
     held: {
       uncertain: latest(holds.until(uncertainKey(owner.name)), lb ? undefined : earlierCreate(memory, from)),
       busy: lb && holds.until(busyKey(lb.id)),

@@ -17,6 +17,7 @@ import type { Bundle } from "../certificates/pkcs12.ts";
 import type { ObservedBalancer } from "./balancer.ts";
 import { isLeaving, type BalancerMemory } from "./gather-balancer.ts";
 import { isAnothers } from "./plan-balancer.ts";
+import { performGroup } from "./security-group/perform-group.ts";
 import type { AddressStep, BalancerStep } from "./steps.ts";
 
 export interface PerformBalancer {
@@ -29,10 +30,12 @@ export interface PerformBalancer {
 }
 
 const kinds = ["create-load-balancer", "delete-load-balancer", "store-certificate", "delete-certificate"];
+const ofGroups = /-security-group(s|-rules)?$/;
 
 export function isBalancerStep(step: { readonly type: string }): step is BalancerStep {
   return (
     kinds.includes(step.type) ||
+    ofGroups.test(step.type) ||
     /-(listener|pool|members?|monitor|policy|rule|load-balancer|floating-ip)$/.test(step.type)
   );
 }
@@ -57,6 +60,13 @@ export async function performBalancer(step: BalancerStep, using: PerformBalancer
     case "detach-floating-ip":
     case "delete-floating-ip":
       return performAddress(step, using);
+    case "create-security-group":
+    case "tag-security-group":
+    case "add-security-group-rules":
+    case "remove-security-group-rules":
+    case "set-port-security-groups":
+    case "delete-security-group":
+      return performGroup(step, { ...memory, signal });
     default:
       return change(step, using);
   }

@@ -4,6 +4,7 @@ import type { LoadBalancer } from "@causeway/openstack";
 import { isCertificateOf, isPoolName, OWNER_TAG, POLICY_DESCRIPTION, type Owner } from "../names.ts";
 import { refsOf, type ObservedBalancer, type WantedBalancer } from "./balancer.ts";
 import { planAddress } from "./plan-address.ts";
+import { planGroup, releaseGroups } from "./security-group/plan-group.ts";
 import type { BalancerStep } from "./steps.ts";
 
 /** What waits for the cloud is looked at again after this long (ms) even if no change was seen. */
@@ -51,16 +52,24 @@ export function planBalancer(
   if (lb.provisioning_status === "ERROR") return planBroken(lb, observed, { now, served });
   const address = planAddress(wanted.address, observed, lb);
   const tree = planTree(wanted, observed, lb, now);
-  const steps = [...address.steps, ...tree.steps];
+  const group = groupSteps(wanted, observed);
+  const steps = [...address.steps, ...tree.steps, ...group];
   const reached = lb.provisioning_status === "PENDING_CREATE" ? undefined : address.address;
   return {
     steps,
     events: [...address.events, ...tree.events],
-    settled: tree.settled && surplus.length === 0,
+    settled: tree.settled && surplus.length === 0 && group.length === 0,
     ...(tree.wait ? { wait: tree.wait } : {}),
     ...(reached === undefined ? {} : { address: reached }),
     ...(address.failure === undefined ? {} : { failure: address.failure }),
   };
+}
+
+/** Open where members are, before or after the load balancer is there. */
+function groupSteps({ owner, tree }: WantedBalancer, { group }: ObservedBalancer): BalancerStep[] {
+  if (!group) return [];
+  const ports = tree.pools.flatMap(({ members }) => members.map(({ protocol_port: port }) => port));
+  return planGroup(owner, group, ports);
 }
 
 function failed(failure: string, now: number): BalancerPlan {
@@ -192,6 +201,7 @@ export function planRelease(
   const left: BalancerStep[] = stored
     .filter(({ name }) => isCertificateOf(owner, name))
     .map(({ name, ref }) => ({ type: "delete-certificate", name, ref }));
+  if (observed.group) left.push(...releaseGroups(observed.group, observed.group.groups));
   const free = keepFloatingIp ? [] : observed.own.filter(({ port_id }) => (port_id ?? "") === "");
   left.push(...free.map(({ id }) => ({ type: "delete-floating-ip", id }) as const));
   return { ...nothing, steps: left, settled: left.length === 0 };

@@ -1,6 +1,7 @@
 import type { PlannedEvent } from "@causeway/kubernetes";
 import type { AnyTreeStep } from "@causeway/octavia-tree";
 import type { LoadBalancerCreate } from "@causeway/openstack";
+import type { GroupStep } from "./security-group/steps.ts";
 
 export type AddressStep =
   | {
@@ -25,4 +26,5 @@ export type BalancerStep =
   | { readonly type: "delete-load-balancer"; readonly id: string; readonly broken?: true; readonly event: PlannedEvent }
   | AnyTreeStep
   | AddressStep
-  | CertificateStep;
+  | CertificateStep
+  | GroupStep;

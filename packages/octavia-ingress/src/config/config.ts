@@ -11,4 +11,6 @@ export interface BalancerDefaults {
 export interface IngressConfig {
   readonly clusterName: string;
   readonly balancer: BalancerDefaults;
+  /** A security group for each load balancer lets it reach the node ports of its members. */
+  readonly manageSecurityGroups: boolean;
 }

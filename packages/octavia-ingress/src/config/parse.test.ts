@@ -13,6 +13,7 @@ openstack:
 octavia:
   provider: amphora
   subnet-id: s1
+  manage-security-groups: true
   floating-network-id: n1
   flavor-id: f1
   provider-requires-serial-api-calls: true
@@ -24,6 +25,7 @@ test("reads upstream's file, and names keys that it does not know", () => {
   expect(config).toEqual({
     clusterName: "prod",
     balancer: { provider: "amphora", subnetId: "s1", floatingNetworkId: "n1", flavorId: "f1", serial: true },
+    manageSecurityGroups: true,
   });
   expect(kubernetes).toEqual({ host: undefined, kubeconfig: "/etc/admin.conf" });
   expect(cloudConf).toContain('tenant-name = "shop"');
@@ -35,7 +37,6 @@ test.each([
   ["no cluster-name", "octavia: { subnet-id: s }", "cluster-name is missing"],
   ["no subnet", "cluster-name: c", "octavia.subnet-id is missing"],
   ["a list", "[1]", "the file is not a mapping"],
-  ["security groups", "{cluster-name: c, octavia: {subnet-id: s, manage-security-groups: true}}", "not supported"],
   [
     "a value of two lines",
     '{cluster-name: c, octavia: {subnet-id: s}, openstack: {password: "a\\nb"}}',

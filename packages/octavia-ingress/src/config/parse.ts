@@ -49,10 +49,6 @@ export function readConfig(yaml: string): ConfigFile {
   const subnetId = text(octavia["subnet-id"]);
   if (clusterName === undefined) throw invalid("cluster-name is missing");
   if (subnetId === undefined) throw invalid("octavia.subnet-id is missing");
-  if (isTrue(octavia["manage-security-groups"]))
-    throw invalid(
-      "octavia.manage-security-groups is not supported: allow the node ports in a security group of the nodes",
-    );
   return {
     config: {
       clusterName,
@@ -63,6 +59,7 @@ export function readConfig(yaml: string): ConfigFile {
         flavorId: text(octavia["flavor-id"]),
         serial: isTrue(octavia["provider-requires-serial-api-calls"]),
       },
+      manageSecurityGroups: isTrue(octavia["manage-security-groups"]),
     },
     kubernetes: { host: text(kubernetes["api-host"]), kubeconfig: text(kubernetes["kubeconfig"]) },
     cloudConf: cloudConfOf(openstack),

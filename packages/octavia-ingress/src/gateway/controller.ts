@@ -23,6 +23,7 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import type { BalancerMemory } from "../balancer/gather-balancer.ts";
+import { groupSources } from "../balancer/security-group/sources.ts";
 import { failureOf, isRefusal } from "../balancer/refusal.ts";
 import type { IngressConfig } from "../config/config.ts";
 import { ClassMaps } from "../ingress/class-maps.ts";
@@ -206,5 +207,6 @@ function sourcesOf(from: GatherFrom): Source[] {
     (enqueue) => watch.listeners.onChange(({ object }) => ofParts(object.loadbalancers).forEach(enqueue)),
     (enqueue) => watch.pools.onChange(({ object }) => ofParts(object.loadbalancers).forEach(enqueue)),
     (enqueue) => watch.floatingIps.onChange(() => every().forEach(enqueue)),
+    ...groupSources(memory, ofBalancer, every),
   ];
 }

@@ -60,6 +60,8 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
       tls,
       floating: true,
       address: parameters.internal ? undefined : (wanted ?? parameters.floatingIp),
+      nodes: memberNodes(from.nodes.list()),
+      subnetId: (given?.balancer ?? from.config.balancer).subnetId,
     },
     signal,
   );

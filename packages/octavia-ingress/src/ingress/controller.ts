@@ -17,6 +17,7 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import type { BalancerMemory } from "../balancer/gather-balancer.ts";
+import { groupSources } from "../balancer/security-group/sources.ts";
 import { failureOf, isRefusal } from "../balancer/refusal.ts";
 import type { IngressConfig } from "../config/config.ts";
 import { classOwner, FINALIZER, ingressOwner } from "../names.ts";
@@ -177,6 +178,7 @@ function cloudSources(
           for (const lb of port === null ? [] : watch.loadBalancers.byIndex("port", port))
             named(lb.name).forEach(enqueue);
       }),
+    ...groupSources(memory, named, () => ingresses.list().flatMap(keysOf)),
     () => watch.pools.onChange(({ type, object }) => (type === "deleted" ? details.forget(object.id) : undefined)),
     () => watch.listeners.onChange(({ type, object }) => (type === "deleted" ? policies.forget(object.id) : undefined)),
   ];

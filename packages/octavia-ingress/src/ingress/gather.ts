@@ -137,6 +137,8 @@ async function complete(
       // An internal one may have one of ours from before.
       floating: first === undefined || whose.class.balancer.floatingNetworkId !== undefined,
       address: first?.floatingIp,
+      nodes: memberNodes(from.nodes.list()),
+      subnetId: whose.class.balancer.subnetId,
     },
     signal,
   );

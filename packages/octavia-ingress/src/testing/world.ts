@@ -69,8 +69,9 @@ export class IngressWorld {
     return world;
   }
 
-  async addNode(name: string, address: string): Promise<void> {
-    await this.client.create(Node, { apiVersion: "v1", kind: "Node", metadata: { name }, spec: {} });
+  async addNode(name: string, address: string, server?: string): Promise<void> {
+    const spec = server === undefined ? {} : { providerID: `openstack:///${server}` };
+    await this.client.create(Node, { apiVersion: "v1", kind: "Node", metadata: { name }, spec });
     const status = {
       addresses: [{ type: "InternalIP", address }],
       conditions: [{ type: "Ready", status: "True", reason: "Test", message: "" }],
@@ -80,8 +81,11 @@ export class IngressWorld {
   }
 
   /** Starts a controller with memory of its own; the answer stops it as a kill does. */
-  run(more: Partial<BalancerDefaults> = {}, how: { clock?: Clock; log?: Log } = {}): () => Promise<void> {
-    const { clock = systemClock, log = silentLog } = how;
+  run(
+    more: Partial<BalancerDefaults> = {},
+    how: { clock?: Clock; log?: Log; manageSecurityGroups?: boolean } = {},
+  ): () => Promise<void> {
+    const { clock = systemClock, log = silentLog, manageSecurityGroups = false } = how;
     const stopping = new AbortController();
     const { signal } = stopping;
     const cloud = connectCloud(this.#config, { clock, userAgent: "controller" });
@@ -96,7 +100,7 @@ export class IngressWorld {
       ...more,
     };
     const ingress = createOctaviaIngress({
-      config: { clusterName: "c", balancer },
+      config: { clusterName: "c", balancer, manageSecurityGroups },
       informers,
       cloud,
       watch,
