@@ -85,6 +85,18 @@ async function probe(): Promise<Built> {
   return code === 0 ? { dir } : { reason: `go build of the probe ended with ${code}` };
 }
 
+/** The CRDs of the Gateway API, from its module: the folder with its channels. */
+function gatewayApi(): Built {
+  const problem = withoutGo();
+  if (problem !== undefined) return problem;
+  const module = "sigs.k8s.io/gateway-api@v1.5.1";
+  const found = spawnSync("go", ["mod", "download", "-json", module], { cwd: folder, encoding: "utf8" });
+  const { Dir: dir } = JSON.parse(found.stdout) as { Dir?: string };
+  return dir === undefined
+    ? { reason: `${module} could not be downloaded: ${found.stderr}` }
+    : { dir: join(dir, "config/crd") };
+}
+
 /** kubectl.1.NN, as packages that bring several minors name them, beside the kubectl that PATH finds. */
 function otherKubectls(): string[] {
   for (const dir of (process.env["PATH"] ?? "").split(delimiter)) {
@@ -108,6 +120,7 @@ async function main(): Promise<number> {
     capo: built === undefined ? kubernetes : await capo(built),
     probe: await probe(),
     konnectivity: await konnectivityBinaries(),
+    gatewayApi: gatewayApi(),
   };
   const env = {
     ...process.env,

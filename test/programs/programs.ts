@@ -13,6 +13,8 @@ interface Programs {
   readonly probe: Place;
   /** Konnectivity's server and agent. */
   readonly konnectivity: Place;
+  /** The CRDs of the Gateway API: a folder for each of its channels. */
+  readonly gatewayApi: Place;
 }
 
 export function programs(): Programs {

@@ -28,7 +28,16 @@ import { failureOf, isRefusal } from "../balancer/refusal.ts";
 import type { IngressConfig } from "../config/config.ts";
 import { ClassMaps } from "../ingress/class-maps.ts";
 import { GATEWAY_CONTROLLER, gatewayOwner } from "../names.ts";
-import { Gateway, GatewayClass, HTTPRoute, ReferenceGrant, TLSRoute, type Route } from "../objects/gateway.ts";
+import {
+  Gateway,
+  GatewayClass,
+  HTTPRoute,
+  ReferenceGrant,
+  refusedRoutes,
+  TLSRoute,
+  VERSIONS,
+  type Route,
+} from "../objects/gateway.ts";
 import { memberFacts } from "../objects/nodes.ts";
 import { Reported } from "../reported.ts";
 import { gather, parentsOf, type GatherFrom } from "./gather.ts";
@@ -58,11 +67,14 @@ export function createGatewayController(options: GatewayControllerOptions): {
     async run(signal) {
       const { informers, clock, log } = options;
       const has = (type: ResourceType<KubeObject>): Promise<boolean> => isInstalled(options, type, signal);
+      const served = <T extends KubeObject>(type: ResourceType<T>) => servedVersion(type, has);
       while (!(await has(Gateway)) || !(await has(HTTPRoute))) {
         await clock.sleep(INSTALLED_EVERY, signal);
       }
-      const kinds = [HTTPRoute, ...((await has(TLSRoute)) ? [TLSRoute] : [])];
-      const grants = (await has(ReferenceGrant)) ? informers.for(ReferenceGrant) : undefined;
+      const kinds: ResourceType<Route>[] = [HTTPRoute];
+      for (const type of [TLSRoute, ...refusedRoutes]) kinds.push(...(await served(type)));
+      const [granted] = await served(ReferenceGrant);
+      const grants = granted && informers.for(granted);
       log.info("the Gateway API is served", { routes: kinds.map(({ kind }) => kind).join(",") });
       await runGateways(options, { kinds, grants }, signal);
     },
@@ -83,6 +95,18 @@ async function isInstalled(
     if (!isNotFound(error)) log.warn(`${type.plural} cannot be listed`, { error: messageOf(error) });
     return false;
   }
+}
+
+/** The kind at the newest version that the cluster serves; none: it does not have the kind. */
+async function servedVersion<T extends KubeObject>(
+  type: ResourceType<T>,
+  has: (type: ResourceType<T>) => Promise<boolean>,
+): Promise<ResourceType<T>[]> {
+  for (const version of VERSIONS[type.kind] ?? [type.version]) {
+    const at = { ...type, version };
+    if (await has(at)) return [at];
+  }
+  return [];
 }
 
 interface Kinds {

@@ -4,12 +4,11 @@ import {
   removeFinalizer,
   type EventRecorder,
   type KubernetesClient,
-  type ResourceType,
 } from "@causeway/kubernetes";
 import type { BalancerMemory } from "../balancer/gather-balancer.ts";
 import { isBalancerStep, performBalancer } from "../balancer/perform-balancer.ts";
 import { FINALIZER } from "../names.ts";
-import { Gateway, HTTPRoute, TLSRoute, type Route } from "../objects/gateway.ts";
+import { Gateway, typeOfRoute } from "../objects/gateway.ts";
 import type { Observed, Published } from "./observed.ts";
 import type { Step } from "./steps.ts";
 import { wantedGateway } from "./wanted.ts";
@@ -48,8 +47,11 @@ export async function publish(
 ): Promise<void> {
   for (const { route, parents } of routes) {
     if (parents.length === 0 && (route.status?.parents ?? []).length === 0) continue;
-    const type: ResourceType<Route> = route.kind === HTTPRoute.kind ? HTTPRoute : TLSRoute;
-    await publishStatus(client, type, route, { status: { parents }, fieldManager: FIELD_MANAGER, signal });
+    await publishStatus(client, typeOfRoute(route), route, {
+      status: { parents },
+      fieldManager: FIELD_MANAGER,
+      signal,
+    });
   }
   if (status) await publishStatus(client, Gateway, gateway, { status, fieldManager: FIELD_MANAGER, signal });
 }

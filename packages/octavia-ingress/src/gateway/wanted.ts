@@ -4,7 +4,7 @@ import { refsOf, type WantedBalancer } from "../balancer/balancer.ts";
 import type { Bundle } from "../certificates/pkcs12.ts";
 import { parametersOf } from "../ingress/parameters.ts";
 import { certificateName } from "../names.ts";
-import { HTTPRoute, type ParentReference, type Route, type RouteRule } from "../objects/gateway.ts";
+import { HTTPRoute, refusedRoutes, type ParentReference, type Route, type RouteRule } from "../objects/gateway.ts";
 import { backendsOf } from "./backends.ts";
 import { commonHostnames } from "./hostnames.ts";
 import { httpPolicies, ruleProblem, type HttpMatch } from "./http-rules.ts";
@@ -145,6 +145,11 @@ class Building {
       accepted: { type: "Accepted", status: "False", reason, message },
     });
     if (named.length === 0) return refused("NoMatchingParent", "the Gateway has no such listener");
+    if (refusedRoutes.some(({ kind }) => kind === route.kind))
+      return refused(
+        "NotAllowedByListeners",
+        `Octavia serves HTTPRoutes and TLSRoutes; ${route.kind} is not supported`,
+      );
     const allowed = named.filter((each) => this.#allows(each, route));
     if (allowed.length === 0) return refused("NotAllowedByListeners", "no listener allows the route");
     const common = allowed.flatMap((each) => {

@@ -106,7 +106,7 @@ export interface RouteSpec {
   hostnames?: string[];
   rules?: RouteRule[];
 }
-/** An HTTPRoute or a TLSRoute. */
+/** A route of any kind. */
 export type Route = Resource<RouteSpec, RouteStatus>;
 
 export interface ReferenceGrant extends KubeObject {
@@ -121,8 +121,26 @@ export const GATEWAY_GROUP = "gateway.networking.k8s.io";
 export const GatewayClass = define<GatewayClass>("GatewayClass", "gatewayclasses", { namespaced: false });
 export const Gateway = define<Gateway>("Gateway", "gateways");
 export const HTTPRoute = define<Route>("HTTPRoute", "httproutes");
-export const TLSRoute = define<Route>("TLSRoute", "tlsroutes", { version: "v1alpha2" });
-export const ReferenceGrant = define<ReferenceGrant>("ReferenceGrant", "referencegrants", { version: "v1beta1" });
+export const TLSRoute = define<Route>("TLSRoute", "tlsroutes");
+export const ReferenceGrant = define<ReferenceGrant>("ReferenceGrant", "referencegrants");
+/** Kinds that releases and channels of the Gateway API serve at different versions, the newest first. */
+export const VERSIONS: Readonly<Record<string, readonly string[]>> = {
+  TLSRoute: ["v1", "v1alpha3", "v1alpha2"],
+  ReferenceGrant: ["v1", "v1beta1"],
+};
+/** Kinds of routes that Octavia cannot serve by L7 policies; they are refused in their status. */
+export const refusedRoutes: readonly ResourceType<Route>[] = [
+  define("GRPCRoute", "grpcroutes"),
+  define("TCPRoute", "tcproutes", { version: "v1alpha2" }),
+  define("UDPRoute", "udproutes", { version: "v1alpha2" }),
+];
+const routeTypes: readonly ResourceType<Route>[] = [HTTPRoute, TLSRoute, ...refusedRoutes];
+
+/** The type that a route was read as. */
+export function typeOfRoute({ apiVersion, kind }: Route): ResourceType<Route> {
+  const type = routeTypes.find((each) => each.kind === kind) ?? HTTPRoute;
+  return { ...type, version: apiVersion.split("/")[1] ?? type.version };
+}
 
 function define<T extends KubeObject>(
   kind: string,

@@ -6,14 +6,13 @@ import {
   Gateway,
   GatewayClass,
   HTTPRoute,
-  ReferenceGrant,
-  TLSRoute,
+  refusedRoutes,
   type GatewayListener,
   type GatewaySpec,
   type RouteRule,
   type RouteSpec,
 } from "../objects/gateway.ts";
-import { installGatewayKinds } from "../testing/gateway-kinds.ts";
+import { installGatewayKinds, OldReferenceGrant, OldTlsRoute } from "../testing/gateway-kinds.ts";
 import { IngressWorld } from "../testing/world.ts";
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
@@ -32,11 +31,11 @@ beforeAll(async () => {
   w.run();
 });
 afterEach(async () => {
-  for (const type of [HTTPRoute, TLSRoute])
+  for (const type of [HTTPRoute, OldTlsRoute, ...refusedRoutes])
     for (const { metadata } of (await w.client.list(type)).items)
       await w.client.delete(type, { namespace: metadata.namespace ?? "", name: metadata.name });
-  for (const { metadata } of (await w.client.list(ReferenceGrant)).items)
-    await w.client.delete(ReferenceGrant, { namespace: metadata.namespace ?? "", name: metadata.name });
+  for (const { metadata } of (await w.client.list(OldReferenceGrant)).items)
+    await w.client.delete(OldReferenceGrant, { namespace: metadata.namespace ?? "", name: metadata.name });
   for (const { metadata } of (await w.client.list(Gateway)).items)
     await w.client.delete(Gateway, { namespace: "default", name: metadata.name });
   await w.until("Gateways to go", async () => (await w.client.list(Gateway)).items.length === 0);
@@ -64,7 +63,7 @@ async function route(
   how: { namespace?: string; kind?: "TLSRoute" } = {},
 ): Promise<void> {
   const { namespace = "default", kind } = how;
-  const type = kind ? TLSRoute : HTTPRoute;
+  const type = kind ? OldTlsRoute : HTTPRoute;
   await w.client.create(type, {
     apiVersion: `gateway.networking.k8s.io/${type.version}`,
     kind: type.kind,
@@ -85,7 +84,7 @@ function conditionOf(
   how: { namespace?: string; kind?: "TLSRoute" } = {},
 ): Promise<Condition> {
   return w.until(`condition ${type} of ${name}`, async () => {
-    const kind = how.kind ? TLSRoute : HTTPRoute;
+    const kind = how.kind ? OldTlsRoute : HTTPRoute;
     const found = await w.client.get(kind, { namespace: how.namespace ?? "default", name });
     return getCondition(found.status?.parents[0]?.conditions, type);
   });
@@ -174,7 +173,7 @@ describe("a Gateway with HTTPRoutes", () => {
     await route("far", { rules: [rule("/", "far", { backendRefs: [{ name: "far", namespace: "other", port: 80 }] })] });
     expect(await conditionOf("far", "ResolvedRefs")).toMatchObject({ status: "False", reason: "RefNotPermitted" });
     const from = [{ group: "gateway.networking.k8s.io", kind: "HTTPRoute", namespace: "default" }];
-    await w.client.create(ReferenceGrant, {
+    await w.client.create(OldReferenceGrant, {
       apiVersion: "gateway.networking.k8s.io/v1beta1",
       kind: "ReferenceGrant",
       metadata: { name: "grant", namespace: "other" },
@@ -195,6 +194,23 @@ describe("a Gateway with HTTPRoutes", () => {
     expect(await reason("elsewhere")).toBe("NoMatchingListenerHostname");
     expect(await reason("nowhere")).toBe("NoMatchingParent");
   });
+});
+
+test.each(refusedRoutes.map((type) => [type.kind, type] as const))("refuses a %s in its status", async (kind, type) => {
+  await gateway([http]);
+  await w.client.create(type, {
+    apiVersion: `gateway.networking.k8s.io/${type.version}`,
+    kind,
+    metadata: { name: "other", namespace: "default" },
+    spec: { parentRefs: [{ name: "web" }], rules: [{ backendRefs: [{ name: "one", port: 80 }] }] },
+  });
+  const accepted = await w.until("the condition", async () => {
+    const found = await w.client.get(type, { namespace: "default", name: "other" });
+    return getCondition(found.status?.parents[0]?.conditions, "Accepted");
+  });
+  expect(accepted).toMatchObject({ status: "False", reason: "NotAllowedByListeners" });
+  expect(accepted.message).toContain(`${kind} is not supported`);
+  expect((await programmed()).status?.listeners?.[0]?.attachedRoutes).toBe(0);
 });
 
 describe("a Gateway with TLS", () => {

@@ -4,11 +4,17 @@ import {
   type KubeObject,
   type ResourceType,
 } from "@causeway/kubernetes";
-import { Gateway, GatewayClass, HTTPRoute, ReferenceGrant, TLSRoute } from "../objects/gateway.ts";
+import { Gateway, GatewayClass, HTTPRoute, ReferenceGrant, refusedRoutes, TLSRoute } from "../objects/gateway.ts";
+
+/** Kinds at the versions of an older release: the newest ones are tested with the real CRDs. */
+export const OldTlsRoute = { ...TLSRoute, version: "v1alpha2" };
+export const OldReferenceGrant = { ...ReferenceGrant, version: "v1beta1" };
 
 /** CRDs of the Gateway API's names without its schemas: what the tests write is what they read. */
 export async function installGatewayKinds(client: KubernetesClient): Promise<void> {
-  for (const type of [GatewayClass, Gateway, HTTPRoute, TLSRoute, ReferenceGrant] as ResourceType<KubeObject>[]) {
+  const kinds = [GatewayClass, Gateway, HTTPRoute, OldTlsRoute, OldReferenceGrant, ...refusedRoutes];
+  const all = kinds as readonly ResourceType<KubeObject>[];
+  for (const type of all) {
     const { group, version, kind, plural, namespaced } = type;
     const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
     await client.create(CustomResourceDefinition, {
