@@ -17,6 +17,12 @@ export interface OctaviaIngressOptions {
   readonly log: Log;
 }
 
+/**
+ * What the watch of the cloud may list every five minutes only, while nothing is being changed: load balancers are listed each minute, and show
+ * when a part of theirs comes or goes.
+ */
+export const rarelyWatched = ["floatingIps", "listeners", "pools"] as const;
+
 /** The controllers of Ingresses and Gateways of one cluster. One process at a time may run them for a cluster. */
 export function createOctaviaIngress(options: OctaviaIngressOptions): { run(signal: AbortSignal): Promise<void> } {
   const { cloud, watch, clock, config, log } = options;

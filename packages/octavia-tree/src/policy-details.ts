@@ -1,3 +1,4 @@
+import { unlessAborted } from "@causeway/foundation";
 import type { Cloud, L7Policy, L7Rule, Listener } from "@causeway/openstack";
 import { rulesNamed, type ObservedPolicy } from "./policy-key.ts";
 
@@ -8,6 +9,9 @@ interface Kept {
   readonly written: boolean;
 }
 
+/** So many listeners at once cost less by one list of the project's policies. */
+const MANY = 3;
+
 /**
  * L7 policies and their rules, which no list of listeners contains. They are read once for each listener, and again when the listener's own
  * entry (its policies' ids, its time of change) differs. What we wrote is not read. The rules of a policy are read unless its name proves them.
@@ -15,6 +19,8 @@ interface Kept {
 export class PolicyDetails {
   readonly #cloud: Cloud;
   readonly #kept = new Map<string, Kept>();
+  /** Listeners whose policies the next list is to contain. */
+  #batch: { readonly ids: Set<string>; readonly list: Promise<readonly L7Policy[]> } | undefined;
 
   constructor(cloud: Cloud) {
     this.#cloud = cloud;
@@ -36,7 +42,7 @@ export class PolicyDetails {
   async #read(listener: Listener, signal: AbortSignal): Promise<ObservedPolicy[]> {
     if ((listener.l7policies ?? []).length === 0) return [];
     const { loadBalancing } = this.#cloud;
-    const policies = await loadBalancing.l7Policies.all({ listener_id: listener.id }, { signal });
+    const policies = await unlessAborted(this.#list(listener.id), signal);
     const read: ObservedPolicy[] = [];
     for (const policy of policies)
       read.push({
@@ -44,6 +50,26 @@ export class PolicyDetails {
         rules: isProved(policy) ? undefined : await loadBalancing.l7Rules(policy.id).all({}, { signal }),
       });
     return read;
+  }
+
+  /** Callers of one moment share a list: of one listener, or of the project where they are many. It begins after the last of them called. */
+  async #list(listenerId: string): Promise<readonly L7Policy[]> {
+    if (!this.#batch) {
+      const ids = new Set<string>();
+      this.#batch = { ids, list: this.#listSoon(ids) };
+    }
+    this.#batch.ids.add(listenerId);
+    const found = await this.#batch.list;
+    return found.filter((policy) => policy.listener_id === listenerId);
+  }
+
+  async #listSoon(ids: ReadonlySet<string>): Promise<readonly L7Policy[]> {
+    await new Promise((done) => setImmediate(done));
+    this.#batch = undefined;
+    const { l7Policies } = this.#cloud.loadBalancing;
+    if (ids.size >= MANY) return l7Policies.all({ project_id: await this.#cloud.projectId() });
+    const lists = [...ids].map((id) => l7Policies.all({ listener_id: id }));
+    return (await Promise.all(lists)).flat();
   }
 
   /** The cloud accepted a change of ours: what is kept becomes what `change` makes of it. */

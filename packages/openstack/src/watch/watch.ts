@@ -14,7 +14,7 @@ export interface WatchOptions {
   readonly rarely?: readonly RareType[];
 }
 
-type RareType = "networks" | "subnets" | "ports";
+type RareType = "networks" | "subnets" | "ports" | "floatingIps" | "listeners" | "pools";
 
 type Listed<T> = Pick<Collection<T, never>, "all">;
 
@@ -51,15 +51,15 @@ export function watchCloud(cloud: Cloud, options: WatchOptions = {}): CloudWatch
     routers: own(types.routers, network.routers),
     ports: own(paced("ports", types.ports), network.ports),
     securityGroups: own(types.securityGroups, network.securityGroups),
-    floatingIps: own(types.floatingIps, network.floatingIps),
+    floatingIps: own(paced("floatingIps", types.floatingIps), network.floatingIps),
     servers: visible(types.servers, compute.servers),
     flavors: visible(types.flavors, compute.flavors),
     images: visible(types.images, cloud.image.images),
     serverGroups: visible(types.serverGroups, compute.serverGroups),
     volumes: visible(types.volumes, cloud.blockStorage.volumes),
     loadBalancers: own(types.loadBalancers, loadBalancing.loadBalancers),
-    listeners: own(types.listeners, loadBalancing.listeners),
-    pools: own(types.pools, loadBalancing.pools),
+    listeners: own(paced("listeners", types.listeners), loadBalancing.listeners),
+    pools: own(paced("pools", types.pools), loadBalancing.pools),
     async close() {
       await Promise.all(informers.map((informer) => informer.close()));
     },
