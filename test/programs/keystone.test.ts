@@ -1,11 +1,12 @@
 /** A stock kubectl with `causeway keystone-token`, on our server and a real kube-apiserver that ask `causeway run keystone-auth`. */
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startApiServer } from "@causeway/apiserver";
 import { startKubeApiserver } from "../contracts/kubernetes/kube-apiserver.ts";
 import { Stage } from "./keystone/stage.ts";
 import { programs } from "./programs.ts";
-import { execute, type Ended, type Running } from "./run.ts";
+import { execute, launch, type Ended, type Running } from "./run.ts";
 import { administrator, kubeconfigOf } from "./servers.ts";
 
 const POLICY = JSON.stringify([
@@ -160,6 +161,29 @@ describe.each(Object.keys(subjects))("kubectl with a Keystone token on %s", (nam
       })
       .toBe(1);
   });
+
+  test.skipIf(spawnSync("script", ["--version"]).status !== 0)(
+    "asks on a terminal for what is missing, without showing the password",
+    async () => {
+      const { command, args } = stage.command;
+      const password = /password: (\S+)/.exec(stage.simulator.cloudsYaml)?.[1] ?? "";
+      const env = { OS_AUTH_URL: stage.simulator.authUrl, XDG_CACHE_HOME: join(stage.dir, "asked") };
+      const plugin = launch("script", ["-qec", [command, ...args, "keystone-token"].join(" "), "/dev/null"], { env });
+      for (const [question, answer] of [
+        [/domain name: /, "Default"],
+        [/user name: /, "demo"],
+        [/project name: /, "demo"],
+        [/password: /, password],
+      ] as const) {
+        await plugin.until(question);
+        plugin.write(`${answer}\r`);
+      }
+      const { code, stdout } = await plugin.ended;
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/"token":"gAAAAA/);
+      expect(stdout).not.toContain(password);
+    },
+  );
 
   test("fails with the reason for a password that Keystone refuses", async () => {
     const env = {

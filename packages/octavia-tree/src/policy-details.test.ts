@@ -50,10 +50,9 @@ test("rejects each of its callers when the list fails, and lists again for the n
     if (fails) throw new Error("503");
     return good.loadBalancing.l7Policies.all(query as { listener_id: string });
   };
-  const { loadBalancing } = good;
   const details = new PolicyDetails({
     ...good,
-    loadBalancing: { l7Policies: { all }, l7Rules: loadBalancing.l7Rules },
+    loadBalancing: { l7Policies: { all }, l7Rules: () => ({ all: async () => [] }) },
   } as unknown as Cloud);
   const both = ["a", "b"].map((id) => details.of(listener(id), signal));
   await expect(Promise.all(both)).rejects.toThrow("503");

@@ -31,7 +31,7 @@ async function opened(): Promise<{ ports: number[]; on: boolean[] } | undefined>
   expect(rules.every((r) => r.protocol === "tcp" && r.remote_ip_prefix === "10.88.0.0/24")).toBe(true);
   const on = await Promise.all(portIds.map(async (id) => (await w.cloud.network.ports.get(id)).security_groups));
   return {
-    ports: rules.map((r) => r.port_range_min ?? 0).sort(),
+    ports: rules.map((r) => r.port_range_min ?? 0).sort((a, b) => a - b),
     on: on.map((groups) => groups.includes(group.id)),
   };
 }

@@ -1,10 +1,11 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { readTextFile, systemClock } from "@causeway/foundation";
+import { InputError, readTextFile, systemClock } from "@causeway/foundation";
 import { keystoneToken } from "@causeway/keystone-auth";
 import { environmentConfig, loadCloudsYaml, type CloudConfig } from "@causeway/openstack";
 import type { KeystoneTokenFlags } from "./command.ts";
 import { withPlugin } from "./kubeconfig.ts";
+import { askMissing, ownTerminal, type Terminal } from "./prompt.ts";
 import { commandLog } from "../../terminal/text-log.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -21,7 +22,7 @@ export async function printKeystoneToken(flags: KeystoneTokenFlags): Promise<voi
   const { env } = process;
   const folder = join(env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "causeway/keystone-tokens");
   const printed = await keystoneToken({
-    config: credentials(flags, env),
+    config: await credentials(flags, env, ownTerminal(env["KUBERNETES_EXEC_INFO"])),
     execInfo: env["KUBERNETES_EXEC_INFO"],
     cacheFolder: flags.cache ? folder : undefined,
     clock: systemClock,
@@ -50,7 +51,12 @@ const VARIABLES = {
   applicationCredentialSecret: "OS_APPLICATION_CREDENTIAL_SECRET",
 } as const satisfies Partial<Record<keyof KeystoneTokenFlags, string>>;
 
-function credentials(flags: KeystoneTokenFlags, env: Environment): CloudConfig {
+/** What variables lack is asked for on the terminal, if there is one; without any, where no clouds.yaml is found. */
+async function credentials(
+  flags: KeystoneTokenFlags,
+  env: Environment,
+  terminal: Terminal | undefined,
+): Promise<CloudConfig> {
   const given: Record<string, string> = {};
   for (const [flag, variable] of Object.entries(VARIABLES)) {
     const value = flags[flag as keyof typeof VARIABLES];
@@ -58,8 +64,17 @@ function credentials(flags: KeystoneTokenFlags, env: Environment): CloudConfig {
   }
   const named = flags.cloud ?? env["OS_CLOUD"];
   const described = Object.keys(given).length > 0 || (named === undefined && env["OS_AUTH_URL"] !== undefined);
-  const config = described ? environmentConfig({ ...env, ...given, ...typeOf(given, env) }) : undefined;
-  return config ?? loadCloudsYaml({ cloud: flags.cloud });
+  if (!described) {
+    try {
+      return loadCloudsYaml({ cloud: flags.cloud });
+    } catch (error) {
+      const none = error instanceof InputError && error.code === "CLOUDS_YAML_NOT_FOUND";
+      if (!terminal || named !== undefined || !none) throw error;
+    }
+  }
+  const known = { ...env, ...given };
+  const answers = terminal ? await askMissing(known, terminal) : {};
+  return environmentConfig({ ...known, ...answers, ...typeOf(given, env) }) ?? loadCloudsYaml({ cloud: flags.cloud });
 }
 
 /** Upstream's client needs no OS_AUTH_TYPE for an application credential. */

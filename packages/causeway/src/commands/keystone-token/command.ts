@@ -10,8 +10,8 @@ export function keystoneTokenCommand() {
     .addHelpText(
       "after",
       `
-The credentials are those of --cloud or OS_CLOUD in clouds.yaml, or of the OS_ variables; flags win over both. The token is kept
-until it expires in a file that only you may read.
+The credentials are those of --cloud or OS_CLOUD in clouds.yaml, or of the OS_ variables; flags win over both. On a terminal
+it asks for what is missing, unless --cloud or OS_CLOUD is given. The token is kept until it expires in a file that only you may read.
 
 Examples:
   causeway keystone-token --cloud prod

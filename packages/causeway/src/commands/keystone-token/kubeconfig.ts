@@ -19,7 +19,7 @@ export function withPlugin(kubeconfig: string, { command, args }: Plugin): strin
     apiVersion: "client.authentication.k8s.io/v1",
     command,
     args: [...args],
-    interactiveMode: "Never",
+    interactiveMode: "IfAvailable",
     provideClusterInfo: false,
     installHint: "The command is part of Causeway.",
   };
