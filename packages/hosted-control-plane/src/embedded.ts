@@ -44,6 +44,7 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
       const port = cluster.port ?? spec.endpoint.port;
       const state: ControlPlaneState = {
         ready: true,
+        runtime: "Embedded",
         endpoint: { host: spec.endpoint.host, port },
         version: spec.version,
         names: spec.names,
@@ -79,6 +80,7 @@ function leftover(apiServer: ApiServer, id: string, problem: string | undefined)
   if (cluster === undefined && problem === undefined) return undefined;
   return {
     ready: false,
+    runtime: "Embedded",
     endpoint: { host: "", port: cluster?.port ?? 0 },
     version: "",
     names: [],

@@ -1,12 +1,19 @@
 import type { KeyPair } from "@causeway/foundation";
 
+/** As in spec.runtime of a HostedControlPlane. */
+export type RuntimeName = "Embedded" | "Process";
+
 /** What a hosted control plane must be, whatever runs it. */
 export interface ControlPlaneSpec {
   /** Unique over the management cluster: "NAMESPACE.NAME", as no namespace has a dot. */
   readonly id: string;
   /** "v1.34.0" */
   readonly version: string;
+  /** Which runtime runs it. Undefined: the default one, which then stays. */
+  readonly runtime?: RuntimeName;
   readonly authority: KeyPair;
+  /** The root of the front proxy's certificate. */
+  readonly frontProxy?: KeyPair;
   /** PEM private key that signs service-account tokens. */
   readonly serviceAccountKey: string;
   readonly endpoint: { readonly host: string; readonly port: number };
@@ -36,6 +43,9 @@ export interface ControlPlaneAuthentication {
 
 export interface ControlPlaneState {
   readonly ready: boolean;
+  /** It is as requested, and is not ready yet; a change of it is reported to listeners. */
+  readonly starting?: true;
+  readonly runtime?: RuntimeName;
   /** Where kubeconfigs and nodes point. */
   readonly endpoint: { readonly host: string; readonly port: number };
   readonly version: string;
@@ -49,7 +59,7 @@ export interface ControlPlaneState {
   readonly parked?: { readonly until: number; readonly reason: string };
 }
 
-/** Runs control planes. `embedded` is in this package; pods in a service cluster come later. */
+/** Runs control planes: logical clusters of the embedded API server, or processes of Kubernetes' own programs. */
 export interface ControlPlaneRuntime {
   /** Makes it so, or starts to; safe to repeat. */
   ensure(spec: ControlPlaneSpec, signal: AbortSignal): Promise<ControlPlaneState>;

@@ -5,7 +5,18 @@ import type { Kind } from "../kind.ts";
 import { labels } from "../names.ts";
 import { SERVED_KUBERNETES } from "./served.ts";
 import { defineKind } from "../schema/define.ts";
-import { anyText, checked, conditions, flag, instant, int32, int64, object, oneOf } from "../schema/fields.ts";
+import {
+  anyText,
+  checked,
+  conditions,
+  flag,
+  immutable,
+  instant,
+  int32,
+  int64,
+  object,
+  oneOf,
+} from "../schema/fields.ts";
 import { list, optional, setOf, templateMetadata, text } from "../schema/fields.ts";
 import {
   contractReference,
@@ -111,6 +122,14 @@ const hostedControlPlaneSpec = object({
       { description: "Who is believed in addition to the control plane's own certificates and tokens." },
     ),
   ),
+  runtime: optional(
+    immutable(
+      oneOf(["Embedded", "Process"], {
+        description:
+          "What runs it: the embedded API server, or processes of Kubernetes' own programs. Default: what `causeway up --runtime` says when it is created.",
+      }),
+    ),
+  ),
   worker: optional(
     oneOf(["Shared", "Own"], {
       description:
@@ -139,6 +158,7 @@ const hostedControlPlaneStatus = object({
   externalManagedControlPlane: optional(flag({ description: "True: the control plane has no Machines." })),
   endpoint: optional(object({ host: text(1, 512), port: int32({ minimum: 1, maximum: 65535 }) })),
   version: optional(text(1, 256)),
+  runtime: optional(oneOf(["Embedded", "Process"], { description: "What runs it." })),
   limits: optional(object({ objects: int64(), bytes: int64() }, { description: "The limits in force." })),
   versions: versionCounts(32),
   selector: optional(anyText()),

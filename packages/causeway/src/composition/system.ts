@@ -1,10 +1,10 @@
 import type { Clock, Log } from "@causeway/foundation";
 import { addonKinds, allKinds, conversionsOf, magnumKinds, toCustomResourceDefinition } from "@causeway/api";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
-import { createEmbeddedRuntime } from "@causeway/hosted-control-plane";
 import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
 import { folderDisks, runMachineAgent } from "@causeway/machine-agent";
 import { createCloudPool, type CloudPool } from "@causeway/openstack";
+import { openRuntime, type RuntimeChoice } from "./runtime.ts";
 import { serveAdmin } from "./admin-socket.ts";
 import type { ChosenCloud } from "./cloud.ts";
 import { dialThrough } from "./dial.ts";
@@ -22,6 +22,8 @@ export interface SystemOptions {
   readonly port?: number;
   /** Networks of nodes whose kubelets may be reached, and the folder of the tunnel's sockets that lead there. */
   readonly nodes?: { readonly networks: readonly string[]; readonly tunnels?: string };
+  /** What runs hosted control planes. Default: the embedded API server. */
+  readonly runtime?: RuntimeChoice;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -58,10 +60,18 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const kubeconfig = state.write("management.kubeconfig", text);
   const client = createClient(loadKubeconfig({ text }));
   const clouds = createCloudPool({ clock, log: log.with({ component: "openstack" }) });
+  const controlPlanes = openRuntime({
+    choice: options.runtime ?? { default: "Embedded", programs: undefined },
+    apiServer,
+    dir: state.path("control-planes"),
+    nodes: options.nodes,
+    clock,
+    log: log.with({ component: "hosted-control-plane" }),
+  });
   const controllers = createControllers({
     client,
     clouds,
-    runtime: createEmbeddedRuntime({ apiServer, ...(options.nodes ? { nodes: options.nodes } : {}) }),
+    runtime: controlPlanes.runtime,
     advertise: cloud.advertise,
     provider: cloud.provider,
     dial: options.nodes?.tunnels === undefined ? undefined : dialThrough(options.nodes.tunnels),
@@ -89,6 +99,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       await endAdmin();
       stopping.abort();
       await Promise.allSettled(running);
+      await controlPlanes.stop();
       await Promise.allSettled([client.close(), clouds.close()]);
       await apiServer.close();
     },

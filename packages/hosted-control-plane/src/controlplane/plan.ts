@@ -131,7 +131,9 @@ export function desired(observed: Observed): ControlPlaneSpec | undefined {
   return {
     id: runtimeId(object),
     version: object.spec.version,
+    ...runtimeOf(object),
     authority: roots.ca,
+    ...(roots.proxy === undefined ? {} : { frontProxy: roots.proxy }),
     serviceAccountKey: roots.sa.key,
     endpoint: endpointOf(object, defaults.host),
     serviceCidr: network?.services?.cidrBlocks?.[0] ?? "10.96.0.0/12",
@@ -142,6 +144,12 @@ export function desired(observed: Observed): ControlPlaneSpec | undefined {
     authentication: authenticationOf(object),
     worker: object.spec.worker === "Own" ? "own" : "shared",
   };
+}
+
+/** A runtime once chosen stays: another one has none of its data. */
+function runtimeOf({ spec, status }: HostedControlPlane): Pick<ControlPlaneSpec, "runtime"> {
+  const runtime = status?.runtime ?? spec.runtime;
+  return runtime === undefined ? {} : { runtime };
 }
 
 function authenticationOf({ spec }: HostedControlPlane): ControlPlaneAuthentication {
@@ -168,7 +176,8 @@ function run(observed: Observed): Step[] {
 }
 
 function isRunning(state: ControlPlaneState | undefined, spec: ControlPlaneSpec): boolean {
-  if (state === undefined || !state.ready || state.version !== spec.version) return false;
+  if (state === undefined || state.version !== spec.version) return false;
+  if (!state.ready && state.starting !== true) return false;
   if (canonicalJson(state.authentication) !== canonicalJson(spec.authentication)) return false;
   const { objects, bytes } = spec.limits;
   return state.limits.objects === objects && state.limits.bytes === bytes && sameNames(state.names, spec.names);
@@ -205,6 +214,11 @@ function availability(observed: Observed): WantedCondition {
   const type = "Available";
   const { parked } = observed.state ?? {};
   if (parked) return { type, status: "False", reason: "Parked", message: parkedMessage(parked) };
+  const { spec, status: past } = observed.object;
+  if (spec.runtime !== undefined && past?.runtime !== undefined && spec.runtime !== past.runtime) {
+    const message = `runtime ${past.runtime} was chosen when the control plane was created and holds its data; spec.runtime cannot change it to ${spec.runtime}`;
+    return { type, status: "False", reason: "RuntimeImmutable", message };
+  }
   const elsewhere = endpointElsewhere(observed);
   if (isReady(observed) && elsewhere !== undefined)
     return { type, status: "False", reason: "EndpointMismatch", message: elsewhere };
@@ -257,10 +271,16 @@ function status(observed: Observed, conditions: Condition[]): HostedControlPlane
     availableReplicas: count,
     upToDateReplicas: count,
     initialization: { controlPlaneInitialized: initialized || ready },
+    ...runtimeStatus(observed),
     ...(state?.ready === true
       ? { version: state.version, endpoint: state.endpoint, limits: state.limits }
       : carried(object.status)),
   };
+}
+
+function runtimeStatus({ object, state }: Observed): Pick<HostedControlPlaneStatus, "runtime"> {
+  const runtime = object.status?.runtime ?? state?.runtime;
+  return runtime === undefined ? {} : { runtime };
 }
 
 function carried(

@@ -1,9 +1,10 @@
 import { rmSync } from "node:fs";
 import { systemClock, whenAborted } from "@causeway/foundation";
 import { Cluster } from "@causeway/api";
-import { isUnreachable } from "@causeway/kubernetes";
+import { isUnreachable, Secret, secretText } from "@causeway/kubernetes";
 import { openCloud, type ChosenCloud } from "../../composition/cloud.ts";
 import { openState, type State } from "../../composition/state.ts";
+import { chosenRuntime, newestVersion } from "../../composition/runtime.ts";
 import { startSystem, type System } from "../../composition/system.ts";
 import { applyDemo, applyDemoService } from "./demo/apply.ts";
 import { followProblems } from "./demo/problems.ts";
@@ -20,6 +21,7 @@ export async function up(options: UpOptions, signal: AbortSignal): Promise<void>
   const started = performance.now();
   const state = openState(options.state);
   const log = commandLog(options.logLevel);
+  const runtime = chosenRuntime(options);
   const cloud = await openCloud(options, { state, clock: systemClock, log, signal });
   try {
     const system = await startSystem({
@@ -27,6 +29,7 @@ export async function up(options: UpOptions, signal: AbortSignal): Promise<void>
       cloud,
       clock: systemClock,
       log,
+      runtime,
       ...(options.port === undefined ? {} : { port: options.port }),
       nodes: {
         networks: options.nodeNetworks ?? [],
@@ -104,6 +107,7 @@ async function bringUpDemo(running: Demo, signal: AbortSignal): Promise<void> {
       flavor: options.flavor,
       image: options.image,
       replicas: options.replicas,
+      ...(options.runtime === "process" ? { version: newestVersion(options.programs) } : {}),
     },
     signal,
   );
@@ -118,8 +122,12 @@ async function bringUpDemo(running: Demo, signal: AbortSignal): Promise<void> {
     await service.catch(() => {});
   }
   const cluster = system.apiServer.cluster(`${demo.namespace}.${demo.name}`);
-  const workload =
-    cluster === undefined ? undefined : state.write(`${demo.name}.kubeconfig`, await cluster.kubeconfig());
+  const secret = { namespace: demo.namespace, name: `${demo.name}-kubeconfig` };
+  const text =
+    cluster === undefined
+      ? secretText(await system.client.find(Secret, secret, { signal }), "value")
+      : await cluster.kubeconfig();
+  const workload = text === undefined ? undefined : state.write(`${demo.name}.kubeconfig`, text);
   if (!options.exitWhenReady)
     stream.write(farewell(system.kubeconfig, workload, cloud.simulator && state.path("clouds.yaml")));
   const result = {

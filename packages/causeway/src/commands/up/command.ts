@@ -16,6 +16,7 @@ Examples:
   causeway up --demo                          a managed cluster on a simulated cloud, with nothing installed
   causeway up --demo --cloud devcloud         the same on a real OpenStack
   causeway up --demo --exit-when-ready        for scripts: ends when the cluster is ready
+  causeway up --demo --runtime process --programs ~/.cache/causeway/kubernetes
   causeway up --exit-when-ready -o json | jq -r .kubeconfigs.workload
   causeway up --state /var/lib/causeway --port 6443 --cloud prod`,
     )
@@ -53,6 +54,18 @@ function options() {
     .option(
       "--tunnel-sockets <dir>",
       "folder of a tunnel's sockets, NAMESPACE.NAME.sock, that kubelets are reached through",
+    )
+    .addOption(
+      new Option(
+        "--runtime <kind>",
+        "what runs hosted control planes that name no runtime: the embedded API server, or processes of Kubernetes' own programs",
+      )
+        .choices(["embedded", "process"] as const)
+        .default("embedded" as const),
+    )
+    .option(
+      "--programs <dir>",
+      "folder with etcd, kube-apiserver, kube-controller-manager and kube-scheduler as VERSION/PROGRAM, for runtime Process",
     )
     .option("--replicas <count>", "with --demo: workers to start with", whole(1, 1000), 3)
     .option("--flavor <name>", "with --demo: flavor of the workers", "m1.small")

@@ -18,6 +18,8 @@ export interface DemoOptions {
   readonly flavor: string;
   readonly image: string;
   readonly replicas: number;
+  /** Default: the demo's own. */
+  readonly version?: string;
 }
 
 /** The sample cluster. */

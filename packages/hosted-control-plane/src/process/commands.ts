@@ -1,0 +1,144 @@
+import { isIP } from "node:net";
+import { join } from "node:path";
+import type { ControlPlaneSpec } from "../runtime.ts";
+import type { ChildCommand } from "./child.ts";
+import type { Ports } from "./ports.ts";
+
+export interface CommandsFrom {
+  readonly spec: ControlPlaneSpec;
+  readonly ports: Ports;
+  /** Folder of the programs. */
+  readonly programs: string;
+  /** Folder of the control plane. */
+  readonly dir: string;
+  /** The address that the API listens on. */
+  readonly listen: string;
+  /** Where the configuration of the tunnel is; undefined: there is no tunnel. */
+  readonly egress: string | undefined;
+}
+
+export interface Commands {
+  readonly etcd: ChildCommand;
+  readonly api: ChildCommand;
+  readonly controllers: readonly ChildCommand[];
+}
+
+/** The command lines of the programs of one control plane, as kubeadm has them where it has a choice. */
+export function commandsOf(from: CommandsFrom): Commands {
+  const { programs } = from;
+  const command = (name: string, args: readonly string[], grace: number): ChildCommand => ({
+    name,
+    program: join(programs, name),
+    args,
+    grace,
+  });
+  return {
+    etcd: command("etcd", etcdArgs(from), 10_000),
+    api: command("kube-apiserver", apiArgs(from), 20_000),
+    controllers: [
+      command("kube-controller-manager", controllerManagerArgs(from), 5_000),
+      command("kube-scheduler", schedulerArgs(from), 5_000),
+    ],
+  };
+}
+
+function etcdArgs({ dir, ports, spec }: CommandsFrom): string[] {
+  const pki = (name: string): string => join(dir, "pki", name);
+  const client = `https://127.0.0.1:${ports.etcd}`;
+  const peer = `https://127.0.0.1:${ports.peer}`;
+  return [
+    "--name=default",
+    `--data-dir=${join(dir, "etcd")}`,
+    `--listen-client-urls=${client}`,
+    `--advertise-client-urls=${client}`,
+    `--listen-peer-urls=${peer}`,
+    `--initial-advertise-peer-urls=${peer}`,
+    `--initial-cluster=default=${peer}`,
+    "--client-cert-auth=true",
+    `--trusted-ca-file=${pki("etcd-ca.crt")}`,
+    `--cert-file=${pki("etcd-server.crt")}`,
+    `--key-file=${pki("etcd-server.key")}`,
+    "--peer-client-cert-auth=true",
+    `--peer-trusted-ca-file=${pki("etcd-ca.crt")}`,
+    `--peer-cert-file=${pki("etcd-server.crt")}`,
+    `--peer-key-file=${pki("etcd-server.key")}`,
+    `--quota-backend-bytes=${spec.limits.bytes}`,
+    "--auto-compaction-retention=0",
+    "--snapshot-count=10000",
+    "--log-level=warn",
+  ];
+}
+
+function apiArgs({ dir, ports, spec, listen, egress }: CommandsFrom): string[] {
+  const pki = (name: string): string => join(dir, "pki", name);
+  const issuer = `https://kubernetes.default.svc.${spec.dnsDomain}`;
+  const { host } = spec.endpoint;
+  return [
+    `--bind-address=${listen}`,
+    `--secure-port=${ports.api}`,
+    ...(isIP(host) === 0 ? [] : [`--advertise-address=${host}`]),
+    "--allow-privileged=true",
+    "--anonymous-auth=true",
+    "--authorization-mode=Node,RBAC",
+    `--client-ca-file=${pki("ca.crt")}`,
+    "--enable-admission-plugins=NodeRestriction",
+    "--enable-bootstrap-token-auth=true",
+    `--etcd-servers=https://127.0.0.1:${ports.etcd}`,
+    `--etcd-cafile=${pki("etcd-ca.crt")}`,
+    `--etcd-certfile=${pki("etcd-client.crt")}`,
+    `--etcd-keyfile=${pki("etcd-client.key")}`,
+    `--kubelet-client-certificate=${pki("kubelet-client.crt")}`,
+    `--kubelet-client-key=${pki("kubelet-client.key")}`,
+    "--kubelet-preferred-address-types=InternalIP,ExternalIP,Hostname",
+    "--profiling=false",
+    `--proxy-client-cert-file=${pki("front-proxy-client.crt")}`,
+    `--proxy-client-key-file=${pki("front-proxy-client.key")}`,
+    "--requestheader-allowed-names=front-proxy-client",
+    `--requestheader-client-ca-file=${pki("front-proxy-ca.crt")}`,
+    "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+    "--requestheader-group-headers=X-Remote-Group",
+    "--requestheader-username-headers=X-Remote-User",
+    `--service-account-issuer=${issuer}`,
+    `--service-account-key-file=${pki("sa.pub")}`,
+    `--service-account-signing-key-file=${pki("sa.key")}`,
+    `--service-cluster-ip-range=${spec.serviceCidr}`,
+    `--tls-cert-file=${pki("apiserver.crt")}`,
+    `--tls-private-key-file=${pki("apiserver.key")}`,
+    ...(egress === undefined ? [] : [`--egress-selector-config-file=${egress}`]),
+  ];
+}
+
+function controllerManagerArgs({ dir, spec }: CommandsFrom): string[] {
+  const pki = (name: string): string => join(dir, "pki", name);
+  return [
+    ...clientArgs(pki("controller-manager.conf")),
+    `--cluster-signing-cert-file=${pki("ca.crt")}`,
+    `--cluster-signing-key-file=${pki("ca.key")}`,
+    "--controllers=*,bootstrapsigner,tokencleaner",
+    `--root-ca-file=${pki("ca.crt")}`,
+    `--service-account-private-key-file=${pki("sa.key")}`,
+    `--service-cluster-ip-range=${spec.serviceCidr}`,
+    "--use-service-account-credentials=true",
+    ...(spec.podCidr === undefined ? [] : ["--allocate-node-cidrs=true", `--cluster-cidr=${spec.podCidr}`]),
+  ];
+}
+
+function schedulerArgs({ dir }: CommandsFrom): string[] {
+  return clientArgs(join(dir, "pki", "scheduler.conf"));
+}
+
+/** There is one of each program, so that no election is needed, and nothing asks their ports. */
+function clientArgs(kubeconfig: string): string[] {
+  return [`--kubeconfig=${kubeconfig}`, "--leader-elect=false", "--secure-port=0", "--profiling=false"];
+}
+
+/** The configuration with which kube-apiserver reaches nodes and pods through the tunnel's socket. */
+export function egressSelector(socket: string): string {
+  const connection = { proxyProtocol: "HTTPConnect", transport: { uds: { udsName: socket } } };
+  const config = {
+    apiVersion: "apiserver.k8s.io/v1beta1",
+    kind: "EgressSelectorConfiguration",
+    egressSelections: [{ name: "cluster", connection }],
+  };
+  return `${JSON.stringify(config, undefined, 2)}\n`;
+}

@@ -1,0 +1,218 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { canonicalJson, messageOf, type Clock, type Log } from "@causeway/foundation";
+import type { ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
+import { Child, endLeftover, type ChildCommand } from "./child.ts";
+import { commandsOf, egressSelector } from "./commands.ts";
+import { createJoinObjects } from "./join-objects.ts";
+import { addressOf, renewAfter, writePki } from "./pki.ts";
+import { portsOf, type Ports } from "./ports.ts";
+import { probeApi } from "./probe.ts";
+import { programNames } from "./programs.ts";
+
+export interface ControlPlaneWith {
+  /** Folder of this control plane. */
+  readonly dir: string;
+  /** The address to listen on; undefined: the one of the endpoint. */
+  readonly listen: string | undefined;
+  /** Socket of the tunnel that leads to its nodes. */
+  readonly tunnel: string | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly changed: () => void;
+}
+
+/** Ms between looks whether the API is ready, before and after it is. */
+const STARTING = 100;
+const RUNNING = 5_000;
+
+/** The programs of one control plane: etcd, then the API server, then the controllers. Ended in the reverse order. */
+export class ProcessControlPlane {
+  readonly #using: ControlPlaneWith;
+  #spec: ControlPlaneSpec | undefined;
+  #ports: Ports | undefined;
+  #digests: readonly string[] = [];
+  #etcd: Child | undefined;
+  #api: Child | undefined;
+  #controllers: Child[] = [];
+  #watching: Promise<void> | undefined;
+  #life = new AbortController();
+  #problem: string | undefined = "its programs are being started";
+  #isReady = false;
+  #renewAt = 0;
+  /** What machines that join need was created by this process, or existed. */
+  #hasJoinObjects = false;
+
+  constructor(using: ControlPlaneWith) {
+    this.#using = using;
+  }
+
+  /** Has the programs run as `spec` and the folder of `programs` say. What did not change is left running. */
+  async apply(spec: ControlPlaneSpec, programs: string): Promise<void> {
+    const { dir, clock } = this.#using;
+    mkdirSync(join(dir, "run"), { recursive: true, mode: 0o700 });
+    if (this.#spec === undefined) await this.endLeftovers();
+    const ports = await portsOf(dir, { api: spec.endpoint.port, host: this.#listen(spec) });
+    const egress = this.#writeEgress();
+    const commands = commandsOf({ spec, ports, programs, dir, listen: this.#listen(spec), egress });
+    const pki = digestOf([spec.authority, spec.frontProxy, spec.serviceAccountKey, spec.names, spec.endpoint.host]);
+    const digests = [digestOf(commands.etcd), digestOf([commands.api, pki]), digestOf([commands.controllers, pki])];
+    if (this.#renewAt <= clock.now() || this.#digests[1] !== digests[1]) {
+      await writePki(join(dir, "pki"), spec, ports, clock.now());
+      this.#renewAt = clock.now() + renewAfter;
+    }
+    const [etcd, api, controllers] = digests.map((digest, index) => digest !== this.#digests[index]);
+    this.#spec = spec;
+    this.#ports = ports;
+    if (this.#digests.length > 0 && !etcd && !api && !controllers) return;
+    await this.#stopWatching();
+    // An API server must never be older than its controllers: they are started again after it.
+    if (controllers || api || etcd) await this.#stopControllers();
+    if (api || etcd) await this.#stopApi();
+    if (etcd) await this.#stopEtcd();
+    this.#digests = digests;
+    this.#etcd ??= this.#start(commands.etcd);
+    this.#api ??= this.#start(commands.api);
+    this.#life = new AbortController();
+    this.#watching = this.#watch(commands.controllers, this.#life.signal);
+  }
+
+  get state(): ControlPlaneState | undefined {
+    const spec = this.#spec;
+    if (spec === undefined) return undefined;
+    const { version, names, limits, authentication, endpoint } = spec;
+    const port = this.#ports?.api ?? endpoint.port;
+    return {
+      ready: this.#isReady,
+      ...(this.#isReady ? {} : { starting: true, message: this.#message() }),
+      runtime: "Process",
+      endpoint: { host: endpoint.host, port },
+      version,
+      names,
+      limits,
+      authentication,
+    };
+  }
+
+  /** Its certificates are written again in time. */
+  get renewAt(): number {
+    return this.#renewAt;
+  }
+
+  async stop(): Promise<void> {
+    await this.#stopWatching();
+    await this.#stopControllers();
+    await this.#stopApi();
+    await this.#stopEtcd();
+    this.#isReady = false;
+    this.#spec = undefined;
+    this.#digests = [];
+  }
+
+  /** Ends programs that an earlier process of ours started and did not end, since it was killed. */
+  async endLeftovers(): Promise<void> {
+    const { dir, clock, log } = this.#using;
+    for (const name of programNames.toReversed()) {
+      const ended = await endLeftover(join(dir, "run"), name, clock);
+      if (ended) log.info("ended a program that an earlier process left behind", { program: name, pid: ended.pid });
+    }
+  }
+
+  #message(): string {
+    const crashing = this.#children().flatMap((child) => child.problem ?? []);
+    if (crashing.length > 0)
+      return `${crashing.join("; ")}; logs are in ${join(this.#using.dir, "run")} (PROCESS_CRASHING)`;
+    return `the API server is not ready: ${this.#problem}`;
+  }
+
+  #children(): Child[] {
+    return [this.#etcd, this.#api, ...this.#controllers].filter((child) => child !== undefined);
+  }
+
+  #listen({ endpoint }: ControlPlaneSpec): string {
+    return this.#using.listen ?? endpoint.host;
+  }
+
+  #writeEgress(): string | undefined {
+    const { tunnel, dir } = this.#using;
+    // kube-apiserver does not start if the socket's folder is missing, and dials the socket only when it needs it.
+    if (tunnel === undefined) return undefined;
+    const file = join(dir, "egress.json");
+    if (!existsSync(file)) writeFileSync(file, egressSelector(tunnel), { mode: 0o600 });
+    return file;
+  }
+
+  #start(command: ChildCommand): Child {
+    const { dir, clock, log, changed } = this.#using;
+    const child = new Child(command, { dir: join(dir, "run"), clock, log, changed });
+    child.start();
+    return child;
+  }
+
+  /** Starts the controllers when the API is ready, and reports when it becomes ready or stops being so. */
+  async #watch(controllers: readonly ChildCommand[], signal: AbortSignal): Promise<void> {
+    const { clock, dir, changed, log } = this.#using;
+    while (!signal.aborted) {
+      const host = this.#spec === undefined ? "127.0.0.1" : probed(this.#listen(this.#spec));
+      const problem = await this.#probe(dir, host, signal).catch(messageOf);
+      if (signal.aborted) return;
+      if (problem === undefined && this.#controllers.length === 0)
+        this.#controllers = controllers.map((command) => this.#start(command));
+      const crashing = this.#children().some((child) => child.problem !== undefined);
+      const isReady = problem === undefined && !crashing;
+      const differs = isReady !== this.#isReady || problem !== this.#problem;
+      if (isReady !== this.#isReady)
+        log.info(isReady ? "the control plane is ready" : "the control plane is not ready");
+      this.#isReady = isReady;
+      this.#problem = problem;
+      if (differs) changed();
+      await clock.sleep(isReady ? RUNNING : STARTING, signal).catch(() => {});
+    }
+  }
+
+  /** Undefined: it is ready, and machines can join it. */
+  async #probe(dir: string, host: string, signal: AbortSignal): Promise<string | undefined> {
+    const [spec, ports] = [this.#spec, this.#ports];
+    if (!spec || !ports) return "its programs are being started";
+    const problem = await probeApi(dir, { host, port: ports.api });
+    if (problem !== undefined || this.#hasJoinObjects) return problem;
+    const server = `https://${addressOf(spec)}:${ports.api}`;
+    await createJoinObjects(spec, { server, host, port: ports.api }, signal);
+    this.#hasJoinObjects = true;
+    return undefined;
+  }
+
+  async #stopWatching(): Promise<void> {
+    this.#life.abort();
+    await this.#watching;
+    this.#watching = undefined;
+    this.#isReady = false;
+    this.#problem = "its programs are being started";
+  }
+
+  async #stopControllers(): Promise<void> {
+    await Promise.all(this.#controllers.map((child) => child.stop()));
+    this.#controllers = [];
+  }
+
+  async #stopApi(): Promise<void> {
+    await this.#api?.stop();
+    this.#api = undefined;
+  }
+
+  async #stopEtcd(): Promise<void> {
+    await this.#etcd?.stop();
+    this.#etcd = undefined;
+  }
+}
+
+/** An address that the machine reaches itself at. */
+function probed(listen: string): string {
+  if (listen === "0.0.0.0") return "127.0.0.1";
+  return listen === "::" ? "::1" : listen;
+}
+
+function digestOf(value: unknown): string {
+  return createHash("sha256").update(canonicalJson(value)).digest("base64url");
+}

@@ -1,0 +1,45 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+
+/** Ports of one control plane. They stay the same as long as its folder exists: nodes hold the one of the API. */
+export interface Ports {
+  readonly api: number;
+  readonly etcd: number;
+  readonly peer: number;
+}
+
+/** The ports of the control plane in `dir`. `api`: the port that was wanted; 0: any. */
+export async function portsOf(dir: string, { api, host }: { api: number; host: string }): Promise<Ports> {
+  const file = join(dir, "ports.json");
+  const known = read(file);
+  if (known && (api === 0 || api === known.api)) return known;
+  const ports = {
+    api: api === 0 ? await freePort(host) : api,
+    etcd: known?.etcd ?? (await freePort("127.0.0.1")),
+    peer: known?.peer ?? (await freePort("127.0.0.1")),
+  };
+  writeFileSync(`${file}.new`, JSON.stringify(ports), { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+  return ports;
+}
+
+function read(file: string): Ports | undefined {
+  try {
+    const { api, etcd, peer } = JSON.parse(readFileSync(file, "utf8")) as Partial<Ports>;
+    return api !== undefined && etcd !== undefined && peer !== undefined ? { api, etcd, peer } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function freePort(host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, host, () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}

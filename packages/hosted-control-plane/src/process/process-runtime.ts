@@ -1,0 +1,117 @@
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { CausewayError, type Clock, type Log } from "@causeway/foundation";
+import type { ControlPlaneRuntime, ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
+import { ProcessControlPlane } from "./control-plane.ts";
+import { programsOf } from "./programs.ts";
+
+export interface ProcessRuntimeOptions {
+  /** Keeps everything of the control planes: etcd's data, keys, logs. */
+  readonly dir: string;
+  /** Folder with the programs, as VERSION/PROGRAM. */
+  readonly programs: string;
+  /** The address that control planes listen on, such as 0.0.0.0. Default: the one that each is reached at. */
+  readonly listen?: string;
+  /** Folder of a tunnel's sockets (ID.sock) that lead to the nodes. */
+  readonly tunnels?: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface ProcessRuntime extends ControlPlaneRuntime {
+  /** Ends every program, in order. Their data stays. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Control planes as processes of Kubernetes' own programs on this machine: each has an etcd, an API server, a controller manager and a scheduler. Programs
+ * that an earlier process left behind after kill -9 are found by their pid files and start times, and ended first.
+ */
+export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRuntime {
+  const { dir, programs, clock } = options;
+  if (process.platform !== "linux")
+    throw new CausewayError("PROCESS_RUNTIME_UNSUPPORTED", "control planes as processes need Linux", {
+      hint: "Use the embedded runtime.",
+    });
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const running = new Map<string, ProcessControlPlane>();
+  const listeners = new Set<(id: string) => void>();
+  const folderOf = (id: string): string => {
+    if (!/^[a-z0-9]([-a-z0-9]*[a-z0-9])?\.[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(id))
+      throw new CausewayError("PROCESS_RUNTIME_UNSUPPORTED", `"${id}" cannot name a folder`);
+    return join(dir, id);
+  };
+  const open = (id: string): ProcessControlPlane => {
+    const known = running.get(id);
+    if (known) return known;
+    const opened = new ProcessControlPlane({
+      dir: folderOf(id),
+      listen: options.listen,
+      tunnel: options.tunnels === undefined ? undefined : join(options.tunnels, `${id}.sock`),
+      clock,
+      log: options.log.with({ controlPlane: id }),
+      changed: () => {
+        for (const listener of listeners) listener(id);
+      },
+    });
+    running.set(id, opened);
+    return opened;
+  };
+  // Control planes whose objects were deleted while nothing ran are never asked for again, but their programs must not run on.
+  const cleaned = Promise.all(readdirSync(dir).map((id) => open(id).endLeftovers()));
+  return {
+    async ensure(spec) {
+      await cleaned;
+      refuseUnsupported(spec);
+      const folder = programsOf(programs, spec.version);
+      const controlPlane = open(spec.id);
+      await controlPlane.apply(spec, folder);
+      return controlPlane.state ?? leftover();
+    },
+    observe(id) {
+      const state = running.get(id)?.state;
+      if (state !== undefined) return Promise.resolve(state);
+      return Promise.resolve(existsSync(folderOf(id)) ? leftover() : undefined);
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async remove(id) {
+      await cleaned;
+      const controlPlane = open(id);
+      await controlPlane.stop();
+      await controlPlane.endLeftovers();
+      running.delete(id);
+      rmSync(folderOf(id), { recursive: true, force: true });
+    },
+    async stop() {
+      await cleaned;
+      await Promise.all([...running.values()].map((each) => each.stop()));
+    },
+  };
+}
+
+/** What only the embedded runtime can do is refused, and not left out. */
+function refuseUnsupported({ authentication }: ControlPlaneSpec): void {
+  if (authentication.external === undefined) return;
+  throw new CausewayError(
+    "PROCESS_RUNTIME_UNSUPPORTED",
+    `the process runtime does not support spec.authentication.${authentication.external.type}`,
+    { hint: "Use the embedded runtime, or run causeway run keystone-auth as a webhook." },
+  );
+}
+
+/** Data of a control plane that this process has not started yet: it exists, and is not ready. */
+function leftover(): ControlPlaneState {
+  return {
+    ready: false,
+    runtime: "Process",
+    endpoint: { host: "", port: 0 },
+    version: "",
+    names: [],
+    limits: { objects: 0, bytes: 0 },
+    authentication: {},
+    message: "the programs of the control plane are being started",
+  };
+}

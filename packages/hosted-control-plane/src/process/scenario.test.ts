@@ -1,0 +1,224 @@
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { get } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { generateKeyPairSync } from "node:crypto";
+import { createAuthority, silentLog, systemClock, type KeyPair } from "@causeway/foundation";
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { createRuntimes } from "../runtimes.ts";
+import type { ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
+import { installPrograms } from "../testing/programs.ts";
+import { identityOf, readIdentity } from "./process-identity.ts";
+import { createProcessRuntime, type ProcessRuntime } from "./process-runtime.ts";
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+
+const signal = new AbortController().signal;
+let authority: KeyPair;
+let serviceAccountKey: string;
+beforeAll(async () => {
+  authority = await createAuthority({ commonName: "kubernetes", lifetime: 3600_000 });
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  serviceAccountKey = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+});
+
+let dir: string;
+let runtimes: ProcessRuntime[] = [];
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "process-runtime-"));
+  for (const version of ["v1.34.4", "v1.34.5"]) installPrograms(join(dir, "programs"), version);
+});
+afterEach(async () => {
+  await Promise.all(runtimes.map((runtime) => runtime.stop()));
+  runtimes = [];
+  rmSync(dir, { recursive: true, force: true });
+});
+
+function start(): ProcessRuntime {
+  const programs = join(dir, "programs");
+  const runtime = createProcessRuntime({ dir: join(dir, "state"), programs, clock: systemClock, log: silentLog });
+  runtimes.push(runtime);
+  return runtime;
+}
+
+const specOf = (changes: Partial<ControlPlaneSpec> = {}): ControlPlaneSpec => ({
+  id: "default.web",
+  version: "v1.34.4",
+  authority,
+  serviceAccountKey,
+  endpoint: { host: "127.0.0.1", port: 0 },
+  serviceCidr: "10.96.0.0/12",
+  dnsDomain: "cluster.local",
+  names: [],
+  limits: { objects: 50_000, bytes: 2 ** 30 },
+  authentication: {},
+  worker: "shared",
+  ...changes,
+});
+
+async function until<T>(what: string, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
+  for (let i = 0; i < 1_000; i++) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await systemClock.sleep(50);
+  }
+  throw new Error(`did not happen: ${what}`);
+}
+
+const ready = (runtime: ProcessRuntime): Promise<ControlPlaneState> =>
+  until("ready", async () => {
+    const state = await runtime.observe("default.web", signal);
+    return state?.ready === true ? state : undefined;
+  });
+
+const pidOf = (name: string): number | undefined =>
+  readIdentity(join(dir, "state/default.web/run", `${name}.pid`))?.pid;
+const logged = (file: string, version = "v1.34.4"): string[] => {
+  const path = join(dir, "programs", version, file);
+  return existsSync(path) ? readFileSync(path, "utf8").trim().split("\n") : [];
+};
+
+function served({ endpoint }: ControlPlaneState): Promise<string> {
+  return new Promise((resolve, reject) => {
+    get({ ...endpoint, path: "/readyz", ca: authority.certificate, servername: "kubernetes" }, (response) => {
+      let text = "";
+      response.on("data", (chunk: Buffer) => (text += chunk.toString()));
+      response.on("end", () => resolve(text));
+    }).on("error", reject);
+  });
+}
+
+const all = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
+
+describe("a control plane as processes", () => {
+  test("becomes ready, is started in order and ended in the reverse order, and keeps its port", async () => {
+    const runtime = start();
+    const changes: string[] = [];
+    runtime.onChange((id) => changes.push(id));
+    expect(await runtime.ensure(specOf(), signal)).toMatchObject({ ready: false, starting: true });
+    const state = await ready(runtime);
+    expect(await served(state)).toBe("v1.34.4");
+    expect(changes).toContain("default.web");
+    await until("controllers", () => (logged("starts").length === 4 ? true : undefined));
+    expect(logged("starts").slice(0, 2).toSorted()).toEqual(["etcd", "kube-apiserver"]);
+    await until("running", () => (all.every((name) => pidOf(name) !== undefined) ? true : undefined));
+    await systemClock.sleep(300);
+    await runtime.stop();
+    expect(logged("ends").slice(2)).toEqual(["kube-apiserver", "etcd"]);
+    expect(all.map(pidOf)).toEqual([undefined, undefined, undefined, undefined]);
+    const again = start();
+    expect(await again.observe("default.web", signal)).toMatchObject({ ready: false });
+    await again.ensure(specOf(), signal);
+    expect((await ready(again)).endpoint).toEqual(state.endpoint);
+  });
+
+  test("is left alone by a request for the same again", async () => {
+    const runtime = start();
+    await runtime.ensure(specOf(), signal);
+    await ready(runtime);
+    const before = pidOf("kube-apiserver");
+    await runtime.ensure(specOf(), signal);
+    expect(pidOf("kube-apiserver")).toBe(before);
+    expect(await runtime.observe("default.web", signal)).toMatchObject({ ready: true });
+  });
+
+  test.for(all)("restarts %s after kill -9", async (name) => {
+    const runtime = start();
+    await runtime.ensure(specOf(), signal);
+    await ready(runtime);
+    const pid = await until("running", () => pidOf(name));
+    process.kill(pid, "SIGKILL");
+    await until("restarted", () => (pidOf(name) !== undefined && pidOf(name) !== pid ? true : undefined));
+    await ready(runtime);
+  });
+
+  test("that cannot start is started less and less often, and says why", async () => {
+    const crash = join(dir, "programs/v1.34.4/etcd.crash");
+    writeFileSync(crash, "");
+    const runtime = start();
+    await runtime.ensure(specOf(), signal);
+    const state = await until("reported", async () => {
+      const now = await runtime.observe("default.web", signal);
+      return now?.message?.includes("PROCESS_CRASHING") ? now : undefined;
+    });
+    expect(state.message).toMatch(
+      /^etcd ended \d+ times in a row: exit status 1: Error: the disk is full; logs are in /,
+    );
+    await systemClock.sleep(3_000);
+    expect(logged("starts").filter((name) => name === "etcd").length).toBeLessThan(6);
+    rmSync(crash);
+    await until("running", () => pidOf("etcd"));
+  });
+
+  test("is upgraded in order, and refuses a version that is not installed while the old one serves on", async () => {
+    const runtime = start();
+    await runtime.ensure(specOf(), signal);
+    const before = await ready(runtime);
+    await until("controllers", () => pidOf("kube-scheduler"));
+    await systemClock.sleep(300);
+    await expect(runtime.ensure(specOf({ version: "v1.34.9" }), signal)).rejects.toMatchObject({
+      code: "PROCESS_VERSION_NOT_INSTALLED",
+      message: expect.stringContaining("installed: v1.34.4, v1.34.5") as string,
+    });
+    expect(await served(before)).toBe("v1.34.4");
+    await runtime.ensure(specOf({ version: "v1.34.5" }), signal);
+    const state = await ready(runtime);
+    expect(state).toMatchObject({ version: "v1.34.5", endpoint: before.endpoint });
+    expect(await served(state)).toBe("v1.34.5");
+    expect(logged("ends").slice(2)).toEqual(["kube-apiserver", "etcd"]);
+  });
+
+  test("leaves nothing when it is removed", async () => {
+    const runtime = start();
+    await runtime.ensure(specOf(), signal);
+    await ready(runtime);
+    const pids = await until("running", () => {
+      const found = all.map(pidOf);
+      return found.includes(undefined) ? undefined : found;
+    });
+    await runtime.remove("default.web", signal);
+    expect(pids.map((pid) => identityOf(pid ?? 0))).toEqual([undefined, undefined, undefined, undefined]);
+    expect(existsSync(join(dir, "state/default.web"))).toBe(false);
+    expect(await runtime.observe("default.web", signal)).toBeUndefined();
+  });
+
+  test("that its process left behind is ended at the next start, and no other process is", async () => {
+    const runtime = start();
+    await runtime.ensure(specOf(), signal);
+    await ready(runtime);
+    const pid = await until("running", () => pidOf("kube-apiserver"));
+    const run = join(dir, "state/default.web/run");
+    const left = readFileSync(join(run, "kube-apiserver.pid"), "utf8");
+    await runtime.stop();
+    // A program that survived us, and a number that another process has now.
+    const orphan = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore", detached: true });
+    const identity = await until("started", () => identityOf(orphan.pid ?? 0));
+    writeFileSync(join(run, "etcd.pid"), JSON.stringify(identity));
+    const stranger = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
+    const other = await until("started", () => identityOf(stranger.pid ?? 0));
+    writeFileSync(join(run, "kube-scheduler.pid"), JSON.stringify({ ...JSON.parse(left), pid: other.pid }));
+    expect(pid).toBeGreaterThan(1);
+    const again = start();
+    await again.ensure(specOf(), signal);
+    expect(identityOf(identity.pid)).toBeUndefined();
+    expect(identityOf(other.pid)).toEqual(other);
+    stranger.kill("SIGKILL");
+  });
+
+  test.for<[string, Partial<ControlPlaneSpec>, string]>([
+    ["Keystone", { authentication: { external: { type: "keystone", settings: {} } } }, "PROCESS_RUNTIME_UNSUPPORTED"],
+    ["a name that leads out of its folder", { id: "../etc" }, "PROCESS_RUNTIME_UNSUPPORTED"],
+  ])("is refused with %s, and nothing is made", async ([, changes, code]) => {
+    const runtime = start();
+    await expect(runtime.ensure(specOf(changes), signal)).rejects.toMatchObject({ code });
+    expect(existsSync(join(dir, "etc"))).toBe(false);
+  });
+});
+
+test("a control plane whose runtime is not offered is refused", async () => {
+  const runtimes = createRuntimes({ runtimes: {}, default: "Embedded" });
+  await expect(runtimes.ensure(specOf({ runtime: "Process" }), signal)).rejects.toMatchObject({
+    code: "RUNTIME_NOT_OFFERED",
+  });
+});

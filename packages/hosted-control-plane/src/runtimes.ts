@@ -1,0 +1,39 @@
+import { CausewayError } from "@causeway/foundation";
+import type { ControlPlaneRuntime, ControlPlaneSpec, RuntimeName } from "./runtime.ts";
+
+export interface RuntimesOptions {
+  readonly runtimes: Readonly<Partial<Record<RuntimeName, ControlPlaneRuntime>>>;
+  /** For control planes that name none. */
+  readonly default: RuntimeName;
+}
+
+/** Several runtimes as one: each control plane is run by the one that it names. */
+export function createRuntimes({ runtimes, default: fallback }: RuntimesOptions): ControlPlaneRuntime {
+  const all = Object.values(runtimes);
+  const chosen = ({ runtime = fallback }: ControlPlaneSpec): ControlPlaneRuntime => {
+    const found = runtimes[runtime];
+    if (found) return found;
+    throw new CausewayError("RUNTIME_NOT_OFFERED", `control planes with runtime ${runtime} are not run here`, {
+      hint: "Start causeway up with --runtime process and --programs, or set spec.runtime to Embedded.",
+    });
+  };
+  return {
+    ensure: async (spec, signal) => chosen(spec).ensure(spec, signal),
+    async observe(id, signal) {
+      for (const runtime of all) {
+        const state = await runtime.observe(id, signal);
+        if (state !== undefined) return state;
+      }
+      return undefined;
+    },
+    onChange(listener) {
+      const ends = all.map((runtime) => runtime.onChange(listener));
+      return () => {
+        for (const end of ends) end();
+      };
+    },
+    async remove(id, signal) {
+      for (const runtime of all) await runtime.remove(id, signal);
+    },
+  };
+}

@@ -1,0 +1,295 @@
+/**
+ * One suite for every runtime of hosted control planes: the same cases on the embedded API server and on processes of Kubernetes' own programs, each brought up by
+ * the controller of HostedControlPlane.
+ */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { allKinds, Cluster, HostedControlPlane, toCustomResourceDefinition } from "@causeway/api";
+import { startApiServer } from "@causeway/apiserver";
+import { silentLog, systemClock } from "@causeway/foundation";
+import {
+  createEmbeddedRuntime,
+  createHostedControlPlane,
+  createProcessRuntime,
+  createRuntimes,
+  type ControlPlaneRuntime,
+} from "@causeway/hosted-control-plane";
+import {
+  ConfigMap,
+  createClient,
+  createEventRecorder,
+  createInformers,
+  Deployment,
+  isTrue,
+  loadKubeconfig,
+  Namespace,
+  Node,
+  ownerReference,
+  Pod,
+  Secret,
+  secretText,
+  ServiceAccount,
+  type Condition,
+  type KubernetesClient,
+} from "@causeway/kubernetes";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { programs } from "./programs.ts";
+
+const VERSION = "v1.34.4";
+/** Serves embedded control planes with their controllers. */
+const worker = resolve(import.meta.dirname, "../../packages/causeway/src/workloads/worker-main.ts");
+const needed = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
+
+function missing(): string | undefined {
+  const { kubernetes } = programs();
+  if ("reason" in kubernetes) return kubernetes.reason;
+  const absent = needed.filter((name) => !existsSync(join(kubernetes.dir, name)));
+  return absent.length === 0 ? undefined : `${absent.join(", ")} not built`;
+}
+
+interface World {
+  readonly client: KubernetesClient;
+  readonly runtime: ControlPlaneRuntime;
+  readonly dir: string;
+  tenant(name: string): Promise<KubernetesClient>;
+  /** Ends the controller and the runtime, and starts both on the same state. */
+  restart(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const signal = new AbortController().signal;
+const key = (name: string) => ({ namespace: "default", name });
+
+async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
+  let last: unknown;
+  for (let i = 0; i < 600; i++) {
+    try {
+      const found = await look();
+      if (found !== undefined) return found;
+    } catch (error) {
+      last = error;
+    }
+    await systemClock.sleep(100);
+  }
+  throw new Error(`not in a minute: ${what}`, { cause: last });
+}
+
+async function startWorld(name: "Embedded" | "Process"): Promise<World> {
+  const dir = mkdtempSync(join(tmpdir(), "control-planes-"));
+  const folder = join(dir, "programs");
+  const { kubernetes } = programs();
+  if (name === "Process" && "dir" in kubernetes) {
+    mkdirSync(folder);
+    symlinkSync(kubernetes.dir, join(folder, VERSION));
+  }
+  const server = await startApiServer({
+    crds: allKinds.map(toCustomResourceDefinition),
+    isolation: { program: worker },
+  });
+  const client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
+  const clients: KubernetesClient[] = [client];
+  let end = async (): Promise<void> => {};
+  let runtime: ControlPlaneRuntime | undefined;
+  const start = (): void => {
+    const stopping = new AbortController();
+    const tools = { clock: systemClock, log: silentLog };
+    const processes =
+      name === "Process" ? createProcessRuntime({ dir: join(dir, "state"), programs: folder, ...tools }) : undefined;
+    const embedded = createEmbeddedRuntime({ apiServer: server });
+    runtime = createRuntimes({
+      runtimes: { Embedded: embedded, ...(processes ? { Process: processes } : {}) },
+      default: name,
+    });
+    const informers = createInformers(client, tools);
+    const events = createEventRecorder(client, { component: "test", clock: systemClock });
+    const advertise = async () => "127.0.0.1";
+    const controller = createHostedControlPlane({ informers, runtime, advertise, events, ...tools });
+    const running = [informers.run(stopping.signal), controller.run(stopping.signal)];
+    end = async () => {
+      stopping.abort(new Error("stopped"));
+      await Promise.allSettled(running);
+      await processes?.stop();
+    };
+  };
+  start();
+  return {
+    client,
+    dir,
+    get runtime() {
+      return runtime as ControlPlaneRuntime;
+    },
+    async tenant(of) {
+      const text = await until("kubeconfig", async () =>
+        secretText(await client.find(Secret, key(`${of}-kubeconfig`)), "value"),
+      );
+      const tenant = createClient(loadKubeconfig({ text }));
+      clients.push(tenant);
+      return tenant;
+    },
+    async restart() {
+      await end();
+      start();
+    },
+    async close() {
+      await end();
+      await Promise.all(clients.map((each) => each.close()));
+      await server.close();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function create({ client }: World, name: string): Promise<void> {
+  const cluster = await client.create(Cluster, {
+    apiVersion: "cluster.x-k8s.io/v1beta2",
+    kind: "Cluster",
+    metadata: key(name),
+    spec: {
+      clusterNetwork: { services: { cidrBlocks: ["10.97.0.0/16"] }, pods: { cidrBlocks: ["10.244.0.0/16"] } },
+      controlPlaneRef: { apiGroup: "controlplane.cluster.x-k8s.io", kind: "HostedControlPlane", name },
+    },
+  });
+  const metadata = {
+    labels: { "cluster.x-k8s.io/cluster-name": name },
+    ownerReferences: [ownerReference(cluster, { controller: true })],
+  };
+  await client.create(HostedControlPlane, {
+    apiVersion: "controlplane.cluster.x-k8s.io/v1alpha1",
+    kind: "HostedControlPlane",
+    metadata: { ...key(name), ...metadata },
+    spec: { version: VERSION },
+  });
+}
+
+const available = (world: World, name: string) =>
+  until(`${name} available`, async () => {
+    const object = await world.client.get(HostedControlPlane, key(name));
+    return isTrue((object.status?.conditions ?? []) as Condition[], "Available") ? object : undefined;
+  });
+
+const configMap = (name: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: key(name), data: { a: "b" } });
+
+for (const name of ["Embedded", "Process"] as const) {
+  const why = name === "Process" ? missing() : undefined;
+  describe.skipIf(why !== undefined)(
+    `a control plane of runtime ${name}${why === undefined ? "" : ` (${why})`}`,
+    () => {
+      let world: World;
+      beforeAll(async () => {
+        world = await startWorld(name);
+        await Promise.all([create(world, "one"), create(world, "two")]);
+      });
+      afterAll(() => world.close());
+
+      test("becomes available, with its version, its runtime and an endpoint", async () => {
+        const { status } = await available(world, "one");
+        expect(status).toMatchObject({
+          version: VERSION,
+          runtime: name,
+          initialization: { controlPlaneInitialized: true },
+        });
+        const tenant = await world.tenant("one");
+        expect(await tenant.request("GET", "/version")).toMatchObject({
+          major: "1",
+          minor: "34",
+          gitVersion: expect.stringMatching(/^v1\.34\.4/) as string,
+        });
+        expect(await tenant.request("GET", "/readyz")).toBe("ok");
+      });
+
+      test("does not accept the credentials of another", async () => {
+        await available(world, "two");
+        const of = async (cluster: string) =>
+          loadKubeconfig({
+            text: secretText(await world.client.get(Secret, key(`${cluster}-kubeconfig`)), "value") ?? "",
+          });
+        const [one, two] = [await of("one"), await of("two")];
+        const foreign = createClient({ ...two, server: one.server, ...("ca" in one ? { ca: one.ca } : {}) });
+        await expect(foreign.list(Namespace)).rejects.toMatchObject({
+          code: expect.stringMatching(/KUBERNETES_(UNAUTHORIZED|UNREACHABLE|FORBIDDEN)/) as string,
+        });
+        await foreign.close();
+      });
+
+      test("creates the default ServiceAccount and the root's ConfigMap in each namespace", async () => {
+        const tenant = await world.tenant("one");
+        await tenant.create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: "team" } });
+        await until("account", () => tenant.find(ServiceAccount, { namespace: "team", name: "default" }));
+        const root = await until("root", () => tenant.find(ConfigMap, { namespace: "team", name: "kube-root-ca.crt" }));
+        const { data } = await world.client.get(Secret, key("one-ca"));
+        expect(root.data?.["ca.crt"]).toBe(Buffer.from(data?.["tls.crt"] ?? "", "base64").toString());
+      });
+
+      test("runs Deployments: pods are created and bound to a node, which gets a network", async () => {
+        const tenant = await world.tenant("one");
+        const allocatable = { cpu: "4", memory: "8Gi", pods: "110" };
+        const conditions = [
+          {
+            type: "Ready",
+            status: "True",
+            reason: "KubeletReady",
+            lastTransitionTime: new Date().toISOString(),
+            lastHeartbeatTime: new Date().toISOString(),
+          },
+        ];
+        await tenant.create(Node, { apiVersion: "v1", kind: "Node", metadata: { name: "worker" }, spec: {} } as Node);
+        await tenant.patch(
+          Node,
+          { namespace: "", name: "worker" },
+          { type: "merge", body: { status: { allocatable, capacity: allocatable, conditions } } },
+          { subresource: "status" },
+        );
+        const labels = { app: "web" };
+        await tenant.create(Deployment, {
+          apiVersion: "apps/v1",
+          kind: "Deployment",
+          metadata: key("web"),
+          spec: {
+            replicas: 3,
+            selector: { matchLabels: labels },
+            template: { metadata: { labels }, spec: { containers: [{ name: "web", image: "example.com/web:1" }] } },
+          },
+        } as Deployment);
+        await until("bound", async () => {
+          const { items } = await tenant.list(Pod, { namespace: "default" });
+          return items.length === 3 && items.every(({ spec }) => spec.nodeName === "worker") ? true : undefined;
+        });
+        await until("network", async () => (await tenant.get(Node, { namespace: "", name: "worker" })).spec?.podCIDR);
+      });
+
+      test("keeps its objects, its endpoint and its credentials over a restart", async () => {
+        const before = await available(world, "one");
+        const tenant = await world.tenant("one");
+        await tenant.create(ConfigMap, configMap("kept"));
+        await world.restart();
+        await until("back", async () => (await tenant.find(ConfigMap, key("kept"))) && true);
+        expect((await available(world, "one")).status?.endpoint).toEqual(before.status?.endpoint);
+      });
+
+      test("serves more names when they are added", async () => {
+        await world.client.patch(HostedControlPlane, key("one"), {
+          type: "merge",
+          body: { spec: { names: ["api.example.com"] } },
+        });
+        await until("applied", async () =>
+          (await world.runtime.observe("default.one", signal))?.names.includes("api.example.com") ? true : undefined,
+        );
+        await available(world, "one");
+        const tenant = await world.tenant("one");
+        await until("serving", async () => (await tenant.find(ConfigMap, key("kept"))) && true);
+      });
+
+      test("is deleted with everything that it had", async () => {
+        await world.client.delete(HostedControlPlane, key("two"));
+        await until("gone", async () =>
+          (await world.client.find(HostedControlPlane, key("two"))) === undefined ? true : undefined,
+        );
+        expect(await world.runtime.observe("default.two", signal)).toBeUndefined();
+        const state = join(world.dir, "state");
+        if (name === "Process") expect(readdirSync(state)).toEqual(["default.one"]);
+        expect(await (await world.tenant("one")).find(ConfigMap, key("kept"))).toBeDefined();
+      });
+    },
+  );
+}
