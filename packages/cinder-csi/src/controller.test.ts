@@ -331,3 +331,48 @@ describe("snapshots", () => {
     expect(await codeOf(snapshot("s", volumeId, { type: "image" }))).toBe(Code.InvalidArgument);
   });
 });
+
+describe("a cluster that shares its project", () => {
+  const own = async (cluster: string, servers: readonly string[] = []) =>
+    world.driver({ clusterId: cluster, owner: { hasServer: (id) => servers.includes(id) } });
+
+  test("cannot delete, attach, grow, snapshot or copy another cluster's volume", async () => {
+    const server = await world.server("one");
+    const [one, two] = [await own("one"), await own("two", [server])];
+    const { volumeId } = await create("pvc-1", {}, one);
+    const { snapshot } = await one.client.controller.createSnapshot({ name: "s", sourceVolumeId: volumeId });
+    const snapshotId = snapshot?.snapshotId ?? "";
+    const { controller } = two.client;
+    const copyOf = (type: object) => create("pvc-2", { volumeContentSource: { type } }, two);
+    const attempts = [
+      controller.deleteVolume({ volumeId }),
+      publish(volumeId, server, fileSystem, two),
+      controller.controllerUnpublishVolume({ volumeId, nodeId: server }),
+      controller.controllerExpandVolume({ volumeId, capacityRange: gib(2) }),
+      controller.controllerModifyVolume({ volumeId, mutableParameters: { type: "fast" } }),
+      controller.createSnapshot({ name: "t", sourceVolumeId: volumeId }),
+      controller.deleteSnapshot({ snapshotId }),
+      controller.listSnapshots({ snapshotId }),
+      copyOf({ case: "volume", value: { volumeId } }),
+      copyOf({ case: "snapshot", value: { snapshotId } }),
+      create("pvc-1", {}, two),
+    ];
+    expect(await Promise.all(attempts.map(codeOf))).toEqual(attempts.map(() => Code.PermissionDenied));
+    expect(await codeOf(controller.listSnapshots({}))).toBe(Code.Unimplemented);
+    expect((await world.cloud.blockStorage.volumes.get(volumeId)).status).toBe("available");
+  });
+
+  test("cannot attach its volume to another cluster's server, and can adopt a volume by its metadata", async () => {
+    const [mine, foreign] = [await world.server("one"), await world.server("two")];
+    const one = await own("one", [mine]);
+    const { volumeId } = await create("pvc-1", {}, one);
+    expect(await codeOf(publish(volumeId, foreign, fileSystem, one))).toBe(Code.PermissionDenied);
+    expect(await codeOf(publish(volumeId, mine, fileSystem, one))).toBe("ok");
+    const { volumes } = world.cloud.blockStorage;
+    const made = await volumes.create({ name: "by-hand", size: 1 });
+    expect(await codeOf(one.client.controller.deleteVolume({ volumeId: made.id }))).toBe(Code.PermissionDenied);
+    await world.eventually(async () => (await volumes.get(made.id)).status === "available");
+    await volumes.update(made.id, { metadata: { "cinder.csi.openstack.org/cluster": "one" } });
+    expect(await codeOf(one.client.controller.deleteVolume({ volumeId: made.id }))).toBe("ok");
+  });
+});

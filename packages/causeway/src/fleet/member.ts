@@ -1,5 +1,5 @@
 import { messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
-import type { Cluster, OpenStackCluster } from "@causeway/api";
+import { Machine, type Cluster, type OpenStackCluster } from "@causeway/api";
 import {
   createCloudControllerManager,
   defaultCloudConfig,
@@ -56,7 +56,12 @@ export async function startMember(options: MemberOptions, signal: AbortSignal): 
     log,
     events: createEventRecorder(remote.client, { component: "cloud-controller-manager", clock }),
   });
-  const volumes = memberVolumes({ cloud, watch, remote, clusterName, clock, log });
+  const machines = options.informers.for(Machine);
+  const hasServer = (id: string) =>
+    machines
+      .list(cluster.metadata.namespace)
+      .some(({ spec }) => spec.clusterName === cluster.metadata.name && spec.providerID?.endsWith(`/${id}`) === true);
+  const volumes = memberVolumes({ cloud, watch, remote, clusterName, hasServer, clock, log });
   const ended = (what: string) => (error: unknown) => log.error(`${what} ended`, { error: messageOf(error) });
   const running = Promise.all([
     manager.run(life).catch(ended("the cloud controller manager")),

@@ -2,6 +2,7 @@ import {
   Clouds,
   createController,
   IN_TREE_PROVISIONER,
+  onlyOwn,
   translateStorageClass,
   translateVolume,
 } from "@causeway/cinder-csi";
@@ -16,6 +17,8 @@ export interface VolumesOptions extends CloudClient {
   readonly remote: RemoteCluster;
   /** Recorded in the metadata of volumes. */
   readonly clusterName: string;
+  /** Whether the server is a machine of the cluster. */
+  readonly hasServer: (id: string) => boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -24,10 +27,14 @@ export interface VolumesOptions extends CloudClient {
  * The controller part of the Cinder CSI driver and what its sidecars do, for one workload cluster and outside it: only the driver's node plugin
  * runs there, without credentials. The cloud is not called before the cluster has a claim for the driver.
  */
-export function memberVolumes({ cloud, watch, remote, clusterName, clock, log }: VolumesOptions): Sidecars {
+export function memberVolumes({ cloud, watch, remote, clusterName, hasServer, clock, log }: VolumesOptions): Sidecars {
   const clouds = new Clouds([{ name: "", cloud, volumes: watch.volumes, options: {} }]);
   const controller = localController({
-    controller: createController({ clouds, clusterId: clusterName, clock, log }),
+    controller: onlyOwn(createController({ clouds, clusterId: clusterName, clock, log }), {
+      clouds,
+      cluster: clusterName,
+      hasServer,
+    }),
     translate,
     clock,
     log,

@@ -16,6 +16,7 @@ import {
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { Clouds, type BlockStorageOptions } from "../clouds.ts";
 import { createController, type ControllerOptions } from "../controller/controller.ts";
+import { onlyOwn, type Ownership } from "../controller/ownership.ts";
 import { createIdentity } from "../identity.ts";
 
 /** One controller process: its own token, informer and socket. */
@@ -35,7 +36,12 @@ export interface World {
   server(name: string): Promise<string>;
   /** Throws when the condition is not met after 200 s. */
   eventually(condition: () => Promise<boolean> | boolean): Promise<void>;
-  driver(options?: Partial<ControllerOptions> & { readonly storage?: BlockStorageOptions }): Promise<Driver>;
+  driver(
+    options?: Partial<ControllerOptions> & {
+      readonly storage?: BlockStorageOptions;
+      readonly owner?: Pick<Ownership, "hasServer">;
+    },
+  ): Promise<Driver>;
   close(): Promise<void>;
 }
 
@@ -77,7 +83,7 @@ export async function openWorld({ delay = 500, newId }: WorldOptions = {}): Prom
     clock,
     eventually,
     server: (name) => bootServer({ cloud, eventually }, name),
-    async driver({ storage = {}, ...options } = {}) {
+    async driver({ storage = {}, owner, ...options } = {}) {
       const own = connect("simulator", DRIVER_AGENT);
       const watch = watchCloud(own, { clock, intervals: { fast: 1_000, fastest: 1_000 } });
       const endpoint = `unix://${join(dir, `${(sockets += 1)}.sock`)}`;
@@ -88,7 +94,7 @@ export async function openWorld({ delay = 500, newId }: WorldOptions = {}): Prom
         translate,
         clock,
         identity: createIdentity({ version: "0" }),
-        controller,
+        controller: owner ? onlyOwn(controller, { ...owner, clouds, cluster: options.clusterId ?? "" }) : controller,
       });
       const client = csiClient(endpoint);
       const driver: Driver = {
