@@ -12,6 +12,8 @@ export interface SidecarDriver {
   readonly withTopology?: boolean;
   /** It has SINGLE_NODE_MULTI_WRITER, so that ReadWriteOncePod is another access mode than ReadWriteOnce. */
   readonly singleNodeMultiWriter?: boolean;
+  /** It has snapshots, and the cluster the CRDs for them. */
+  readonly withSnapshots?: boolean;
   /** In-tree volumes and StorageClasses that the driver serves (CSI migration). */
   readonly migration?: Migration;
 }

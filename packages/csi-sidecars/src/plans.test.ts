@@ -42,6 +42,7 @@ describe("a claim", () => {
     storageClass: storageClass(),
     volume: undefined,
     source: { type: "empty" },
+    attributes: { type: "none" },
     topology: { type: "none" },
     pending: undefined,
     ...fields,

@@ -3,7 +3,10 @@ import { attachController } from "./attach/controller.ts";
 import type { Context } from "./context.ts";
 import { provisionController } from "./provision/controller.ts";
 import { reclaimController } from "./reclaim/controller.ts";
+import { modifyController } from "./modify/controller.ts";
 import { resizeController } from "./resize/controller.ts";
+import { snapshotContentController } from "./snapshot-content/controller.ts";
+import { snapshotController } from "./snapshot/controller.ts";
 
 export interface Sidecars {
   /** Runs every controller until `signal` aborts and what is under way has ended. */
@@ -15,7 +18,10 @@ const controllers: readonly ((context: Context) => ControllerOptions)[] = [
   reclaimController,
   attachController,
   resizeController,
+  modifyController,
 ];
+/** They need the CRDs of snapshot.storage.k8s.io. */
+const ofSnapshots = [snapshotController, snapshotContentController];
 
 /**
  * The controllers of one cluster for one driver. The owner of the context runs its informers, and lets one process at a time work for the cluster.
@@ -25,7 +31,8 @@ const controllers: readonly ((context: Context) => ControllerOptions)[] = [
  * await Promise.all([informers.run(signal), sidecars.run(signal)]);
  */
 export function createSidecars(context: Context): Sidecars {
-  const made = controllers.map((create) => create(context));
+  const all = context.driver.withSnapshots === true ? [...controllers, ...ofSnapshots] : controllers;
+  const made = all.map((create) => create(context));
   return {
     async run(signal) {
       await Promise.all(made.map((controller) => runController(controller, signal)));

@@ -142,6 +142,7 @@ export {
   type CsiVolumeSource,
   type DataSource,
   type VolumeNodeSelector,
+  VolumeAttributesClass,
 } from "./types/storage.ts";
 export {
   CertificateSigningRequest,

@@ -12,12 +12,20 @@ import {
 } from "@causeway/cinder-csi";
 import { localController } from "@causeway/csi";
 import { translate } from "@causeway/csi-openstack";
-import { createSidecars, type SidecarDriver } from "@causeway/csi-sidecars";
+import {
+  createSidecars,
+  snapshotDefinitions,
+  VolumeSnapshot,
+  VolumeSnapshotClass,
+  VolumeSnapshotContent,
+  type SidecarDriver,
+} from "@causeway/csi-sidecars";
 import { silentLog, systemClock } from "@causeway/foundation";
 import {
   createClient,
   createEventRecorder,
   createInformers,
+  CustomResourceDefinition,
   CSINode,
   Event,
   loadKubeconfig,
@@ -26,6 +34,7 @@ import {
   PersistentVolumeClaim,
   StorageClass,
   VolumeAttachment,
+  VolumeAttributesClass,
   type KubeObject,
   type KubernetesClient,
   type ResourceType,
@@ -60,6 +69,7 @@ beforeAll(async () => {
   const server = await startApiServer({});
   closing.push(() => server.close());
   client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
+  for (const definition of snapshotDefinitions) await client.create(CustomResourceDefinition, definition);
   serverId = await bootServer();
   run = () => {
     const stop = new AbortController();
@@ -76,6 +86,7 @@ beforeAll(async () => {
       name: DRIVER,
       controller,
       withTopology: true,
+      withSnapshots: true,
       singleNodeMultiWriter: true,
       migration,
     };
@@ -262,6 +273,116 @@ test("controllers that are killed again and again lose no volume and leave none"
   for (const name of names) await expect.poll(async () => (await claimOf(name))?.status?.phase).toBe("Bound");
   expect((await volumes()).length).toBe(names.length);
   for (const name of names) await client.delete(PersistentVolumeClaim, { namespace, name });
+  await expect.poll(volumes).toEqual([]);
+  await stop();
+});
+
+const bound = async (name: string) => {
+  await expect.poll(async () => (await claimOf(name))?.status?.phase).toBe("Bound");
+  return (await volumeNamed(name))?.spec.csi?.volumeHandle ?? "";
+};
+const cloudSnapshots = async () => (await cloud.blockStorage.snapshots.all()).map(({ status }) => status);
+
+test("a snapshot is taken, restored and deleted with its VolumeSnapshot", async () => {
+  const stop = run();
+  await claim("source");
+  const volumeId = await bound("source");
+  await create(VolumeSnapshotClass, "cinder", {
+    driver: DRIVER,
+    deletionPolicy: "Delete",
+    parameters: { "force-create": "true" },
+    metadata: { name: "cinder", annotations: { "snapshot.storage.kubernetes.io/is-default-class": "true" } },
+  });
+  await create(VolumeSnapshot, "snap", { spec: { source: { persistentVolumeClaimName: "source" } } });
+  const key = { namespace, name: "snap" };
+  await expect.poll(async () => (await client.get(VolumeSnapshot, key)).status?.readyToUse).toBe(true);
+  const snapshot = await client.get(VolumeSnapshot, key);
+  const contentName = `snapcontent-${snapshot.metadata.uid}`;
+  expect(snapshot.spec.volumeSnapshotClassName).toBe("cinder");
+  expect(snapshot.status).toMatchObject({ boundVolumeSnapshotContentName: contentName, restoreSize: "1Gi" });
+  const content = await client.get(VolumeSnapshotContent, { namespace: "", name: contentName });
+  expect(content.spec).toMatchObject({ driver: DRIVER, source: { volumeHandle: volumeId }, deletionPolicy: "Delete" });
+  const [taken] = await cloud.blockStorage.snapshots.all();
+  expect(taken).toMatchObject({
+    id: content.status?.snapshotHandle,
+    name: `snapshot-${snapshot.metadata.uid}`,
+    metadata: { "csi.storage.k8s.io/volumesnapshot/name": "snap" },
+  });
+
+  await claim("copy", { dataSource: { apiGroup: "snapshot.storage.k8s.io", kind: "VolumeSnapshot", name: "snap" } });
+  const copyId = await bound("copy");
+  expect((await cloud.blockStorage.volumes.get(copyId)).snapshot_id).toBe(taken?.id);
+
+  // A content that is deleted first waits for its VolumeSnapshot.
+  await client.delete(VolumeSnapshotContent, { namespace: "", name: contentName });
+  expect(await cloudSnapshots()).toEqual(["available"]);
+  await client.delete(PersistentVolumeClaim, { namespace, name: "copy" });
+  await client.delete(VolumeSnapshot, key);
+  await expect.poll(() => client.find(VolumeSnapshot, key)).toBeUndefined();
+  expect((await client.list(VolumeSnapshotContent)).items).toEqual([]);
+  await expect.poll(cloudSnapshots).toEqual([]);
+  await client.delete(PersistentVolumeClaim, { namespace, name: "source" });
+  await expect.poll(volumes).toEqual([]);
+  await stop();
+});
+
+test("a snapshot made elsewhere is bound to the VolumeSnapshot that names it, and retained", async () => {
+  const stop = run();
+  await claim("origin");
+  const volumeId = await bound("origin");
+  const made = await cloud.blockStorage.snapshots.create({ volume_id: volumeId, name: "by-hand" });
+  await expect.poll(cloudSnapshots).toEqual(["available"]);
+  await create(VolumeSnapshotContent, "given", {
+    spec: {
+      driver: DRIVER,
+      deletionPolicy: "Retain",
+      source: { snapshotHandle: made.id },
+      volumeSnapshotRef: { namespace, name: "given" },
+    },
+  });
+  await create(VolumeSnapshot, "given", { spec: { source: { volumeSnapshotContentName: "given" } } });
+  const key = { namespace, name: "given" };
+  await expect.poll(async () => (await client.get(VolumeSnapshot, key)).status?.readyToUse).toBe(true);
+  await create(VolumeSnapshot, "second", { spec: { source: { volumeSnapshotContentName: "given" } } });
+  const second = async () => (await client.get(VolumeSnapshot, { namespace, name: "second" })).status?.error?.message;
+  await expect.poll(second).toContain("is of another VolumeSnapshot");
+  for (const name of ["second", "given"]) await client.delete(VolumeSnapshot, { namespace, name });
+  await expect.poll(() => client.find(VolumeSnapshot, key)).toBeUndefined();
+  await client.delete(VolumeSnapshotContent, { namespace: "", name: "given" });
+  await expect.poll(() => client.find(VolumeSnapshotContent, { namespace: "", name: "given" })).toBeUndefined();
+  expect(await cloudSnapshots()).toEqual(["available"]);
+  await cloud.blockStorage.snapshots.delete(made.id);
+  await expect.poll(cloudSnapshots).toEqual([]);
+  await client.delete(PersistentVolumeClaim, { namespace, name: "origin" });
+  await expect.poll(volumes).toEqual([]);
+  await stop();
+});
+
+test("a VolumeAttributesClass retypes the volume of the claim that names it", async () => {
+  const stop = run();
+  await create(VolumeAttributesClass, "gold", { driverName: DRIVER, parameters: { type: "fast" } });
+  await create(VolumeAttributesClass, "wrong", { driverName: DRIVER, parameters: { colour: "blue" } });
+  await claim("typed");
+  const volumeId = await bound("typed");
+  const name = (className: string) =>
+    client.patch(
+      PersistentVolumeClaim,
+      { namespace, name: "typed" },
+      { type: "merge", body: { spec: { volumeAttributesClassName: className } } },
+    );
+  await name("gold");
+  await expect.poll(async () => (await claimOf("typed"))?.status?.currentVolumeAttributesClassName).toBe("gold");
+  expect((await cloud.blockStorage.volumes.get(volumeId)).volume_type).toBe("fast");
+  expect((await volumeNamed("typed"))?.spec.volumeAttributesClassName).toBe("gold");
+  expect((await claimOf("typed"))?.status?.modifyVolumeStatus).toBeUndefined();
+  await name("wrong");
+  const progress = async () => (await claimOf("typed"))?.status?.modifyVolumeStatus;
+  await expect.poll(progress).toEqual({ targetVolumeAttributesClassName: "wrong", status: "Infeasible" });
+
+  await claim("born", { volumeAttributesClassName: "gold" });
+  const bornId = await bound("born");
+  expect((await cloud.blockStorage.volumes.get(bornId)).volume_type).toBe("fast");
+  for (const each of ["typed", "born"]) await client.delete(PersistentVolumeClaim, { namespace, name: each });
   await expect.poll(volumes).toEqual([]);
   await stop();
 });

@@ -1,5 +1,5 @@
 import { messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
-import { Machine, type Cluster, type OpenStackCluster } from "@causeway/api";
+import { Machine, MachinePool, type Cluster, type OpenStackCluster } from "@causeway/api";
 import {
   createCloudControllerManager,
   defaultCloudConfig,
@@ -56,11 +56,7 @@ export async function startMember(options: MemberOptions, signal: AbortSignal): 
     log,
     events: createEventRecorder(remote.client, { component: "cloud-controller-manager", clock }),
   });
-  const machines = options.informers.for(Machine);
-  const hasServer = (id: string) =>
-    machines
-      .list(cluster.metadata.namespace)
-      .some(({ spec }) => spec.clusterName === cluster.metadata.name && spec.providerID?.endsWith(`/${id}`) === true);
+  const hasServer = serversOf(options.informers, cluster);
   const volumes = memberVolumes({ cloud, watch, remote, clusterName, hasServer, clock, log });
   const ended = (what: string) => (error: unknown) => log.error(`${what} ended`, { error: messageOf(error) });
   const running = Promise.all([
@@ -89,5 +85,25 @@ export async function startMember(options: MemberOptions, signal: AbortSignal): 
       stopping.abort();
       await running;
     },
+  };
+}
+
+/** Whether a server is a machine of the cluster, by its ID. */
+function serversOf(informers: Informers, { metadata }: Cluster): (id: string) => boolean {
+  const machines = informers.for(Machine);
+  const pools = informers.for(MachinePool);
+  return (id) => {
+    const isOwn = ({ spec }: { readonly spec: { readonly clusterName: string } }) => spec.clusterName === metadata.name;
+    const names = [
+      ...machines
+        .list(metadata.namespace)
+        .filter(isOwn)
+        .map(({ spec }) => spec.providerID),
+      ...pools
+        .list(metadata.namespace)
+        .filter(isOwn)
+        .flatMap(({ spec }) => spec.providerIDList ?? []),
+    ];
+    return names.some((name) => name?.endsWith(`/${id}`) === true);
   };
 }

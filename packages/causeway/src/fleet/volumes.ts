@@ -8,10 +8,11 @@ import {
 } from "@causeway/cinder-csi";
 import { localController } from "@causeway/csi";
 import { translate } from "@causeway/csi-openstack";
-import { createSidecars, type Sidecars } from "@causeway/csi-sidecars";
+import { createSidecars, type Context, type Sidecars } from "@causeway/csi-sidecars";
 import type { Clock, Log } from "@causeway/foundation";
 import { createEventRecorder, type RemoteCluster } from "@causeway/kubernetes";
 import type { CloudClient } from "@causeway/openstack";
+import { installVolumeObjects } from "./volume-objects.ts";
 
 export interface VolumesOptions extends CloudClient {
   readonly remote: RemoteCluster;
@@ -25,7 +26,8 @@ export interface VolumesOptions extends CloudClient {
 
 /**
  * The controller part of the Cinder CSI driver and what its sidecars do, for one workload cluster and outside it: only the driver's node plugin
- * runs there, without credentials. The cloud is not called before the cluster has a claim for the driver.
+ * runs there, without credentials. The cloud is not called before the cluster has a claim for the driver. Clusters may
+ * share a project: each one's users reach its own volumes, snapshots and servers only.
  */
 export function memberVolumes({ cloud, watch, remote, clusterName, hasServer, clock, log }: VolumesOptions): Sidecars {
   const clouds = new Clouds([{ name: "", cloud, volumes: watch.volumes, options: {} }]);
@@ -39,17 +41,30 @@ export function memberVolumes({ cloud, watch, remote, clusterName, hasServer, cl
     clock,
     log,
   });
-  return createSidecars({
+  const context = (): Context => ({
     informers: remote.informers,
     driver: {
       name: "cinder.csi.openstack.org",
       controller,
       withTopology: true,
       singleNodeMultiWriter: true,
+      withSnapshots: true,
       migration: { provisioner: IN_TREE_PROVISIONER, storageClass: translateStorageClass, volume: translateVolume },
     },
     clock,
     log,
     events: createEventRecorder(remote.client, { component: "cinder.csi.openstack.org", clock }),
   });
+  return {
+    async run(signal) {
+      try {
+        await installVolumeObjects({ client: remote.client, clock, log }, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        throw error;
+      }
+      // Their informers watch what was installed.
+      await createSidecars(context()).run(signal);
+    },
+  };
 }

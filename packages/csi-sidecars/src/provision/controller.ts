@@ -8,13 +8,13 @@ import {
   StorageClass,
   watchInformer,
   type ControllerOptions,
-  type KubeObject,
   type ObjectKey,
-  type ResourceType,
   type Road,
 } from "@causeway/kubernetes";
 import { CONCURRENCY, type Context } from "../context.ts";
 import { shownError } from "../errors.ts";
+import { attributesClass } from "../modify/gather.ts";
+import { VolumeSnapshot, VolumeSnapshotContent } from "../snapshot-objects.ts";
 import { gather, pendingKey, type Caches, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
@@ -30,7 +30,18 @@ export function provisionController(context: Context): ControllerOptions {
   const csiNodes = informers.for(CSINode);
   const pending = new Map<string, CreateRequest>();
   const snapshotHandle = (key: ObjectKey, signal: AbortSignal) => handleOf(context, key, signal);
-  const caches: Caches = { driver, claims, volumes, storageClasses, nodes, csiNodes, pending, snapshotHandle };
+  const attributes = (name: string, signal: AbortSignal) => attributesClass(informers.client, name, signal);
+  const caches: Caches = {
+    attributesClass: attributes,
+    driver,
+    claims,
+    volumes,
+    storageClasses,
+    nodes,
+    csiNodes,
+    pending,
+    snapshotHandle,
+  };
   const keys = new WeakMap<Observed, string>();
   const road: Road<Observed, Step, undefined> = {
     async gather(key, signal) {
@@ -76,24 +87,6 @@ export function provisionController(context: Context): ControllerOptions {
     log,
   };
 }
-
-interface Snapshot extends KubeObject {
-  readonly status?: { readonly boundVolumeSnapshotContentName?: string; readonly readyToUse?: boolean };
-}
-interface SnapshotContent extends KubeObject {
-  readonly spec: { readonly driver: string };
-  readonly status?: { readonly snapshotHandle?: string };
-}
-
-function snapshotType<T extends KubeObject>(kind: string, plural: string, namespaced: boolean): ResourceType<T> {
-  return { group: "snapshot.storage.k8s.io", version: "v1", kind, plural, namespaced };
-}
-const VolumeSnapshot: ResourceType<Snapshot> = snapshotType("VolumeSnapshot", "volumesnapshots", true);
-const VolumeSnapshotContent: ResourceType<SnapshotContent> = snapshotType(
-  "VolumeSnapshotContent",
-  "volumesnapshotcontents",
-  false,
-);
 
 /** The ID of a VolumeSnapshot's snapshot, or why there is none. The CRDs may be missing. */
 async function handleOf({ informers, driver }: Context, key: ObjectKey, signal: AbortSignal) {

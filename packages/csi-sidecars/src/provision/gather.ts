@@ -1,4 +1,11 @@
-import type { Informer, ObjectKey, PersistentVolume, PersistentVolumeClaim, StorageClass } from "@causeway/kubernetes";
+import type {
+  Informer,
+  ObjectKey,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  StorageClass,
+  VolumeAttributesClass,
+} from "@causeway/kubernetes";
 import type { SidecarDriver } from "../context.ts";
 import { annotation } from "../names.ts";
 import { volumeOf } from "../volume.ts";
@@ -13,6 +20,11 @@ export type ContentSource =
   | { readonly type: "waiting"; readonly why: string }
   | { readonly type: "other"; readonly why: string };
 
+export type AttributesResult =
+  | { readonly type: "none" }
+  | { readonly type: "waiting"; readonly why: string }
+  | { readonly type: "known"; readonly name: string; readonly parameters: Readonly<Record<string, string>> };
+
 export interface Observed {
   readonly driver: SidecarDriver;
   readonly claim: PersistentVolumeClaim | undefined;
@@ -20,6 +32,8 @@ export interface Observed {
   /** The PersistentVolume of the claim's uid. */
   readonly volume: PersistentVolume | undefined;
   readonly source: ContentSource;
+  /** Of the claim's VolumeAttributesClass. */
+  readonly attributes: AttributesResult;
   readonly topology: TopologyResult;
   /** A request for this claim, or for one of its name before, that may have created a volume. */
   readonly pending: CreateRequest | undefined;
@@ -31,6 +45,7 @@ export interface Caches extends TopologyCaches {
   readonly volumes: Informer<PersistentVolume>;
   readonly storageClasses: Informer<StorageClass>;
   readonly pending: Map<string, CreateRequest>;
+  readonly attributesClass: (name: string, signal: AbortSignal) => Promise<VolumeAttributesClass | undefined>;
   /** The handle of a VolumeSnapshot; a text says why there is none. */
   readonly snapshotHandle: (key: ObjectKey, signal: AbortSignal) => Promise<{ readonly id: string } | string>;
 }
@@ -53,12 +68,28 @@ export async function gather(caches: Caches, key: ObjectKey, signal: AbortSignal
     storageClass,
     volume: claim && volumes.get({ namespace: "", name: volumeName(claim) }),
     source: claim ? await sourceOf(caches, claim, signal) : { type: "empty" },
+    attributes: await attributesOf(caches, claim, signal),
     topology:
       driver.withTopology === true && claim && storageClass
         ? topologyOf(caches, { driver: driver.name, storageClass, node, seed: claim.metadata.name })
         : { type: "none" },
     pending: request,
   };
+}
+
+async function attributesOf(
+  { attributesClass, driver }: Caches,
+  claim: PersistentVolumeClaim | undefined,
+  signal: AbortSignal,
+): Promise<AttributesResult> {
+  const name = claim?.spec.volumeAttributesClassName;
+  if (!name || claim?.spec.volumeName) return { type: "none" };
+  const found = await attributesClass(name, signal);
+  if (!found) return { type: "waiting", why: `VolumeAttributesClass ${name} is missing` };
+  if (found.driverName !== driver.name) {
+    return { type: "waiting", why: `VolumeAttributesClass ${name} is of driver ${found.driverName}` };
+  }
+  return { type: "known", name, parameters: found.parameters ?? {} };
 }
 
 async function sourceOf(

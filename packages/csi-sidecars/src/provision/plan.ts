@@ -45,10 +45,11 @@ function isAsked({ metadata, spec }: PersistentVolumeClaim, names: readonly (str
 
 const isDelayed = ({ volumeBindingMode }: StorageClass): boolean => volumeBindingMode === "WaitForFirstConsumer";
 
-function problemOf({ source, topology }: Observed, { spec }: PersistentVolumeClaim): string | undefined {
+function problemOf({ source, attributes, topology }: Observed, { spec }: PersistentVolumeClaim): string | undefined {
   if (spec.selector) return "claims with a selector are not provisioned";
   if (bytesOfQuantity(spec.resources?.requests?.["storage"]) === undefined) return "the claim requests no size";
   if (source.type === "waiting") return source.why;
+  if (attributes.type === "waiting") return attributes.why;
   return topology.type === "waiting" ? topology.why : undefined;
 }
 
@@ -63,7 +64,7 @@ function waiting(why: string, now: number): Plan<Step, undefined> {
 }
 
 function requestOf(
-  { driver, source, topology }: Observed,
+  { driver, source, attributes, topology }: Observed,
   claim: PersistentVolumeClaim,
   { parameters = {}, mountOptions = [] }: StorageClass,
 ): CreateRequest {
@@ -91,6 +92,7 @@ function requestOf(
       [`${PREFIX}pv/name`]: name,
     },
     secrets: { ...secrets },
+    ...(attributes.type === "known" && { mutableParameters: { ...attributes.parameters } }),
     ...(topology.type === "known" && {
       accessibilityRequirements: {
         requisite: [...topology.topologies.requisite],
@@ -124,6 +126,7 @@ function templateOf(claim: PersistentVolumeClaim, storageClass: StorageClass, dr
       storageClassName: storageClass.metadata.name,
       persistentVolumeReclaimPolicy: storageClass.reclaimPolicy ?? "Delete",
       ...(mountOptions.length > 0 && { mountOptions }),
+      ...(spec.volumeAttributesClassName && { volumeAttributesClassName: spec.volumeAttributesClassName }),
       claimRef: { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace, name, uid, resourceVersion },
     },
     fsType: isBlock ? undefined : (parameters[FS_TYPE] ?? DEFAULT_FS_TYPE),

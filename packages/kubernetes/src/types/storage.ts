@@ -40,6 +40,8 @@ export type PersistentVolumeClaim = Resource<
     readonly conditions?: readonly ClaimCondition[];
     readonly allocatedResources?: Texts;
     readonly allocatedResourceStatuses?: Texts;
+    readonly currentVolumeAttributesClassName?: string;
+    readonly modifyVolumeStatus?: { readonly targetVolumeAttributesClassName?: string; readonly status: string };
   }
 >;
 
@@ -81,6 +83,7 @@ export type PersistentVolume = Resource<
     };
     readonly nodeAffinity?: { readonly required?: VolumeNodeSelector };
     readonly persistentVolumeReclaimPolicy?: string;
+    readonly volumeAttributesClassName?: string;
     readonly csi?: CsiVolumeSource;
     /** In-tree volumes of Cinder, which are handled by its CSI driver. */
     readonly cinder?: { readonly volumeID: string; readonly fsType?: string; readonly readOnly?: boolean };
@@ -98,6 +101,11 @@ export interface StorageClass extends KubeObject {
   readonly allowedTopologies?: readonly {
     readonly matchLabelExpressions?: readonly { readonly key: string; readonly values?: readonly string[] }[];
   }[];
+}
+
+export interface VolumeAttributesClass extends KubeObject {
+  readonly driverName: string;
+  readonly parameters?: Texts;
 }
 
 export type CSINode = Resource<
@@ -131,7 +139,14 @@ export type VolumeAttachment = Resource<
   }
 >;
 
-export type CSIDriver = Resource<{ readonly attachRequired?: boolean }, never>;
+export type CSIDriver = Resource<
+  {
+    readonly attachRequired?: boolean;
+    readonly podInfoOnMount?: boolean;
+    readonly volumeLifecycleModes?: readonly string[];
+  },
+  never
+>;
 
 export const PersistentVolumeClaim: ResourceType<PersistentVolumeClaim> = {
   group: "",
@@ -150,6 +165,10 @@ export const PersistentVolume: ResourceType<PersistentVolume> = {
 };
 
 export const StorageClass: ResourceType<StorageClass> = storage("StorageClass", "storageclasses");
+export const VolumeAttributesClass: ResourceType<VolumeAttributesClass> = storage(
+  "VolumeAttributesClass",
+  "volumeattributesclasses",
+);
 export const CSINode: ResourceType<CSINode> = storage("CSINode", "csinodes");
 export const CSIDriver: ResourceType<CSIDriver> = storage("CSIDriver", "csidrivers");
 export const VolumeAttachment: ResourceType<VolumeAttachment> = storage("VolumeAttachment", "volumeattachments");

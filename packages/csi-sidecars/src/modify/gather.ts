@@ -1,0 +1,56 @@
+import {
+  isNotFound,
+  VolumeAttributesClass,
+  type Informer,
+  type KubernetesClient,
+  type ObjectKey,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+} from "@causeway/kubernetes";
+import type { SidecarDriver } from "../context.ts";
+import { volumeOf, type DriverVolume } from "../volume.ts";
+
+export interface Observed {
+  readonly driver: SidecarDriver;
+  readonly claim: PersistentVolumeClaim;
+  readonly found: DriverVolume;
+  /** The class that the claim names, while it is not its volume's. */
+  readonly attributes: VolumeAttributesClass | undefined;
+}
+
+export interface Caches {
+  readonly driver: SidecarDriver;
+  readonly client: KubernetesClient;
+  readonly claims: Informer<PersistentVolumeClaim>;
+  readonly volumes: Informer<PersistentVolume>;
+}
+
+export async function gather(caches: Caches, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
+  const { driver, client, claims, volumes } = caches;
+  const claim = claims.get(key);
+  const found = volumeOf(driver, volumes.get({ namespace: "", name: claim?.spec.volumeName ?? "" }));
+  if (!claim || !found || found.volume.spec.claimRef?.uid !== claim.metadata.uid) return undefined;
+  const name = wantedClass(claim);
+  const attributes = name === undefined ? undefined : await attributesClass(client, name, signal);
+  return { driver, claim, found, attributes };
+}
+
+/** The class that the claim is to have and does not have; undefined: nothing is to change. */
+export function wantedClass({ spec, status }: PersistentVolumeClaim): string | undefined {
+  const name = spec.volumeAttributesClassName;
+  return name === undefined || name === "" || name === status?.currentVolumeAttributesClassName ? undefined : name;
+}
+
+/** Undefined: there is none of the name. Servers before Kubernetes 1.34 do not serve this version. */
+export async function attributesClass(
+  client: KubernetesClient,
+  name: string,
+  signal: AbortSignal,
+): Promise<VolumeAttributesClass | undefined> {
+  try {
+    return await client.find(VolumeAttributesClass, { namespace: "", name }, { signal });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}

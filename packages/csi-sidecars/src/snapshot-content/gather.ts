@@ -1,0 +1,28 @@
+import type { Informer, ObjectKey } from "@causeway/kubernetes";
+import type { SidecarDriver } from "../context.ts";
+import type { VolumeSnapshot, VolumeSnapshotContent } from "../snapshot-objects.ts";
+
+export interface Observed {
+  readonly content: VolumeSnapshotContent;
+  /** The VolumeSnapshot that it is bound to still exists. */
+  readonly isBound: boolean;
+  /** When the driver was last asked about a snapshot that was not complete. */
+  readonly readAt: number | undefined;
+}
+
+export interface Caches {
+  readonly driver: SidecarDriver;
+  readonly snapshots: Informer<VolumeSnapshot>;
+  readonly contents: Informer<VolumeSnapshotContent>;
+  /** By uid. */
+  readonly readAt: Map<string, number>;
+}
+
+export function gather({ driver, snapshots, contents, readAt }: Caches, key: ObjectKey): Observed | undefined {
+  const content = contents.get(key);
+  if (!content || content.spec.driver !== driver.name) return undefined;
+  const { namespace = "", name = "", uid } = content.spec.volumeSnapshotRef;
+  const snapshot = snapshots.get({ namespace, name });
+  const isBound = snapshot !== undefined && snapshot.metadata.uid === uid;
+  return { content, isBound, readAt: readAt.get(content.metadata.uid ?? "") };
+}

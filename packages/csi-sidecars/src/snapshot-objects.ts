@@ -1,0 +1,75 @@
+import type { KubeObject, Resource, ResourceType } from "@causeway/kubernetes";
+
+/** Wire types of snapshot.storage.k8s.io/v1, with the fields that are read or written here. */
+
+export interface SnapshotError {
+  readonly time?: string;
+  readonly message?: string;
+}
+
+export type VolumeSnapshot = Resource<
+  {
+    readonly source: { readonly persistentVolumeClaimName?: string; readonly volumeSnapshotContentName?: string };
+    readonly volumeSnapshotClassName?: string;
+  },
+  {
+    readonly boundVolumeSnapshotContentName?: string;
+    readonly creationTime?: string;
+    readonly readyToUse?: boolean;
+    readonly restoreSize?: string;
+    readonly error?: SnapshotError | null;
+  }
+>;
+
+export type VolumeSnapshotContent = Resource<
+  {
+    readonly driver: string;
+    readonly deletionPolicy: string;
+    readonly source: { readonly volumeHandle?: string; readonly snapshotHandle?: string };
+    readonly sourceVolumeMode?: string;
+    readonly volumeSnapshotClassName?: string;
+    readonly volumeSnapshotRef: { readonly namespace?: string; readonly name?: string; readonly uid?: string };
+  },
+  {
+    readonly snapshotHandle?: string;
+    /** Nanoseconds since 1970. */
+    readonly creationTime?: number;
+    /** Bytes. */
+    readonly restoreSize?: number;
+    readonly readyToUse?: boolean;
+    readonly error?: SnapshotError | null;
+  }
+>;
+
+export interface VolumeSnapshotClass extends KubeObject {
+  readonly driver: string;
+  readonly deletionPolicy: string;
+  readonly parameters?: Readonly<Record<string, string>>;
+}
+
+function snapshotType<T extends KubeObject>(kind: string, plural: string, namespaced: boolean): ResourceType<T> {
+  return { group: "snapshot.storage.k8s.io", version: "v1", kind, plural, namespaced };
+}
+
+export const VolumeSnapshot: ResourceType<VolumeSnapshot> = snapshotType("VolumeSnapshot", "volumesnapshots", true);
+export const VolumeSnapshotContent: ResourceType<VolumeSnapshotContent> = snapshotType(
+  "VolumeSnapshotContent",
+  "volumesnapshotcontents",
+  false,
+);
+export const VolumeSnapshotClass: ResourceType<VolumeSnapshotClass> = snapshotType(
+  "VolumeSnapshotClass",
+  "volumesnapshotclasses",
+  false,
+);
+
+const PREFIX = "snapshot.storage.kubernetes.io/";
+/** Names that snapshot-controller and csi-snapshotter write. */
+export const snapshotNames = {
+  beingDeleted: `${PREFIX}volumesnapshot-being-deleted`,
+  beingCreated: `${PREFIX}volumesnapshot-being-created`,
+  defaultClass: `${PREFIX}is-default-class`,
+  sourceFinalizer: `${PREFIX}volumesnapshot-as-source-protection`,
+  boundFinalizer: `${PREFIX}volumesnapshot-bound-protection`,
+  contentFinalizer: `${PREFIX}volumesnapshotcontent-bound-protection`,
+};

@@ -1,0 +1,85 @@
+import {
+  followRoad,
+  isNotFound,
+  keyOf,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  watchInformer,
+  type ControllerOptions,
+  type Road,
+} from "@causeway/kubernetes";
+import { CONCURRENCY, fieldManager, type Context } from "../context.ts";
+import { shownError } from "../errors.ts";
+import { VolumeSnapshot, VolumeSnapshotContent } from "../snapshot-objects.ts";
+import { gather, type Observed } from "./gather.ts";
+import { perform } from "./perform.ts";
+import { plan, type Status } from "./plan.ts";
+import type { Step } from "./steps.ts";
+
+/** What snapshot-controller does for snapshots of this driver. Keys are those of VolumeSnapshots. */
+export function snapshotController(context: Context): ControllerOptions {
+  const { clock, log, informers, driver } = context;
+  const snapshots = informers.for(VolumeSnapshot);
+  const contents = informers.for(VolumeSnapshotContent);
+  const claims = informers.for(PersistentVolumeClaim);
+  const volumes = informers.for(PersistentVolume);
+  const caches = { driver, client: informers.client, snapshots, contents, claims, volumes };
+  const road: Road<Observed, Step, Status> = {
+    gather: (key, signal) => gather(caches, key, signal),
+    plan,
+    perform: (step, observed, signal) => perform(context, observed, step, signal),
+    async publish({ snapshot }, status, events, signal) {
+      for (const event of events) context.events.event(snapshot, event);
+      if (status) await publishStatus(context, snapshot, status, signal);
+    },
+    failed(_observed, _plan, _step, error) {
+      const message = shownError(error);
+      const event = { type: "Warning" as const, reason: "SnapshotContentCreationFailed", message: message ?? "" };
+      return { status: undefined, events: message === undefined ? [] : [event] };
+    },
+  };
+  return {
+    name: "csi-snapshot",
+    reconcile: followRoad(road, { clock, log, name: "csi-snapshot" }),
+    sources: [
+      watchInformer(snapshots),
+      watchInformer(contents, ({ object: { spec } }) => {
+        const { namespace = "", name } = spec.volumeSnapshotRef;
+        return name === undefined ? [] : [{ namespace, name }];
+      }),
+      // A snapshot waits for its claim, and is kept while a claim is made of it.
+      watchInformer(claims, ({ object }) =>
+        snapshots
+          .list(object.metadata.namespace)
+          .filter(({ spec, metadata }) => {
+            const source = object.spec.dataSourceRef ?? object.spec.dataSource;
+            const isSource = spec.source.persistentVolumeClaimName === object.metadata.name;
+            return isSource || (source?.kind === "VolumeSnapshot" && source.name === metadata.name);
+          })
+          .map(keyOf),
+      ),
+    ],
+    ready: (signal) =>
+      Promise.all([snapshots, contents, claims, volumes].map((each) => each.whenSynced(signal))).then(() => {}),
+    concurrency: CONCURRENCY,
+    clock,
+    log,
+  };
+}
+
+async function publishStatus(
+  { informers }: Context,
+  snapshot: VolumeSnapshot,
+  status: NonNullable<Status>,
+  signal: AbortSignal,
+): Promise<void> {
+  const wanted = { ...status, ...(status.error === undefined && snapshot.status?.error && { error: null }) };
+  if (JSON.stringify(wanted) === JSON.stringify(snapshot.status)) return;
+  const body = { metadata: { uid: snapshot.metadata.uid }, status: wanted };
+  const options = { subresource: "status", fieldManager, signal } as const;
+  try {
+    await informers.client.patch(VolumeSnapshot, keyOf(snapshot), { type: "merge", body }, options);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

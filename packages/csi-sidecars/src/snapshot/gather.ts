@@ -1,0 +1,81 @@
+import type {
+  Informer,
+  KubernetesClient,
+  ObjectKey,
+  PersistentVolume,
+  PersistentVolumeClaim,
+} from "@causeway/kubernetes";
+import type { SidecarDriver } from "../context.ts";
+import {
+  snapshotNames,
+  VolumeSnapshotClass,
+  type VolumeSnapshot,
+  type VolumeSnapshotContent,
+} from "../snapshot-objects.ts";
+import { volumeOf, type DriverVolume } from "../volume.ts";
+
+export interface Observed {
+  readonly driver: SidecarDriver;
+  readonly snapshot: VolumeSnapshot;
+  /** The bound one, or the one of its name. */
+  readonly content: VolumeSnapshotContent | undefined;
+  readonly contentName: string;
+  /** The claim to take it of, and its volume if it is this driver's. */
+  readonly claim: PersistentVolumeClaim | undefined;
+  readonly found: DriverVolume | undefined;
+  readonly snapshotClass: VolumeSnapshotClass | undefined;
+  /** A claim whose volume is being made of the snapshot. */
+  readonly user: string | undefined;
+}
+
+export interface Caches {
+  readonly driver: SidecarDriver;
+  readonly client: KubernetesClient;
+  readonly snapshots: Informer<VolumeSnapshot>;
+  readonly contents: Informer<VolumeSnapshotContent>;
+  readonly claims: Informer<PersistentVolumeClaim>;
+  readonly volumes: Informer<PersistentVolume>;
+}
+
+export const contentNameOf = ({ metadata, spec, status }: VolumeSnapshot): string =>
+  status?.boundVolumeSnapshotContentName || spec.source.volumeSnapshotContentName || `snapcontent-${metadata.uid}`;
+
+export async function gather(caches: Caches, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
+  const { driver, snapshots, contents, claims, volumes } = caches;
+  const snapshot = snapshots.get(key);
+  if (!snapshot) return undefined;
+  const contentName = contentNameOf(snapshot);
+  const content = contents.get({ namespace: "", name: contentName });
+  const claimName = snapshot.spec.source.persistentVolumeClaimName;
+  const claim = claimName === undefined ? undefined : claims.get({ namespace: key.namespace, name: claimName });
+  return {
+    driver,
+    snapshot,
+    content,
+    contentName,
+    claim,
+    found: volumeOf(driver, volumes.get({ namespace: "", name: claim?.spec.volumeName ?? "" })),
+    snapshotClass: content ? undefined : await classOf(caches, snapshot, signal),
+    user: claims.list(key.namespace).find((each) => isMadeOf(each, snapshot))?.metadata.name,
+  };
+}
+
+/** The class that it names, else the driver's default one. */
+async function classOf(
+  { client, driver }: Caches,
+  { spec }: VolumeSnapshot,
+  signal: AbortSignal,
+): Promise<VolumeSnapshotClass | undefined> {
+  const name = spec.volumeSnapshotClassName;
+  if (name !== undefined) return client.find(VolumeSnapshotClass, { namespace: "", name }, { signal });
+  const { items } = await client.list(VolumeSnapshotClass, { signal });
+  const isDefault = (each: VolumeSnapshotClass) =>
+    each.driver === driver.name && each.metadata.annotations?.[snapshotNames.defaultClass] === "true";
+  const [only, second] = items.filter(isDefault);
+  return second ? undefined : only;
+}
+
+function isMadeOf({ spec, status }: PersistentVolumeClaim, { metadata }: VolumeSnapshot): boolean {
+  const source = spec.dataSourceRef ?? spec.dataSource;
+  return source?.kind === "VolumeSnapshot" && source.name === metadata.name && status?.phase === "Pending";
+}
