@@ -9,31 +9,40 @@ export type Status = string | undefined;
 /** How long (ms) until a snapshot that the driver still completes is read again. */
 const AGAIN = 10_000;
 
+const none: Plan<Step, Status> = { steps: [], status: undefined };
+
 /** Makes one snapshot in the cloud of each content, and deletes it with the content if its policy says so. */
-export function plan({ content, isBound, readAt }: Observed, now: number): Plan<Step, Status> {
-  const none: Plan<Step, Status> = { steps: [], status: undefined };
-  const { metadata, spec, status } = content;
-  const { finalizers = [], annotations = {} } = metadata;
-  const hasFinalizer = finalizers.includes(snapshotNames.contentFinalizer);
-  const mayExist = annotations[snapshotNames.beingCreated] === "yes";
-  const handle = spec.source.snapshotHandle ?? status?.snapshotHandle;
-  if (metadata.deletionTimestamp !== undefined) {
-    if (!hasFinalizer) return none;
-    const isFree = annotations[snapshotNames.beingDeleted] === "yes" || !isBound;
-    if (!isFree) return { ...none, wait: { for: "its VolumeSnapshot, which must be deleted first" } };
-    const isTaken = handle !== undefined || mayExist;
-    const remove: Step[] = spec.deletionPolicy === "Delete" && isTaken ? [{ type: "delete", handle }] : [];
-    return { ...none, steps: [...remove, { type: "release" }] };
-  }
-  if (status?.readyToUse === true && hasFinalizer && !mayExist) return none;
-  const isDynamic = spec.source.volumeHandle !== undefined;
-  const begin: Step[] = hasFinalizer && (mayExist || !isDynamic) ? [] : [{ type: "begin" }];
-  const next: Step[] = isDynamic
-    ? [{ type: "create" }]
-    : spec.source.snapshotHandle === undefined
-      ? []
-      : [{ type: "read", handle: spec.source.snapshotHandle }];
+export function plan(observed: Observed, now: number): Plan<Step, Status> {
+  const { content, readAt } = observed;
+  if (content.metadata.deletionTimestamp !== undefined) return planDeletion(observed);
+  const isBegun = hasFinalizer(observed) && !(content.spec.source.volumeHandle !== undefined && !mayExist(observed));
+  if (content.status?.readyToUse === true && hasFinalizer(observed) && !mayExist(observed)) return none;
   const again = readAt === undefined ? now : readAt + AGAIN;
   if (again > now) return { ...none, wait: { for: "the driver to complete the snapshot", until: again } };
-  return { ...none, steps: [...begin, ...next] };
+  return { ...none, steps: [...(isBegun ? [] : [{ type: "begin" as const }]), ...stepsOf(observed)] };
 }
+
+function stepsOf({ content }: Observed): readonly Step[] {
+  const { volumeHandle, snapshotHandle } = content.spec.source;
+  if (volumeHandle !== undefined) return [{ type: "create" }];
+  return snapshotHandle === undefined ? [] : [{ type: "read", handle: snapshotHandle }];
+}
+
+function planDeletion(observed: Observed): Plan<Step, Status> {
+  const { content, isBound } = observed;
+  const { metadata, spec, status } = content;
+  if (!hasFinalizer(observed)) return none;
+  const isFree = metadata.annotations?.[snapshotNames.beingDeleted] === "yes" || !isBound;
+  if (!isFree) return { ...none, wait: { for: "its VolumeSnapshot, which must be deleted first" } };
+  const handle = spec.source.snapshotHandle ?? status?.snapshotHandle;
+  const isTaken = handle !== undefined || mayExist(observed);
+  const remove: Step[] = spec.deletionPolicy === "Delete" && isTaken ? [{ type: "delete", handle }] : [];
+  return { ...none, steps: [...remove, { type: "release" }] };
+}
+
+const hasFinalizer = ({ content }: Observed): boolean =>
+  content.metadata.finalizers?.includes(snapshotNames.contentFinalizer) === true;
+
+/** A call that creates the snapshot has begun, and has not returned its ID. */
+const mayExist = ({ content }: Observed): boolean =>
+  content.metadata.annotations?.[snapshotNames.beingCreated] === "yes";
